@@ -1,0 +1,69 @@
+import type {
+  AdapterReference,
+  ChatPrompt,
+  GenerateRequest,
+  GenerateResult,
+  ModelDescription,
+  ScoreRequest,
+  SequenceScore,
+  StepResult,
+  TokenSequence,
+  TrainingExample,
+  TrainingOptions,
+} from './types.js';
+
+export interface CallOptions {
+  /** Aborting rejects with `EngineError` code `cancelled` at the next token, batch or step. */
+  readonly signal?: AbortSignal;
+}
+
+/** One adapter under training. Calls are made one at a time. */
+export interface TrainingSession {
+  /** Forward, backward and one AdamW update. */
+  step(batch: readonly TrainingExample[], learningRate: number, options?: CallOptions): Promise<StepResult>;
+  /** The loss of a batch under the present weights, without changing them. */
+  evaluate(batch: readonly TrainingExample[], options?: CallOptions): Promise<StepResult>;
+  /** Writes the present weights in PEFT's format into a new folder, synced to disk. */
+  save(folder: string): Promise<AdapterReference & { readonly sizeBytes: number }>;
+  close(): Promise<void>;
+}
+
+/**
+ * What every backend offers. The engine knows models, tokens and adapters, and nothing of
+ * tenants, money or HTTP. Concurrent `generate` calls are decoded together.
+ */
+export interface Engine {
+  describe(): Promise<ModelDescription>;
+  /** The exact length of the rendered prompt, in tokens. */
+  countTokens(prompt: ChatPrompt): Promise<number>;
+  /** The rendered prompt followed by `completion` and the end-of-turn token; the targets are the completion and that token. */
+  encode(prompt: ChatPrompt, completion: string): Promise<TokenSequence>;
+  generate(request: GenerateRequest, options?: CallOptions): Promise<GenerateResult>;
+  score(request: ScoreRequest, options?: CallOptions): Promise<readonly SequenceScore[]>;
+  openTraining(options: TrainingOptions): Promise<TrainingSession>;
+  close(): Promise<void>;
+}
+
+export type EngineErrorCode =
+  /** The checkpoint folder is missing, damaged or of an unsupported kind; the message names the field. */
+  | 'checkpoint_invalid'
+  /** The adapter is missing, damaged, or does not fit the model; the message names the field. */
+  | 'adapter_invalid'
+  | 'context_length_exceeded'
+  | 'invalid_request'
+  | 'cancelled'
+  /** The engine's process died; the host starts a new one and the caller may repeat the call. */
+  | 'process_lost'
+  | 'internal';
+
+/** The only error that leaves this package. */
+export class EngineError extends Error {
+  constructor(
+    readonly code: EngineErrorCode,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+    this.name = 'EngineError';
+  }
+}

@@ -1,0 +1,141 @@
+/**
+ * The vocabulary of the engine: messages, prompts, requests and results.
+ * Everything here is plain data, so that it crosses a process boundary unchanged.
+ */
+
+/** A function call that the model made, or that a caller replays in the conversation. */
+export interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  /** The text of a JSON object. */
+  readonly arguments: string;
+}
+
+export interface ToolDefinition {
+  readonly name: string;
+  readonly description?: string;
+  /** A JSON Schema object. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+}
+
+export interface ChatMessage {
+  readonly role: 'system' | 'user' | 'assistant' | 'tool';
+  readonly content: string;
+  readonly name?: string;
+  readonly toolCalls?: readonly ToolCall[];
+  readonly toolCallId?: string;
+}
+
+/** A conversation as the chat template renders it, ending where the assistant is to speak. */
+export interface ChatPrompt {
+  readonly messages: readonly ChatMessage[];
+  readonly tools?: readonly ToolDefinition[];
+}
+
+/** A saved adapter: a folder in PEFT's format, and the hash its content must have. */
+export interface AdapterReference {
+  readonly folder: string;
+  /** `sha256:<hex>` over the adapter's files, see `adapters/contentHash.ts`. */
+  readonly contentHash: string;
+}
+
+export type ToolChoice =
+  | { readonly kind: 'auto' }
+  | { readonly kind: 'none' }
+  | { readonly kind: 'required' }
+  | { readonly kind: 'function'; readonly name: string };
+
+export interface GenerateRequest {
+  readonly prompt: ChatPrompt;
+  readonly adapter: AdapterReference | null;
+  readonly maxOutputTokens: number;
+  /** 0 is greedy. */
+  readonly temperature: number;
+  /** Seed of the sampler; the same request with the same seed gives the same tokens. */
+  readonly seed?: number;
+  readonly toolChoice?: ToolChoice;
+  readonly parallelToolCalls?: boolean;
+}
+
+export interface GenerateUsage {
+  readonly inputTokens: number;
+  /** Includes reasoning and the end-of-turn token when the model wrote one. */
+  readonly outputTokens: number;
+  /** Prompt tokens whose attention state was really reused; never more than `inputTokens`. */
+  readonly cachedInputTokens: number;
+  readonly reasoningTokens: number;
+}
+
+export interface GenerateResult {
+  readonly text: string;
+  readonly finishReason: 'stop' | 'length' | 'tool_calls';
+  readonly toolCalls: readonly ToolCall[];
+  /** Set when the model's tool-call text could not be read as a call of an offered function. */
+  readonly invalidToolCall?: string;
+  readonly usage: GenerateUsage;
+}
+
+/** A token sequence and, for every token from `targetStart` on, the wish that the model predicts it. */
+export interface TokenSequence {
+  readonly tokens: readonly number[];
+  /** Index of the first token that is a target; at least 1. */
+  readonly targetStart: number;
+}
+
+/** The teacher's distribution at one target position: the `ids` with highest probability, descending. */
+export interface TopK {
+  readonly ids: readonly number[];
+  readonly logprobs: readonly number[];
+}
+
+export interface ScoreRequest {
+  readonly sequences: readonly TokenSequence[];
+  readonly adapter: AdapterReference | null;
+  /** How many alternatives to return at each target position; 0 for none. */
+  readonly topK: number;
+}
+
+export interface SequenceScore {
+  /** Natural-log probability of each target token, in order. */
+  readonly logprobs: readonly number[];
+  /** Whether greedy decoding would have produced exactly the targets (every target is the argmax). */
+  readonly greedy: boolean;
+  readonly topK: readonly TopK[];
+}
+
+export interface TrainingExample {
+  readonly sequence: TokenSequence;
+  /** Weight of this example's mean target loss within its batch. */
+  readonly weight: number;
+  /** One entry a target position: distil these probabilities instead of the hard token. */
+  readonly softTargets?: readonly TopK[];
+}
+
+export interface TrainingOptions {
+  /** Weights to start from; `null` starts a fresh adapter (A random, B zero). */
+  readonly parent: AdapterReference | null;
+  readonly rank: number;
+  readonly alpha: number;
+  readonly seed: number;
+  readonly weightDecay?: number;
+  readonly betas?: readonly [number, number];
+  /** Bound on the global gradient norm. */
+  readonly clipNorm?: number;
+}
+
+export interface StepResult {
+  /** Weighted mean cross-entropy over the batch, in nats per target token. */
+  readonly loss: number;
+  /** Tokens that went through the model, without padding: the unit of training cost. */
+  readonly tokens: number;
+  readonly gradientNorm: number;
+}
+
+export interface ModelDescription {
+  readonly architecture: string;
+  readonly contextLength: number;
+  readonly vocabularySize: number;
+  readonly parameters: number;
+  /** `sha256:<hex>` over config, tokenizer, template and weights. */
+  readonly contentHash: string;
+}
