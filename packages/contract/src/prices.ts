@@ -1,0 +1,61 @@
+/**
+ * The price card. Rates are integers of nano-USD (1 micro-USD = 1,000 nano-USD), so that sums are exact;
+ * a card is immutable and a job keeps the one that was current at its admission.
+ */
+export interface PriceCard {
+  readonly version: string;
+  readonly input_nanousd_per_token: number;
+  readonly output_nanousd_per_token: number;
+  /** Replaces, and is not added to, the input rate. */
+  readonly cached_input_nanousd_per_token: number;
+  readonly training_nanousd_per_token: number;
+  readonly storage_usd_per_gb_month: number;
+  readonly internalization_fee_usd: number;
+}
+
+export const currentPriceCard: PriceCard = {
+  version: '2026-11-01',
+  input_nanousd_per_token: 12_000,
+  output_nanousd_per_token: 30_000,
+  cached_input_nanousd_per_token: 2_500,
+  training_nanousd_per_token: 36_000,
+  storage_usd_per_gb_month: 0.3,
+  internalization_fee_usd: 0,
+};
+
+export const priceCards: readonly PriceCard[] = [currentPriceCard];
+
+/** Tokens as a job counts them; `cached_input_tokens` is a subset of `input_tokens`. */
+export interface TokenUsage {
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cached_input_tokens: number;
+  readonly training_tokens: number;
+}
+
+const bytes_per_gb = 1_000_000_000n;
+/** A month of hosting is 30 days. */
+const seconds_per_month = 30n * 86_400n;
+
+/** What the tokens cost, summed in nano-USD and rounded up once to micro-USD. */
+export function computeChargeMicrousd(usage: TokenUsage, card: PriceCard): number {
+  const fresh_input_tokens = usage.input_tokens - usage.cached_input_tokens;
+  if (fresh_input_tokens < 0) throw new RangeError('cached_input_tokens exceeds input_tokens');
+  const nanousd =
+    BigInt(fresh_input_tokens) * BigInt(card.input_nanousd_per_token) +
+    BigInt(usage.cached_input_tokens) * BigInt(card.cached_input_nanousd_per_token) +
+    BigInt(usage.output_tokens) * BigInt(card.output_nanousd_per_token) +
+    BigInt(usage.training_tokens) * BigInt(card.training_nanousd_per_token);
+  return Number(divideRoundingUp(nanousd, 1_000n));
+}
+
+/** What hosting a checkpoint of `size_bytes` for `seconds` costs, rounded up once to micro-USD. */
+export function storageChargeMicrousd(size_bytes: number, seconds: number, card: PriceCard): number {
+  const nanousd_per_gb_month = BigInt(Math.round(card.storage_usd_per_gb_month * 1e9));
+  const numerator = nanousd_per_gb_month * BigInt(size_bytes) * BigInt(seconds);
+  return Number(divideRoundingUp(numerator, bytes_per_gb * seconds_per_month * 1_000n));
+}
+
+function divideRoundingUp(numerator: bigint, denominator: bigint): bigint {
+  return (numerator + denominator - 1n) / denominator;
+}
