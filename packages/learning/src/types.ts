@@ -1,0 +1,99 @@
+import type { AdapterReference } from '@engraft/engine';
+
+/** The phases of a learning job, in order; each one's outcome is stored before the next begins. */
+export const learningPhases = ['teaching', 'scoring', 'training', 'evaluating'] as const;
+export type LearningPhase = (typeof learningPhases)[number];
+
+/** Tokens that a phase used, in the units that are billed. */
+export interface LearningUsage {
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cached_input_tokens: number;
+  readonly training_tokens: number;
+}
+
+/** One thing known of a passage: the answer, and the ways of asking for it. */
+export interface QuestionAnswer {
+  readonly question: string;
+  readonly answer: string;
+}
+
+/** What a version keeps of the passage that taught it, for rehearsal and retention tests. Never the passage itself. */
+export interface Rehearsal {
+  readonly training_pairs: readonly QuestionAnswer[];
+  readonly validation_pairs: readonly QuestionAnswer[];
+}
+
+/** Rates in nano-USD per token, and the most that the computation may cost. */
+export interface LearningBudget {
+  readonly max_compute_microusd: number;
+  readonly input_nanousd_per_token: number;
+  readonly output_nanousd_per_token: number;
+  readonly cached_input_nanousd_per_token: number;
+  readonly training_nanousd_per_token: number;
+}
+
+export interface LearningInput {
+  /** The passage: 20–16,000 UTF-16 units. */
+  readonly content: string;
+  /** The version to start from; `null` for base. */
+  readonly parent: AdapterReference | null;
+  /** Of the parent and its ancestors, oldest first. */
+  readonly earlier: readonly Rehearsal[];
+  readonly budget: LearningBudget;
+  readonly seed: number;
+  /** A folder of this job alone, for the adapter before it enters the adapter store. Survives a crash. */
+  readonly workFolder: string;
+}
+
+/** Where the caller keeps what each finished phase left behind. Outcomes are JSON. */
+export interface LearningJournal {
+  /** What `store` was given for this phase in an earlier run of the same job, or `null`. */
+  load(phase: LearningPhase): Promise<unknown>;
+  store(phase: LearningPhase, outcome: unknown, usage: LearningUsage): Promise<void>;
+  /** The phase begins; also called when it is resumed. */
+  entered(phase: LearningPhase): Promise<void>;
+}
+
+export interface LearningProgress {
+  readonly phase: LearningPhase;
+  readonly done: number;
+  readonly total: number;
+}
+
+export interface ValidationReport {
+  readonly passed: boolean;
+  readonly passed_count: number;
+  readonly total_count: number;
+  readonly base_passed_count: number;
+  readonly retention_passed_count: number;
+  readonly retention_total_count: number;
+}
+
+export interface TrainingReport {
+  readonly steps: number;
+  readonly tokens: number;
+  readonly final_loss: number;
+}
+
+export type LearningOutcome =
+  | {
+      readonly kind: 'accepted';
+      readonly adapter: AdapterReference & { readonly sizeBytes: number };
+      readonly validation: ValidationReport;
+      readonly training: TrainingReport;
+      readonly rehearsal: Rehearsal;
+      readonly usage: LearningUsage;
+    }
+  | {
+      readonly kind: 'rejected';
+      readonly validation: ValidationReport;
+      readonly training: TrainingReport;
+      readonly usage: LearningUsage;
+    }
+  | { readonly kind: 'budget_exhausted'; readonly usage: LearningUsage };
+
+export interface LearningOptions {
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: LearningProgress) => void;
+}
