@@ -1,0 +1,183 @@
+/**
+ * The safetensors format: 8 bytes of header length, a JSON header, then the tensors' bytes.
+ * https://huggingface.co/docs/safetensors. Files come from outside, so nothing in a header is believed
+ * before it is checked: lengths are bounded, and the tensors must tile the data without gap or overlap.
+ */
+import type { FileHandle } from 'node:fs/promises';
+import { EngineError, type EngineErrorCode } from '../engine.js';
+
+/** The reference implementation's limit. */
+const MAX_HEADER_BYTES = 100_000_000;
+const ELEMENT_BYTES = { F32: 4, F16: 2, BF16: 2 } as const;
+type ElementType = keyof typeof ELEMENT_BYTES;
+
+export interface TensorEntry {
+  readonly name: string;
+  readonly type: ElementType;
+  readonly shape: readonly number[];
+  /** Byte range in the file. */
+  readonly start: number;
+  readonly end: number;
+}
+
+/** What the reader needs to say when a file is damaged. */
+export interface ErrorContext {
+  readonly code: Extract<EngineErrorCode, 'checkpoint_invalid' | 'adapter_invalid'>;
+  /** The file as the message names it. */
+  readonly file: string;
+}
+
+/** A tensor to write, row-major float32. */
+export interface FloatTensor {
+  readonly shape: readonly number[];
+  readonly data: Float32Array;
+}
+
+/** The tensors of an open file, in the order of their bytes. The caller closes the file. */
+export async function readHeader(file: FileHandle, context: ErrorContext): Promise<readonly TensorEntry[]> {
+  const { size } = await file.stat();
+  const prefix = await readBytes(file, 0, Math.min(8, size), context);
+  const header = await readBytes(file, 8, headerLength(prefix, size, context), context);
+  return parseHeader(header, size, context);
+}
+
+/** As `readHeader`, for a file that is already in memory. */
+export function readHeaderFrom(bytes: Uint8Array, context: ErrorContext): readonly TensorEntry[] {
+  const length = headerLength(bytes.subarray(0, 8), bytes.byteLength, context);
+  return parseHeader(bytes.subarray(8, 8 + length), bytes.byteLength, context);
+}
+
+/** Reads one tensor as float32; F16 and BF16 are widened. */
+export async function readTensor(file: FileHandle, entry: TensorEntry, context: ErrorContext): Promise<Float32Array> {
+  return toFloat32(entry, await readBytes(file, entry.start, entry.end - entry.start, context));
+}
+
+/** As `readTensor`, for a file that is already in memory. The result does not share its memory. */
+export function readTensorFrom(bytes: Uint8Array, entry: TensorEntry): Float32Array {
+  return toFloat32(entry, new Uint8Array(bytes.subarray(entry.start, entry.end)));
+}
+
+/** A file of float32 tensors in the order given. The same tensors and metadata give the same bytes. */
+export function serializeSafetensors(
+  tensors: Iterable<readonly [string, FloatTensor]>,
+  metadata: Readonly<Record<string, string>>,
+): Buffer {
+  const header: Record<string, unknown> = { __metadata__: metadata };
+  const chunks: Uint8Array[] = [];
+  let offset = 0;
+  for (const [name, { shape, data }] of tensors) {
+    header[name] = { dtype: 'F32', shape, data_offsets: [offset, offset + data.byteLength] };
+    chunks.push(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
+    offset += data.byteLength;
+  }
+  // Padding with spaces keeps the tensors aligned for readers that map the file.
+  const json = Buffer.from(JSON.stringify(header), 'utf8');
+  const padded = Buffer.alloc(Math.ceil(json.byteLength / 8) * 8, ' ');
+  json.copy(padded);
+  const prefix = Buffer.alloc(8);
+  prefix.writeBigUInt64LE(BigInt(padded.byteLength));
+  return Buffer.concat([prefix, padded, ...chunks]);
+}
+
+function headerLength(prefix: Uint8Array, fileSize: number, context: ErrorContext): number {
+  if (prefix.byteLength < 8) throw damaged(context, 'it is shorter than the header length');
+  const length = new DataView(prefix.buffer, prefix.byteOffset, 8).getBigUint64(0, true);
+  if (length > BigInt(MAX_HEADER_BYTES) || length > BigInt(fileSize - 8)) {
+    throw damaged(context, `the header length ${length.toString()} is out of range`);
+  }
+  return Number(length);
+}
+
+function parseHeader(bytes: Uint8Array, fileSize: number, context: ErrorContext): readonly TensorEntry[] {
+  let header: unknown;
+  try {
+    header = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch (cause) {
+    throw damaged(context, 'the header is not JSON', cause);
+  }
+  if (!isRecord(header)) throw damaged(context, 'the header is not an object');
+  const dataStart = 8 + bytes.byteLength;
+  const entries = Object.entries(header)
+    .filter(([name]) => name !== '__metadata__')
+    .map(([name, value]) => parseEntry(name, value, dataStart, context))
+    .sort((a, b) => a.start - b.start || a.end - b.end);
+  let expected = dataStart;
+  for (const { name, start, end } of entries) {
+    if (start !== expected) throw damaged(context, `the offsets of ${name} leave a gap or overlap`);
+    expected = end;
+  }
+  if (expected !== fileSize) throw damaged(context, `its tensors end at byte ${expected} of ${fileSize}`);
+  return entries;
+}
+
+function parseEntry(name: string, value: unknown, dataStart: number, context: ErrorContext): TensorEntry {
+  if (!isRecord(value)) throw damaged(context, `the entry ${name} is not an object`);
+  const { dtype: type, shape, data_offsets: offsets } = value;
+  if (!isElementType(type)) {
+    throw damaged(context, `the type ${JSON.stringify(type)} of ${name} is not one of F32, F16, BF16`);
+  }
+  if (!isSizes(shape)) throw damaged(context, `the shape of ${name} is not a list of sizes`);
+  if (!isSizes(offsets) || offsets.length !== 2) throw damaged(context, `the offsets of ${name} are not two numbers`);
+  const [start = 0, end = 0] = offsets;
+  const bytes = shape.reduce((product, size) => product * size, ELEMENT_BYTES[type]);
+  if (end - start !== bytes) throw damaged(context, `the offsets of ${name} do not fit its shape`);
+  return { name, type, shape, start: dataStart + start, end: dataStart + end };
+}
+
+/** Allocates what the file really holds only: `length` was checked against its size. */
+async function readBytes(
+  file: FileHandle,
+  start: number,
+  length: number,
+  context: ErrorContext,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes = new Uint8Array(length);
+  // One read call moves less than 2 GiB.
+  const maxRead = 2 ** 30;
+  let done = 0;
+  while (done < length) {
+    const { bytesRead } = await file.read(bytes, done, Math.min(maxRead, length - done), start + done);
+    if (bytesRead === 0) throw damaged(context, 'it ended while it was read');
+    done += bytesRead;
+  }
+  return bytes;
+}
+
+/** `bytes` must start an ArrayBuffer of its own; F32 tensors keep using it. */
+function toFloat32(entry: TensorEntry, bytes: Uint8Array<ArrayBuffer>): Float32Array {
+  if (entry.type === 'F32') return new Float32Array(bytes.buffer);
+  const source = new Uint16Array(bytes.buffer);
+  const result = new Float32Array(source.length);
+  const bits = new Uint32Array(result.buffer);
+  for (let index = 0; index < source.length; index += 1) {
+    const value = source[index] ?? 0;
+    if (entry.type === 'BF16') bits[index] = value << 16;
+    else result[index] = halfToNumber(value);
+  }
+  return result;
+}
+
+function halfToNumber(bits: number): number {
+  const sign = (bits & 0x8000) === 0 ? 1 : -1;
+  const exponent = (bits >> 10) & 0x1f;
+  const fraction = bits & 0x3ff;
+  if (exponent === 0) return sign * fraction * 2 ** -24;
+  if (exponent === 0x1f) return fraction === 0 ? sign * Infinity : NaN;
+  return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isElementType(value: unknown): value is ElementType {
+  return typeof value === 'string' && Object.hasOwn(ELEMENT_BYTES, value);
+}
+
+function isSizes(value: unknown): value is number[] {
+  return Array.isArray(value) && value.every((size) => Number.isSafeInteger(size) && Number(size) >= 0);
+}
+
+function damaged(context: ErrorContext, reason: string, cause?: unknown): EngineError {
+  return new EngineError(context.code, `${context.file} is not a valid safetensors file: ${reason}.`, { cause });
+}

@@ -1,0 +1,41 @@
+/** The shape of a decoder-only transformer of the Llama family. */
+
+export type Architecture = 'llama' | 'mistral' | 'qwen2' | 'qwen3';
+
+/** How rotary frequencies are stretched for contexts longer than those of pretraining. */
+export type RopeScaling =
+  | { readonly kind: 'default' }
+  | { readonly kind: 'linear'; readonly factor: number }
+  | {
+      readonly kind: 'llama3';
+      readonly factor: number;
+      readonly lowFrequencyFactor: number;
+      readonly highFrequencyFactor: number;
+      /** Tokens the model was pretrained on before the stretch. */
+      readonly originalContextLength: number;
+    };
+
+export interface DecoderConfig {
+  readonly architecture: Architecture;
+  readonly vocabularySize: number;
+  /** Width of the residual stream. */
+  readonly hiddenSize: number;
+  readonly layers: number;
+  readonly heads: number;
+  /** Key and value heads; each is shared by `heads / kvHeads` query heads. */
+  readonly kvHeads: number;
+  /** Even; need not be `hiddenSize / heads`. */
+  readonly headDim: number;
+  readonly ffnSize: number;
+  readonly rmsNormEps: number;
+  readonly ropeTheta: number;
+  readonly ropeScaling: RopeScaling;
+  /** Whether the output head is the embedding matrix; there is no `lm_head.weight` then. */
+  readonly tieWordEmbeddings: boolean;
+  /** Tokens, prompt and output together. */
+  readonly contextLength: number;
+  /** RMSNorm over each query and key head before the rotation (Qwen3). */
+  readonly qkNorm: boolean;
+  /** Biases on q, k and v (Qwen2); never on o. */
+  readonly attentionBias: boolean;
+}

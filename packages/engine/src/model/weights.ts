@@ -1,0 +1,103 @@
+/** Names and shapes of a decoder's weights and of its LoRA matrices, as Hugging Face and PEFT write them. */
+import type { DecoderConfig } from './config.js';
+
+export interface WeightTensor {
+  readonly shape: readonly number[];
+  /** Row-major. */
+  readonly data: Float32Array;
+}
+
+/** Weights by their Hugging Face name, such as `model.layers.0.self_attn.q_proj.weight`. */
+export type DecoderWeights = ReadonlyMap<string, WeightTensor>;
+
+/** The linear maps of one layer; each of them carries a LoRA pair when there is an adapter. */
+export const PROJECTIONS = ['q_proj', 'k_proj', 'v_proj', 'o_proj', 'gate_proj', 'up_proj', 'down_proj'] as const;
+export type Projection = (typeof PROJECTIONS)[number];
+
+export const EMBEDDING = 'model.embed_tokens.weight';
+export const FINAL_NORM = 'model.norm.weight';
+
+export function headName(config: DecoderConfig): string {
+  return config.tieWordEmbeddings ? EMBEDDING : 'lm_head.weight';
+}
+
+/** `model.layers.3.self_attn.q_proj` */
+export function projectionName(layer: number, projection: Projection): string {
+  const block = ['gate_proj', 'up_proj', 'down_proj'].includes(projection) ? 'mlp' : 'self_attn';
+  return `model.layers.${layer}.${block}.${projection}`;
+}
+
+/** `[out, in]` of a projection. */
+export function projectionShape(config: DecoderConfig, projection: Projection): readonly [number, number] {
+  const { hiddenSize, ffnSize } = config;
+  const queryWidth = config.heads * config.headDim;
+  const keyWidth = config.kvHeads * config.headDim;
+  switch (projection) {
+    case 'q_proj':
+      return [queryWidth, hiddenSize];
+    case 'k_proj':
+    case 'v_proj':
+      return [keyWidth, hiddenSize];
+    case 'o_proj':
+      return [hiddenSize, queryWidth];
+    case 'gate_proj':
+    case 'up_proj':
+      return [ffnSize, hiddenSize];
+    case 'down_proj':
+      return [hiddenSize, ffnSize];
+  }
+}
+
+export function hasBias(config: DecoderConfig, projection: Projection): boolean {
+  return config.attentionBias && ['q_proj', 'k_proj', 'v_proj'].includes(projection);
+}
+
+/** Every weight that the decoder reads, and the shape it must have. */
+export function decoderWeightShapes(config: DecoderConfig): ReadonlyMap<string, readonly number[]> {
+  const { hiddenSize, vocabularySize } = config;
+  const shapes = new Map<string, readonly number[]>([[EMBEDDING, [vocabularySize, hiddenSize]]]);
+  for (let layer = 0; layer < config.layers; layer += 1) {
+    const prefix = `model.layers.${layer}`;
+    shapes.set(`${prefix}.input_layernorm.weight`, [hiddenSize]);
+    shapes.set(`${prefix}.post_attention_layernorm.weight`, [hiddenSize]);
+    if (config.qkNorm) {
+      shapes.set(`${prefix}.self_attn.q_norm.weight`, [config.headDim]);
+      shapes.set(`${prefix}.self_attn.k_norm.weight`, [config.headDim]);
+    }
+    for (const projection of PROJECTIONS) {
+      const name = projectionName(layer, projection);
+      const shape = projectionShape(config, projection);
+      shapes.set(`${name}.weight`, shape);
+      if (hasBias(config, projection)) shapes.set(`${name}.bias`, [shape[0]]);
+    }
+  }
+  shapes.set(FINAL_NORM, [hiddenSize]);
+  shapes.set(headName(config), [vocabularySize, hiddenSize]);
+  return shapes;
+}
+
+/** The name by which a projection's LoRA matrix is fed to a graph. */
+export function loraName(layer: number, projection: Projection, matrix: 'A' | 'B'): string {
+  return `${projectionName(layer, projection)}.lora_${matrix}`;
+}
+
+/** One LoRA matrix: `A` is `[rank, in]`, `B` is `[out, rank]`. */
+export interface LoraTensorSpec {
+  /** See `loraName`. */
+  readonly name: string;
+  readonly matrix: 'A' | 'B';
+  readonly shape: readonly [number, number];
+}
+
+/** The LoRA matrices of every projection of every layer, in a fixed order. */
+export function loraTensorSpecs(config: DecoderConfig, rank: number): readonly LoraTensorSpec[] {
+  const specs: LoraTensorSpec[] = [];
+  for (let layer = 0; layer < config.layers; layer += 1) {
+    for (const projection of PROJECTIONS) {
+      const [out, width] = projectionShape(config, projection);
+      specs.push({ name: loraName(layer, projection, 'A'), matrix: 'A', shape: [rank, width] });
+      specs.push({ name: loraName(layer, projection, 'B'), matrix: 'B', shape: [out, rank] });
+    }
+  }
+  return specs;
+}

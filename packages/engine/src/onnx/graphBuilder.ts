@@ -1,0 +1,171 @@
+/**
+ * Builds ONNX models node by node. A value is known by its name; every method that computes
+ * something returns the name of the result.
+ *
+ * Field numbers are those of https://github.com/onnx/onnx/blob/main/onnx/onnx.proto.
+ */
+import { ProtobufWriter } from './protobuf.js';
+
+const ELEMENT_TYPES = { float32: 1, uint8: 2, int32: 6, int64: 7, bool: 9 } as const;
+const IR_VERSION = 8;
+const OPERATOR_SET = 17;
+/** ONNX Runtime's own operators (`GroupQueryAttention`, `FusedMatMul`, …). */
+const MICROSOFT_DOMAIN = 'com.microsoft';
+
+export type ElementType = keyof typeof ELEMENT_TYPES;
+
+/** A size known now, or the name of one that is known at run time. */
+export type Dimension = number | string;
+
+export type Attribute =
+  | { readonly int: number }
+  | { readonly float: number }
+  | { readonly string: string }
+  | { readonly ints: readonly number[] };
+
+export type Attributes = Readonly<Record<string, Attribute>>;
+
+export class GraphBuilder {
+  private readonly nodes: ProtobufWriter[] = [];
+  private readonly inputs: ProtobufWriter[] = [];
+  private readonly outputs: ProtobufWriter[] = [];
+  private readonly initializers: ProtobufWriter[] = [];
+  private readonly constants = new Map<string, string>();
+  private readonly inputNames = new Set<string>();
+  private nameCount = 0;
+
+  /** Declares a graph input; declaring a name again returns the first declaration. */
+  input(name: string, type: ElementType, shape: readonly Dimension[]): string {
+    if (!this.inputNames.has(name)) {
+      this.inputNames.add(name);
+      this.inputs.push(valueInfo(name, type, shape));
+    }
+    return name;
+  }
+
+  /** Declares the graph output `name`, which some node computes under that name. */
+  declareOutput(name: string, type: ElementType, shape: readonly Dimension[]): void {
+    this.outputs.push(valueInfo(name, type, shape));
+  }
+
+  /** Declares the graph output `name` with the content of `value`. */
+  output(name: string, value: string, type: ElementType, shape: readonly Dimension[]): void {
+    this.addNode('Identity', [value], {}, '', [name]);
+    this.declareOutput(name, type, shape);
+  }
+
+  /** A float32 scalar. */
+  float(value: number): string {
+    return this.constant('float32', [], Float32Array.of(value));
+  }
+
+  /** An int64 scalar. */
+  integer(value: number): string {
+    return this.constant('int64', [], BigInt64Array.of(BigInt(value)));
+  }
+
+  /** An int64 vector. */
+  integers(values: readonly number[]): string {
+    return this.constant('int64', [values.length], BigInt64Array.from(values, BigInt));
+  }
+
+  /** A node of the standard operator set with one result. */
+  node(type: string, inputs: readonly string[], attributes: Attributes = {}): string {
+    const output = this.freshName(type);
+    this.addNode(type, inputs, attributes, '', [output]);
+    return output;
+  }
+
+  /** A node of the standard operator set with results of the given names. */
+  nodeInto(type: string, inputs: readonly string[], attributes: Attributes, outputs: readonly string[]): void {
+    this.addNode(type, inputs, attributes, '', outputs);
+  }
+
+  /** One of ONNX Runtime's own operators, with one result. */
+  microsoftNode(type: string, inputs: readonly string[], attributes: Attributes = {}): string {
+    const output = this.freshName(type);
+    this.addNode(type, inputs, attributes, MICROSOFT_DOMAIN, [output]);
+    return output;
+  }
+
+  /** One of ONNX Runtime's own operators, with results of the given names. */
+  microsoftNodeInto(type: string, inputs: readonly string[], attributes: Attributes, outputs: readonly string[]): void {
+    this.addNode(type, inputs, attributes, MICROSOFT_DOMAIN, outputs);
+  }
+
+  /** A name that no other value of this graph has. */
+  freshName(prefix: string): string {
+    this.nameCount += 1;
+    return `${prefix}_${this.nameCount}`;
+  }
+
+  /** The serialised `ModelProto`. */
+  encode(): Buffer {
+    const graph = new ProtobufWriter();
+    for (const node of this.nodes) graph.message(1, node);
+    graph.string(2, 'engraft');
+    for (const initializer of this.initializers) graph.message(5, initializer);
+    for (const input of this.inputs) graph.message(11, input);
+    for (const output of this.outputs) graph.message(12, output);
+    return new ProtobufWriter()
+      .integer(1, IR_VERSION)
+      .string(2, 'engraft')
+      .message(7, graph)
+      .message(8, operatorSet('', OPERATOR_SET))
+      .message(8, operatorSet(MICROSOFT_DOMAIN, 1))
+      .finish();
+  }
+
+  private constant(type: ElementType, shape: readonly number[], data: Float32Array | BigInt64Array): string {
+    const key = `${type} ${shape.join()} ${data.join()}`;
+    const known = this.constants.get(key);
+    if (known !== undefined) return known;
+    const name = this.freshName('constant');
+    const tensor = new ProtobufWriter();
+    for (const size of shape) tensor.integer(1, size);
+    tensor.integer(2, ELEMENT_TYPES[type]).string(8, name);
+    tensor.bytes(9, new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
+    this.initializers.push(tensor);
+    this.constants.set(key, name);
+    return name;
+  }
+
+  private addNode(
+    type: string,
+    inputs: readonly string[],
+    attributes: Attributes,
+    domain: string,
+    outputs: readonly string[],
+  ): void {
+    const node = new ProtobufWriter();
+    for (const input of inputs) node.string(1, input);
+    for (const output of outputs) node.string(2, output);
+    node.string(3, this.freshName('node')).string(4, type);
+    for (const [name, value] of Object.entries(attributes)) node.message(5, attribute(name, value));
+    if (domain !== '') node.string(7, domain);
+    this.nodes.push(node);
+  }
+}
+
+function operatorSet(domain: string, version: number): ProtobufWriter {
+  return new ProtobufWriter().string(1, domain).integer(2, version);
+}
+
+function attribute(name: string, value: Attribute): ProtobufWriter {
+  const writer = new ProtobufWriter().string(1, name);
+  if ('float' in value) return writer.float(2, value.float).integer(20, 1);
+  if ('int' in value) return writer.integer(3, value.int).integer(20, 2);
+  if ('string' in value) return writer.string(4, value.string).integer(20, 3);
+  for (const item of value.ints) writer.integer(8, item);
+  return writer.integer(20, 7);
+}
+
+function valueInfo(name: string, type: ElementType, shape: readonly Dimension[]): ProtobufWriter {
+  const dimensions = new ProtobufWriter();
+  for (const size of shape) {
+    const dimension = new ProtobufWriter();
+    dimensions.message(1, typeof size === 'number' ? dimension.integer(1, size) : dimension.string(2, size));
+  }
+  const tensorType = new ProtobufWriter().integer(1, ELEMENT_TYPES[type]).message(2, dimensions);
+  return new ProtobufWriter().string(1, name).message(2, new ProtobufWriter().message(1, tensorType));
+}

@@ -1,0 +1,63 @@
+/**
+ * A writer of the protocol-buffer wire format, as far as ONNX models need it.
+ * https://protobuf.dev/programming-guides/encoding/
+ */
+const VARINT = 0;
+const LENGTH_DELIMITED = 2;
+const FIXED_32 = 5;
+
+export class ProtobufWriter {
+  private readonly chunks: Uint8Array[] = [];
+  private length = 0;
+
+  /** Integers are written in two's complement over 64 bits, as protobuf's `int32` and `int64` are. */
+  integer(field: number, value: number): this {
+    return this.tag(field, VARINT).varint(value);
+  }
+
+  float(field: number, value: number): this {
+    const bytes = Buffer.alloc(4);
+    bytes.writeFloatLE(value);
+    return this.tag(field, FIXED_32).push(bytes);
+  }
+
+  string(field: number, value: string): this {
+    return this.bytes(field, Buffer.from(value, 'utf8'));
+  }
+
+  /** The bytes are referenced, not copied, until `finish`. */
+  bytes(field: number, value: Uint8Array): this {
+    return this.tag(field, LENGTH_DELIMITED).varint(value.byteLength).push(value);
+  }
+
+  message(field: number, value: ProtobufWriter): this {
+    this.tag(field, LENGTH_DELIMITED).varint(value.length);
+    for (const chunk of value.chunks) this.push(chunk);
+    return this;
+  }
+
+  finish(): Buffer {
+    return Buffer.concat(this.chunks, this.length);
+  }
+
+  private tag(field: number, wireType: number): this {
+    return this.varint(field * 8 + wireType);
+  }
+
+  private varint(value: number): this {
+    let rest = BigInt.asUintN(64, BigInt(value));
+    const bytes: number[] = [];
+    while (rest > 0x7fn) {
+      bytes.push(Number(rest & 0x7fn) | 0x80);
+      rest >>= 7n;
+    }
+    bytes.push(Number(rest));
+    return this.push(Uint8Array.from(bytes));
+  }
+
+  private push(bytes: Uint8Array): this {
+    this.chunks.push(bytes);
+    this.length += bytes.byteLength;
+    return this;
+  }
+}
