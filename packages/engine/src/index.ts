@@ -1,2 +1,5 @@
 export * from './engine.js';
 export * from './types.js';
+export { startEngineHost } from './process/engineHost.js';
+export type { EngineExit, EngineHost, EngineHostOptions, EngineLogger } from './process/hostTypes.js';
+export { ChatTokenizer } from './tokenizer/chatTokenizer.js';

@@ -1,0 +1,30 @@
+import type { Engine } from '../engine.js';
+
+/** The part of a structured logger (pino, for instance) that the host writes to. */
+export interface EngineLogger {
+  info(fields: Readonly<Record<string, unknown>>, message: string): void;
+  warn(fields: Readonly<Record<string, unknown>>, message: string): void;
+}
+
+export interface EngineHostOptions {
+  /** A Hugging Face checkpoint folder. */
+  readonly modelDir: string;
+  /** Threads of the engine's computations; by default the number of cores, at most 4. */
+  readonly threads?: number;
+  readonly logger?: EngineLogger;
+}
+
+/** How an engine process ended: with an exit code or by a signal. */
+export interface EngineExit {
+  readonly pid: number;
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** An engine in a process of its own. */
+export interface EngineHost extends Engine {
+  /** Process id of the engine, `undefined` between the death of one and the start of the next. */
+  readonly pid: number | undefined;
+  /** Calls `listener` after every end of an engine process that `close` did not ask for; returns its removal. */
+  onExit(listener: (exit: EngineExit) => void): () => void;
+}

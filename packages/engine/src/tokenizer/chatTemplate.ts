@@ -1,0 +1,121 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Template } from '@huggingface/jinja';
+import { isJsonObject, isMissingFile, type JsonFields } from '../checkpoint/jsonFields.js';
+import { EngineError } from '../engine.js';
+import type { ChatMessage, ChatPrompt, ToolDefinition } from '../types.js';
+
+/** Makes one text harmless before it is rendered; `markup` as in `TextCodec.disarm`. */
+export type Disarm = (text: string, options: { readonly markup: boolean }) => string;
+
+/** A checkpoint's chat template, rendered with the variables that Hugging Face `transformers` gives it. */
+export class ChatTemplate {
+  private readonly template: Template;
+
+  constructor(
+    source: string,
+    private readonly tokenVariables: Readonly<Record<string, string>>,
+  ) {
+    try {
+      this.template = new Template(source);
+    } catch (error) {
+      throw new EngineError('checkpoint_invalid', `chat template: ${reasonOf(error)}`, { cause: error });
+    }
+  }
+
+  /** Reads `chat_template.jinja`, or else the field of that name in `tokenizer_config.json`. */
+  static async load(modelDir: string, tokenizerConfig: JsonFields): Promise<ChatTemplate> {
+    const tokenVariables = tokenTexts(tokenizerConfig);
+    try {
+      const source = await readFile(join(modelDir, 'chat_template.jinja'), 'utf8');
+      return new ChatTemplate(source, tokenVariables);
+    } catch (error) {
+      if (!isMissingFile(error)) throw error;
+    }
+    if (!tokenizerConfig.has('chat_template')) {
+      throw new EngineError('checkpoint_invalid', 'chat_template.jinja is missing, and tokenizer_config.json has none');
+    }
+    return new ChatTemplate(tokenizerConfig.string('chat_template'), tokenVariables);
+  }
+
+  /**
+   * The conversation as text, ending where the assistant is to speak. Every text of the caller passes through
+   * `disarm`; the assistant's own messages, and what the application wrote, may keep the model's markup.
+   */
+  render(prompt: ChatPrompt, disarm: Disarm): string {
+    const tools = prompt.tools ?? [];
+    try {
+      return this.template.render({
+        ...this.tokenVariables,
+        messages: prompt.messages.map((message) => messageVariables(message, disarm)),
+        tools: tools.length === 0 ? null : tools.map((tool) => toolVariables(tool, disarm)),
+        documents: null,
+        add_generation_prompt: true,
+      });
+    } catch (error) {
+      throw new EngineError('invalid_request', `the chat template refuses this conversation: ${reasonOf(error)}`, {
+        cause: error,
+      });
+    }
+  }
+}
+
+/** `bos_token`, `eos_token` and the like, which templates refer to by name. */
+function tokenTexts(tokenizerConfig: JsonFields): Record<string, string> {
+  const texts: Record<string, string> = {};
+  for (const name of ['bos_token', 'eos_token', 'pad_token', 'unk_token']) {
+    const text = tokenText(tokenizerConfig.value(name));
+    if (text !== undefined) texts[name] = text;
+  }
+  return texts;
+}
+
+/** A token in `tokenizer_config.json`: its text, or (written by older versions) an object with its text. */
+export function tokenText(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  return isJsonObject(value) && typeof value['content'] === 'string' ? value['content'] : undefined;
+}
+
+function messageVariables(message: ChatMessage, disarm: Disarm): Record<string, unknown> {
+  const markup = message.role === 'assistant' || message.role === 'system';
+  const variables: Record<string, unknown> = { role: message.role, content: disarm(message.content, { markup }) };
+  if (message.name !== undefined) variables['name'] = disarm(message.name, { markup: false });
+  if (message.toolCallId !== undefined) variables['tool_call_id'] = disarm(message.toolCallId, { markup: false });
+  if (message.toolCalls !== undefined && message.toolCalls.length > 0) {
+    variables['tool_calls'] = message.toolCalls.map((call) => ({
+      id: disarm(call.id, { markup: false }),
+      type: 'function',
+      function: {
+        name: disarm(call.name, { markup: false }),
+        arguments: disarmDeep(parsedArguments(call.arguments), (text) => disarm(text, { markup: false })),
+      },
+    }));
+  }
+  return variables;
+}
+
+function toolVariables(tool: ToolDefinition, disarm: Disarm): unknown {
+  const { name, description, parameters } = tool;
+  const definition = { name, ...(description === undefined ? {} : { description }), parameters };
+  return disarmDeep({ type: 'function', function: definition }, (text) => disarm(text, { markup: true }));
+}
+
+/** Templates expect the arguments as a value, not as the text of one. */
+function parsedArguments(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
+function disarmDeep(value: unknown, disarm: (text: string) => string): unknown {
+  if (typeof value === 'string') return disarm(value);
+  if (Array.isArray(value)) return value.map((item) => disarmDeep(item, disarm));
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [disarm(key), disarmDeep(item, disarm)]));
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

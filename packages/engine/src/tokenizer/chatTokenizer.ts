@@ -1,0 +1,110 @@
+import { join } from 'node:path';
+import { JsonFields } from '../checkpoint/jsonFields.js';
+import { EngineError } from '../engine.js';
+import type { ChatPrompt, TokenSequence } from '../types.js';
+import { ChatTemplate, tokenText } from './chatTemplate.js';
+import { TextCodec } from './textCodec.js';
+
+/**
+ * Conversations to token ids, and generated ids to text. Needs the small files of a checkpoint only
+ * (`tokenizer.json`, `tokenizer_config.json`, the chat template, `generation_config.json`), so that a process
+ * without the model can count tokens.
+ */
+export class ChatTokenizer {
+  private constructor(
+    private readonly codec: TextCodec,
+    private readonly template: ChatTemplate,
+    /** The token that ends an assistant's turn; one of `stopTokens`. */
+    readonly endOfTurn: number,
+    /** Generation ends with any of these. */
+    readonly stopTokens: ReadonlySet<number>,
+  ) {}
+
+  /** Opens the tokenizer of the model in `modelDir`; rejects with `checkpoint_invalid`. */
+  static async load(modelDir: string): Promise<ChatTokenizer> {
+    const tokenizerJson = await JsonFields.read(join(modelDir, 'tokenizer.json'), 'tokenizer.json');
+    const config =
+      (await JsonFields.readOptional(join(modelDir, 'tokenizer_config.json'), 'tokenizer_config.json')) ??
+      new JsonFields('tokenizer_config.json', {});
+    const generationConfig = await JsonFields.readOptional(
+      join(modelDir, 'generation_config.json'),
+      'generation_config.json',
+    );
+    const codec = new TextCodec(tokenizerJson, config);
+    const stopTokens = generationConfig === undefined ? [] : readEndOfSequence(generationConfig);
+    const endOfTurn = endOfTurnToken(config, codec) ?? stopTokens[0];
+    if (endOfTurn === undefined) {
+      throw new EngineError(
+        'checkpoint_invalid',
+        'tokenizer_config.json: eos_token is absent, and generation_config.json has no eos_token_id',
+      );
+    }
+    const template = await ChatTemplate.load(modelDir, config);
+    return new ChatTokenizer(codec, template, endOfTurn, new Set([endOfTurn, ...stopTokens]));
+  }
+
+  /** Size of the tokenizer's own vocabulary. */
+  get vocabularySize(): number {
+    return this.codec.vocabularySize;
+  }
+
+  /** The prompt's text, ending where the assistant is to speak. */
+  render(prompt: ChatPrompt): string {
+    return this.codec.withoutMarks(this.renderDisarmed(prompt));
+  }
+
+  encodePrompt(prompt: ChatPrompt): number[] {
+    return this.codec.encode(this.renderDisarmed(prompt));
+  }
+
+  countTokens(prompt: ChatPrompt): number {
+    return this.encodePrompt(prompt).length;
+  }
+
+  /**
+   * Ids of something the assistant writes after a prompt. Its markup (`<tool_call>`) becomes markup tokens;
+   * control tokens in it stay ordinary text.
+   */
+  encodeCompletion(text: string): number[] {
+    return this.codec.encode(this.codec.disarm(text, { markup: true }), { continues: true });
+  }
+
+  /** The prompt, the completion and the end of the turn; the targets are the completion and that end. */
+  encodeExample(prompt: ChatPrompt, completion: string): TokenSequence {
+    const promptTokens = this.encodePrompt(prompt);
+    if (promptTokens.length === 0) throw new EngineError('invalid_request', 'the rendered prompt is empty');
+    return {
+      tokens: [...promptTokens, ...this.encodeCompletion(completion), this.endOfTurn],
+      targetStart: promptTokens.length,
+    };
+  }
+
+  /** The text of generated tokens, without control tokens. */
+  decode(ids: readonly number[]): string {
+    return this.codec.decode(ids);
+  }
+
+  private renderDisarmed(prompt: ChatPrompt): string {
+    return this.template.render(prompt, (text, options) => this.codec.disarm(text, options));
+  }
+}
+
+/** `eos_token_id` is one id or a list of them. */
+function readEndOfSequence(generationConfig: JsonFields): readonly number[] {
+  const value = generationConfig.value('eos_token_id') ?? [];
+  const ids: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return ids.map((id) => {
+    if (typeof id !== 'number' || !Number.isSafeInteger(id) || id < 0) {
+      throw generationConfig.refusal('eos_token_id', 'a token id or a list of them');
+    }
+    return id;
+  });
+}
+
+function endOfTurnToken(config: JsonFields, codec: TextCodec): number | undefined {
+  const text = tokenText(config.value('eos_token'));
+  if (text === undefined) return undefined;
+  const token = codec.addedTokens.find((added) => added.content === text);
+  if (token === undefined) throw config.refusal('eos_token', 'one of the added tokens of tokenizer.json');
+  return token.id;
+}

@@ -1,0 +1,117 @@
+import { randomBytes } from 'node:crypto';
+import { Tokenizer } from '@huggingface/tokenizers';
+import type { JsonFields } from '../checkpoint/jsonFields.js';
+import { EngineError } from '../engine.js';
+import { readAddedTokens, tokenPattern, type AddedToken } from './addedTokens.js';
+
+/**
+ * Text to token ids and back, with the one rule that matters for safety: **an added token is produced only
+ * where whoever assembled the text left it whole.**
+ *
+ * A chat template returns one string in which its own control tokens and the messages' contents are no longer
+ * distinguishable. So the contents are passed through `disarm` before they are rendered: it puts `mark`, a text
+ * that nobody can guess, after the first character of everything in them that reads like a control token.
+ * `encode` then splits at the added tokens that are whole, takes the marks out of the pieces between, and
+ * encodes these with a tokenizer that knows no added token at all. A `<|im_end|>` typed by a user thus becomes
+ * the same ordinary tokens as any other punctuation, and every text without control tokens in its messages
+ * encodes exactly as in Hugging Face `transformers`.
+ */
+export class TextCodec {
+  readonly addedTokens: readonly AddedToken[];
+  /** Size of the tokenizer's vocabulary; a model may have padded its own beyond it. */
+  readonly vocabularySize: number;
+  private readonly mark = `\uFDD0${randomBytes(16).toString('hex')}\uFDD0`;
+  private readonly addedByContent: ReadonlyMap<string, AddedToken>;
+  private readonly addedPattern: RegExp | undefined;
+  private readonly specialPattern: RegExp | undefined;
+  private readonly specialIds: ReadonlySet<number>;
+  private readonly decoder: Tokenizer;
+  private readonly plainEncoder: Tokenizer;
+
+  constructor(tokenizerJson: JsonFields, tokenizerConfig: JsonFields) {
+    this.addedTokens = readAddedTokens(tokenizerJson);
+    this.addedByContent = new Map(this.addedTokens.map((token) => [token.content, token]));
+    this.addedPattern = tokenPattern(this.addedTokens);
+    const special = this.addedTokens.filter((token) => token.special);
+    this.specialPattern = tokenPattern(special);
+    this.specialIds = new Set(special.map((token) => token.id));
+    try {
+      this.decoder = new Tokenizer(tokenizerJson.raw, tokenizerConfig.raw);
+      const ids = [...this.decoder.get_vocab().values()];
+      this.vocabularySize = ids.reduce((largest, id) => Math.max(largest, id), -1) + 1;
+      // The mark doubles as this tokenizer's only added token: put before a text, it says "not the beginning",
+      // which matters to tokenizers that prepend a space to the first piece alone.
+      const sentinel = { id: this.vocabularySize, content: this.mark, special: true, normalized: false };
+      this.plainEncoder = new Tokenizer({ ...tokenizerJson.raw, added_tokens: [sentinel] }, tokenizerConfig.raw);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new EngineError('checkpoint_invalid', `${tokenizerJson.source}: ${reason}`, { cause: error });
+    }
+    this.refuseSpellableTokens(tokenizerJson.source, special);
+  }
+
+  /**
+   * Makes control tokens inside `text` harmless for `encode`. With `markup` true the tokens of the model's own
+   * syntax (`<think>`, `<tool_call>`) stay whole: for text that the assistant or the application wrote.
+   */
+  disarm(text: string, { markup }: { readonly markup: boolean }): string {
+    const pattern = markup ? this.specialPattern : this.addedPattern;
+    return pattern === undefined
+      ? text
+      : text.replace(pattern, (token) => token.slice(0, 1) + this.mark + token.slice(1));
+  }
+
+  /** The text as a reader should see it, without the marks of `disarm`. */
+  withoutMarks(text: string): string {
+    return text.replaceAll(this.mark, '');
+  }
+
+  /** Token ids of a text; `continues` when it follows other text, so that it gets no beginning-of-text treatment. */
+  encode(text: string, { continues = false }: { readonly continues?: boolean } = {}): number[] {
+    const ids: number[] = [];
+    let atBeginning = !continues;
+    const addPlain = (piece: string): void => {
+      const plain = this.withoutMarks(piece);
+      if (plain === '') return;
+      for (const id of this.encodePlain(plain, atBeginning)) ids.push(id);
+      atBeginning = false;
+    };
+    let position = 0;
+    let stripsNext = false;
+    for (const match of this.addedPattern === undefined ? [] : text.matchAll(this.addedPattern)) {
+      const token = this.addedByContent.get(match[0]);
+      if (token === undefined) continue;
+      let piece = text.slice(position, match.index);
+      if (stripsNext) piece = piece.trimStart();
+      addPlain(token.stripsLeft ? piece.trimEnd() : piece);
+      ids.push(token.id);
+      atBeginning = false;
+      stripsNext = token.stripsRight;
+      position = match.index + token.content.length;
+    }
+    const rest = text.slice(position);
+    addPlain(stripsNext ? rest.trimStart() : rest);
+    return ids;
+  }
+
+  /** The text of generated tokens, without control tokens; ids beyond the vocabulary have no text. */
+  decode(ids: readonly number[]): string {
+    const textual = ids.filter((id) => !this.specialIds.has(id) && this.decoder.id_to_token(id) !== undefined);
+    if (textual.length === 0) return '';
+    return this.decoder.decode(textual, { skip_special_tokens: false, clean_up_tokenization_spaces: false });
+  }
+
+  private encodePlain(text: string, atBeginning: boolean): number[] {
+    if (atBeginning) return this.plainEncoder.encode(text, { add_special_tokens: false }).ids;
+    return this.plainEncoder.encode(this.mark + text, { add_special_tokens: false }).ids.slice(1);
+  }
+
+  /** A vocabulary in which ordinary text can spell a control token would defeat `disarm`. */
+  private refuseSpellableTokens(source: string, special: readonly AddedToken[]): void {
+    for (const token of special) {
+      if (this.encodePlain(token.content, false).includes(token.id)) {
+        throw new EngineError('checkpoint_invalid', `${source}: ordinary text can spell the token ${token.content}`);
+      }
+    }
+  }
+}
