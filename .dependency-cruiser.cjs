@@ -1,0 +1,68 @@
+/**
+ * Which part of the house may know which. Each rule carries its reason; `npm test` enforces them on the sources.
+ */
+const onlyMayUse = (name, allowed, comment) => ({
+  name: `${name}-knows-only-${allowed.join('-') || 'itself'}`,
+  comment,
+  severity: 'error',
+  from: { path: `^packages/${name}/src` },
+  to: { path: '^packages/([^/]+)/', pathNot: [name, ...allowed].map((each) => `^packages/${each}/`) },
+});
+
+module.exports = {
+  forbidden: [
+    onlyMayUse('contract', [], 'The wire contract is what everybody agrees on; it must not depend on how it is kept.'),
+    onlyMayUse('engine', [], 'The engine knows models, tokens and adapters, and could be published on its own.'),
+    onlyMayUse('learning', ['engine'], 'Learning is a recipe over the engine primitives; tenants and money stay outside.'),
+    onlyMayUse('client', ['contract'], 'The client is what an application would install: the contract and nothing of the server.'),
+    onlyMayUse('service', ['contract', 'engine', 'learning', 'client'], 'The service puts the parts together.'),
+    {
+      name: 'no-cycles',
+      comment: 'A cycle between files means that neither can be read or tested first.',
+      severity: 'error',
+      from: { pathNot: 'node_modules|/dist/' },
+      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    },
+    {
+      name: 'http-holds-no-sql',
+      comment: 'Routes parse, call one domain function, serialise; SQL stays in the query files of its domain.',
+      severity: 'error',
+      from: { path: '^packages/service/src/http/', pathNot: '[.]test[.]ts$' },
+      to: { path: 'node_modules/(kysely|pg)/', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'domain-knows-no-http',
+      comment: 'Domain folders return outcomes; only http/ turns them into responses.',
+      severity: 'error',
+      from: { path: '^packages/service/src/(ledger|keys|projects|tenants|subjects|versions|jobs|idempotency|admission|pricing|worker|adapterStore)/', pathNot: '[.]test[.]ts$' },
+      to: { path: '^packages/service/src/http/|node_modules/fastify/' },
+    },
+    {
+      name: 'only-the-engine-runs-models',
+      comment: 'ONNX Runtime and the tokenizer live behind the engine interface.',
+      severity: 'error',
+      from: { path: '^packages/(?!engine/)' },
+      to: { path: 'node_modules/(onnxruntime-node|@huggingface)/' },
+    },
+    {
+      name: 'product-needs-no-test-tools',
+      comment: 'What runs in production must install without the development dependencies.',
+      severity: 'error',
+      from: { path: '^packages/[^/]+/src', pathNot: '[.]test[.]ts$|/testing/' },
+      to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'], dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'everything-resolves',
+      comment: 'An import that resolves to nothing fails at run time.',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true },
+    },
+  ],
+  options: {
+    doNotFollow: { path: ['node_modules', '/dist/'] },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.base.json' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] },
+  },
+};
