@@ -1,0 +1,182 @@
+/**
+ * Differentiable operations. In the comments `d y` is the gradient of the loss with respect to y.
+ * Matrices `[rows, width]` hold a row for each token.
+ */
+import type { Tape, Value } from './tape.js';
+
+/** Inverse of a permutation of axes. */
+function invert(permutation: readonly number[]): number[] {
+  return permutation.map((_, axis) => permutation.indexOf(axis));
+}
+
+/** Of two values of the same shape. */
+export function add(tape: Tape, a: Value, b: Value): Value {
+  return tape.record(tape.graph.node('Add', [a.name, b.name]), [a, b], (gradient) => {
+    tape.accumulate(a, () => gradient);
+    tape.accumulate(b, () => gradient);
+  });
+}
+
+/** `shape` and `originalShape` are int64 vectors; the second restores the shape of `x`. */
+export function reshape(tape: Tape, x: Value, shape: string, originalShape: string): Value {
+  return tape.record(tape.graph.node('Reshape', [x.name, shape]), [x], (gradient) => {
+    tape.accumulate(x, () => tape.graph.node('Reshape', [gradient, originalShape]));
+  });
+}
+
+export function transpose(tape: Tape, x: Value, permutation: readonly number[]): Value {
+  const permute = (value: string, axes: readonly number[]) =>
+    tape.graph.node('Transpose', [value], { perm: { ints: axes } });
+  return tape.record(permute(x.name, permutation), [x], (gradient) => {
+    tape.accumulate(x, () => permute(gradient, invert(permutation)));
+  });
+}
+
+/** Rows of the matrix `x` at `indices` (int64 `[N]`). */
+export function gatherRows(tape: Tape, x: Value, indices: string): Value {
+  const { graph } = tape;
+  return tape.record(graph.node('Gather', [x.name, indices], { axis: { int: 0 } }), [x], (gradient) => {
+    tape.accumulate(x, () => {
+      const zeros = graph.node('ConstantOfShape', [graph.node('Shape', [x.name])]);
+      const columns = graph.node('Unsqueeze', [indices, graph.integers([1])]);
+      return graph.node('ScatterND', [zeros, columns, gradient], { reduction: { string: 'add' } });
+    });
+  });
+}
+
+/** Root-mean-square normalisation over the last axis (Zhang and Sennrich 2019, arXiv:1910.07467); `scale` is frozen. */
+export function rmsNorm(tape: Tape, x: Value, scale: string, epsilon: number): Value {
+  const { graph } = tape;
+  const normed = graph.freshName('normed');
+  const inverse = graph.freshName('inverseRms');
+  const attributes = { axis: { int: -1 }, epsilon: { float: epsilon }, stash_type: { int: 1 } };
+  graph.nodeInto('SimplifiedLayerNormalization', [x.name, scale], attributes, [normed, inverse]);
+  return tape.record(normed, [x], (gradient) => {
+    // With i = 1/rms and g = d y * scale:  d x = i g - x i³ mean(g x).
+    tape.accumulate(x, () => {
+      const scaled = graph.node('Mul', [gradient, scale]);
+      const products = graph.node('Mul', [scaled, x.name]);
+      const mean = graph.node('ReduceMean', [products], { axes: { ints: [-1] }, keepdims: { int: 1 } });
+      const cube = graph.node('Mul', [inverse, graph.node('Mul', [inverse, inverse])]);
+      const coefficient = graph.node('Mul', [mean, cube]);
+      const direct = graph.node('Mul', [scaled, inverse]);
+      return graph.node('Sub', [direct, graph.node('Mul', [x.name, coefficient])]);
+    });
+  });
+}
+
+/** `x Wᵀ + bias` with frozen `weight` `[out, in]` and `bias` `[out]`. */
+export function linear(tape: Tape, x: Value, weight: string, bias?: string): Value {
+  const operands = bias === undefined ? [x.name, weight] : [x.name, weight, bias];
+  const product = tape.graph.node('Gemm', operands, { transB: { int: 1 } });
+  return tape.record(product, [x], (gradient) => tape.accumulateProduct(x, gradient, weight));
+}
+
+/** A pair of low-rank matrices, `a` `[rank, in]` and `b` `[out, rank]`, in PEFT's layout. */
+export interface LoraPair {
+  readonly a: Value;
+  readonly b: Value;
+  /** alpha / rank, where `b` is not scaled already. */
+  readonly scale: number;
+}
+
+/**
+ * `x Wᵀ + bias + scale (x Aᵀ) Bᵀ` (Hu et al. 2021, https://arxiv.org/abs/2106.09685). The frozen weight
+ * costs no gradient of its own, so backward is about as expensive as forward.
+ */
+export function loraLinear(tape: Tape, x: Value, weight: string, bias: string | undefined, lora: LoraPair): Value {
+  const { graph } = tape;
+  const { a, b } = lora;
+  const transposed = { transB: { int: 1 } };
+  const scaled = { alpha: { float: lora.scale } };
+  const base = graph.node('Gemm', bias === undefined ? [x.name, weight] : [x.name, weight, bias], transposed);
+  const low = graph.node('Gemm', [x.name, a.name], transposed);
+  const result = graph.node('Gemm', [low, b.name, base], { ...transposed, ...scaled });
+  return tape.record(result, [x, a, b], (gradient) => {
+    tape.accumulateProduct(b, gradient, low, { transA: { int: 1 }, ...scaled });
+    const lowGradient = graph.node('Gemm', [gradient, b.name], scaled);
+    tape.accumulateProduct(a, lowGradient, x.name, { transA: { int: 1 } });
+    tape.accumulateProduct(x, gradient, weight);
+    tape.accumulateProduct(x, lowGradient, a.name);
+  });
+}
+
+/** `silu(gate) * up` (Shazeer 2020, https://arxiv.org/abs/2002.05202). */
+export function swiGlu(tape: Tape, gate: Value, up: Value): Value {
+  const { graph } = tape;
+  const sigmoid = graph.node('Sigmoid', [gate.name]);
+  const silu = graph.node('Mul', [gate.name, sigmoid]);
+  return tape.record(graph.node('Mul', [silu, up.name]), [gate, up], (gradient) => {
+    tape.accumulate(up, () => graph.node('Mul', [gradient, silu]));
+    // silu' = s + silu (1 - s)
+    tape.accumulate(gate, () => {
+      const rest = graph.node('Sub', [silu, graph.node('Mul', [silu, sigmoid])]);
+      const slope = graph.node('Add', [sigmoid, rest]);
+      return graph.node('Mul', [graph.node('Mul', [gradient, up.name]), slope]);
+    });
+  });
+}
+
+/** The turn of each position; `negativeSin` turns back. */
+export interface Rotation {
+  /** int64 `[B, T]` */
+  readonly positions: string;
+  /** Tables `[length, headDim / 2]`. */
+  readonly cos: string;
+  readonly sin: string;
+  readonly negativeSin: string;
+}
+
+/** Rotary position embedding of `x` `[B, heads, T, headDim]`; a rotation's gradient is turned back. */
+export function rotate(tape: Tape, x: Value, rotation: Rotation): Value {
+  const turn = (value: string, sin: string) =>
+    tape.graph.microsoftNode('RotaryEmbedding', [value, rotation.positions, rotation.cos, sin]);
+  return tape.record(turn(x.name, rotation.sin), [x], (gradient) => {
+    tape.accumulate(x, () => turn(gradient, rotation.negativeSin));
+  });
+}
+
+/** Run-time shapes of grouped attention; see `attention`. */
+export interface AttentionShapes {
+  /** `[B, kvHeads, group * T, T]` */
+  readonly grouped: string;
+  /** `[B, kvHeads, group, T, T]` */
+  readonly perHead: string;
+  /** Added to the scores before softmax: `[T, T]`, 0 where a query may look and very negative elsewhere. */
+  readonly mask: string;
+}
+
+/**
+ * Scaled dot-product attention in which `group` query heads share a key head.
+ * @param query `[B, kvHeads, group * T, headDim]`
+ * @param key, value `[B, kvHeads, T, headDim]`
+ * @returns `[B, kvHeads, group * T, headDim]`
+ */
+export function attention(
+  tape: Tape,
+  operands: { query: Value; key: Value; value: Value },
+  headDim: number,
+  shapes: AttentionShapes,
+): Value {
+  const { graph } = tape;
+  const { query, key, value } = operands;
+  const scaled = { alpha: { float: 1 / Math.sqrt(headDim) } };
+  const product = (a: string, b: string, attributes = {}) => graph.microsoftNode('FusedMatMul', [a, b], attributes);
+
+  const scores = product(query.name, key.name, { transB: { int: 1 }, ...scaled });
+  const masked = graph.node('Add', [graph.node('Reshape', [scores, shapes.perHead]), shapes.mask]);
+  const softmax = graph.node('Softmax', [masked], { axis: { int: -1 } });
+  const weights = graph.node('Reshape', [softmax, shapes.grouped]);
+
+  return tape.record(product(weights, value.name), [query, key, value], (gradient) => {
+    tape.accumulate(value, () => product(weights, gradient, { transA: { int: 1 } }));
+    if (!query.requiresGradient && !key.requiresGradient) return;
+    // d scores = P * (d P - rowsum(d P * P))
+    const weightGradient = product(gradient, value.name, { transB: { int: 1 } });
+    const products = graph.node('Mul', [weightGradient, weights]);
+    const rowSums = graph.node('ReduceSum', [products, graph.integers([-1])], { keepdims: { int: 1 } });
+    const scoreGradient = graph.node('Sub', [products, graph.node('Mul', [weights, rowSums])]);
+    tape.accumulate(query, () => product(scoreGradient, key.name, scaled));
+    tape.accumulate(key, () => product(scoreGradient, query.name, { transA: { int: 1 }, ...scaled }));
+  });
+}

@@ -1,0 +1,70 @@
+/**
+ * Reverse-mode differentiation that emits ONNX nodes: each operation of `operations.ts` adds its forward
+ * nodes at once and leaves on the tape a rule that adds its backward nodes later. The tape is used up by
+ * `backward`; the finished graph computes values and gradients in one run.
+ */
+import { EngineError } from '../engine.js';
+import type { Attributes, GraphBuilder } from '../onnx/graphBuilder.js';
+
+export interface Value {
+  readonly name: string;
+  /** Whether a parameter influences this value; nothing is computed for the gradients of others. */
+  readonly requiresGradient: boolean;
+}
+
+/** Adds nodes that turn the gradient of a result into contributions to the gradients of its operands. */
+export type BackwardRule = (gradient: string) => void;
+
+export class Tape {
+  private readonly rules: { readonly result: Value; readonly rule: BackwardRule }[] = [];
+  private readonly gradients = new Map<Value, string>();
+
+  constructor(readonly graph: GraphBuilder) {}
+
+  constant(name: string): Value {
+    return { name, requiresGradient: false };
+  }
+
+  parameter(name: string): Value {
+    return { name, requiresGradient: true };
+  }
+
+  /** The result `name` of an operation on `operands`. */
+  record(name: string, operands: readonly Value[], rule: BackwardRule): Value {
+    const result = { name, requiresGradient: operands.some((operand) => operand.requiresGradient) };
+    if (result.requiresGradient) this.rules.push({ result, rule });
+    return result;
+  }
+
+  /** Adds `contribution` to the gradient of `value`; it is not called when that gradient is not needed. */
+  accumulate(value: Value, contribution: () => string): void {
+    if (!value.requiresGradient) return;
+    const sum = this.gradients.get(value);
+    const term = contribution();
+    this.gradients.set(value, sum === undefined ? term : this.graph.node('Add', [sum, term]));
+  }
+
+  /** As `accumulate` for a contribution `alpha a b`, where the matrix product itself does the adding. */
+  accumulateProduct(value: Value, a: string, b: string, attributes: Attributes = {}): void {
+    if (!value.requiresGradient) return;
+    const sum = this.gradients.get(value);
+    this.gradients.set(value, this.graph.node('Gemm', sum === undefined ? [a, b] : [a, b, sum], attributes));
+  }
+
+  /** Adds the backward nodes of everything recorded, for the gradient of the scalar `loss`. */
+  backward(loss: Value): void {
+    this.accumulate(loss, () => this.graph.float(1));
+    for (const { result, rule } of this.rules.reverse()) {
+      const gradient = this.gradients.get(result);
+      if (gradient !== undefined) rule(gradient);
+    }
+    this.rules.length = 0;
+  }
+
+  /** The gradient of `value`, after `backward`. */
+  gradient(value: Value): string {
+    const gradient = this.gradients.get(value);
+    if (gradient === undefined) throw new EngineError('internal', `${value.name} does not influence the loss.`);
+    return gradient;
+  }
+}

@@ -1,0 +1,57 @@
+/** The graph that scores given tokens. */
+import { gatherRows, linear } from '../autodiff/operations.js';
+import { Tape } from '../autodiff/tape.js';
+import { GraphBuilder } from '../onnx/graphBuilder.js';
+import type { DecoderConfig } from './config.js';
+import { decode } from './decoder.js';
+import { WeightInputs } from './inputs.js';
+import { SequenceOperations, type LoraLookup } from './sequenceOperations.js';
+import { headName, loraName, projectionShape } from './weights.js';
+
+export interface ScoreGraphOptions {
+  /** Whether one adapter applies to the whole batch. */
+  readonly adapter: boolean;
+}
+
+/**
+ * A serialised model that reads B sequences and gives, at N chosen places, the probability of a token
+ * and the K most probable tokens.
+ *
+ * Inputs, next to the weights under their own names and the rotary tables (`weightFeeds`):
+ * - `ids` int64 `[B, T]`, right-padded with any token.
+ * - `positions` int64 `[N]`: places among the B * T rows; row b * T + t predicts the token t + 1 of sequence b.
+ * - `targets` int64 `[N]`: the token to score at each place.
+ * - `k` int64 `[1]`: K, at least 1.
+ * - with `adapter`, for every projection `<name>.lora_A` `[R, in]` and `<name>.lora_B` `[out, R]`, B
+ *   multiplied by alpha / rank beforehand.
+ *
+ * Outputs: `logprobs` float32 `[N]`; `top.ids` int64 and `top.logprobs` float32 `[N, K]` in descending
+ * order, of equally probable tokens the lower id first. The run holds about two matrices
+ * `[N, vocabularySize]`: bound N for large vocabularies.
+ */
+export function buildScoreGraph(config: DecoderConfig, options: ScoreGraphOptions): Buffer {
+  const graph = new GraphBuilder();
+  graph.input('ids', 'int64', ['B', 'T']);
+  graph.input('positions', 'int64', ['N']);
+  graph.input('targets', 'int64', ['N']);
+  graph.input('k', 'int64', [1]);
+  const tape = new Tape(graph);
+  const inputs = new WeightInputs(graph, config);
+  const lora: LoraLookup = (layer, projection) => {
+    if (!options.adapter) return undefined;
+    const [out, width] = projectionShape(config, projection);
+    const a = graph.input(loraName(layer, projection, 'A'), 'float32', ['R', width]);
+    const b = graph.input(loraName(layer, projection, 'B'), 'float32', [out, 'R']);
+    return { a: tape.constant(a), b: tape.constant(b), scale: 1 };
+  };
+  const hidden = decode(config, new SequenceOperations(tape, config, inputs, lora));
+  const logits = linear(tape, gatherRows(tape, hidden, 'positions'), inputs.weight(headName(config)));
+  const logProbabilities = graph.node('LogSoftmax', [logits.name], { axis: { int: -1 } });
+  const columns = graph.node('Unsqueeze', ['targets', graph.integers([1])]);
+  const picked = graph.node('GatherElements', [logProbabilities, columns], { axis: { int: 1 } });
+  graph.output('logprobs', graph.node('Squeeze', [picked, graph.integers([1])]), 'float32', ['N']);
+  graph.nodeInto('TopK', [logProbabilities, 'k'], { axis: { int: -1 } }, ['top.logprobs', 'top.ids']);
+  graph.declareOutput('top.logprobs', 'float32', ['N', 'K']);
+  graph.declareOutput('top.ids', 'int64', ['N', 'K']);
+  return graph.encode();
+}

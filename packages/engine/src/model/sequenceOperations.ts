@@ -1,0 +1,146 @@
+/** The decoder's operations over whole sequences, differentiable in the LoRA matrices. */
+import {
+  add,
+  attention,
+  linear,
+  loraLinear,
+  reshape,
+  rmsNorm,
+  rotate,
+  swiGlu,
+  transpose,
+  type AttentionShapes,
+  type LoraPair,
+  type Rotation,
+} from '../autodiff/operations.js';
+import type { Tape, Value } from '../autodiff/tape.js';
+import type { DecoderConfig } from './config.js';
+import type { DecoderOperations } from './decoder.js';
+import { ROPE_COS, ROPE_SIN, type WeightInputs } from './inputs.js';
+import { hasBias, projectionName, type Projection } from './weights.js';
+
+/** The LoRA pair of a projection, or none. */
+export type LoraLookup = (layer: number, projection: Projection) => LoraPair | undefined;
+
+/** Added to the score of a token that may not be seen; its softmax is exactly 0. */
+const HIDDEN = -1e9;
+
+/**
+ * Values are matrices `[B * T, width]` over the graph input `ids` `[B, T]`. Rows are right-padded: as no
+ * token looks ahead, padding has no influence on the tokens before it.
+ */
+export class SequenceOperations implements DecoderOperations<Value> {
+  private readonly batch: string;
+  private readonly length: string;
+  private readonly rotation: Rotation;
+  private readonly shapes: AttentionShapes;
+
+  constructor(
+    private readonly tape: Tape,
+    private readonly config: DecoderConfig,
+    private readonly inputs: WeightInputs,
+    private readonly lora: LoraLookup,
+  ) {
+    const { graph } = tape;
+    const shape = graph.node('Shape', ['ids']);
+    const slice = (start: number) => [shape, graph.integers([start]), graph.integers([start + 1])];
+    this.batch = graph.node('Slice', slice(0));
+    this.length = graph.node('Slice', slice(1));
+    const length = graph.node('Squeeze', [this.length]);
+    const indices = graph.node('Range', [graph.integer(0), length, graph.integer(1)]);
+    this.rotation = this.buildRotation(graph.node('Expand', [this.unsqueeze(indices, 0), shape]));
+    this.shapes = this.buildShapes(indices);
+  }
+
+  embed(weight: string): Value {
+    const rows = this.tape.graph.node('Gather', [this.inputs.weight(weight), 'ids']);
+    return this.tape.constant(this.tape.graph.node('Reshape', [rows, this.rowShape(this.config.hiddenSize)]));
+  }
+
+  rmsNorm(x: Value, weight: string): Value {
+    return rmsNorm(this.tape, x, this.inputs.weight(weight), this.config.rmsNormEps);
+  }
+
+  headNorm(x: Value, weight: string, heads: number): Value {
+    const slices = this.rowShape(this.config.headDim);
+    const rows = this.rowShape(heads * this.config.headDim);
+    return reshape(this.tape, this.rmsNorm(reshape(this.tape, x, slices, rows), weight), rows, slices);
+  }
+
+  project(x: Value, layer: number, projection: Projection): Value {
+    const name = projectionName(layer, projection);
+    const weight = this.inputs.weight(`${name}.weight`);
+    const bias = hasBias(this.config, projection) ? this.inputs.weight(`${name}.bias`) : undefined;
+    const lora = this.lora(layer, projection);
+    return lora === undefined ? linear(this.tape, x, weight, bias) : loraLinear(this.tape, x, weight, bias, lora);
+  }
+
+  attention(query: Value, key: Value, value: Value): Value {
+    const { heads, kvHeads, headDim } = this.config;
+    const group = this.tape.graph.node('Mul', [this.length, this.tape.graph.integers([heads / kvHeads])]);
+    const perHead = this.concat(this.batch, heads, this.length, headDim);
+    const grouped = this.concat(this.batch, kvHeads, group, headDim);
+    const operands = {
+      query: reshape(this.tape, rotate(this.tape, this.splitHeads(query, heads), this.rotation), grouped, perHead),
+      key: rotate(this.tape, this.splitHeads(key, kvHeads), this.rotation),
+      value: this.splitHeads(value, kvHeads),
+    };
+    const attended = attention(this.tape, operands, headDim, this.shapes);
+    const byToken = transpose(this.tape, reshape(this.tape, attended, perHead, grouped), [0, 2, 1, 3]);
+    return reshape(this.tape, byToken, this.rowShape(heads * headDim), this.tokenShape(heads));
+  }
+
+  swiGlu(gate: Value, up: Value): Value {
+    return swiGlu(this.tape, gate, up);
+  }
+
+  add(a: Value, b: Value): Value {
+    return add(this.tape, a, b);
+  }
+
+  /** `[B * T, heads * headDim]` to `[B, heads, T, headDim]`. */
+  private splitHeads(x: Value, heads: number): Value {
+    const rows = this.rowShape(heads * this.config.headDim);
+    return transpose(this.tape, reshape(this.tape, x, this.tokenShape(heads), rows), [0, 2, 1, 3]);
+  }
+
+  private buildRotation(positions: string): Rotation {
+    const { graph } = this.tape;
+    const firstRows = (table: string) => graph.node('Slice', [table, graph.integers([0]), this.length]);
+    const cos = firstRows(this.inputs.rope(ROPE_COS));
+    const sin = firstRows(this.inputs.rope(ROPE_SIN));
+    return { positions, cos, sin, negativeSin: graph.node('Neg', [sin]) };
+  }
+
+  private buildShapes(indices: string): AttentionShapes {
+    const { graph } = this.tape;
+    const { heads, kvHeads } = this.config;
+    const group = heads / kvHeads;
+    const rows = graph.node('Mul', [this.length, graph.integers([group])]);
+    const ahead = graph.node('Less', [this.unsqueeze(indices, 1), this.unsqueeze(indices, 0)]);
+    return {
+      grouped: this.concat(this.batch, kvHeads, rows, this.length),
+      perHead: this.concat(this.batch, kvHeads, group, this.length, this.length),
+      mask: graph.node('Where', [ahead, graph.float(HIDDEN), graph.float(0)]),
+    };
+  }
+
+  private tokenShape(heads: number): string {
+    return this.concat(this.batch, this.length, heads, this.config.headDim);
+  }
+
+  private rowShape(width: number): string {
+    return this.tape.graph.integers([-1, width]);
+  }
+
+  private unsqueeze(x: string, axis: number): string {
+    return this.tape.graph.node('Unsqueeze', [x, this.tape.graph.integers([axis])]);
+  }
+
+  /** A shape vector out of constants and int64 vectors. */
+  private concat(...parts: readonly (number | string)[]): string {
+    const { graph } = this.tape;
+    const vectors = parts.map((part) => (typeof part === 'number' ? graph.integers([part]) : part));
+    return graph.node('Concat', vectors, { axis: { int: 0 } });
+  }
+}

@@ -1,0 +1,76 @@
+/** The graph of one training step: loss and gradients of every LoRA matrix. */
+import { crossEntropy } from '../autodiff/crossEntropy.js';
+import { gatherRows, linear } from '../autodiff/operations.js';
+import { Tape, type Value } from '../autodiff/tape.js';
+import { EngineError } from '../engine.js';
+import { GraphBuilder } from '../onnx/graphBuilder.js';
+import type { DecoderConfig } from './config.js';
+import { decode } from './decoder.js';
+import { WeightInputs } from './inputs.js';
+import { SequenceOperations } from './sequenceOperations.js';
+import { headName, loraName, loraTensorSpecs } from './weights.js';
+
+export interface TrainingGraphOptions {
+  readonly rank: number;
+  /** LoRA's alpha; the low-rank term is multiplied by alpha / rank. */
+  readonly alpha: number;
+  /** Without gradients the graph only computes the loss. */
+  readonly gradients: boolean;
+}
+
+/** The name of the output that holds the gradient of the LoRA matrix `name`. */
+export function gradientName(name: string): string {
+  return `gradient.${name}`;
+}
+
+/**
+ * A serialised model that reads B sequences and compares N chosen places with their targets.
+ *
+ * Inputs, next to the weights under their own names and the rotary tables (`weightFeeds`):
+ * - `ids` int64 `[B, T]`, right-padded with any token.
+ * - `positions` int64 `[N]`: supervised places among the B * T rows; row b * T + t predicts the token
+ *   t + 1 of sequence b.
+ * - `target.ids` int64 and `target.probabilities` float32 `[N, K]`, and `weights` float32 `[N]`: see `Targets`.
+ * - for every projection `<name>.lora_A` `[rank, in]` and `<name>.lora_B` `[out, rank]`.
+ *
+ * Outputs: `loss` float32 scalar and, with `gradients`, `gradient.<name>` for each LoRA matrix in its shape.
+ * Only the N supervised rows pass through the head.
+ */
+export function buildTrainingGraph(config: DecoderConfig, options: TrainingGraphOptions): Buffer {
+  const graph = new GraphBuilder();
+  graph.input('ids', 'int64', ['B', 'T']);
+  graph.input('positions', 'int64', ['N']);
+  const targets = {
+    ids: graph.input('target.ids', 'int64', ['N', 'K']),
+    probabilities: graph.input('target.probabilities', 'float32', ['N', 'K']),
+    weights: graph.input('weights', 'float32', ['N']),
+  };
+  const tape = new Tape(graph);
+  const inputs = new WeightInputs(graph, config);
+  const specs = loraTensorSpecs(config, options.rank);
+  const matrices = new Map<string, Value>();
+  for (const { name, shape } of specs) matrices.set(name, tape.parameter(graph.input(name, 'float32', shape)));
+
+  const operations = new SequenceOperations(tape, config, inputs, (layer, projection) => ({
+    a: lookUp(matrices, loraName(layer, projection, 'A')),
+    b: lookUp(matrices, loraName(layer, projection, 'B')),
+    scale: options.alpha / options.rank,
+  }));
+  const supervised = gatherRows(tape, decode(config, operations), 'positions');
+  const logits = linear(tape, supervised, inputs.weight(headName(config)));
+  const loss = crossEntropy(tape, logits, targets);
+  graph.output('loss', loss.name, 'float32', []);
+  if (options.gradients) {
+    tape.backward(loss);
+    for (const { name, shape } of specs) {
+      graph.output(gradientName(name), tape.gradient(lookUp(matrices, name)), 'float32', shape);
+    }
+  }
+  return graph.encode();
+}
+
+function lookUp(matrices: ReadonlyMap<string, Value>, name: string): Value {
+  const value = matrices.get(name);
+  if (value === undefined) throw new EngineError('internal', `There is no LoRA matrix ${name}.`);
+  return value;
+}
