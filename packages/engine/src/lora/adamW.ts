@@ -1,0 +1,51 @@
+/** AdamW (Loshchilov and Hutter 2019, https://arxiv.org/abs/1711.05101) over one flat array. */
+
+export interface AdamWOptions {
+  /** Decay rates of the first and second moment, in [0, 1). */
+  readonly betas: readonly [number, number];
+  readonly weightDecay: number;
+  /** Bound on the Euclidean norm of the whole gradient; Infinity for none. */
+  readonly clipNorm: number;
+}
+
+const EPSILON = 1e-8;
+
+export class AdamW {
+  private readonly first: Float32Array;
+  private readonly second: Float32Array;
+  private steps = 0;
+
+  constructor(
+    private readonly values: Float32Array,
+    private readonly options: AdamWOptions,
+  ) {
+    this.first = new Float32Array(values.length);
+    this.second = new Float32Array(values.length);
+  }
+
+  /** @param norm the gradient's Euclidean norm, see `euclideanNorm`. */
+  step(gradient: Float32Array, norm: number, learningRate: number): void {
+    this.steps += 1;
+    const { values, first, second } = this;
+    const [beta1, beta2] = this.options.betas;
+    const clip = norm > this.options.clipNorm ? this.options.clipNorm / norm : 1;
+    const decay = 1 - learningRate * this.options.weightDecay;
+    const stepSize = learningRate / (1 - beta1 ** this.steps);
+    const correction = 1 / Math.sqrt(1 - beta2 ** this.steps);
+    // Indices stay below the common length, so the defaults are never taken.
+    for (let index = 0; index < values.length; index += 1) {
+      const g = (gradient[index] ?? 0) * clip;
+      const m = beta1 * (first[index] ?? 0) + (1 - beta1) * g;
+      const v = beta2 * (second[index] ?? 0) + (1 - beta2) * g * g;
+      first[index] = m;
+      second[index] = v;
+      values[index] = (values[index] ?? 0) * decay - (stepSize * m) / (Math.sqrt(v) * correction + EPSILON);
+    }
+  }
+}
+
+export function euclideanNorm(values: Float32Array): number {
+  let sum = 0;
+  for (const value of values) sum += value * value;
+  return Math.sqrt(sum);
+}

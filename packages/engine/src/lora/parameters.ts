@@ -1,0 +1,53 @@
+/** The trained numbers of an adapter: one flat array, with a view for each matrix. */
+import type { LoraAdapter } from '../adapters/loraAdapter.js';
+import type { LoraHyperparameters } from '../adapters/peftConfig.js';
+import type { FloatTensor } from '../checkpoint/safetensors.js';
+import type { DecoderConfig } from '../model/config.js';
+import { loraTensorSpecs, type LoraTensorSpec } from '../model/weights.js';
+import { createRandom } from '../random.js';
+
+/** All matrices of an adapter, or all their gradients, one after the other. */
+export class FlatMatrices {
+  /** Every number, in the order of `specs`; the views of `matrices` lie in it. */
+  readonly values: Float32Array;
+  readonly matrices: ReadonlyMap<string, FloatTensor>;
+
+  constructor(readonly specs: readonly LoraTensorSpec[]) {
+    const sizes = specs.map(({ shape: [rows, width] }) => rows * width);
+    this.values = new Float32Array(sizes.reduce((sum, size) => sum + size, 0));
+    const matrices = new Map<string, FloatTensor>();
+    let offset = 0;
+    for (const [index, { name, shape }] of specs.entries()) {
+      const end = offset + (sizes[index] ?? 0);
+      matrices.set(name, { shape, data: this.values.subarray(offset, end) });
+      offset = end;
+    }
+    this.matrices = matrices;
+  }
+}
+
+/**
+ * A fresh adapter as PEFT starts one: A is Kaiming-uniform with slope √5, that is uniform within ± 1/√in,
+ * and B is zero, so that the adapted model begins as the base model.
+ */
+export function freshMatrices(config: DecoderConfig, rank: number, seed: number): FlatMatrices {
+  const flat = new FlatMatrices(loraTensorSpecs(config, rank));
+  const random = createRandom(seed);
+  for (const { name, matrix, shape } of flat.specs) {
+    if (matrix === 'B') continue;
+    const bound = 1 / Math.sqrt(shape[1]);
+    const { data = new Float32Array() } = flat.matrices.get(name) ?? {};
+    for (let index = 0; index < data.length; index += 1) data[index] = (2 * random.next() - 1) * bound;
+  }
+  return flat;
+}
+
+export function copyMatrices(config: DecoderConfig, adapter: LoraAdapter): FlatMatrices {
+  const flat = new FlatMatrices(loraTensorSpecs(config, adapter.rank));
+  for (const [name, { data }] of flat.matrices) data.set(adapter.matrices.get(name)?.data ?? []);
+  return flat;
+}
+
+export function toAdapter(flat: FlatMatrices, hyperparameters: LoraHyperparameters): LoraAdapter {
+  return { rank: hyperparameters.rank, alpha: hyperparameters.alpha, matrices: flat.matrices };
+}
