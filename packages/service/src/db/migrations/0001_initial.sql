@@ -1,5 +1,6 @@
 -- Everything the service knows, except adapter files. Amounts are integers of micro-USD.
 -- Needs PostgreSQL 15 or later (NULLS NOT DISTINCT: the project namespace, tenant NULL, is a tenant of its own).
+-- Documents are json, not jsonb: they hold callers' texts and the model's, and jsonb refuses U+0000 and lone surrogates.
 
 CREATE TABLE projects (
   id text PRIMARY KEY,
@@ -57,7 +58,7 @@ CREATE TABLE jobs (
   -- The version resolved at admission, or 'base'; for learning jobs the parent.
   adapter_version text NOT NULL,
   -- The normalised request; private to the worker, and emptied of its texts when the job has ended.
-  request jsonb NOT NULL,
+  request json NOT NULL,
   pricing_version text NOT NULL,
   reserved_microusd bigint NOT NULL CHECK (reserved_microusd >= 0),
   compute_microusd bigint NOT NULL DEFAULT 0 CHECK (compute_microusd >= 0),
@@ -68,7 +69,7 @@ CREATE TABLE jobs (
   output_tokens bigint NOT NULL DEFAULT 0,
   cached_input_tokens bigint NOT NULL DEFAULT 0,
   training_tokens bigint NOT NULL DEFAULT 0,
-  result jsonb,
+  result json,
   error_code text,
   -- The lease: who runs the job, until when, and the token that fences out whoever held it before.
   worker_id text,
@@ -82,13 +83,15 @@ CREATE TABLE jobs (
   CHECK (settled = (status IN ('succeeded', 'ready', 'rejected', 'failed')))
 );
 CREATE INDEX jobs_claimable ON jobs (sequence) WHERE status IN ('queued', 'running');
+-- What counts towards the monthly learning capacity before it is charged.
+CREATE INDEX jobs_open_learning ON jobs (project_id) INCLUDE (reserved_microusd) WHERE kind = 'internalization' AND NOT settled;
 CREATE INDEX jobs_of_namespace ON jobs (project_id, tenant_id, sequence DESC);
 
 -- What a finished phase of a learning job left behind, so that a crash resumes at the next phase.
 CREATE TABLE job_phases (
   job_id text NOT NULL REFERENCES jobs,
   phase text NOT NULL,
-  outcome jsonb NOT NULL,
+  outcome json NOT NULL,
   input_tokens bigint NOT NULL,
   output_tokens bigint NOT NULL,
   cached_input_tokens bigint NOT NULL,
@@ -103,7 +106,8 @@ CREATE TABLE idempotency_keys (
   key text NOT NULL,
   fingerprint_sha256 bytea NOT NULL CHECK (octet_length(fingerprint_sha256) = 32),
   api_key_id text NOT NULL REFERENCES api_keys,
-  job_id text NOT NULL REFERENCES jobs,
+  -- Claimed before its job is written: who comes second waits here for the first one's outcome.
+  job_id text NOT NULL REFERENCES jobs DEFERRABLE INITIALLY DEFERRED,
   created_at timestamptz NOT NULL DEFAULT now(),
   UNIQUE NULLS NOT DISTINCT (project_id, tenant_id, key)
 );
@@ -119,7 +123,7 @@ CREATE TABLE versions (
   passed_count integer NOT NULL,
   total_count integer NOT NULL,
   -- The synthetic questions and answers that taught it: rehearsed and asked again by later learning jobs.
-  rehearsal jsonb NOT NULL,
+  rehearsal json NOT NULL,
   created_at timestamptz NOT NULL DEFAULT now(),
   expires_at timestamptz NOT NULL,
   files_deleted_at timestamptz
@@ -157,12 +161,14 @@ CREATE TABLE transfers (
 );
 -- A job is reserved once, charged at most once, and released at most once.
 CREATE UNIQUE INDEX transfers_once_per_job ON transfers (job_id, kind) WHERE job_id IS NOT NULL;
-CREATE INDEX transfers_by_account ON transfers (to_account, created_at);
+-- What an account received in a month, read from the index alone.
+CREATE INDEX transfers_by_account ON transfers (to_account, created_at) INCLUDE (amount_microusd);
 
 CREATE FUNCTION apply_transfer() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  -- Locked in one order, so that opposite transfers cannot deadlock.
-  PERFORM 1 FROM accounts WHERE id IN (NEW.from_account, NEW.to_account) ORDER BY id FOR UPDATE;
+  -- Locked in one order, so that opposite transfers cannot deadlock; and no stronger than the update needs, because
+  -- the foreign keys of every other transfer in flight already share both rows.
+  PERFORM 1 FROM accounts WHERE id IN (NEW.from_account, NEW.to_account) ORDER BY id FOR NO KEY UPDATE;
   UPDATE accounts SET balance_microusd = balance_microusd - NEW.amount_microusd WHERE id = NEW.from_account;
   UPDATE accounts SET balance_microusd = balance_microusd + NEW.amount_microusd WHERE id = NEW.to_account;
   RETURN NEW;
@@ -171,7 +177,10 @@ CREATE TRIGGER transfers_apply AFTER INSERT ON transfers FOR EACH ROW EXECUTE FU
 
 CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  RAISE EXCEPTION 'transfers are immutable';
+  RAISE EXCEPTION '%', TG_ARGV[0];
 END $$;
 CREATE TRIGGER transfers_immutable BEFORE UPDATE OR DELETE OR TRUNCATE ON transfers
-  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('transfers are immutable');
+-- Depth 0 is a statement of a client's; the trigger above runs at depth 1.
+CREATE TRIGGER balances_move_by_transfers BEFORE UPDATE OF balance_microusd ON accounts
+  FOR EACH ROW WHEN (pg_trigger_depth() = 0) EXECUTE FUNCTION refuse_change('a balance is moved by a transfer only');

@@ -1,0 +1,40 @@
+import { Kysely, PostgresDialect } from 'kysely';
+import pg from 'pg';
+import type { Database } from './schema.js';
+
+export interface DatabaseOptions {
+  readonly maxConnections: number;
+}
+
+/** How long a request waits for a connection before the database counts as unavailable. */
+const connection_timeout_ms = 5_000;
+
+/**
+ * A pool of connections. Opening never fails: an unreachable server shows at the first query.
+ * Close with `db.destroy()`.
+ */
+export function openDatabase(url: string, { maxConnections }: DatabaseOptions): Kysely<Database> {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: maxConnections,
+    connectionTimeoutMillis: connection_timeout_ms,
+    keepAlive: true,
+    types: columnTypes(),
+  });
+  // A server that goes away ends the pool's idle connections. That is no one's query: the next one reports it.
+  pool.on('error', () => undefined);
+  return new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
+}
+
+function columnTypes(): pg.TypeOverrides {
+  const types = new pg.TypeOverrides();
+  types.setTypeParser(pg.types.builtins.INT8, parseSafeInteger);
+  return types;
+}
+
+/** A bigint as a number. Throws rather than round: a rounded amount of money would be a silent error. */
+function parseSafeInteger(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) throw new RangeError('a bigint column holds more than 2^53');
+  return value;
+}

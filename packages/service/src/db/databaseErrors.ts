@@ -1,0 +1,54 @@
+/** What the errors of pg mean for a caller. Codes: PostgreSQL manual, appendix A; Node.js system errors. */
+
+const transactionConflicts = new Set(['40001', '40P01']);
+
+const systemErrors = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ENOENT',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+]);
+
+/** Classes: 08 connection exception, 53 insufficient resources, 57 operator intervention, 58 system error. */
+const unavailableClasses = new Set(['08', '53', '57', '58']);
+/** A standby after a failover, and a lock that could not be had in time. */
+const unavailableStates = new Set(['25006', '55P03']);
+
+/** pg reports a lost connection and an exhausted pool as plain errors with these messages. */
+const pgMessages =
+  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Connection ended unexpectedly)/;
+
+/** A serialization failure or a deadlock: the same transaction may succeed when repeated. */
+export function isTransactionConflict(error: unknown): boolean {
+  const code = codeOf(error);
+  return code !== undefined && transactionConflicts.has(code);
+}
+
+/** The database cannot be reached or cannot work now: nothing is wrong with the request, and it may be repeated. */
+export function isDatabaseUnavailable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (pgMessages.test(error.message)) return true;
+  if (error instanceof AggregateError) return error.errors.some(isDatabaseUnavailable);
+  const code = codeOf(error);
+  if (code === undefined) return false;
+  if (systemErrors.has(code) && 'syscall' in error)
+    return ['connect', 'read', 'write', 'getaddrinfo'].includes(String(error.syscall));
+  return (
+    isSqlState(code) &&
+    (unavailableClasses.has(code.slice(0, 2)) || unavailableStates.has(code) || transactionConflicts.has(code))
+  );
+}
+
+function isSqlState(code: string): boolean {
+  return /^[0-9A-Z]{5}$/.test(code);
+}
+
+function codeOf(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return undefined;
+  return error.code;
+}

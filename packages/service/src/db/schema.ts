@@ -1,0 +1,156 @@
+import type { JobErrorCode, JobKind, JobPhase, JobStatus } from '@engraft/contract';
+import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
+
+/**
+ * The tables as `migrations/` defines them, for Kysely. Amounts are integers of micro-USD; a bigint column is read
+ * as a safe integer and a timestamptz as a Date (see `database.ts`). What a JSON column holds is `unknown` until its
+ * owner has parsed it; it is written as JSON text, because pg would send a JavaScript array as a PostgreSQL array.
+ */
+
+type JsonColumn = ColumnType<unknown, string, string>;
+type NullableJsonColumn = ColumnType<unknown, string | null | undefined, string | null>;
+/** Has a default; pg sends a Date with milliseconds and its zone. */
+type Timestamp = Generated<Date>;
+
+export interface ProjectsTable {
+  id: string;
+  name: string;
+  monthly_spending_limit_microusd: number | null;
+  monthly_learning_capacity_microusd: number | null;
+  version_retention_days: Generated<number>;
+  requests_per_minute: Generated<number>;
+  created_at: Timestamp;
+}
+
+export interface ApiKeysTable {
+  id: string;
+  project_id: string;
+  name: string;
+  secret_sha256: Buffer;
+  scopes: string[];
+  tenant_id: string | null;
+  created_at: Timestamp;
+  expires_at: Date | null;
+  revoked_at: Date | null;
+  last_used_at: Date | null;
+}
+
+export interface SubjectsTable {
+  id: string;
+  project_id: string;
+  tenant_id: string | null;
+  /** `subject_id` on the wire. */
+  name: string;
+  /** `null`: the subject uses base. */
+  active_version_id: string | null;
+  revision: Generated<number>;
+  created_at: Timestamp;
+  updated_at: Timestamp;
+}
+
+export interface JobsTable {
+  id: string;
+  sequence: GeneratedAlways<number>;
+  project_id: string;
+  tenant_id: string | null;
+  subject_ref: string | null;
+  subject_name: string;
+  api_key_id: string;
+  kind: JobKind;
+  status: Generated<JobStatus>;
+  phase: Generated<JobPhase>;
+  /** A version id, or `base`. */
+  adapter_version: string;
+  /** Parse with `jobs/jobRequest.ts`. */
+  request: JsonColumn;
+  pricing_version: string;
+  reserved_microusd: number;
+  compute_microusd: Generated<number>;
+  storage_microusd: Generated<number>;
+  charged_microusd: GeneratedAlways<number>;
+  settled: Generated<boolean>;
+  input_tokens: Generated<number>;
+  output_tokens: Generated<number>;
+  cached_input_tokens: Generated<number>;
+  training_tokens: Generated<number>;
+  result: NullableJsonColumn;
+  error_code: JobErrorCode | null;
+  worker_id: string | null;
+  fencing_token: Generated<number>;
+  lease_expires_at: Date | null;
+  attempts: Generated<number>;
+  created_at: Timestamp;
+  updated_at: Timestamp;
+}
+
+export interface JobPhasesTable {
+  job_id: string;
+  phase: string;
+  outcome: JsonColumn;
+  input_tokens: number;
+  output_tokens: number;
+  cached_input_tokens: number;
+  training_tokens: number;
+  finished_at: Timestamp;
+}
+
+export interface IdempotencyKeysTable {
+  project_id: string;
+  tenant_id: string | null;
+  key: string;
+  fingerprint_sha256: Buffer;
+  api_key_id: string;
+  job_id: string;
+  created_at: Timestamp;
+}
+
+export interface VersionsTable {
+  id: string;
+  subject_ref: string;
+  parent_version_id: string | null;
+  source_job_id: string;
+  adapter_hash: string;
+  size_bytes: number;
+  passed_count: number;
+  total_count: number;
+  rehearsal: JsonColumn;
+  created_at: Timestamp;
+  expires_at: Date;
+  files_deleted_at: Date | null;
+}
+
+export type AccountKind = 'issued' | 'available' | 'reserved' | 'spent';
+
+export interface AccountsTable {
+  id: string;
+  kind: AccountKind;
+  project_id: string | null;
+  /** Moved by the trigger on `transfers` only. */
+  balance_microusd: GeneratedAlways<number>;
+}
+
+export type TransferKind = 'grant' | 'reserve' | 'post' | 'void' | 'hosting';
+
+export interface TransfersTable {
+  id: GeneratedAlways<number>;
+  kind: TransferKind;
+  from_account: string;
+  to_account: string;
+  amount_microusd: number;
+  job_id: string | null;
+  version_id: string | null;
+  memo: string | null;
+  created_at: Timestamp;
+}
+
+export interface Database {
+  projects: ProjectsTable;
+  api_keys: ApiKeysTable;
+  subjects: SubjectsTable;
+  jobs: JobsTable;
+  job_phases: JobPhasesTable;
+  idempotency_keys: IdempotencyKeysTable;
+  versions: VersionsTable;
+  accounts: AccountsTable;
+  transfers: TransfersTable;
+}

@@ -1,0 +1,44 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Kysely, Transaction } from 'kysely';
+import { isTransactionConflict } from './databaseErrors.js';
+import type { Database } from './schema.js';
+
+const attempts_max = 5;
+const first_delay_ms = 5;
+
+/** Returned by the work of a transaction that has an outcome but must leave no trace. */
+export class RolledBack<Outcome> {
+  constructor(readonly outcome: Outcome) {}
+}
+
+/** Carries a `RolledBack` outcome past Kysely, which rolls back when the work throws. */
+class RollbackSignal<Outcome> extends Error {
+  constructor(readonly outcome: Outcome) {
+    super('rolled back on purpose');
+  }
+}
+
+/**
+ * Runs `work` in one READ COMMITTED transaction and returns its outcome: committed, or rolled back if it came as
+ * `RolledBack`. After a serialization failure or deadlock the whole work is repeated, up to five times, so it must
+ * have no effect outside the transaction.
+ */
+export async function inTransaction<Outcome>(
+  db: Kysely<Database>,
+  work: (trx: Transaction<Database>) => Promise<Outcome | RolledBack<Outcome>>,
+): Promise<Outcome> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await db.transaction().execute(async (trx) => {
+        const outcome = await work(trx);
+        if (outcome instanceof RolledBack) throw new RollbackSignal<Outcome>(outcome.outcome);
+        return outcome;
+      });
+    } catch (error) {
+      if (error instanceof RollbackSignal) return (error as RollbackSignal<Outcome>).outcome;
+      if (!isTransactionConflict(error) || attempt === attempts_max) throw error;
+      // Random, so that two transactions in each other's way do not meet again.
+      await delay(Math.random() * first_delay_ms * 2 ** attempt);
+    }
+  }
+}

@@ -1,0 +1,30 @@
+import type { ChatMessage, ChatPrompt, ToolChoice } from '@engraft/engine';
+import type { InferenceJobRequest } from './jobRequest.js';
+
+/**
+ * The engine's view of an inference request. Admission counts the tokens of this prompt and the worker generates
+ * from it: one function for both, so that the price of admission is the price of the work.
+ */
+export function chatPromptOf(request: Pick<InferenceJobRequest, 'messages' | 'tools'>): ChatPrompt {
+  const messages = request.messages.map((message): ChatMessage => ({
+    role: message.role,
+    content: message.content,
+    ...(message.name === undefined ? {} : { name: message.name }),
+    ...(message.tool_calls === undefined
+      ? {}
+      : { toolCalls: message.tool_calls.map(({ id, function: called }) => ({ id, ...called })) }),
+    ...(message.tool_call_id === undefined ? {} : { toolCallId: message.tool_call_id }),
+  }));
+  if (request.tools.length === 0) return { messages };
+  const tools = request.tools.map(({ function: { name, description, parameters } }) => ({
+    name,
+    parameters,
+    ...(description === undefined ? {} : { description }),
+  }));
+  return { messages, tools };
+}
+
+export function engineToolChoiceOf({ tool_choice }: Pick<InferenceJobRequest, 'tool_choice'>): ToolChoice {
+  if (typeof tool_choice === 'string') return { kind: tool_choice };
+  return { kind: 'function', name: tool_choice.function.name };
+}

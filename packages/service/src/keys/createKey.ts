@@ -1,0 +1,61 @@
+import { limits, type Scope, type TenantId } from '@engraft/contract';
+import { sql, type Kysely } from 'kysely';
+import type { Database } from '../db/schema.js';
+import { inTransaction } from '../db/transaction.js';
+import { newId } from '../ids.js';
+import { apiKeyColumns, toApiKey, type ApiKey } from './apiKey.js';
+import { keySecretHash, newKeySecret } from './keySecret.js';
+
+export interface NewKey {
+  readonly project_id: string;
+  readonly name: string;
+  /** At least one. */
+  readonly scopes: readonly Scope[];
+  readonly tenant_id: TenantId;
+  /** `null`: never. */
+  readonly expires_at: Date | null;
+}
+
+export type CreateKeyOutcome =
+  /** The only time that the secret is seen. */
+  | { readonly kind: 'created'; readonly key: ApiKey; readonly secret: string }
+  | { readonly kind: 'project_not_found' }
+  | { readonly kind: 'too_many_keys' };
+
+/** "At most 50 non-revoked keys exist per project (expired keys count until revoked)." */
+export async function createKey(db: Kysely<Database>, key: NewKey): Promise<CreateKeyOutcome> {
+  return inTransaction<CreateKeyOutcome>(db, async (trx) => {
+    // Held, so that keys of one project are counted and created one at a time.
+    const project = await trx
+      .selectFrom('projects')
+      .select('id')
+      .where('id', '=', key.project_id)
+      .modifyEnd(sql`for no key update`)
+      .executeTakeFirst();
+    if (project === undefined) return { kind: 'project_not_found' };
+    const { count } = await trx
+      .selectFrom('api_keys')
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .where('project_id', '=', key.project_id)
+      .where('revoked_at', 'is', null)
+      .executeTakeFirstOrThrow();
+    if (count >= limits.active_keys_per_project) return { kind: 'too_many_keys' };
+    const secret = newKeySecret();
+    const secret_sha256 = keySecretHash(secret);
+    if (secret_sha256 === null) throw new Error('a new key secret is malformed');
+    const row = await trx
+      .insertInto('api_keys')
+      .values({
+        id: newId('key'),
+        project_id: key.project_id,
+        name: key.name,
+        secret_sha256,
+        scopes: [...new Set(key.scopes)],
+        tenant_id: key.tenant_id,
+        expires_at: key.expires_at,
+      })
+      .returning(apiKeyColumns)
+      .executeTakeFirstOrThrow();
+    return { kind: 'created', key: toApiKey(row), secret };
+  });
+}

@@ -1,0 +1,15 @@
+import type { Kysely } from 'kysely';
+import type { Database } from '../db/schema.js';
+import { apiKeyColumns, toApiKey, type ApiKey } from './apiKey.js';
+
+/** Every key of a project, revoked ones too, oldest first. */
+export async function listKeys(db: Kysely<Database>, project_id: string): Promise<ApiKey[]> {
+  const rows = await db
+    .selectFrom('api_keys')
+    .select(apiKeyColumns)
+    .where('project_id', '=', project_id)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute();
+  return rows.map(toApiKey);
+}

@@ -1,0 +1,19 @@
+import { sql, type Kysely } from 'kysely';
+import type { Database } from '../db/schema.js';
+import { apiKeyColumns, toApiKey, type ApiKey } from './apiKey.js';
+
+export type RevokeKeyOutcome = { readonly kind: 'revoked'; readonly key: ApiKey } | { readonly kind: 'not_found' };
+
+/**
+ * "Revoking a key blocks later authenticated requests; already admitted jobs and their charges are unaffected."
+ * Revoking again changes nothing, and keeps the first time.
+ */
+export async function revokeKey(db: Kysely<Database>, key_id: string): Promise<RevokeKeyOutcome> {
+  const row = await db
+    .updateTable('api_keys')
+    .set({ revoked_at: sql`coalesce(revoked_at, now())` })
+    .where('id', '=', key_id)
+    .returning(apiKeyColumns)
+    .executeTakeFirst();
+  return row === undefined ? { kind: 'not_found' } : { kind: 'revoked', key: toApiKey(row) };
+}

@@ -1,0 +1,60 @@
+import { sql, type Kysely, type Transaction } from 'kysely';
+import type { AccountKind, Database } from '../db/schema.js';
+
+export type ProjectAccountKind = Exclude<AccountKind, 'issued'>;
+
+/** Where credit comes from; the only account that may go below zero. */
+export const issuedAccount = 'issued';
+
+export function accountId(kind: ProjectAccountKind, project_id: string): string {
+  return `${kind}:${project_id}`;
+}
+
+/** What a project has, in micro-USD. `available` pays for new work, `reserved` is held by jobs that are not settled. */
+export interface Balance {
+  readonly available_microusd: number;
+  readonly reserved_microusd: number;
+  readonly spent_microusd: number;
+}
+
+/** Once for each project, when it is created. */
+export async function openProjectAccounts(db: Kysely<Database>, project_id: string): Promise<void> {
+  const kinds: readonly ProjectAccountKind[] = ['available', 'reserved', 'spent'];
+  await db
+    .insertInto('accounts')
+    .values(kinds.map((kind) => ({ id: accountId(kind, project_id), kind, project_id })))
+    .execute();
+}
+
+export async function readBalance(db: Kysely<Database>, project_id: string): Promise<Balance> {
+  return toBalance(project_id, await selectAccounts(db, project_id).execute());
+}
+
+/**
+ * Reads the balance and holds it until the transaction ends. Every movement of a project's money takes this lock
+ * first: all its accounts, in the order of their ids, so that no two movements wait for each other.
+ */
+export async function lockBalance(trx: Transaction<Database>, project_id: string): Promise<Balance> {
+  const rows = await selectAccounts(trx, project_id)
+    .orderBy('id')
+    .modifyEnd(sql`for no key update`)
+    .execute();
+  return toBalance(project_id, rows);
+}
+
+function selectAccounts(db: Kysely<Database>, project_id: string) {
+  return db.selectFrom('accounts').select(['kind', 'balance_microusd']).where('project_id', '=', project_id);
+}
+
+function toBalance(project_id: string, rows: readonly { kind: AccountKind; balance_microusd: number }[]): Balance {
+  const balanceOf = (kind: ProjectAccountKind): number => {
+    const row = rows.find((candidate) => candidate.kind === kind);
+    if (row === undefined) throw new Error(`project ${project_id} has no account '${kind}'`);
+    return row.balance_microusd;
+  };
+  return {
+    available_microusd: balanceOf('available'),
+    reserved_microusd: balanceOf('reserved'),
+    spent_microusd: balanceOf('spent'),
+  };
+}

@@ -1,0 +1,39 @@
+import type { Kysely, Selectable } from 'kysely';
+import type { Database, ProjectsTable } from '../db/schema.js';
+
+/** Limits are `null` when there is none. */
+export interface ProjectSettings {
+  readonly monthly_spending_limit_microusd: number | null;
+  readonly monthly_learning_capacity_microusd: number | null;
+  readonly version_retention_days: number;
+  readonly requests_per_minute: number;
+}
+
+export interface Project {
+  readonly id: string;
+  readonly name: string;
+  readonly settings: ProjectSettings;
+}
+
+export async function listProjects(db: Kysely<Database>): Promise<Project[]> {
+  const rows = await db.selectFrom('projects').selectAll().orderBy('created_at').orderBy('id').execute();
+  return rows.map(toProject);
+}
+
+export async function findProjectByName(db: Kysely<Database>, name: string): Promise<Project | null> {
+  const row = await db.selectFrom('projects').selectAll().where('name', '=', name).executeTakeFirst();
+  return row === undefined ? null : toProject(row);
+}
+
+export function toProject(row: Selectable<ProjectsTable>): Project {
+  return {
+    id: row.id,
+    name: row.name,
+    settings: {
+      monthly_spending_limit_microusd: row.monthly_spending_limit_microusd,
+      monthly_learning_capacity_microusd: row.monthly_learning_capacity_microusd,
+      version_retention_days: row.version_retention_days,
+      requests_per_minute: row.requests_per_minute,
+    },
+  };
+}

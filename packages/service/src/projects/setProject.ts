@@ -1,0 +1,20 @@
+import type { Kysely } from 'kysely';
+import type { Database } from '../db/schema.js';
+import { toProject, type Project, type ProjectSettings } from './projectQueries.js';
+
+export type SetProjectOutcome = { readonly kind: 'set'; readonly project: Project } | { readonly kind: 'not_found' };
+
+/** Changes the named settings and leaves the others. At least one must be named. */
+export async function setProject(
+  db: Kysely<Database>,
+  project_id: string,
+  settings: Partial<ProjectSettings>,
+): Promise<SetProjectOutcome> {
+  const row = await db
+    .updateTable('projects')
+    .set(settings)
+    .where('id', '=', project_id)
+    .returningAll()
+    .executeTakeFirst();
+  return row === undefined ? { kind: 'not_found' } : { kind: 'set', project: toProject(row) };
+}
