@@ -1,0 +1,171 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import {
+  chmod,
+  chown,
+  lchown,
+  lstat,
+  mkdir,
+  open,
+  readFile,
+  readdir,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
+import path from 'node:path';
+import { chooseServerAccount, type ServerAccount } from './account.js';
+import { prepareBinaries, type ServerBinaries } from './binaries.js';
+
+/** Everything that is needed to start, reach and recognise the server of one data folder. */
+export interface Cluster {
+  /** PostgreSQL's own data directory. */
+  readonly folder: string;
+  readonly password: string;
+  readonly log_file: string;
+  readonly account: ServerAccount | null;
+  readonly binaries: ServerBinaries;
+}
+
+/** The superuser of the cluster, and the only user. */
+export const clusterUser = 'engraft';
+
+/**
+ * Opens the cluster in `<data>/postgres`, and makes it on the first start. Safe to call from several processes
+ * at once: a new cluster is complete before a rename gives it its name.
+ */
+export async function openCluster(data_folder: string): Promise<Cluster> {
+  const home = path.join(path.resolve(data_folder), 'postgres');
+  const logs = path.join(path.resolve(data_folder), 'logs');
+  await mkdir(logs, { recursive: true, mode: 0o700 });
+  const fallback = await chooseServerAccount();
+  const binaries = await prepareBinaries(fallback);
+  const log_file = path.join(logs, 'postgres.log');
+  if (!(await isPresent(home))) {
+    const cluster = {
+      folder: '',
+      password: randomBytes(24).toString('base64url'),
+      log_file,
+      account: fallback,
+      binaries,
+    };
+    await createCluster(home, cluster);
+  }
+  const folder = path.join(home, 'cluster');
+  const account = fallback === null ? null : await adoptOwner(home, folder, fallback);
+  const password = (await readFile(path.join(home, 'password'), 'utf8')).trim();
+  return { folder, password, log_file, account, binaries };
+}
+
+/**
+ * The data directory as the server's programs are to name it. Under another account they could not follow its
+ * path (a home or temporary folder of root's lets nobody pass), but every process can look through the working
+ * folder that it was started in, and these are started in the data directory.
+ */
+export function dataDirectoryArgument(cluster: Pick<Cluster, 'account' | 'folder'>): string {
+  return cluster.account !== null && process.platform === 'linux' ? '/proc/self/cwd' : cluster.folder;
+}
+
+async function createCluster(home: string, template: Cluster): Promise<void> {
+  const parent = path.dirname(home);
+  await removeAbandoned(parent);
+  const staging = path.join(parent, `postgres.${process.pid}.new`);
+  const cluster = { ...template, folder: path.join(staging, 'cluster') };
+  const password_file = path.join(staging, 'password');
+  try {
+    await mkdir(cluster.folder, { recursive: true });
+    await writeFile(password_file, `${cluster.password}\n`, { mode: 0o600 });
+    for (const folder of [staging, cluster.folder]) await chmod(folder, 0o700);
+    const { account } = cluster;
+    if (account !== null) {
+      for (const file of [staging, cluster.folder, password_file]) await chown(file, account.uid, account.gid);
+    }
+    await runInitdb(cluster, password_file);
+    await rename(staging, home).catch(async (error: unknown) => {
+      // Another process made the cluster meanwhile: use that one.
+      if (!(await isPresent(home))) throw error;
+    });
+    await syncFolder(parent);
+  } finally {
+    await rm(staging, { recursive: true, force: true });
+  }
+}
+
+/** Clusters whose making was cut short. */
+async function removeAbandoned(parent: string): Promise<void> {
+  for (const name of await readdir(parent)) {
+    const pid = Number(/^postgres\.(\d+)\.new$/.exec(name)?.[1]);
+    if (Number.isNaN(pid) || (pid !== process.pid && isAlive(pid))) continue;
+    await rm(path.join(parent, name), { recursive: true, force: true });
+  }
+}
+
+async function runInitdb(cluster: Cluster, password_file: string): Promise<void> {
+  const password = await open(password_file, 'r');
+  const flags = [
+    `--pgdata=${dataDirectoryArgument(cluster)}`,
+    `--username=${clusterUser}`,
+    '--pwfile=/dev/fd/3',
+    '--auth=scram-sha-256',
+    '--encoding=UTF8',
+    '--locale=C',
+    '--no-instructions',
+  ];
+  const child = spawn(cluster.binaries.initdb, flags, {
+    cwd: cluster.folder,
+    env: serverEnvironment,
+    stdio: ['ignore', 'ignore', 'pipe', password.fd],
+    ...cluster.account,
+  });
+  let complaint = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (complaint += text));
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', resolve);
+  }).finally(() => password.close());
+  if (code !== 0) throw new Error(`initdb could not make the database: ${complaint.trim().replaceAll('\n', ' ')}`);
+}
+
+/** Nothing of the service's environment: it may hold secrets and PostgreSQL variables meant for others. */
+export const serverEnvironment = { LC_ALL: 'C', TZ: 'UTC' };
+
+/**
+ * A cluster keeps the account that it was made under, even if this machine would choose another now. One that
+ * belongs to root (a restored backup, say) is given to `fallback`.
+ */
+async function adoptOwner(home: string, folder: string, fallback: ServerAccount): Promise<ServerAccount> {
+  const { uid, gid } = await stat(folder);
+  if (uid !== 0) return { uid, gid };
+  await changeOwner(home, fallback);
+  return fallback;
+}
+
+async function changeOwner(file: string, account: ServerAccount): Promise<void> {
+  await lchown(file, account.uid, account.gid);
+  if (!(await lstat(file)).isDirectory()) return;
+  for (const name of await readdir(file)) await changeOwner(path.join(file, name), account);
+}
+
+async function isPresent(home: string): Promise<boolean> {
+  return stat(path.join(home, 'cluster', 'PG_VERSION')).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  await handle.sync();
+  await handle.close();
+}
+
+/** Whether a process with this id exists, whoever it belongs to. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chownSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { attachEmbeddedPostgres } from './attach.js';
+
+// A folder of mode 0700: as root, the server's own account could not walk to it.
+let data_folder: string;
+before(async () => {
+  data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-pg-'));
+});
+after(() => rm(data_folder, { recursive: true, force: true }));
+
+async function query(url: string, sql: string): Promise<unknown[]> {
+  const client = new pg.Client(url);
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return (await client.query<Record<string, unknown>>(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function readServerPid(): Promise<number> {
+  const text = await readFile(path.join(data_folder, 'postgres', 'cluster', 'postmaster.pid'), 'utf8');
+  return Number(text.split('\n')[0]);
+}
+
+async function assertStopped(url: string): Promise<void> {
+  await assert.rejects(query(url, 'SELECT 1'), { code: 'ECONNREFUSED' });
+}
+
+/** Waits until `url` answers again. */
+async function answering(url: string, sql: string): Promise<unknown[]> {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      return await query(url, sql);
+    } catch (error) {
+      if (tries > 200) throw error;
+      await sleep(50);
+    }
+  }
+}
+
+const holderScript = (folder: string): string => `
+  import { attachEmbeddedPostgres } from ${JSON.stringify(new URL('attach.js', import.meta.url).href)};
+  const server = await attachEmbeddedPostgres(${JSON.stringify(folder)});
+  process.stdout.write(server.url);
+  process.on('SIGTERM', () => void server.release().then(() => process.exit(0)));
+  setInterval(() => undefined, 1000);`;
+
+/** Another process that uses the server of the folder. */
+async function spawnHolder(folder: string, account: { uid?: number; gid?: number } = {}) {
+  const args = ['--input-type=module', '--eval', holderScript(folder)];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], cwd: '/', ...account });
+  const [url] = (await once(child.stdout, 'data')) as [Buffer];
+  return { child, url: url.toString() };
+}
+
+describe('embedded PostgreSQL', () => {
+  it('starts durable and in UTF-8, and stops with its last user', async () => {
+    const first = await attachEmbeddedPostgres(data_folder);
+    const second = await attachEmbeddedPostgres(data_folder);
+    assert.equal(first.url, second.url);
+    await query(first.url, 'CREATE TABLE kept (n int)');
+    const [settings] = await query(
+      first.url,
+      `SELECT current_setting('fsync') AS fsync, current_setting('server_encoding') AS encoding`,
+    );
+    assert.deepEqual(settings, { fsync: 'on', encoding: 'UTF8' });
+    await first.release();
+    assert.equal((await query(second.url, 'SELECT 1')).length, 1, 'the second user still needs it');
+    await second.release();
+    await assertStopped(first.url);
+  });
+
+  it('refuses a wrong password', async () => {
+    const server = await attachEmbeddedPostgres(data_folder);
+    const url = new URL(server.url);
+    url.password = 'guess';
+    await assert.rejects(query(url.href, 'SELECT 1'), { code: '28P01' });
+    await server.release();
+  });
+
+  it('goes on with the server of a killed process', async () => {
+    const { child, url } = await spawnHolder(data_folder);
+    const pid = await readServerPid();
+    await query(url, 'INSERT INTO kept VALUES (1)');
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    const server = await attachEmbeddedPostgres(data_folder);
+    assert.equal(await readServerPid(), pid);
+    assert.deepEqual(await query(server.url, 'SELECT n FROM kept'), [{ n: 1 }]);
+    await server.release();
+    await assertStopped(server.url);
+  });
+
+  it('comes back at the same address, with everything committed, when the server is killed', async () => {
+    const server = await attachEmbeddedPostgres(data_folder);
+    await query(server.url, 'INSERT INTO kept VALUES (2)');
+    process.kill(await readServerPid(), 'SIGKILL');
+    assert.deepEqual(await answering(server.url, 'SELECT n FROM kept ORDER BY n'), [{ n: 1 }, { n: 2 }]);
+    await server.release();
+  });
+
+  it('starts beside a postmaster.pid whose process id now belongs to a stranger', async () => {
+    const pid_file = path.join(data_folder, 'postgres', 'cluster', 'postmaster.pid');
+    await writeFile(pid_file, `${process.pid}\n${data_folder}\n0\n5432\n\n127.0.0.1\n 1 1\nready\n`);
+    const server = await attachEmbeddedPostgres(data_folder);
+    assert.equal((await query(server.url, 'SELECT n FROM kept')).length, 2);
+    await server.release();
+  });
+
+  it('makes one cluster and one server for simultaneous first starts', async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'engraft-pg-'));
+    const holders = await Promise.all([spawnHolder(folder), spawnHolder(folder)]);
+    assert.equal(holders[0].url, holders[1].url);
+    for (const { child } of holders) child.kill('SIGTERM');
+    await Promise.all(holders.map(({ child }) => once(child, 'exit')));
+    await rm(folder, { recursive: true });
+  });
+
+  it('also runs for a user who is not root', { skip: process.getuid?.() !== 0 }, async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'engraft-pg-'));
+    chownSync(folder, 65_534, 65_534);
+    const { child, url } = await spawnHolder(folder, { uid: 65_534, gid: 65_534 });
+    assert.deepEqual(await query(url, 'SELECT 1 AS one'), [{ one: 1 }]);
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+    await rm(folder, { recursive: true });
+  });
+});

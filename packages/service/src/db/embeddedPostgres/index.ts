@@ -1,0 +1,1 @@
+export { attachEmbeddedPostgres, type AttachOptions, type EmbeddedPostgres } from './attach.js';
