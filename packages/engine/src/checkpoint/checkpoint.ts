@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { EngineError } from '../engine.js';
+import type { DecoderConfig } from '../model/config.js';
+import { decoderWeightShapes, type DecoderWeights } from '../model/weights.js';
+import { ChatTokenizer } from '../tokenizer/chatTokenizer.js';
+import type { ModelDescription } from '../types.js';
+import { isMissingFile } from './jsonFields.js';
+import { readModelConfig } from './modelConfig.js';
+import { findWeightFiles, loadWeights } from './weightFiles.js';
+
+/** A model in memory, as read from a Hugging Face checkpoint folder. */
+export interface Checkpoint {
+  readonly config: DecoderConfig;
+  readonly weights: DecoderWeights;
+  readonly tokenizer: ChatTokenizer;
+  readonly description: ModelDescription;
+}
+
+/** @throws EngineError `checkpoint_invalid` naming the file and the field or tensor. */
+export async function openCheckpoint(modelDir: string): Promise<Checkpoint> {
+  const { architectureName, decoder: config } = await readModelConfig(modelDir);
+  const tokenizer = await ChatTokenizer.load(modelDir);
+  checkVocabulary(tokenizer, config);
+  const weights = await loadWeights(modelDir, config);
+  const description: ModelDescription = {
+    architecture: architectureName,
+    contextLength: config.contextLength,
+    vocabularySize: config.vocabularySize,
+    parameters: countParameters(config),
+    contentHash: await hashCheckpoint(modelDir),
+  };
+  return { config, weights, tokenizer, description };
+}
+
+/** The model's vocabulary may be padded beyond the tokenizer's, never the other way round. */
+function checkVocabulary(tokenizer: ChatTokenizer, { vocabularySize }: DecoderConfig): void {
+  const needed = Math.max(tokenizer.vocabularySize, ...[...tokenizer.stopTokens].map((id) => id + 1));
+  if (needed <= vocabularySize) return;
+  throw new EngineError(
+    'checkpoint_invalid',
+    `config.json: vocab_size is ${vocabularySize}, but the tokenizer uses ${needed} tokens`,
+  );
+}
+
+function countParameters(config: DecoderConfig): number {
+  let count = 0;
+  for (const shape of decoderWeightShapes(config).values()) count += shape.reduce((a, b) => a * b, 1);
+  return count;
+}
+
+/**
+ * `sha256:<hex>` over a line `<sha256 of the file>  <name>` for each file that determines the model's output,
+ * in the format of `sha256sum`; optional files that are absent have no line.
+ */
+async function hashCheckpoint(modelDir: string): Promise<string> {
+  const optional = ['generation_config.json', 'tokenizer_config.json', 'chat_template.jinja'];
+  const names = ['config.json', 'tokenizer.json', ...optional, ...(await findWeightFiles(modelDir))];
+  const total = createHash('sha256');
+  for (const name of names) {
+    try {
+      total.update(`${await hashFile(join(modelDir, name))}  ${name}\n`);
+    } catch (error) {
+      if (!(optional.includes(name) && isMissingFile(error))) throw error;
+    }
+  }
+  return `sha256:${total.digest('hex')}`;
+}
+
+async function hashFile(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path, { highWaterMark: 1 << 20 }), hash);
+  return hash.digest('hex');
+}

@@ -1,0 +1,81 @@
+/** Small checkpoints and adapters with random weights, for tests. */
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { writeAdapter } from '../adapters/adapterFolder.js';
+import type { DecoderConfig } from '../model/config.js';
+import { decoderWeightShapes, loraTensorSpecs } from '../model/weights.js';
+import { createRandom, type Random } from '../random.js';
+import type { AdapterReference } from '../types.js';
+import type { JsonObject } from './jsonFields.js';
+import { readModelConfig } from './modelConfig.js';
+import { serializeSafetensors, type FloatTensor } from './safetensors.js';
+
+/** A byte-level tokenizer of 384 tokens with a chat template; made by `fixtures/make_tokenizer_fixtures.py`. */
+export const TINY_TOKENIZER = fileURLToPath(new URL('../../fixtures/tokenizer/tiny/', import.meta.url));
+
+/** A Qwen3 of two narrow layers, as `config.json` describes it. */
+export const TINY_CONFIG: JsonObject = {
+  architectures: ['Qwen3ForCausalLM'],
+  hidden_act: 'silu',
+  hidden_size: 32,
+  intermediate_size: 48,
+  num_hidden_layers: 2,
+  num_attention_heads: 4,
+  num_key_value_heads: 2,
+  head_dim: 16,
+  max_position_embeddings: 512,
+  rms_norm_eps: 1e-6,
+  rope_parameters: { rope_type: 'default', rope_theta: 10_000 },
+  tie_word_embeddings: true,
+  vocab_size: 384,
+};
+
+/** Writes a checkpoint with random weights and the tiny tokenizer into `folder`; `changes` apply to `TINY_CONFIG`. */
+export async function writeRandomCheckpoint(folder: string, seed = 1, changes: JsonObject = {}): Promise<DecoderConfig> {
+  await cp(TINY_TOKENIZER, folder, { recursive: true });
+  await writeFile(join(folder, 'config.json'), JSON.stringify({ ...TINY_CONFIG, ...changes }));
+  const { decoder } = await readModelConfig(folder);
+  const random = createRandom(seed);
+  const tensors = [...decoderWeightShapes(decoder)].map(
+    ([name, shape]) => [name, randomTensor(shape, name.includes('norm') ? 1 : 0, 0.5, random)] as const,
+  );
+  await writeFile(join(folder, 'model.safetensors'), serializeSafetensors(tensors, { format: 'pt' }));
+  return decoder;
+}
+
+/** Writes an adapter whose effect is plain to see. */
+export async function writeRandomAdapter(
+  folder: string,
+  config: DecoderConfig,
+  seed: number,
+  rank = 4,
+): Promise<AdapterReference> {
+  const random = createRandom(seed);
+  const matrices = new Map(
+    loraTensorSpecs(config, rank).map(({ name, shape }) => [name, randomTensor(shape, 0, 0.5, random)]),
+  );
+  const { contentHash } = await writeAdapter(folder, { rank, alpha: rank, matrices }, null);
+  return { folder, contentHash };
+}
+
+/** Runs `use` with a temporary folder that holds a random checkpoint in `model`, and removes it. */
+export async function withRandomCheckpoint<T>(
+  use: (folder: string, config: DecoderConfig) => Promise<T>,
+  changes: JsonObject = {},
+): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'engraft-engine-'));
+  try {
+    await mkdir(join(folder, 'model'));
+    return await use(folder, await writeRandomCheckpoint(join(folder, 'model'), 1, changes));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Uniform around `centre`, up to `spread` on either side. */
+function randomTensor(shape: readonly number[], centre: number, spread: number, random: Random): FloatTensor {
+  const size = shape.reduce((a, b) => a * b, 1);
+  return { shape, data: Float32Array.from({ length: size }, () => centre + (2 * random.next() - 1) * spread) };
+}

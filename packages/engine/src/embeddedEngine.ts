@@ -1,0 +1,175 @@
+import { availableParallelism } from 'node:os';
+import { randomInt } from 'node:crypto';
+import { openCheckpoint, type Checkpoint } from './checkpoint/checkpoint.js';
+import { EngineError, type CallOptions, type Engine, type TrainingSession } from './engine.js';
+import { AdapterCache, type LoadedAdapter } from './generation/adapterCache.js';
+import { Generator } from './generation/generator.js';
+import type { LoadedModel } from './generation/inferenceRunner.js';
+import { KvCache } from './generation/kvCache.js';
+import { composeReply, mayCallTools, singleCallEnd } from './generation/reply.js';
+import { Scorer } from './generation/scorer.js';
+import { forcedOpening } from './generation/toolCalls.js';
+import { openTrainingSession } from './lora/trainingSession.js';
+import type { DecoderConfig } from './model/config.js';
+import { weightFeeds } from './model/inputs.js';
+import { createRandom } from './random.js';
+import type {
+  AdapterReference,
+  ChatPrompt,
+  GenerateRequest,
+  GenerateResult,
+  ModelDescription,
+  ScoreRequest,
+  SequenceScore,
+  TokenSequence,
+  TrainingOptions,
+} from './types.js';
+
+export interface EmbeddedEngineOptions {
+  /** A Hugging Face checkpoint folder. */
+  readonly modelDir: string;
+  /** Threads of the computations; by default the number of cores, at most 4. */
+  readonly threads?: number;
+  /** Bound on the model's own context length, in tokens; by default 16,384. */
+  readonly maxContextLength?: number;
+  /** Requests decoded together at most; by default 8, fewer where the cache would grow too large. */
+  readonly maxBatch?: number;
+}
+
+const DEFAULT_MAX_CONTEXT = 16_384;
+const DEFAULT_MAX_BATCH = 8;
+/** Bound on the cache of keys and values when every slot is full. */
+const MAX_CACHE_BYTES = 4 * 2 ** 30;
+const MAX_ADAPTER_BYTES = 512 * 2 ** 20;
+
+/**
+ * The engine in the calling process. ONNX Runtime's binding computes on the calling thread, so two runs never
+ * overlap, and it yields to the event loop before each of them: generation steps, scoring batches and training
+ * runs that are under way at the same time take turns one run at a time, without a queue of our own. The thread is
+ * blocked during a run; a server keeps the engine in a process of its own, see `startEngineHost`.
+ */
+export class EmbeddedEngine implements Engine {
+  private readonly adapters: AdapterCache;
+  private readonly generator: Generator;
+  private readonly scorer: Scorer;
+  private readonly trainings = new Set<TrainingSession>();
+
+  private constructor(
+    private readonly checkpoint: Checkpoint,
+    private readonly model: LoadedModel,
+    maxBatch: number,
+  ) {
+    this.adapters = new AdapterCache(model.config, MAX_ADAPTER_BYTES);
+    this.generator = new Generator(model, maxBatch);
+    this.scorer = new Scorer(model);
+  }
+
+  /** Loads a model; rejects with `checkpoint_invalid`. */
+  static async open(options: EmbeddedEngineOptions): Promise<EmbeddedEngine> {
+    const checkpoint = await openCheckpoint(options.modelDir);
+    const maxContextLength = options.maxContextLength ?? DEFAULT_MAX_CONTEXT;
+    const contextLength = Math.min(checkpoint.config.contextLength, maxContextLength);
+    const config = { ...checkpoint.config, contextLength };
+    const threads = options.threads ?? Math.min(4, availableParallelism());
+    const model = { config, weights: weightFeeds(config, checkpoint.weights), threads };
+    return new EmbeddedEngine(checkpoint, model, batchSize(config, options.maxBatch ?? DEFAULT_MAX_BATCH));
+  }
+
+  describe(): Promise<ModelDescription> {
+    return Promise.resolve({ ...this.checkpoint.description, contextLength: this.model.config.contextLength });
+  }
+
+  countTokens(prompt: ChatPrompt): Promise<number> {
+    return attempt(() => this.checkpoint.tokenizer.countTokens(prompt));
+  }
+
+  encode(prompt: ChatPrompt, completion: string): Promise<TokenSequence> {
+    return attempt(() => this.checkpoint.tokenizer.encodeExample(prompt, completion));
+  }
+
+  async generate(request: GenerateRequest, options: CallOptions = {}): Promise<GenerateResult> {
+    checkRequest(request);
+    throwIfAborted(options);
+    const { tokenizer } = this.checkpoint;
+    const prompt = tokenizer.encodePrompt(request.prompt);
+    const room = this.model.config.contextLength - prompt.length;
+    if (prompt.length === 0) throw new EngineError('invalid_request', 'the rendered prompt is empty');
+    if (room < 1) {
+      const message = `the prompt has ${prompt.length} tokens and leaves no room in a context of ${this.model.config.contextLength}`;
+      throw new EngineError('context_length_exceeded', message);
+    }
+    const isComplete = singleCallEnd(tokenizer, request);
+    const generation = await this.generator.generate({
+      prompt,
+      forced: tokenizer.encodeCompletion(forcedOpening(request.toolChoice)),
+      maxOutputTokens: Math.min(request.maxOutputTokens, room),
+      stopTokens: tokenizer.stopTokens,
+      ...(isComplete === undefined ? {} : { isComplete }),
+      temperature: request.temperature,
+      random: createRandom(request.seed ?? randomInt(2 ** 47)),
+      adapter: await this.loadAdapter(request.adapter),
+      ...(options.signal === undefined ? {} : { signal: options.signal }),
+    });
+    return composeReply(tokenizer, request, prompt.length, generation);
+  }
+
+  async score(request: ScoreRequest, options: CallOptions = {}): Promise<readonly SequenceScore[]> {
+    throwIfAborted(options);
+    const adapter = await this.loadAdapter(request.adapter);
+    return this.scorer.score(request.sequences, adapter, request.topK, options.signal);
+  }
+
+  async openTraining(options: TrainingOptions): Promise<TrainingSession> {
+    const { contentHash: name } = this.checkpoint.description;
+    const session = await openTrainingSession({ ...this.model, name }, options);
+    this.trainings.add(session);
+    return {
+      step: (...call) => session.step(...call),
+      evaluate: (...call) => session.evaluate(...call),
+      save: (folder) => session.save(folder),
+      close: () => {
+        this.trainings.delete(session);
+        return session.close();
+      },
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.generator.close();
+    await this.scorer.close();
+    for (const session of this.trainings) await session.close();
+    this.trainings.clear();
+  }
+
+  private async loadAdapter(reference: AdapterReference | null): Promise<LoadedAdapter | null> {
+    return reference === null ? null : this.adapters.get(reference);
+  }
+}
+
+/** As many slots as the cache's bound allows, one of them for reading prompts; one sequence fits in any case. */
+function batchSize(config: DecoderConfig, wanted: number): number {
+  return Math.max(1, Math.min(wanted, Math.floor(MAX_CACHE_BYTES / KvCache.slotBytes(config)) - 1));
+}
+
+function checkRequest(request: GenerateRequest): void {
+  const refuse = (message: string): never => {
+    throw new EngineError('invalid_request', message);
+  };
+  const { maxOutputTokens, temperature, seed, toolChoice } = request;
+  if (!Number.isSafeInteger(maxOutputTokens) || maxOutputTokens < 1) refuse('maxOutputTokens must be at least 1');
+  if (!Number.isFinite(temperature) || temperature < 0) refuse('temperature must be a number that is not negative');
+  if (seed !== undefined && !Number.isSafeInteger(seed)) refuse('seed must be a whole number');
+  if (toolChoice?.kind === 'required' && !mayCallTools(request)) refuse('toolChoice asks for a call, but there are no tools');
+  if (toolChoice?.kind === 'function' && request.prompt.tools?.some(({ name }) => name === toolChoice.name) !== true) {
+    refuse(`toolChoice names ${JSON.stringify(toolChoice.name)}, which is not among the tools`);
+  }
+}
+
+function throwIfAborted({ signal }: CallOptions): void {
+  if (signal?.aborted === true) throw new EngineError('cancelled', 'the call was cancelled');
+}
+
+/** A synchronous computation whose error becomes a rejection. */
+function attempt<T>(compute: () => T): Promise<T> {
+  return new Promise((resolve) => resolve(compute()));
+}

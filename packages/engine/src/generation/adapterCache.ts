@@ -1,0 +1,63 @@
+import { readAdapter } from '../adapters/adapterFolder.js';
+import { scaledMatrices } from '../adapters/loraAdapter.js';
+import type { FloatTensor } from '../checkpoint/safetensors.js';
+import type { DecoderConfig } from '../model/config.js';
+import type { AdapterReference } from '../types.js';
+
+/** An adapter ready for use: verified, and B multiplied by alpha / rank. */
+export interface LoadedAdapter {
+  readonly contentHash: string;
+  readonly rank: number;
+  /** By `loraName`: A `[rank, in]`, B `[out, rank]`. */
+  readonly matrices: ReadonlyMap<string, FloatTensor>;
+}
+
+/**
+ * Adapters by content hash, the least recently used dropped first. An adapter's hash is verified when it is read;
+ * what has been verified is not read again. Requests hold on to the adapter they use, dropped or not.
+ */
+export class AdapterCache {
+  /** In order of use, the latest last. */
+  private readonly entries = new Map<string, { readonly adapter: LoadedAdapter; readonly bytes: number }>();
+  private readonly loading = new Map<string, Promise<LoadedAdapter>>();
+  private bytes = 0;
+
+  constructor(
+    private readonly config: DecoderConfig,
+    /** Bound on the memory of the adapters kept; a single larger one is kept all the same. */
+    private readonly maxBytes: number,
+    private readonly read: typeof readAdapter = readAdapter,
+  ) {}
+
+  /** @throws EngineError `adapter_invalid` */
+  async get(reference: AdapterReference): Promise<LoadedAdapter> {
+    const { contentHash } = reference;
+    const entry = this.entries.get(contentHash);
+    if (entry !== undefined) {
+      this.entries.delete(contentHash);
+      this.entries.set(contentHash, entry);
+      return entry.adapter;
+    }
+    let loading = this.loading.get(contentHash);
+    if (loading === undefined) {
+      loading = this.load(reference).finally(() => this.loading.delete(contentHash));
+      this.loading.set(contentHash, loading);
+    }
+    return loading;
+  }
+
+  private async load(reference: AdapterReference): Promise<LoadedAdapter> {
+    const adapter = await this.read(reference, this.config);
+    const matrices = scaledMatrices(adapter);
+    const loaded = { contentHash: reference.contentHash, rank: adapter.rank, matrices };
+    const bytes = [...matrices.values()].reduce((sum, { data }) => sum + data.byteLength, 0);
+    this.entries.set(reference.contentHash, { adapter: loaded, bytes });
+    this.bytes += bytes;
+    for (const [hash, oldest] of this.entries) {
+      if (this.bytes <= this.maxBytes || this.entries.size === 1) break;
+      this.entries.delete(hash);
+      this.bytes -= oldest.bytes;
+    }
+    return loaded;
+  }
+}

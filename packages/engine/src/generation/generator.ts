@@ -1,0 +1,193 @@
+import { EngineError } from '../engine.js';
+import type { Random } from '../random.js';
+import type { LoadedAdapter } from './adapterCache.js';
+import { InferenceRunner, type LoadedModel } from './inferenceRunner.js';
+import { KvCache } from './kvCache.js';
+import { sample } from './sampler.js';
+
+/** What one sequence starts from, and when it ends. */
+export interface GenerationJob {
+  /** At least one token; leaves room for one more in the context. */
+  readonly prompt: readonly number[];
+  /** Tokens that the output begins with, whatever the model would have preferred. */
+  readonly forced: readonly number[];
+  /** Output ends here at the latest, forced tokens included; at least 1. */
+  readonly maxOutputTokens: number;
+  readonly stopTokens: ReadonlySet<number>;
+  /** Ends the output when it holds for the tokens so far; asked after every token. */
+  readonly isComplete?: (output: readonly number[]) => boolean;
+  readonly temperature: number;
+  readonly random: Random;
+  readonly adapter: LoadedAdapter | null;
+  readonly signal?: AbortSignal;
+}
+
+export interface Generation {
+  /** Every token written, the stop token included. */
+  readonly tokens: readonly number[];
+  readonly ended: 'stop' | 'length';
+}
+
+/** Tokens of a prompt that are read in one run. Between two of them other requests get their turn. */
+const PREFILL_CHUNK = 256;
+
+/** A job in the works. */
+interface Sequence {
+  readonly job: GenerationJob;
+  readonly output: number[];
+  /** Tokens of prompt and output that are in the cache. */
+  cachedTokens: number;
+  readonly resolve: (generation: Generation) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Continuous batching: running sequences advance together, one token a step, each with its own adapter; they join
+ * and leave between steps. A prompt is read alone, in chunks, into a staging slot, and joins when it is complete.
+ * Reading and decoding take turns, so that a long prompt delays the others by a chunk at a time.
+ *
+ * Sequence i of `running` occupies slot i of the cache; the last slot is the staging slot.
+ */
+export class Generator {
+  private readonly waiting: Sequence[] = [];
+  private reading: Sequence | undefined;
+  private readonly running: Sequence[] = [];
+  private readonly cache: KvCache;
+  private readonly runner: InferenceRunner;
+  private loop: Promise<void> | undefined;
+  private readsNext = true;
+  private closed = false;
+
+  constructor(
+    model: LoadedModel,
+    /** Sequences decoded together, at least 1. */
+    private readonly maxBatch: number,
+  ) {
+    this.cache = new KvCache(model.config, maxBatch + 1);
+    this.runner = new InferenceRunner(model, this.cache);
+  }
+
+  /** Rejects with `cancelled` at the next step after the signal aborts. */
+  generate(job: GenerationJob): Promise<Generation> {
+    return new Promise((resolve, reject) => {
+      if (this.closed) throw new EngineError('cancelled', 'the engine is closed');
+      const output = job.forced.slice(0, job.maxOutputTokens);
+      this.waiting.push({ job, output, cachedTokens: 0, resolve, reject });
+      this.loop ??= this.runLoop();
+    });
+  }
+
+  /** Cancels everything in the works. */
+  async close(): Promise<void> {
+    this.closed = true;
+    await this.loop;
+    await this.runner.close();
+  }
+
+  private async runLoop(): Promise<void> {
+    // Requests of the same turn of the event loop start together.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (this.waiting.length > 0 || this.reading !== undefined || this.running.length > 0) {
+      try {
+        await this.step();
+      } catch (error) {
+        this.failAll(new EngineError('internal', 'the model failed while generating', { cause: error }));
+      }
+    }
+    this.loop = undefined;
+  }
+
+  /** One turn: schedule, run the model, take in what it said. */
+  private async step(): Promise<void> {
+    this.dropCancelled();
+    if (this.reading === undefined && this.running.length < this.maxBatch) this.reading = this.waiting.shift();
+    const reads = this.reading !== undefined && (this.readsNext || this.running.length === 0);
+    this.readsNext = !reads;
+    if (reads && this.reading !== undefined) await this.readChunk(this.reading);
+    else if (this.running.length > 0) await this.decodeRunning();
+  }
+
+  private async readChunk(sequence: Sequence): Promise<void> {
+    const { job, output, cachedTokens } = sequence;
+    if (output.length >= job.maxOutputTokens) {
+      this.reading = undefined;
+      sequence.resolve({ tokens: output, ended: 'length' });
+      return;
+    }
+    const given = [...job.prompt, ...output];
+    const chunk = given.slice(cachedTokens, cachedTokens + PREFILL_CHUNK);
+    const logits = await this.runner.append(this.maxBatch, chunk, cachedTokens, job.adapter);
+    sequence.cachedTokens += chunk.length;
+    if (sequence.cachedTokens < given.length) return;
+    this.reading = undefined;
+    if (this.takeToken(sequence, logits)) return;
+    this.cache.copy(this.maxBatch, this.running.length, sequence.cachedTokens);
+    this.running.push(sequence);
+  }
+
+  private async decodeRunning(): Promise<void> {
+    const rows = this.running.map(({ job, output, cachedTokens }) => ({
+      token: output.at(-1) ?? 0,
+      cachedTokens,
+      adapter: job.adapter,
+    }));
+    const logits = await this.runner.decode(rows);
+    const finished = new Set<Sequence>();
+    this.running.forEach((sequence, row) => {
+      sequence.cachedTokens += 1;
+      if (this.takeToken(sequence, logits[row] ?? new Float32Array())) finished.add(sequence);
+    });
+    this.leave(finished);
+  }
+
+  /** Samples the next token; returns whether the sequence has ended with it. */
+  private takeToken(sequence: Sequence, logits: Float32Array): boolean {
+    const { job, output } = sequence;
+    const token = sample(logits, job.temperature, job.random);
+    output.push(token);
+    if (job.stopTokens.has(token) || job.isComplete?.(output) === true) {
+      sequence.resolve({ tokens: output, ended: 'stop' });
+      return true;
+    }
+    if (output.length >= job.maxOutputTokens) {
+      sequence.resolve({ tokens: output, ended: 'length' });
+      return true;
+    }
+    return false;
+  }
+
+  /** Frees the slots of sequences that have ended; the last ones move into the gaps. */
+  private leave(sequences: ReadonlySet<Sequence>): void {
+    for (let slot = this.running.length - 1; slot >= 0; slot -= 1) {
+      const sequence = this.running[slot];
+      if (sequence === undefined || !sequences.has(sequence)) continue;
+      const last = this.running.pop();
+      if (last === undefined || last === sequence) continue;
+      this.cache.copy(this.running.length, slot, last.cachedTokens);
+      this.running[slot] = last;
+    }
+  }
+
+  private dropCancelled(): void {
+    const isCancelled = ({ job }: Sequence): boolean => this.closed || job.signal?.aborted === true;
+    const cancel = (sequence: Sequence): void => sequence.reject(new EngineError('cancelled', 'generation cancelled'));
+    const cancelled = this.running.filter(isCancelled);
+    cancelled.forEach(cancel);
+    this.leave(new Set(cancelled));
+    if (this.reading !== undefined && isCancelled(this.reading)) {
+      cancel(this.reading);
+      this.reading = undefined;
+    }
+    for (const sequence of this.waiting.splice(0)) {
+      if (isCancelled(sequence)) cancel(sequence);
+      else this.waiting.push(sequence);
+    }
+  }
+
+  private failAll(error: EngineError): void {
+    const sequences = [...this.waiting.splice(0), ...this.running.splice(0)];
+    if (this.reading !== undefined) sequences.push(this.reading);
+    this.reading = undefined;
+    for (const sequence of sequences) sequence.reject(error);
+  }
+}

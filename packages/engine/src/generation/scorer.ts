@@ -1,0 +1,177 @@
+import { Tensor, type InferenceSession } from 'onnxruntime-node';
+import { EngineError } from '../engine.js';
+import { buildScoreGraph } from '../model/scoreGraph.js';
+import { createSession } from '../onnx/session.js';
+import type { SequenceScore, TokenSequence, TopK } from '../types.js';
+import type { LoadedAdapter } from './adapterCache.js';
+import { sharedAdapterFeeds } from './adapterFeeds.js';
+import type { LoadedModel } from './inferenceRunner.js';
+
+/** Tokens of one run including padding; beyond this a larger matrix gains no speed and only takes memory. */
+const MAX_RUN_TOKENS = 2048;
+/** Numbers in one matrix `[places, vocabulary]`, of which a run holds about two. */
+const MAX_RUN_LOGITS = 2 ** 25;
+
+/** One token to score: `sequence.tokens[index]`, given those before it. */
+interface Place {
+  /** Which of the request's sequences. */
+  readonly sequence: number;
+  readonly index: number;
+}
+
+/** What the model says at one place. */
+interface PlaceScore {
+  readonly logprob: number;
+  /** The K most probable tokens, descending. */
+  readonly top: TopK;
+}
+
+/** Probabilities of given tokens under a model, with one adapter or none. */
+export class Scorer {
+  private readonly sessions = new Map<boolean, InferenceSession>();
+
+  constructor(private readonly model: LoadedModel) {}
+
+  /**
+   * Scores in batches of similar length, each bounded in tokens and in logits.
+   * @param topK 0 for no alternatives
+   * @throws EngineError `invalid_request`, `context_length_exceeded`; `cancelled` between two batches.
+   */
+  async score(
+    sequences: readonly TokenSequence[],
+    adapter: LoadedAdapter | null,
+    topK: number,
+    signal?: AbortSignal,
+  ): Promise<readonly SequenceScore[]> {
+    if (!Number.isInteger(topK) || topK < 0 || topK > this.model.config.vocabularySize) {
+      throw new EngineError('invalid_request', `topK must be from 0 to ${this.model.config.vocabularySize}`);
+    }
+    sequences.forEach((sequence, index) => this.checkSequence(sequence, `sequences[${index}]`));
+    const scores: PlaceScore[][] = sequences.map(() => []);
+    for (const places of this.planRuns(sequences)) {
+      if (signal?.aborted === true) throw new EngineError('cancelled', 'scoring cancelled');
+      const results = await this.run(sequences, places, adapter, Math.max(1, topK));
+      places.forEach(({ sequence }, row) => {
+        const result = results[row];
+        if (result !== undefined) scores[sequence]?.push(result);
+      });
+    }
+    return sequences.map((sequence, index) => summarise(sequence, scores[index] ?? [], topK));
+  }
+
+  async close(): Promise<void> {
+    const sessions = [...this.sessions.values()];
+    this.sessions.clear();
+    for (const session of sessions) await session.release();
+  }
+
+  private checkSequence({ tokens, targetStart }: TokenSequence, name: string): void {
+    const { contextLength, vocabularySize } = this.model.config;
+    if (tokens.length > contextLength) {
+      const message = `${name} has ${tokens.length} tokens; the context length is ${contextLength}`;
+      throw new EngineError('context_length_exceeded', message);
+    }
+    if (tokens.some((token) => !Number.isInteger(token) || token < 0 || token >= vocabularySize)) {
+      throw new EngineError('invalid_request', `${name}.tokens must be whole numbers below ${vocabularySize}`);
+    }
+    if (!Number.isInteger(targetStart) || targetStart < 1 || targetStart > tokens.length) {
+      throw new EngineError('invalid_request', `${name}.targetStart must be from 1 to the number of tokens`);
+    }
+  }
+
+  /** The places of all targets in runs within the bounds; short sequences together, so that there is little padding. */
+  private planRuns(sequences: readonly TokenSequence[]): readonly (readonly Place[])[] {
+    const maxPlaces = Math.max(1, Math.floor(MAX_RUN_LOGITS / this.model.config.vocabularySize));
+    const byLength = sequences
+      .map((sequence, index) => ({ sequence, index }))
+      .sort((a, b) => a.sequence.tokens.length - b.sequence.tokens.length);
+    const runs: Place[][] = [];
+    let run: Place[] = [];
+    let rows = 0;
+    const finishRun = (): void => {
+      if (run.length > 0) runs.push(run);
+      run = [];
+      rows = 0;
+    };
+    for (const { sequence, index } of byLength) {
+      const targets = sequence.tokens.length - sequence.targetStart;
+      // Lengths ascend, so this one's is that of the whole padded batch.
+      const tooLarge = (rows + 1) * sequence.tokens.length > MAX_RUN_TOKENS || run.length + targets > maxPlaces;
+      if (tooLarge) finishRun();
+      rows += 1;
+      for (let target = sequence.targetStart; target < sequence.tokens.length; target += 1) {
+        if (run.length === maxPlaces) finishRun();
+        run.push({ sequence: index, index: target });
+      }
+    }
+    finishRun();
+    return runs;
+  }
+
+  private async run(
+    sequences: readonly TokenSequence[],
+    places: readonly Place[],
+    adapter: LoadedAdapter | null,
+    k: number,
+  ): Promise<readonly PlaceScore[]> {
+    const rows = [...new Set(places.map((place) => place.sequence))];
+    const rowOf = new Map(rows.map((sequence, row) => [sequence, row]));
+    // The last token of a sequence predicts nothing that is asked for.
+    const length = Math.max(...rows.map((sequence) => (sequences[sequence]?.tokens.length ?? 0) - 1));
+    const ids = new BigInt64Array(rows.length * length);
+    rows.forEach((sequence, row) => {
+      ids.set((sequences[sequence]?.tokens ?? []).slice(0, -1).map(BigInt), row * length);
+    });
+    const positions = places.map(({ sequence, index }) => BigInt((rowOf.get(sequence) ?? 0) * length + index - 1));
+    const targets = places.map(({ sequence, index }) => BigInt(sequences[sequence]?.tokens[index] ?? 0));
+    const session = await this.session(adapter !== null);
+    const results = await session.run(
+      {
+        ...this.model.weights,
+        ...(adapter === null ? {} : sharedAdapterFeeds(adapter)),
+        ids: new Tensor('int64', ids, [rows.length, length]),
+        positions: new Tensor('int64', BigInt64Array.from(positions), [places.length]),
+        targets: new Tensor('int64', BigInt64Array.from(targets), [places.length]),
+        k: new Tensor('int64', BigInt64Array.of(BigInt(k)), [1]),
+      },
+      ['logprobs', 'top.ids', 'top.logprobs'],
+    );
+    const logprobs = floats(results['logprobs']);
+    const topIds = integers(results['top.ids']);
+    const topLogprobs = floats(results['top.logprobs']);
+    return places.map((_, row) => ({
+      logprob: logprobs[row] ?? NaN,
+      top: {
+        ids: Array.from(topIds.subarray(row * k, (row + 1) * k), Number),
+        logprobs: Array.from(topLogprobs.subarray(row * k, (row + 1) * k)),
+      },
+    }));
+  }
+
+  private async session(adapter: boolean): Promise<InferenceSession> {
+    let session = this.sessions.get(adapter);
+    if (session === undefined) {
+      session = await createSession(buildScoreGraph(this.model.config, { adapter }), { threads: this.model.threads });
+      this.sessions.set(adapter, session);
+    }
+    return session;
+  }
+}
+
+function summarise({ tokens, targetStart }: TokenSequence, scores: readonly PlaceScore[], topK: number): SequenceScore {
+  return {
+    logprobs: scores.map((score) => score.logprob),
+    greedy: scores.every((score, target) => score.top.ids[0] === tokens[targetStart + target]),
+    topK: topK === 0 ? [] : scores.map((score) => score.top),
+  };
+}
+
+function floats(tensor: Tensor | undefined): Float32Array {
+  if (tensor?.data instanceof Float32Array) return tensor.data;
+  throw new EngineError('internal', 'the score graph gave no float32 output');
+}
+
+function integers(tensor: Tensor | undefined): BigInt64Array {
+  if (tensor?.data instanceof BigInt64Array) return tensor.data;
+  throw new EngineError('internal', 'the score graph gave no int64 output');
+}
