@@ -1,0 +1,69 @@
+// `npm test`: installs and builds what is missing, then runs every check; exits non-zero if one fails.
+// `npm test -- packages/engine` runs the tests of one folder only.
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { ensureBuilt, ensureInstalled, requireNode, root, step } from './lib/steps.mjs';
+
+requireNode();
+const folders = process.argv.slice(2).map((folder) => folder.replace(/\/+$/, ''));
+await ensureInstalled();
+await ensureBuilt();
+if (folders.length === 0) {
+  await step('Formatting', tool('prettier/bin/prettier.cjs', '--check', '.'), { advice: '`npm run format` mends this.' });
+  await step('Lint', tool('eslint/bin/eslint.js', '.', '--max-warnings', '0'));
+  await step('Dependency rules', tool('dependency-cruiser/bin/dependency-cruise.mjs', ...sourceFolders(), '--config', '.dependency-cruiser.cjs'));
+}
+process.exitCode = await runTests(testFiles(folders));
+
+function tool(path, ...args) {
+  return [process.execPath, [join(root, 'node_modules', path), ...args]];
+}
+
+function sourceFolders() {
+  return readdirSync(join(root, 'packages')).map((name) => `packages/${name}/src`);
+}
+
+/** Every compiled test, or those of the named folders. */
+function testFiles(only) {
+  const outputs = [...readdirSync(join(root, 'packages')).map((name) => `packages/${name}`), 'test'].filter(
+    (folder) => only.length === 0 || only.some((each) => folder === each || each.startsWith(`${folder}/`)),
+  );
+  return outputs.flatMap((folder) => {
+    const dist = join(root, folder, 'dist');
+    if (!existsSync(dist)) return [];
+    return readdirSync(dist, { recursive: true })
+      .filter((file) => file.endsWith('.test.js'))
+      .map((file) => join(dist, file));
+  });
+}
+
+/** The tests share one PostgreSQL server, and each file makes databases of its own on it. */
+async function runTests(files) {
+  if (files.length === 0) {
+    console.error(`No test under ${folders.join(', ')}.`);
+    return 1;
+  }
+  const { attachEmbeddedPostgres } = await import(
+    pathToFileURL(join(root, 'packages/service/dist/db/embeddedPostgres/index.js')).href
+  );
+  const data_folder = mkdtempSync(join(tmpdir(), 'engraft-test-'));
+  const given = process.env.ENGRAFT_TEST_DATABASE_URL;
+  const server = given ? null : await attachEmbeddedPostgres(data_folder);
+  console.log(`  … ${files.length} test files on ${given ? 'the given' : 'an embedded'} PostgreSQL`);
+  try {
+    return await new Promise((resolve) => {
+      const child = spawn(process.execPath, ['--enable-source-maps', '--test', '--test-concurrency=2', ...files], {
+        cwd: root,
+        stdio: ['ignore', 'inherit', 'inherit'],
+        env: { ...process.env, ENGRAFT_TEST_DATABASE_URL: given || server.url },
+      });
+      child.on('close', (code) => resolve(code ?? 1));
+    });
+  } finally {
+    await server?.release();
+    rmSync(data_folder, { recursive: true, force: true });
+  }
+}
