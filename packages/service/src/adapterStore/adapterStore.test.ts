@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { type AdapterStore, openAdapterStore } from './adapterStore.js';
+
+const hash = `sha256:${'ab'.repeat(32)}`;
+
+describe('adapter store', () => {
+  let data_folder: string;
+  let store: AdapterStore;
+  before(async () => {
+    data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-store-'));
+    store = await openAdapterStore(data_folder);
+  });
+  after(() => rm(data_folder, { recursive: true }));
+
+  async function makeAdapter(): Promise<string> {
+    const folder = await mkdtemp(path.join(data_folder, 'work-'));
+    await writeFile(path.join(folder, 'adapter_config.json'), '{}');
+    await writeFile(path.join(folder, 'adapter_model.safetensors'), 'weights');
+    return folder;
+  }
+
+  it('keeps an adapter under its content, once, and leaves nothing else behind', async () => {
+    assert.equal(await store.has(hash), false);
+    const folder = await makeAdapter();
+    const kept = await Promise.all(Array.from({ length: 4 }, () => store.keep({ folder, contentHash: hash })));
+    for (const { folder: where } of kept) assert.equal(where, kept[0]!.folder);
+    assert.equal(await readFile(path.join(kept[0]!.folder, 'adapter_model.safetensors'), 'utf8'), 'weights');
+    assert.deepEqual(await readdir(path.join(data_folder, 'adapters')), [`sha256-${'ab'.repeat(32)}`]);
+    assert.equal(await store.has(hash), true);
+  });
+
+  it('keeps what is already kept even when the original is gone, as after a crash', async () => {
+    const kept = await store.keep({ folder: path.join(data_folder, 'gone'), contentHash: hash });
+    assert.deepEqual(kept, store.locate(hash));
+  });
+
+  it('leaves no trace of a failed copy', async () => {
+    const other = `sha256:${'cd'.repeat(32)}`;
+    await assert.rejects(store.keep({ folder: path.join(data_folder, 'gone'), contentHash: other }));
+    assert.equal(await store.has(other), false);
+    assert.equal((await readdir(path.join(data_folder, 'adapters'))).length, 1);
+  });
+
+  it('refuses a hash that could name another folder', async () => {
+    await mkdir(path.join(data_folder, 'outside'));
+    assert.throws(() => store.locate('sha256:../../outside'));
+  });
+});

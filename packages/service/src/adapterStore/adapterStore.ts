@@ -1,0 +1,89 @@
+import { randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import { access, copyFile, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import type { AdapterReference } from '@engraft/engine';
+
+/**
+ * Where adapters live: `<data>/adapters/sha256-<hex>/`, a folder in PEFT's format named by its content, so that it
+ * never changes and nothing is kept twice. The engine checks the content against the name whenever it loads one.
+ */
+export interface AdapterStore {
+  /** The adapter of this content, whether it is there or not. */
+  locate(adapter_hash: string): AdapterReference;
+  has(adapter_hash: string): Promise<boolean>;
+  /**
+   * Copies a finished adapter into the store. When it returns, the adapter survives a power cut; before that
+   * nothing bears its name. Keeping what is already kept changes nothing, even if the original is gone.
+   */
+  keep(adapter: AdapterReference): Promise<AdapterReference>;
+}
+
+const adapterHash = /^sha256:[0-9a-f]{64}$/;
+
+export async function openAdapterStore(data_folder: string): Promise<AdapterStore> {
+  const home = path.join(data_folder, 'adapters');
+  await mkdir(home, { recursive: true, mode: 0o700 });
+
+  const locate = (adapter_hash: string): AdapterReference => {
+    if (!adapterHash.test(adapter_hash)) throw new Error('an adapter hash is not of the form sha256:<hex>');
+    return { folder: path.join(home, adapter_hash.replace(':', '-')), contentHash: adapter_hash };
+  };
+  const has = (adapter_hash: string): Promise<boolean> => exists(locate(adapter_hash).folder);
+
+  return {
+    locate,
+    has,
+    keep: async (adapter) => {
+      const kept = locate(adapter.contentHash);
+      if (await exists(kept.folder)) return kept;
+      const staging = path.join(home, `.keeping-${randomBytes(6).toString('hex')}`);
+      try {
+        await copySynced(adapter.folder, staging);
+        await rename(staging, kept.folder).catch(async (error: unknown) => {
+          // Kept by someone else meanwhile: the same content.
+          if (!(await exists(kept.folder))) throw error;
+        });
+        await syncFolder(home);
+      } finally {
+        await rm(staging, { recursive: true, force: true });
+      }
+      return kept;
+    },
+  };
+}
+
+async function copySynced(from: string, to: string): Promise<void> {
+  await mkdir(to);
+  for (const name of await readdir(from)) {
+    const copy = path.join(to, name);
+    await copyFile(path.join(from, name), copy, constants.COPYFILE_FICLONE);
+    await syncFile(copy);
+  }
+  await syncFolder(to);
+}
+
+async function syncFile(file: string): Promise<void> {
+  const handle = await open(file, 'r+');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function exists(folder: string): Promise<boolean> {
+  return access(folder).then(
+    () => true,
+    () => false,
+  );
+}

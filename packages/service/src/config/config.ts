@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** What the service is told by its environment and flags; the table is in docs/operating. */
+export interface Config {
+  /** `null`: a PostgreSQL server embedded in the data folder. */
+  readonly database_url: string | null;
+  /** Absolute. */
+  readonly data_folder: string;
+  /** Absolute. */
+  readonly model_folder: string;
+  /** The name of the model on the wire. */
+  readonly model_id: string;
+  readonly engine: 'embedded' | 'vllm' | 'off';
+  readonly vllm_url: string | null;
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+  readonly chat_wait_ms: number;
+  readonly log_level: (typeof logLevels)[number];
+}
+
+export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+/** An environment variable or flag that cannot be meant; exit status 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** Flags win over the environment. */
+export interface ConfigFlags {
+  readonly data?: string | undefined;
+  readonly host?: string | undefined;
+  readonly port?: string | undefined;
+}
+
+/** The model that comes with the project: `models/base` beside `packages/`. */
+const shippedModelFolder = fileURLToPath(new URL('../../../../models/base', import.meta.url));
+
+const port = z
+  .string()
+  .regex(/^\d{1,5}$/, 'must be a number from 0 to 65535')
+  .transform(Number)
+  .pipe(z.int().max(65_535));
+
+const environment = z.object({
+  DATABASE_URL: z
+    .string()
+    .regex(/^postgres(ql)?:\/\//, 'must start with postgres://')
+    .optional(),
+  ENGRAFT_DATA_DIR: z.string().default('.engraft'),
+  ENGRAFT_MODEL_DIR: z.string().default(shippedModelFolder),
+  ENGRAFT_MODEL_ID: z.string().default('model-5.3'),
+  ENGRAFT_ENGINE: z.enum(['embedded', 'vllm', 'off']).default('embedded'),
+  ENGRAFT_VLLM_URL: z.url({ protocol: /^https?$/ }).optional(),
+  ENGRAFT_HOST: z.string().default('127.0.0.1'),
+  ENGRAFT_PORT: port.default(8080),
+  ENGRAFT_CHAT_WAIT_SECONDS: z
+    .string()
+    .regex(/^\d{1,5}(\.\d{1,3})?$/, 'must be a number of seconds')
+    .transform(Number)
+    .default(240),
+  ENGRAFT_LOG_LEVEL: z.enum(logLevels).default('info'),
+});
+
+/** Throws `UsageError` naming the first variable or flag that is wrong. An empty variable counts as unset. */
+export function readConfig(flags: ConfigFlags = {}, env: NodeJS.ProcessEnv = process.env): Config {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const parsed = environment.safeParse(given);
+  if (!parsed.success) throw new UsageError(describeFirstIssue(parsed.error));
+  const values = parsed.data;
+  return {
+    database_url: values.DATABASE_URL ?? null,
+    data_folder: path.resolve(flags.data ?? values.ENGRAFT_DATA_DIR),
+    model_folder: path.resolve(values.ENGRAFT_MODEL_DIR),
+    model_id: values.ENGRAFT_MODEL_ID,
+    engine: values.ENGRAFT_ENGINE,
+    vllm_url: values.ENGRAFT_VLLM_URL ?? null,
+    host: flags.host ?? values.ENGRAFT_HOST,
+    port: flags.port === undefined ? values.ENGRAFT_PORT : parsePortFlag(flags.port),
+    chat_wait_ms: values.ENGRAFT_CHAT_WAIT_SECONDS * 1000,
+    log_level: values.ENGRAFT_LOG_LEVEL,
+  };
+}
+
+function parsePortFlag(text: string): number {
+  const parsed = port.safeParse(text);
+  if (!parsed.success) throw new UsageError(`--port ${describeFirstIssue(parsed.error).trim()}`);
+  return parsed.data;
+}
+
+function describeFirstIssue(error: z.ZodError): string {
+  const issue = error.issues[0];
+  return issue === undefined ? 'not valid' : `${issue.path.join('.')} ${issue.message}`;
+}

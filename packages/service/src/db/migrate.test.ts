@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { cp, mkdtemp, rm, writeFile, appendFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import pg from 'pg';
+import { attachEmbeddedPostgres, type EmbeddedPostgres } from './embeddedPostgres/index.js';
+import { migrate, migrationsFolder } from './migrate.js';
+
+describe('migrate', () => {
+  let folder: string;
+  let server: EmbeddedPostgres;
+  before(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'engraft-migrate-'));
+    server = await attachEmbeddedPostgres(path.join(folder, 'data'));
+  });
+  after(async () => {
+    await server.release();
+    await rm(folder, { recursive: true });
+  });
+
+  async function query(url: string, sql: string): Promise<Record<string, unknown>[]> {
+    const client = new pg.Client(url);
+    await client.connect();
+    try {
+      return (await client.query<Record<string, unknown>>(sql)).rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  async function makeDatabase(): Promise<string> {
+    const name = `test_${randomBytes(4).toString('hex')}`;
+    await query(server.url, `CREATE DATABASE ${name}`);
+    const url = new URL(server.url);
+    url.pathname = `/${name}`;
+    return url.href;
+  }
+
+  async function copyMigrations(): Promise<string> {
+    const copy = await mkdtemp(path.join(folder, 'migrations-'));
+    await cp(migrationsFolder, copy, { recursive: true });
+    return copy;
+  }
+
+  it('brings an empty database to the newest schema, and then has nothing to do', async () => {
+    const url = await makeDatabase();
+    const applied = await migrate(url);
+    assert.equal(applied[0], '0001_initial');
+    assert.deepEqual(await migrate(url), []);
+    assert.equal((await query(url, 'SELECT * FROM schema_migrations')).length, applied.length);
+    assert.deepEqual(await query(url, 'SELECT count(*)::int AS n FROM jobs'), [{ n: 0 }]);
+  });
+
+  it('applies each file once when many processes start together', async () => {
+    const url = await makeDatabase();
+    const all = await Promise.all(Array.from({ length: 6 }, () => migrate(url)));
+    assert.equal(all.filter((applied) => applied.length > 0).length, 1);
+  });
+
+  it('refuses a file that was altered after it was applied', async () => {
+    const url = await makeDatabase();
+    const copy = await copyMigrations();
+    await migrate(url, copy);
+    await appendFile(path.join(copy, '0001_initial.sql'), '\n-- an afterthought\n');
+    await assert.rejects(migrate(url, copy), { name: 'MigrationError', message: /0001_initial was altered/ });
+  });
+
+  it('refuses a database that is newer than the service', async () => {
+    const url = await makeDatabase();
+    const copy = await copyMigrations();
+    await writeFile(path.join(copy, '9999_future.sql'), 'CREATE TABLE future ()');
+    await migrate(url, copy);
+    await assert.rejects(migrate(url), { name: 'MigrationError', message: /9999_future, which this version/ });
+  });
+
+  it('leaves nothing of a file that fails half way', async () => {
+    const url = await makeDatabase();
+    const copy = await copyMigrations();
+    await writeFile(path.join(copy, '9999_broken.sql'), 'CREATE TABLE half (); SELECT 1/0;');
+    await assert.rejects(migrate(url, copy), { code: '22012' });
+    assert.deepEqual(await query(url, `SELECT to_regclass('half') AS half`), [{ half: null }]);
+    await rm(path.join(copy, '9999_broken.sql'));
+    assert.deepEqual(await migrate(url, copy), []);
+  });
+});
