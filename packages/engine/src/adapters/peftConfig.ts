@@ -17,7 +17,6 @@ const INFORMATIVE_FIELDS: ReadonlySet<string> = new Set([
   'auto_mapping',
   'base_model_name_or_path',
   'inference_mode',
-  'init_lora_weights',
   'lora_dropout',
   'megatron_core',
   'peft_version',
@@ -66,6 +65,8 @@ export function parsePeftConfig(bytes: Uint8Array): LoraHyperparameters {
     throw refused('target_modules', `must list exactly ${PROJECTIONS.join(', ')}`);
   }
   for (const [field, value] of Object.entries(others)) {
+    // Other initialisations, such as PiSSA, change the base weights as well.
+    if (field === 'init_lora_weights' && value === true) continue;
     if (INFORMATIVE_FIELDS.has(field) || Object.hasOwn(FIXED_FIELDS, field) || isEmpty(value)) continue;
     throw refused(field, 'asks for something that is not supported');
   }

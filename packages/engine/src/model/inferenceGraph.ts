@@ -1,4 +1,5 @@
 /** The graph that generation runs: prompts into the cache, then one token at a time. */
+import { EngineError } from '../engine.js';
 import { GraphBuilder } from '../onnx/graphBuilder.js';
 import { CachedOperations } from './cachedOperations.js';
 import type { DecoderConfig } from './config.js';
@@ -28,8 +29,13 @@ export interface InferenceGraphOptions {
  *
  * Outputs: `logits` float32 `[B, vocabularySize]`, and `present.key.N`, `present.value.N`. Fetch these into
  * the buffers of `past.*`: the cache is then extended in place.
+ *
+ * @throws EngineError `checkpoint_invalid` for a `headDim` that the attention operator cannot rotate.
  */
 export function buildInferenceGraph(config: DecoderConfig, options: InferenceGraphOptions): Buffer {
+  if (config.headDim % 16 !== 0) {
+    throw new EngineError('checkpoint_invalid', `head_dim is ${config.headDim}; it must be a multiple of 16.`);
+  }
   const graph = new GraphBuilder();
   graph.input('ids', 'int64', ['B', 'S']);
   graph.input('seqlens', 'int32', ['B']);

@@ -1,0 +1,110 @@
+/** The decoder against `transformers` and `peft`, and its two implementations against each other. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { freshMatrices, toAdapter } from '../lora/parameters.js';
+import type { LoraAdapter } from '../adapters/loraAdapter.js';
+import { createRandom } from '../random.js';
+import { FIXTURES, greatestDifference, loadFixture, randomWeights, TINY_CONFIG } from '../testing/fixtures.js';
+import { CachedBatch, logSoftmax, scoreEverything } from '../testing/runs.js';
+import { weightFeeds } from './inputs.js';
+
+const TOLERANCE = 1e-4;
+
+for (const name of FIXTURES) {
+  for (const kind of ['base', 'adapter'] as const) {
+    void test(`${name}, ${kind}: scored log-probabilities equal those of the reference`, async () => {
+      const fixture = await loadFixture(name);
+      const sequences = fixture.examples.map(({ sequence }) => sequence.tokens);
+      const scores = await scoreEverything(fixture, kind === 'adapter' ? fixture.adapter : null, sequences);
+      const reference = expectedLogits(fixture.expected.get(`${kind}.logits`), sequences);
+      for (const [row, tokens] of sequences.entries()) {
+        for (const index of tokens.keys()) {
+          const expected = logSoftmax(reference[row]![index]!);
+          assert.ok(greatestDifference(scores[row]![index]!, expected) <= TOLERANCE, `sequence ${row}, token ${index}`);
+        }
+      }
+    });
+
+    void test(`${name}, ${kind}: cached decoding gives the reference's logits at every token`, async () => {
+      const fixture = await loadFixture(name);
+      const [tokens] = fixture.examples.map(({ sequence }) => sequence.tokens);
+      assert.ok(tokens !== undefined);
+      const reference = expectedLogits(fixture.expected.get(`${kind}.logits`), [tokens])[0]!;
+      const batch = await CachedBatch.open(fixture, kind === 'adapter' ? [fixture.adapter] : undefined, 1);
+      const prompt = 3;
+      const [afterPrompt] = await batch.append([tokens.slice(0, prompt)]);
+      assert.ok(greatestDifference(afterPrompt!, reference[prompt - 1]!) <= TOLERANCE, 'after the prompt');
+      for (let index = prompt; index < tokens.length; index += 1) {
+        const [logits] = await batch.append([[tokens[index]!]]);
+        assert.ok(greatestDifference(logits!, reference[index]!) <= TOLERANCE, `after token ${index}`);
+      }
+    });
+  }
+}
+
+void test('a ragged batch with another adapter in each row decodes as each row alone', async () => {
+  const model = { config: TINY_CONFIG, weights: randomWeights(TINY_CONFIG, 1) };
+  const adapters = [randomAdapter(3, 2), null, randomAdapter(5, 3)];
+  const prompts = [
+    [1, 2, 3, 4, 5, 6, 7],
+    [8, 9],
+    [10, 11, 12, 13],
+  ];
+  const together = await CachedBatch.open(model, adapters, 3);
+  const alone = await Promise.all(adapters.map((adapter) => CachedBatch.open(model, [adapter], 1)));
+  for (const rows of [prompts, [[14], [15], [16]], [[17], [18], [19]]]) {
+    const joint = await together.append(rows);
+    for (const [index, row] of rows.entries()) {
+      const [single] = await alone[index]!.append([row]);
+      assert.ok(greatestDifference(joint[index]!, single!) <= 1e-5, `row ${index}`);
+    }
+  }
+});
+
+void test('a prompt may enter the cache in pieces, and a zero adapter changes nothing', async () => {
+  const model = { config: TINY_CONFIG, weights: randomWeights(TINY_CONFIG, 1) };
+  const tokens = [1, 2, 3, 4, 5, 6, 7, 8, 9];
+  const whole = await CachedBatch.open(model, undefined, 1);
+  const pieces = await CachedBatch.open(model, [null], 1);
+  const [expected] = await whole.append([tokens]);
+  await pieces.append([tokens.slice(0, 4)]);
+  const [actual] = await pieces.append([tokens.slice(4)]);
+  assert.ok(greatestDifference(actual!, expected!) <= 1e-5);
+});
+
+void test('a missing or misshapen weight is named', () => {
+  const weights = new Map(randomWeights(TINY_CONFIG, 1));
+  weights.set('model.norm.weight', { shape: [3], data: new Float32Array(3) });
+  assert.throws(() => weightFeeds(TINY_CONFIG, weights), {
+    code: 'checkpoint_invalid',
+    message: /model\.norm\.weight/,
+  });
+  weights.delete('model.norm.weight');
+  assert.throws(() => weightFeeds(TINY_CONFIG, weights), {
+    code: 'checkpoint_invalid',
+    message: /model\.norm\.weight/,
+  });
+});
+
+/** An adapter whose B is random too. */
+function randomAdapter(rank: number, seed: number): LoraAdapter {
+  const flat = freshMatrices(TINY_CONFIG, rank, seed);
+  const random = createRandom(seed);
+  for (let index = 0; index < flat.values.length; index += 1) flat.values[index]! += (random.next() - 0.5) / 2;
+  return toAdapter(flat, { rank, alpha: 2 * rank });
+}
+
+/** `[sequence][token]` out of `[B, T, V]`, without the padding. */
+function expectedLogits(
+  tensor: { readonly shape: readonly number[]; readonly data: Float32Array } | undefined,
+  sequences: readonly (readonly number[])[],
+): Float32Array[][] {
+  assert.ok(tensor !== undefined);
+  const [, length = 0, vocabulary = 0] = tensor.shape;
+  return sequences.map((tokens, row) =>
+    tokens.map((_, index) => {
+      const start = (row * length + index) * vocabulary;
+      return tensor.data.slice(start, start + vocabulary);
+    }),
+  );
+}

@@ -1,0 +1,30 @@
+/** The graphs against a second oracle that shares no code with them: the decoder in plain loops. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { greatestDifference, randomWeights, TINY_CONFIG } from '../testing/fixtures.js';
+import { referenceLogits } from '../testing/referenceDecoder.js';
+import { CachedBatch, logSoftmax, scoreEverything } from '../testing/runs.js';
+import type { DecoderConfig } from './config.js';
+
+const CONFIGS: readonly (readonly [string, DecoderConfig])[] = [
+  ['llama', TINY_CONFIG],
+  ['qwen3', { ...TINY_CONFIG, architecture: 'qwen3', qkNorm: true, tieWordEmbeddings: true, headDim: 32 }],
+  ['qwen2', { ...TINY_CONFIG, architecture: 'qwen2', attentionBias: true, kvHeads: 6 }],
+  ['one key head', { ...TINY_CONFIG, kvHeads: 1, ropeScaling: { kind: 'linear', factor: 2 } }],
+];
+
+for (const [index, [name, config]] of CONFIGS.entries()) {
+  void test(`${name}: both graphs agree with the plain decoder`, async () => {
+    const model = { config, weights: randomWeights(config, index + 7) };
+    const tokens = [5, 17, 3, 52, 0, 17, 17, 29];
+    const expected = referenceLogits(model, tokens).map((row) => Float32Array.from(row));
+    const [scores] = await scoreEverything(model, null, [tokens]);
+    const batch = await CachedBatch.open(model, undefined, 1);
+    for (const [position, token] of tokens.entries()) {
+      const [logits] = await batch.append([[token]]);
+      assert.ok(greatestDifference(logits!, expected[position]!) <= 1e-4, `cached, token ${position}`);
+      const difference = greatestDifference(scores![position]!, logSoftmax(expected[position]!));
+      assert.ok(difference <= 1e-4, `scored, token ${position}: ${difference}`);
+    }
+  });
+}

@@ -1,0 +1,148 @@
+/** Running the decoder's graphs directly, for tests of the graphs themselves. */
+import { Tensor, type InferenceSession } from 'onnxruntime-node';
+import { scaledMatrices, type LoraAdapter } from '../adapters/loraAdapter.js';
+import type { DecoderConfig } from '../model/config.js';
+import { buildInferenceGraph } from '../model/inferenceGraph.js';
+import { weightFeeds, type Feeds } from '../model/inputs.js';
+import { buildScoreGraph } from '../model/scoreGraph.js';
+import { loraTensorSpecs, type DecoderWeights } from '../model/weights.js';
+import { createSession } from '../onnx/session.js';
+
+export interface TestModel {
+  readonly config: DecoderConfig;
+  readonly weights: DecoderWeights;
+}
+
+/** Log-probabilities of every vocabulary entry after every token: `[sequence][token]` is a vector over ids. */
+export async function scoreEverything(
+  { config, weights }: TestModel,
+  adapter: LoraAdapter | null,
+  sequences: readonly (readonly number[])[],
+): Promise<Float32Array[][]> {
+  const session = await createSession(buildScoreGraph(config, { adapter: adapter !== null }), { threads: 1 });
+  const length = Math.max(...sequences.map((tokens) => tokens.length));
+  const ids = new BigInt64Array(sequences.length * length);
+  for (const [row, tokens] of sequences.entries()) ids.set(tokens.map(BigInt), row * length);
+  const places = sequences.flatMap((tokens, row) => tokens.map((_, index) => row * length + index));
+  const feeds: Record<string, Tensor> = {
+    ...weightFeeds(config, weights),
+    ids: new Tensor('int64', ids, [sequences.length, length]),
+    positions: new Tensor('int64', BigInt64Array.from(places, BigInt), [places.length]),
+    targets: new Tensor('int64', new BigInt64Array(places.length), [places.length]),
+    k: new Tensor('int64', BigInt64Array.of(BigInt(config.vocabularySize)), [1]),
+  };
+  for (const [name, { shape, data }] of adapter === null ? [] : scaledMatrices(adapter)) {
+    feeds[name] = new Tensor('float32', data, shape);
+  }
+  const outputs = await session.run(feeds);
+  const byRank = outputs['top.logprobs']?.data as Float32Array;
+  const topIds = outputs['top.ids']?.data as BigInt64Array;
+  const rows = places.map((_, place) => {
+    const row = new Float32Array(config.vocabularySize);
+    for (let index = place * row.length; index < (place + 1) * row.length; index += 1) {
+      row[Number(topIds[index])] = byRank[index] ?? NaN;
+    }
+    return row;
+  });
+  await session.release();
+  return sequences.map((tokens) => rows.splice(0, tokens.length));
+}
+
+/** A batch of sequences over one cache, each with its adapter. */
+export class CachedBatch {
+  private readonly caches: Record<string, Tensor> = {};
+  private readonly adapterFeeds: Record<string, Tensor> = {};
+  private readonly lengths: number[];
+
+  private constructor(
+    private readonly session: InferenceSession,
+    private readonly weights: Feeds,
+    private readonly config: DecoderConfig,
+    batchSize: number,
+  ) {
+    const { kvHeads, headDim, contextLength: capacity } = config;
+    this.lengths = Array.from({ length: batchSize }, () => 0);
+    for (let layer = 0; layer < config.layers; layer += 1) {
+      for (const kind of ['key', 'value']) {
+        const data = new Float32Array(batchSize * kvHeads * capacity * headDim);
+        this.caches[`${kind}.${layer}`] = new Tensor('float32', data, [batchSize, kvHeads, capacity, headDim]);
+      }
+    }
+  }
+
+  /** `undefined` builds the graph that knows no adapters. */
+  static async open(
+    model: TestModel,
+    adapters: readonly (LoraAdapter | null)[] | undefined,
+    batchSize: number,
+  ): Promise<CachedBatch> {
+    const { config, weights } = model;
+    const session = await createSession(buildInferenceGraph(config, { adapters: adapters !== undefined }), {
+      threads: 1,
+    });
+    const batch = new CachedBatch(session, weightFeeds(config, weights), config, batchSize);
+    if (adapters !== undefined) batch.feedAdapters(adapters);
+    return batch;
+  }
+
+  /** Appends to each sequence its row of tokens, and returns the logits after the last one. */
+  async append(rows: readonly (readonly number[])[]): Promise<Float32Array[]> {
+    const width = Math.max(...rows.map((row) => row.length));
+    const ids = new BigInt64Array(rows.length * width);
+    for (const [index, row] of rows.entries()) {
+      ids.set(row.map(BigInt), index * width);
+      this.lengths[index] = (this.lengths[index] ?? 0) + row.length;
+    }
+    const last = BigInt64Array.from(rows, (row, index) => BigInt(index * width + row.length - 1));
+    const feeds: Record<string, Tensor> = {
+      ...this.weights,
+      ...this.adapterFeeds,
+      ids: new Tensor('int64', ids, [rows.length, width]),
+      seqlens: new Tensor(
+        'int32',
+        Int32Array.from(this.lengths, (length) => length - 1),
+        [rows.length],
+      ),
+      total: new Tensor('int32', Int32Array.of(Math.max(...this.lengths)), []),
+      last: new Tensor('int64', last, [rows.length]),
+    };
+    const logits = new Float32Array(rows.length * this.config.vocabularySize);
+    const fetches: Record<string, Tensor> = {
+      logits: new Tensor('float32', logits, [rows.length, this.config.vocabularySize]),
+    };
+    for (const [name, cache] of Object.entries(this.caches)) {
+      feeds[`past.${name}`] = cache;
+      fetches[`present.${name}`] = cache;
+    }
+    await this.session.run(feeds, fetches);
+    return rows.map((_, index) =>
+      logits.slice(index * this.config.vocabularySize, (index + 1) * this.config.vocabularySize),
+    );
+  }
+
+  private feedAdapters(adapters: readonly (LoraAdapter | null)[]): void {
+    const rank = Math.max(1, ...adapters.map((adapter) => adapter?.rank ?? 0));
+    const scaled = adapters.map((adapter) => (adapter === null ? null : scaledMatrices(adapter)));
+    for (const { name, matrix, shape } of loraTensorSpecs(this.config, rank)) {
+      const size = shape[0] * shape[1];
+      const data = new Float32Array(adapters.length * size);
+      for (const [index, matrices] of scaled.entries()) {
+        const source = matrices?.get(name);
+        if (source === undefined) continue;
+        const [rows = 0, columns = 0] = source.shape;
+        const width = matrix === 'A' ? columns : rank;
+        for (let row = 0; row < rows; row += 1) {
+          const values = source.data.subarray(row * columns, (row + 1) * columns);
+          data.set(values, index * size + row * width);
+        }
+      }
+      this.adapterFeeds[name] = new Tensor('float32', data, [adapters.length, ...shape]);
+    }
+  }
+}
+
+export function logSoftmax(logits: Float32Array): Float32Array {
+  const greatest = Math.max(...logits);
+  const sum = logits.reduce((total, value) => total + Math.exp(value - greatest), 0);
+  return logits.map((value) => value - greatest - Math.log(sum));
+}
