@@ -1,5 +1,5 @@
 import { limits } from './limits.js';
-import type { WireMessage, WireTool } from './requests.js';
+import type { WireMessage, WireTool, WireToolChoice } from './requests.js';
 
 /** Where a conversation breaks a rule: the path of the field, and what is allowed. */
 export interface ConversationProblem {
@@ -7,16 +7,43 @@ export interface ConversationProblem {
   readonly message: string;
 }
 
+export interface Conversation {
+  readonly messages: readonly WireMessage[];
+  readonly tools?: readonly WireTool[] | undefined;
+  readonly tool_choice?: WireToolChoice | undefined;
+}
+
 /**
  * The rules over a whole conversation: call ids are unique; an assistant message with calls is followed at once by
  * exactly one result for each, in any order; `arguments` is the text of a JSON object; the final turn is a user
- * message or a completed tool-result block; everything together fits the ceiling. Returns the first problem.
+ * message or a completed tool-result block; tool names are unique, and a forced call is of a tool that is offered.
+ * Returns the first problem.
  */
-export function findConversationProblem(
-  messages: readonly WireMessage[],
-  tools: readonly WireTool[] | undefined,
-): ConversationProblem | null {
-  return findToolCallProblem(messages) ?? findToolListProblem(tools) ?? findSizeProblem(messages, tools);
+export function findConversationProblem(conversation: Conversation): ConversationProblem | null {
+  const tools = conversation.tools ?? [];
+  return (
+    findToolCallProblem(conversation.messages) ??
+    findToolListProblem(tools) ??
+    findToolChoiceProblem(conversation.tool_choice, tools)
+  );
+}
+
+/**
+ * "Serialized messages and tools together must fit 64,000 string-length units": of the values as parsed from JSON,
+ * before any default is filled in. Empty `tools` means none.
+ */
+export function findSizeProblem(sent: {
+  readonly messages: unknown;
+  readonly tools?: unknown;
+}): ConversationProblem | null {
+  const hasTools = sent.tools !== undefined && !(Array.isArray(sent.tools) && sent.tools.length === 0);
+  const units = JSON.stringify(sent.messages).length + (hasTools ? JSON.stringify(sent.tools).length : 0);
+  const limit = limits.serialized_messages_and_tools_units;
+  if (units <= limit) return null;
+  return {
+    param: 'messages',
+    message: `messages and tools together take ${units} units; at most ${limit} are allowed`,
+  };
 }
 
 function findToolCallProblem(messages: readonly WireMessage[]): ConversationProblem | null {
@@ -63,9 +90,9 @@ function findToolCallProblem(messages: readonly WireMessage[]): ConversationProb
   };
 }
 
-function findToolListProblem(tools: readonly WireTool[] | undefined): ConversationProblem | null {
+function findToolListProblem(tools: readonly WireTool[]): ConversationProblem | null {
   const names = new Set<string>();
-  for (const [index, tool] of (tools ?? []).entries()) {
+  for (const [index, tool] of tools.entries()) {
     if (names.has(tool.function.name))
       return { param: `tools[${index}].function.name`, message: 'tool names must be unique' };
     names.add(tool.function.name);
@@ -73,16 +100,15 @@ function findToolListProblem(tools: readonly WireTool[] | undefined): Conversati
   return null;
 }
 
-function findSizeProblem(
-  messages: readonly WireMessage[],
-  tools: readonly WireTool[] | undefined,
+function findToolChoiceProblem(
+  choice: WireToolChoice | undefined,
+  tools: readonly WireTool[],
 ): ConversationProblem | null {
-  const units = JSON.stringify(messages).length + (tools === undefined ? 0 : JSON.stringify(tools).length);
-  if (units <= limits.serialized_messages_and_tools_units) return null;
-  return {
-    param: 'messages',
-    message: `messages and tools together take ${units} units; at most ${limits.serialized_messages_and_tools_units} are allowed`,
-  };
+  if (choice === 'required' && tools.length === 0)
+    return { param: 'tool_choice', message: 'a required call needs at least one tool' };
+  if (typeof choice !== 'object') return null;
+  if (tools.some((tool) => tool.function.name === choice.function.name)) return null;
+  return { param: 'tool_choice.function.name', message: 'no tool of this name is offered' };
 }
 
 function isJsonObjectText(text: string): boolean {

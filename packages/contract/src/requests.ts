@@ -20,6 +20,12 @@ export const wireMessage = z.strictObject({
   tool_call_id: toolCallId.optional(),
 });
 
+/**
+ * How deep a tool's JSON Schema may nest. The API document names no number; every consumer of the value recurses,
+ * and a body of 100,000 bytes could otherwise nest deeper than their stacks.
+ */
+const tool_parameters_depth_max = 100;
+
 const defaultParameters = { type: 'object', properties: {} };
 
 export const wireTool = z.strictObject({
@@ -27,15 +33,23 @@ export const wireTool = z.strictObject({
   function: z.strictObject({
     name: functionName,
     description: z.string().max(limits.tool_description_units).optional(),
-    parameters: z.record(z.string(), z.unknown()).default(defaultParameters),
+    parameters: z
+      .record(z.string(), z.unknown())
+      .refine((value) => nestsAtMost(value, tool_parameters_depth_max), {
+        error: `nested deeper than ${tool_parameters_depth_max} levels`,
+      })
+      .default(defaultParameters),
     strict: z.literal(false).optional(),
   }),
 });
 
-export const wireToolChoice = z.union([
-  z.enum(['auto', 'none', 'required']),
-  z.strictObject({ type: z.literal('function'), function: z.strictObject({ name: functionName }) }),
-]);
+export const wireToolChoice = z.union(
+  [
+    z.enum(['auto', 'none', 'required']),
+    z.strictObject({ type: z.literal('function'), function: z.strictObject({ name: functionName }) }),
+  ],
+  { error: "must be 'auto', 'none', 'required' or {type: 'function', function: {name}}" },
+);
 
 export const responseFormat = z.strictObject({ type: z.enum(['text', 'json_object']) });
 
@@ -69,6 +83,11 @@ export const activationRequest = z.strictObject({
   expected_version_id: z.string().min(1).max(128).nullable(),
   tenant_id: identifier.optional(),
 });
+
+function nestsAtMost(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  return depth > 0 && Object.values(value).every((inner) => nestsAtMost(inner, depth - 1));
+}
 
 export type WireMessage = z.infer<typeof wireMessage>;
 export type WireToolCall = z.infer<typeof wireToolCall>;

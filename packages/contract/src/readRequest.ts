@@ -1,0 +1,49 @@
+import type { z } from 'zod';
+import { findConversationProblem, findSizeProblem } from './conversation.js';
+import { inferenceRequest, type InferenceRequest } from './requests.js';
+
+/** A request body that was read, or the first field that does not fit: `param` is '' for the body itself. */
+export type ReadOutcome<Value> =
+  | { readonly kind: 'read'; readonly value: Value }
+  | { readonly kind: 'invalid'; readonly param: string; readonly message: string };
+
+/** Names that callers made up come back in messages and paths; no longer than this. */
+const echo_units_max = 300;
+
+/** Reads a parsed JSON body by its schema, with defaults filled in. */
+export function readRequest<Schema extends z.ZodType>(schema: Schema, body: unknown): ReadOutcome<z.output<Schema>> {
+  const parsed = schema.safeParse(body);
+  if (parsed.success) return { kind: 'read', value: parsed.data };
+  const [issue] = parsed.error.issues;
+  if (issue === undefined) throw new Error('a failed parse has no issue');
+  if (issue.code === 'unrecognized_keys') {
+    return invalid([...issue.path, ...issue.keys.slice(0, 1)], 'this field is not accepted');
+  }
+  return invalid(issue.path, issue.message);
+}
+
+/** The body of `POST /v1/inferences`, with the rules over the whole conversation. */
+export function readInferenceRequest(body: unknown): ReadOutcome<InferenceRequest> {
+  const outcome = readRequest(inferenceRequest, body);
+  if (outcome.kind === 'invalid') return outcome;
+  // The schema has seen that the body is an object with these fields; their size is taken as they were sent.
+  const sent = body as { messages: unknown; tools?: unknown };
+  const problem = findConversationProblem(outcome.value) ?? findSizeProblem(sent);
+  return problem === null ? outcome : { kind: 'invalid', ...problem };
+}
+
+/** `['messages', 3, 'tool_call_id']` → `messages[3].tool_call_id` */
+export function fieldPath(path: readonly PropertyKey[]): string {
+  return path.reduce<string>((written, step) => {
+    if (typeof step === 'number') return `${written}[${step}]`;
+    return written === '' ? String(step) : `${written}.${String(step)}`;
+  }, '');
+}
+
+function invalid(path: readonly PropertyKey[], message: string): ReadOutcome<never> {
+  return {
+    kind: 'invalid',
+    param: fieldPath(path).slice(0, echo_units_max),
+    message: message.slice(0, echo_units_max),
+  };
+}
