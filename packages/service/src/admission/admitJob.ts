@@ -1,0 +1,137 @@
+import { baseVersion, currentPriceCard, type TenantId } from '@engraft/contract';
+import type { Kysely, Transaction } from 'kysely';
+import type { Database } from '../db/schema.js';
+import { inTransaction, RolledBack } from '../db/transaction.js';
+import { claimIdempotencyKey } from '../idempotency/claimIdempotencyKey.js';
+import { fingerprint } from '../idempotency/fingerprint.js';
+import { newId } from '../ids.js';
+import { insertJob } from '../jobs/insertJob.js';
+import type { JobRequest } from '../jobs/jobRequest.js';
+import { reserve } from '../ledger/reserve.js';
+import { priceRequest, type PromptMeter } from '../pricing/priceRequest.js';
+import { findOrCreateSubject } from '../subjects/findOrCreateSubject.js';
+import { resolveVersion } from '../versions/resolveVersion.js';
+import { checkMonthlyLimits } from './checkMonthlyLimits.js';
+
+/** Whether model work is taken: `off` is the hosted preview, `not_configured` has no model or engine. */
+export type Execution = 'on' | 'off' | 'not_configured';
+
+export interface AdmissionContext extends PromptMeter {
+  readonly db: Kysely<Database>;
+  readonly execution: Execution;
+}
+
+/** A model request that was read, authenticated and found to agree with itself. */
+export interface ModelOperation {
+  readonly key: { readonly id: string; readonly project_id: string };
+  readonly tenant_id: TenantId;
+  /** `null`: a chat completion without a subject, which runs on base. */
+  readonly subject_id: string | null;
+  /** As sent. */
+  readonly adapter_version: string | undefined;
+  /** The path of the endpoint. */
+  readonly endpoint: string;
+  readonly idempotency_key: string;
+  /** With defaults filled in. */
+  readonly request: JobRequest;
+}
+
+export type AdmissionRefusal =
+  | 'idempotency_conflict'
+  | 'execution_unavailable'
+  | 'not_configured'
+  | 'not_found'
+  | 'adapter_expired'
+  | 'context_length_exceeded'
+  | 'insufficient_credits'
+  | 'spending_limit_reached'
+  | 'monthly_capacity_reached';
+
+export type AdmissionOutcome =
+  | { readonly kind: 'admitted'; readonly job_id: string }
+  /** The job of an identical earlier request, which came with the API key `api_key_id`. */
+  | { readonly kind: 'replayed'; readonly job_id: string; readonly api_key_id: string }
+  | { readonly kind: 'refused'; readonly code: AdmissionRefusal };
+
+/** The `subject_id` that a job without a subject shows. */
+const noSubjectName = 'default';
+
+/**
+ * Admits a model operation as a durable job, or refuses it and leaves no trace. One transaction: "idempotent replay
+ * (before anything that may have changed since: an identical replay succeeds even when the balance is now empty, the
+ * version expired or execution is switched off) → execution switched off → version resolution → context ceiling →
+ * money". The project's balance is locked last and briefly, by the reservation.
+ */
+export async function admitJob(context: AdmissionContext, operation: ModelOperation): Promise<AdmissionOutcome> {
+  return inTransaction<AdmissionOutcome>(context.db, (trx) => admit(trx, context, operation));
+}
+
+async function admit(
+  trx: Transaction<Database>,
+  context: AdmissionContext,
+  operation: ModelOperation,
+): Promise<AdmissionOutcome | RolledBack<AdmissionOutcome>> {
+  const { key, tenant_id } = operation;
+  const { project_id } = key;
+  const job_id = newId('job');
+  const claim = await claimIdempotencyKey(trx, {
+    project_id,
+    tenant_id,
+    key: operation.idempotency_key,
+    fingerprint_sha256: fingerprint({
+      endpoint: operation.endpoint,
+      tenant_id,
+      subject_id: operation.subject_id,
+      adapter_version: operation.adapter_version,
+      request: operation.request,
+    }),
+    api_key_id: key.id,
+    job_id,
+  });
+  if (claim.kind === 'conflict') return refused('idempotency_conflict');
+  if (claim.kind === 'replay') return { ...claim, kind: 'replayed' };
+
+  if (context.execution === 'off') return refused('execution_unavailable');
+  if (context.execution === 'not_configured') return refused('not_configured');
+
+  const route = await resolveRoute(trx, operation);
+  if (route.kind !== 'resolved') return refused(route.kind);
+
+  const price = await priceRequest(operation.request, context, currentPriceCard);
+  if (price.kind !== 'priced') return refused(price.kind);
+
+  const { reserved_microusd } = price;
+  await insertJob(trx, {
+    id: job_id,
+    project_id,
+    tenant_id,
+    subject_ref: route.subject_ref,
+    subject_name: operation.subject_id ?? noSubjectName,
+    api_key_id: key.id,
+    adapter_version: route.adapter_version,
+    request: price.request,
+    pricing_version: currentPriceCard.version,
+    reserved_microusd,
+  });
+  const reservation = await reserve(trx, { project_id, job_id, amount_microusd: reserved_microusd });
+  if (reservation.kind !== 'reserved') return refused(reservation.kind);
+  const limits = await checkMonthlyLimits(trx, project_id);
+  if (limits !== 'within_limits') return refused(limits);
+  return { kind: 'admitted', job_id };
+}
+
+type Route =
+  | { readonly kind: 'resolved'; readonly subject_ref: string | null; readonly adapter_version: string }
+  | { readonly kind: 'not_found' | 'adapter_expired' };
+
+async function resolveRoute(trx: Transaction<Database>, operation: ModelOperation): Promise<Route> {
+  const { key, tenant_id, subject_id, adapter_version } = operation;
+  if (subject_id === null) return { kind: 'resolved', subject_ref: null, adapter_version: baseVersion };
+  const subject = await findOrCreateSubject(trx, { project_id: key.project_id, tenant_id, name: subject_id });
+  const version = await resolveVersion(trx, subject, adapter_version);
+  return version.kind === 'resolved' ? { ...version, subject_ref: subject.id } : version;
+}
+
+function refused(code: AdmissionRefusal): RolledBack<AdmissionOutcome> {
+  return new RolledBack<AdmissionOutcome>({ kind: 'refused', code });
+}

@@ -1,0 +1,43 @@
+import { sql, type Transaction } from 'kysely';
+import type { Database } from '../db/schema.js';
+import { accountId } from '../ledger/accounts.js';
+
+export type MonthlyLimitsOutcome = 'within_limits' | 'spending_limit_reached' | 'monthly_capacity_reached';
+
+/**
+ * Whether the project stays within its limits for the calendar month (UTC), called after the new job's reservation is
+ * made and while its balance is locked:
+ * - `monthly_spending_limit_microusd`: what was spent this month and everything that is reserved;
+ * - `monthly_learning_capacity_microusd`: the same of learning jobs alone, without hosting.
+ * All sums come from one statement, so that no settlement falls between them.
+ */
+export async function checkMonthlyLimits(
+  trx: Transaction<Database>,
+  project_id: string,
+): Promise<MonthlyLimitsOutcome> {
+  const spent = accountId('spent', project_id);
+  const month_start = sql`date_trunc('month', now() at time zone 'utc') at time zone 'utc'`;
+  const { rows } = await sql<{ over_spending_limit: boolean | null; over_learning_capacity: boolean | null }>`
+    select
+      case when monthly_spending_limit_microusd is not null then
+        (select coalesce(sum(amount_microusd), 0) from transfers
+          where to_account = ${spent} and created_at >= ${month_start})
+        + (select balance_microusd from accounts where id = ${accountId('reserved', project_id)})
+        > monthly_spending_limit_microusd
+      end as over_spending_limit,
+      case when monthly_learning_capacity_microusd is not null then
+        (select coalesce(sum(transfers.amount_microusd), 0) from transfers join jobs on jobs.id = transfers.job_id
+          where transfers.to_account = ${spent} and transfers.created_at >= ${month_start}
+            and jobs.kind = 'internalization')
+        + (select coalesce(sum(reserved_microusd), 0) from jobs
+          where project_id = ${project_id} and kind = 'internalization' and not settled)
+        > monthly_learning_capacity_microusd
+      end as over_learning_capacity
+    from projects where id = ${project_id}
+  `.execute(trx);
+  const [limits] = rows;
+  if (limits === undefined) throw new Error(`project ${project_id} does not exist`);
+  if (limits.over_spending_limit === true) return 'spending_limit_reached';
+  if (limits.over_learning_capacity === true) return 'monthly_capacity_reached';
+  return 'within_limits';
+}

@@ -1,0 +1,44 @@
+import type { TenantId } from '@engraft/contract';
+import type { Transaction } from 'kysely';
+import type { Database } from '../db/schema.js';
+import { tenantIs } from '../tenants/tenantIs.js';
+
+export interface IdempotencyClaim {
+  readonly project_id: string;
+  readonly tenant_id: TenantId;
+  readonly key: string;
+  readonly fingerprint_sha256: Buffer;
+  readonly api_key_id: string;
+  /** The job that this transaction will write if the key is free. */
+  readonly job_id: string;
+}
+
+export type ClaimOutcome =
+  | { readonly kind: 'claimed' }
+  /** The same input was admitted before, by the API key `api_key_id`. */
+  | { readonly kind: 'replay'; readonly job_id: string; readonly api_key_id: string }
+  /** "Same key with changed input." */
+  | { readonly kind: 'conflict' };
+
+/**
+ * Claims a key in its namespace ("project plus tenant"), first of all in the transaction that admits the job. Of two
+ * simultaneous requests the second waits at the insert until the first has committed, and finds its job, or has
+ * rolled back, and then claims the key itself: so two identical requests admit one job.
+ */
+export async function claimIdempotencyKey(trx: Transaction<Database>, claim: IdempotencyClaim): Promise<ClaimOutcome> {
+  const inserted = await trx
+    .insertInto('idempotency_keys')
+    .values(claim)
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirstOrThrow();
+  if (inserted.numInsertedOrUpdatedRows === 1n) return { kind: 'claimed' };
+  const earlier = await trx
+    .selectFrom('idempotency_keys')
+    .select(['fingerprint_sha256', 'job_id', 'api_key_id'])
+    .where('project_id', '=', claim.project_id)
+    .where(tenantIs('tenant_id', claim.tenant_id))
+    .where('key', '=', claim.key)
+    .executeTakeFirstOrThrow();
+  if (!earlier.fingerprint_sha256.equals(claim.fingerprint_sha256)) return { kind: 'conflict' };
+  return { kind: 'replay', job_id: earlier.job_id, api_key_id: earlier.api_key_id };
+}

@@ -1,0 +1,21 @@
+import { createHash } from 'node:crypto';
+import type { TenantId } from '@engraft/contract';
+import type { JobRequest } from '../jobs/jobRequest.js';
+import { canonicalJson } from './canonicalJson.js';
+
+/** What makes two model requests the same: "the input after normalisation". */
+export interface FingerprintInput {
+  /** Part of it, "so one key on two endpoints is a conflict". */
+  readonly endpoint: string;
+  /** "The tenant and subject as resolved." */
+  readonly tenant_id: TenantId;
+  readonly subject_id: string | null;
+  /** "As sent": a replay after an activation is still the same request. */
+  readonly adapter_version: string | undefined;
+  /** With every default filled in, and the output ceiling as requested. */
+  readonly request: JobRequest;
+}
+
+export function fingerprint(input: FingerprintInput): Buffer {
+  return createHash('sha256').update(canonicalJson(input)).digest();
+}

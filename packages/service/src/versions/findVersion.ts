@@ -1,0 +1,58 @@
+import type { TenantId } from '@engraft/contract';
+import { sql, type Kysely } from 'kysely';
+import type { Database } from '../db/schema.js';
+import { isId } from '../ids.js';
+import { tenantIs } from '../tenants/tenantIs.js';
+
+export interface VersionOwner {
+  readonly project_id: string;
+  readonly tenant_id: TenantId;
+}
+
+export interface FoundVersion {
+  readonly id: string;
+  readonly subject_ref: string;
+  readonly expired: boolean;
+}
+
+/** "now" is when the transaction began, or the statement if there is none. */
+const isExpired = sql<boolean>`versions.expires_at <= now()`;
+
+/**
+ * The version with this id, if it belongs to the project and tenant. "A version that exists but belongs to another
+ * subject, tenant or project answers exactly like one that does not exist."
+ */
+export async function findVersion(
+  db: Kysely<Database>,
+  { project_id, tenant_id }: VersionOwner,
+  version_id: string,
+): Promise<FoundVersion | null> {
+  if (!isId('ver', version_id)) return null;
+  const row = await db
+    .selectFrom('versions')
+    .innerJoin('subjects', 'subjects.id', 'versions.subject_ref')
+    .select(['versions.id', 'versions.subject_ref'])
+    .select(isExpired.as('expired'))
+    .where('versions.id', '=', version_id)
+    .where('subjects.project_id', '=', project_id)
+    .where(tenantIs('subjects.tenant_id', tenant_id))
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+/** The version with this id, if it belongs to the subject. */
+export async function findVersionOfSubject(
+  db: Kysely<Database>,
+  subject_ref: string,
+  version_id: string,
+): Promise<FoundVersion | null> {
+  if (!isId('ver', version_id)) return null;
+  const row = await db
+    .selectFrom('versions')
+    .select(['id', 'subject_ref'])
+    .select(isExpired.as('expired'))
+    .where('id', '=', version_id)
+    .where('subject_ref', '=', subject_ref)
+    .executeTakeFirst();
+  return row ?? null;
+}

@@ -1,0 +1,28 @@
+import { baseVersion } from '@engraft/contract';
+import type { Transaction } from 'kysely';
+import type { Database } from '../db/schema.js';
+import type { SubjectRoute } from '../subjects/findOrCreateSubject.js';
+import { findVersionOfSubject } from './findVersion.js';
+
+export type ResolveVersionOutcome =
+  /** A version id, or `base`. */
+  | { readonly kind: 'resolved'; readonly adapter_version: string }
+  | { readonly kind: 'not_found' }
+  | { readonly kind: 'adapter_expired' };
+
+/**
+ * The version that a job runs on, fixed at its admission: the requested one ("retained version of this subject, or
+ * `base`; omitted means the active version"). "There is no automatic fallback."
+ */
+export async function resolveVersion(
+  trx: Transaction<Database>,
+  subject: SubjectRoute,
+  requested: string | undefined,
+): Promise<ResolveVersionOutcome> {
+  const adapter_version = requested ?? subject.active_version_id ?? baseVersion;
+  if (adapter_version === baseVersion) return { kind: 'resolved', adapter_version };
+  const version = await findVersionOfSubject(trx, subject.id, adapter_version);
+  if (version === null) return { kind: 'not_found' };
+  if (version.expired) return { kind: 'adapter_expired' };
+  return { kind: 'resolved', adapter_version };
+}

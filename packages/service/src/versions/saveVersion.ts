@@ -1,0 +1,47 @@
+import { sql, type Transaction } from 'kysely';
+import type { Database } from '../db/schema.js';
+import { newId } from '../ids.js';
+
+export interface NewVersion {
+  readonly subject_ref: string;
+  /** `null`: base. */
+  readonly parent_version_id: string | null;
+  readonly source_job_id: string;
+  /** `sha256:<hex>` of the folder in the adapter store. */
+  readonly adapter_hash: string;
+  readonly size_bytes: number;
+  readonly passed_count: number;
+  readonly total_count: number;
+  /** Plain data; see `Rehearsal` of the learning package. */
+  readonly rehearsal: unknown;
+  /** Hosting paid at admission covers this long. */
+  readonly hosting_hours: number;
+}
+
+export interface SavedVersion {
+  readonly id: string;
+  readonly expires_at: Date;
+}
+
+/**
+ * Records a candidate whose files are in the adapter store, inactive. The subject counts as changed, so that it leads
+ * the listing. Order of locks: the subject before the project's accounts.
+ */
+export async function saveVersion(trx: Transaction<Database>, version: NewVersion): Promise<SavedVersion> {
+  const { hosting_hours, rehearsal, ...columns } = version;
+  await trx
+    .updateTable('subjects')
+    .set({ updated_at: sql`now()` })
+    .where('id', '=', version.subject_ref)
+    .executeTakeFirstOrThrow();
+  return trx
+    .insertInto('versions')
+    .values({
+      id: newId('ver'),
+      ...columns,
+      rehearsal: JSON.stringify(rehearsal),
+      expires_at: sql<Date>`now() + ${hosting_hours} * interval '1 hour'`,
+    })
+    .returning(['id', 'expires_at'])
+    .executeTakeFirstOrThrow();
+}
