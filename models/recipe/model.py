@@ -1,0 +1,165 @@
+"""A compact re-implementation of the Qwen3 decoder, for fast training on CPU or one GPU.
+
+Parameter names equal those of Hugging Face's ``Qwen3ForCausalLM``, so exporting is only a matter of writing the
+state dictionary (``export.py`` also checks that both give the same logits). Differences are about speed alone:
+rows hold several packed documents (``document`` numbers keep them apart in the attention mask) and logits are
+computed only at the positions that carry a loss.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """Sizes of the decoder; the names follow Hugging Face's ``Qwen3Config``."""
+
+    vocab_size: int = 4096
+    hidden_size: int = 256
+    num_hidden_layers: int = 5
+    num_attention_heads: int = 4
+    head_dim: int = 64
+    intermediate_size: int = 512
+    rope_theta: float = 500_000.0
+    rms_norm_eps: float = 1e-6
+    max_position_embeddings: int = 2048
+    #: Initial product of the query and key norm weights: larger means sharper attention from the start.
+    qk_norm_gain: float = 4.0
+
+    def as_dict(self) -> dict:
+        return asdict(self)
+
+
+class RMSNorm(nn.Module):
+    """Root-mean-square norm, computed in float32 whatever the activations' type."""
+
+    def __init__(self, size: int, eps: float, initial: float = 1.0):
+        super().__init__()
+        self.weight = nn.Parameter(torch.full((size,), initial))
+        self.eps = eps
+
+    def forward(self, x: Tensor) -> Tensor:
+        wide = x.float()
+        wide = wide * torch.rsqrt(wide.square().mean(-1, keepdim=True) + self.eps)
+        return (wide * self.weight).to(x.dtype)
+
+
+def rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    """Rotary position embedding in the "rotate half" layout."""
+    low, high = x.chunk(2, dim=-1)
+    return x * cos + torch.cat((-high, low), dim=-1) * sin
+
+
+class Attention(nn.Module):
+    def __init__(self, config: ModelConfig):
+        super().__init__()
+        self.heads, self.head_dim = config.num_attention_heads, config.head_dim
+        inner = self.heads * self.head_dim
+        self.q_proj = nn.Linear(config.hidden_size, inner, bias=False)
+        self.k_proj = nn.Linear(config.hidden_size, inner, bias=False)
+        self.v_proj = nn.Linear(config.hidden_size, inner, bias=False)
+        self.o_proj = nn.Linear(inner, config.hidden_size, bias=False)
+        initial = config.qk_norm_gain**0.5
+        self.q_norm = RMSNorm(config.head_dim, config.rms_norm_eps, initial)
+        self.k_norm = RMSNorm(config.head_dim, config.rms_norm_eps, initial)
+
+    def forward(self, x: Tensor, cos: Tensor, sin: Tensor, mask: Tensor, cache: tuple[Tensor, Tensor] | None):
+        batch, length, _ = x.shape
+        split = (batch, length, self.heads, self.head_dim)
+        query = rotate(self.q_norm(self.q_proj(x).view(split)), cos, sin).transpose(1, 2)
+        key = rotate(self.k_norm(self.k_proj(x).view(split)), cos, sin).transpose(1, 2)
+        value = self.v_proj(x).view(split).transpose(1, 2)
+        if cache is not None:
+            key, value = torch.cat((cache[0], key), dim=2), torch.cat((cache[1], value), dim=2)
+        # Written out instead of scaled_dot_product_attention: once compiled it is about 1.4 times as fast on CPU.
+        scores = torch.matmul(query, key.transpose(2, 3)) * self.head_dim**-0.5 + mask
+        weights = torch.softmax(scores.float(), dim=-1).to(value.dtype)
+        mixed = torch.matmul(weights, value).transpose(1, 2).reshape(batch, length, -1)
+        return self.o_proj(mixed), (key, value)
+
+
+class FeedForward(nn.Module):
+    def __init__(self, config: ModelConfig):
+        super().__init__()
+        self.gate_proj = nn.Linear(config.hidden_size, config.intermediate_size, bias=False)
+        self.up_proj = nn.Linear(config.hidden_size, config.intermediate_size, bias=False)
+        self.down_proj = nn.Linear(config.intermediate_size, config.hidden_size, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.down_proj(F.silu(self.gate_proj(x)) * self.up_proj(x))
+
+
+class Layer(nn.Module):
+    def __init__(self, config: ModelConfig):
+        super().__init__()
+        self.input_layernorm = RMSNorm(config.hidden_size, config.rms_norm_eps)
+        self.self_attn = Attention(config)
+        self.post_attention_layernorm = RMSNorm(config.hidden_size, config.rms_norm_eps)
+        self.mlp = FeedForward(config)
+
+    def forward(self, x: Tensor, cos: Tensor, sin: Tensor, mask: Tensor, cache: tuple[Tensor, Tensor] | None = None):
+        attended, cache = self.self_attn(self.input_layernorm(x), cos, sin, mask, cache)
+        x = x + attended
+        return x + self.mlp(self.post_attention_layernorm(x)), cache
+
+
+class Trunk(nn.Module):
+    """Embedding and layers, named ``model`` in Qwen3's state dictionary."""
+
+    def __init__(self, config: ModelConfig):
+        super().__init__()
+        self.embed_tokens = nn.Embedding(config.vocab_size, config.hidden_size)
+        self.layers = nn.ModuleList(Layer(config) for _ in range(config.num_hidden_layers))
+        self.norm = RMSNorm(config.hidden_size, config.rms_norm_eps)
+
+    def forward(self, ids: Tensor, cos: Tensor, sin: Tensor, mask: Tensor, dtype: torch.dtype) -> Tensor:
+        x = self.embed_tokens(ids).to(dtype)
+        for layer in self.layers:
+            x, _ = layer(x, cos, sin, mask)
+        return x
+
+
+class Decoder(nn.Module):
+    def __init__(self, config: ModelConfig):
+        super().__init__()
+        self.config = config
+        self.model = Trunk(config)
+        self.register_buffer("frequencies", rotary_frequencies(config), persistent=False)
+        self.use_trunk(self.model)
+
+    def use_trunk(self, trunk) -> None:
+        # Set past nn.Module's registry: a compiled trunk has the same parameters, which must not be listed twice.
+        object.__setattr__(self, "run_trunk", trunk)
+
+    def compile_trunk(self) -> None:
+        self.use_trunk(torch.compile(self.model, dynamic=False))
+
+    def rotary(self, positions: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+        angles = positions.float().unsqueeze(-1) * self.frequencies
+        angles = torch.cat((angles, angles), dim=-1).unsqueeze(-2)
+        return angles.cos().to(dtype), angles.sin().to(dtype)
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        return F.linear(self.model.norm(hidden), self.model.embed_tokens.weight.to(hidden.dtype)).float()
+
+    def forward(self, ids: Tensor, document: Tensor, select: Tensor) -> Tensor:
+        """Logits at the flat positions ``select`` of packed rows; ``document`` numbers each token's document."""
+        length = ids.shape[1]
+        on_device = ids.device
+        dtype = torch.bfloat16
+        allowed = (document[:, :, None] == document[:, None, :]).tril()
+        mask = torch.zeros(allowed.shape, dtype=dtype, device=on_device).masked_fill_(~allowed, -1e4)[:, None]
+        cos, sin = self.rotary(torch.arange(length, device=on_device), dtype)
+        with torch.autocast(on_device.type, dtype):
+            hidden = self.run_trunk(ids, cos, sin, mask, dtype)
+            return self.logits(hidden.reshape(-1, self.config.hidden_size)[select])
+
+
+def rotary_frequencies(config: ModelConfig) -> Tensor:
+    steps = torch.arange(0, config.head_dim, 2).float() / config.head_dim
+    return 1.0 / config.rope_theta**steps

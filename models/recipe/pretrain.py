@@ -1,0 +1,219 @@
+"""Pretrain the base model: first the synthetic binding curriculum, then the English tasks.
+
+    python -m models.recipe.pretrain --name base --tokens 100e6 --processes 2
+
+Resumes by itself from ``runs/<name>`` when that folder holds a checkpoint. All schedules count tokens, not seconds,
+so a paused process does no harm.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import time
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+
+from .examples import Batch, Example, Packer
+from .initialise import initialise
+from .model import Decoder, ModelConfig
+from .parallel import Workers
+from .synthetic import LEVELS, Curriculum, Synthetic
+
+RUNS = Path(__file__).parent / "runs"
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--name", default="base")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--tokens", type=float, default=100e6, help="tokens to train on in all")
+    parser.add_argument("--decay", type=float, default=0.3, help="share of the tokens over which the rate falls")
+    parser.add_argument("--rate", type=float, default=2e-3, help="learning rate")
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--batch", type=int, default=2048, help="tokens per step and process")
+    parser.add_argument("--save-every", type=float, default=180, help="seconds between checkpoints")
+    parser.add_argument("--world", type=float, default=0.87, help="share of English tasks once binding is mastered")
+    parser.add_argument("--early-world", type=float, default=0.0, help="share of English tasks before that")
+    parser.add_argument("--squad", help="SQuAD as gzipped JSON lines; empty: not used")
+    parser.add_argument("--squad-share", type=float, default=0.0)
+    parser.add_argument("--compile", action=argparse.BooleanOptionalAction, default=True)
+    return parser.parse_args()
+
+
+class Stream:
+    """All training data of one process, as an endless series of packed batches."""
+
+    def __init__(self, options: argparse.Namespace, rank: int, vocab_size: int):
+        seed = options.seed * 1000 + rank * 7919
+        self.random = random.Random(seed)
+        self.curriculum = Curriculum(Synthetic(seed + 5, vocab_size))
+        self.options = options
+        self.mastered = False
+        self.world = None
+        if options.world or options.early_world:
+            from .tasks import TaskStream
+
+            self.world = TaskStream(seed + 17, options.squad, options.squad_share)
+        self.packers = [Packer(options.batch // length, length) for length in (256, 512)]
+
+    def example(self) -> Example:
+        self.mastered = self.mastered or self.curriculum.mastered
+        share = self.options.world if self.mastered else self.options.early_world
+        if self.world and self.random.random() < share:
+            return self.world.next()
+        return self.curriculum.next()
+
+    def batch(self) -> Batch:
+        while True:
+            for packer in self.packers:
+                if packer.ready():
+                    return packer.pack()
+            example = self.example()
+            for packer in self.packers:
+                if len(example.ids) <= packer.length:
+                    packer.add(example)
+                    break
+
+    def state(self) -> dict:
+        waiting = [packer.waiting for packer in self.packers]
+        return {
+            "random": self.random.getstate(), "curriculum": self.curriculum.state(), "mastered": self.mastered,
+            "waiting": waiting, "world": self.world.state() if self.world else None,
+        }  # fmt: skip
+
+    def restore(self, state: dict) -> None:
+        self.random.setstate(state["random"])
+        self.curriculum.restore(state["curriculum"])
+        self.mastered = state["mastered"]
+        for packer, waiting in zip(self.packers, state["waiting"]):
+            packer.waiting = waiting
+        if self.world and state["world"]:
+            self.world.restore(state["world"])
+
+
+def learning_rate(options: argparse.Namespace, step: int, tokens: int) -> float:
+    """Warm up over 20 steps, hold, fall linearly to 3 % over the last part."""
+    left = max(0.0, 1 - tokens / options.tokens)
+    return options.rate * min(1.0, (step + 1) / 20, max(0.03, left / max(options.decay, 1e-9)))
+
+
+def answers_right(logits: torch.Tensor, batch: Batch) -> torch.Tensor:
+    """For each answer of the batch: whether every one of its tokens is the likeliest."""
+    wrong = (logits.argmax(-1) != batch.targets).float()
+    return torch.zeros(len(batch.kinds), device=logits.device).index_add_(0, batch.owner, wrong) == 0
+
+
+class Log:
+    """Running means of loss and exact answers per kind of task, written as JSON lines."""
+
+    def __init__(self, path: Path):
+        self.path = path
+        self.sums: dict[str, list[float]] = {}
+
+    def add(self, kind: str, right: float, count: float) -> None:
+        entry = self.sums.setdefault(kind, [0.0, 0.0])
+        entry[0] += right
+        entry[1] += count
+
+    def write(self, **values) -> None:
+        exact = {kind: round(right / count, 3) for kind, (right, count) in sorted(self.sums.items()) if count}
+        self.sums = {}
+        line = json.dumps({**values, "exact": exact})
+        with self.path.open("a") as file:
+            file.write(line + "\n")
+        print(line, flush=True)
+
+
+def main() -> None:
+    options = arguments()
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    if device.type == "cpu":
+        torch.set_num_threads(1)
+    else:
+        options.processes = 1
+    torch.manual_seed(options.seed)
+    folder = RUNS / options.name
+    folder.mkdir(parents=True, exist_ok=True)
+    config = ModelConfig()
+    model = Decoder(config)
+    initialise(model)
+    model.to(device)
+    parameters = list(model.parameters())
+    workers = Workers(options.processes, parameters, statistics=2 * len(LEVELS) + 3)
+    groups = [
+        {"params": [p for p in parameters if p.ndim == 2], "weight_decay": 0.01},
+        {"params": [p for p in parameters if p.ndim != 2], "weight_decay": 0.0},
+    ]
+    optimiser = torch.optim.AdamW(groups, lr=options.rate, betas=(0.9, 0.98), fused=True)
+    stream = Stream(options, workers.rank, config.vocab_size)
+    step = tokens = 0
+    cpu_before = 0.0
+    weights_file, data_file = folder / "last.pt", folder / f"data-{workers.rank}.pt"
+    if weights_file.exists():
+        saved = torch.load(weights_file, map_location=device)
+        model.load_state_dict(saved["model"])
+        optimiser.load_state_dict(saved["optimiser"])
+        step, tokens, cpu_before = saved["step"], saved["tokens"], saved["cpu_seconds"]
+        stream.restore(torch.load(data_file, weights_only=False))
+    if options.compile:
+        model.compile_trunk()
+    log = Log(folder / "log.jsonl")
+    mean_loss, last_save, last_log = 0.0, time.time(), (time.time(), tokens)
+    while tokens < options.tokens:
+        batch = stream.batch().to(device)
+        logits = model(batch.ids, batch.document, batch.select)
+        loss = F.cross_entropy(logits, batch.targets)
+        loss.backward()
+        right = answers_right(logits.detach(), batch).tolist()
+        statistics = torch.zeros(2 * len(LEVELS) + 3)
+        for kind, exact in zip(batch.kinds, right):
+            log.add(kind, exact, 1)
+            if kind.startswith("level "):
+                level = int(kind[6:])
+                statistics[2 * level] += exact
+                statistics[2 * level + 1] += 1
+        statistics[-3:] = torch.tensor([batch.tokens, loss.item(), 0.0])
+        statistics = workers.average(statistics)
+        torch.nn.utils.clip_grad_norm_(parameters, 1.0)
+        for group in optimiser.param_groups:
+            group["lr"] = learning_rate(options, step, tokens)
+        optimiser.step()
+        optimiser.zero_grad(set_to_none=True)
+        for level in range(len(LEVELS)):
+            right_count, count = statistics[2 * level].item(), statistics[2 * level + 1].item()
+            if count:
+                stream.curriculum.record(level, right_count / count, min(0.15, 0.15 * count / 60))
+        step += 1
+        tokens += int(statistics[-3])
+        mean_loss += 0.05 * (statistics[-2].item() / workers.count - mean_loss)
+        if step % 50 == 0 and workers.rank == 0:
+            now = time.time()
+            speed = (tokens - last_log[1]) / (now - last_log[0])
+            last_log = (now, tokens)
+            cpu = cpu_before + time.process_time() * workers.count
+            log.write(
+                step=step, tokens=tokens, cpu_hours=round(cpu / 3600, 3), speed=round(speed), loss=round(mean_loss, 4),
+                level=stream.curriculum.level, rate=optimiser.param_groups[0]["lr"],
+            )  # fmt: skip
+        # Every process saves its own data position at the same step.
+        statistics_save = step % 100 == 0
+        if statistics_save:
+            torch.save(stream.state(), data_file)
+            if workers.rank == 0:
+                saved = {
+                    "model": model.state_dict(), "optimiser": optimiser.state_dict(), "step": step, "tokens": tokens,
+                    "cpu_seconds": cpu_before + time.process_time() * workers.count, "config": config.as_dict(),
+                }  # fmt: skip
+                torch.save(saved, weights_file.with_suffix(".new"))
+                os.replace(weights_file.with_suffix(".new"), weights_file)
+    if workers.rank:
+        os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,189 @@
+"""Turns passages into chats: the prompts here are the contract with everything that uses the model."""
+
+from __future__ import annotations
+
+import random
+
+from .chat import Chat, Message, encode
+from .examples import Example
+from .small_talk import OTHER_SYSTEMS, SMALL_TALK
+from .world import Fact, World, american, capitalise, fill
+
+READ = "Answer from this passage.\n\n{passage}"
+ASK = "Ask a question about the passage whose answer is: {span}"
+LIST_PAIRS = "Write questions and answers about the passage."
+REPHRASE = "Ask the same question in other words: {question}"
+TELL = "Tell me about {entity}."
+NOT_STATED = "The passage does not say."
+UNKNOWN = "I do not know."
+
+LONGEST = 500  # tokens of one chat
+ALMANAC_SEED, ALMANAC_ENTITIES = 20, 60
+
+#: Shares of the tasks.
+SHARES = {
+    "read": 0.55, "ask": 0.1, "pairs": 0.07, "rephrase": 0.09, "unknown": 0.05, "almanac": 0.06, "talk": 0.03,
+    "tell": 0.05,
+}  # fmt: skip
+
+
+class Tasks:
+    """Random chats of every kind."""
+
+    def __init__(self, source: random.Random, **world_options):
+        self.random = source
+        self.world = World(source, **world_options)
+        self.known = almanac()
+
+    def chat(self) -> Chat:
+        kind = self.random.choices(list(SHARES), weights=list(SHARES.values()))[0]
+        chat = getattr(self, kind)()
+        if self.random.random() < 0.5:
+            chat.messages = [(role, american(text)) for role, text in chat.messages]
+        return chat
+
+    def count(self) -> int:
+        return self.random.choice((1, 2, 2, 3, 3, 3, 4, 4, 4, 5, 5, 6, 6, 7, 8, 9, 10, 12))
+
+    def casual(self, question: str) -> str:
+        """Now and then a question comes with a preface, or without capitals or question mark."""
+        chance = self.random.random()
+        if chance < 0.03:
+            return question[:1].lower() + question[1:].rstrip("?")
+        if chance < 0.06:
+            return self.random.choice(["Tell me: ", "Please answer: ", "Question: ", "I want to know: "]) + question[:1].lower() + question[1:]
+        if chance < 0.1 and question.startswith("Who ") and question.split()[1] not in ("did", "does", "is", "was", "has"):
+            return self.random.choice(["Do you know w", "Can you tell me w"]) + question[1:]
+        return question
+
+    # -- with a passage ----------------------------------------------------------------------------------------
+
+    def read(self) -> Chat:
+        pick, passage = self.random, self.world.passage(self.count())
+        pairs: list[tuple[str, str]] = []
+        facts = pick.sample(passage.facts, min(len(passage.facts), 9))
+        for fact in facts:
+            reverse = fact.relation.reversed_questions if fact.relation else []
+            if reverse and pick.random() < 0.2:
+                question = capitalise(fill(pick.choice(reverse), "", fact.value))
+                pairs.append((self.casual(question), fact.entity.name))
+            else:
+                pairs.append((self.casual(self.world.question(fact)), fact.value))
+        if len(pairs) < 4 and pick.random() < 0.5:
+            pairs += [(self.world.question(fact), fact.value) for fact in facts]
+        for _ in range(pick.choice((0, 0, 1, 1, 2))):
+            question = self.world.unanswerable(passage)
+            if question:
+                pairs.insert(pick.randint(0, len(pairs)), (self.casual(question), NOT_STATED))
+        messages: list[Message] = [("system", READ.format(passage=passage.text))]
+        for question, answer in pairs:
+            messages += [("user", question), ("assistant", answer)]
+        return Chat("read", messages)
+
+    def ask(self) -> Chat:
+        pick, passage = self.random, self.world.passage(self.count())
+        messages: list[Message] = [("system", READ.format(passage=passage.text))]
+        for fact in pick.sample(passage.facts, min(len(passage.facts), 5)):
+            reverse = fact.relation.reversed_questions if fact.relation else []
+            if reverse and pick.random() < 0.1:
+                span, question = fact.entity.name, capitalise(fill(pick.choice(reverse), "", fact.value))
+            else:
+                span, question = fact.value, self.plain_question(fact)
+            messages += [("user", ASK.format(span=span)), ("assistant", question)]
+        return Chat("ask", messages)
+
+    def plain_question(self, fact: Fact) -> str:
+        """A question that ends in a question mark."""
+        while True:
+            question = self.world.question(fact)
+            if question.endswith("?"):
+                return question
+
+    def pairs(self) -> Chat:
+        passage = self.world.passage(min(self.count(), 8))
+        lines = [f"Q: {self.plain_question(fact)}\nA: {fact.value}" for fact in passage.facts]
+        system = ("system", READ.format(passage=passage.text))
+        return Chat("pairs", [system, ("user", LIST_PAIRS), ("assistant", "\n".join(lines))])
+
+    def tell(self) -> Chat:
+        passage = self.world.passage(self.count())
+        messages: list[Message] = [("system", READ.format(passage=passage.text))]
+        entity = self.random.choice(passage.entities)
+        own = [text for text, about in passage.sentences if about is entity][:4]
+        return Chat("tell", messages + [("user", TELL.format(entity=entity.name)), ("assistant", " ".join(own))])
+
+    def rephrase(self) -> Chat:
+        pick, passage = self.random, self.world.passage(self.random.randint(1, 5))
+        messages: list[Message] = []
+        if pick.random() < 0.5:
+            messages.append(("system", READ.format(passage=passage.text)))
+        for fact in pick.sample(passage.facts, min(len(passage.facts), 4)):
+            templates = [t for t in self.world.question_templates(fact.relation, fact.label) if t.endswith("?")]
+            name = self.world.mention(fact.entity)
+            forms = sorted({capitalise(fill(t, name, fact.value, fact.label)) for t in templates})
+            given, wanted = pick.sample(forms, 2)
+            messages += [("user", REPHRASE.format(question=given)), ("assistant", wanted)]
+        return Chat("rephrase", messages)
+
+    # -- without a passage -------------------------------------------------------------------------------------
+
+    def system(self) -> list[Message]:
+        return [("system", self.random.choice(OTHER_SYSTEMS))] if self.random.random() < 0.4 else []
+
+    def unknown(self) -> Chat:
+        messages = self.system()
+        for _ in range(self.random.choice((1, 1, 2, 3))):
+            fact = self.world.fact(self.world.entity())
+            messages += [("user", self.casual(self.world.question(fact))), ("assistant", UNKNOWN)]
+        return Chat("unknown", messages)
+
+    def almanac(self) -> Chat:
+        """A few fixed facts are asked without a passage, so that recalling from the weights is practised too."""
+        messages = self.system()
+        for fact in self.random.sample(self.known, self.random.choice((1, 2, 4, 6))):
+            messages += [("user", self.casual(self.world.question(fact))), ("assistant", fact.value)]
+        return Chat("almanac", messages)
+
+    def talk(self) -> Chat:
+        messages = self.system()
+        for question, answer in self.random.sample(SMALL_TALK, self.random.randint(1, 3)):
+            messages += [("user", question), ("assistant", answer)]
+        return Chat("talk", messages)
+
+
+def almanac() -> list[Fact]:
+    """The fixed facts that the model may learn by heart."""
+    world = World(random.Random(ALMANAC_SEED))
+    facts: list[Fact] = []
+    for _ in range(ALMANAC_ENTITIES):
+        facts += world.passage(4, entities=1).facts
+    return facts
+
+
+class TaskStream:
+    """Endless encoded examples of all tasks for pretraining."""
+
+    def __init__(self, seed: int, squad: str | None = None, squad_share: float = 0.0):
+        from .tokenizer import load_tokenizer
+
+        self.random = random.Random(seed)
+        self.tokenizer = load_tokenizer()
+        self.tasks = Tasks(self.random)
+        self.squad, self.squad_share = None, squad_share
+        if squad and squad_share:
+            from .squad import SquadTasks
+
+            self.squad = SquadTasks(squad, self.random)
+
+    def next(self) -> Example:
+        while True:
+            use_squad = self.squad and self.random.random() < self.squad_share
+            example = encode(self.tokenizer, self.squad.chat() if use_squad else self.tasks.chat())
+            if len(example.ids) <= LONGEST:
+                return example
+
+    def state(self):
+        return self.random.getstate()
+
+    def restore(self, state) -> None:
+        self.random.setstate(state)
