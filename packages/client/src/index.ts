@@ -1,1 +1,14 @@
-export {};
+export { EngraftClient } from './client.js';
+export { EngraftApiError, EngraftConnectionError } from './errors.js';
+export type {
+  Adapters,
+  Inferences,
+  Internalizations,
+  Jobs,
+  NewInference,
+  NewInternalization,
+  Subjects,
+  WaitOptions,
+  WriteOptions,
+} from './resources.js';
+export type { CallOptions, ClientOptions } from './transport.js';

@@ -1,0 +1,23 @@
+/**
+ * Exponential backoff with full jitter: a random time up to `base_ms · 2^attempt`, at most `max_ms`, so that
+ * clients that failed together do not come back together. `attempt` counts from 0.
+ */
+export function backoffMs(attempt: number, { base_ms, max_ms }: { base_ms: number; max_ms: number }): number {
+  return Math.random() * Math.min(max_ms, base_ms * 2 ** attempt);
+}
+
+/** Waits; rejects with the signal's reason as soon as it is aborted. */
+export async function wait(duration_ms: number, signal: AbortSignal | undefined): Promise<void> {
+  signal?.throwIfAborted();
+  await new Promise<void>((resolve, reject) => {
+    const abort = (): void => {
+      clearTimeout(timer);
+      reject(signal?.reason as Error);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', abort);
+      resolve();
+    }, duration_ms);
+    signal?.addEventListener('abort', abort, { once: true });
+  });
+}

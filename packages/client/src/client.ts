@@ -1,0 +1,34 @@
+import {
+  type Adapters,
+  adaptersOf,
+  type Inferences,
+  inferencesOf,
+  type Internalizations,
+  internalizationsOf,
+  type Jobs,
+  jobsOf,
+  type Subjects,
+  subjectsOf,
+} from './resources.js';
+import { type ClientOptions, createTransport } from './transport.js';
+
+/**
+ * The HTTP API, typed. Rejects with `EngraftApiError` when the service refuses, with `EngraftConnectionError` when
+ * there is no usable answer, and with the signal's reason when aborted.
+ */
+export class EngraftClient {
+  readonly inferences: Inferences;
+  readonly internalizations: Internalizations;
+  readonly jobs: Jobs;
+  readonly subjects: Subjects;
+  readonly adapters: Adapters;
+
+  constructor(options: ClientOptions) {
+    const send = createTransport(options);
+    this.inferences = inferencesOf(send);
+    this.internalizations = internalizationsOf(send);
+    this.jobs = jobsOf(send);
+    this.subjects = subjectsOf(send);
+    this.adapters = adaptersOf(send);
+  }
+}

@@ -1,0 +1,118 @@
+import {
+  activationResult,
+  type ActivationRequest,
+  type ActivationResult,
+  type InferenceRequest,
+  type InternalizationRequest,
+  type Job,
+  job,
+  receipt,
+  type Receipt,
+  subjectList,
+  type SubjectList,
+} from '@engraft/contract';
+import { backoffMs, wait } from './backoff.js';
+import type { CallOptions, Send } from './transport.js';
+
+export interface WriteOptions extends CallOptions {
+  /**
+   * Names the intent: the same key with the same input gives the same job, however often it is sent. A random one
+   * unless given; give one to be able to ask again after a crash of the caller.
+   */
+  readonly idempotencyKey?: string;
+}
+
+/** Its own fields, those with a default left open. */
+type WithDefaults<Request, Field extends keyof Request> = Omit<Request, Field> & Partial<Pick<Request, Field>>;
+export type NewInference = WithDefaults<InferenceRequest, 'max_output_tokens' | 'temperature'>;
+export type NewInternalization = WithDefaults<InternalizationRequest, 'activate'>;
+
+/** `POST /v1/inferences` */
+export interface Inferences {
+  create(request: NewInference, options?: WriteOptions): Promise<Receipt>;
+}
+
+/** `POST /v1/internalizations` */
+export interface Internalizations {
+  create(request: NewInternalization, options?: WriteOptions): Promise<Receipt>;
+}
+
+export interface WaitOptions extends CallOptions {
+  /** Called with every reading, the last one included. */
+  readonly onUpdate?: (job: Job) => void;
+}
+
+/** `GET /v1/jobs/{id}` */
+export interface Jobs {
+  get(id: string, options?: CallOptions): Promise<Job>;
+  /** Reads the job, ever less often, until it has ended or needs an operator. */
+  wait(id: string, options?: WaitOptions): Promise<Job>;
+}
+
+/** `GET /v1/subjects` */
+export interface Subjects {
+  list(options?: CallOptions): Promise<SubjectList>;
+}
+
+/** `POST /v1/adapters/activate` */
+export interface Adapters {
+  activate(request: ActivationRequest, options?: CallOptions): Promise<ActivationResult>;
+}
+
+export function inferencesOf(send: Send): Inferences {
+  return { create: (request, options) => submit(send, '/v1/inferences', request, options) };
+}
+
+export function internalizationsOf(send: Send): Internalizations {
+  return {
+    create: (request, options) => submit(send, '/v1/internalizations', request, options),
+  };
+}
+
+/** One key over all attempts, so that a lost answer never starts the work twice. */
+async function submit(
+  send: Send,
+  path: string,
+  body: NewInference | NewInternalization,
+  { idempotencyKey = crypto.randomUUID(), ...options }: WriteOptions = {},
+): Promise<Receipt> {
+  const headers = { 'idempotency-key': idempotencyKey };
+  return send({ method: 'POST', path, body, headers, response: receipt, repeatable: true }, options);
+}
+
+const poll_min_ms = 100;
+const poll_max_ms = 2_000;
+
+export function jobsOf(send: Send): Jobs {
+  const get: Jobs['get'] = (id, options) =>
+    send({ method: 'GET', path: `/v1/jobs/${encodeURIComponent(id)}`, response: job, repeatable: true }, options);
+  return {
+    get,
+    wait: async (id, { onUpdate, ...options } = {}) => {
+      for (let attempt = 0; ; attempt += 1) {
+        const current = await get(id, options);
+        onUpdate?.(current);
+        if (current.status !== 'queued' && current.status !== 'running') return current;
+        const spread_ms = backoffMs(attempt, { base_ms: poll_min_ms, max_ms: poll_max_ms });
+        await wait(Math.max(poll_min_ms, spread_ms), options.signal);
+      }
+    },
+  };
+}
+
+export function subjectsOf(send: Send): Subjects {
+  return {
+    list: (options) => send({ method: 'GET', path: '/v1/subjects', response: subjectList, repeatable: true }, options),
+  };
+}
+
+export function adaptersOf(send: Send): Adapters {
+  return {
+    activate: (body, options) =>
+      send(
+        // Not repeated by itself: after a lost answer the expected version may be the old one for a good reason.
+        { method: 'POST', path: '/v1/adapters/activate', body, response: activationResult, repeatable: false },
+        options,
+      ),
+  };
+}

@@ -1,0 +1,123 @@
+import { backoffMs, wait } from './backoff.js';
+import { EngraftConnectionError, readApiError } from './errors.js';
+
+export interface ClientOptions {
+  /** Where the service is, such as `http://127.0.0.1:8080`. */
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  /** How often a request is repeated after a network error, 429 or 5xx; 4 unless told. */
+  readonly maxRetries?: number;
+  /** In place of the global `fetch`. */
+  readonly fetch?: typeof fetch;
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+  /** The tenant namespace, for keys that are not restricted to one. */
+  readonly tenant?: string;
+}
+
+/** What the contract's schemas are to this file. */
+export interface Schema<Value> {
+  safeParse(
+    value: unknown,
+  ):
+    | { readonly success: true; readonly data: Value }
+    | { readonly success: false; readonly error: { readonly issues: readonly { readonly path: PropertyKey[] }[] } };
+}
+
+export interface ApiRequest<Value> {
+  readonly method: 'GET' | 'POST';
+  /** With its query, such as `/v1/jobs?limit=10`. */
+  readonly path: string;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** What a success must look like. */
+  readonly response: Schema<Value>;
+  /** Whether repeating it is without harm: reads, and writes under one idempotency key. */
+  readonly repeatable: boolean;
+}
+
+export type Send = <Value>(request: ApiRequest<Value>, options?: CallOptions) => Promise<Value>;
+
+const retry_backoff = { base_ms: 250, max_ms: 8_000 };
+const retry_after_max_ms = 60_000;
+
+/** Sends requests with the key, repeats those that may succeed the next time, and checks what comes back. */
+export function createTransport(options: ClientOptions): Send {
+  const base = options.baseUrl.replace(/\/+$/, '');
+  const max_retries = options.maxRetries ?? 4;
+  const fetchOnce = options.fetch ?? fetch;
+
+  return async (request, { signal, tenant } = {}) => {
+    const init: RequestInit = {
+      method: request.method,
+      headers: {
+        authorization: `Bearer ${options.apiKey}`,
+        accept: 'application/json',
+        ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(tenant === undefined ? {} : { 'x-service-tenant': tenant }),
+        ...request.headers,
+      },
+      ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
+      ...(signal === undefined ? {} : { signal }),
+    };
+    for (let attempt = 0; ; attempt += 1) {
+      const outcome = await attemptOnce(fetchOnce, base + request.path, init, signal);
+      if (outcome.kind === 'success') return parseSuccess(request.response, outcome.body);
+      if (!outcome.retry || !request.repeatable || attempt >= max_retries) throw outcome.error;
+      await wait(outcome.retry_after_ms ?? backoffMs(attempt, retry_backoff), signal);
+    }
+  };
+}
+
+type Attempt =
+  | { readonly kind: 'success'; readonly body: unknown }
+  | {
+      readonly kind: 'failure';
+      readonly error: Error;
+      readonly retry: boolean;
+      readonly retry_after_ms: number | null;
+    };
+
+async function attemptOnce(
+  fetchOnce: typeof fetch,
+  url: string,
+  init: RequestInit,
+  signal: AbortSignal | undefined,
+): Promise<Attempt> {
+  try {
+    const response = await fetchOnce(url, init);
+    if (response.ok) return { kind: 'success', body: await response.json() };
+    const retry = response.status === 429 || response.status >= 500;
+    const retry_after_ms = readRetryAfterMs(response);
+    return { kind: 'failure', error: await readApiError(response), retry, retry_after_ms };
+  } catch (cause) {
+    // Giving up was asked for; nothing failed.
+    signal?.throwIfAborted();
+    const error = new EngraftConnectionError(`no answer from ${new URL(url).origin}: ${describe(cause)}`, { cause });
+    return { kind: 'failure', error, retry: true, retry_after_ms: null };
+  }
+}
+
+/** fetch says only "fetch failed"; what failed is in its cause. */
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { cause } = error;
+  if (!(cause instanceof Error)) return error.message;
+  return 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.message;
+}
+
+/** The header's number of seconds; the service sends no dates. */
+function readRetryAfterMs(response: Response): number | null {
+  const text = response.headers.get('retry-after');
+  if (text === null || !/^\d+$/.test(text)) return null;
+  return Math.min(Number(text) * 1000, retry_after_max_ms);
+}
+
+function parseSuccess<Value>(schema: Schema<Value>, body: unknown): Value {
+  const parsed = schema.safeParse(body);
+  if (parsed.success) return parsed.data;
+  const where = parsed.error.issues[0]?.path.map(String).join('.') ?? '';
+  throw new EngraftConnectionError(`the answer is not what the contract describes, at '${where}'`);
+}
