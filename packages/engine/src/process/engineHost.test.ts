@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { suite, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { withRandomCheckpoint } from '../checkpoint/randomCheckpoint.js';
+import { EmbeddedEngine } from '../embeddedEngine.js';
+import type { ChatPrompt, GenerateRequest } from '../types.js';
+import { startEngineHost } from './engineHost.js';
+import type { EngineExit, EngineHost } from './hostTypes.js';
+
+const prompt: ChatPrompt = { messages: [{ role: 'user', content: 'Who built it?' }] };
+const short: GenerateRequest = { prompt, adapter: null, maxOutputTokens: 8, temperature: 0 };
+/** Takes seconds: the model never ends its turn by itself. */
+const long: GenerateRequest = { ...short, maxOutputTokens: 8000 };
+
+async function withHost(use: (host: EngineHost, folder: string) => Promise<void>): Promise<void> {
+  await withRandomCheckpoint(
+    async (folder) => {
+      const host = await startEngineHost({ modelDir: join(folder, 'model'), threads: 1 });
+      try {
+        await use(host, folder);
+      } finally {
+        await host.close();
+      }
+    },
+    { max_position_embeddings: 9000 },
+  );
+}
+
+async function hasEnded(pid: number, withinMs: number): Promise<boolean> {
+  const deadline = performance.now() + withinMs;
+  while (performance.now() < deadline) {
+    try {
+      process.kill(pid, 0);
+    } catch {
+      return true;
+    }
+    await sleep(20);
+  }
+  return false;
+}
+
+suite('an engine in its own process', () => {
+  test('answers as the embedded engine does', async () => {
+    await withHost(async (host, folder) => {
+      const engine = await EmbeddedEngine.open({ modelDir: join(folder, 'model'), threads: 1 });
+      assert.deepEqual(await host.describe(), await engine.describe());
+      assert.equal(await host.countTokens(prompt), await engine.countTokens(prompt));
+      const example = await host.encode(prompt, 'Ada Kell.');
+      assert.deepEqual(example, await engine.encode(prompt, 'Ada Kell.'));
+      assert.deepEqual(await host.generate(short), await engine.generate(short));
+      const request = { sequences: [example], adapter: null, topK: 2 };
+      assert.deepEqual(await host.score(request), await engine.score(request));
+
+      const training = await host.openTraining({ parent: null, rank: 2, alpha: 4, seed: 1 });
+      const batch = [{ sequence: example, weight: 1 }];
+      const before = await training.evaluate(batch);
+      for (let step = 0; step < 5; step += 1) await training.step(batch, 1e-2);
+      assert.ok((await training.evaluate(batch)).loss < before.loss);
+      const adapter = await training.save(join(folder, 'adapter'));
+      await training.close();
+      await assert.rejects(training.step(batch, 1e-2), { name: 'EngineError', code: 'invalid_request' });
+      const adapted = await host.score({ ...request, adapter });
+      assert.notDeepEqual(adapted, await host.score(request));
+      await engine.close();
+    });
+  });
+
+  test('passes typed errors on', async () => {
+    await withHost(async (host) => {
+      const content = 'x'.repeat(40_000);
+      await assert.rejects(host.generate({ ...short, prompt: { messages: [{ role: 'user', content }] } }), {
+        name: 'EngineError',
+        code: 'context_length_exceeded',
+      });
+      await assert.rejects(host.generate({ ...short, temperature: -1 }), { code: 'invalid_request' });
+      const adapter = { folder: '/nowhere', contentHash: 'sha256:0' };
+      await assert.rejects(host.generate({ ...short, adapter }), { code: 'adapter_invalid' });
+    });
+    await assert.rejects(startEngineHost({ modelDir: '/nowhere' }), {
+      name: 'EngineError',
+      code: 'checkpoint_invalid',
+      message: /config\.json is missing/,
+    });
+  });
+
+  test('that is killed loses its calls, and the next call starts another', async () => {
+    await withHost(async (host) => {
+      const exits: EngineExit[] = [];
+      host.onExit((exit) => exits.push(exit));
+      const pid = host.pid;
+      assert.ok(pid !== undefined);
+      const training = await host.openTraining({ parent: null, rank: 2, alpha: 2, seed: 1 });
+      const expected = await host.generate(short);
+      const call = host.generate(long);
+      await sleep(50);
+      process.kill(pid, 'SIGKILL');
+      await assert.rejects(call, { name: 'EngineError', code: 'process_lost', message: /SIGKILL/ });
+      assert.deepEqual(exits, [{ pid, code: null, signal: 'SIGKILL' }]);
+      const again = await host.generate(short);
+      assert.equal(again.text, expected.text);
+      assert.notEqual(host.pid, pid);
+      await assert.rejects(training.evaluate([]), { code: 'process_lost' });
+      await training.close();
+    });
+  });
+
+  test('stops a call at the next token when it is aborted', async () => {
+    await withHost(async (host) => {
+      const controller = new AbortController();
+      const call = host.generate(long, { signal: controller.signal });
+      await sleep(100);
+      const abortedAt = performance.now();
+      controller.abort();
+      await assert.rejects(call, { name: 'EngineError', code: 'cancelled' });
+      assert.ok(performance.now() - abortedAt < 500);
+      await host.generate(short);
+    });
+  });
+
+  test('ends when it is closed, whatever is under way', async () => {
+    await withHost(async (host) => {
+      const { pid } = host;
+      const call = assert.rejects(host.generate(long), { code: 'cancelled' });
+      await sleep(50);
+      await host.close();
+      await call;
+      assert.ok(await hasEnded(pid!, 1000));
+      await assert.rejects(host.describe(), { code: 'cancelled' });
+    });
+  });
+
+  test('ends when its parent is killed', async () => {
+    await withRandomCheckpoint(async (folder) => {
+      const module = fileURLToPath(new URL('./engineHost.js', import.meta.url));
+      const script = `
+        import { startEngineHost } from ${JSON.stringify(module)};
+        const host = await startEngineHost({ modelDir: ${JSON.stringify(join(folder, 'model'))}, threads: 1 });
+        console.log(host.pid);`;
+      const parent = spawn(process.execPath, ['--input-type=module', '-e', script], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      const [output] = (await once(parent.stdout, 'data')) as [Buffer];
+      const pid = Number(output.toString());
+      assert.ok(pid > 0);
+      parent.kill('SIGKILL');
+      assert.ok(await hasEnded(pid, 5000), 'the engine process outlives its parent');
+    });
+  });
+});

@@ -1,0 +1,162 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { EmbeddedEngineOptions } from '../embeddedEngine.js';
+import { EngineError, type CallOptions } from '../engine.js';
+import type { EngineExit } from './hostTypes.js';
+import {
+  fromWireError,
+  isChildMessage,
+  type ChildMessage,
+  type HostMessage,
+  type MethodArguments,
+  type MethodName,
+  type MethodResult,
+} from './protocol.js';
+
+/** Between the polite signal and the one that cannot be refused; a run under way ends within it or is cut off. */
+const GRACE_MS = 3_000;
+
+/** The engine needs no secrets of the service, so it inherits only what a process needs to run. */
+const INHERITED_VARIABLES = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'LC_ALL', 'TZ', 'LD_LIBRARY_PATH', 'NODE_V8_COVERAGE'];
+
+interface PendingCall {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: EngineError) => void;
+}
+
+/** One engine process, from its start to its end. */
+export class EngineProcess {
+  /** Resolves, never rejects, when the process has ended. */
+  readonly exited: Promise<EngineExit>;
+  private readonly pending = new Map<number, PendingCall>();
+  private nextId = 1;
+  private closing = false;
+  private ended = false;
+  private readonly opened: Promise<void>;
+  private settleOpened: { resolve: () => void; reject: (error: EngineError) => void } | undefined;
+
+  private constructor(private readonly child: ChildProcess) {
+    this.opened = new Promise((resolve, reject) => {
+      this.settleOpened = { resolve, reject };
+    });
+    this.exited = new Promise((resolve) => {
+      const finish = (code: number | null, signal: NodeJS.Signals | null): void => {
+        const exit = { pid: child.pid ?? -1, code, signal };
+        this.lose(exit);
+        resolve(exit);
+      };
+      child.once('exit', finish);
+      // A process that could not be started has an error and no exit.
+      child.on('error', () => {
+        if (child.pid === undefined) finish(null, null);
+      });
+    });
+    child.on('message', (message) => {
+      if (isChildMessage(message)) this.receive(message);
+    });
+  }
+
+  /** Resolves when the model is loaded; rejects with `checkpoint_invalid`, or `process_lost` if the process ends before. */
+  static async start(options: EmbeddedEngineOptions): Promise<EngineProcess> {
+    const variables = INHERITED_VARIABLES.map((name) => [name, process.env[name]] as const);
+    const child = fork(fileURLToPath(new URL('./child.js', import.meta.url)), [], {
+      serialization: 'advanced',
+      execArgv: [],
+      env: Object.fromEntries(variables.filter(([, value]) => value !== undefined)),
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    });
+    const engineProcess = new EngineProcess(child);
+    engineProcess.send({ kind: 'open', options });
+    try {
+      await engineProcess.opened;
+    } catch (error) {
+      await engineProcess.stop();
+      throw error;
+    }
+    return engineProcess;
+  }
+
+  get pid(): number | undefined {
+    return this.ended ? undefined : this.child.pid;
+  }
+
+  /** Whether the process takes calls. */
+  get alive(): boolean {
+    return !this.ended && !this.closing;
+  }
+
+  /** Rejects with the engine's own errors; `process_lost` if the process ends before its answer. */
+  call<M extends MethodName>(
+    method: M,
+    args: MethodArguments<M>,
+    { signal }: CallOptions = {},
+  ): Promise<MethodResult<M>> {
+    if (signal?.aborted === true) return Promise.reject(new EngineError('cancelled', 'the call was cancelled'));
+    if (!this.alive) return Promise.reject(lost('it had ended before the call'));
+    const id = this.nextId;
+    this.nextId += 1;
+    return new Promise<MethodResult<M>>((resolve, reject) => {
+      const cancel = (): void => this.send({ kind: 'cancel', id });
+      const settled = (): void => {
+        this.pending.delete(id);
+        signal?.removeEventListener('abort', cancel);
+      };
+      this.pending.set(id, {
+        resolve: (value) => {
+          settled();
+          // The other end is of the same build and answers each method with its result.
+          resolve(value as MethodResult<M>);
+        },
+        reject: (error) => {
+          settled();
+          reject(error);
+        },
+      });
+      signal?.addEventListener('abort', cancel, { once: true });
+      this.send({ kind: 'call', id, method, args } as HostMessage);
+    });
+  }
+
+  /** Ends the process: politely first, by force after a grace period. Pending calls reject with `cancelled`. */
+  async stop(): Promise<void> {
+    this.closing = true;
+    if (!this.ended) this.child.kill('SIGTERM');
+    const force = setTimeout(() => this.child.kill('SIGKILL'), GRACE_MS);
+    await this.exited;
+    clearTimeout(force);
+  }
+
+  private send(message: HostMessage): void {
+    // A failure to send means that the process is ending; its exit rejects whatever waits.
+    if (this.child.connected) this.child.send(message, () => undefined);
+  }
+
+  private receive(message: ChildMessage): void {
+    switch (message.kind) {
+      case 'ready':
+        this.settleOpened?.resolve();
+        break;
+      case 'refused':
+        this.settleOpened?.reject(fromWireError(message.error));
+        break;
+      case 'result':
+        this.pending.get(message.id)?.resolve(message.value);
+        break;
+      case 'error':
+        this.pending.get(message.id)?.reject(fromWireError(message.error));
+        break;
+    }
+  }
+
+  private lose({ code, signal }: EngineExit): void {
+    this.ended = true;
+    const how = signal === null ? `with exit code ${code ?? 'unknown'}` : `by ${signal}`;
+    const error = this.closing ? new EngineError('cancelled', 'the engine was closed') : lost(`it ended ${how}`);
+    this.settleOpened?.reject(error);
+    for (const call of [...this.pending.values()]) call.reject(error);
+  }
+}
+
+function lost(how: string): EngineError {
+  return new EngineError('process_lost', `the engine process was lost: ${how}`);
+}

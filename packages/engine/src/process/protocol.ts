@@ -1,0 +1,95 @@
+/**
+ * What the host and its engine process say to each other, over Node's IPC channel with structured cloning. Both ends
+ * are of the same build, so a message is checked for its kind only.
+ */
+import type { EmbeddedEngineOptions } from '../embeddedEngine.js';
+import { EngineError, type EngineErrorCode } from '../engine.js';
+import type {
+  AdapterReference,
+  ChatPrompt,
+  GenerateRequest,
+  GenerateResult,
+  ModelDescription,
+  ScoreRequest,
+  SequenceScore,
+  StepResult,
+  TokenSequence,
+  TrainingExample,
+  TrainingOptions,
+} from '../types.js';
+
+type Batch = readonly TrainingExample[];
+
+/** Calls that the engine process answers. A training session is known by the number that `openTraining` gave it. */
+export interface RemoteMethods {
+  describe(): ModelDescription;
+  countTokens(prompt: ChatPrompt): number;
+  encode(prompt: ChatPrompt, completion: string): TokenSequence;
+  generate(request: GenerateRequest): GenerateResult;
+  score(request: ScoreRequest): readonly SequenceScore[];
+  openTraining(options: TrainingOptions): number;
+  trainingStep(session: number, batch: Batch, learningRate: number): StepResult;
+  trainingEvaluate(session: number, batch: Batch): StepResult;
+  trainingSave(session: number, folder: string): AdapterReference & { readonly sizeBytes: number };
+  trainingClose(session: number): undefined;
+}
+
+export type MethodName = keyof RemoteMethods;
+export type MethodArguments<M extends MethodName> = Parameters<RemoteMethods[M]>;
+export type MethodResult<M extends MethodName> = ReturnType<RemoteMethods[M]>;
+
+/** A call of one of the methods, `id` unique within the process's life. */
+export type CallMessage = {
+  readonly [M in MethodName]: {
+    readonly kind: 'call';
+    readonly id: number;
+    readonly method: M;
+    readonly args: MethodArguments<M>;
+  };
+}[MethodName];
+
+export type HostMessage =
+  /** The first message: the model to load. Answered by `ready` or `refused`. */
+  | { readonly kind: 'open'; readonly options: EmbeddedEngineOptions }
+  | CallMessage
+  /** The caller has lost interest in the call; it is still answered. */
+  | { readonly kind: 'cancel'; readonly id: number };
+
+/** An `EngineError` on its way across; stacks and causes stay in the process, where they are logged. */
+export interface WireError {
+  readonly code: EngineErrorCode;
+  readonly message: string;
+}
+
+export type ChildMessage =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'refused'; readonly error: WireError }
+  | { readonly kind: 'result'; readonly id: number; readonly value: unknown }
+  | { readonly kind: 'error'; readonly id: number; readonly error: WireError };
+
+export function isHostMessage(message: unknown): message is HostMessage {
+  return hasKind(message, ['open', 'call', 'cancel']);
+}
+
+export function isChildMessage(message: unknown): message is ChildMessage {
+  return hasKind(message, ['ready', 'refused', 'result', 'error']);
+}
+
+function hasKind(message: unknown, kinds: readonly string[]): boolean {
+  return (
+    typeof message === 'object' &&
+    message !== null &&
+    'kind' in message &&
+    typeof message.kind === 'string' &&
+    kinds.includes(message.kind)
+  );
+}
+
+export function toWireError(error: unknown): WireError {
+  if (error instanceof EngineError) return { code: error.code, message: error.message };
+  return { code: 'internal', message: error instanceof Error ? error.message : String(error) };
+}
+
+export function fromWireError({ code, message }: WireError): EngineError {
+  return new EngineError(code, message);
+}
