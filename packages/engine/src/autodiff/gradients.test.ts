@@ -1,0 +1,74 @@
+/** Every LoRA gradient of the training graph against finite differences of its loss. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Tensor } from 'onnxruntime-node';
+import { buildBatch } from '../lora/batch.js';
+import { freshMatrices } from '../lora/parameters.js';
+import type { DecoderConfig } from '../model/config.js';
+import { weightFeeds } from '../model/inputs.js';
+import { buildTrainingGraph, gradientName } from '../model/trainingGraph.js';
+import { createSession } from '../onnx/session.js';
+import { createRandom } from '../random.js';
+import { randomWeights, TINY_CONFIG } from '../testing/fixtures.js';
+import type { TrainingExample } from '../types.js';
+
+const CONFIGS: readonly (readonly [string, DecoderConfig])[] = [
+  ['llama, untied head', TINY_CONFIG],
+  ['qwen3, tied head', { ...TINY_CONFIG, architecture: 'qwen3', qkNorm: true, tieWordEmbeddings: true, headDim: 32 }],
+  ['qwen2, no grouping', { ...TINY_CONFIG, architecture: 'qwen2', attentionBias: true, heads: 2 }],
+];
+
+/** Ragged, with hard targets in one example and soft ones in the other. */
+const EXAMPLES: readonly TrainingExample[] = [
+  { sequence: { tokens: [3, 1, 4, 1, 5, 9, 2, 6], targetStart: 3 }, weight: 1 },
+  {
+    sequence: { tokens: [7, 18, 28, 18, 28], targetStart: 2 },
+    weight: 2,
+    softTargets: [
+      { ids: [18, 4], logprobs: [-0.4, -1.5] },
+      { ids: [28], logprobs: [-0.1] },
+      { ids: [1, 2, 3], logprobs: [-1, -1.1, -2] },
+    ],
+  },
+];
+
+for (const [name, config] of CONFIGS) {
+  void test(`${name}: gradients equal finite differences`, async () => {
+    const matrices = freshMatrices(config, 3, 11);
+    const random = createRandom(12);
+    for (let index = 0; index < matrices.values.length; index += 1)
+      matrices.values[index]! += (random.next() - 0.5) / 4;
+    const graph = buildTrainingGraph(config, { rank: 3, alpha: 5, gradients: true });
+    const session = await createSession(graph, { threads: 1 });
+    const feeds: Record<string, Tensor> = {
+      ...weightFeeds(config, randomWeights(config, 13)),
+      ...buildBatch(EXAMPLES, config).runs[0],
+    };
+    for (const [matrix, { shape, data }] of matrices.matrices) feeds[matrix] = new Tensor('float32', data, shape);
+    const outputs = await session.run(feeds);
+    const lossAt = async () => ((await session.run(feeds, ['loss']))['loss']!.data as Float32Array)[0]!;
+
+    for (const [matrix, { data }] of matrices.matrices) {
+      const gradient = outputs[gradientName(matrix)]!.data as Float32Array;
+      // Along the gradient itself the change of the loss is largest against float32 noise; the random part
+      // shows errors that are orthogonal to it.
+      const norm = Math.hypot(...gradient);
+      const direction = gradient.map((value) => value / norm + (random.next() - 0.5) / Math.sqrt(gradient.length));
+      const analytic = direction.reduce((sum, value, index) => sum + value * gradient[index]!, 0);
+      const original = data.slice();
+      const lossMoved = async (distance: number) => {
+        for (let index = 0; index < data.length; index += 1)
+          data[index] = original[index]! + distance * direction[index]!;
+        return lossAt();
+      };
+      // Greater steps see the curvature of the softmax, smaller ones the rounding of the loss.
+      const step = Math.min(0.02, 0.005 / norm);
+      const near = (await lossMoved(step)) - (await lossMoved(-step));
+      const far = (await lossMoved(2 * step)) - (await lossMoved(-2 * step));
+      const numeric = (8 * near - far) / (12 * step);
+      data.set(original);
+      const error = Math.abs(numeric - analytic) / Math.abs(analytic);
+      assert.ok(norm > 0 && error < 2e-3, `${matrix}: ${numeric} numerically, ${analytic} by the graph`);
+    }
+  });
+}

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { TINY_CONFIG } from '../testing/fixtures.js';
+import type { TrainingExample } from '../types.js';
+import { buildBatch } from './batch.js';
+
+const EXAMPLE: TrainingExample = { sequence: { tokens: [1, 2, 3, 4], targetStart: 2 }, weight: 1 };
+
+void test('a batch is right-padded, and supervises the rows before the targets', () => {
+  const soft: TrainingExample = {
+    sequence: { tokens: [5, 6], targetStart: 1 },
+    weight: 3,
+    softTargets: [{ ids: [8, 7, 9], logprobs: [Math.log(0.2), Math.log(0.1), -Infinity] }],
+  };
+  const { runs, tokens } = buildBatch([soft, EXAMPLE], TINY_CONFIG);
+  assert.equal(tokens, 6);
+  assert.equal(runs.length, 1);
+  const run = runs[0]!;
+  assert.deepEqual(run['ids']!.dims, [2, 4]);
+  assert.deepEqual([...(run['ids']!.data as BigInt64Array)], [1n, 2n, 3n, 4n, 5n, 6n, 0n, 0n]);
+  assert.deepEqual([...(run['positions']!.data as BigInt64Array)], [1n, 2n, 4n]);
+  assert.deepEqual(run['target.ids']!.dims, [3, 3]);
+  assert.deepEqual([...(run['target.ids']!.data as BigInt64Array)], [3n, 0n, 0n, 4n, 0n, 0n, 8n, 7n, 9n]);
+  const probabilities = [...(run['target.probabilities']!.data as Float32Array)];
+  assert.deepEqual(probabilities, [1, 0, 0, 1, 0, 0, Math.fround(2 / 3), Math.fround(1 / 3), 0]);
+  assert.deepEqual([...(run['weights']!.data as Float32Array)], [0.125, 0.125, 0.75]);
+});
+
+void test('a batch beyond the size of a run is split by length', () => {
+  const config = { ...TINY_CONFIG, contextLength: 4096 };
+  const long = { sequence: { tokens: Array.from({ length: 1500 }, () => 1), targetStart: 1400 }, weight: 1 };
+  const short = { sequence: { tokens: Array.from({ length: 600 }, () => 1), targetStart: 1 }, weight: 1 };
+  const { runs } = buildBatch([short, long, short, short, short], config);
+  assert.deepEqual(
+    runs.map((run) => run['ids']!.dims),
+    [
+      [1, 1500],
+      [3, 600],
+      [1, 600],
+    ],
+  );
+});
+
+const INVALID: readonly (readonly [string, readonly TrainingExample[], RegExp, string])[] = [
+  ['no examples', [], /^batch /, 'invalid_request'],
+  ['weights that sum to zero', [{ ...EXAMPLE, weight: 0 }], /^batch /, 'invalid_request'],
+  ['a negative weight', [{ ...EXAMPLE, weight: -1 }], /batch\[0\]\.weight/, 'invalid_request'],
+  ['no target', [withSequence([1, 2], 2)], /targetStart/, 'invalid_request'],
+  ['a first token as target', [withSequence([1, 2], 0)], /targetStart/, 'invalid_request'],
+  [
+    'a token outside the vocabulary',
+    [EXAMPLE, withSequence([1, 53], 1)],
+    /batch\[1\]\.sequence\.tokens/,
+    'invalid_request',
+  ],
+  [
+    'a sequence beyond the context',
+    [withSequence(new Array<number>(49).fill(1), 1)],
+    /49 tokens/,
+    'context_length_exceeded',
+  ],
+  ['too few soft targets', [{ ...EXAMPLE, softTargets: [] }], /softTargets must/, 'invalid_request'],
+  ['an empty soft target', [withSoft([], [])], /softTargets\[0\]/, 'invalid_request'],
+  ['unlike lengths', [withSoft([1, 2], [-1])], /softTargets\[0\]/, 'invalid_request'],
+  ['a repeated id', [withSoft([1, 1], [-1, -1])], /softTargets\[0\]\.ids/, 'invalid_request'],
+  ['a logprob that is none', [withSoft([1, 2], [NaN, -1])], /softTargets\[0\]\.logprobs/, 'invalid_request'],
+  ['probabilities all zero', [withSoft([1], [-Infinity])], /softTargets\[0\]\.logprobs/, 'invalid_request'],
+];
+
+for (const [name, batch, message, code] of INVALID) {
+  void test(`refused: ${name}`, () => {
+    assert.throws(() => buildBatch(batch, TINY_CONFIG), { name: 'EngineError', code, message });
+  });
+}
+
+function withSequence(tokens: number[], targetStart: number): TrainingExample {
+  return { sequence: { tokens, targetStart }, weight: 1 };
+}
+
+function withSoft(ids: number[], logprobs: number[]): TrainingExample {
+  return {
+    ...EXAMPLE,
+    softTargets: [
+      { ids, logprobs },
+      { ids: [1], logprobs: [0] },
+    ],
+  };
+}

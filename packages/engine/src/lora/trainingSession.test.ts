@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { test } from 'node:test';
+import { Tensor } from 'onnxruntime-node';
+import { readAdapter } from '../adapters/adapterFolder.js';
+import type { LoraAdapter } from '../adapters/loraAdapter.js';
+import { weightFeeds } from '../model/inputs.js';
+import { buildTrainingGraph, gradientName } from '../model/trainingGraph.js';
+import { createSession } from '../onnx/session.js';
+import {
+  FIXTURES,
+  loadFixture,
+  randomWeights,
+  relativeError,
+  temporaryFolder,
+  TINY_CONFIG,
+} from '../testing/fixtures.js';
+import { scoreEverything } from '../testing/runs.js';
+import type { TrainingExample, TrainingOptions } from '../types.js';
+import { buildBatch } from './batch.js';
+import { openTrainingSession, type TrainingModel } from './trainingSession.js';
+
+const FRESH: TrainingOptions = { parent: null, rank: 4, alpha: 8, seed: 1 };
+const WEIGHTS = randomWeights(TINY_CONFIG, 5);
+const MODEL: TrainingModel = {
+  config: TINY_CONFIG,
+  weights: weightFeeds(TINY_CONFIG, WEIGHTS),
+  name: 'tiny',
+  threads: 1,
+};
+const EXAMPLES: readonly TrainingExample[] = [
+  { sequence: { tokens: [1, 2, 3, 4, 5, 6, 7, 8], targetStart: 4 }, weight: 1 },
+  { sequence: { tokens: [9, 10, 11, 12, 13], targetStart: 2 }, weight: 2 },
+  { sequence: { tokens: [14, 15, 16], targetStart: 1 }, weight: 1 },
+];
+
+for (const name of FIXTURES) {
+  for (const kind of ['hard', 'soft'] as const) {
+    void test(`${name}: loss and gradients of ${kind} targets equal those of peft`, async () => {
+      const { config, weights, adapter, examples, expected } = await loadFixture(name);
+      const batch = kind === 'hard' ? examples.map(({ sequence, weight }) => ({ sequence, weight })) : examples;
+      const { rank, alpha, matrices } = adapter;
+      const session = await createSession(buildTrainingGraph(config, { rank, alpha, gradients: true }), { threads: 1 });
+      const feeds: Record<string, Tensor> = { ...weightFeeds(config, weights), ...buildBatch(batch, config).runs[0] };
+      for (const [matrix, { shape, data }] of matrices) feeds[matrix] = new Tensor('float32', data, shape);
+      const outputs = await session.run(feeds);
+      const loss = outputs['loss']!.data as Float32Array;
+      assert.ok(relativeError(loss, expected.get(`${kind}.loss`)!.data) <= 1e-5);
+      assert.equal(matrices.size, config.layers * 14);
+      for (const matrix of matrices.keys()) {
+        const reference = expected.get(`${kind}.gradient.base_model.model.${matrix}.weight`);
+        const error = relativeError(outputs[gradientName(matrix)]!.data as Float32Array, reference!.data);
+        assert.ok(error <= 1e-3, `${matrix}: relative error ${error}`);
+      }
+    });
+  }
+}
+
+void test('training lowers the loss, and the same seed gives the same adapter', async (t) => {
+  const folder = await temporaryFolder(t);
+  const hashes: string[] = [];
+  for (const [name, seed] of [
+    ['first', 1],
+    ['again', 1],
+    ['other', 2],
+  ] as const) {
+    const session = await openTrainingSession(MODEL, { ...FRESH, seed, clipNorm: 1, weightDecay: 0.01 });
+    const before = await session.evaluate(EXAMPLES);
+    assert.equal(before.tokens, 16);
+    for (let step = 0; step < 20; step += 1) {
+      const { loss, gradientNorm } = await session.step(EXAMPLES, 0.02);
+      if (step === 0) assert.ok(Math.abs(loss - before.loss) < 1e-5);
+      assert.ok(gradientNorm > 0);
+    }
+    const after = await session.evaluate(EXAMPLES);
+    assert.ok(after.loss < before.loss / 10, `${before.loss} to ${after.loss}`);
+    hashes.push((await session.save(path.join(folder, name))).contentHash);
+    await session.close();
+  }
+  assert.equal(hashes[0], hashes[1]);
+  assert.notEqual(hashes[0], hashes[2]);
+});
+
+void test('a fresh adapter begins as the base model', async () => {
+  const session = await openTrainingSession(MODEL, FRESH);
+  const { loss } = await session.evaluate(EXAMPLES);
+  assert.ok(Math.abs(loss - (await scoredLoss(null))) < 1e-5);
+  await session.close();
+});
+
+void test('a saved adapter scores as it was trained, and a child session starts from it', async (t) => {
+  const folder = await temporaryFolder(t);
+  const session = await openTrainingSession(MODEL, FRESH);
+  for (let step = 0; step < 3; step += 1) await session.step(EXAMPLES, 0.02);
+  const { loss } = await session.evaluate(EXAMPLES);
+  const saved = await session.save(path.join(folder, 'parent'));
+  await session.close();
+  const adapter = await readAdapter(saved, TINY_CONFIG);
+  assert.deepEqual([adapter.rank, adapter.alpha], [4, 8]);
+  assert.ok(Math.abs((await scoredLoss(adapter)) - loss) < 1e-4);
+
+  const child = await openTrainingSession(MODEL, { ...FRESH, parent: saved, rank: 2, alpha: 1, seed: 9 });
+  assert.ok(Math.abs((await child.evaluate(EXAMPLES)).loss - loss) < 1e-5);
+  const copy = await child.save(path.join(folder, 'child'));
+  assert.equal(copy.contentHash, saved.contentHash, 'an untouched child is its parent');
+  await child.step(EXAMPLES, 0.02);
+  assert.notEqual((await child.save(path.join(folder, 'trained'))).contentHash, saved.contentHash);
+  await child.close();
+});
+
+void test('a batch in several runs has the loss and gradient of the batch in one', async () => {
+  // The same tiny decoder with a vocabulary so wide that its logits fill a run after a few targets.
+  const config = { ...TINY_CONFIG, layers: 1, vocabularySize: 2 ** 22, hiddenSize: 1, ffnSize: 1, heads: 2 };
+  const weights = weightFeeds(config, randomWeights(config, 3));
+  const examples = EXAMPLES.map(({ sequence }, index) => ({ sequence, weight: index + 1 }));
+  assert.equal(buildBatch(examples, config).runs.length, 2);
+  const session = await openTrainingSession({ ...MODEL, config, weights }, FRESH);
+  const together = await session.step(examples, 0);
+  let loss = 0;
+  for (const example of examples) loss += (example.weight / 6) * (await session.evaluate([example])).loss;
+  assert.ok(Math.abs(together.loss - loss) < 1e-5 * loss);
+  await session.close();
+});
+
+void test('cancelling, closing and wrong options are told apart', async () => {
+  const session = await openTrainingSession(MODEL, FRESH);
+  const signal = AbortSignal.abort();
+  await assert.rejects(session.step(EXAMPLES, 0.1, { signal }), { code: 'cancelled' });
+  await assert.rejects(session.step(EXAMPLES, -1), { code: 'invalid_request', message: /learningRate/ });
+  await assert.rejects(session.step([], 0.1), { code: 'invalid_request', message: /batch/ });
+  await session.close();
+  await assert.rejects(session.step(EXAMPLES, 0.1), { code: 'invalid_request', message: /closed/ });
+  for (const [field, value] of [
+    ['rank', 0],
+    ['alpha', 0],
+    ['seed', 0.5],
+    ['weightDecay', -1],
+    ['betas', [0.9, 1]],
+    ['clipNorm', 0],
+  ]) {
+    const options = { ...FRESH, [String(field)]: value };
+    await assert.rejects(openTrainingSession(MODEL, options), {
+      code: 'invalid_request',
+      message: new RegExp(String(field)),
+    });
+  }
+});
+
+/** The loss of `EXAMPLES` out of scored log-probabilities. */
+async function scoredLoss(adapter: LoraAdapter | null): Promise<number> {
+  const sequences = EXAMPLES.map(({ sequence }) => sequence.tokens);
+  const scores = await scoreEverything({ config: TINY_CONFIG, weights: WEIGHTS }, adapter, sequences);
+  let total = 0;
+  for (const [row, { sequence, weight }] of EXAMPLES.entries()) {
+    const targets = sequence.tokens.slice(sequence.targetStart);
+    const losses = targets.map((token, index) => -scores[row]![sequence.targetStart + index - 1]![token]!);
+    total += (weight / 4) * (losses.reduce((sum, value) => sum + value, 0) / losses.length);
+  }
+  return total;
+}
