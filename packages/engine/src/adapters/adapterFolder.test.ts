@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { cp, mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { serializeSafetensors, type FloatTensor } from '../checkpoint/safetensors.js';
+import { freshMatrices, toAdapter } from '../lora/parameters.js';
+import { FIXTURES, loadFixture, readTensors, referenceTo, temporaryFolder, TINY_CONFIG } from '../testing/fixtures.js';
+import { readAdapter, writeAdapter } from './adapterFolder.js';
+import { scaledMatrices } from './loraAdapter.js';
+
+const ADAPTER = toAdapter(freshMatrices(TINY_CONFIG, 2, 1), { rank: 2, alpha: 3 });
+const KEY = 'base_model.model.model.layers.1.mlp.down_proj.lora_B.weight';
+
+void test('a written adapter is read back unchanged, and writing it again gives the same hash', async (t) => {
+  const folder = await temporaryFolder(t);
+  const first = await writeAdapter(path.join(folder, 'deep', 'first'), ADAPTER, 'base');
+  const second = await writeAdapter(path.join(folder, 'second'), ADAPTER, 'base');
+  assert.match(first.contentHash, /^sha256:[0-9a-f]{64}$/);
+  assert.equal(first.contentHash, second.contentHash);
+  assert.deepEqual((await readdir(first.folder)).sort(), ['adapter_config.json', 'adapter_model.safetensors']);
+  const weights = await readFile(path.join(first.folder, 'adapter_model.safetensors'));
+  const config = await readFile(path.join(first.folder, 'adapter_config.json'));
+  assert.equal(first.sizeBytes, weights.byteLength + config.byteLength);
+  assert.deepEqual(await readAdapter(first, TINY_CONFIG), ADAPTER);
+  assert.deepEqual((await readdir(folder)).sort(), ['deep', 'second'], 'nothing temporary is left');
+});
+
+for (const name of FIXTURES) {
+  void test(`${name}: an adapter that peft saved is read tensor by tensor`, async () => {
+    const { adapter, adapterReference } = await loadFixture(name);
+    const saved = readTensors(path.join(adapterReference.folder, 'adapter_model.safetensors'));
+    assert.equal(adapter.matrices.size, saved.size);
+    for (const [matrix, tensor] of adapter.matrices) {
+      assert.deepEqual(tensor, saved.get(`base_model.model.${matrix}.weight`));
+    }
+  });
+}
+
+void test('scaling multiplies B alone', () => {
+  const b = 'model.layers.0.mlp.up_proj.lora_B';
+  const matrices = new Map(ADAPTER.matrices).set(b, { shape: [40, 2], data: new Float32Array(80).fill(2) });
+  const scaled = scaledMatrices({ ...ADAPTER, matrices });
+  assert.deepEqual(scaled.get(b)!.data, new Float32Array(80).fill(3));
+  const a = 'model.layers.0.mlp.up_proj.lora_A';
+  assert.deepEqual(scaled.get(a), ADAPTER.matrices.get(a));
+});
+
+void test('an adapter never replaces another one', async (t) => {
+  const folder = await temporaryFolder(t);
+  const reference = await writeAdapter(path.join(folder, 'adapter'), ADAPTER, null);
+  const other = toAdapter(freshMatrices(TINY_CONFIG, 2, 2), { rank: 2, alpha: 3 });
+  await assert.rejects(writeAdapter(reference.folder, other, null), { name: 'EngineError', code: 'internal' });
+  assert.deepEqual(await readAdapter(reference, TINY_CONFIG), ADAPTER);
+  assert.deepEqual(await readdir(folder), ['adapter']);
+});
+
+void test('content that the reference does not promise is refused', async (t) => {
+  const reference = await writeAdapter(path.join(await temporaryFolder(t), 'adapter'), ADAPTER, null);
+  const contentHash = `sha256:${'0'.repeat(64)}`;
+  await assert.rejects(readAdapter({ ...reference, contentHash }, TINY_CONFIG), {
+    code: 'adapter_invalid',
+    message: /contentHash/,
+  });
+});
+
+void test('an adapter of another model is refused, naming the key', async (t) => {
+  const reference = await writeAdapter(path.join(await temporaryFolder(t), 'adapter'), ADAPTER, null);
+  await refuses(readAdapter(reference, { ...TINY_CONFIG, ffnSize: 48 }), /layers\.0\.mlp\.gate_proj\.lora_B.* shape/);
+  await refuses(readAdapter(reference, { ...TINY_CONFIG, layers: 3 }), /layers\.2\..* missing/);
+  await refuses(readAdapter(reference, { ...TINY_CONFIG, layers: 1 }), /layers\.1\..* not a matrix/);
+});
+
+const DAMAGED: readonly (readonly [string, (tensors: Map<string, FloatTensor>) => void, RegExp])[] = [
+  ['a missing matrix', (tensors) => tensors.delete(KEY), new RegExp(`${KEY} is missing`)],
+  ['an unknown matrix', (tensors) => tensors.set('extra', { shape: [1], data: new Float32Array(1) }), /extra is not/],
+  [
+    'a transposed matrix',
+    (tensors) => tensors.set(KEY, { shape: [2, 24], data: new Float32Array(48) }),
+    /shape \[2,24\]/,
+  ],
+  [
+    'a value that is no number',
+    (tensors) => tensors.set(KEY, { shape: [24, 2], data: new Float32Array(48).fill(NaN) }),
+    /finite/,
+  ],
+];
+
+for (const [name, damage, message] of DAMAGED) {
+  void test(`refused: ${name}`, async (t) => {
+    const folder = await copyOfAdapter(t);
+    const file = path.join(folder, 'adapter_model.safetensors');
+    const tensors = new Map(readTensors(file));
+    damage(tensors);
+    await writeFile(file, serializeSafetensors(tensors, {}));
+    await refuses(readAdapter(referenceTo(folder), TINY_CONFIG), message);
+  });
+}
+
+void test('a missing, oversized or truncated file, and a folder in its place, are refused', async (t) => {
+  const folder = await copyOfAdapter(t);
+  const reference = referenceTo(folder);
+  const config = path.join(folder, 'adapter_config.json');
+  await truncate(path.join(folder, 'adapter_model.safetensors'), 100);
+  await refuses(readAdapter(referenceTo(folder), TINY_CONFIG), /adapter_model\.safetensors/);
+  await truncate(path.join(folder, 'adapter_model.safetensors'), 2 ** 30);
+  await refuses(readAdapter(reference, TINY_CONFIG), /1073741824 bytes/);
+  await rm(config);
+  await refuses(readAdapter(reference, TINY_CONFIG), /adapter_config\.json cannot be read/);
+  await mkdir(config);
+  await refuses(readAdapter(reference, TINY_CONFIG), /adapter_config\.json is not a file/);
+});
+
+async function copyOfAdapter(t: TestContext): Promise<string> {
+  const folder = await temporaryFolder(t);
+  const { folder: original } = await writeAdapter(path.join(folder, 'original'), ADAPTER, null);
+  await cp(original, path.join(folder, 'copy'), { recursive: true });
+  return path.join(folder, 'copy');
+}
+
+async function refuses(reading: Promise<unknown>, message: RegExp): Promise<void> {
+  await assert.rejects(reading, { name: 'EngineError', code: 'adapter_invalid', message });
+}

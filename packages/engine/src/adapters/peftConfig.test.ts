@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { fixtureFolder } from '../testing/fixtures.js';
+import { parsePeftConfig, serializePeftConfig } from './peftConfig.js';
+
+const PLAIN = JSON.parse(serializePeftConfig({ rank: 8, alpha: 16 }, 'base').toString()) as Record<string, unknown>;
+
+function parse(config: unknown): unknown {
+  return parsePeftConfig(Buffer.from(JSON.stringify(config)));
+}
+
+void test('what is written can be read', () => {
+  assert.deepEqual(parse(PLAIN), { rank: 8, alpha: 16 });
+  assert.equal(PLAIN['base_model_name_or_path'], 'base');
+});
+
+void test('what peft writes can be read', () => {
+  const file = readFileSync(path.join(fixtureFolder('llama-untied'), 'adapter', 'adapter_config.json'));
+  assert.deepEqual(parsePeftConfig(file), { rank: 4, alpha: 6 });
+});
+
+void test('the order of the target modules does not matter', () => {
+  const targets = PLAIN['target_modules'] as string[];
+  assert.deepEqual(parse({ ...PLAIN, target_modules: [...targets].reverse() }), { rank: 8, alpha: 16 });
+});
+
+const REFUSED: readonly (readonly [string, unknown])[] = [
+  ['peft_type', 'IA3'],
+  ['bias', 'all'],
+  ['task_type', 'SEQ_CLS'],
+  ['r', 0],
+  ['r', 1.5],
+  ['r', 1e9],
+  ['r', '8'],
+  ['lora_alpha', -1],
+  ['lora_alpha', null],
+  ['target_modules', ['q_proj']],
+  ['target_modules', 'all-linear'],
+  ['target_modules', new Array(7).fill('q_proj')],
+  ['use_dora', true],
+  ['use_rslora', true],
+  ['fan_in_fan_out', true],
+  ['modules_to_save', ['lm_head']],
+  ['rank_pattern', { q_proj: 2 }],
+  ['layers_to_transform', [0]],
+  ['init_lora_weights', 'pissa'],
+  ['something_of_the_future', 1],
+];
+
+for (const [field, value] of REFUSED) {
+  void test(`refused: ${field} ${JSON.stringify(value)}`, () => {
+    const message = new RegExp(`adapter_config\\.json: ${field} `);
+    assert.throws(() => parse({ ...PLAIN, [field]: value }), { name: 'EngineError', code: 'adapter_invalid', message });
+  });
+}
+
+for (const text of ['', '[]', 'null', '"x"', '\xff']) {
+  void test(`refused: the text ${JSON.stringify(text)}`, () => {
+    assert.throws(() => parsePeftConfig(Buffer.from(text, 'latin1')), { code: 'adapter_invalid' });
+  });
+}

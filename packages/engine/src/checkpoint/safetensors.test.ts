@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { open, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { test } from 'node:test';
+import { temporaryFolder } from '../testing/fixtures.js';
+import { createRandom } from '../random.js';
+import { EngineError } from '../engine.js';
+import { readHeader, readHeaderFrom, readTensor, readTensorFrom, serializeSafetensors } from './safetensors.js';
+
+const CONTEXT = { code: 'adapter_invalid', file: 'file' } as const;
+const SAMPLE = serializeSafetensors(
+  [
+    ['a', { shape: [2, 2], data: Float32Array.of(1, -2, 3.5, 0) }],
+    ['empty', { shape: [0], data: new Float32Array() }],
+    ['b', { shape: [], data: Float32Array.of(7) }],
+  ],
+  { format: 'pt' },
+);
+
+/** A file with this header, and `dataBytes` zeros after it. */
+function withHeader(header: unknown, dataBytes: number): Buffer {
+  const json = Buffer.from(typeof header === 'string' ? header : JSON.stringify(header));
+  const prefix = Buffer.alloc(8);
+  prefix.writeBigUInt64LE(BigInt(json.byteLength));
+  return Buffer.concat([prefix, json, Buffer.alloc(dataBytes)]);
+}
+
+function entry(dtype: unknown, shape: unknown, offsets: unknown): object {
+  return { dtype, shape, data_offsets: offsets };
+}
+
+void test('what is written can be read, from memory and from disk', async (t) => {
+  const entries = readHeaderFrom(SAMPLE, CONTEXT);
+  assert.deepEqual(
+    entries.map(({ name, shape }) => [name, shape]),
+    [
+      ['a', [2, 2]],
+      ['empty', [0]],
+      ['b', []],
+    ],
+  );
+  assert.deepEqual(readTensorFrom(SAMPLE, entries[0]!), Float32Array.of(1, -2, 3.5, 0));
+  const file = path.join(await temporaryFolder(t), 'sample.safetensors');
+  await writeFile(file, SAMPLE);
+  const handle = await open(file);
+  t.after(() => handle.close());
+  assert.deepEqual(await readHeader(handle, CONTEXT), entries);
+  assert.deepEqual(await readTensor(handle, entries[2]!, CONTEXT), Float32Array.of(7));
+});
+
+void test('F16 and BF16 are widened, special values included', () => {
+  const halves = [0x3c00, 0xc000, 0x0001, 0x7bff, 0x7c00, 0xfc00, 0x8000];
+  const brains = [0x3f80, 0xc000, 0x7f80];
+  const file = withHeader({ half: entry('F16', [7], [0, 14]), brain: entry('BF16', [3], [14, 20]) }, 20);
+  const data = file.subarray(file.byteLength - 20);
+  [...halves, ...brains].forEach((bits, index) => data.writeUInt16LE(bits, index * 2));
+  const [half, brain] = readHeaderFrom(file, CONTEXT);
+  assert.deepEqual([...readTensorFrom(file, half!)], [1, -2, 2 ** -24, 65504, Infinity, -Infinity, -0]);
+  assert.deepEqual([...readTensorFrom(file, brain!)], [1, -2, Infinity]);
+});
+
+const DAMAGED: readonly (readonly [string, Buffer, RegExp])[] = [
+  ['nothing', Buffer.alloc(0), /header length/],
+  ['half a header length', Buffer.alloc(5), /header length/],
+  ['a header beyond the end', Buffer.from('ff00000000000000', 'hex'), /header length 255 is out of range/],
+  ['a header of 2^63 bytes', Buffer.from('0000000000000080', 'hex'), /header length/],
+  ['a header that is not JSON', withHeader('{', 0), /not JSON/],
+  ['a header that is not UTF-8', Buffer.concat([Buffer.from([1, 0, 0, 0, 0, 0, 0, 0, 0xff])]), /not JSON/],
+  ['a header that is a list', withHeader('[]', 0), /not an object/],
+  ['an entry that is null', withHeader({ w: null }, 0), /entry w/],
+  ['an unknown type', withHeader({ w: entry('I64', [1], [0, 8]) }, 8), /"I64" of w/],
+  ['a type of an odd kind', withHeader({ w: entry({}, [1], [0, 4]) }, 4), /of w/],
+  ['a type that is a property of objects', withHeader({ w: entry('constructor', [1], [0, 4]) }, 4), /of w/],
+  ['a negative size', withHeader({ w: entry('F32', [-1], [0, 4]) }, 4), /shape of w/],
+  ['a broken size', withHeader({ w: entry('F32', [0.5], [0, 2]) }, 2), /shape of w/],
+  ['one offset', withHeader({ w: entry('F32', [1], [0]) }, 4), /offsets of w/],
+  ['offsets that run backwards', withHeader({ w: entry('F32', [1], [4, 0]) }, 4), /offsets of w/],
+  ['offsets beyond the end', withHeader({ w: entry('F32', [2], [0, 8]) }, 4), /end at byte/],
+  ['offsets that do not fit the shape', withHeader({ w: entry('F32', [2], [0, 4]) }, 4), /do not fit its shape/],
+  [
+    'a product of sizes beyond all numbers',
+    withHeader({ w: entry('F32', [2 ** 52, 2 ** 52], [0, 4]) }, 4),
+    /do not fit/,
+  ],
+  ['a gap', withHeader({ w: entry('F32', [1], [4, 8]) }, 8), /gap or overlap/],
+  ['an overlap', withHeader({ v: entry('F32', [1], [0, 4]), w: entry('F32', [1], [0, 4]) }, 4), /gap or overlap/],
+  ['bytes after the last tensor', withHeader({ w: entry('F32', [1], [0, 4]) }, 5), /end at byte/],
+];
+
+for (const [name, bytes, message] of DAMAGED) {
+  void test(`refused: ${name}`, () => {
+    assert.throws(() => readHeaderFrom(bytes, CONTEXT), { name: 'EngineError', code: 'adapter_invalid', message });
+  });
+}
+
+void test('a file with random bytes changed is read or refused, and nothing else happens', () => {
+  const random = createRandom(3);
+  const headerEnd = 8 + Number(SAMPLE.readBigUInt64LE());
+  for (let round = 0; round < 2000; round += 1) {
+    const bytes = Buffer.from(SAMPLE);
+    bytes[Math.floor(random.next() * headerEnd)] = Math.floor(random.next() * 256);
+    try {
+      for (const found of readHeaderFrom(bytes, CONTEXT)) readTensorFrom(bytes, found);
+    } catch (error) {
+      assert.ok(error instanceof EngineError, String(error));
+    }
+  }
+});
