@@ -1,0 +1,53 @@
+// Timing and reporting that the benches share.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { availableParallelism, cpus, loadavg } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const root = fileURLToPath(new URL('../../', import.meta.url));
+
+/**
+ * Runs every workload once per round, one after the other, so that a busy machine slows all of them alike.
+ * Returns for each the best wall time and the best CPU time of a run, in seconds.
+ * @param {Record<string, () => Promise<unknown>>} workloads
+ * @param {number} rounds
+ */
+export async function measureInterleaved(workloads, rounds) {
+  const best = Object.fromEntries(Object.keys(workloads).map((name) => [name, { wall: Infinity, cpu: Infinity }]));
+  for (let round = -1; round < rounds; round += 1) {
+    for (const [name, run] of Object.entries(workloads)) {
+      const cpuBefore = process.cpuUsage();
+      const before = performance.now();
+      await run();
+      const wall = (performance.now() - before) / 1e3;
+      const { user, system } = process.cpuUsage(cpuBefore);
+      if (round < 0) continue; // the first round only warms up
+      best[name].wall = Math.min(best[name].wall, wall);
+      best[name].cpu = Math.min(best[name].cpu, (user + system) / 1e6);
+    }
+  }
+  return best;
+}
+
+/** What a figure means nothing without. */
+export function machine() {
+  return {
+    date: new Date().toISOString(),
+    node: process.version,
+    cpu: cpus()[0]?.model ?? 'unknown',
+    cores: availableParallelism(),
+    loadAverage: loadavg()[0],
+  };
+}
+
+/** Writes bench/results/NAME.json. */
+export function writeResults(name, results) {
+  mkdirSync(join(root, 'bench/results'), { recursive: true });
+  writeFileSync(join(root, `bench/results/${name}.json`), `${JSON.stringify(results, null, 2)}\n`);
+}
+
+/** `--name value` out of the arguments. */
+export function option(args, name, fallback) {
+  const index = args.indexOf(`--${name}`);
+  return index === -1 ? fallback : args[index + 1];
+}

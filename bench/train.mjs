@@ -1,0 +1,188 @@
+// How fast a LoRA step is, and which share of ONNX Runtime's own matrix-product speed it reaches.
+//
+// npm run bench -- train [--threads 1,2] [--rounds 5]
+//
+// FLOP of a step over R rows (tokens with padding), S of them supervised, in sequences of T tokens:
+//   frozen weights   4 W R + 4 V d S   forward and input gradient of the layers' matrices (W numbers) and of the head
+//   LoRA             6 P R             forward, gradient of the matrix, gradient of its input (P numbers)
+//   attention        12 T H h L R      scores and mixing: two products forward, four backward
+//   less             2 R (Wqkv + Aqkv) of the first layer, whose input is the frozen embedding and needs no gradient
+// Elementwise work is not counted, so the share can only be understated.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import ort from 'onnxruntime-node';
+import { loadWeights } from '../packages/engine/dist/checkpoint/weightFiles.js';
+import { readModelConfig } from '../packages/engine/dist/checkpoint/modelConfig.js';
+import { openTrainingSession } from '../packages/engine/dist/lora/trainingSession.js';
+import { weightFeeds } from '../packages/engine/dist/model/inputs.js';
+import {
+  decoderWeightShapes,
+  loraTensorSpecs,
+  projectionShape,
+  PROJECTIONS,
+} from '../packages/engine/dist/model/weights.js';
+import { GraphBuilder } from '../packages/engine/dist/onnx/graphBuilder.js';
+import { createSession } from '../packages/engine/dist/onnx/session.js';
+import { createRandom } from '../packages/engine/dist/random.js';
+import { machine, measureInterleaved, option, root, writeResults } from './lib/measure.mjs';
+
+const BATCH = 8;
+const LENGTH = 128;
+const RANK = 16;
+const GEMM_ROWS = BATCH * LENGTH;
+const GEMM_CHAIN = 8;
+
+/** Two layers of a 0.5-billion-parameter shape, with a smaller vocabulary. */
+const WIDE = {
+  architecture: 'llama',
+  vocabularySize: 8192,
+  hiddenSize: 896,
+  layers: 2,
+  heads: 14,
+  kvHeads: 2,
+  headDim: 64,
+  ffnSize: 4864,
+  rmsNormEps: 1e-6,
+  ropeTheta: 1e6,
+  ropeScaling: { kind: 'default' },
+  tieWordEmbeddings: true,
+  contextLength: 1024,
+  qkNorm: false,
+  attentionBias: false,
+};
+/** Stands in for models/base where that is not there. */
+const SMALL = { ...WIDE, hiddenSize: 384, layers: 12, heads: 6, kvHeads: 2, ffnSize: 1024 };
+
+export default async function bench(args) {
+  const threadCounts = option(args, 'threads', '1,2').split(',').map(Number);
+  const rounds = Number(option(args, 'rounds', '5'));
+  const models = [
+    await baseModel(),
+    { name: 'random, width 896, 2 layers', config: WIDE, weights: randomWeights(WIDE) },
+  ];
+  const widths = [...new Set([...models.map(({ config }) => config.hiddenSize), 896, 1024])].sort((a, b) => a - b);
+  const results = { machine: machine(), batch: BATCH, length: LENGTH, rank: RANK, rounds, gemm: [], steps: [] };
+
+  for (const threads of threadCounts) {
+    const workloads = {};
+    for (const width of widths) workloads[`gemm ${width}`] = await gemm(width, threads);
+    for (const model of models) workloads[model.name] = await trainingStep(model, threads);
+    const times = await measureInterleaved(workloads, rounds);
+    for (const width of widths) {
+      const flop = 2 * GEMM_ROWS * width * width * GEMM_CHAIN;
+      results.gemm.push({ width, threads, ...speeds(flop, times[`gemm ${width}`]) });
+    }
+    for (const { name, config } of models) {
+      const speed = speeds(stepFlop(config), times[name]);
+      const peer = results.gemm.find((entry) => entry.width === config.hiddenSize && entry.threads === threads);
+      results.steps.push({
+        model: name,
+        width: config.hiddenSize,
+        threads,
+        tokensPerSecond: (BATCH * LENGTH) / times[name].wall,
+        gigaflopPerStep: stepFlop(config) / 1e9,
+        ...speed,
+        shareOfGemm: speed.gigaflops / peer.gigaflops,
+        shareOfGemmByCpuTime: speed.gigaflopPerCpuSecond / peer.gigaflopPerCpuSecond,
+      });
+    }
+  }
+  print(results);
+  writeResults('train', results);
+}
+
+function speeds(flop, { wall, cpu }) {
+  return { gigaflops: flop / wall / 1e9, gigaflopPerCpuSecond: flop / cpu / 1e9 };
+}
+
+function stepFlop(config) {
+  const rows = BATCH * LENGTH;
+  const supervised = BATCH * (LENGTH - 1);
+  const size = (projection) => projectionShape(config, projection).reduce((a, b) => a * b);
+  const frozen = config.layers * PROJECTIONS.reduce((sum, projection) => sum + size(projection), 0);
+  const lora = loraTensorSpecs(config, RANK).reduce((sum, { shape: [a, b] }) => sum + a * b, 0);
+  const attention = 12 * LENGTH * config.heads * config.headDim * config.layers;
+  const first = ['q_proj', 'k_proj', 'v_proj'].reduce((sum, name) => sum + size(name) + RANK * config.hiddenSize, 0);
+  const head = 4 * config.vocabularySize * config.hiddenSize * supervised;
+  return rows * (4 * frozen + 6 * lora + attention - 2 * first) + head;
+}
+
+/** A chain of products [1024, width] x [width, width], the weight in the `[out, in]` layout of the checkpoints. */
+async function gemm(width, threads) {
+  const graph = new GraphBuilder();
+  let value = graph.input('x', 'float32', [GEMM_ROWS, width]);
+  graph.input('weight', 'float32', [width, width]);
+  for (let index = 0; index < GEMM_CHAIN; index += 1)
+    value = graph.node('Gemm', [value, 'weight'], { transB: { int: 1 } });
+  graph.output('y', value, 'float32', [GEMM_ROWS, width]);
+  const session = await createSession(graph.encode(), { threads });
+  const random = createRandom(width);
+  const tensor = (rows, scale) =>
+    new ort.Tensor(
+      'float32',
+      Float32Array.from({ length: rows * width }, () => (random.next() - 0.5) * scale),
+      [rows, width],
+    );
+  const feeds = { x: tensor(GEMM_ROWS, 1), weight: tensor(width, 2 * Math.sqrt(3 / width)) };
+  return () => session.run(feeds);
+}
+
+async function trainingStep({ config, weights, name }, threads) {
+  const feeds = weightFeeds(config, weights);
+  const options = { parent: null, rank: RANK, alpha: 2 * RANK, seed: 1, clipNorm: 1 };
+  const session = await openTrainingSession({ config, weights: feeds, name, threads }, options);
+  const random = createRandom(1);
+  const batch = Array.from({ length: BATCH }, () => {
+    const tokens = Array.from({ length: LENGTH }, () => Math.floor(random.next() * config.vocabularySize));
+    return { sequence: { tokens, targetStart: 1 }, weight: 1 };
+  });
+  return () => session.step(batch, 1e-4);
+}
+
+async function baseModel() {
+  const folder = join(root, 'models/base');
+  if (!existsSync(join(folder, 'model.safetensors'))) {
+    return { name: 'random, width 384, 12 layers', config: SMALL, weights: randomWeights(SMALL) };
+  }
+  const { decoder } = await readModelConfig(folder);
+  return { name: 'models/base', config: decoder, weights: await loadWeights(folder, decoder) };
+}
+
+function randomWeights(config) {
+  const random = createRandom(2);
+  const weights = new Map();
+  for (const [name, shape] of decoderWeightShapes(config)) {
+    const data = new Float32Array(shape.reduce((a, b) => a * b));
+    for (let index = 0; index < data.length; index += 1) {
+      data[index] = name.includes('norm') ? 1 : (random.next() - 0.5) * 0.1;
+    }
+    weights.set(name, { shape, data });
+  }
+  return weights;
+}
+
+function print({ machine: { cpu, cores, loadAverage }, gemm: products, steps }) {
+  console.log(`${cpu}, ${cores} cores, load average ${loadAverage.toFixed(1)}`);
+  console.log(`\nONNX Runtime's matrix product, [${GEMM_ROWS}, width] x [width, width]`);
+  console.table(
+    products.map((entry) => ({
+      width: entry.width,
+      threads: entry.threads,
+      'GFLOP/s': entry.gigaflops.toFixed(1),
+      'GFLOP/CPU s': entry.gigaflopPerCpuSecond.toFixed(1),
+    })),
+  );
+  console.log(`LoRA step, rank ${RANK}, ${BATCH} sequences of ${LENGTH} tokens, every token a target`);
+  console.table(
+    steps.map((entry) => ({
+      model: entry.model,
+      threads: entry.threads,
+      'tokens/s': entry.tokensPerSecond.toFixed(0),
+      'GFLOP/step': entry.gigaflopPerStep.toFixed(1),
+      'GFLOP/s': entry.gigaflops.toFixed(1),
+      'GFLOP/CPU s': entry.gigaflopPerCpuSecond.toFixed(1),
+      'of GEMM': `${(100 * entry.shareOfGemm).toFixed(0)} %`,
+      'of GEMM, CPU time': `${(100 * entry.shareOfGemmByCpuTime).toFixed(0)} %`,
+    })),
+  );
+}
