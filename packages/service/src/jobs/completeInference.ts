@@ -1,0 +1,36 @@
+import { computeChargeMicrousd, type InferenceResult, type JobErrorCode, type TokenUsage } from '@engraft/contract';
+import type { Kysely } from 'kysely';
+import type { Database } from '../db/schema.js';
+import { inTransaction } from '../db/transaction.js';
+import { priceCardOf } from '../pricing/priceCardOf.js';
+import { endJob } from './endJob.js';
+import { lockLeasedJob, type JobLease, type LeasedWrite } from './jobLease.js';
+
+export type InferenceCompletion =
+  | { readonly kind: 'succeeded'; readonly usage: TokenUsage; readonly result: InferenceResult }
+  /** "If generation occurred but extraction of the answer failed, known usage can still be charged." */
+  | { readonly kind: 'unusable'; readonly usage: TokenUsage; readonly error_code: JobErrorCode };
+
+/** running → succeeded, or failed with its tokens charged. */
+export async function completeInference(
+  db: Kysely<Database>,
+  lease: JobLease,
+  completion: InferenceCompletion,
+): Promise<LeasedWrite> {
+  return inTransaction<LeasedWrite>(db, async (trx) => {
+    const job = await lockLeasedJob(trx, lease);
+    if (job === null) return 'lost';
+    const { usage } = completion;
+    const charge = {
+      usage,
+      compute_microusd: computeChargeMicrousd(usage, priceCardOf(job.pricing_version)),
+      storage_microusd: 0,
+    };
+    if (completion.kind === 'succeeded') {
+      await endJob(trx, job, { ...charge, status: 'succeeded', result: completion.result, error_code: null });
+    } else {
+      await endJob(trx, job, { ...charge, status: 'failed', result: null, error_code: completion.error_code });
+    }
+    return 'done';
+  });
+}

@@ -1,0 +1,58 @@
+import type { InferenceResult, JobErrorCode, LearningResult, TokenUsage } from '@engraft/contract';
+import { sql, type Transaction } from 'kysely';
+import type { Database } from '../db/schema.js';
+import { settleReservation } from '../ledger/settleReservation.js';
+import type { LeasedJob } from './jobLease.js';
+import { parseJobRequest, serializeJobRequest, type JobRequest } from './jobRequest.js';
+
+export interface JobEnding {
+  readonly status: 'succeeded' | 'ready' | 'rejected' | 'failed';
+  readonly result: InferenceResult | LearningResult | null;
+  readonly error_code: JobErrorCode | null;
+  /** What is billed; work that was repeated or waived is not in it. */
+  readonly usage: TokenUsage;
+  readonly compute_microusd: number;
+  readonly storage_microusd: number;
+}
+
+/** Nothing is billed: the failure was ours. */
+export const waived = {
+  usage: { input_tokens: 0, output_tokens: 0, cached_input_tokens: 0, training_tokens: 0 },
+  compute_microusd: 0,
+  storage_microusd: 0,
+} as const;
+
+/**
+ * Ends a job that this transaction holds: posts the charge, releases the rest of the reservation, and removes the
+ * texts that the job was given and what its phases left behind. "There is no moment at which a job is done and not
+ * charged, or charged and not done."
+ */
+export async function endJob(
+  trx: Transaction<Database>,
+  job: Pick<LeasedJob, 'id' | 'project_id' | 'request'>,
+  { result, usage, ...ending }: JobEnding,
+): Promise<void> {
+  const charged_microusd = ending.compute_microusd + ending.storage_microusd;
+  await settleReservation(trx, { project_id: job.project_id, job_id: job.id, charged_microusd });
+  await trx
+    .updateTable('jobs')
+    .set({
+      ...ending,
+      ...usage,
+      result: result === null ? null : JSON.stringify(result),
+      phase: 'done',
+      settled: true,
+      request: serializeJobRequest(withoutTexts(parseJobRequest(job.request))),
+      worker_id: null,
+      lease_expires_at: null,
+      updated_at: sql`now()`,
+    })
+    .where('id', '=', job.id)
+    .execute();
+  await trx.updateTable('job_phases').set({ outcome: 'null' }).where('job_id', '=', job.id).execute();
+}
+
+function withoutTexts(request: JobRequest): JobRequest {
+  if (request.kind === 'internalization') return { ...request, content: '' };
+  return { ...request, messages: [], tools: [] };
+}

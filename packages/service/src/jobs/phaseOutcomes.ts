@@ -1,0 +1,52 @@
+import type { TokenUsage } from '@engraft/contract';
+import { sql, type Kysely } from 'kysely';
+import type { Database } from '../db/schema.js';
+import { inTransaction } from '../db/transaction.js';
+import { lockLeasedJob, type JobLease, type LeasedWrite } from './jobLease.js';
+
+/** What a finished phase of a learning job left behind; `null` when it has not finished. */
+export async function loadPhaseOutcome(db: Kysely<Database>, job_id: string, phase: string): Promise<unknown> {
+  const row = await db
+    .selectFrom('job_phases')
+    .select('outcome')
+    .where('job_id', '=', job_id)
+    .where('phase', '=', phase)
+    .executeTakeFirst();
+  return row?.outcome ?? null;
+}
+
+export interface PhaseOutcome {
+  readonly phase: string;
+  /** JSON. */
+  readonly outcome: unknown;
+  /** Of this phase alone; added to what the job shows. */
+  readonly usage: TokenUsage;
+}
+
+/** Keeps a finished phase, so that a crash resumes after it and its tokens are counted once. */
+export async function storePhaseOutcome(
+  db: Kysely<Database>,
+  lease: JobLease,
+  { phase, outcome, usage }: PhaseOutcome,
+): Promise<LeasedWrite> {
+  return inTransaction<LeasedWrite>(db, async (trx) => {
+    const job = await lockLeasedJob(trx, lease);
+    if (job === null) return 'lost';
+    await trx
+      .insertInto('job_phases')
+      .values({ job_id: job.id, phase, outcome: JSON.stringify(outcome), ...usage })
+      .execute();
+    await trx
+      .updateTable('jobs')
+      .set((eb) => ({
+        input_tokens: eb('input_tokens', '+', usage.input_tokens),
+        output_tokens: eb('output_tokens', '+', usage.output_tokens),
+        cached_input_tokens: eb('cached_input_tokens', '+', usage.cached_input_tokens),
+        training_tokens: eb('training_tokens', '+', usage.training_tokens),
+        updated_at: sql`now()`,
+      }))
+      .where('id', '=', job.id)
+      .execute();
+    return 'done';
+  });
+}

@@ -1,0 +1,16 @@
+import type { JobPhase } from '@engraft/contract';
+import { sql, type Kysely } from 'kysely';
+import type { Database } from '../db/schema.js';
+import type { JobLease, LeasedWrite } from './jobLease.js';
+
+/** What the job is doing now, for whoever reads it: "diagnostic execution phase; not a percentage". */
+export async function recordPhase(db: Kysely<Database>, lease: JobLease, phase: JobPhase): Promise<LeasedWrite> {
+  const { numUpdatedRows } = await db
+    .updateTable('jobs')
+    .set({ phase, updated_at: sql`now()` })
+    .where('id', '=', lease.job_id)
+    .where('fencing_token', '=', lease.fencing_token)
+    .where('status', '=', 'running')
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows === 1n ? 'done' : 'lost';
+}

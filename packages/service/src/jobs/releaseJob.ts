@@ -1,0 +1,23 @@
+import { sql, type Kysely } from 'kysely';
+import type { Database } from '../db/schema.js';
+import type { JobLease, LeasedWrite } from './jobLease.js';
+
+/** running → queued: a worker that shuts down hands its job back, for the next claim to take at once. */
+export async function releaseJob(db: Kysely<Database>, lease: JobLease): Promise<LeasedWrite> {
+  const { numUpdatedRows } = await db
+    .updateTable('jobs')
+    .set((eb) => ({
+      status: 'queued',
+      phase: 'queued',
+      worker_id: null,
+      lease_expires_at: null,
+      // Giving a job back on purpose says nothing against the job.
+      attempts: eb('attempts', '-', 1),
+      updated_at: sql`now()`,
+    }))
+    .where('id', '=', lease.job_id)
+    .where('fencing_token', '=', lease.fencing_token)
+    .where('status', '=', 'running')
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows === 1n ? 'done' : 'lost';
+}

@@ -1,0 +1,44 @@
+import { sql, type Kysely } from 'kysely';
+import type { Database } from '../db/schema.js';
+import { inTransaction } from '../db/transaction.js';
+import { endJob, waived } from './endJob.js';
+
+export type ResolveJobOutcome =
+  | { readonly kind: 'resolved'; readonly charged_microusd: number }
+  | { readonly kind: 'not_found' }
+  /** Only work whose outcome is unknown is settled by hand. */
+  | { readonly kind: 'wrong_status'; readonly status: string }
+  | { readonly kind: 'above_reservation'; readonly reserved_microusd: number };
+
+/**
+ * reconciliation_required → failed, with what an operator found to be owed (0 to release everything). The job keeps
+ * its error code, and the ledger the transfers.
+ */
+export async function resolveJob(
+  db: Kysely<Database>,
+  job_id: string,
+  charged_microusd: number,
+): Promise<ResolveJobOutcome> {
+  return inTransaction<ResolveJobOutcome>(db, async (trx) => {
+    const job = await trx
+      .selectFrom('jobs')
+      .select(['id', 'project_id', 'request', 'status', 'error_code', 'reserved_microusd'])
+      .select(['input_tokens', 'output_tokens', 'cached_input_tokens', 'training_tokens'])
+      .where('id', '=', job_id)
+      .modifyEnd(sql`for no key update`)
+      .executeTakeFirst();
+    if (job === undefined) return { kind: 'not_found' };
+    if (job.status !== 'reconciliation_required') return { kind: 'wrong_status', status: job.status };
+    const { reserved_microusd, input_tokens, output_tokens, cached_input_tokens, training_tokens } = job;
+    if (charged_microusd > reserved_microusd) return { kind: 'above_reservation', reserved_microusd };
+    await endJob(trx, job, {
+      ...waived,
+      usage: { input_tokens, output_tokens, cached_input_tokens, training_tokens },
+      compute_microusd: charged_microusd,
+      status: 'failed',
+      result: null,
+      error_code: job.error_code,
+    });
+    return { kind: 'resolved', charged_microusd };
+  });
+}

@@ -1,0 +1,8 @@
+import { priceCards, type PriceCard } from '@engraft/contract';
+
+/** The card that was fixed at a job's admission. Throws for one that was never published. */
+export function priceCardOf(pricing_version: string): PriceCard {
+  const card = priceCards.find(({ version }) => version === pricing_version);
+  if (card === undefined) throw new Error(`there is no price card ${pricing_version}`);
+  return card;
+}
