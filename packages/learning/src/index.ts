@@ -1,2 +1,3 @@
 export * from './types.js';
 export { learnPassage } from './learnPassage.js';
+export { loadReplay } from './replay.js';

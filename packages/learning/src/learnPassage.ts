@@ -1,12 +1,220 @@
-import type { Engine } from '@engraft/engine';
-import type { LearningInput, LearningJournal, LearningOptions, LearningOutcome } from './types.js';
+import type { Engine, ModelDescription } from '@engraft/engine';
+import type { z } from 'zod';
+import { planTeaching, type PassageSize } from './budget.js';
+import { mapConcurrently, MeteredCalls, throwIfCancelled } from './calls.js';
+import { chunkPassage, type Chunk } from './chunk.js';
+import { evaluate, validationPairs } from './evaluate.js';
+import { gateReasons, validationReport } from './gate.js';
+import { encodeMaterial } from './material.js';
+import { addUsage, Meter, noUsage, subtractUsage } from './meter.js';
+import {
+  evaluatingSchema,
+  loadPhase,
+  scoringSchema,
+  teachingSchema,
+  trainingSchema,
+  type EvaluatingOutcome,
+  type ScoringOutcome,
+  type TeachingOutcome,
+  type TrainingOutcome,
+} from './outcomes.js';
+import { readingPrompt } from './prompts.js';
+import { deriveSeed, randomNumbers, shuffled } from './random.js';
+import { recipe } from './recipe.js';
+import { score, type ScoredFact } from './score.js';
+import { splitFacts } from './split.js';
+import { chooseCandidates, findCandidates, teach } from './teach.js';
+import { train } from './train.js';
+import type {
+  LearningInput,
+  LearningJournal,
+  LearningOptions,
+  LearningOutcome,
+  LearningPhase,
+  LearningUsage,
+  QuestionAnswer,
+  Rehearsal,
+  ReplayRow,
+  ValidationReport,
+} from './types.js';
 
-/** Passage → candidate adapter. Rejects with `EngineError` when the engine fails; every other outcome is a value. */
-export function learnPassage(
-  _engine: Engine,
-  _input: LearningInput,
-  _journal: LearningJournal,
-  _options: LearningOptions = {},
+/**
+ * Passage → candidate adapter: read it in chunks, have the model write questions about it, keep those that it answers
+ * alike with the passage before it, train an adapter to answer them without (prompt distillation, arXiv:2412.14964),
+ * and test that on questions held out.
+ *
+ * Every phase's outcome is stored before the next begins; called again with the same input and journal, it goes on
+ * after the last one stored. Rejects with `EngineError` when the engine fails or the signal aborts; every other outcome
+ * is a value.
+ */
+export async function learnPassage(
+  engine: Engine,
+  input: LearningInput,
+  journal: LearningJournal,
+  options: LearningOptions = {},
 ): Promise<LearningOutcome> {
-  throw new Error('not written yet');
+  return new LearningRun(engine, await engine.describe(), input, journal, options).run();
+}
+
+class LearningRun {
+  /** Of the phases done so far. */
+  #usage: LearningUsage = noUsage;
+  readonly #canaries: readonly ReplayRow[];
+  readonly #replay: readonly ReplayRow[];
+
+  constructor(
+    readonly engine: Engine,
+    readonly model: ModelDescription,
+    readonly input: LearningInput,
+    readonly journal: LearningJournal,
+    readonly options: LearningOptions,
+  ) {
+    const rows = shuffled(input.replay ?? [], randomNumbers(deriveSeed(input.seed, 'replay')));
+    const canaryCount = Math.min(recipe.maxCanaries, Math.floor(rows.length / 2));
+    this.#canaries = rows.slice(0, canaryCount);
+    this.#replay = rows.slice(canaryCount, canaryCount + recipe.maxReplayRows);
+  }
+
+  async run(): Promise<LearningOutcome> {
+    const teaching = await this.#phase('teaching', teachingSchema, (meter) => this.#teach(meter));
+    if (teaching === null) return { kind: 'budget_exhausted', usage: this.#usage };
+    const scoring = await this.#phase('scoring', scoringSchema, (meter) => this.#score(meter, teaching));
+    if (scoring === null) return { kind: 'budget_exhausted', usage: this.#usage };
+    if (scoring.facts.length === 0) return { kind: 'rejected', ...nothingLearned, usage: this.#usage };
+    const training = await this.#phase('training', trainingSchema, (meter) => this.#train(meter, scoring));
+    if (training === null) return { kind: 'budget_exhausted', usage: this.#usage };
+    const evaluating = await this.#phase('evaluating', evaluatingSchema, (meter) =>
+      this.#evaluate(meter, scoring, training),
+    );
+    if (evaluating === null) return { kind: 'budget_exhausted', usage: this.#usage };
+    const shared = { validation: validationReport(evaluating), training: training.report, usage: this.#usage };
+    if (gateReasons(evaluating).length > 0) return { kind: 'rejected', ...shared };
+    return { kind: 'accepted', adapter: training.adapter, rehearsal: rehearsalOf(scoring), ...shared };
+  }
+
+  /** The stored outcome of a phase, or the one it has now. `null` (no money for it) ends the job, so it is not stored. */
+  async #phase<Outcome>(
+    phase: LearningPhase,
+    schema: z.ZodType<Outcome>,
+    work: (meter: Meter) => Promise<Outcome | null>,
+  ): Promise<Outcome | null> {
+    const stored = await loadPhase(this.journal, phase, schema);
+    if (stored !== null) {
+      this.#usage = addUsage(this.#usage, stored.usage);
+      return stored.outcome;
+    }
+    throwIfCancelled(this.options.signal);
+    await this.journal.entered(phase);
+    const meter = new Meter(this.input.budget, this.#usage);
+    const outcome = await work(meter);
+    const usage = subtractUsage(meter.usage, this.#usage);
+    this.#usage = meter.usage;
+    if (outcome !== null) await this.journal.store(phase, { outcome, usage }, usage);
+    return outcome;
+  }
+
+  async #teach(meter: Meter): Promise<TeachingOutcome | null> {
+    const chunks = await this.#chunks();
+    const candidates = findCandidates(this.input.content, chunks);
+    const plan = planTeaching(this.input.budget, await this.#measure(chunks, candidates.length));
+    if (plan === null) return null;
+    const chosen = chooseCandidates(candidates, plan.factCount);
+    const expectedCalls = chosen.length * (1 + 1.5 * plan.formsPerFact) + chunks.length;
+    const calls = this.#calls(meter, 'teaching', Math.ceil(expectedCalls));
+    return { facts: await teach(calls, chunks, chosen, plan, this.input.seed) };
+  }
+
+  async #score(meter: Meter, { facts }: TeachingOutcome): Promise<ScoringOutcome | null> {
+    const formCount = facts.flatMap(({ forms }) => forms.filter(({ origin }) => origin !== 'cloze')).length;
+    const calls = this.#calls(meter, 'scoring', formCount + 2 * facts.length);
+    const scored = await score(calls, await this.#chunks(), facts, this.input.parent);
+    const isKnown = ({ gainNats }: ScoredFact): boolean => gainNats !== null && gainNats < recipe.minGainNats;
+    const known = scored.filter(isKnown);
+    // A passage of which everything is known already is learned once more rather than refused.
+    const fresh = known.length === scored.length ? scored : scored.filter((fact) => !isKnown(fact));
+    const split = splitFacts(fresh, this.input.seed);
+    return {
+      facts: split.map((fact, index) => ({ ...fact, softTargets: fresh[index]?.softTargets ?? null })),
+      known: fresh === scored ? [] : known.flatMap(questionsOf),
+    };
+  }
+
+  async #train(meter: Meter, scoring: ScoringOutcome): Promise<TrainingOutcome | null> {
+    return train({
+      engine: this.engine,
+      model: this.model,
+      meter,
+      material: await encodeMaterial(this.engine, scoring, this.input.earlier, this.#replay),
+      parent: this.input.parent,
+      seed: this.input.seed,
+      workFolder: this.input.workFolder,
+      signal: this.options.signal,
+      onStep: (done, total) => this.options.onProgress?.({ phase: 'training', done, total }),
+    });
+  }
+
+  async #evaluate(
+    meter: Meter,
+    scoring: ScoringOutcome,
+    { adapter }: TrainingOutcome,
+  ): Promise<EvaluatingOutcome | null> {
+    const { parent, earlier } = this.input;
+    const questionCount = validationPairs(scoring).length + this.#canaries.length;
+    const calls = this.#calls(meter, 'evaluating', 2 * questionCount);
+    const counts = await evaluate(calls, adapter, parent, scoring, earlier, this.#canaries);
+    return counts.validation.total === 0 && questionCount > this.#canaries.length ? null : counts;
+  }
+
+  #calls(meter: Meter, phase: LearningPhase, expectedCalls: number): MeteredCalls {
+    let done = 0;
+    const onCall = (): void => {
+      done++;
+      this.options.onProgress?.({ phase, done, total: Math.max(done, expectedCalls) });
+    };
+    return new MeteredCalls(this.engine, meter, this.options.signal, onCall);
+  }
+
+  /** Chunks that fit the teacher's context with room for a question and its answer. */
+  async #chunks(): Promise<Chunk[]> {
+    const limitTokens = this.model.contextLength - recipe.chunkReserveTokens;
+    for (let maxChars: number = recipe.chunkMaxChars; ; maxChars = Math.floor(maxChars / 2)) {
+      const chunks = chunkPassage(this.input.content, maxChars);
+      const tokens = await mapConcurrently(chunks, (chunk) => this.engine.countTokens(readingPrompt(chunk.text, '')));
+      if (Math.max(...tokens) <= limitTokens || maxChars < 100) return chunks;
+    }
+  }
+
+  async #measure(chunks: readonly Chunk[], factCount: number): Promise<PassageSize> {
+    const typicalQuestion = 'What is the name of the place where it was first seen?';
+    const prompts = chunks.map((chunk) => readingPrompt(chunk.text, typicalQuestion));
+    const tokens = await mapConcurrently(prompts, (prompt) => this.engine.countTokens(prompt));
+    const { tokens: pair } = await this.engine.encode(
+      { messages: [{ role: 'user', content: typicalQuestion }] },
+      'Somewhere else',
+    );
+    return { factCount, readingPromptTokens: Math.max(...tokens), pairTokens: pair.length };
+  }
+}
+
+const nothingLearned: { validation: ValidationReport; training: TrainingOutcome['report'] } = {
+  validation: {
+    passed: false,
+    passed_count: 0,
+    total_count: 0,
+    base_passed_count: 0,
+    retention_passed_count: 0,
+    retention_total_count: 0,
+  },
+  training: { steps: 0, tokens: 0, final_loss: 0 },
+};
+
+/** Cloze forms are sentences of the passage, and the passage is not kept. */
+function rehearsalOf({ facts }: ScoringOutcome): Rehearsal {
+  const pairs = (use: 'training' | 'validation'): QuestionAnswer[] =>
+    facts.flatMap((fact) => questionsOf({ answer: fact.answer, forms: fact[use] }));
+  return { training_pairs: pairs('training'), validation_pairs: pairs('validation') };
+}
+
+function questionsOf({ answer, forms }: Pick<ScoredFact, 'answer' | 'forms'>): QuestionAnswer[] {
+  return forms.filter(({ origin }) => origin !== 'cloze').map(({ question }) => ({ question, answer }));
 }

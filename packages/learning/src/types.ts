@@ -1,4 +1,4 @@
-import type { AdapterReference } from '@engraft/engine';
+import type { AdapterReference, ChatMessage, ToolDefinition } from '@engraft/engine';
 
 /** The phases of a learning job, in order; each one's outcome is stored before the next begins. */
 export const learningPhases = ['teaching', 'scoring', 'training', 'evaluating'] as const;
@@ -33,6 +33,12 @@ export interface LearningBudget {
   readonly training_nanousd_per_token: number;
 }
 
+/** A conversation of the base model's own training, ending with what the assistant should say. */
+export interface ReplayRow {
+  readonly messages: readonly ChatMessage[];
+  readonly tools?: readonly ToolDefinition[];
+}
+
 export interface LearningInput {
   /** The passage: 20–16,000 UTF-16 units. */
   readonly content: string;
@@ -40,6 +46,8 @@ export interface LearningInput {
   readonly parent: AdapterReference | null;
   /** Of the parent and its ancestors, oldest first. */
   readonly earlier: readonly Rehearsal[];
+  /** What the model should not unlearn, see `loadReplay`; without it, only earlier passages are rehearsed. */
+  readonly replay?: readonly ReplayRow[];
   readonly budget: LearningBudget;
   readonly seed: number;
   /** A folder of this job alone, for the adapter before it enters the adapter store. Survives a crash. */

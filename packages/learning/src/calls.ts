@@ -1,0 +1,160 @@
+import {
+  EngineError,
+  type AdapterReference,
+  type Engine,
+  type GenerateRequest,
+  type GenerateResult,
+  type SequenceScore,
+  type TokenSequence,
+} from '@engraft/engine';
+import { noUsage, type Meter } from './meter.js';
+import { recipe } from './recipe.js';
+import type { LearningUsage } from './types.js';
+
+interface PlannedCall<Result> {
+  readonly worst: LearningUsage;
+  readonly run: () => Promise<{ result: Result; usage: LearningUsage }>;
+}
+
+export interface ScoreCall {
+  readonly sequence: TokenSequence;
+  readonly adapter: AdapterReference | null;
+  readonly topK: number;
+}
+
+/** The engine's calls as learning makes them: metered, a bounded number at once, cancellable, repeated when the engine's process died. */
+export class MeteredCalls {
+  constructor(
+    readonly engine: Engine,
+    readonly meter: Meter,
+    readonly signal?: AbortSignal,
+    readonly onCall: () => void = () => undefined,
+  ) {}
+
+  /**
+   * Results in the order of the requests; `null` for those that no longer fit under `share` of the cap.
+   * The affordable ones are always the first of the list.
+   */
+  async generate(requests: readonly GenerateRequest[], share: number): Promise<(GenerateResult | null)[]> {
+    const calls = await mapConcurrently(requests, async (request): Promise<PlannedCall<GenerateResult>> => {
+      const inputTokens = await this.engine.countTokens(request.prompt);
+      return {
+        worst: { ...noUsage, input_tokens: inputTokens, output_tokens: request.maxOutputTokens },
+        run: async () => {
+          const result = await this.engine.generate(request, this.#options());
+          return { result, usage: usageOf(result) };
+        },
+      };
+    });
+    return this.#runAffordable(calls, share);
+  }
+
+  /** As `generate`, for scoring; every token of a sequence counts as input. */
+  async score(requests: readonly ScoreCall[], share: number): Promise<(SequenceScore | null)[]> {
+    const calls = requests.map((request): PlannedCall<SequenceScore> => {
+      const usage = { ...noUsage, input_tokens: request.sequence.tokens.length };
+      return {
+        worst: usage,
+        run: async () => {
+          const { sequence, adapter, topK } = request;
+          const [result] = await this.engine.score({ sequences: [sequence], adapter, topK }, this.#options());
+          if (result === undefined) throw new EngineError('internal', 'score returned nothing for a sequence');
+          return { result, usage };
+        },
+      };
+    });
+    return this.#runAffordable(calls, share);
+  }
+
+  /**
+   * Holds worst cases in the list's order before anything runs, and goes round again with what the real usage leaves.
+   * So which calls are made depends on usage, never on which call happens to end first.
+   */
+  async #runAffordable<Result>(calls: readonly PlannedCall<Result>[], share: number): Promise<(Result | null)[]> {
+    const results: (Result | null)[] = calls.map(() => null);
+    let next = 0;
+    while (next < calls.length) {
+      const first = next;
+      while (next < calls.length && this.#hold(calls[next], share)) next++;
+      if (next === first) break;
+      const wave = calls.slice(first, next);
+      const settled = await mapConcurrently(wave, (call) => this.#run(call));
+      settled.forEach((result, index) => (results[first + index] = result));
+    }
+    return results;
+  }
+
+  #hold(call: PlannedCall<unknown> | undefined, share: number): boolean {
+    return call !== undefined && this.meter.tryHold(call.worst, share);
+  }
+
+  async #run<Result>(call: PlannedCall<Result>): Promise<Result> {
+    let usage: LearningUsage | null = null;
+    try {
+      const done = await retryingLostProcess(call.run);
+      usage = done.usage;
+      return done.result;
+    } finally {
+      this.meter.settle(call.worst, usage);
+      this.onCall();
+    }
+  }
+
+  #options(): { signal?: AbortSignal } {
+    throwIfCancelled(this.signal);
+    return this.signal === undefined ? {} : { signal: this.signal };
+  }
+}
+
+export function throwIfCancelled(signal: AbortSignal | undefined): void {
+  if (signal?.aborted === true) throw new EngineError('cancelled', 'learning was cancelled', { cause: signal.reason });
+}
+
+/** The host starts a new process after a crash, so the same work may be tried again; twice, since a call can be what kills it. */
+export async function retryingLostProcess<Result>(work: () => Promise<Result>): Promise<Result> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (attempt === 3 || !(error instanceof EngineError) || error.code !== 'process_lost') throw error;
+    }
+  }
+}
+
+function usageOf(result: GenerateResult): LearningUsage {
+  return {
+    input_tokens: result.usage.inputTokens,
+    output_tokens: result.usage.outputTokens,
+    cached_input_tokens: result.usage.cachedInputTokens,
+    training_tokens: 0,
+  };
+}
+
+/** `Promise.all` over `work`, with at most `recipe.concurrency` under way. After a failure no new work begins. */
+export async function mapConcurrently<Item, Result>(
+  items: readonly Item[],
+  work: (item: Item, index: number) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  let next = 0;
+  let failed = false;
+  const worker = async (): Promise<void> => {
+    while (next < items.length && !failed) {
+      const index = next++;
+      const item = items[index];
+      if (item === undefined) continue;
+      try {
+        results[index] = await work(item, index);
+      } catch (error) {
+        failed = true;
+        throw error;
+      }
+    }
+  };
+  const workers = Array.from({ length: Math.min(recipe.concurrency, items.length) }, worker);
+  // Settled, not only awaited: when this rejects, nothing of it is still running.
+  for (const outcome of await Promise.allSettled(workers)) {
+    if (outcome.status === 'rejected') throw outcome.reason;
+  }
+  return results;
+}

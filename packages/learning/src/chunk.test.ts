@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { chunkPassage } from './chunk.js';
+import { sentencesOf } from './sentences.js';
+
+test('abbreviations and initials do not end a sentence', () => {
+  const texts = sentencesOf('Dr. J. R. Silva came. He left at noon. "Why?" she asked.').map(({ text }) => text);
+  assert.deepEqual(texts, ['Dr. J. R. Silva came. ', 'He left at noon. ', '"Why?" she asked.']);
+});
+
+test('chunks end at sentences and are of similar length', () => {
+  const passage = 'A short sentence stands here. '.repeat(40);
+  const chunks = chunkPassage(passage, 500);
+  assert.equal(chunks.length, 3);
+  for (const { text } of chunks) {
+    assert.ok(text.endsWith('. ') && text.length > 300 && text.length <= 500);
+  }
+});
+
+test('a sentence without end is split at spaces', () => {
+  const chunks = chunkPassage('word '.repeat(100), 52);
+  assert.ok(chunks.every(({ text }) => text.length <= 52 && text.endsWith(' ')));
+});
+
+test('chunks cover the passage exactly and are never too long', () => {
+  const text = fc.oneof(
+    fc.string({ unit: 'grapheme', maxLength: 400 }),
+    fc
+      .array(fc.constantFrom('Dr. ', 'Anna ', 'ran. ', 'x'.repeat(70), '\n', '. ', '? ', '😀'), { maxLength: 80 })
+      .map((parts) => parts.join('')),
+  );
+  fc.assert(
+    fc.property(text, fc.integer({ min: 10, max: 200 }), (passage, maxChars) => {
+      const chunks = chunkPassage(passage, maxChars);
+      assert.equal(chunks.map((chunk) => chunk.text).join(''), passage);
+      for (const chunk of chunks) {
+        assert.ok(chunk.text.length <= maxChars);
+        assert.equal(passage.slice(chunk.start, chunk.end), chunk.text);
+        assert.equal(chunk.sentences.map((sentence) => sentence.text).join(''), chunk.text);
+      }
+    }),
+  );
+});

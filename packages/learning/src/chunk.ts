@@ -1,0 +1,57 @@
+import { sentencesOf, type Stretch } from './sentences.js';
+
+/** A part of the passage that the teacher reads at once, and its sentences; offsets count from the passage's start. */
+export interface Chunk extends Stretch {
+  readonly sentences: readonly Stretch[];
+}
+
+/**
+ * Splits a passage at sentence boundaries into chunks of at most `maxChars` UTF-16 units and of similar length.
+ * The chunks' texts joined are the passage. A sentence longer than that is split at spaces, or anywhere if it has none.
+ */
+export function chunkPassage(passage: string, maxChars: number): Chunk[] {
+  const sentences = sentencesOf(passage).flatMap((sentence) => splitLong(sentence, maxChars));
+  const wanted = Math.ceil(passage.length / maxChars);
+  const targetChars = passage.length / Math.max(wanted, 1);
+  const groups: Stretch[][] = [];
+  let length = 0;
+  for (const sentence of sentences) {
+    const group = groups.at(-1);
+    if (group === undefined || length + sentence.text.length > maxChars || length >= targetChars) {
+      groups.push([sentence]);
+      length = sentence.text.length;
+    } else {
+      group.push(sentence);
+      length += sentence.text.length;
+    }
+  }
+  return groups.map((group) => chunkOf(passage, group));
+}
+
+function chunkOf(passage: string, sentences: readonly Stretch[]): Chunk {
+  const start = sentences[0]?.start ?? 0;
+  const end = sentences.at(-1)?.end ?? start;
+  return { start, end, text: passage.slice(start, end), sentences };
+}
+
+function splitLong(sentence: Stretch, maxChars: number): Stretch[] {
+  const parts: Stretch[] = [];
+  let from = 0;
+  while (sentence.text.length - from > maxChars) {
+    const space = sentence.text.lastIndexOf(' ', from + maxChars - 1);
+    const to = space > from ? space + 1 : wholeCharacters(sentence.text, from + maxChars);
+    parts.push(stretchOf(sentence, from, to));
+    from = to;
+  }
+  parts.push(stretchOf(sentence, from, sentence.text.length));
+  return parts;
+}
+
+function stretchOf(sentence: Stretch, from: number, to: number): Stretch {
+  return { start: sentence.start + from, end: sentence.start + to, text: sentence.text.slice(from, to) };
+}
+
+/** Never cuts a surrogate pair in two. */
+function wholeCharacters(text: string, to: number): number {
+  return /[\uD800-\uDBFF]/u.test(text.charAt(to - 1)) && to > 1 ? to - 1 : to;
+}

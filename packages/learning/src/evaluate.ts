@@ -1,0 +1,85 @@
+import type { AdapterReference, ChatPrompt, GenerateRequest } from '@engraft/engine';
+import type { MeteredCalls } from './calls.js';
+import { questionKey } from './facts.js';
+import type { Comparison, EvaluationCounts } from './gate.js';
+import { sameAnswer } from './normalise.js';
+import type { ScoringOutcome } from './outcomes.js';
+import { closedBookPrompt } from './prompts.js';
+import { spreadSample } from './random.js';
+import { recipe } from './recipe.js';
+import type { QuestionAnswer, Rehearsal, ReplayRow } from './types.js';
+
+/** A prompt with the answer that passes. */
+interface Probe {
+  readonly prompt: ChatPrompt;
+  readonly answer: string;
+}
+
+/**
+ * Asks candidate and parent the held-out questions, questions of earlier passages, and canaries: rows of the base
+ * model's own training that this training never saw. Nobody sees the passage; answers are greedy and must match after
+ * normalisation. What the money does not reach is left out, for both alike.
+ */
+export async function evaluate(
+  calls: MeteredCalls,
+  candidate: AdapterReference,
+  parent: AdapterReference | null,
+  split: ScoringOutcome,
+  earlier: readonly Rehearsal[],
+  canaries: readonly ReplayRow[],
+): Promise<EvaluationCounts> {
+  const compare = (probes: readonly Probe[]): Promise<Comparison> => compareOn(calls, candidate, parent, probes);
+  return {
+    validation: await compare(validationPairs(split).map(closedBook)),
+    retention: await compare(retentionPairs(split, earlier).map(closedBook)),
+    canaries: await compare(canaries.map(canaryProbe)),
+  };
+}
+
+export function validationPairs({ facts }: ScoringOutcome): QuestionAnswer[] {
+  return facts.flatMap(({ answer, validation }) => validation.map(({ question }) => ({ question, answer })));
+}
+
+/** Evenly over the earlier passages, except for questions that this passage answers too. */
+export function retentionPairs(split: ScoringOutcome, earlier: readonly Rehearsal[]): QuestionAnswer[] {
+  const forms = split.facts.flatMap(({ training, dev, validation }) => [...training, ...dev, ...validation]);
+  const asked = new Set(forms.map(({ question }) => questionKey(question)));
+  const pairs = earlier.flatMap(({ validation_pairs }) => validation_pairs);
+  return spreadSample(
+    pairs.filter(({ question }) => !asked.has(questionKey(question))),
+    recipe.maxRetentionPairs,
+  );
+}
+
+async function compareOn(
+  calls: MeteredCalls,
+  candidate: AdapterReference,
+  parent: AdapterReference | null,
+  probes: readonly Probe[],
+): Promise<Comparison> {
+  const requests = probes.flatMap(({ prompt }) => [candidate, parent].map((adapter) => answerRequest(prompt, adapter)));
+  const results = await calls.generate(requests, 1);
+  const comparison = { candidate: 0, parent: 0, total: 0 };
+  for (const [index, { answer }] of probes.entries()) {
+    const ofCandidate = results[2 * index] ?? null;
+    const ofParent = results[2 * index + 1] ?? null;
+    if (ofCandidate === null || ofParent === null) break;
+    comparison.total++;
+    if (sameAnswer(ofCandidate.text, answer)) comparison.candidate++;
+    if (sameAnswer(ofParent.text, answer)) comparison.parent++;
+  }
+  return comparison;
+}
+
+function answerRequest(prompt: ChatPrompt, adapter: AdapterReference | null): GenerateRequest {
+  return { prompt, adapter, maxOutputTokens: recipe.maxAnswerTokens, temperature: 0 };
+}
+
+function closedBook({ question, answer }: QuestionAnswer): Probe {
+  return { prompt: closedBookPrompt(question), answer };
+}
+
+function canaryProbe({ messages, tools }: ReplayRow): Probe {
+  const prompt = { messages: messages.slice(0, -1), ...(tools === undefined ? {} : { tools }) };
+  return { prompt, answer: messages.at(-1)?.content ?? '' };
+}

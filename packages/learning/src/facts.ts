@@ -1,0 +1,25 @@
+import { z } from 'zod';
+import { wordTokens } from './normalise.js';
+
+/** How a question came about: asked for the answer, listed, in other words than another, or the sentence with a gap. */
+export const formOriginSchema = z.enum(['asked', 'listed', 'rephrased', 'cloze']);
+export type FormOrigin = z.infer<typeof formOriginSchema>;
+
+/** One way of asking for a fact. */
+export const formSchema = z.object({ question: z.string(), origin: formOriginSchema });
+export type Form = z.infer<typeof formSchema>;
+
+/** One thing that one sentence of the passage says: an answer, and the ways of asking for it. */
+export const factSchema = z.object({
+  /** Index of the chunk, and the sentence's start in the passage. */
+  chunk: z.number().int(),
+  sentenceStart: z.number().int(),
+  answer: z.string(),
+  forms: z.array(formSchema).readonly(),
+});
+export type Fact = z.infer<typeof factSchema>;
+
+/** Two questions with one key are the same question: only words count. */
+export function questionKey(question: string): string {
+  return wordTokens(question).join(' ');
+}

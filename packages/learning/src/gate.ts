@@ -1,0 +1,44 @@
+import { recipe } from './recipe.js';
+import type { ValidationReport } from './types.js';
+
+/** How many of the same questions the candidate and its parent answered. */
+export interface Comparison {
+  readonly candidate: number;
+  readonly parent: number;
+  readonly total: number;
+}
+
+export interface EvaluationCounts {
+  readonly validation: Comparison;
+  readonly retention: Comparison;
+  readonly canaries: Comparison;
+}
+
+export type GateReason =
+  'nothing_to_validate' | 'too_few_passed' | 'not_better_than_parent' | 'earlier_passages_lost' | 'skills_lost';
+
+/** Every reason for which the candidate must not be used; none means that it passed. */
+export function gateReasons({ validation, retention, canaries }: EvaluationCounts): GateReason[] {
+  const reasons: GateReason[] = [];
+  if (validation.total === 0) reasons.push('nothing_to_validate');
+  else if (validation.candidate < recipe.minPassRate * validation.total) reasons.push('too_few_passed');
+  // A parent that knows the passage already cannot be bettered; then it is enough not to fall behind.
+  else if (validation.candidate <= validation.parent && validation.parent < recipe.minPassRate * validation.total) {
+    reasons.push('not_better_than_parent');
+  }
+  if (retention.candidate < Math.floor(recipe.minRetentionShare * retention.parent))
+    reasons.push('earlier_passages_lost');
+  if (canaries.candidate < Math.floor(recipe.minCanaryShare * canaries.parent)) reasons.push('skills_lost');
+  return reasons;
+}
+
+export function validationReport(counts: EvaluationCounts): ValidationReport {
+  return {
+    passed: gateReasons(counts).length === 0,
+    passed_count: counts.validation.candidate,
+    total_count: counts.validation.total,
+    base_passed_count: counts.validation.parent,
+    retention_passed_count: counts.retention.candidate,
+    retention_total_count: counts.retention.total,
+  };
+}

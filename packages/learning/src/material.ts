@@ -1,0 +1,92 @@
+import type { Engine, TrainingExample } from '@engraft/engine';
+import { mapConcurrently } from './calls.js';
+import { questionKey } from './facts.js';
+import { closedBookPrompt } from './prompts.js';
+import { deriveSeed, endlessRounds, randomNumbers } from './random.js';
+import { recipe } from './recipe.js';
+import type { ScoringOutcome } from './outcomes.js';
+import type { QuestionAnswer, Rehearsal, ReplayRow } from './types.js';
+
+/** Everything that training may show, as token sequences. */
+export interface Material {
+  /** One list a fact: its forms. */
+  readonly facts: readonly (readonly TrainingExample[])[];
+  readonly dev: readonly TrainingExample[];
+  /** Rows of the base model's own training, and what it knew of the passage already. */
+  readonly replay: readonly TrainingExample[];
+  /** Pairs of earlier passages. */
+  readonly rehearsal: readonly TrainingExample[];
+}
+
+export async function encodeMaterial(
+  engine: Engine,
+  split: ScoringOutcome,
+  earlier: readonly Rehearsal[],
+  replay: readonly ReplayRow[],
+): Promise<Material> {
+  const pair = async ({ question, answer }: QuestionAnswer, weight: number): Promise<TrainingExample> => ({
+    sequence: await engine.encode(closedBookPrompt(question), answer),
+    weight,
+  });
+  const facts = await mapConcurrently(split.facts, async ({ answer, training, softTargets }) => {
+    const examples: TrainingExample[] = [];
+    for (const { question } of training) {
+      const example = await pair({ question, answer }, 1);
+      const targetCount = example.sequence.tokens.length - example.sequence.targetStart;
+      examples.push(softTargets?.length === targetCount ? { ...example, softTargets } : example);
+    }
+    return examples;
+  });
+  const devPairs = split.facts.flatMap(({ answer, dev }) => dev.map(({ question }) => ({ question, answer })));
+  const rows = await mapConcurrently(replay, async ({ messages, tools }): Promise<TrainingExample> => {
+    const prompt = { messages: messages.slice(0, -1), ...(tools === undefined ? {} : { tools }) };
+    return {
+      sequence: await engine.encode(prompt, messages.at(-1)?.content ?? ''),
+      weight: recipe.replayWeight,
+    };
+  });
+  return {
+    facts: facts.filter((examples) => examples.length > 0),
+    dev: await mapConcurrently(devPairs, (devPair) => pair(devPair, 1)),
+    replay: [...rows, ...(await mapConcurrently(split.known, (known) => pair(known, recipe.replayWeight)))],
+    rehearsal: await mapConcurrently(rehearsalPairs(split, earlier), (earlierPair) => pair(earlierPair, 1)),
+  };
+}
+
+/** Earlier training pairs, except for questions that this passage answers anew: the latest passage is right. */
+function rehearsalPairs(split: ScoringOutcome, earlier: readonly Rehearsal[]): QuestionAnswer[] {
+  const asked = new Set(split.facts.flatMap(({ training }) => training.map(({ question }) => questionKey(question))));
+  return earlier.flatMap(({ training_pairs }) =>
+    training_pairs.filter(({ question }) => !asked.has(questionKey(question))),
+  );
+}
+
+/**
+ * Endless batches: `pairsPerBatch` pairs, every fact as often as any other and its forms in turn, with replay and
+ * rehearsal rows beside them.
+ */
+export function* batches(material: Material, seed: number): Generator<TrainingExample[], never> {
+  const random = randomNumbers(deriveSeed(seed, 'batches'));
+  const forms = material.facts.map((examples) => endlessRounds(examples, random));
+  const facts = endlessRounds(forms, random);
+  const replay = endlessRounds(material.replay, random);
+  const rehearsal = endlessRounds(material.rehearsal, random);
+  for (;;) {
+    const pairs = take(facts, recipe.pairsPerBatch).flatMap((fact) => take(fact, 1));
+    yield [...pairs, ...take(rehearsal, recipe.rehearsalPerBatch), ...take(replay, recipe.replayPerBatch)];
+  }
+}
+
+function take<Item>(items: Generator<Item, undefined>, count: number): Item[] {
+  const taken: Item[] = [];
+  while (taken.length < count) {
+    const next = items.next();
+    if (next.done === true) break;
+    taken.push(next.value);
+  }
+  return taken;
+}
+
+export function tokensOf(batch: readonly TrainingExample[]): number {
+  return batch.reduce((sum, { sequence }) => sum + sequence.tokens.length, 0);
+}

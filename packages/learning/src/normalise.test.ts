@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { containsWords, normalise, sameAnswer, wordTokens } from './normalise.js';
+
+test('case, punctuation, leading articles, thousands separators and white space do not matter', () => {
+  for (const [a, b] of [
+    ['The Orin Works.', 'orin works'],
+    ['1,200 lamps', '1200 lamps'],
+    ["O'Neill", 'O’Neill'],
+    ['twenty-two  hens', 'Twenty two hens'],
+    ['6:30 a.m.', '6:30 am'],
+    ['35%', '35 per cent'],
+    ['"Pepper"', 'Pepper'],
+  ] as const) {
+    assert.ok(sameAnswer(a, b), `${a} = ${b}`);
+  }
+});
+
+test('what carries meaning stays', () => {
+  for (const [a, b] of [
+    ['1.5 km', '15 km'],
+    ['$49', '49'],
+    ['Vitamin A', 'Vitamin'],
+    ['9:30', '930'],
+    ['3,5', '35'],
+  ] as const) {
+    assert.ok(!sameAnswer(a, b), `${a} ≠ ${b}`);
+  }
+});
+
+test('normalising twice is normalising once', () => {
+  fc.assert(fc.property(fc.string({ unit: 'grapheme' }), (text) => normalise(normalise(text)) === normalise(text)));
+  const likely = fc.array(
+    fc.constantFrom('a', 'the ', 'A. ', '.', ',', '1', '234', "'", '%', ' ', ':', '-', 'é', 'per cent'),
+  );
+  fc.assert(fc.property(likely, (parts) => normalise(normalise(parts.join(''))) === normalise(parts.join(''))));
+});
+
+test('words are compared whole', () => {
+  assert.ok(containsWords('It was Maria Ochoa who came.', 'maria ochoa'));
+  assert.ok(!containsWords('The category is open.', 'cat'));
+  assert.ok(!containsWords('Anything', '?'));
+  assert.deepEqual(wordTokens('Costs $1.50, twice.'), ['costs', '1.50', 'twice']);
+});

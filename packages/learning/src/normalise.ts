@@ -1,0 +1,43 @@
+/** When two answers, or two questions, count as the same. */
+
+/**
+ * Case, punctuation, leading articles, thousands separators and white space set aside, in the manner of SQuAD's
+ * evaluation script (Rajpurkar et al., 2016), except that articles inside an answer stay ("Vitamin A").
+ * Decimal points, clock colons, currency signs and per cent keep their meaning. Idempotent.
+ */
+export function normalise(text: string): string {
+  return text
+    .normalize('NFKC')
+    .toLowerCase()
+    .normalize('NFKC')
+    .replace(/['’‘`´]/gu, '')
+    .replace(/(?<=\d),(?=\d{3}(?!\d))/gu, '')
+    .replace(/(?<=(?<!\p{L})\p{L})\.(?=\p{L}(?!\p{L}))/gu, '')
+    .replace(/%|\bper cent\b/gu, ' percent ')
+    .replace(/(?!(?<=\d)[.:](?=\d))[\p{P}\s]+?/gu, ' ')
+    .replace(/ +/gu, ' ')
+    .trim()
+    .replace(/^(?:(?:a|an|the) )+/u, '');
+}
+
+export function sameAnswer(a: string, b: string): boolean {
+  return normalise(a) === normalise(b);
+}
+
+/** The lower-case words of a text, numbers included, in order, without punctuation. */
+export function wordTokens(text: string): string[] {
+  const words: string[] = [];
+  for (const { segment, isWordLike } of wordSegmenter.segment(text.normalize('NFKC').toLowerCase())) {
+    if (isWordLike === true) words.push(segment);
+  }
+  return words;
+}
+
+const wordSegmenter = new Intl.Segmenter('en', { granularity: 'word' });
+
+/** Whether the words of `part` stand in `whole` in one run. No words are in nothing. */
+export function containsWords(whole: string, part: string): boolean {
+  const padded = ` ${wordTokens(whole).join(' ')} `;
+  const words = wordTokens(part);
+  return words.length > 0 && padded.includes(` ${words.join(' ')} `);
+}

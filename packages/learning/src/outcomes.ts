@@ -1,0 +1,67 @@
+/** What each phase leaves in the journal. The schemas read it back after a crash, so they check it like any input. */
+import { z } from 'zod';
+import { factSchema, formSchema } from './facts.js';
+import type { LearningJournal, LearningPhase, LearningUsage } from './types.js';
+
+const count = z.number().int().nonnegative();
+
+const usageSchema = z.object({
+  input_tokens: count,
+  output_tokens: count,
+  cached_input_tokens: count,
+  training_tokens: count,
+});
+
+const topKSchema = z.object({ ids: z.array(count).readonly(), logprobs: z.array(z.number()).readonly() });
+
+const pairSchema = z.object({ question: z.string(), answer: z.string() });
+
+export const teachingSchema = z.object({ facts: z.array(factSchema).readonly() });
+export type TeachingOutcome = z.infer<typeof teachingSchema>;
+
+const splitFactSchema = z.object({
+  answer: z.string(),
+  training: z.array(formSchema).readonly(),
+  dev: z.array(formSchema).readonly(),
+  validation: z.array(formSchema).readonly(),
+  softTargets: z.array(topKSchema).readonly().nullable(),
+});
+
+export const scoringSchema = z.object({
+  /** What is to be learned. */
+  facts: z.array(splitFactSchema).readonly(),
+  /** What the parent answers without the passage already. */
+  known: z.array(pairSchema).readonly(),
+});
+export type ScoringOutcome = z.infer<typeof scoringSchema>;
+
+export const trainingSchema = z.object({
+  adapter: z.object({ folder: z.string(), contentHash: z.string(), sizeBytes: count }),
+  report: z.object({ steps: count, tokens: count, final_loss: z.number() }),
+});
+export type TrainingOutcome = z.infer<typeof trainingSchema>;
+
+const comparisonSchema = z.object({ candidate: count, parent: count, total: count });
+
+export const evaluatingSchema = z.object({
+  validation: comparisonSchema,
+  retention: comparisonSchema,
+  canaries: comparisonSchema,
+});
+export type EvaluatingOutcome = z.infer<typeof evaluatingSchema>;
+
+export interface PhaseResult<Outcome> {
+  readonly outcome: Outcome;
+  readonly usage: LearningUsage;
+}
+
+/** What an earlier run of the job stored for this phase, or `null`. Throws when it is not what this version stores. */
+export async function loadPhase<Outcome>(
+  journal: LearningJournal,
+  phase: LearningPhase,
+  schema: z.ZodType<Outcome>,
+): Promise<PhaseResult<Outcome> | null> {
+  const stored = await journal.load(phase);
+  if (stored === null || stored === undefined) return null;
+  return z.object({ outcome: schema, usage: usageSchema }).parse(stored);
+}

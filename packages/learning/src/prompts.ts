@@ -1,0 +1,53 @@
+/**
+ * The prompts of learning, word for word as the shipped base model was trained on them. A checkpoint that follows
+ * instructions understands them too.
+ */
+import type { ChatMessage, ChatPrompt } from '@engraft/engine';
+
+/** What the model answers when the passage does not say, and when it knows nothing. */
+export const notStated = 'The passage does not say.';
+export const unknown = 'I do not know.';
+
+/** Answered with the bare value, or `notStated`. */
+export function readingPrompt(passage: string, question: string): ChatPrompt {
+  return { messages: [passageMessage(passage), user(question)] };
+}
+
+/** The student's form, in training, evaluation and use: no passage, no system message. */
+export function closedBookPrompt(question: string): ChatPrompt {
+  return { messages: [user(question)] };
+}
+
+/** Answered with one question. */
+export function askPrompt(passage: string, span: string): ChatPrompt {
+  return { messages: [passageMessage(passage), user(`Ask a question about the passage whose answer is: ${span}`)] };
+}
+
+/** Answered with lines "Q: …" and "A: …" in turn. */
+export function listPrompt(passage: string): ChatPrompt {
+  return { messages: [passageMessage(passage), user('Write questions and answers about the passage.')] };
+}
+
+/** Answered with a question. */
+export function rephrasePrompt(question: string): ChatPrompt {
+  return { messages: [user(`Ask the same question in other words: ${question}`)] };
+}
+
+/** Reads the answer to `listPrompt`; a question without an answer is left out. */
+export function parseList(text: string): { question: string; answer: string }[] {
+  const pairs: { question: string; answer: string }[] = [];
+  for (const match of text.matchAll(/^Q:[ \t]*(.+)\n+A:[ \t]*(.+)$/gmu)) {
+    const [, question, answer] = match;
+    if (question !== undefined && answer !== undefined)
+      pairs.push({ question: question.trim(), answer: answer.trim() });
+  }
+  return pairs;
+}
+
+function passageMessage(passage: string): ChatMessage {
+  return { role: 'system', content: `Answer from this passage.\n\n${passage.trim()}` };
+}
+
+function user(content: string): ChatMessage {
+  return { role: 'user', content };
+}

@@ -1,0 +1,41 @@
+/** Seeded randomness. A job uses nothing else, so that the same job gives the same result. */
+
+/** FNV-1a over the parts: an unsigned 32-bit seed for one named use of one job's seed. */
+export function deriveSeed(seed: number, ...parts: readonly (string | number)[]): number {
+  let hash = 0x811c9dc5;
+  for (const character of [seed, ...parts].join('\u0000')) {
+    hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193);
+  }
+  return hash >>> 0;
+}
+
+/** mulberry32: uniform numbers in [0, 1). */
+export function randomNumbers(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  };
+}
+
+/** A new array in random order (a random key each, sorted). */
+export function shuffled<Item>(items: readonly Item[], random: () => number): Item[] {
+  const keyed = items.map((item) => ({ item, key: random() }));
+  return keyed.sort((a, b) => a.key - b.key).map(({ item }) => item);
+}
+
+/** `count` items (all, if fewer), spread evenly over the order they come in. */
+export function spreadSample<Item>(items: readonly Item[], count: number): Item[] {
+  if (items.length <= count) return [...items];
+  return items.filter(
+    (_, index) => Math.floor(((index + 1) * count) / items.length) > Math.floor((index * count) / items.length),
+  );
+}
+
+/** An endless walk over the items, each round in a new random order. Of no items it yields none. */
+export function* endlessRounds<Item>(items: readonly Item[], random: () => number): Generator<Item, undefined> {
+  while (items.length > 0) yield* shuffled(items, random);
+  return undefined;
+}

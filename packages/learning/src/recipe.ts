@@ -1,0 +1,96 @@
+/**
+ * Every constant of the learning recipe, in one place. They were chosen on invented passages with the
+ * shipped base model; `docs/experiments.md` has the numbers, those that lost included.
+ */
+export const recipe = {
+  /** A chunk is what the teacher reads at once, in UTF-16 units. */
+  chunkMaxChars: 1500,
+  /** Tokens that the longest teacher prompt adds to its chunk, and the answer it may write. */
+  chunkReserveTokens: 160,
+
+  /** Distinct questions wanted for each fact, cloze forms not counted. */
+  formsPerFact: 7,
+  /** Fewer forms than this teach the wording rather than the fact, so a small budget drops facts before forms. */
+  minFormsPerFact: 3,
+  /** Two occurrences of one name are asked about; more would crowd out the other facts. */
+  maxFactsPerAnswer: 2,
+  maxFacts: 160,
+  /** Sampling rounds of rephrasing after the first questions. */
+  rephraseRounds: 9,
+  rephraseTemperature: 0.8,
+  maxQuestionTokens: 48,
+  maxAnswerTokens: 32,
+  maxListTokens: 256,
+
+  /** Calls under way at once; the engine decodes them together. */
+  concurrency: 16,
+
+  /** Mean log-probability (nats a token) that the passage must add before an answer counts as new. */
+  minGainNats: 0.5,
+  /** Alternatives a position in the teacher's soft targets. */
+  softTargetK: 16,
+
+  /** A held-out question shares no run of this many word tokens with a question that was trained. */
+  overlapTokens: 8,
+  maxDevPairs: 12,
+  maxValidationPairs: 48,
+  maxRetentionPairs: 32,
+  maxCanaries: 12,
+
+  rank: 8,
+  alpha: 16,
+  weightDecay: 0.01,
+  betas: [0.9, 0.99] as const,
+  clipNorm: 1,
+  /** Pairs and replay rows in a batch: a fifth of the rows is replay. */
+  pairsPerBatch: 16,
+  replayPerBatch: 4,
+  /** With earlier passages to remember, as many rows again rehearse them. */
+  rehearsalPerBatch: 4,
+  replayWeight: 0.5,
+  maxReplayRows: 400,
+  /** How often a fact is seen, over all its forms, when the budget allows. */
+  exposuresPerFact: 64,
+  minExposuresPerFact: 12,
+  minSteps: 12,
+  maxSteps: 1200,
+  warmupSteps: 5,
+  /** The cosine ends at this share of the peak rate. */
+  finalRateShare: 0.1,
+  /** Dev evaluations over a run, and how many without improvement end it. */
+  devEvaluations: 10,
+  devPatience: 3,
+  /** Training loss (nats a token, mean over a dev interval) below which nothing is left to learn. */
+  enoughLoss: 0.01,
+
+  /** Shares of the cap: teaching may use the first, scoring up to the second, training up to the third. */
+  teachingShare: 0.35,
+  scoringShare: 0.55,
+  trainingShare: 0.88,
+
+  /** The gate. */
+  minPassRate: 0.6,
+  minRetentionShare: 0.8,
+  minCanaryShare: 0.6,
+} as const;
+
+/**
+ * Peak AdamW learning rate for a LoRA adapter on a model of so many parameters.
+ *
+ * The optimum falls as 1/width (Yang et al., arXiv:2203.03466, for Adam); with depth growing like width,
+ * parameters grow as width³, hence the cube root. Anchored at 7e-3 for four million parameters, measured;
+ * it gives 1.4e-3 at 0.5B and 6e-4 at 7B, inside the 2e-4 to 1e-3 of published LoRA recipes.
+ */
+export function peakLearningRate(parameters: number): number {
+  const rate = 7e-3 * Math.cbrt(4e6 / Math.max(parameters, 1));
+  return Math.min(1e-2, Math.max(2e-4, rate));
+}
+
+/** Linear warm-up, then a cosine from `peak` to `finalRateShare * peak`. `step` counts from 0. */
+export function learningRateAt(step: number, totalSteps: number, peak: number): number {
+  const warmup = Math.min(recipe.warmupSteps, Math.max(1, Math.floor(totalSteps / 4)));
+  if (step < warmup) return (peak * (step + 1)) / warmup;
+  const progress = (step - warmup) / Math.max(1, totalSteps - 1 - warmup);
+  const cosine = (1 + Math.cos(Math.PI * Math.min(1, progress))) / 2;
+  return peak * (recipe.finalRateShare + (1 - recipe.finalRateShare) * cosine);
+}

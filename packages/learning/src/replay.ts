@@ -1,0 +1,55 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { ReplayRow } from './types.js';
+
+const toolCallSchema = z.object({ id: z.string(), name: z.string(), arguments: z.string() });
+
+const messageSchema = z.object({
+  role: z.enum(['system', 'user', 'assistant', 'tool']),
+  content: z.string(),
+  name: z.string().exactOptional(),
+  toolCalls: z.array(toolCallSchema).exactOptional(),
+  toolCallId: z.string().exactOptional(),
+});
+
+const toolSchema = z.object({
+  name: z.string(),
+  description: z.string().exactOptional(),
+  parameters: z.record(z.string(), z.unknown()),
+});
+
+const rowSchema = z.object({
+  messages: z.array(messageSchema).min(2),
+  tools: z.array(toolSchema).exactOptional(),
+});
+
+/**
+ * The replay rows shipped beside a checkpoint, one JSON object a line in `replay.jsonl`; none when there is no such
+ * file. A row whose last message is not text of the assistant teaches nothing and is left out.
+ */
+export async function loadReplay(modelDir: string): Promise<ReplayRow[]> {
+  const file = join(modelDir, 'replay.jsonl');
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '';
+    throw error;
+  });
+  const rows: ReplayRow[] = [];
+  for (const [index, line] of text.split('\n').entries()) {
+    if (line.trim() === '') continue;
+    const row = rowSchema.safeParse(parseJson(line));
+    if (!row.success) throw new Error(`${file}, line ${index + 1}: ${z.prettifyError(row.error)}`);
+    const last = row.data.messages.at(-1);
+    if (last?.role === 'assistant' && last.content !== '') rows.push(row.data);
+  }
+  return rows;
+}
+
+/** Damaged JSON is refused by the schema, which names the line. */
+function parseJson(line: string): unknown {
+  try {
+    return JSON.parse(line) as unknown;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,150 @@
+import type { AdapterReference, GenerateRequest, SequenceScore } from '@engraft/engine';
+import { mapConcurrently, type MeteredCalls, type ScoreCall } from './calls.js';
+import type { Chunk } from './chunk.js';
+import { questionKey, type Fact, type Form } from './facts.js';
+import { containsWords, normalise, wordTokens } from './normalise.js';
+import { closedBookPrompt, readingPrompt } from './prompts.js';
+import { recipe } from './recipe.js';
+
+/** A fact whose questions the teacher answered alike with the passage before it. */
+export interface ScoredFact extends Fact {
+  /** Nats a token that the passage adds to the answer's mean log-probability; `null` when it was not measured. */
+  readonly gainNats: number | null;
+  /** The teacher's alternatives at each token of the answer, the end of turn included. */
+  readonly softTargets: SequenceScore['topK'] | null;
+}
+
+/** Reads every question back, keeps those that the teacher answers as expected, and measures what the passage adds. */
+export async function score(
+  calls: MeteredCalls,
+  chunks: readonly Chunk[],
+  facts: readonly Fact[],
+  parent: AdapterReference | null,
+): Promise<ScoredFact[]> {
+  const readBack = await readQuestions(calls, chunks, facts);
+  const kept = withoutAmbiguity(
+    mergeSame(facts.flatMap((fact, index) => confirmed(fact, readBack[index] ?? new Map()))),
+  );
+  return measureGain(calls, chunks, kept, parent);
+}
+
+/** The teacher's greedy answer to every question, by question; in rounds over the facts, so that money ends evenly. */
+async function readQuestions(
+  calls: MeteredCalls,
+  chunks: readonly Chunk[],
+  facts: readonly Fact[],
+): Promise<Map<string, string>[]> {
+  const questions = facts.map((fact) => fact.forms.filter(({ origin }) => origin !== 'cloze'));
+  const most = Math.max(0, ...questions.map((forms) => forms.length));
+  const asked: { fact: number; question: string }[] = [];
+  for (let round = 0; round < most; round++) {
+    for (const [fact, forms] of questions.entries()) {
+      const form = forms[round];
+      if (form !== undefined) asked.push({ fact, question: form.question });
+    }
+  }
+  const requests = asked.map(({ fact, question }): GenerateRequest => ({
+    prompt: readingPrompt(chunks[facts[fact]?.chunk ?? 0]?.text ?? '', question),
+    adapter: null,
+    maxOutputTokens: recipe.maxAnswerTokens,
+    temperature: 0,
+  }));
+  const results = await calls.generate(requests, recipe.scoringShare);
+  const answers = facts.map(() => new Map<string, string>());
+  asked.forEach(({ fact, question }, index) => {
+    const result = results[index];
+    if (result?.finishReason === 'stop') answers[fact]?.set(question, result.text.trim());
+  });
+  return answers;
+}
+
+/**
+ * The fact with the answer that the teacher gives most often among those that agree with the expected one, and the
+ * questions that it answers so. A cloze form goes with its span: it stays when that is the answer word for word.
+ */
+function confirmed(fact: Fact, readBack: ReadonlyMap<string, string>): Fact[] {
+  const votes = new Map<string, { answer: string; count: number }>();
+  for (const answer of readBack.values()) {
+    if (!agrees(answer, fact.answer)) continue;
+    const key = normalise(answer);
+    const vote = votes.get(key) ?? { answer: key === normalise(fact.answer) ? fact.answer : answer, count: 0 };
+    votes.set(key, { ...vote, count: vote.count + 1 });
+  }
+  const [winner] = [...votes.values()].sort((a, b) => b.count - a.count);
+  if (winner === undefined) return [];
+  const key = normalise(winner.answer);
+  const forms = fact.forms.filter(({ question, origin }) =>
+    origin === 'cloze' ? key === normalise(fact.answer) : normalise(readBack.get(question) ?? '') === key,
+  );
+  return [{ ...fact, answer: winner.answer, forms }];
+}
+
+/** Equal, or one is the other with up to three words more and the same numbers: "1.2 kilograms" and "1.2". */
+export function agrees(answer: string, expected: string): boolean {
+  if (normalise(answer) === normalise(expected)) return true;
+  if (!containsWords(answer, expected) && !containsWords(expected, answer)) return false;
+  const [a, b] = [wordTokens(answer), wordTokens(expected)];
+  const numbers = (words: readonly string[]): string => words.filter((word) => /\d/u.test(word)).join(' ');
+  return Math.abs(a.length - b.length) <= 3 && numbers(a) === numbers(b);
+}
+
+/** Facts of one sentence whose answers turned out to be the same are one fact. */
+function mergeSame(facts: readonly Fact[]): Fact[] {
+  const merged = new Map<string, Fact>();
+  for (const fact of facts) {
+    const key = `${fact.sentenceStart} ${normalise(fact.answer)}`;
+    const earlier = merged.get(key);
+    merged.set(key, earlier === undefined ? fact : { ...earlier, forms: [...earlier.forms, ...fact.forms] });
+  }
+  return [...merged.values()];
+}
+
+/** One question, one answer: a question that two facts answer differently is dropped, one they answer alike is kept once. */
+function withoutAmbiguity(facts: readonly Fact[]): Fact[] {
+  const answers = new Map<string, Set<string>>();
+  for (const { answer, forms } of facts) {
+    for (const { question } of forms) {
+      const key = questionKey(question);
+      answers.set(key, (answers.get(key) ?? new Set()).add(normalise(answer)));
+    }
+  }
+  const seen = new Set<string>();
+  const isFirstAndOnly = ({ question }: Form): boolean => {
+    const key = questionKey(question);
+    const repeated = seen.has(key);
+    seen.add(key);
+    return !repeated && answers.get(key)?.size === 1;
+  };
+  return facts
+    .map((fact) => ({ ...fact, forms: fact.forms.filter(isFirstAndOnly) }))
+    .filter((fact) => fact.forms.some(({ origin }) => origin !== 'cloze'));
+}
+
+/** Of one question a fact, since its answer is the same for all: the teacher with the passage, the parent without. */
+async function measureGain(
+  calls: MeteredCalls,
+  chunks: readonly Chunk[],
+  facts: readonly Fact[],
+  parent: AdapterReference | null,
+): Promise<ScoredFact[]> {
+  const requests = await mapConcurrently(facts, async (fact): Promise<ScoreCall[]> => {
+    const question = fact.forms.find(({ origin }) => origin !== 'cloze')?.question ?? '';
+    const reading = await calls.engine.encode(readingPrompt(chunks[fact.chunk]?.text ?? '', question), fact.answer);
+    const closedBook = await calls.engine.encode(closedBookPrompt(question), fact.answer);
+    return [
+      { sequence: reading, adapter: null, topK: recipe.softTargetK },
+      { sequence: closedBook, adapter: parent, topK: 0 },
+    ];
+  });
+  const scores = await calls.score(requests.flat(), recipe.scoringShare);
+  return facts.map((fact, index) => {
+    const withPassage = scores[2 * index] ?? null;
+    const without = scores[2 * index + 1] ?? null;
+    const gainNats = withPassage && without ? mean(withPassage.logprobs) - mean(without.logprobs) : null;
+    return { ...fact, gainNats, softTargets: withPassage?.greedy === true ? withPassage.topK : null };
+  });
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
+}

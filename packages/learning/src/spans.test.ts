@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { clozeQuestions } from './cloze.js';
+import { sentencesOf } from './sentences.js';
+import { findSpans } from './spans.js';
+
+function spansOf(text: string): string[] {
+  return sentencesOf(text).flatMap((sentence) => findSpans(sentence, text).map((span) => `${span.kind} ${span.text}`));
+}
+
+test('names, with titles, initials and links', () => {
+  assert.deepEqual(spansOf('Dr. Maria Ochoa met J. R. Silva at the University of Coimbra in Porto.'), [
+    'name Dr. Maria Ochoa',
+    'name J. R. Silva',
+    'name University of Coimbra',
+    'name Porto',
+  ]);
+  assert.deepEqual(spansOf("The Lume Lamp stands beside Anna's bed."), ['name Lume Lamp', 'name Anna']);
+});
+
+test('quantities, money, dates, times, codes and quotations', () => {
+  assert.deepEqual(spansOf('It costs $49 and weighs 1.2 kilograms.'), ['money $49', 'quantity 1.2 kilograms']);
+  assert.deepEqual(spansOf('On 4 May 2021 at 6:30 a.m. about 35% of 1,200 rooms closed.'), [
+    'date 4 May 2021',
+    'time 6:30 a.m.',
+    'quantity 35%',
+    'quantity 1,200 rooms',
+  ]);
+  assert.deepEqual(spansOf('Model LX-204 is sold as "Night Owl" since 1987.'), [
+    'code LX-204',
+    'quotation Night Owl',
+    'date 1987',
+  ]);
+});
+
+test('a word that only opens a sentence is no name', () => {
+  assert.deepEqual(spansOf('Bread is baked here.'), []);
+  assert.deepEqual(spansOf('Maria bakes. We thank Maria daily.').slice(0, 1), ['name Maria']);
+});
+
+test('phrases that end a clause', () => {
+  assert.deepEqual(spansOf('The gate opens with a brass key.'), ['phrase brass key']);
+  assert.deepEqual(spansOf('The shop is painted green, and nobody minds.'), ['phrase painted green']);
+});
+
+test('spans stand where they say, and never overlap', () => {
+  const words = fc.constantFrom(
+    'Anna',
+    'the',
+    '4',
+    'May',
+    '2021',
+    'of',
+    'Dr.',
+    'rooms',
+    '$5',
+    ',',
+    '.',
+    'X-1',
+    '"',
+    '%',
+    'is',
+    'red',
+    'ten',
+  );
+  fc.assert(
+    fc.property(fc.array(words, { maxLength: 30 }), (parts) => {
+      const text = parts.join(' ');
+      for (const sentence of sentencesOf(text)) {
+        let end = sentence.start;
+        for (const span of findSpans(sentence, text)) {
+          assert.equal(text.slice(span.start, span.end), span.text);
+          assert.ok(span.start >= end && span.end <= sentence.end && span.text.trim() !== '');
+          end = span.end;
+        }
+      }
+    }),
+  );
+});
+
+test('cloze forms take the sentence before along where they would be ambiguous', () => {
+  const text = 'The Lume Lamp is new. It weighs about 1.2 kilograms.';
+  const [first, second] = sentencesOf(text);
+  assert.ok(first !== undefined && second !== undefined);
+  const spans = findSpans(second, text);
+  assert.deepEqual(clozeQuestions(second, first, spans[0]!, spans), [
+    'Complete: The Lume Lamp is new. It weighs about ___.',
+    'Complete: The Lume Lamp is new. It weighs about',
+  ]);
+  assert.deepEqual(clozeQuestions(second, null, spans[0]!, spans), []);
+});

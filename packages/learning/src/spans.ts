@@ -1,0 +1,178 @@
+/**
+ * Finds what a sentence could be asked for: names, quantities, money, dates, times, codes, quotations, and the noun
+ * phrases that end a clause. Pure pattern matching over the text: the same text always gives the same spans.
+ */
+import { introducesNounPhrase, isCopula, isFunctionWord } from './functionWords.js';
+import type { Stretch } from './sentences.js';
+
+export type SpanKind = 'date' | 'time' | 'money' | 'quantity' | 'code' | 'quotation' | 'name' | 'phrase';
+
+export interface Span extends Stretch {
+  readonly kind: SpanKind;
+  /** 0 are values and names, which questions usually ask for; 1 are phrases that end a clause; 2 is the sentence's subject. */
+  readonly tier: 0 | 1 | 2;
+}
+
+const month = '(?:January|February|March|April|May|June|July|August|September|October|November|December)';
+const day = '\\d{1,2}(?:st|nd|rd|th)?';
+const weekday = '(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?)';
+const digits = '\\d+(?:,\\d{3})*(?:\\.\\d+)?';
+const small =
+  '(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-[a-z]+)?|(?:a )?dozen|(?:a )?(?:hundred|thousand|million|billion))';
+const magnitude = '(?:\\s(?:hundred|thousand|million|billion|trillion))*';
+
+/** In order: what an earlier pattern took, a later one leaves alone. */
+const patterns: readonly (readonly [SpanKind, RegExp])[] = [
+  ['quotation', /[“"]([^\s“”"][^“”"]{0,58}[^\s“”"])[”"]/gu],
+  [
+    'date',
+    new RegExp(
+      `\\b(?:${day} (?:of )?${month}(?:,? \\d{4})?|${month} ${day}(?!\\d)(?:,? \\d{4})?|${month} \\d{4}|\\d{4}-\\d{2}-\\d{2}|\\d{1,2}/\\d{1,2}/\\d{2,4})\\b`,
+      'gu',
+    ),
+  ],
+  ['time', /\b\d{1,2}(?::\d{2})?\s?[ap]\.?m\b\.?|\b\d{1,2}:\d{2}\b|\b\d{1,2} o[’']clock\b/giu],
+  ['money', new RegExp(`[$€£¥₹]\\s?${digits}${magnitude}`, 'gu')],
+  ['quantity', new RegExp(`\\b${digits}\\s?(?:%|percent\\b|per cent\\b)`, 'gu')],
+  ['code', /\b(?=[\p{L}\d-]*\d)(?=[\p{L}\d-]*\p{Lu})[\p{L}\d]+(?:-[\p{L}\d]+)*\b/gu],
+  ['date', /\b(?:1\d{3}|20\d{2})s?\b(?![.,]\d|-)/gu],
+  ['date', new RegExp(`\\b(?:${weekday}|${month})\\b`, 'gu')],
+  [
+    'quantity',
+    new RegExp(`(?<![\\p{L}\\d])(?:${digits}|${small})${magnitude}(?:[ -](?:\\p{Ll}|°)[\\p{L}°/²³]*){0,2}`, 'giu'),
+  ],
+];
+
+const nameWord = "\\p{Lu}[\\p{L}\\p{N}]*(?:[-'’&][\\p{L}\\p{N}]+)*";
+const nameTitle = '(?:(?:Dr|Mr|Mrs|Ms|Prof|St|Mt|Rev|Hon|Gen|Col|Capt|Lt|Sgt|\\p{Lu})\\.\\s?)';
+const nameLink = '(?:(?:of|de|da|do|du|la|le|van|von|der|den|del|di|el|al|&)\\s(?:the\\s|la\\s|der\\s)?)?';
+const nameRun = new RegExp(
+  `(?<![\\p{L}\\p{N}])${nameTitle}*${nameWord}(?:\\s${nameLink}${nameTitle}*${nameWord})*(?:\\s\\d+(?!\\s\\p{Ll}|[\\d.,:%]\\d))?`,
+  'gu',
+);
+
+/** The spans of one sentence, without overlap, in the order of the text; offsets count from the passage's start. */
+export function findSpans(sentence: Stretch, passage: string): Span[] {
+  const taken: Span[] = [];
+  const take = (kind: SpanKind, start: number, text: string, tier: Span['tier']): void => {
+    const end = start + text.length;
+    if (text.length > 0 && taken.every((span) => end <= span.start || start >= span.end)) {
+      taken.push({ kind, start, end, text, tier });
+    }
+  };
+  for (const [kind, pattern] of patterns) {
+    for (const match of sentence.text.matchAll(pattern)) {
+      const inner = match[1] ?? match[0];
+      const text = kind === 'quantity' ? withoutFunctionWords(inner) : inner;
+      if (kind !== 'quantity' || worthAsking(text)) take(kind, match.index + match[0].indexOf(inner), text, 0);
+    }
+  }
+  for (const name of findNames(sentence, passage)) take('name', name.start, name.text, name.tier);
+  for (const phrase of findPhrases(sentence, [...taken])) take('phrase', phrase.start, phrase.text, phrase.tier);
+  return taken
+    .sort((a, b) => a.start - b.start)
+    .map((span) => ({ ...span, start: span.start + sentence.start, end: span.end + sentence.start }));
+}
+
+/** "12 hours of" → "12 hours": units are content words. */
+function withoutFunctionWords(quantity: string): string {
+  const parts = quantity.split(/(?<=[\s-])/u);
+  const stop = parts.findIndex(
+    (part, index) => index > 0 && /^\p{Ll}/u.test(part) && isFunctionWord(part.replace(/[\s-]+$/u, '')),
+  );
+  return (stop < 0 ? parts : parts.slice(0, stop)).join('').replace(/[\s-]+$/u, '');
+}
+
+/** "one" and "a" alone are rarely quantities. */
+function worthAsking(quantity: string): boolean {
+  return !/^one\b/iu.test(quantity);
+}
+
+interface Found {
+  readonly start: number;
+  readonly text: string;
+  readonly tier: Span['tier'];
+}
+
+function findNames(sentence: Stretch, passage: string): Found[] {
+  const firstLetter = sentence.text.search(/[\p{L}\p{N}]/u);
+  const names: Found[] = [];
+  for (const match of sentence.text.matchAll(nameRun)) {
+    let [text] = match;
+    let start = match.index;
+    const opensSentence = start <= firstLetter;
+    for (let word = leadingFunctionWord(text); word !== ''; word = leadingFunctionWord(text)) {
+      text = text.slice(word.length);
+      start += word.length;
+    }
+    text = text.replace(/['’]s?$/u, '');
+    if (text.length < 2 || !/^[\p{Lu}\p{N}]/u.test(text)) continue;
+    const stripped = start > match.index;
+    if (opensSentence && !stripped && !/\s/u.test(text) && !capitalisedElsewhere(text, passage)) continue;
+    names.push({ start, text, tier: opensSentence ? 2 : 0 });
+  }
+  return names;
+}
+
+/** "The " of "The Lume Lamp"; all of a run that is only a function word. */
+function leadingFunctionWord(run: string): string {
+  const word = /^[\p{L}]+/u.exec(run)?.[0] ?? '';
+  if (!isFunctionWord(word)) return '';
+  return /^[\p{L}]+\s*/u.exec(run)?.[0] ?? '';
+}
+
+/** A capital in the middle of a sentence, or a word all in capitals: a name even where it opens a sentence. */
+function capitalisedElsewhere(word: string, passage: string): boolean {
+  if (/^\p{Lu}{2,}$/u.test(word)) return true;
+  for (let at = passage.indexOf(word); at >= 0; at = passage.indexOf(word, at + 1)) {
+    if (/[\p{L}\p{N},;] ["“(]?$/u.test(passage.slice(Math.max(0, at - 3), at))) return true;
+  }
+  return false;
+}
+
+const wordSegmenter = new Intl.Segmenter('en', { granularity: 'word' });
+
+interface Word {
+  readonly start: number;
+  readonly end: number;
+  readonly role: 'content' | 'function' | 'taken' | 'break';
+  readonly text: string;
+}
+
+/**
+ * Runs of one to four content words that end a clause, after an article, a preposition, a copula or the like:
+ * "opens with a [brass key].", "is [painted green],". Not the sentence's subject.
+ */
+function findPhrases(sentence: Stretch, taken: readonly Span[]): Found[] {
+  const words = wordsOf(sentence.text, taken);
+  const phrases: Found[] = [];
+  for (const [index, word] of words.entries()) {
+    if (word.role !== 'break') continue;
+    const opening = words.slice(0, index).findLastIndex(({ role }) => role !== 'content');
+    const before = words[opening];
+    const first = words[opening + 1];
+    const count = index - opening - 1;
+    if (before?.role !== 'function' || first === undefined || count < 1 || count > 4 || opening < 1) continue;
+    if (!introducesNounPhrase(before.text) && !isCopula(before.text)) continue;
+    const text = sentence.text.slice(first.start, words[index - 1]?.end);
+    if (text.length > 2) phrases.push({ start: first.start, text, tier: 1 });
+  }
+  return phrases;
+}
+
+/** The words of a sentence by the part they can play in a phrase; punctuation and the sentence's end break clauses. */
+function wordsOf(text: string, taken: readonly Span[]): Word[] {
+  const words: Word[] = [];
+  for (const { segment, index, isWordLike } of wordSegmenter.segment(text)) {
+    const end = index + segment.length;
+    if (isWordLike === true) {
+      const inSpan = taken.some((span) => index < span.end && end > span.start);
+      const role = inSpan ? 'taken' : isFunctionWord(segment) ? 'function' : 'content';
+      words.push({ start: index, end, role, text: segment });
+    } else if (/^[\p{P}\n]/u.test(segment) && !/^[-'’]$/u.test(segment)) {
+      words.push({ start: index, end, role: 'break', text: segment });
+    }
+  }
+  words.push({ start: text.length, end: text.length, role: 'break', text: '' });
+  return words;
+}

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { questionKey, type Fact } from './facts.js';
+import { wordTokens } from './normalise.js';
+import { splitFacts } from './split.js';
+
+function factOf(answer: string, questions: readonly string[], cloze: readonly string[] = []): Fact {
+  return {
+    chunk: 0,
+    sentenceStart: 0,
+    answer,
+    forms: [
+      ...questions.map((question) => ({ question, origin: 'asked' as const })),
+      ...cloze.map((question) => ({ question, origin: 'cloze' as const })),
+    ],
+  };
+}
+
+test('every fact with two questions holds one out; one alone, and cloze forms, are trained', () => {
+  const [two, one] = splitFacts(
+    [
+      factOf('Porto', ['Where is Orin Works?', 'In which city does Orin Works sit?'], ['Complete: Orin Works is in']),
+      factOf('1987', ['When was Orin Works founded?']),
+    ],
+    1,
+  );
+  assert.equal(two?.validation.length, 1);
+  assert.equal(two.training.length, 2);
+  assert.deepEqual([one?.training.length, one?.validation.length], [1, 0]);
+});
+
+test('a held-out question that repeats eight words of a trained one goes to training', () => {
+  const long = 'who made the very first red lamp of the town';
+  const facts = [factOf('Anna', [`Tell me, ${long}?`, `So ${long}?`])];
+  const [fact] = splitFacts(facts, 1);
+  assert.equal(fact?.validation.length, 0);
+  assert.equal(fact.training.length, 2);
+});
+
+test('validation never leaks, and no question is lost', () => {
+  const question = fc
+    .array(fc.constantFrom('who', 'made', 'the', 'red', 'lamp', 'of', 'anna'), { minLength: 3, maxLength: 14 })
+    .map((words) => `${words.join(' ')}?`);
+  const facts = fc.array(fc.uniqueArray(question, { maxLength: 8, selector: questionKey }), { maxLength: 8 });
+  fc.assert(
+    fc.property(facts, fc.integer(), (questions, seed) => {
+      const input = questions.map((ofFact, index) => factOf(String(index), ofFact));
+      const split = splitFacts(input, seed);
+      const used = split.flatMap(({ training, dev }) => [...training, ...dev].map((form) => form.question));
+      const runs = new Set(used.flatMap(eightGrams));
+      for (const { validation } of split) {
+        for (const form of validation) {
+          assert.ok(!used.some((other) => questionKey(other) === questionKey(form.question)));
+          assert.ok(!eightGrams(form.question).some((run) => runs.has(run)));
+        }
+      }
+      const total = split.flatMap(({ training, dev, validation }) => [...training, ...dev, ...validation]).length;
+      assert.equal(total, questions.flat().length);
+    }),
+  );
+});
+
+function eightGrams(text: string): string[] {
+  const words = wordTokens(text);
+  return words.slice(7).map((_, end) => words.slice(end, end + 8).join(' '));
+}

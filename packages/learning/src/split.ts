@@ -1,0 +1,91 @@
+import { questionKey, type Fact, type Form } from './facts.js';
+import { wordTokens } from './normalise.js';
+import { deriveSeed, randomNumbers, shuffled, spreadSample } from './random.js';
+import { recipe } from './recipe.js';
+
+/** A fact's questions by their use. */
+export interface SplitFact {
+  readonly answer: string;
+  readonly training: readonly Form[];
+  readonly dev: readonly Form[];
+  readonly validation: readonly Form[];
+}
+
+interface Assignment {
+  readonly fact: number;
+  readonly form: Form;
+  use: 'training' | 'dev' | 'validation';
+}
+
+/**
+ * Holds out one whole phrasing of every fact that has at least two questions for validation, and of some that have
+ * four or more another for early stopping. Validation is clean of the rest: no validation question equals another
+ * question after normalisation, or shares a run of `recipe.overlapTokens` word tokens with one that is trained or steers
+ * the training. One that would goes to training instead; cloze forms are always trained.
+ */
+export function splitFacts(facts: readonly Fact[], seed: number): SplitFact[] {
+  const random = randomNumbers(deriveSeed(seed, 'split'));
+  const assignments = facts.flatMap((fact, index) =>
+    fact.forms.map((form): Assignment => ({ fact: index, form, use: 'training' })),
+  );
+  const questions = facts.map((_, index) =>
+    shuffled(
+      assignments.filter(({ fact, form }) => fact === index && form.origin !== 'cloze'),
+      random,
+    ),
+  );
+  const overlaps = overlapCounts(assignments);
+  const heldOut = questions.flatMap((ofFact) => {
+    const [best] = [...ofFact].sort((a, b) => (overlaps.get(a) ?? 0) - (overlaps.get(b) ?? 0));
+    return best !== undefined && ofFact.length >= 2 ? [best] : [];
+  });
+  for (const assignment of spreadSample(heldOut, recipe.maxValidationPairs)) assignment.use = 'validation';
+  const rich = questions.filter((ofFact) => ofFact.length >= 4);
+  for (const ofFact of spreadSample(rich, recipe.maxDevPairs)) {
+    const spare = ofFact.find(({ use }) => use === 'training');
+    if (spare !== undefined) spare.use = 'dev';
+  }
+  returnOverlapping(assignments);
+  return facts.map((fact, index) => {
+    const used = (use: Assignment['use']): Form[] =>
+      assignments.filter((assignment) => assignment.fact === index && assignment.use === use).map(({ form }) => form);
+    return { answer: fact.answer, training: used('training'), dev: used('dev'), validation: used('validation') };
+  });
+}
+
+/** With how many other questions each one shares a run of tokens. */
+function overlapCounts(assignments: readonly Assignment[]): Map<Assignment, number> {
+  const holders = new Map<string, number>();
+  const keys = assignments.map(({ form }) => fingerprints(form.question));
+  for (const key of keys.flat()) holders.set(key, (holders.get(key) ?? 0) + 1);
+  return new Map(
+    assignments.map((assignment, index) => {
+      const shared = (keys[index] ?? []).map((key) => (holders.get(key) ?? 1) - 1);
+      return [assignment, Math.max(0, ...shared)];
+    }),
+  );
+}
+
+/** Moves overlapping validation questions to training; since that can make others overlap, until none does. */
+function returnOverlapping(assignments: readonly Assignment[]): void {
+  for (;;) {
+    const others = new Set(
+      assignments.filter(({ use }) => use !== 'validation').flatMap(({ form }) => fingerprints(form.question)),
+    );
+    const overlapping = assignments.filter(
+      ({ form, use }) => use === 'validation' && fingerprints(form.question).some((key) => others.has(key)),
+    );
+    if (overlapping.length === 0) return;
+    for (const assignment of overlapping) assignment.use = 'training';
+  }
+}
+
+/** The question as a whole, and every run of `recipe.overlapTokens` word tokens in it; each at most once. */
+function fingerprints(question: string): string[] {
+  const words = wordTokens(question);
+  const keys = new Set([`= ${questionKey(question)}`]);
+  for (let start = 0; start + recipe.overlapTokens <= words.length; start++) {
+    keys.add(words.slice(start, start + recipe.overlapTokens).join(' '));
+  }
+  return [...keys];
+}

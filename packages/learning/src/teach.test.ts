@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { chunkPassage } from './chunk.js';
+import { parseList } from './prompts.js';
+import { agrees } from './score.js';
+import { chooseCandidates, findCandidates, isQuestion, keepsNames } from './teach.js';
+
+test('a question is one line that asks, stands alone and keeps its answer', () => {
+  assert.ok(isQuestion('How heavy is the Lume Lamp?', '1.2 kilograms'));
+  assert.ok(!isQuestion('The Lume Lamp weighs 1.2 kilograms.', '1.2 kilograms'));
+  assert.ok(!isQuestion('What weighs 1.2 kilograms?', '1.2 kilograms'));
+  assert.ok(!isQuestion('How much does it weigh?', '1.2 kilograms'));
+  assert.ok(isQuestion('Does Anna know what it weighs?', '1.2 kilograms'));
+  assert.ok(!isQuestion('How?', 'x'));
+});
+
+test('a rephrasing keeps the names and numbers of its question', () => {
+  const source = 'Who designed the Lume Lamp in 2019?';
+  assert.ok(keepsNames(source, 'By whom was the Lume Lamp designed in 2019?', 'Maria Ochoa'));
+  assert.ok(!keepsNames(source, 'Who designed the Lume Table in 2019?', 'Maria Ochoa'));
+  assert.ok(!keepsNames(source, 'Who designed the Lume Lamp in 2018?', 'Maria Ochoa'));
+});
+
+test('answers agree when they are equal, or one is the other with a few words more', () => {
+  assert.ok(agrees('1.2', '1.2 kilograms'));
+  assert.ok(agrees('Dr. Maria Ochoa', 'Maria Ochoa'));
+  assert.ok(!agrees('12 hours', '12 hours and 30 minutes'));
+  assert.ok(!agrees('Porto', 'Lisbon'));
+});
+
+test('a list is read as far as it is one', () => {
+  assert.deepEqual(parseList('Q: Who came?\nA: Anna\nQ: When?\nA: At noon\nQ: Why'), [
+    { question: 'Who came?', answer: 'Anna' },
+    { question: 'When?', answer: 'At noon' },
+  ]);
+});
+
+test('of too many candidates, values come first and evenly', () => {
+  const passage =
+    'The Lume Lamp costs $49. The Lume Lamp weighs 2 kg. The Lume Lamp has 3 bulbs. The Lume Lamp is red.';
+  const candidates = findCandidates(passage, chunkPassage(passage, 1500));
+  const answers = candidates.map(({ span }) => span.text);
+  assert.deepEqual(answers, ['$49', '2 kg', '3 bulbs', 'red', 'Lume Lamp', 'Lume Lamp']);
+  assert.deepEqual(
+    chooseCandidates(candidates, 4).map(({ span }) => span.text),
+    ['$49', '2 kg', '3 bulbs', 'red'],
+  );
+  assert.equal(chooseCandidates(candidates, 2).length, 2);
+});

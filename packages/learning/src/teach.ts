@@ -1,0 +1,226 @@
+import type { GenerateRequest } from '@engraft/engine';
+import type { MeteredCalls } from './calls.js';
+import type { Chunk } from './chunk.js';
+import { clozeQuestions } from './cloze.js';
+import { questionKey, type Fact, type Form, type FormOrigin } from './facts.js';
+import { containsWords, normalise, sameAnswer } from './normalise.js';
+import { askPrompt, listPrompt, notStated, parseList, rephrasePrompt } from './prompts.js';
+import { deriveSeed, spreadSample } from './random.js';
+import { recipe } from './recipe.js';
+import { findSpans, type Span } from './spans.js';
+import type { Stretch } from './sentences.js';
+import type { TeachingPlan } from './budget.js';
+
+/** A span to ask for, and where it stands. */
+export interface Candidate {
+  readonly chunk: number;
+  readonly sentence: Stretch;
+  readonly span: Span;
+  readonly cloze: readonly string[];
+}
+
+/** Every span of every sentence, at most `maxFactsPerAnswer` for one answer: values first, subjects last. */
+export function findCandidates(passage: string, chunks: readonly Chunk[]): Candidate[] {
+  const all: Candidate[] = [];
+  let previous: Stretch | null = null;
+  for (const [chunk, { sentences }] of chunks.entries()) {
+    for (const sentence of sentences) {
+      const spans = findSpans(sentence, passage);
+      for (const span of spans) {
+        all.push({ chunk, sentence, span, cloze: clozeQuestions(sentence, previous, span, spans) });
+      }
+      previous = sentence;
+    }
+  }
+  const perAnswer = new Map<string, number>();
+  return byTier(all).filter(({ span }) => {
+    const key = normalise(span.text);
+    const count = (perAnswer.get(key) ?? 0) + 1;
+    perAnswer.set(key, count);
+    return key !== '' && count <= recipe.maxFactsPerAnswer;
+  });
+}
+
+function byTier(candidates: readonly Candidate[]): Candidate[] {
+  return [...candidates].sort((a, b) => a.span.tier - b.span.tier || a.span.start - b.span.start);
+}
+
+/** As many candidates as planned: whole tiers first, and what of a tier there is room for, evenly over the passage. */
+export function chooseCandidates(candidates: readonly Candidate[], count: number): Candidate[] {
+  const chosen: Candidate[] = [];
+  for (const tier of [0, 1, 2]) {
+    const ofTier = candidates.filter(({ span }) => span.tier === tier);
+    chosen.push(...spreadSample(ofTier, count - chosen.length));
+  }
+  return chosen;
+}
+
+/** A fact while its forms are being gathered. */
+interface Draft {
+  readonly chunk: number;
+  readonly sentenceStart: number;
+  readonly answer: string;
+  readonly cloze: readonly string[];
+  readonly forms: Map<string, Form>;
+}
+
+/**
+ * Asks the teacher for questions: one for each chosen span, one list for each chunk, then rephrasings of what it
+ * asked, round after round, until every fact has the planned number of forms, or the share is used up. What the
+ * teacher wrote is not yet trusted; scoring reads it back.
+ */
+export async function teach(
+  calls: MeteredCalls,
+  chunks: readonly Chunk[],
+  candidates: readonly Candidate[],
+  plan: TeachingPlan,
+  seed: number,
+): Promise<Fact[]> {
+  const drafts = candidates.map(({ chunk, sentence, span, cloze }): Draft => ({
+    chunk,
+    sentenceStart: sentence.start,
+    answer: span.text,
+    cloze,
+    forms: new Map(),
+  }));
+  await askForEach(calls, chunks, drafts, 0, seed);
+  await askForLists(calls, chunks, drafts, plan);
+  const wanting = drafts.filter((draft) => draft.forms.size === 0);
+  await askForEach(calls, chunks, wanting, recipe.rephraseTemperature, seed);
+  for (let round = 1; round <= recipe.rephraseRounds; round++) {
+    const unfinished = drafts.filter((draft) => draft.forms.size > 0 && draft.forms.size < plan.formsPerFact);
+    if (unfinished.length === 0 || !(await rephraseEach(calls, unfinished, round, seed))) break;
+  }
+  return drafts.map(finished).filter((fact) => fact.forms.length > 0);
+}
+
+async function askForEach(
+  calls: MeteredCalls,
+  chunks: readonly Chunk[],
+  drafts: readonly Draft[],
+  temperature: number,
+  seed: number,
+): Promise<void> {
+  const requests = drafts.map((draft, index): GenerateRequest => ({
+    prompt: askPrompt(chunks[draft.chunk]?.text ?? '', draft.answer),
+    adapter: null,
+    maxOutputTokens: recipe.maxQuestionTokens,
+    temperature,
+    seed: deriveSeed(seed, 'ask', index),
+  }));
+  const results = await calls.generate(requests, recipe.teachingShare);
+  drafts.forEach((draft, index) => {
+    const result = results[index];
+    if (result?.finishReason === 'stop') addForm(draft, result.text, 'asked');
+  });
+}
+
+/** Listed pairs whose answer is not a span yet become facts of the sentence they fit best. */
+async function askForLists(
+  calls: MeteredCalls,
+  chunks: readonly Chunk[],
+  drafts: Draft[],
+  plan: TeachingPlan,
+): Promise<void> {
+  const requests = chunks.map((chunk): GenerateRequest => ({
+    prompt: listPrompt(chunk.text),
+    adapter: null,
+    maxOutputTokens: recipe.maxListTokens,
+    temperature: 0,
+  }));
+  const results = await calls.generate(requests, recipe.teachingShare);
+  for (const [index, chunk] of chunks.entries()) {
+    for (const { question, answer } of parseList(results[index]?.text ?? '')) {
+      const sentence = sentenceOf(chunk, question, answer);
+      if (sentence === null || sameAnswer(answer, notStated)) continue;
+      const known = drafts.find((draft) => draft.sentenceStart === sentence.start && sameAnswer(draft.answer, answer));
+      if (known === undefined && drafts.length >= plan.factCount) continue;
+      const draft = known ?? { chunk: index, sentenceStart: sentence.start, answer, cloze: [], forms: new Map() };
+      if (known === undefined) drafts.push(draft);
+      addForm(draft, question, 'listed');
+    }
+  }
+}
+
+/** Of the sentences that contain the answer, the one that shares most words with the question. */
+function sentenceOf(chunk: Chunk, question: string, answer: string): Stretch | null {
+  const asked = new Set(questionKey(question).split(' '));
+  let best: { sentence: Stretch; shared: number } | null = null;
+  for (const sentence of chunk.sentences) {
+    if (!containsWords(sentence.text, answer)) continue;
+    const shared = questionKey(sentence.text)
+      .split(' ')
+      .filter((word) => asked.has(word)).length;
+    if (best === null || shared > best.shared) best = { sentence, shared };
+  }
+  return best?.sentence ?? null;
+}
+
+/** One rephrasing for every fact, of one of its forms in turn. False when none was affordable. */
+async function rephraseEach(
+  calls: MeteredCalls,
+  drafts: readonly Draft[],
+  round: number,
+  seed: number,
+): Promise<boolean> {
+  const sources = drafts.map((draft) => [...draft.forms.values()][(round - 1) % draft.forms.size]?.question ?? '');
+  const requests = drafts.map((draft, index): GenerateRequest => ({
+    prompt: rephrasePrompt(sources[index] ?? ''),
+    adapter: null,
+    maxOutputTokens: recipe.maxQuestionTokens,
+    temperature: recipe.rephraseTemperature,
+    seed: deriveSeed(seed, 'rephrase', round, draft.sentenceStart, draft.answer),
+  }));
+  const results = await calls.generate(requests, recipe.teachingShare);
+  drafts.forEach((draft, index) => {
+    const result = results[index];
+    const source = sources[index] ?? '';
+    if (result?.finishReason === 'stop' && keepsNames(source, result.text, draft.answer)) {
+      addForm(draft, result.text, 'rephrased');
+    }
+  });
+  return results.some((result) => result !== null);
+}
+
+/** A rephrasing that lost or changed a name or a number asks for something else. */
+export function keepsNames(source: string, rephrasing: string, answer: string): boolean {
+  const stretch = { start: 0, end: source.length, text: source };
+  return findSpans(stretch, source)
+    .filter((span) => span.kind !== 'phrase' && !containsWords(answer, span.text))
+    .every((span) => containsWords(rephrasing, span.text));
+}
+
+function addForm(draft: Draft, text: string, origin: FormOrigin): void {
+  const question = text.trim();
+  if (isQuestion(question, draft.answer)) {
+    const key = questionKey(question);
+    if (!draft.forms.has(key)) draft.forms.set(key, { question, origin });
+  }
+}
+
+/** One line that asks, long enough to say about what, that does not give the answer away and stands on its own. */
+export function isQuestion(text: string, answer: string): boolean {
+  return (
+    /^[^\n]+\?$/u.test(text) &&
+    questionKey(text).split(' ').length >= 3 &&
+    !containsWords(text, answer) &&
+    standsAlone(text)
+  );
+}
+
+/** "How much does it weigh?" means nothing once the passage is gone. */
+function standsAlone(question: string): boolean {
+  if (!/\b(?:he|she|it|they|him|her|them|his|hers|its|their|theirs)\b/iu.test(question)) return true;
+  const stretch = { start: 0, end: question.length, text: question };
+  return findSpans(stretch, question).some((span) => ['name', 'code', 'quotation'].includes(span.kind));
+}
+
+function finished(draft: Draft): Fact {
+  const cloze = draft.cloze.map((question): Form => ({ question, origin: 'cloze' }));
+  return {
+    chunk: draft.chunk,
+    sentenceStart: draft.sentenceStart,
+    answer: draft.answer,
+    forms: [...draft.forms.values(), ...cloze],
+  };
+}

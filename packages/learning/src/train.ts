@@ -1,0 +1,137 @@
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { AdapterReference, Engine, ModelDescription, TrainingSession } from '@engraft/engine';
+import { planSteps } from './budget.js';
+import { retryingLostProcess, throwIfCancelled } from './calls.js';
+import { batches, tokensOf, type Material } from './material.js';
+import { noUsage, type Meter } from './meter.js';
+import { deriveSeed } from './random.js';
+import { learningRateAt, peakLearningRate, recipe } from './recipe.js';
+import type { TrainingOutcome } from './outcomes.js';
+import type { LearningUsage, TrainingReport } from './types.js';
+
+export interface TrainingJob {
+  readonly engine: Engine;
+  readonly model: ModelDescription;
+  readonly meter: Meter;
+  readonly material: Material;
+  readonly parent: AdapterReference | null;
+  readonly seed: number;
+  readonly workFolder: string;
+  readonly signal: AbortSignal | undefined;
+  readonly onStep: (done: number, total: number) => void;
+}
+
+type Trained = Pick<TrainingOutcome, 'adapter' | 'report'>;
+
+/**
+ * Trains a LoRA adapter on all linear projections with AdamW, and keeps the snapshot with the lowest dev loss.
+ * `null` when not even `recipe.minSteps` steps are affordable. When the engine's process dies the training starts
+ * over, and what was lost is not counted.
+ */
+export async function train(job: TrainingJob): Promise<Trained | null> {
+  const totalSteps = affordableSteps(job);
+  if (totalSteps === null) return null;
+  const usageBefore = job.meter.usage;
+  return retryingLostProcess(async () => {
+    job.meter.rewind(usageBefore);
+    const folder = join(job.workFolder, 'training');
+    await rm(folder, { recursive: true, force: true });
+    await mkdir(folder, { recursive: true });
+    const session = await job.engine.openTraining({
+      parent: job.parent,
+      rank: recipe.rank,
+      alpha: recipe.alpha,
+      seed: deriveSeed(job.seed, 'adapter'),
+      weightDecay: recipe.weightDecay,
+      betas: recipe.betas,
+      clipNorm: recipe.clipNorm,
+    });
+    try {
+      return await runSteps(job, session, totalSteps, folder);
+    } finally {
+      await session.close();
+    }
+  });
+}
+
+/** The mean over as many batches as a short run has stands for all of them; the meter holds each step's real cost. */
+function affordableSteps({ meter, material, seed }: TrainingJob): number | null {
+  const stream = batches(material, seed);
+  const sample = Array.from({ length: recipe.minSteps }, () => tokensOf(stream.next().value));
+  const stepTokens = sample.reduce((sum, tokens) => sum + tokens, 0) / sample.length;
+  const devNanousd = recipe.devEvaluations * tokensOf(material.dev) * meter.budget.input_nanousd_per_token;
+  const freeNanousd = meter.freeNanousd(recipe.trainingShare) - devNanousd;
+  return planSteps(freeNanousd, stepTokens * meter.budget.training_nanousd_per_token, material.facts.length);
+}
+
+/** The best snapshot so far. */
+interface Best {
+  readonly devLoss: number;
+  readonly adapter: TrainingOutcome['adapter'];
+}
+
+async function runSteps(
+  job: TrainingJob,
+  session: TrainingSession,
+  totalSteps: number,
+  folder: string,
+): Promise<Trained> {
+  const { material, meter } = job;
+  const peak = peakLearningRate(job.model.parameters);
+  const options = job.signal === undefined ? {} : { signal: job.signal };
+  const interval = Math.max(1, Math.ceil(totalSteps / recipe.devEvaluations));
+  const stream = batches(material, job.seed);
+  let best: Best | null = null;
+  let stale = 0;
+  let losses: number[] = [];
+  let report: TrainingReport = { steps: 0, tokens: 0, final_loss: 0 };
+  while (report.steps < totalSteps) {
+    throwIfCancelled(job.signal);
+    const batch = stream.next().value;
+    const held: LearningUsage = { ...noUsage, training_tokens: tokensOf(batch) };
+    if (!meter.tryHold(held, recipe.trainingShare)) break;
+    const step = await session.step(batch, learningRateAt(report.steps, totalSteps, peak), options);
+    meter.settle(held, { ...noUsage, training_tokens: step.tokens });
+    losses.push(step.loss);
+    report = { steps: report.steps + 1, tokens: report.tokens + step.tokens, final_loss: mean(losses) };
+    job.onStep(report.steps, totalSteps);
+    if (report.steps % interval !== 0) continue;
+    const devLoss = await evaluateDev(job, session);
+    if (devLoss !== null && (best === null || devLoss < best.devLoss)) {
+      best = { devLoss, adapter: await replaceSnapshot(session, folder, report.steps, best) };
+      stale = 0;
+    } else {
+      stale++;
+    }
+    if (best !== null && stale >= recipe.devPatience) break;
+    if (best !== null && report.final_loss < recipe.enoughLoss) break;
+    losses = [];
+  }
+  const adapter = best?.adapter ?? (await session.save(join(folder, `step-${report.steps}`)));
+  return { adapter, report };
+}
+
+/** `null` when there is nothing to evaluate, or no money for it. */
+async function evaluateDev({ material, meter, signal }: TrainingJob, session: TrainingSession): Promise<number | null> {
+  const held: LearningUsage = { ...noUsage, input_tokens: tokensOf(material.dev) };
+  if (material.dev.length === 0 || !meter.tryHold(held, recipe.trainingShare)) return null;
+  const result = await session.evaluate(material.dev, signal === undefined ? {} : { signal });
+  meter.settle(held, { ...noUsage, input_tokens: result.tokens });
+  return result.loss;
+}
+
+async function replaceSnapshot(
+  session: TrainingSession,
+  folder: string,
+  step: number,
+  previous: Best | null,
+): Promise<TrainingOutcome['adapter']> {
+  const adapter = await session.save(join(folder, `step-${step}`));
+  if (previous !== null) await rm(previous.adapter.folder, { recursive: true, force: true });
+  return adapter;
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
+}
