@@ -1,0 +1,37 @@
+import { ApiError, errorEnvelope, type ErrorCode, type ErrorEnvelope } from '@engraft/contract';
+import { EngineError, type EngineErrorCode } from '@engraft/engine';
+import { isDatabaseUnavailable } from '../db/databaseErrors.js';
+
+/** What the engine says that is not an unexpected error of ours. */
+const engineErrors: Partial<Record<EngineErrorCode, ErrorCode>> = {
+  context_length_exceeded: 'context_length_exceeded',
+  invalid_request: 'invalid_request',
+  checkpoint_invalid: 'not_configured',
+  process_lost: 'service_unavailable',
+};
+
+/** The one place where an exception becomes an error of the contract's table. What is not known is `internal_error`. */
+export function toApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  if (isDatabaseUnavailable(error)) return new ApiError('service_unavailable');
+  if (error instanceof EngineError) return new ApiError(engineErrors[error.code] ?? 'internal_error');
+  if (isRefusedByFastify(error)) return new ApiError('invalid_request', { message: 'The request is malformed.' });
+  return new ApiError('internal_error');
+}
+
+export function envelopeOf(error: ApiError, request_id: string): ErrorEnvelope {
+  return errorEnvelope(error.code, request_id, error.details);
+}
+
+/** A request that the framework could not read, such as one with a malformed Content-Type. */
+function isRefusedByFastify(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    'code' in error &&
+    typeof error.code === 'string' &&
+    error.code.startsWith('FST_ERR_') &&
+    'statusCode' in error &&
+    typeof error.statusCode === 'number' &&
+    error.statusCode < 500
+  );
+}

@@ -1,0 +1,95 @@
+import { fastify, LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import type { Registry } from 'prom-client';
+import { ApiError } from '@engraft/contract';
+import type { AdmissionContext } from '../admission/admitJob.js';
+import { newId } from '../ids.js';
+import { authenticateRequest, checkScope, refuseBrowsers } from './authenticateRequest.js';
+import { observeRequests } from './observeRequests.js';
+import { readBodyBytes } from './readBody.js';
+import { newRequestState } from './requestState.js';
+import { activationRoute } from './routes/activation.js';
+import { inferenceRoute } from './routes/inferences.js';
+import { internalizationRoute } from './routes/internalizations.js';
+import { jobRoutes } from './routes/jobs.js';
+import { operationRoutes } from './routes/operations.js';
+import { subjectRoutes } from './routes/subjects.js';
+import { sendClientError, sendErrors, sendFrameworkError } from './sendErrors.js';
+import { answerUnknownPaths } from './unknownPaths.js';
+
+export interface AppOptions extends AdmissionContext {
+  /** Names what is missing before the service can take work; empty: ready. */
+  readonly readiness: () => Promise<readonly string[]>;
+  readonly logger: FastifyBaseLogger;
+  readonly metrics: Registry;
+}
+
+/** The longest time that a client may take to send one request. */
+const request_timeout_ms = 60_000;
+
+/**
+ * The HTTP interface, not yet listening. Checks run in this order: request id → Origin → key → scope → body size →
+ * syntax and schema → tenant and subject agreement, and then those of `admitJob`.
+ */
+export function buildApp(options: AppOptions): FastifyInstance {
+  const app: FastifyInstance = fastify({
+    loggerInstance: options.logger,
+    // `observeRequests` writes the log; the framework's own lines would show URLs.
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
+    genReqId: () => newId('req'),
+    requestTimeout: request_timeout_ms,
+    return503OnClosing: false,
+    // No shorter than the request line may be: an id of any length is looked up, and not found.
+    routerOptions: { maxParamLength: 1 << 16 },
+    frameworkErrors: sendFrameworkError,
+    clientErrorHandler: sendClientError,
+  });
+  let closing = false;
+  app.addHook('preClose', (done) => {
+    closing = true;
+    done();
+  });
+
+  app.decorateRequest('state');
+  app.addHook('onRequest', (request, reply, done) => {
+    request.state = newRequestState();
+    void reply.header('x-request-id', request.id);
+    done();
+  });
+  observeRequests(app, options.metrics);
+  sendErrors(app);
+  answerUnknownPaths(app);
+  acceptBodies(app);
+
+  operationRoutes(app, options);
+  app.register(
+    (api, _options, registered) => {
+      api.addHook('onRequest', async (request, reply) => {
+        if (closing) throw new ApiError('service_unavailable');
+        void reply.header('cache-control', 'no-store');
+        refuseBrowsers(request);
+        await authenticateRequest(options.db, request);
+        checkScope(request);
+      });
+      api.addHook('preParsing', async (request, _reply, payload) => {
+        if (request.method === 'POST') request.state.body = await readBodyBytes(payload);
+        return payload;
+      });
+      inferenceRoute(api, options);
+      internalizationRoute(api, options);
+      jobRoutes(api, options);
+      subjectRoutes(api, options);
+      activationRoute(api, options);
+      registered();
+    },
+    { prefix: '/v1' },
+  );
+  return app;
+}
+
+/** The hook above has read the body, whatever its type: the framework's own parsers have nothing left to do. */
+function acceptBodies(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, _payload, parsed) => {
+    parsed(null);
+  });
+}

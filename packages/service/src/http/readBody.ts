@@ -1,0 +1,73 @@
+import type { Readable } from 'node:stream';
+import { ApiError, limits, type ReadOutcome } from '@engraft/contract';
+import type { FastifyRequest } from 'fastify';
+
+/**
+ * The bytes of a request body, "counted while reading, whatever Content-Length says". After a refusal the rest is
+ * read and thrown away (by Node.js, when the response has been sent), so that the client gets to see the response.
+ */
+export async function readBodyBytes(stream: Readable): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    const stop = (): void => {
+      stream.off('data', onData).off('end', onEnd).off('error', onLost).off('close', onLost);
+    };
+    const onData = (chunk: Buffer): void => {
+      bytes += chunk.length;
+      if (bytes <= limits.request_body_bytes) {
+        chunks.push(chunk);
+        return;
+      }
+      stop();
+      stream.resume();
+      reject(new ApiError('payload_too_large'));
+    };
+    const onEnd = (): void => {
+      stop();
+      resolve(Buffer.concat(chunks));
+    };
+    const onLost = (): void => {
+      stop();
+      reject(new ApiError('invalid_request', { message: 'The request body ended before its end.' }));
+    };
+    stream.on('data', onData).on('end', onEnd).on('error', onLost).on('close', onLost);
+  });
+}
+
+/** The JSON body of a request, read by the contract. Anything that does not fit is 422 `invalid_request`. */
+export function readJsonBody<Value>(request: FastifyRequest, read: (body: unknown) => ReadOutcome<Value>): Value {
+  if (!isJsonContentType(request.headers['content-type'])) {
+    throw invalid('Content-Type', 'the body must be sent as application/json, in UTF-8');
+  }
+  const outcome = read(parseJson(request.state.body ?? Buffer.alloc(0)));
+  if (outcome.kind === 'invalid') throw invalid(outcome.param, outcome.message);
+  return outcome.value;
+}
+
+/** "Query parameters that an endpoint does not define are refused with 422 rather than ignored." */
+export function refuseQueryParameters(request: FastifyRequest): void {
+  const query = request.url.split('?', 2)[1] ?? '';
+  const [name] = new URLSearchParams(query).keys();
+  if (name !== undefined) throw invalid(name.slice(0, 100), 'this endpoint takes no query parameter of this name');
+}
+
+/** A 422 about one field, header or parameter; '' is the body itself. */
+export function invalid(param: string, message: string): ApiError {
+  return new ApiError('invalid_request', {
+    message: param === '' ? `Invalid body: ${message}.` : `Invalid ${param}: ${message}.`,
+    ...(param === '' ? {} : { param }),
+  });
+}
+
+function isJsonContentType(header: string | undefined): boolean {
+  return /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?;?$/i.test(header ?? '');
+}
+
+function parseJson(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as unknown;
+  } catch {
+    throw invalid('', 'it is not JSON in UTF-8');
+  }
+}

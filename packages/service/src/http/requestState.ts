@@ -1,0 +1,26 @@
+import type { ErrorCode, Scope } from '@engraft/contract';
+import type { AuthenticatedKey } from '../keys/authenticate.js';
+
+/** What the hooks learn of a request, for the routes and the log. */
+export interface RequestState {
+  /** Set on every authenticated request. */
+  key: AuthenticatedKey | null;
+  /** The bytes of the body, within the limit; `null` on requests without one. */
+  body: Buffer | null;
+  error_code: ErrorCode | null;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** See `requestState.ts`. */
+    state: RequestState;
+  }
+  interface FastifyContextConfig {
+    /** The key needs one of these; empty: any valid key will do. Required on every route under `/v1`. */
+    anyScopeOf?: readonly Scope[];
+  }
+}
+
+export function newRequestState(): RequestState {
+  return { key: null, body: null, error_code: null };
+}

@@ -1,0 +1,50 @@
+import type { Socket } from 'node:net';
+import { ApiError } from '@engraft/contract';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { newId } from '../ids.js';
+import { envelopeOf, toApiError } from './apiErrors.js';
+import { describeError } from './describeError.js';
+
+/** Every exception of a hook or route leaves as the error envelope; the unexpected ones are logged in full. */
+export function sendErrors(app: FastifyInstance): void {
+  app.setErrorHandler((error: unknown, request, reply) => {
+    const answer = toApiError(error);
+    request.state.error_code = answer.code;
+    if (answer.status >= 500) {
+      const level = answer.code === 'internal_error' ? 'error' : 'warn';
+      request.log[level]({ error_code: answer.code, error: describeError(error) }, 'failed');
+    }
+    return sendError(answer, request, reply);
+  });
+}
+
+/** For what the framework refuses before any hook runs, such as a URL that cannot be decoded: it names nothing. */
+export function sendFrameworkError(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
+  void reply.header('x-request-id', request.id);
+  void sendError(new ApiError('not_found'), request, reply);
+}
+
+/** For what is not HTTP, or has headers without end. There is no request, only a socket. */
+export function sendClientError(error: Error, socket: Socket): void {
+  const code = 'code' in error ? error.code : undefined;
+  if (code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const request_id = newId('req');
+  const answer = new ApiError('invalid_request', { message: 'This is not a well-formed HTTP request.' });
+  const body = JSON.stringify(envelopeOf(answer, request_id));
+  const head = [
+    `HTTP/1.1 ${answer.status} Unprocessable Entity`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `X-Request-Id: ${request_id}`,
+    'Connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}
+
+function sendError(error: ApiError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (error.code === 'unauthorized') void reply.header('www-authenticate', 'Bearer');
+  return reply.code(error.status).send(envelopeOf(error, request.id));
+}

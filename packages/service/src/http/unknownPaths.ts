@@ -1,0 +1,41 @@
+import { ApiError } from '@engraft/contract';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { refuseBrowsers } from './authenticateRequest.js';
+
+/**
+ * Answers what no route takes: 405 with `Allow` on a known path, else 404. Call it before the routes are registered.
+ * Both come before authentication: there is nothing behind them to protect.
+ */
+export function answerUnknownPaths(app: FastifyInstance): void {
+  const methodsByPath = new Map<string, Set<string>>();
+  app.addHook('onRoute', ({ method, url }) => {
+    const methods = methodsByPath.get(url) ?? new Set();
+    for (const name of [method].flat()) methods.add(name);
+    methodsByPath.set(url, methods);
+  });
+  const allowedMethods = (path: string): string[] =>
+    [...methodsByPath].filter(([pattern]) => pathMatches(pattern, path)).flatMap(([, methods]) => [...methods]);
+
+  app.setNotFoundHandler((request: FastifyRequest, reply: FastifyReply) => {
+    const path = request.url.split('?', 1)[0] ?? '';
+    if (isApiPath(path)) refuseBrowsers(request);
+    const allowed = allowedMethods(path);
+    if (allowed.length === 0 || allowed.includes(request.method)) throw new ApiError('not_found');
+    void reply.header('allow', allowed.join(', '));
+    throw new ApiError('method_not_allowed');
+  });
+}
+
+function isApiPath(path: string): boolean {
+  return path === '/v1' || path.startsWith('/v1/');
+}
+
+/** `/v1/jobs/:id` matches `/v1/jobs/anything`. */
+function pathMatches(pattern: string, path: string): boolean {
+  const wanted = pattern.split('/');
+  const segments = path.split('/');
+  return (
+    wanted.length === segments.length &&
+    wanted.every((part, index) => (part.startsWith(':') ? segments[index] !== '' : part === segments[index]))
+  );
+}

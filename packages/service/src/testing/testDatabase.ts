@@ -1,0 +1,74 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Kysely } from 'kysely';
+import pg from 'pg';
+import { openDatabase } from '../db/database.js';
+import { attachEmbeddedPostgres } from '../db/embeddedPostgres/index.js';
+import { migrate } from '../db/migrate.js';
+import type { Database } from '../db/schema.js';
+
+/** A new, migrated database of a test file's own, on a real PostgreSQL. */
+export interface TestDatabase {
+  readonly db: Kysely<Database>;
+  readonly url: string;
+  /** Closes the pool and drops the database. */
+  close(): Promise<void>;
+}
+
+/**
+ * On the server of `ENGRAFT_TEST_DATABASE_URL`, whose user may create databases; `npm test` sets it once for all
+ * files. Without it, on an embedded PostgreSQL of this call's own.
+ */
+export async function openTestDatabase({ maxConnections = 8 } = {}): Promise<TestDatabase> {
+  const server = await findServer();
+  const name = `engraft_test_${randomBytes(6).toString('hex')}`;
+  await runOn(server.url, `CREATE DATABASE ${name}`);
+  const url = withDatabase(server.url, name);
+  await migrate(url);
+  const db = openDatabase(url, { maxConnections });
+  return {
+    db,
+    url,
+    close: async () => {
+      await db.destroy();
+      await runOn(server.url, `DROP DATABASE ${name} WITH (FORCE)`);
+      await server.release();
+    },
+  };
+}
+
+interface Server {
+  readonly url: string;
+  release(): Promise<void>;
+}
+
+async function findServer(): Promise<Server> {
+  const url = process.env['ENGRAFT_TEST_DATABASE_URL'];
+  if (url !== undefined && url !== '') return { url, release: () => Promise.resolve() };
+  const folder = await mkdtemp(join(tmpdir(), 'engraft-test-'));
+  const server = await attachEmbeddedPostgres(folder);
+  return {
+    url: server.url,
+    release: async () => {
+      await server.release();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function runOn(url: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+/** By hand, because the URL of a Unix socket has no host, and `URL` takes none without. */
+function withDatabase(server_url: string, database: string): string {
+  return server_url.replace(/^(\w+:\/\/[^/?]*)(\/[^?]*)?/, `$1/${database}`);
+}
