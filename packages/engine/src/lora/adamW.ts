@@ -46,6 +46,6 @@ export class AdamW {
 
 export function euclideanNorm(values: Float32Array): number {
   let sum = 0;
-  for (const value of values) sum += value * value;
+  for (let index = 0; index < values.length; index += 1) sum += (values[index] ?? 0) ** 2;
   return Math.sqrt(sum);
 }

@@ -109,16 +109,19 @@ void test('a saved adapter scores as it was trained, and a child session starts 
 });
 
 void test('a batch in several runs has the loss and gradient of the batch in one', async () => {
-  // The same tiny decoder with a vocabulary so wide that its logits fill a run after a few targets.
-  const config = { ...TINY_CONFIG, layers: 1, vocabularySize: 2 ** 22, hiddenSize: 1, ffnSize: 1, heads: 2 };
-  const weights = weightFeeds(config, randomWeights(config, 3));
-  const examples = EXAMPLES.map(({ sequence }, index) => ({ sequence, weight: index + 1 }));
-  assert.equal(buildBatch(examples, config).runs.length, 2);
+  const config = { ...TINY_CONFIG, contextLength: 1200 };
+  const weights = weightFeeds(config, WEIGHTS);
+  const tokens = Array.from({ length: 1100 }, (_, index) => (index * index) % config.vocabularySize);
+  const example = { sequence: { tokens, targetStart: 1090 }, weight: 1 };
+  const copies = [example, { ...example, weight: 5 }];
+  assert.equal(buildBatch(copies, config).runs.length, 2);
   const session = await openTrainingSession({ ...MODEL, config, weights }, FRESH);
-  const together = await session.step(examples, 0);
-  let loss = 0;
-  for (const example of examples) loss += (example.weight / 6) * (await session.evaluate([example])).loss;
-  assert.ok(Math.abs(together.loss - loss) < 1e-5 * loss);
+  const one = await session.step([example], 0);
+  const two = await session.step(copies, 0);
+  assert.ok(Math.abs(two.loss - one.loss) < 1e-5 * one.loss);
+  assert.ok(Math.abs(two.gradientNorm - one.gradientNorm) < 1e-5 * one.gradientNorm);
+  const evaluated = await session.evaluate(copies);
+  assert.ok(Math.abs(evaluated.loss - one.loss) < 1e-5 * one.loss);
   await session.close();
 });
 
