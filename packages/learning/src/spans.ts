@@ -39,7 +39,10 @@ const patterns: readonly (readonly [SpanKind, RegExp])[] = [
   ['date', new RegExp(`\\b(?:${weekday}|${month})\\b`, 'gu')],
   [
     'quantity',
-    new RegExp(`(?<![\\p{L}\\d])(?:${digits}|${small})${magnitude}(?:[ -](?:\\p{Ll}|°)[\\p{L}°/²³]*){0,2}`, 'giu'),
+    new RegExp(
+      `(?<![\\p{L}\\d])(?:${digits}|${small})${magnitude}(?:[ -](?:(?:square|cubic|light|metric|nautical) )?(?:\\p{Ll}|°)[\\p{L}°/²³]*)?`,
+      'giu',
+    ),
   ],
 ];
 
