@@ -52,6 +52,8 @@ export async function claimJob(db: Kysely<Database>, { worker_id, kind, lease_ms
     .whereRef('jobs.id', '=', 'next.id')
     .set((eb) => ({
       status: 'running',
+      // Learning says itself at which phase it begins, or goes on after a crash.
+      phase: kind === 'inference' ? 'generating' : eb.ref('jobs.phase'),
       worker_id,
       fencing_token: eb('jobs.fencing_token', '+', 1),
       attempts: eb('jobs.attempts', '+', 1),

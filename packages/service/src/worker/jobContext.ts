@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto';
+import type { Engine } from '@engraft/engine';
+import type { ReplayRow } from '@engraft/learning';
+import type { Kysely } from 'kysely';
+import type { Logger } from 'pino';
+import type { AdapterStore } from '../adapterStore/adapterStore.js';
+import type { Database } from '../db/schema.js';
+import type { LeasedWrite } from '../jobs/jobLease.js';
+
+/** What running a job needs besides the job. */
+export interface JobContext {
+  readonly db: Kysely<Database>;
+  readonly engine: Engine;
+  readonly store: AdapterStore;
+  readonly data_folder: string;
+  /** Of the base model's own training, rehearsed by every learning job. */
+  readonly replay: readonly ReplayRow[];
+  readonly logger: Logger;
+}
+
+/** How a run ended that still held its lease. */
+export interface RunReport {
+  readonly status: 'succeeded' | 'ready' | 'rejected' | 'failed';
+  readonly error_code?: string;
+}
+
+/** The job belongs to another worker now; whatever this one still has is dropped. */
+export class LeaseLost extends Error {
+  override readonly name = 'LeaseLost';
+}
+
+/** Throws `LeaseLost` when a write came too late. */
+export function assertHeld(write: LeasedWrite): void {
+  if (write === 'lost') throw new LeaseLost('the lease has passed to another worker');
+}
+
+/** A run that is repeated after a crash draws the same random numbers. */
+export function seedOf(job_id: string): number {
+  return createHash('sha256').update(job_id).digest().readUInt32LE(0);
+}

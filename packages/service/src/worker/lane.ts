@@ -1,0 +1,80 @@
+import type { Logger } from 'pino';
+
+export interface LaneOptions<Job> {
+  /** How many jobs run at once. */
+  readonly concurrency: number;
+  /** How often an idle lane asks for work. */
+  readonly poll_ms: number;
+  readonly claim: () => Promise<Job | null>;
+  /** Never rejects. */
+  readonly run: (job: Job) => Promise<void>;
+  readonly logger: Logger;
+}
+
+/** Claims jobs of one kind and runs them, up to a number at once. */
+export interface Lane {
+  /** There may be work now. */
+  wake(): void;
+  /** Claims no more. Resolves when the running jobs are done. */
+  drain(): Promise<void>;
+}
+
+const failed_claim_delay_ms = 1_000;
+
+export function startLane<Job>({ concurrency, poll_ms, claim, run, logger }: LaneOptions<Job>): Lane {
+  const running = new Set<Promise<void>>();
+  let draining = false;
+  let awake = false;
+  let rouse: () => void = () => undefined;
+
+  const wake = (): void => {
+    awake = true;
+    rouse();
+  };
+  /** Until woken; a call to `wake` since the last claim counts. */
+  const rest = async (duration_ms: number): Promise<void> => {
+    if (awake) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, duration_ms);
+      rouse = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  };
+  const start = (job: Job): void => {
+    const done = run(job).finally(() => {
+      running.delete(done);
+      wake();
+    });
+    running.add(done);
+  };
+  const loop = async (): Promise<void> => {
+    while (!draining) {
+      awake = false;
+      if (running.size >= concurrency) {
+        await rest(poll_ms);
+        continue;
+      }
+      try {
+        const job = await claim();
+        if (job === null) await rest(poll_ms);
+        else start(job);
+      } catch (error) {
+        logger.warn({ err: error }, 'no work could be claimed');
+        await rest(failed_claim_delay_ms);
+      }
+    }
+    await Promise.all(running);
+  };
+  const looping = loop();
+
+  return {
+    wake,
+    drain: () => {
+      draining = true;
+      wake();
+      return looping;
+    },
+  };
+}

@@ -1,0 +1,91 @@
+import type { InferenceResult, JobErrorCode, TokenUsage } from '@engraft/contract';
+import type { GenerateResult, GenerateUsage } from '@engraft/engine';
+import { chatPromptOf, engineToolChoiceOf } from '../jobs/chatPrompt.js';
+import type { ClaimedJob } from '../jobs/claimJob.js';
+import { completeInference, type InferenceCompletion } from '../jobs/completeInference.js';
+import { failJob } from '../jobs/failJob.js';
+import type { InferenceJobRequest } from '../jobs/jobRequest.js';
+import { recordPhase } from '../jobs/recordPhase.js';
+import { withEngineRetries } from './engineRetries.js';
+import { findAdapter } from './findAdapter.js';
+import { assertHeld, seedOf, type JobContext, type RunReport } from './jobContext.js';
+
+/** generating → validating → settling. Rejects with `EngineError` when the engine fails, and with `LeaseLost`. */
+export async function runInference(
+  { db, engine, store, logger }: JobContext,
+  job: ClaimedJob,
+  request: InferenceJobRequest,
+  signal: AbortSignal,
+): Promise<RunReport> {
+  const found = await findAdapter(db, store, job.adapter_version);
+  if (found.kind === 'adapter_expired') {
+    assertHeld(await failJob(db, job, 'adapter_expired'));
+    return { status: 'failed', error_code: 'adapter_expired' };
+  }
+  const generate = (): Promise<GenerateResult> =>
+    engine.generate(
+      {
+        prompt: chatPromptOf(request),
+        adapter: found.adapter,
+        maxOutputTokens: request.max_output_tokens,
+        temperature: request.temperature,
+        seed: seedOf(job.job_id),
+        toolChoice: engineToolChoiceOf(request),
+        parallelToolCalls: request.parallel_tool_calls,
+      },
+      { signal },
+    );
+  const generated = await withEngineRetries(generate, signal, logger);
+  // Other answers are valid as they are: a phase of microseconds is not worth a write.
+  if (needsValidation(request)) assertHeld(await recordPhase(db, job, 'validating'));
+  const completion = validate(generated, request);
+  assertHeld(await completeInference(db, job, completion));
+  return completion.kind === 'succeeded'
+    ? { status: 'succeeded' }
+    : { status: 'failed', error_code: completion.error_code };
+}
+
+function needsValidation({ response_format, tools }: InferenceJobRequest): boolean {
+  return response_format.type === 'json_object' || tools.length > 0;
+}
+
+/** "JSON is validated after generation, not constrained; invalid JSON yields a failed job with consumed tokens charged." */
+function validate(generated: GenerateResult, request: InferenceJobRequest): InferenceCompletion {
+  const usage = toTokenUsage(generated.usage);
+  const unusable = (error_code: JobErrorCode): InferenceCompletion => ({ kind: 'unusable', usage, error_code });
+  if (generated.invalidToolCall !== undefined) return unusable('invalid_tool_call');
+  const is_answer = generated.toolCalls.length === 0;
+  if (is_answer && request.response_format.type === 'json_object' && !isJsonObject(generated.text)) {
+    return unusable('invalid_json_output');
+  }
+  return { kind: 'succeeded', usage, result: toResult(generated) };
+}
+
+function isJsonObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
+}
+
+function toResult({ text, finishReason, toolCalls }: GenerateResult): InferenceResult {
+  const result = { text, finish_reason: finishReason };
+  if (toolCalls.length === 0) return result;
+  const tool_calls = toolCalls.map(({ id, name, arguments: text_of_arguments }) => ({
+    id,
+    type: 'function' as const,
+    function: { name, arguments: text_of_arguments },
+  }));
+  return { ...result, tool_calls };
+}
+
+function toTokenUsage(usage: GenerateUsage): TokenUsage {
+  return {
+    input_tokens: usage.inputTokens,
+    output_tokens: usage.outputTokens,
+    cached_input_tokens: usage.cachedInputTokens,
+    training_tokens: 0,
+  };
+}

@@ -1,0 +1,65 @@
+import { EngineError } from '@engraft/engine';
+import { isDatabaseUnavailable } from '../db/databaseErrors.js';
+import type { ClaimedJob } from '../jobs/claimJob.js';
+import { failJob } from '../jobs/failJob.js';
+import { releaseJob } from '../jobs/releaseJob.js';
+import { LeaseLost, assertHeld, type JobContext, type RunReport } from './jobContext.js';
+import { keepLease } from './keepLease.js';
+import { runInference } from './runInference.js';
+import { runLearning } from './runLearning.js';
+
+export type RunOutcome =
+  | ({ readonly kind: 'ended' } & RunReport)
+  /** Another worker has the job, or will take it when the lease runs out. */
+  | { readonly kind: 'lost' }
+  | { readonly kind: 'handed_back' };
+
+/** A job whose workers died this often is given up: it may be what kills them. */
+const claims_max = 10;
+
+/** Runs a claimed job to its end, and keeps its lease meanwhile. Aborting `shutdown` hands the job back. */
+export async function runJob(
+  context: JobContext,
+  job: ClaimedJob,
+  lease_ms: number,
+  shutdown: AbortSignal,
+): Promise<RunOutcome> {
+  const { db, logger } = context;
+  const lease = keepLease(db, job, lease_ms, logger);
+  const signal = AbortSignal.any([shutdown, lease.signal]);
+  try {
+    if (job.attempts > claims_max) throw new EngineError('internal', 'the job was claimed too often');
+    const { request } = job;
+    const report = await (request.kind === 'inference'
+      ? runInference(context, job, request, signal)
+      : runLearning(context, job, request, signal));
+    return { kind: 'ended', ...report };
+  } catch (error) {
+    if (error instanceof LeaseLost || lease.signal.aborted) return { kind: 'lost' };
+    return await afterFailure(context, job, error, shutdown).catch((second: unknown): RunOutcome => {
+      if (second instanceof LeaseLost) return { kind: 'lost' };
+      logger.error({ err: second, job_id: job.job_id }, 'the job is left until its lease runs out');
+      return { kind: 'lost' };
+    });
+  } finally {
+    lease.stop();
+  }
+}
+
+async function afterFailure(
+  { db, logger }: JobContext,
+  job: ClaimedJob,
+  error: unknown,
+  shutdown: AbortSignal,
+): Promise<RunOutcome> {
+  if (shutdown.aborted) {
+    assertHeld(await releaseJob(db, job));
+    return { kind: 'handed_back' };
+  }
+  // Nothing is wrong with the job: it is repeated when the database is back.
+  if (isDatabaseUnavailable(error)) throw error;
+  const error_code = error instanceof EngineError ? 'engine_failed' : 'internal_error';
+  logger.error({ err: error, job_id: job.job_id }, 'the job failed; nothing is charged');
+  assertHeld(await failJob(db, job, error_code));
+  return { kind: 'ended', status: 'failed', error_code };
+}

@@ -1,0 +1,101 @@
+import { baseVersion, storageChargeMicrousd } from '@engraft/contract';
+import { learnPassage, type LearningBudget, type LearningJournal, type LearningOutcome } from '@engraft/learning';
+import { openWorkFolder, removeWorkFolder } from '../adapterStore/workFolder.js';
+import type { ClaimedJob } from '../jobs/claimJob.js';
+import { completeLearning, initial_hosting_seconds, type LearningCompletion } from '../jobs/completeLearning.js';
+import { failJob } from '../jobs/failJob.js';
+import type { JobRequest } from '../jobs/jobRequest.js';
+import { loadPhaseOutcome, storePhaseOutcome } from '../jobs/phaseOutcomes.js';
+import { recordPhase } from '../jobs/recordPhase.js';
+import { priceCardOf } from '../pricing/priceCardOf.js';
+import { readEarlierRehearsals } from './earlierRehearsals.js';
+import { withEngineRetries } from './engineRetries.js';
+import { findAdapter } from './findAdapter.js';
+import { assertHeld, seedOf, type JobContext, type RunReport } from './jobContext.js';
+
+/** No adapter that this service makes is larger; hosting of that much is set aside before computing begins. */
+const adapter_bytes_max = 1_000_000_000;
+
+/**
+ * teaching → scoring → training → evaluating → saving → settling; see the learning package for the first four.
+ * Rejects with `EngineError` when the engine fails, and with `LeaseLost`.
+ */
+export async function runLearning(
+  context: JobContext,
+  job: ClaimedJob,
+  request: Extract<JobRequest, { kind: 'internalization' }>,
+  signal: AbortSignal,
+): Promise<RunReport> {
+  const { db, engine, store, data_folder, logger } = context;
+  const parent = await findAdapter(db, store, job.adapter_version);
+  if (parent.kind === 'adapter_expired') {
+    assertHeld(await failJob(db, job, 'adapter_expired'));
+    return { status: 'failed', error_code: 'adapter_expired' };
+  }
+  const input = {
+    content: request.content,
+    parent: parent.adapter,
+    earlier: await readEarlierRehearsals(db, job.adapter_version === baseVersion ? null : job.adapter_version),
+    replay: context.replay,
+    budget: budgetOf(job),
+    seed: seedOf(job.job_id),
+    workFolder: await openWorkFolder(data_folder, job.job_id),
+  };
+  const learn = (): Promise<LearningOutcome> => learnPassage(engine, input, journalOf(context, job), { signal });
+  const outcome = await withEngineRetries(learn, signal, logger);
+  assertHeld(await completeLearning(db, job, await toCompletion(context, job, outcome)));
+  await removeWorkFolder(data_folder, job.job_id);
+  return reports[outcome.kind];
+}
+
+const reports = {
+  accepted: { status: 'ready' },
+  rejected: { status: 'rejected', error_code: 'validation_failed' },
+  budget_exhausted: { status: 'failed', error_code: 'budget_exhausted' },
+} as const satisfies Record<LearningOutcome['kind'], RunReport>;
+
+/** `max_cost_microusd` "caps compute plus initial 24-hour hosting": hosting is taken off first. */
+function budgetOf(job: ClaimedJob): LearningBudget {
+  const card = priceCardOf(job.pricing_version);
+  const hosting_microusd = storageChargeMicrousd(adapter_bytes_max, initial_hosting_seconds, card);
+  return {
+    max_compute_microusd: job.reserved_microusd - hosting_microusd,
+    input_nanousd_per_token: card.input_nanousd_per_token,
+    output_nanousd_per_token: card.output_nanousd_per_token,
+    cached_input_nanousd_per_token: card.cached_input_nanousd_per_token,
+    training_nanousd_per_token: card.training_nanousd_per_token,
+  };
+}
+
+/** Finished phases go to `job_phases`, under the lease. */
+function journalOf({ db }: JobContext, job: ClaimedJob): LearningJournal {
+  return {
+    load: (phase) => loadPhaseOutcome(db, job.job_id, phase),
+    store: async (phase, outcome, usage) => {
+      assertHeld(await storePhaseOutcome(db, job, { phase, outcome, usage }));
+    },
+    entered: async (phase) => {
+      assertHeld(await recordPhase(db, job, phase));
+    },
+  };
+}
+
+async function toCompletion(
+  { db, store }: JobContext,
+  job: ClaimedJob,
+  outcome: LearningOutcome,
+): Promise<LearningCompletion> {
+  const { usage } = outcome;
+  if (outcome.kind === 'budget_exhausted') return { kind: 'budget_exhausted', usage };
+  const report = { validation: outcome.validation, training: outcome.training };
+  if (outcome.kind === 'rejected') return { kind: 'rejected', usage, report };
+  assertHeld(await recordPhase(db, job, 'saving'));
+  const kept = await store.keep(outcome.adapter);
+  assertHeld(await recordPhase(db, job, 'settling'));
+  const adapter = {
+    adapter_hash: kept.contentHash,
+    size_bytes: outcome.adapter.sizeBytes,
+    rehearsal: outcome.rehearsal,
+  };
+  return { kind: 'accepted', usage, report, adapter };
+}

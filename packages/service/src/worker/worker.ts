@@ -1,0 +1,84 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { performance } from 'node:perf_hooks';
+import type { JobKind } from '@engraft/contract';
+import { claimJob, type ClaimedJob } from '../jobs/claimJob.js';
+import type { JobContext } from './jobContext.js';
+import { startLane } from './lane.js';
+import { runJob, type RunOutcome } from './runJob.js';
+import type { WorkerMetrics } from './workerMetrics.js';
+
+export interface WorkerOptions extends JobContext {
+  readonly metrics?: WorkerMetrics;
+  /** How long a job stays with a worker that is not heard of. */
+  readonly lease_ms?: number;
+  /** How often an idle worker asks the database for work; another process cannot wake it. */
+  readonly poll_ms?: number;
+}
+
+export interface Worker {
+  /** Jobs were admitted in this process. */
+  wake(): void;
+  /**
+   * Claims no more; inferences may finish within the grace, and whatever runs after it is handed back. Learning is
+   * handed back at once: it takes minutes, and its finished phases are kept.
+   */
+  stop(grace_ms: number): Promise<void>;
+}
+
+const default_lease_ms = 15_000;
+const default_poll_ms = 100;
+/** The engine decodes concurrent inferences together. */
+const inference_concurrency = 8;
+const learning_concurrency = 1;
+
+/** Runs jobs until it is stopped: inferences side by side, learning one at a time, neither in the other's way. */
+export function startWorker({
+  metrics,
+  lease_ms = default_lease_ms,
+  poll_ms = default_poll_ms,
+  ...context
+}: WorkerOptions): Worker {
+  const worker_id = `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`;
+  const logger = context.logger.child({ worker_id });
+
+  const openLane = (kind: JobKind, concurrency: number, hand_back: AbortSignal) =>
+    startLane<ClaimedJob>({
+      concurrency,
+      poll_ms,
+      logger,
+      claim: () => claimJob(context.db, { worker_id, kind, lease_ms }),
+      run: async (job) => {
+        const started_at = performance.now();
+        logger.info({ job_id: job.job_id, kind, attempts: job.attempts }, 'job claimed');
+        const outcome = await runJob({ ...context, logger }, job, lease_ms, hand_back);
+        const duration_ms = Math.round(performance.now() - started_at);
+        logger.info({ job_id: job.job_id, kind, ...describe(outcome), duration_ms }, 'job run');
+        metrics?.observe(kind, outcome, duration_ms, job.waited_ms);
+      },
+    });
+
+  const stop_learning = new AbortController();
+  const stop_inference = new AbortController();
+  const learning = openLane('internalization', learning_concurrency, stop_learning.signal);
+  const inference = openLane('inference', inference_concurrency, stop_inference.signal);
+
+  return {
+    wake: () => {
+      learning.wake();
+      inference.wake();
+    },
+    stop: async (grace_ms) => {
+      const drained = Promise.all([learning.drain(), inference.drain()]);
+      stop_learning.abort(new Error('the worker is stopping'));
+      const timer = setTimeout(() => stop_inference.abort(new Error('the worker is stopping')), grace_ms);
+      await drained;
+      clearTimeout(timer);
+    },
+  };
+}
+
+function describe(outcome: RunOutcome): Record<string, string | undefined> {
+  if (outcome.kind !== 'ended') return { outcome: outcome.kind };
+  return { outcome: outcome.status, error_code: outcome.error_code };
+}
