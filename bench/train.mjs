@@ -6,7 +6,8 @@
 //   frozen weights   4 W R + 4 V d S   forward and input gradient of the layers' matrices (W numbers) and of the head
 //   LoRA             6 P R             forward, gradient of the matrix, gradient of its input (P numbers)
 //   attention        12 T H h L R      scores and mixing: two products forward, four backward
-//   less             2 R (Wqkv + Aqkv) of the first layer, whose input is the frozen embedding and needs no gradient
+//   less             2 R (Wqkv + Aqkv) of the first layer, whose input is the frozen embedding and needs no gradient,
+//                    and R - S rows of o, gate, up and down in the last layer, which only supervised rows pass
 // Elementwise work is not counted, so the share can only be understated.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -103,8 +104,12 @@ function stepFlop(config) {
   const lora = loraTensorSpecs(config, RANK).reduce((sum, { shape: [a, b] }) => sum + a * b, 0);
   const attention = 12 * LENGTH * config.heads * config.headDim * config.layers;
   const first = ['q_proj', 'k_proj', 'v_proj'].reduce((sum, name) => sum + size(name) + RANK * config.hiddenSize, 0);
+  const last = ['o_proj', 'gate_proj', 'up_proj', 'down_proj'].reduce((sum, name) => {
+    const [out, width] = projectionShape(config, name);
+    return sum + 4 * out * width + 6 * RANK * (out + width);
+  }, 0);
   const head = 4 * config.vocabularySize * config.hiddenSize * supervised;
-  return rows * (4 * frozen + 6 * lora + attention - 2 * first) + head;
+  return rows * (4 * frozen + 6 * lora + attention - 2 * first) - (rows - supervised) * last + head;
 }
 
 /** A chain of products [1024, width] x [width, width], the weight in the `[out, in]` layout of the checkpoints. */

@@ -7,8 +7,8 @@ import { hasBias, loraName, projectionName, projectionShape, type Projection } f
 
 /** Values are names of `[B * S, width]` matrices. */
 export class CachedOperations implements DecoderOperations<string> {
-  /** The shape `[B, S]` of the batch, as a run-time vector. */
-  private readonly batchShape: string;
+  /** B, as a run-time vector of one number. */
+  private readonly batchSize: string;
 
   constructor(
     private readonly graph: GraphBuilder,
@@ -16,7 +16,8 @@ export class CachedOperations implements DecoderOperations<string> {
     private readonly inputs: WeightInputs,
     private readonly adapters: boolean,
   ) {
-    this.batchShape = graph.node('Shape', ['ids']);
+    const shape = graph.node('Shape', ['ids']);
+    this.batchSize = graph.node('Slice', [shape, graph.integers([0]), graph.integers([1])]);
   }
 
   embed(weight: string): string {
@@ -79,6 +80,10 @@ export class CachedOperations implements DecoderOperations<string> {
     return this.graph.node('Add', [a, b]);
   }
 
+  select(x: string): string {
+    return this.graph.node('Gather', [x, 'last'], { axis: { int: 0 } });
+  }
+
   /** `B_b A_b x` for every row b of the batch; the scale is already in B. */
   private loraTerm(x: string, layer: number, projection: Projection): string {
     const [out, width] = projectionShape(this.config, projection);
@@ -89,9 +94,9 @@ export class CachedOperations implements DecoderOperations<string> {
     return this.asRows(this.graph.microsoftNode('FusedMatMul', [low, b], transposed), out);
   }
 
-  /** `[B * S, width]` to `[B, S, width]`. */
+  /** `[B * S, width]` to `[B, S, width]`; S is 1 for selected rows. */
   private asBatch(x: string, width: number): string {
-    const shape = this.graph.node('Concat', [this.batchShape, this.graph.integers([width])], { axis: { int: 0 } });
+    const shape = this.graph.node('Concat', [this.batchSize, this.graph.integers([-1, width])], { axis: { int: 0 } });
     return this.graph.node('Reshape', [x, shape]);
   }
 

@@ -6,7 +6,7 @@
 import type { DecoderConfig } from './config.js';
 import { EMBEDDING, FINAL_NORM, type Projection } from './weights.js';
 
-/** `V` stands for a matrix `[rows, width]`, a row for each token of the batch. */
+/** `V` stands for a matrix `[rows, width]`, a row for each token of the batch, or for each that `select` kept. */
 export interface DecoderOperations<V> {
   /** The rows of the table `weight` for the tokens of the batch: `[rows, hiddenSize]`. */
   embed(weight: string): V;
@@ -21,9 +21,11 @@ export interface DecoderOperations<V> {
   /** `silu(gate) * up` */
   swiGlu(gate: V, up: V): V;
   add(a: V, b: V): V;
+  /** The rows whose next token is asked for. */
+  select(x: V): V;
 }
 
-/** From tokens to the normed hidden states `[rows, hiddenSize]` that the head reads. */
+/** From tokens to the normed hidden states that the head reads, `[selected rows, hiddenSize]`. */
 export function decode<V>(config: DecoderConfig, operations: DecoderOperations<V>): V {
   let hidden = operations.embed(EMBEDDING);
   for (let layer = 0; layer < config.layers; layer += 1) {
@@ -44,7 +46,10 @@ function decodeLayer<V>(config: DecoderConfig, operations: DecoderOperations<V>,
     key = operations.headNorm(key, `${prefix}.self_attn.k_norm.weight`, config.kvHeads);
   }
   const attended = operations.attention(query, key, value, layer);
-  const afterAttention = operations.add(residual, operations.project(attended, layer, 'o_proj'));
+
+  // After the last attention no token influences another, so only the rows that are asked for go on.
+  const kept = layer === config.layers - 1 ? (x: V) => operations.select(x) : (x: V) => x;
+  const afterAttention = operations.add(kept(residual), operations.project(kept(attended), layer, 'o_proj'));
 
   const ffnInput = operations.rmsNorm(afterAttention, `${prefix}.post_attention_layernorm.weight`);
   const gate = operations.project(ffnInput, layer, 'gate_proj');

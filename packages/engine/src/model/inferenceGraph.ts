@@ -43,8 +43,7 @@ export function buildInferenceGraph(config: DecoderConfig, options: InferenceGra
   graph.input('last', 'int64', ['B']);
   const inputs = new WeightInputs(graph, config);
   const hidden = decode(config, new CachedOperations(graph, config, inputs, options.adapters));
-  const lastRows = graph.node('Gather', [hidden, 'last'], { axis: { int: 0 } });
-  const logits = graph.node('Gemm', [lastRows, inputs.weight(headName(config))], { transB: { int: 1 } });
+  const logits = graph.node('Gemm', [hidden, inputs.weight(headName(config))], { transB: { int: 1 } });
   graph.output('logits', logits, 'float32', ['B', config.vocabularySize]);
   return graph.encode();
 }

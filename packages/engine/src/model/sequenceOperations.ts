@@ -2,6 +2,7 @@
 import {
   add,
   attention,
+  gatherRows,
   linear,
   loraLinear,
   reshape,
@@ -96,6 +97,10 @@ export class SequenceOperations implements DecoderOperations<Value> {
 
   add(a: Value, b: Value): Value {
     return add(this.tape, a, b);
+  }
+
+  select(x: Value): Value {
+    return gatherRows(this.tape, x, 'positions');
   }
 
   /** `[B * T, heads * headDim]` to `[B, heads, T, headDim]`. */

@@ -1,6 +1,6 @@
 /** The graph of one training step: loss and gradients of every LoRA matrix. */
 import { crossEntropy } from '../autodiff/crossEntropy.js';
-import { gatherRows, linear } from '../autodiff/operations.js';
+import { linear } from '../autodiff/operations.js';
 import { Tape, type Value } from '../autodiff/tape.js';
 import { EngineError } from '../engine.js';
 import { GraphBuilder } from '../onnx/graphBuilder.js';
@@ -34,7 +34,7 @@ export function gradientName(name: string): string {
  * - for every projection `<name>.lora_A` `[rank, in]` and `<name>.lora_B` `[out, rank]`.
  *
  * Outputs: `loss` float32 scalar and, with `gradients`, `gradient.<name>` for each LoRA matrix in its shape.
- * Only the N supervised rows pass through the head.
+ * Only the N supervised rows pass through the last feed-forward block and the head.
  */
 export function buildTrainingGraph(config: DecoderConfig, options: TrainingGraphOptions): Buffer {
   const graph = new GraphBuilder();
@@ -56,8 +56,7 @@ export function buildTrainingGraph(config: DecoderConfig, options: TrainingGraph
     b: lookUp(matrices, loraName(layer, projection, 'B')),
     scale: options.alpha / options.rank,
   }));
-  const supervised = gatherRows(tape, decode(config, operations), 'positions');
-  const logits = linear(tape, supervised, inputs.weight(headName(config)));
+  const logits = linear(tape, decode(config, operations), inputs.weight(headName(config)));
   const loss = crossEntropy(tape, logits, targets);
   graph.output('loss', loss.name, 'float32', []);
   if (options.gradients) {
