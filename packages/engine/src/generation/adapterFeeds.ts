@@ -5,6 +5,9 @@ import type { Feeds } from '../model/inputs.js';
 import { loraTensorSpecs, type LoraTensorSpec } from '../model/weights.js';
 import type { LoadedAdapter } from './adapterCache.js';
 
+/** Ranks are filled up to a multiple of this: the vector width, up to which a longer sum adds in the same order. */
+const RANK_STEP = 16;
+
 /** One adapter for a whole batch: A `[rank, in]`, B `[out, rank]`. */
 export function sharedAdapterFeeds(adapter: LoadedAdapter): Feeds {
   const feeds: Record<string, Tensor> = {};
@@ -13,11 +16,11 @@ export function sharedAdapterFeeds(adapter: LoadedAdapter): Feeds {
 }
 
 /**
- * An adapter, or none, for every row of a batch: A `[rows, R, in]`, B `[rows, out, R]` with R the greatest rank.
- * Smaller ranks are filled up with zeros, which add nothing; so is the whole of a row without an adapter.
+ * An adapter, or none, for every row of a batch: A `[rows, R, in]`, B `[rows, out, R]` with R the greatest rank,
+ * rounded up. Smaller ranks are filled up with zeros, which add nothing; so is the whole of a row without an adapter.
  */
 export function rowAdapterFeeds(config: DecoderConfig, rows: readonly (LoadedAdapter | null)[]): Feeds {
-  const rank = Math.max(1, ...rows.map((adapter) => adapter?.rank ?? 0));
+  const rank = Math.ceil(Math.max(1, ...rows.map((adapter) => adapter?.rank ?? 0)) / RANK_STEP) * RANK_STEP;
   const feeds: Record<string, Tensor> = {};
   for (const spec of loraTensorSpecs(config, rank)) {
     feeds[spec.name] = new Tensor('float32', stackRows(spec, rank, rows), [rows.length, ...spec.shape]);

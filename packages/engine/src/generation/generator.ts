@@ -1,7 +1,7 @@
 import { EngineError } from '../engine.js';
 import type { Random } from '../random.js';
 import type { LoadedAdapter } from './adapterCache.js';
-import { InferenceRunner, type LoadedModel } from './inferenceRunner.js';
+import { InferenceRunner, reproducibleRows, type LoadedModel } from './inferenceRunner.js';
 import { KvCache } from './kvCache.js';
 import { sample } from './sampler.js';
 
@@ -43,16 +43,17 @@ interface Sequence {
 
 /**
  * Continuous batching: running sequences advance together, one token a step, each with its own adapter; they join
- * and leave between steps. A prompt is read alone, in chunks, into a staging slot, and joins when it is complete.
+ * and leave between steps. A prompt is read alone, in chunks, into a cache of its own, and joins when it is complete.
  * Reading and decoding take turns, so that a long prompt delays the others by a chunk at a time.
  *
- * Sequence i of `running` occupies slot i of the cache; the last slot is the staging slot.
+ * Sequence i of `running` occupies slot i of the cache.
  */
 export class Generator {
   private readonly waiting: Sequence[] = [];
   private reading: Sequence | undefined;
   private readonly running: Sequence[] = [];
   private readonly cache: KvCache;
+  private readonly staging: KvCache;
   private readonly runner: InferenceRunner;
   private loop: Promise<void> | undefined;
   private readsNext = true;
@@ -63,8 +64,10 @@ export class Generator {
     /** Sequences decoded together, at least 1. */
     private readonly maxBatch: number,
   ) {
-    this.cache = new KvCache(model.config, maxBatch + 1);
-    this.runner = new InferenceRunner(model, this.cache);
+    const rows = reproducibleRows(model, maxBatch);
+    this.cache = new KvCache(model.config, Math.max(rows, maxBatch));
+    this.staging = new KvCache(model.config, 1);
+    this.runner = new InferenceRunner(model, rows);
   }
 
   /** Rejects with `cancelled` at the next step after the signal aborts. */
@@ -116,12 +119,13 @@ export class Generator {
     }
     const given = [...job.prompt, ...output];
     const chunk = given.slice(cachedTokens, cachedTokens + PREFILL_CHUNK);
-    const logits = await this.runner.append(this.maxBatch, chunk, cachedTokens, job.adapter);
+    const logits = await this.runner.append(this.staging, chunk, cachedTokens, job.adapter);
     sequence.cachedTokens += chunk.length;
     if (sequence.cachedTokens < given.length) return;
     this.reading = undefined;
     if (this.takeToken(sequence, logits)) return;
-    this.cache.copy(this.maxBatch, this.running.length, sequence.cachedTokens);
+    this.cache.reserve(this.longest(sequence), this.running.length);
+    this.cache.copy(this.staging, 0, this.running.length, sequence.cachedTokens);
     this.running.push(sequence);
   }
 
@@ -131,7 +135,7 @@ export class Generator {
       cachedTokens,
       adapter: job.adapter,
     }));
-    const logits = await this.runner.decode(rows);
+    const logits = await this.runner.decode(this.cache, rows);
     const finished = new Set<Sequence>();
     this.running.forEach((sequence, row) => {
       sequence.cachedTokens += 1;
@@ -163,9 +167,14 @@ export class Generator {
       if (sequence === undefined || !sequences.has(sequence)) continue;
       const last = this.running.pop();
       if (last === undefined || last === sequence) continue;
-      this.cache.copy(this.running.length, slot, last.cachedTokens);
+      this.cache.copy(this.cache, this.running.length, slot, last.cachedTokens);
       this.running[slot] = last;
     }
+  }
+
+  /** Tokens in the cache of the longest sequence, if `newcomer` joins. */
+  private longest(newcomer: Sequence): number {
+    return Math.max(newcomer.cachedTokens, ...this.running.map((sequence) => sequence.cachedTokens));
   }
 
   private dropCancelled(): void {

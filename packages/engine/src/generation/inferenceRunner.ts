@@ -2,6 +2,7 @@ import { Tensor, type InferenceSession } from 'onnxruntime-node';
 import type { DecoderConfig } from '../model/config.js';
 import { buildInferenceGraph } from '../model/inferenceGraph.js';
 import type { Feeds } from '../model/inputs.js';
+import { PROJECTIONS, projectionShape } from '../model/weights.js';
 import { createSession } from '../onnx/session.js';
 import type { LoadedAdapter } from './adapterCache.js';
 import { rowAdapterFeeds } from './adapterFeeds.js';
@@ -24,22 +25,41 @@ export interface DecodeRow {
   readonly adapter: LoadedAdapter | null;
 }
 
-/** Runs the inference graph over a cache: prompts into one slot, single tokens for many slots at once. */
+/** Multiplications for which ONNX Runtime's matrix kernels use one more thread (`MLAS_SGEMM_THREAD_COMPLEXITY`). */
+const WORK_PER_THREAD = 65_536;
+
+/**
+ * How many rows to decode at least so that a row's result does not depend on how many others there are, to the last
+ * bit. A single row runs through a kernel that adds in another order than that for several; and how a matrix is cut
+ * among threads, with it the order, changes with the rows until there is work for all threads. A batch that never
+ * changes its size is the same too, so `maxRows` suffices in any case.
+ */
+export function reproducibleRows({ config, threads }: LoadedModel, maxRows: number): number {
+  const sizes = PROJECTIONS.map((projection) => {
+    const [out, width] = projectionShape(config, projection);
+    return out * width;
+  });
+  const busy = Math.ceil(((threads - 1) * WORK_PER_THREAD) / Math.min(...sizes));
+  return Math.max(2, Math.min(busy, maxRows));
+}
+
+/** Runs the inference graph over a cache: a prompt into one slot, single tokens for many slots at once. */
 export class InferenceRunner {
   private readonly sessions = new Map<boolean, InferenceSession>();
   private rowFeeds: { readonly rows: readonly (LoadedAdapter | null)[]; readonly feeds: Feeds } | undefined;
 
   constructor(
     private readonly model: LoadedModel,
-    private readonly cache: KvCache,
+    /** Rows that `decode` computes at least; its cache must have as many slots. */
+    private readonly minRows: number,
   ) {}
 
   /**
-   * Appends `tokens` to the sequence of one slot that holds `cachedTokens` tokens.
+   * Appends `tokens` to the sequence in the first slot of `cache`, which holds `cachedTokens` tokens.
    * @returns logits `[vocabularySize]` of what follows.
    */
   async append(
-    slot: number,
+    cache: KvCache,
     tokens: readonly number[],
     cachedTokens: number,
     adapter: LoadedAdapter | null,
@@ -52,14 +72,18 @@ export class InferenceRunner {
       total: new Tensor('int32', Int32Array.of(total), []),
       last: new Tensor('int64', BigInt64Array.of(BigInt(length - 1)), [1]),
     };
-    return this.run(slot, 1, feeds, [adapter]);
+    cache.reserve(total, 1);
+    return this.run(cache, feeds, [adapter]);
   }
 
   /**
-   * Appends one token to each of the sequences in the slots 0 to `rows.length - 1`.
-   * @returns logits `[vocabularySize]` for each row; they are overwritten by nothing and may be kept.
+   * Appends one token to each of the sequences in the first slots of `cache`. Rows that make up the
+   * minimum write into the slots after these.
+   * @returns logits `[vocabularySize]` for each sequence.
    */
-  async decode(rows: readonly DecodeRow[]): Promise<readonly Float32Array[]> {
+  async decode(cache: KvCache, sequences: readonly DecodeRow[]): Promise<readonly Float32Array[]> {
+    const rows = [...sequences];
+    while (rows.length < this.minRows) rows.push({ token: 0, cachedTokens: 0, adapter: null });
     const count = rows.length;
     const lengths = rows.map((row) => row.cachedTokens + 1);
     const feeds = {
@@ -81,9 +105,10 @@ export class InferenceRunner {
       ),
     };
     const adapters = rows.map((row) => row.adapter);
-    const logits = await this.run(0, count, feeds, adapters);
+    cache.reserve(Math.max(...lengths), sequences.length);
+    const logits = await this.run(cache, feeds, adapters);
     const width = this.model.config.vocabularySize;
-    return rows.map((_, index) => logits.subarray(index * width, (index + 1) * width));
+    return sequences.map((_, index) => logits.subarray(index * width, (index + 1) * width));
   }
 
   async close(): Promise<void> {
@@ -92,15 +117,11 @@ export class InferenceRunner {
     for (const session of sessions) await session.release();
   }
 
-  private async run(
-    firstSlot: number,
-    count: number,
-    feeds: Feeds,
-    adapters: readonly (LoadedAdapter | null)[],
-  ): Promise<Float32Array> {
+  private async run(cache: KvCache, feeds: Feeds, adapters: readonly (LoadedAdapter | null)[]): Promise<Float32Array> {
     const adapted = adapters.some((adapter) => adapter !== null);
     const session = await this.session(adapted);
-    const { past, present } = this.cache.view(firstSlot, count);
+    const count = adapters.length;
+    const { past, present } = cache.view(count);
     const logits = new Float32Array(count * this.model.config.vocabularySize);
     const fetches = {
       ...present,

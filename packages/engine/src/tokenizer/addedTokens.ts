@@ -6,12 +6,20 @@ import { EngineError } from '../engine.js';
 export interface AddedToken {
   readonly id: number;
   readonly content: string;
-  /** Control tokens, such as the end of a turn; the others are markup that the model writes, such as `<tool_call>`. */
-  readonly special: boolean;
+  /**
+   * Control tokens structure the conversation, such as the end of a turn; nobody writes them but the template and the
+   * model. The others are part of what is written: markup such as `<tool_call>`, or frequent words.
+   */
+  readonly control: boolean;
   /** The token swallows the white space on its left (right). */
   readonly stripsLeft: boolean;
   readonly stripsRight: boolean;
 }
+
+/** Qwen's markup, which some tokenizers declare special and some do not. The assistant writes it as text. */
+const MARKUP: ReadonlySet<string> = new Set(
+  ['think', 'tool_call', 'tool_response'].flatMap((tag) => [`<${tag}>`, `</${tag}>`]),
+);
 
 export function readAddedTokens(tokenizerJson: JsonFields): readonly AddedToken[] {
   const list = tokenizerJson.value('added_tokens') ?? [];
@@ -30,7 +38,7 @@ export function readAddedTokens(tokenizerJson: JsonFields): readonly AddedToken[
     return {
       id,
       content,
-      special: entry['special'] === true,
+      control: entry['special'] === true && !MARKUP.has(content),
       stripsLeft: entry['lstrip'] === true,
       stripsRight: entry['rstrip'] === true,
     };

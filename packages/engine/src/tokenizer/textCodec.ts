@@ -23,8 +23,8 @@ export class TextCodec {
   private readonly mark = `\uFDD0${randomBytes(16).toString('hex')}\uFDD0`;
   private readonly addedByContent: ReadonlyMap<string, AddedToken>;
   private readonly addedPattern: RegExp | undefined;
-  private readonly specialPattern: RegExp | undefined;
-  private readonly specialIds: ReadonlySet<number>;
+  private readonly controlPattern: RegExp | undefined;
+  private readonly controlIds: ReadonlySet<number>;
   private readonly decoder: Tokenizer;
   private readonly plainEncoder: Tokenizer;
 
@@ -32,9 +32,9 @@ export class TextCodec {
     this.addedTokens = readAddedTokens(tokenizerJson);
     this.addedByContent = new Map(this.addedTokens.map((token) => [token.content, token]));
     this.addedPattern = tokenPattern(this.addedTokens);
-    const special = this.addedTokens.filter((token) => token.special);
-    this.specialPattern = tokenPattern(special);
-    this.specialIds = new Set(special.map((token) => token.id));
+    const control = this.addedTokens.filter((token) => token.control);
+    this.controlPattern = tokenPattern(control);
+    this.controlIds = new Set(control.map((token) => token.id));
     try {
       this.decoder = new Tokenizer(tokenizerJson.raw, tokenizerConfig.raw);
       const ids = [...this.decoder.get_vocab().values()];
@@ -47,7 +47,7 @@ export class TextCodec {
       const reason = error instanceof Error ? error.message : String(error);
       throw new EngineError('checkpoint_invalid', `${tokenizerJson.source}: ${reason}`, { cause: error });
     }
-    this.refuseSpellableTokens(tokenizerJson.source, special);
+    this.refuseSpellableTokens(tokenizerJson.source);
   }
 
   /**
@@ -55,7 +55,7 @@ export class TextCodec {
    * syntax (`<think>`, `<tool_call>`) stay whole: for text that the assistant or the application wrote.
    */
   disarm(text: string, { markup }: { readonly markup: boolean }): string {
-    const pattern = markup ? this.specialPattern : this.addedPattern;
+    const pattern = markup ? this.controlPattern : this.addedPattern;
     return pattern === undefined
       ? text
       : text.replace(pattern, (token) => token.slice(0, 1) + this.mark + token.slice(1));
@@ -96,7 +96,7 @@ export class TextCodec {
 
   /** The text of generated tokens, without control tokens; ids beyond the vocabulary have no text. */
   decode(ids: readonly number[]): string {
-    const textual = ids.filter((id) => !this.specialIds.has(id) && this.decoder.id_to_token(id) !== undefined);
+    const textual = ids.filter((id) => !this.controlIds.has(id) && this.decoder.id_to_token(id) !== undefined);
     if (textual.length === 0) return '';
     return this.decoder.decode(textual, { skip_special_tokens: false, clean_up_tokenization_spaces: false });
   }
@@ -107,8 +107,8 @@ export class TextCodec {
   }
 
   /** A vocabulary in which ordinary text can spell a control token would defeat `disarm`. */
-  private refuseSpellableTokens(source: string, special: readonly AddedToken[]): void {
-    for (const token of special) {
+  private refuseSpellableTokens(source: string): void {
+    for (const token of this.addedTokens.filter(({ control }) => control)) {
       if (this.encodePlain(token.content, false).includes(token.id)) {
         throw new EngineError('checkpoint_invalid', `${source}: ordinary text can spell the token ${token.content}`);
       }
