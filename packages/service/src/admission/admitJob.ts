@@ -19,6 +19,8 @@ export type Execution = 'on' | 'off' | 'not_configured';
 export interface AdmissionContext extends PromptMeter {
   readonly db: Kysely<Database>;
   readonly execution: Execution;
+  /** A job waits now; a worker in this process need not ask the database for it. */
+  readonly onAdmitted?: () => void;
 }
 
 /** A model request that was read, authenticated and found to agree with itself. */
@@ -63,7 +65,9 @@ const noSubjectName = 'default';
  * money". The project's balance is locked last and briefly, by the reservation.
  */
 export async function admitJob(context: AdmissionContext, operation: ModelOperation): Promise<AdmissionOutcome> {
-  return inTransaction<AdmissionOutcome>(context.db, (trx) => admit(trx, context, operation));
+  const outcome = await inTransaction<AdmissionOutcome>(context.db, (trx) => admit(trx, context, operation));
+  if (outcome.kind === 'admitted') context.onAdmitted?.();
+  return outcome;
 }
 
 async function admit(

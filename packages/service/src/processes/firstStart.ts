@@ -1,0 +1,65 @@
+import { mkdir, open, readFile, rename } from 'node:fs/promises';
+import path from 'node:path';
+import { scopes } from '@engraft/contract';
+import type { Kysely } from 'kysely';
+import type { Database } from '../db/schema.js';
+import { createKey } from '../keys/createKey.js';
+import { listKeys } from '../keys/listKeys.js';
+import { readBalance } from '../ledger/accounts.js';
+import { grantCredit } from '../ledger/grantCredit.js';
+import { createProject } from '../projects/createProject.js';
+import { listProjects, type Project } from '../projects/projectQueries.js';
+
+export const defaultProjectName = 'default';
+const starter_credit_microusd = 100_000_000;
+
+/**
+ * "First start on an empty data folder: the project `default` with 100 USD of starter credit and one key with all
+ * scopes, kept in the data folder (file mode 0600)." A start that was cut short is made good by the next one.
+ */
+export async function prepareFirstStart(db: Kysely<Database>, data_folder: string): Promise<void> {
+  const project = await claimDefaultProject(db);
+  if (project === null) return;
+  const project_id = project.id;
+  const { available_microusd } = await readBalance(db, project_id);
+  if (available_microusd === 0) {
+    await grantCredit(db, { project_id, amount_microusd: starter_credit_microusd, memo: 'starter credit' });
+  }
+  const created = await createKey(db, { project_id, name: 'default', scopes, tenant_id: null, expires_at: null });
+  if (created.kind !== 'created') throw new Error(`the first key could not be made: ${created.kind}`);
+  await writeDefaultKey(data_folder, created.secret);
+}
+
+/** `null` when this is not the first start, or another process is making it. */
+async function claimDefaultProject(db: Kysely<Database>): Promise<Project | null> {
+  const [first, ...others] = await listProjects(db);
+  if (first === undefined) {
+    const created = await createProject(db, { name: defaultProjectName });
+    return created.kind === 'created' ? created.project : null;
+  }
+  if (others.length > 0 || first.name !== defaultProjectName) return null;
+  return (await listKeys(db, first.id)).length === 0 ? first : null;
+}
+
+/** The key that `engraft learn` and `engraft ask` use when they are given none; `null` when there is none. */
+export async function readDefaultKey(data_folder: string): Promise<string | null> {
+  const text = await readFile(keyFile(data_folder), 'utf8').catch(() => '');
+  return text.trim() === '' ? null : text.trim();
+}
+
+async function writeDefaultKey(data_folder: string, secret: string): Promise<void> {
+  await mkdir(data_folder, { recursive: true, mode: 0o700 });
+  const partial = `${keyFile(data_folder)}.${process.pid}.new`;
+  const file = await open(partial, 'w', 0o600);
+  try {
+    await file.writeFile(`${secret}\n`);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(partial, keyFile(data_folder));
+}
+
+function keyFile(data_folder: string): string {
+  return path.join(data_folder, 'default-key');
+}

@@ -1,0 +1,48 @@
+import { mkdir } from 'node:fs/promises';
+import type { Kysely } from 'kysely';
+import type { Config } from '../config/config.js';
+import { openDatabase } from '../db/database.js';
+import { attachEmbeddedPostgres } from '../db/embeddedPostgres/index.js';
+import { migrate } from '../db/migrate.js';
+import type { Database } from '../db/schema.js';
+
+/** The data of one service, open: its folder and its database at the newest schema. */
+export interface Installation {
+  readonly db: Kysely<Database>;
+  close(): Promise<void>;
+}
+
+export interface InstallationOptions {
+  readonly max_connections: number;
+  /** The embedded database was lost and did not come back. */
+  readonly onLost?: (error: Error) => void;
+}
+
+/**
+ * Opens what the configuration names, and makes it when it is missing. Commands and services may have the same
+ * installation open at the same time.
+ */
+export async function openInstallation(
+  { data_folder, database_url }: Pick<Config, 'data_folder' | 'database_url'>,
+  { max_connections, onLost }: InstallationOptions,
+): Promise<Installation> {
+  if (database_url !== null) {
+    await migrate(database_url);
+    const db = openDatabase(database_url, { maxConnections: max_connections });
+    return { db, close: () => db.destroy() };
+  }
+  await mkdir(data_folder, { recursive: true, mode: 0o700 });
+  const server = await attachEmbeddedPostgres(data_folder, onLost === undefined ? {} : { onLost });
+  try {
+    await migrate(server.url);
+    const db = openDatabase(server.url, { maxConnections: max_connections });
+    const close = async (): Promise<void> => {
+      await db.destroy();
+      await server.release();
+    };
+    return { db, close };
+  } catch (error) {
+    await server.release();
+    throw error;
+  }
+}

@@ -1,0 +1,34 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { ChatTokenizer, type EngineHost, startEngineHost } from '@engraft/engine';
+import { loadReplay, type ReplayRow } from '@engraft/learning';
+import type { Logger } from 'pino';
+import { z } from 'zod';
+import type { Config } from '../config/config.js';
+import type { PromptMeter } from '../pricing/priceRequest.js';
+
+const modelConfig = z.object({ max_position_embeddings: z.int().positive() });
+
+/** What a process needs of the model to count the tokens of prompts: the small files, not the weights. */
+export async function loadPromptMeter(model_folder: string): Promise<PromptMeter> {
+  const tokenizer = await ChatTokenizer.load(model_folder);
+  const config = modelConfig.parse(JSON.parse(await readFile(path.join(model_folder, 'config.json'), 'utf8')));
+  return { countTokens: (prompt) => tokenizer.countTokens(prompt), contextLength: config.max_position_embeddings };
+}
+
+/** An engine that has its model, and what learning rehearses from the model's own training. */
+export interface LoadedEngine {
+  readonly engine: EngineHost;
+  readonly replay: readonly ReplayRow[];
+}
+
+/** Rejects with `EngineError` `checkpoint_invalid` when the folder holds no model that the engine can run. */
+export async function loadEngine(
+  { model_folder }: Pick<Config, 'model_folder'>,
+  logger: Logger,
+): Promise<LoadedEngine> {
+  const replay = await loadReplay(model_folder);
+  const engine = await startEngineHost({ modelDir: model_folder, logger });
+  engine.onExit(({ pid, code, signal }) => logger.warn({ engine_pid: pid, code, signal }, 'the engine process ended'));
+  return { engine, replay };
+}

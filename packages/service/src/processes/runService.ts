@@ -1,0 +1,107 @@
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+import { Registry } from 'prom-client';
+import { openAdapterStore } from '../adapterStore/adapterStore.js';
+import type { Config } from '../config/config.js';
+import { isDatabaseReachable } from '../db/isDatabaseReachable.js';
+import { buildApp } from '../http/buildApp.js';
+import { startWorker, type Worker } from '../worker/worker.js';
+import { createWorkerMetrics } from '../worker/workerMetrics.js';
+import { prepareFirstStart } from './firstStart.js';
+import { type Installation, openInstallation } from './installation.js';
+import { createLogger } from './logger.js';
+import { admissionOf, loadModel, missingOf, type ModelState } from './modelState.js';
+import { removeServiceAddress, writeServiceAddress } from './serviceAddress.js';
+import { untilToldToStop } from './untilToldToStop.js';
+
+/** Which parts of the service this process is. */
+export interface Roles {
+  readonly api: boolean;
+  readonly worker: boolean;
+}
+
+/** Running inferences may finish within this; container runtimes kill 10 s after asking. */
+const drain_grace_ms = 6_000;
+/** Clients get this much more to read their answers. */
+const hang_up_after_ms = 8_000;
+const max_connections = 24;
+
+/**
+ * Runs until SIGTERM or SIGINT, then drains: "no new work, running work is finished or handed back". Rejects when the
+ * service cannot start. `onListening` is called when it is ready to serve.
+ */
+export async function runService(config: Config, roles: Roles, onListening: (url: string) => void): Promise<void> {
+  const told = untilToldToStop();
+  const logger = createLogger(config);
+  const onLost = (error: Error): void => {
+    logger.fatal({ err: error }, 'the embedded database is lost');
+    process.exit(1);
+  };
+  const installation = await openInstallation(config, { max_connections, onLost });
+  try {
+    if (roles.api) await prepareFirstStart(installation.db, config.data_folder);
+    const model = await loadModel(config, roles.worker, logger);
+    if (model.kind === 'missing') {
+      if (!roles.api) throw new Error(model.reason);
+      logger.error({ reason: model.reason }, 'no model can be loaded: requests for model work are refused');
+    }
+    const parts = { config, installation, model, logger, metrics: new Registry() };
+    const worker = roles.worker ? await openWorker(parts) : null;
+    const app = roles.api ? openApi(parts, worker) : null;
+    if (app !== null) onListening(await listen(app, config));
+    logger.info({ pid: process.pid, ...roles }, 'started');
+
+    logger.info({ signal: await told }, 'draining');
+    await Promise.all([worker?.stop(drain_grace_ms), app === null ? null : closeApi(app, config)]);
+    if (model.kind === 'loaded') await model.engine?.engine.close();
+  } finally {
+    await installation.close();
+  }
+  logger.info('stopped');
+}
+
+interface Parts {
+  readonly config: Config;
+  readonly installation: Installation;
+  readonly model: ModelState;
+  readonly logger: Logger;
+  readonly metrics: Registry;
+}
+
+async function openWorker({ config, installation, model, logger, metrics }: Parts): Promise<Worker | null> {
+  // Without an engine jobs stay queued.
+  if (model.kind !== 'loaded' || model.engine === null) return null;
+  const { db } = installation;
+  const { data_folder } = config;
+  const store = await openAdapterStore(data_folder);
+  return startWorker({ ...model.engine, db, store, data_folder, logger, metrics: createWorkerMetrics(metrics) });
+}
+
+function openApi({ installation: { db }, model, logger, metrics }: Parts, worker: Worker | null): FastifyInstance {
+  const readiness = async (): Promise<readonly string[]> => {
+    const reachable = await isDatabaseReachable(db);
+    return [...(reachable ? [] : ['database: unreachable']), ...missingOf(model)];
+  };
+  const onAdmitted = (): void => worker?.wake();
+  return buildApp({ ...admissionOf(model), db, onAdmitted, readiness, logger, metrics });
+}
+
+async function listen(app: FastifyInstance, { host, port, data_folder }: Config): Promise<string> {
+  await app.listen({ host, port });
+  const { port: actual_port } = app.server.address() as AddressInfo;
+  const url = `http://${host.includes(':') ? `[${host}]` : host}:${actual_port}`;
+  await writeServiceAddress(data_folder, url);
+  return url;
+}
+
+async function closeApi(app: FastifyInstance, { data_folder }: Config): Promise<void> {
+  await removeServiceAddress(data_folder);
+  const closed = app.close();
+  const hang_up = new AbortController();
+  const late = sleep(hang_up_after_ms, 'late', { signal: hang_up.signal }).catch(() => 'closed');
+  if ((await Promise.race([closed, late])) === 'late') app.server.closeAllConnections();
+  hang_up.abort();
+  await closed;
+}
