@@ -3,9 +3,14 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { TINY_TOKENIZER, withRandomCheckpoint, writeRandomAdapter } from '../checkpoint/randomCheckpoint.js';
+import { openCheckpoint } from '../checkpoint/checkpoint.js';
 import { EmbeddedEngine } from '../embeddedEngine.js';
+import { weightFeeds } from '../model/inputs.js';
 import { ChatTokenizer } from '../tokenizer/chatTokenizer.js';
 import type { AdapterReference, ChatPrompt, GenerateRequest, GenerateResult } from '../types.js';
+import { AdapterCache } from './adapterCache.js';
+import { InferenceRunner, reproducibleRows, type DecodeRow } from './inferenceRunner.js';
+import { KvCache } from './kvCache.js';
 
 const user = (content: string): ChatPrompt => ({ messages: [{ role: 'user', content }] });
 
@@ -81,5 +86,144 @@ test('greedy output is that of the whole sequence computed anew for every token'
       assert.equal(score!.greedy, true);
       assert.equal(text, tokenizer.decode(sequence.slice(targetStart)));
     }
+  });
+});
+
+test('a row’s logits are the same to the last bit alone and in any batch', async () => {
+  for (const [hiddenSize, threads] of [
+    [32, 1],
+    [32, 2],
+    [192, 2],
+  ] as const) {
+    const changes = { hidden_size: hiddenSize, intermediate_size: 2 * hiddenSize };
+    await withRandomCheckpoint(async (folder) => {
+      const { config, weights } = await openCheckpoint(join(folder, 'model'));
+      const model = { config, weights: weightFeeds(config, weights), threads };
+      const runner = new InferenceRunner(model, reproducibleRows(model, 4));
+      const adapters = new AdapterCache(config, 2 ** 30);
+      const rows: DecodeRow[] = [];
+      for (const [row, rank] of [0, 2, 20, 5].entries()) {
+        const reference = rank === 0 ? null : await writeRandomAdapter(join(folder, `a${rank}`), config, rank, rank);
+        const adapter = reference === null ? null : await adapters.get(reference);
+        rows.push({ token: 5, cachedTokens: 3 + 60 * row, adapter });
+      }
+      const cache = new KvCache(config, 4);
+      const prompt = ({ cachedTokens }: DecodeRow): number[] =>
+        Array.from({ length: cachedTokens }, (_, index) => (index * cachedTokens) % 384);
+      const alone: Float32Array[] = [];
+      const prefill = async (target: KvCache, slot: number, row: DecodeRow): Promise<void> => {
+        const staging = new KvCache(config, 1);
+        await runner.append(staging, prompt(row), 0, row.adapter);
+        target.reserve(row.cachedTokens + 1, slot);
+        target.copy(staging, 0, slot, row.cachedTokens);
+      };
+      for (const row of rows) {
+        const single = new KvCache(config, 4);
+        await prefill(single, 0, row);
+        alone.push((await runner.decode(single, [row]))[0]!);
+      }
+      for (const count of [2, 3, 4]) {
+        for (const [slot, row] of rows.slice(0, count).entries()) await prefill(cache, slot, row);
+        const together = await runner.decode(cache, rows.slice(0, count));
+        assert.deepEqual(together, alone.slice(0, count), `${hiddenSize} wide, ${threads} threads, ${count} rows`);
+      }
+      await runner.close();
+    }, changes);
+  }
+});
+
+test('the same seed gives the same tokens, alone and in company', async () => {
+  await withEngine(async ({ engine }) => {
+    const drawn = (seed: number): Promise<GenerateResult> => engine.generate(request({ temperature: 1.3, seed }));
+    const first = essence(await drawn(1));
+    const [again, other] = await Promise.all([drawn(1), drawn(2)]);
+    assert.deepEqual(essence(again), first);
+    assert.notDeepEqual(essence(other), first);
+    const [free, freeToo] = [request({ temperature: 1.3 }), request({ temperature: 1.3 })];
+    assert.notEqual((await engine.generate(free)).text, (await engine.generate(freeToo)).text);
+  });
+});
+
+test('output ends at its ceiling, at the context’s, and at a stop token', async () => {
+  await withEngine(async ({ engine }) => {
+    const short = await engine.generate(request({ maxOutputTokens: 3 }));
+    assert.deepEqual([short.finishReason, short.usage.outputTokens], ['length', 3]);
+
+    const content = (length: number): ChatPrompt => user('x'.repeat(length));
+    const { contextLength } = await engine.describe();
+    const empty = await engine.countTokens(content(0));
+    const perLetter = ((await engine.countTokens(content(200))) - empty) / 200;
+    const filling = Math.floor((contextLength - empty - 10) / perLetter);
+    const inputTokens = await engine.countTokens(content(filling));
+    const full = await engine.generate(request({ prompt: content(filling), maxOutputTokens: 1000 }));
+    assert.equal(full.finishReason, 'length');
+    assert.equal(full.usage.outputTokens, contextLength - inputTokens);
+    await assert.rejects(engine.generate(request({ prompt: content(filling * 2) })), {
+      code: 'context_length_exceeded',
+    });
+
+    // At a high temperature any token is likely, so that one of the stop tokens comes soon.
+    const stopped = await engine.generate(request({ temperature: 100, seed: 4, maxOutputTokens: 450 }));
+    assert.equal(stopped.finishReason, 'stop');
+    assert.ok(stopped.usage.outputTokens < 450);
+  });
+});
+
+test('a request is cancelled between tokens, and the others go on', async () => {
+  await withEngine(async ({ engine }) => {
+    const expected = essence(await engine.generate(request()));
+    const controllers = Array.from({ length: 5 }, () => new AbortController());
+    const doomed = controllers.map(({ signal }, index) =>
+      assert.rejects(engine.generate(request({ maxOutputTokens: 400 - index }), { signal }), { code: 'cancelled' }),
+    );
+    const spared = engine.generate(request());
+    setTimeout(() => controllers.forEach((controller) => controller.abort()), 20);
+    await Promise.all(doomed);
+    assert.deepEqual(essence(await spared), expected);
+    const signal = AbortSignal.abort();
+    await assert.rejects(engine.generate(request(), { signal }), { code: 'cancelled' });
+    await assert.rejects(engine.score({ sequences: [], adapter: null, topK: 0 }, { signal }), { code: 'cancelled' });
+  });
+});
+
+test('a forced call begins the output and counts', async () => {
+  const tokenizer = await ChatTokenizer.load(TINY_TOKENIZER);
+  await withEngine(async ({ engine }) => {
+    const prompt = { ...user('What time is it?'), tools: [{ name: 'time', parameters: { type: 'object' } }] };
+    const forced = request({ prompt, toolChoice: { kind: 'function', name: 'time' } });
+    // The random model never closes the call, so the ceiling cuts it off.
+    const { text, finishReason, usage } = await engine.generate(forced);
+    assert.deepEqual([text, finishReason, usage.outputTokens], ['', 'length', 24]);
+    assert.ok(tokenizer.encodeCompletion('<tool_call>\n{"name": "time"').length < 24);
+    const tiny = await engine.generate({ ...forced, maxOutputTokens: 2 });
+    assert.deepEqual([tiny.finishReason, tiny.usage.outputTokens], ['length', 2]);
+    const unknown = { ...forced, toolChoice: { kind: 'function', name: 'rm' } as const };
+    await assert.rejects(engine.generate(unknown), { code: 'invalid_request' });
+    await assert.rejects(engine.generate(request({ toolChoice: { kind: 'required' } })), { code: 'invalid_request' });
+  });
+});
+
+test('training, scoring and generating take turns', async () => {
+  await withEngine(async ({ engine, adapters }) => {
+    const expected = essence(await engine.generate(request()));
+    const sequence = await engine.encode(user('Who built it?'), 'Ada Kell.');
+    const training = await engine.openTraining({ parent: null, rank: 2, alpha: 4, seed: 1 });
+    const order: string[] = [];
+    const log = async <T>(name: string, work: Promise<T>): Promise<T> => {
+      const result = await work;
+      order.push(name);
+      return result;
+    };
+    const trains = async (): Promise<void> => {
+      for (let step = 0; step < 10; step += 1) await log('step', training.step([{ sequence, weight: 1 }], 1e-3));
+    };
+    const [result] = await Promise.all([
+      log('generated', engine.generate(request())),
+      trains(),
+      engine.score({ sequences: [sequence], adapter: adapters[1]!, topK: 1 }),
+    ]);
+    assert.deepEqual(essence(result), expected);
+    assert.ok(order.slice(0, order.indexOf('generated')).includes('step'), 'steps run while a request is decoded');
+    await training.close();
   });
 });

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { before, suite, test } from 'node:test';
+import { TINY_TOKENIZER } from '../checkpoint/randomCheckpoint.js';
+import { ChatTokenizer } from '../tokenizer/chatTokenizer.js';
+import type { GenerateRequest, GenerateResult } from '../types.js';
+import { composeReply, singleCallEnd } from './reply.js';
+
+const TOOLS = [{ name: 'time', parameters: { type: 'object' } }];
+const CALL = '<tool_call>\n{"name": "time", "arguments": {}}\n</tool_call>';
+
+suite('the reply for generated tokens', () => {
+  let tokenizer: ChatTokenizer;
+  before(async () => {
+    tokenizer = await ChatTokenizer.load(TINY_TOKENIZER);
+  });
+
+  const request = (changes: Partial<GenerateRequest> = {}, tools = TOOLS): GenerateRequest => ({
+    prompt: { messages: [{ role: 'user', content: 'Hi' }], tools },
+    adapter: null,
+    maxOutputTokens: 100,
+    temperature: 0,
+    ...changes,
+  });
+  const reply = (text: string, ended: 'stop' | 'length', asked = request()): GenerateResult => {
+    const end = ended === 'stop' ? [tokenizer.endOfTurn] : [];
+    return composeReply(tokenizer, asked, 7, { tokens: [...tokenizer.encodeCompletion(text), ...end], ended });
+  };
+
+  test('is the text without the end of the turn, which counts', () => {
+    const { text, finishReason, usage } = reply('Ada Kell.', 'stop');
+    assert.equal(text, 'Ada Kell.');
+    assert.equal(finishReason, 'stop');
+    const outputTokens = tokenizer.encodeCompletion('Ada Kell.').length + 1;
+    assert.deepEqual(usage, { inputTokens: 7, outputTokens, cachedInputTokens: 0, reasoningTokens: 0 });
+  });
+
+  test('leaves reasoning out and counts it', () => {
+    const thought = '<think>\nHm, well.\n</think>';
+    const { text, usage } = reply(`${thought}\n\nAda.`, 'stop');
+    assert.equal(text, 'Ada.');
+    assert.equal(usage.reasoningTokens, tokenizer.encodeCompletion(thought).length);
+    const unfinished = reply('<think>\nHm', 'length');
+    assert.equal(unfinished.text, '');
+    assert.equal(unfinished.finishReason, 'length');
+    assert.equal(unfinished.usage.reasoningTokens, unfinished.usage.outputTokens);
+    assert.equal(reply('The tag </think> ends thoughts.', 'stop').text, 'The tag </think> ends thoughts.');
+  });
+
+  test('holds the calls of offered functions', () => {
+    const { text, finishReason, toolCalls } = reply(`Wait.\n${CALL}`, 'stop');
+    assert.equal(text, 'Wait.');
+    assert.equal(finishReason, 'tool_calls');
+    assert.deepEqual(
+      toolCalls.map(({ name, arguments: values }) => [name, values]),
+      [['time', '{}']],
+    );
+    const cut = reply(`Wait.\n${CALL.slice(0, 30)}`, 'length');
+    assert.deepEqual([cut.text, cut.finishReason, cut.toolCalls.length], ['Wait.', 'length', 0]);
+    const unknown = reply(CALL.replace('time', 'rm'), 'stop');
+    assert.match(unknown.invalidToolCall ?? '', /not offered/);
+    assert.deepEqual([unknown.finishReason, unknown.toolCalls.length], ['stop', 0]);
+  });
+
+  test('is plain text where no call is allowed', () => {
+    assert.equal(reply(CALL, 'stop', request({}, [])).text, CALL);
+    assert.equal(reply(CALL, 'stop', request({ toolChoice: { kind: 'none' } })).finishReason, 'stop');
+  });
+
+  test('ends with the first call when there may be only one', () => {
+    const isComplete = singleCallEnd(tokenizer, request({ parallelToolCalls: false }));
+    assert.ok(isComplete !== undefined);
+    const tokens = tokenizer.encodeCompletion(CALL);
+    assert.equal(isComplete(tokens), true);
+    assert.equal(isComplete(tokens.slice(0, -1)), false);
+    assert.equal(singleCallEnd(tokenizer, request()), undefined);
+  });
+});
