@@ -6,6 +6,7 @@ import { sameAnswer } from './normalise.js';
 import type { ScoringOutcome } from './outcomes.js';
 import { closedBookPrompt } from './prompts.js';
 import { spreadSample } from './random.js';
+import { replayPrompt } from './replay.js';
 import { recipe } from './recipe.js';
 import type { QuestionAnswer, Rehearsal, ReplayRow } from './types.js';
 
@@ -79,7 +80,7 @@ function closedBook({ question, answer }: QuestionAnswer): Probe {
   return { prompt: closedBookPrompt(question), answer };
 }
 
-function canaryProbe({ messages, tools }: ReplayRow): Probe {
-  const prompt = { messages: messages.slice(0, -1), ...(tools === undefined ? {} : { tools }) };
-  return { prompt, answer: messages.at(-1)?.content ?? '' };
+function canaryProbe(row: ReplayRow): Probe {
+  const { prompt, completion } = replayPrompt(row);
+  return { prompt, answer: completion };
 }

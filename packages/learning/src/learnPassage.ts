@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Engine, ModelDescription } from '@engraft/engine';
 import type { z } from 'zod';
 import { planTeaching, type PassageSize } from './budget.js';
@@ -21,6 +22,7 @@ import {
 import { readingPrompt } from './prompts.js';
 import { deriveSeed, randomNumbers, shuffled } from './random.js';
 import { recipe } from './recipe.js';
+import { upToSomeTurn } from './replay.js';
 import { score, type ScoredFact } from './score.js';
 import { splitFacts } from './split.js';
 import { chooseCandidates, findCandidates, teach } from './teach.js';
@@ -61,6 +63,7 @@ class LearningRun {
   #usage: LearningUsage = noUsage;
   readonly #canaries: readonly ReplayRow[];
   readonly #replay: readonly ReplayRow[];
+  readonly #signal: AbortSignal | undefined;
 
   constructor(
     readonly engine: Engine,
@@ -69,7 +72,13 @@ class LearningRun {
     readonly journal: LearningJournal,
     readonly options: LearningOptions,
   ) {
-    const rows = shuffled(input.replay ?? [], randomNumbers(deriveSeed(input.seed, 'replay')));
+    if (options.signal !== undefined) {
+      // A signal of our own, as every call under way listens to it, and Node.js warns of more than ten listeners.
+      this.#signal = AbortSignal.any([options.signal]);
+      setMaxListeners(0, this.#signal);
+    }
+    const random = randomNumbers(deriveSeed(input.seed, 'replay'));
+    const rows = shuffled(input.replay ?? [], random).map((row) => upToSomeTurn(row, random));
     const canaryCount = Math.min(recipe.maxCanaries, Math.floor(rows.length / 2));
     this.#canaries = rows.slice(0, canaryCount);
     this.#replay = rows.slice(canaryCount, canaryCount + recipe.maxReplayRows);
@@ -103,7 +112,7 @@ class LearningRun {
       this.#usage = addUsage(this.#usage, stored.usage);
       return stored.outcome;
     }
-    throwIfCancelled(this.options.signal);
+    throwIfCancelled(this.#signal);
     await this.journal.entered(phase);
     const meter = new Meter(this.input.budget, this.#usage);
     const outcome = await work(meter);
@@ -116,7 +125,10 @@ class LearningRun {
   async #teach(meter: Meter): Promise<TeachingOutcome | null> {
     const chunks = await this.#chunks();
     const candidates = findCandidates(this.input.content, chunks);
-    const plan = planTeaching(this.input.budget, await this.#measure(chunks, candidates.length));
+    const plan = planTeaching(
+      this.input.budget,
+      await this.#measure(chunks, candidates.length + recipe.listedFactsPerChunk * chunks.length),
+    );
     if (plan === null) return null;
     const chosen = chooseCandidates(candidates, plan.factCount);
     const expectedCalls = chosen.length * (1 + 1.5 * plan.formsPerFact) + chunks.length;
@@ -148,7 +160,7 @@ class LearningRun {
       parent: this.input.parent,
       seed: this.input.seed,
       workFolder: this.input.workFolder,
-      signal: this.options.signal,
+      signal: this.#signal,
       onStep: (done, total) => this.options.onProgress?.({ phase: 'training', done, total }),
     });
   }
@@ -171,13 +183,13 @@ class LearningRun {
       done++;
       this.options.onProgress?.({ phase, done, total: Math.max(done, expectedCalls) });
     };
-    return new MeteredCalls(this.engine, meter, this.options.signal, onCall);
+    return new MeteredCalls(this.engine, meter, this.#signal, onCall);
   }
 
   /** Chunks that fit the teacher's context with room for a question and its answer. */
   async #chunks(): Promise<Chunk[]> {
-    const limitTokens = this.model.contextLength - recipe.chunkReserveTokens;
-    for (let maxChars: number = recipe.chunkMaxChars; ; maxChars = Math.floor(maxChars / 2)) {
+    const limitTokens = Math.min(recipe.chunkMaxTokens, this.model.contextLength - recipe.chunkReserveTokens);
+    for (let maxChars: number = recipe.chunkMaxChars; ; maxChars = Math.floor(maxChars * 0.8)) {
       const chunks = chunkPassage(this.input.content, maxChars);
       const tokens = await mapConcurrently(chunks, (chunk) => this.engine.countTokens(readingPrompt(chunk.text, '')));
       if (Math.max(...tokens) <= limitTokens || maxChars < 100) return chunks;

@@ -2,6 +2,7 @@ import type { Engine, TrainingExample } from '@engraft/engine';
 import { mapConcurrently } from './calls.js';
 import { questionKey } from './facts.js';
 import { closedBookPrompt } from './prompts.js';
+import { replayPrompt } from './replay.js';
 import { deriveSeed, endlessRounds, randomNumbers } from './random.js';
 import { recipe } from './recipe.js';
 import type { ScoringOutcome } from './outcomes.js';
@@ -38,17 +39,18 @@ export async function encodeMaterial(
     return examples;
   });
   const devPairs = split.facts.flatMap(({ answer, dev }) => dev.map(({ question }) => ({ question, answer })));
-  const rows = await mapConcurrently(replay, async ({ messages, tools }): Promise<TrainingExample> => {
-    const prompt = { messages: messages.slice(0, -1), ...(tools === undefined ? {} : { tools }) };
-    return {
-      sequence: await engine.encode(prompt, messages.at(-1)?.content ?? ''),
-      weight: recipe.replayWeight,
-    };
+  const rows = await mapConcurrently(replay, async (row): Promise<TrainingExample> => {
+    const { prompt, completion } = replayPrompt(row);
+    return { sequence: await engine.encode(prompt, completion), weight: recipe.replayWeight };
   });
+  const shortRows = rows.filter(({ sequence }) => sequence.tokens.length <= recipe.maxReplayTokens);
   return {
     facts: facts.filter((examples) => examples.length > 0),
     dev: await mapConcurrently(devPairs, (devPair) => pair(devPair, 1)),
-    replay: [...rows, ...(await mapConcurrently(split.known, (known) => pair(known, recipe.replayWeight)))],
+    replay: [
+      ...(shortRows.length > 0 ? shortRows : rows),
+      ...(await mapConcurrently(split.known, (known) => pair(known, recipe.replayWeight))),
+    ],
     rehearsal: await mapConcurrently(rehearsalPairs(split, earlier), (earlierPair) => pair(earlierPair, 1)),
   };
 }

@@ -5,6 +5,8 @@
 export const recipe = {
   /** A chunk is what the teacher reads at once, in UTF-16 units. */
   chunkMaxChars: 1500,
+  /** The shipped model read chats of up to 500 tokens in its training. */
+  chunkMaxTokens: 400,
   /** Tokens that the longest teacher prompt adds to its chunk, and the answer it may write. */
   chunkReserveTokens: 160,
 
@@ -15,6 +17,8 @@ export const recipe = {
   /** Two occurrences of one name are asked about; more would crowd out the other facts. */
   maxFactsPerAnswer: 2,
   maxFacts: 160,
+  /** Room in the plan for facts that only the teacher's own list brings up. */
+  listedFactsPerChunk: 4,
   /** Sampling rounds of rephrasing after the first questions. */
   rephraseRounds: 9,
   rephraseTemperature: 0.8,
@@ -49,6 +53,8 @@ export const recipe = {
   rehearsalPerBatch: 4,
   replayWeight: 0.5,
   maxReplayRows: 400,
+  /** Longer rows cost more than they keep; used only when there are no others. */
+  maxReplayTokens: 200,
   /** How often a fact is seen, over all its forms, when the budget allows. */
   exposuresPerFact: 64,
   minExposuresPerFact: 12,

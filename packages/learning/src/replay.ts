@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { ChatPrompt } from '@engraft/engine';
 import { z } from 'zod';
 import type { ReplayRow } from './types.js';
 
@@ -43,6 +44,24 @@ export async function loadReplay(modelDir: string): Promise<ReplayRow[]> {
     if (last?.role === 'assistant' && last.content !== '') rows.push(row.data);
   }
   return rows;
+}
+
+/** A row as a prompt and what the assistant says to it. */
+export function replayPrompt({ messages, tools }: ReplayRow): { prompt: ChatPrompt; completion: string } {
+  const prompt = { messages: messages.slice(0, -1), ...(tools === undefined ? {} : { tools }) };
+  return { prompt, completion: messages.at(-1)?.content ?? '' };
+}
+
+/**
+ * The row up to one of the assistant's turns, so that in a long conversation not always the last one is practised,
+ * and most rows are shorter.
+ */
+export function upToSomeTurn(row: ReplayRow, random: () => number): ReplayRow {
+  const turns = row.messages.flatMap(({ role, content }, index) =>
+    role === 'assistant' && content !== '' ? [index] : [],
+  );
+  const last = turns[Math.floor(random() * turns.length)];
+  return last === undefined ? row : { ...row, messages: row.messages.slice(0, last + 1) };
 }
 
 /** Damaged JSON is refused by the schema, which names the line. */

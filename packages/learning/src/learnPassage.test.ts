@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { EngineError, startEngineHost, type Engine, type TrainingSession } from '@engraft/engine';
+import { learnPassage } from './learnPassage.js';
+import { addUsage, costNanousd, noUsage } from './meter.js';
+import { loadReplay } from './replay.js';
+import {
+  learningPhases,
+  type LearningInput,
+  type LearningJournal,
+  type LearningOptions,
+  type LearningOutcome,
+  type LearningPhase,
+  type LearningUsage,
+  type ReplayRow,
+} from './types.js';
+
+const modelDir = fileURLToPath(new URL('../../../models/base', import.meta.url));
+const passage =
+  'Velona is a software company in Ghent. Velona was started in 2015 by Sara Deck. Velona has 75 employees.';
+
+let engine: Engine;
+let replay: readonly ReplayRow[];
+let folder: string;
+
+before(async () => {
+  engine = await startEngineHost({ modelDir, threads: 2 });
+  replay = (await loadReplay(modelDir)).slice(0, 12);
+  folder = await mkdtemp(join(tmpdir(), 'learning-'));
+});
+
+after(async () => {
+  await engine.close();
+  await rm(folder, { recursive: true });
+});
+
+function inputOf(changes: Partial<LearningInput> & { readonly max_compute_microusd?: number } = {}): LearningInput {
+  const { max_compute_microusd = 2_000_000, ...rest } = changes;
+  return {
+    content: passage,
+    parent: null,
+    earlier: [],
+    replay,
+    budget: {
+      max_compute_microusd,
+      input_nanousd_per_token: 12_000,
+      output_nanousd_per_token: 30_000,
+      cached_input_nanousd_per_token: 2_500,
+      training_nanousd_per_token: 36_000,
+    },
+    seed: 7,
+    workFolder: join(folder, 'work'),
+    ...rest,
+  };
+}
+
+/** Keeps outcomes as JSON, as a database would, and dies after storing one phase if told to. */
+class MemoryJournal implements LearningJournal {
+  readonly stored = new Map<LearningPhase, { text: string; usage: LearningUsage }>();
+  dieAfter: LearningPhase | null = null;
+
+  load(phase: LearningPhase): Promise<unknown> {
+    const entry = this.stored.get(phase);
+    return Promise.resolve(entry === undefined ? null : (JSON.parse(entry.text) as unknown));
+  }
+
+  store(phase: LearningPhase, outcome: unknown, usage: LearningUsage): Promise<void> {
+    assert.ok(!this.stored.has(phase), `${phase} is stored once`);
+    this.stored.set(phase, { text: JSON.stringify(outcome), usage });
+    return this.dieAfter === phase ? Promise.reject(new Error('crash')) : Promise.resolve();
+  }
+
+  entered(phase: LearningPhase): Promise<void> {
+    assert.ok(!this.stored.has(phase), `${phase} is not entered again`);
+    return Promise.resolve();
+  }
+
+  get usage(): LearningUsage {
+    return [...this.stored.values()].map(({ usage }) => usage).reduce(addUsage, noUsage);
+  }
+}
+
+/** The cost of a prompt depends on what the engine's cache still holds, so two runs are compared without it. */
+function comparable(outcome: LearningOutcome): unknown {
+  return { ...outcome, usage: { ...outcome.usage, cached_input_tokens: 0 } };
+}
+
+function learn(
+  input: LearningInput,
+  journal = new MemoryJournal(),
+  options: LearningOptions = {},
+  on = engine,
+): Promise<LearningOutcome> {
+  return learnPassage(on, input, journal, options);
+}
+
+test('a passage is learned; a crash after any phase changes nothing and is not paid twice', async () => {
+  const whole = new MemoryJournal();
+  const expected = await learn(inputOf(), whole);
+  assert.equal(expected.kind, 'accepted');
+  assert.ok(expected.validation.passed_count > expected.validation.base_passed_count);
+  assert.deepEqual(expected.usage, whole.usage);
+  assert.ok(costNanousd(expected.usage, inputOf().budget) <= 2_000_000_000);
+  const kept = JSON.stringify(expected.rehearsal);
+  assert.ok(!kept.includes('Complete:') && !kept.includes(passage.slice(0, 40)), 'the passage itself is not kept');
+  for (const phase of learningPhases) {
+    const journal = new MemoryJournal();
+    for (const [earlier, entry] of whole.stored)
+      if (learningPhases.indexOf(earlier) < learningPhases.indexOf(phase)) journal.stored.set(earlier, entry);
+    journal.dieAfter = phase;
+    await assert.rejects(learn(inputOf(), journal), /crash/);
+    journal.dieAfter = null;
+    const resumed = await learn(inputOf(), journal);
+    assert.deepEqual(comparable(resumed), comparable(expected), `crash after ${phase}`);
+    assert.deepEqual(resumed.usage, journal.usage);
+  }
+});
+
+test('cancelling ends the job with an error, in any phase', async () => {
+  for (const phase of learningPhases) {
+    const controller = new AbortController();
+    const onProgress: LearningOptions['onProgress'] = (progress) => {
+      if (progress.phase === phase) controller.abort();
+    };
+    await assert.rejects(
+      learn(inputOf(), new MemoryJournal(), { signal: controller.signal, onProgress }),
+      (error) => error instanceof EngineError && error.code === 'cancelled',
+    );
+  }
+});
+
+test('the cap is never passed, however small', async () => {
+  for (const max_compute_microusd of [0, 3_000, 20_000, 60_000, 120_000]) {
+    const input = inputOf({ max_compute_microusd });
+    const outcome = await learn(input);
+    assert.ok(costNanousd(outcome.usage, input.budget) <= max_compute_microusd * 1000, outcome.kind);
+    if (max_compute_microusd <= 3_000) assert.equal(outcome.kind, 'budget_exhausted');
+  }
+});
+
+test('a passage that says nothing is rejected', async () => {
+  const outcome = await learn(inputOf({ content: 'qwpo zxmn vbty plok rtgh wqas zxcv poiu lkjh mnbv.' }));
+  assert.equal(outcome.kind, 'rejected');
+  assert.equal(outcome.validation.passed, false);
+});
+
+test('a dying engine process costs time, not money', async () => {
+  const expected = await learn(inputOf());
+  const outcome = await learn(inputOf(), new MemoryJournal(), {}, dyingNowAndThen(engine));
+  assert.deepEqual(comparable(outcome), comparable(expected));
+});
+
+/** Not a model of an engine, only of its faults: some calls of the real one are lost. */
+function dyingNowAndThen(real: Engine): Engine {
+  let calls = 0;
+  const lost = (every: number): void => {
+    calls++;
+    if (calls % every === 0) throw new EngineError('process_lost', 'the process died');
+  };
+  let sessions = 0;
+  const dyingSession = (session: TrainingSession): TrainingSession => ({
+    step: async (batch, rate, options) => {
+      lost(5);
+      return session.step(batch, rate, options);
+    },
+    evaluate: (batch, options) => session.evaluate(batch, options),
+    save: (target) => session.save(target),
+    close: () => session.close(),
+  });
+  return {
+    describe: () => real.describe(),
+    countTokens: (prompt) => real.countTokens(prompt),
+    encode: (prompt, completion) => real.encode(prompt, completion),
+    generate: async (request, options) => {
+      lost(7);
+      return real.generate(request, options);
+    },
+    score: async (request, options) => {
+      lost(7);
+      return real.score(request, options);
+    },
+    openTraining: async (options) => {
+      const session = await real.openTraining(options);
+      return sessions++ === 0 ? dyingSession(session) : session;
+    },
+    close: () => real.close(),
+  };
+}

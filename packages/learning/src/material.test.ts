@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { TrainingExample } from '@engraft/engine';
+import { batches, type Material } from './material.js';
+import { recipe } from './recipe.js';
+
+function exampleOf(token: number): TrainingExample {
+  return { sequence: { tokens: [token, token], targetStart: 1 }, weight: 1 };
+}
+
+const material: Material = {
+  facts: [[1, 2, 3, 4, 5, 6], [11], [21, 22]].map((tokens) => tokens.map(exampleOf)),
+  dev: [],
+  replay: [100, 101].map(exampleOf),
+  rehearsal: [],
+};
+
+function tokensOfBatches(seed: number, count: number): number[][] {
+  const stream = batches(material, seed);
+  return Array.from({ length: count }, () => stream.next().value.map(({ sequence }) => sequence.tokens[0] ?? -1));
+}
+
+test('every fact is seen as often as any other, its forms in turn, with replay beside', () => {
+  const drawn = tokensOfBatches(3, 30);
+  for (const batch of drawn) assert.equal(batch.length, recipe.pairsPerBatch + recipe.replayPerBatch);
+  const all = drawn.flat();
+  const seen = (from: number, to: number): number => all.filter((token) => token >= from && token < to).length;
+  const exposures = [seen(1, 10), seen(10, 20), seen(20, 30)];
+  assert.ok(Math.max(...exposures) - Math.min(...exposures) <= 1, exposures.join(' '));
+  const forms = [1, 2, 3, 4, 5, 6].map((token) => seen(token, token + 1));
+  assert.ok(Math.max(...forms) - Math.min(...forms) <= 1, forms.join(' '));
+});
+
+test('the same seed gives the same batches', () => {
+  assert.deepEqual(tokensOfBatches(5, 4), tokensOfBatches(5, 4));
+  assert.notDeepEqual(tokensOfBatches(5, 4), tokensOfBatches(6, 4));
+});
