@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict';
+import { readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { suite, test } from 'node:test';
+import { decoderWeightShapes } from '../model/weights.js';
+import { openCheckpoint } from './checkpoint.js';
+import { JsonFields, type JsonObject } from './jsonFields.js';
+import { parseModelConfig } from './modelConfig.js';
+import { TINY_CONFIG, withRandomCheckpoint } from './randomCheckpoint.js';
+import { serializeSafetensors, type FloatTensor } from './safetensors.js';
+
+const parse = (changes: JsonObject) =>
+  parseModelConfig(new JsonFields('config.json', { ...TINY_CONFIG, ...changes })).decoder;
+
+suite('config.json', () => {
+  test('of every architecture is understood', () => {
+    const kinds = ['LlamaForCausalLM', 'MistralForCausalLM', 'Qwen2ForCausalLM', 'Qwen3ForCausalLM'].map((name) => {
+      const { architecture, qkNorm, attentionBias } = parse({ architectures: [name] });
+      return [architecture, qkNorm, attentionBias];
+    });
+    assert.deepEqual(kinds, [
+      ['llama', false, false],
+      ['mistral', false, false],
+      ['qwen2', false, true],
+      ['qwen3', true, false],
+    ]);
+  });
+
+  test('may leave out what has a default', () => {
+    const llama = parse({ architectures: ['LlamaForCausalLM'], head_dim: null, num_key_value_heads: null, hidden_size: 64 });
+    assert.deepEqual([llama.headDim, llama.kvHeads], [16, 4]);
+    assert.equal(parse({ head_dim: undefined }).headDim, 128);
+    assert.equal(parse({ tie_word_embeddings: undefined }).tieWordEmbeddings, false);
+  });
+
+  const llama3 = { factor: 8, low_freq_factor: 1, high_freq_factor: 4, original_max_position_embeddings: 256 };
+  const llama3Scaling = {
+    kind: 'llama3',
+    factor: 8,
+    lowFrequencyFactor: 1,
+    highFrequencyFactor: 4,
+    originalContextLength: 256,
+  };
+  for (const [name, changes, theta, scaling] of [
+    ['transformers 5', { rope_parameters: { rope_type: 'default', rope_theta: 5e5 } }, 5e5, { kind: 'default' }],
+    ['transformers 5, scaled', { rope_parameters: { rope_type: 'llama3', rope_theta: 5e5, ...llama3 } }, 5e5, llama3Scaling],
+    ['transformers 4', { rope_theta: 5e5, rope_scaling: null }, 5e5, { kind: 'default' }],
+    ['transformers 4, scaled', { rope_theta: 5e5, rope_scaling: { rope_type: 'llama3', ...llama3 } }, 5e5, llama3Scaling],
+    ['early transformers 4', { rope_scaling: { type: 'linear', factor: 2 } }, 1e4, { kind: 'linear', factor: 2 }],
+    ['without a word about rotation', {}, 1e4, { kind: 'default' }],
+  ] as const) {
+    test(`rotary settings of ${name}`, () => {
+      const { ropeTheta, ropeScaling } = parse({ rope_parameters: undefined, ...changes });
+      assert.equal(ropeTheta, theta);
+      assert.deepEqual(ropeScaling, scaling);
+    });
+  }
+
+  test('sliding windows bound the context', () => {
+    assert.equal(parse({ sliding_window: 100 }).contextLength, 100);
+    assert.equal(parse({ sliding_window: 100, use_sliding_window: false }).contextLength, 512);
+    assert.equal(parse({ sliding_window: 100, layer_types: ['full_attention'] }).contextLength, 512);
+    assert.equal(parse({ sliding_window: null }).contextLength, 512);
+  });
+
+  for (const [name, changes, message] of [
+    ['another architecture', { architectures: ['GPT2LMHeadModel'] }, /architectures must be one of Llama.*"GPT2LMHeadModel"/],
+    ['no architecture', { architectures: undefined }, /architectures must be a list of strings, but is absent/],
+    ['another activation', { hidden_act: 'gelu' }, /hidden_act must be "silu", but is "gelu"/],
+    ['biases', { attention_bias: true }, /attention_bias must be false/],
+    ['biases of the feed-forward part', { mlp_bias: true }, /mlp_bias must be false/],
+    ['quantisation', { quantization_config: { bits: 4 } }, /quantization_config must be absent/],
+    ['partial rotation', { partial_rotary_factor: 0.5 }, /partial_rotary_factor must be 1/],
+    ['unknown scaling', { rope_parameters: { rope_type: 'yarn' } }, /rope_parameters: rope_type must be one of.*"yarn"/],
+    ['unknown layers', { layer_types: ['linear_attention'] }, /layer_types must be/],
+    ['a size in a string', { hidden_size: '32' }, /hidden_size must be a number, but is "32"/],
+    ['a fractional size', { num_hidden_layers: 1.5 }, /num_hidden_layers must be an integer/],
+    ['a negative size', { vocab_size: -1 }, /vocab_size must be between 1 and/],
+    ['an absurd size', { hidden_size: 1e12 }, /hidden_size must be between 1 and/],
+    ['an absurd context', { max_position_embeddings: 1e12 }, /max_position_embeddings must be between/],
+    ['heads that do not divide', { num_key_value_heads: 3 }, /num_key_value_heads must be a divisor of 4/],
+    ['an odd head size', { head_dim: 17 }, /head_dim must be a multiple of 16/],
+  ] as const) {
+    test(`with ${name} is refused`, () => {
+      assert.throws(() => parse(changes), { name: 'EngineError', code: 'checkpoint_invalid', message });
+    });
+  }
+});
+
+suite('a checkpoint folder', () => {
+  const invalid = (message: RegExp) => ({ name: 'EngineError', code: 'checkpoint_invalid', message });
+
+  test('is described by its config and hashed over all its files', async () => {
+    await withRandomCheckpoint(async (folder, config) => {
+      const model = join(folder, 'model');
+      const { description, weights } = await openCheckpoint(model);
+      assert.equal(description.architecture, 'Qwen3ForCausalLM');
+      assert.deepEqual([description.contextLength, description.vocabularySize], [512, 384]);
+      const sizes = [...decoderWeightShapes(config).values()].map((shape) => shape.reduce((a, b) => a * b, 1));
+      assert.equal(description.parameters, sizes.reduce((a, b) => a + b, 0));
+      assert.equal(weights.size, sizes.length);
+      assert.match(description.contentHash, /^sha256:[0-9a-f]{64}$/);
+      assert.equal((await openCheckpoint(model)).description.contentHash, description.contentHash);
+      await writeFile(join(model, 'chat_template.jinja'), '{{ messages[0].content }}');
+      assert.notEqual((await openCheckpoint(model)).description.contentHash, description.contentHash);
+    });
+  });
+
+  test('may be sharded', async () => {
+    await withRandomCheckpoint(async (folder) => {
+      const model = join(folder, 'model');
+      const { weights } = await openCheckpoint(model);
+      await rm(join(model, 'model.safetensors'));
+      const names = ['model-00001-of-00002.safetensors', 'model-00002-of-00002.safetensors'];
+      const map: Record<string, string> = {};
+      for (const [shard, name] of names.entries()) {
+        const part = [...weights].filter((_, index) => index % 2 === shard);
+        for (const [tensor] of part) map[tensor] = name;
+        await writeFile(join(model, name), serializeSafetensors(part, {}));
+      }
+      const writeIndex = (weightMap: unknown): Promise<void> =>
+        writeFile(join(model, 'model.safetensors.index.json'), JSON.stringify({ weight_map: weightMap }));
+      await writeIndex(map);
+      assert.deepEqual((await openCheckpoint(model)).weights, weights);
+      await rename(join(model, names[1]!), join(model, 'away'));
+      await assert.rejects(openCheckpoint(model), invalid(/model-00002-of-00002\.safetensors is missing/));
+      await writeIndex({ ...map, x: '../../etc/shadow.safetensors' });
+      await assert.rejects(openCheckpoint(model), invalid(/is not a file name/));
+    });
+  });
+
+  test('that is damaged is refused', async () => {
+    await withRandomCheckpoint(async (folder, config) => {
+      const model = join(folder, 'model');
+      const file = join(model, 'model.safetensors');
+      const intact = await readFile(file);
+      const tensors = new Map<string, FloatTensor>(
+        [...decoderWeightShapes(config)].map(([name, shape]) => [
+          name,
+          { shape, data: new Float32Array(shape.reduce((a, b) => a * b, 1)) },
+        ]),
+      );
+      const norm = 'model.norm.weight';
+      const write = (changed: Iterable<readonly [string, FloatTensor]>): Promise<void> =>
+        writeFile(file, serializeSafetensors(changed, {}));
+      const refuses = (message: RegExp): Promise<void> => assert.rejects(openCheckpoint(model), invalid(message));
+
+      await truncate(file, intact.byteLength - 1);
+      await refuses(/model\.safetensors is not a valid safetensors file/);
+      const absurd = Buffer.from(intact);
+      absurd.writeBigUInt64LE(2n ** 60n);
+      await writeFile(file, absurd);
+      await refuses(/header length .* out of range/);
+      await write(new Map([...tensors, [norm, { shape: [16], data: new Float32Array(16) }]]));
+      await refuses(/model\.norm\.weight has shape \[16\], but config\.json asks for \[32\]/);
+      await write([...tensors].filter(([name]) => name !== norm));
+      await refuses(/tensors are missing: model\.norm\.weight/);
+      await write([...tensors, ['model.norm.bias', { shape: [1], data: new Float32Array(1) }]]);
+      await refuses(/model\.norm\.bias is not part of a qwen3 decoder/);
+      await rm(file);
+      await refuses(/model\.safetensors is missing/);
+      await writeFile(join(model, 'config.json'), JSON.stringify({ ...TINY_CONFIG, vocab_size: 100 }));
+      await refuses(/vocab_size is 100, but the tokenizer uses 384 tokens/);
+      await rm(join(model, 'config.json'));
+      await refuses(/config\.json is missing/);
+    });
+  });
+
+  test('may hold copies of tied weights', async () => {
+    await withRandomCheckpoint(async (folder) => {
+      const { weights } = await openCheckpoint(join(folder, 'model'));
+      const head = weights.get('model.embed_tokens.weight')!;
+      const file = join(folder, 'model', 'model.safetensors');
+      await writeFile(file, serializeSafetensors([...weights, ['lm_head.weight', head]], {}));
+      assert.equal((await openCheckpoint(join(folder, 'model'))).weights.has('lm_head.weight'), false);
+    });
+  });
+});
