@@ -93,12 +93,14 @@ export async function call(
     readonly body?: unknown;
   } = {},
 ): Promise<LightMyRequestResponse> {
-  const wanted = Object.entries({
+  const wanted: Record<string, string | undefined> = {
     ...(options.key === undefined ? {} : { authorization: options.key.authorization }),
     ...(options.body === undefined ? {} : { 'content-type': 'application/json' }),
     ...options.headers,
-  });
-  const headers = Object.fromEntries(wanted.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
+  };
+  const headers = Object.fromEntries(
+    Object.entries(wanted).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
   const request: InjectOptions = { method, url, headers };
   if (options.body !== undefined) {
     request.payload = typeof options.body === 'string' ? options.body : JSON.stringify(options.body);
