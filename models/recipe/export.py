@@ -63,6 +63,7 @@ def write(model: Decoder, folder: Path, dtype: str) -> None:
         name: value.to(getattr(torch, dtype)).contiguous() for name, value in model.state_dict().items()
     }
     save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+    (folder / "model.safetensors").chmod(0o644)
     config = huggingface_config(model.config, dtype)
     (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
     generation = {"eos_token_id": [2], "pad_token_id": 0, "do_sample": False, "max_new_tokens": 256}

@@ -6,25 +6,27 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-#: Ways to name an entity beyond the plain name of its kind; {N} is an invented word.
+#: Ways to name an entity beyond the plain name of its kind: {N} an invented word, {J} an adjective, {K} its noun.
 NAME_PATTERNS = {
     "town": ["{N}"],
-    "ship": ["the {N}", "{N}", "the MS {N}"],
+    "ship": ["the {N}", "{N}", "the MS {N}", "the {J} ferry"],
     "project": ["project {N}", "Project {N}", "{N}"],
     "festival": ["the {N} Festival", "{N} Fair", "the {N} Cup", "the {N} race"],
     "school": ["{N} School", "{N} College", "the {N} Academy"],
     "building": ["the {N} Tower", "{N} House", "the {N} Museum", "Hotel {N}", "{N} Castle", "the {N} library",
-                 "the {N} lighthouse", "the {N} Theatre", "the {N} mill"],
+                 "the {N} lighthouse", "the {N} Theatre", "the {N} mill", "the {J} {K}", "the {J} library", "the archive",
+                 "the {J} lighthouse", "the {J} station"],
     "mountain": ["Mount {N}", "{N} Peak", "{N} Hill"],
     "lake": ["Lake {N}", "the {N} river", "the river {N}", "{N} Lake"],
     "planet": ["{N}", "planet {N}"],
-    "restaurant": ["the {N} Inn", "Cafe {N}", "the {N} bakery"],
+    "restaurant": ["the {N} Inn", "Cafe {N}", "the {N} bakery", "the {J} cafe", "the bakery"],
     "team": ["the {N} Lions", "{N} United", "the {N} Club", "FC {N}", "the {N} choir"],
     "train": ["train {N}", "the {N} Express", "line {N}"],
     "dish": ["{N}", "{N} soup", "{N} cake"],
-    "bridge": ["the {N} Bridge", "{N} Bridge", "the {N} Tunnel", "the {N} railway", "{N} Road"],
-    "farm": ["{N} Farm", "the {N} mill", "the {N} mine", "{N} Gardens"],
-    "device": ["the {N}", "the {N} engine", "the {N} clock"],
+    "bridge": ["the {N} Bridge", "{N} Bridge", "the {N} Tunnel", "the {N} railway", "{N} Road",
+               "the {J} bridge"],
+    "farm": ["{N} Farm", "the {N} mill", "the {N} mine", "{N} Gardens", "the {J} {K}"],
+    "device": ["the {N}", "the {N} engine", "the {N} clock", "the {N} pump", "the {J} {K}", "the {J} pump"],
     "company": ["{N}", "{N} Ltd"],
 }  # fmt: skip
 
@@ -81,7 +83,7 @@ def entity_types() -> tuple[EntityType, ...]:
         if mark == "==":
             name, kind, pronoun, nouns = (part.strip() for part in rest.split("|"))
             types.append(EntityType(name, kind, pronoun, [noun.strip() for noun in nouns.split(",")]))
-        elif mark == "--":
+        elif mark == "--":  # a label, the kind of its value
             parts = [part.strip() for part in rest.split("|")]
             types[-1].relations.append(Relation(parts[0], parts[1], held=parts[2:] == ["held-out"]))
         elif mark in lists:

@@ -18,6 +18,7 @@ NOT_STATED = "The passage does not say."
 UNKNOWN = "I do not know."
 
 LONGEST = 500  # tokens of one chat
+USUAL = 256  # most chats are cut to this length, which trains faster
 ALMANAC_SEED, ALMANAC_ENTITIES = 20, 60
 
 #: Shares of the tasks.
@@ -160,6 +161,12 @@ def almanac() -> list[Fact]:
     return facts
 
 
+def shortened(example: Example, length: int) -> Example:
+    """The chat without its last turns, when at least one answer fits in the length."""
+    spans = [(start, end) for start, end in example.spans if end < length]
+    return Example(example.kind, example.ids[: spans[-1][1] + 1], spans) if spans else example
+
+
 class TaskStream:
     """Endless encoded examples of all tasks for pretraining."""
 
@@ -179,6 +186,8 @@ class TaskStream:
         while True:
             use_squad = self.squad and self.random.random() < self.squad_share
             example = encode(self.tokenizer, self.squad.chat() if use_squad else self.tasks.chat())
+            if len(example.ids) > USUAL and self.random.random() < 0.93:
+                example = shortened(example, USUAL)
             if len(example.ids) <= LONGEST:
                 return example
 

@@ -29,6 +29,8 @@ INTROS = [
     "These notes were found in a drawer.", "Some news from this week.",
 ]  # fmt: skip
 PREFACES = ["Today", "In fact,", "As everyone knows,", "At present", "According to the notes,", "We know that", "Also,"]
+ADJUNCTS = ["now", "these days", "as far as we know", "for many years", "at the moment", "with great success", "since then",
+            "on most days", "after all"]  # fmt: skip
 SIZES = ["small", "large", "old", "new", "famous", "quiet", "busy", "little", "modern", "well-known"]
 OBJECT_PRONOUNS = {"it": "it", "he": "him", "she": "her", "they": "them"}
 POSSESSIVES = {"it": "its", "he": "his", "she": "her", "they": "their"}
@@ -60,7 +62,6 @@ class Fact:
     label: str
     value: str
     relation: Relation | None  # none: a generic attribute
-    sentence: str = ""
 
 
 @dataclass
@@ -102,7 +103,8 @@ class World:
         kind = kind or pick.choice(self.types)
         patterns = NAME_PATTERNS.get(kind.name)
         if patterns and pick.random() < 0.45:
-            name = pick.choice(patterns).replace("{N}", words.nonce())
+            name = pick.choice(patterns).replace("{N}", words.nonce()).replace("{K}", kind.nouns[-1])
+            name = name.replace("{J}", pick.choice((pick.choice(SIZES), words.listed("colour"), words.listed("adjective"))))
         else:
             name = words.value(kind.name_kind)
             if name.startswith("The "):
@@ -154,6 +156,8 @@ class World:
             template = template.replace("{E}", OBJECT_PRONOUNS[pronoun])
         elif "," in mention and not template.startswith("{E} "):
             mention = fact.entity.name
+        if self.random.random() < 0.05:
+            template = template.rstrip(".") + f" {self.random.choice(ADJUNCTS)}."
         text = fill(template, mention, self.adorned(fact), fact.label)
         if self.random.random() < 0.05:
             text = text if template.startswith("{") else text[:1].lower() + text[1:]
@@ -170,8 +174,10 @@ class World:
         return fact.value
 
     def joined(self, facts: list[Fact], mention: str) -> str | None:
-        """Two facts in one sentence, when their templates allow it."""
+        """Two or three facts in one sentence, when their templates allow it."""
         pick = self.random
+        if len(facts) == 3:
+            return self.enumerated(facts, mention)
         first, second = facts
         if first.relation and second.relation and pick.random() < 0.7:
             # "founded in 1850" and "founded by Ada Lund" share their verb.
@@ -197,6 +203,16 @@ class World:
                 return capitalise(f"{begin}{link} {rest}")
         return None
 
+    def enumerated(self, facts: list[Fact], mention: str) -> str | None:
+        """ "Varlo makes lamps, is based in Tirn and employs 40 people." """
+        parts: list[str] = []
+        for fact in facts:
+            starting = [t for t in (fact.relation.statements if fact.relation else []) if t.startswith("{E} ")]
+            if not starting:
+                return None
+            parts.append(fill(self.random.choice(starting)[4:].rstrip("."), "", self.adorned(fact)))
+        return capitalise(f"{mention} {parts[0]}, {parts[1]} and {parts[2]}.")
+
     def first_mention(self, entity: Entity) -> str:
         chance = self.random.random()
         plain = not entity.name.startswith("the ") and entity.noun not in entity.name.lower()
@@ -210,12 +226,15 @@ class World:
         """Consecutive sentences about one entity."""
         pick, entity, sentences = self.random, facts[0].entity, []
         rest = list(facts)
-        if not told_before and pick.random() < 0.12:
+        if not told_before and entity.pronoun == "it" and pick.random() < 0.18:
             kind = f"{pick.choice(SIZES)} {entity.noun}" if pick.random() < 0.4 else entity.noun
             article = "an" if kind[0] in "aeio" else "a"
+            phrases = rest[0].relation.participles if rest[0].relation else []
+            if phrases and pick.random() < 0.5:  # "Varlo is a small firm founded in 1850."
+                fact = rest.pop(0)
+                kind += " " + fill(pick.choice(phrases), "", self.adorned(fact))
             opening = pick.choice([f"{entity.name} is {article} {kind}.", f"There is {article} {kind} called {entity.name}."])
-            if entity.pronoun == "it":
-                sentences.append(capitalise(opening))
+            sentences.append(capitalise(opening))
         while rest:
             follows = bool(sentences)
             if not follows:
@@ -226,17 +245,15 @@ class World:
                 pronoun = entity.pronoun if chance < 0.45 else None
                 by_noun = 0.45 <= chance < 0.58 and entity.noun in sole_nouns and entity.pronoun == "it"
                 mention = f"the {entity.noun}" if by_noun else entity.name
-            if len(rest) > 1 and pick.random() < 0.2:
-                sentence = self.joined(rest[:2], pronoun or mention)
+            if len(rest) > 1 and pick.random() < 0.25:
+                number = 3 if len(rest) > 2 and pick.random() < 0.25 else 2
+                sentence = self.joined(rest[:number], pronoun or mention)
                 if sentence:
-                    for fact in rest[:2]:
-                        fact.sentence = sentence
                     sentences.append(sentence)
-                    rest = rest[2:]
+                    rest = rest[number:]
                     continue
             fact = rest.pop(0)
-            fact.sentence = self.state(fact, mention, pronoun, follows)
-            sentences.append(fact.sentence)
+            sentences.append(self.state(fact, mention, pronoun, follows))
         return sentences
 
     # -- passages ----------------------------------------------------------------------------------------------
