@@ -7,10 +7,14 @@ import type { LoadedAdapter } from './adapterCache.js';
 import { sharedAdapterFeeds } from './adapterFeeds.js';
 import type { LoadedModel } from './inferenceRunner.js';
 
-/** Tokens of one run including padding; beyond this a larger matrix gains no speed and only takes memory. */
-const MAX_RUN_TOKENS = 2048;
-/** Numbers in one matrix `[places, vocabulary]`, of which a run holds about two. */
-const MAX_RUN_LOGITS = 2 ** 25;
+export interface ScoreLimits {
+  /** Tokens of one run including padding; beyond a few thousand a larger matrix gains no speed, it only takes memory. */
+  readonly runTokens: number;
+  /** Numbers in one matrix `[places, vocabulary]`, of which a run holds about two. */
+  readonly runLogits: number;
+}
+
+const DEFAULT_LIMITS: ScoreLimits = { runTokens: 2048, runLogits: 2 ** 25 };
 
 /** One token to score: `sequence.tokens[index]`, given those before it. */
 interface Place {
@@ -30,7 +34,10 @@ interface PlaceScore {
 export class Scorer {
   private readonly sessions = new Map<boolean, InferenceSession>();
 
-  constructor(private readonly model: LoadedModel) {}
+  constructor(
+    private readonly model: LoadedModel,
+    private readonly limits: ScoreLimits = DEFAULT_LIMITS,
+  ) {}
 
   /**
    * Scores in batches of similar length, each bounded in tokens and in logits.
@@ -81,7 +88,7 @@ export class Scorer {
 
   /** The places of all targets in runs within the bounds; short sequences together, so that there is little padding. */
   private planRuns(sequences: readonly TokenSequence[]): readonly (readonly Place[])[] {
-    const maxPlaces = Math.max(1, Math.floor(MAX_RUN_LOGITS / this.model.config.vocabularySize));
+    const maxPlaces = Math.max(1, Math.floor(this.limits.runLogits / this.model.config.vocabularySize));
     const byLength = sequences
       .map((sequence, index) => ({ sequence, index }))
       .sort((a, b) => a.sequence.tokens.length - b.sequence.tokens.length);
@@ -96,11 +103,14 @@ export class Scorer {
     for (const { sequence, index } of byLength) {
       const targets = sequence.tokens.length - sequence.targetStart;
       // Lengths ascend, so this one's is that of the whole padded batch.
-      const tooLarge = (rows + 1) * sequence.tokens.length > MAX_RUN_TOKENS || run.length + targets > maxPlaces;
+      const tooLarge = (rows + 1) * sequence.tokens.length > this.limits.runTokens || run.length + targets > maxPlaces;
       if (tooLarge) finishRun();
       rows += 1;
       for (let target = sequence.targetStart; target < sequence.tokens.length; target += 1) {
-        if (run.length === maxPlaces) finishRun();
+        if (run.length === maxPlaces) {
+          finishRun();
+          rows = 1;
+        }
         run.push({ sequence: index, index: target });
       }
     }

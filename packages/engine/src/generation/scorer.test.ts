@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { readAdapter } from '../adapters/adapterFolder.js';
+import { scaledMatrices } from '../adapters/loraAdapter.js';
+import { openCheckpoint } from '../checkpoint/checkpoint.js';
+import { withRandomCheckpoint, writeRandomAdapter } from '../checkpoint/randomCheckpoint.js';
+import { weightFeeds } from '../model/inputs.js';
+import { createRandom } from '../random.js';
+import type { SequenceScore, TokenSequence } from '../types.js';
+import type { LoadedAdapter } from './adapterCache.js';
+import type { LoadedModel } from './inferenceRunner.js';
+import { Scorer } from './scorer.js';
+
+async function withModel(use: (model: LoadedModel, adapter: LoadedAdapter) => Promise<void>): Promise<void> {
+  await withRandomCheckpoint(async (folder) => {
+    const { config, weights } = await openCheckpoint(join(folder, 'model'));
+    const reference = await writeRandomAdapter(join(folder, 'adapter'), config, 1);
+    const adapter = await readAdapter(reference, config);
+    const loaded = { contentHash: reference.contentHash, rank: adapter.rank, matrices: scaledMatrices(adapter) };
+    await use({ config, weights: weightFeeds(config, weights), threads: 1 }, loaded);
+  });
+}
+
+function randomSequences(count: number): TokenSequence[] {
+  const random = createRandom(9);
+  const below = (bound: number): number => Math.floor(random.next() * bound);
+  return Array.from({ length: count }, () => {
+    const tokens = Array.from({ length: 2 + below(120) }, () => below(384));
+    return { tokens, targetStart: 1 + below(tokens.length) };
+  });
+}
+
+function assertClose(actual: SequenceScore, expected: SequenceScore): void {
+  assert.equal(actual.greedy, expected.greedy);
+  assert.equal(actual.logprobs.length, expected.logprobs.length);
+  actual.logprobs.forEach((value, index) => assert.ok(Math.abs(value - expected.logprobs[index]!) < 1e-4));
+  assert.deepEqual(
+    actual.topK.map(({ ids }) => ids),
+    expected.topK.map(({ ids }) => ids),
+  );
+}
+
+test('scores do not depend on how sequences share runs', async () => {
+  await withModel(async (model, adapter) => {
+    const sequences = randomSequences(24);
+    const expected: SequenceScore[] = [];
+    const scorer = new Scorer(model);
+    for (const sequence of sequences) expected.push(...(await scorer.score([sequence], adapter, 3)));
+    for (const limits of [
+      { runTokens: 2048, runLogits: 2 ** 25 },
+      { runTokens: 200, runLogits: 2 ** 25 },
+      { runTokens: 2048, runLogits: 384 * 7 },
+      { runTokens: 1, runLogits: 1 },
+    ]) {
+      const limited = new Scorer(model, limits);
+      const scores = await limited.score(sequences, adapter, 3);
+      scores.forEach((score, index) => assertClose(score, expected[index]!));
+      await limited.close();
+    }
+    await scorer.close();
+  });
+});
+
+test('a score says whether greedy decoding would write the targets', async () => {
+  await withModel(async (model, adapter) => {
+    const scorer = new Scorer(model);
+    const tokens = [5, 6, 7];
+    for (let step = 0; step < 4; step += 1) {
+      const [score] = await scorer.score([{ tokens: [...tokens, 0], targetStart: tokens.length }], adapter, 1);
+      tokens.push(score!.topK[0]!.ids[0]!);
+    }
+    const other = [...tokens.slice(0, -1), (tokens.at(-1)! + 1) % 384];
+    const [greedy, notGreedy, base, none] = await scorer.score(
+      [tokens, other, tokens].map((list) => ({ tokens: list, targetStart: 3 })).concat({ tokens, targetStart: 7 }),
+      adapter,
+      0,
+    );
+    assert.deepEqual([greedy!.greedy, notGreedy!.greedy, base!.greedy], [true, false, true]);
+    assert.deepEqual(none, { logprobs: [], greedy: true, topK: [] });
+    assert.deepEqual(greedy!.topK, []);
+    await scorer.close();
+  });
+});
+
+test('impossible requests are refused', async () => {
+  await withModel(async (model, adapter) => {
+    const scorer = new Scorer(model);
+    const refuses = async (sequence: TokenSequence, topK: number, code: string, message: RegExp): Promise<void> => {
+      await assert.rejects(scorer.score([sequence], adapter, topK), { code, message });
+    };
+    const fine = { tokens: [1, 2], targetStart: 1 };
+    await refuses({ ...fine, tokens: [1, 384] }, 0, 'invalid_request', /sequences\[0\]\.tokens/);
+    await refuses({ ...fine, targetStart: 0 }, 0, 'invalid_request', /sequences\[0\]\.targetStart/);
+    await refuses({ ...fine, targetStart: 3 }, 0, 'invalid_request', /targetStart/);
+    await refuses(fine, 385, 'invalid_request', /topK/);
+    await refuses({ ...fine, tokens: new Array<number>(513).fill(1) }, 0, 'context_length_exceeded', /513 tokens/);
+  });
+});
