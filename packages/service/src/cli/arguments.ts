@@ -1,0 +1,33 @@
+import { scope, type Scope } from '@engraft/contract';
+import { UsageError } from '../config/config.js';
+
+/** Amounts that people type; everything else in the service is micro-USD. Exact: no binary fractions. */
+export function parseUsd(text: string): number {
+  const match = /^(\d{1,9})(?:\.(\d{1,6}))?$/.exec(text);
+  if (match === null) throw new UsageError(`'${text}' is not an amount of USD with at most 6 decimals`);
+  const [, whole = '', fraction = ''] = match;
+  return Number(whole) * 1_000_000 + Number(fraction.padEnd(6, '0'));
+}
+
+export function parseMicrousd(text: string): number {
+  return parseWholeNumber(text, 'an amount of micro-USD');
+}
+
+export function parseWholeNumber(text: string, meaning = 'a whole number'): number {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(value)) throw new UsageError(`'${text}' is not ${meaning}`);
+  return value;
+}
+
+/** For options that may be given several times. */
+export function collect(text: string, earlier: readonly string[] | undefined): string[] {
+  return [...(earlier ?? []), text];
+}
+
+export function parseScopes(texts: readonly string[]): Scope[] {
+  return texts.map((text) => {
+    const parsed = scope.safeParse(text);
+    if (!parsed.success) throw new UsageError(`'${text}' is not a scope: use ${scope.options.join(', ')}`);
+    return parsed.data;
+  });
+}

@@ -1,0 +1,44 @@
+import type { Command } from 'commander';
+import { limits } from '@engraft/contract';
+import { openClient } from '../openClient.js';
+import { parseWholeNumber } from '../arguments.js';
+import { print } from '../output.js';
+import { addPrintOptions, CommandFailure, type PrintOptions } from '../withDatabase.js';
+
+interface AskOptions extends PrintOptions {
+  readonly subject: string;
+  readonly version?: string;
+  readonly tenant?: string;
+  readonly maxOutputTokens: string;
+}
+
+export function addAskCommand(program: Command): void {
+  addPrintOptions(
+    program
+      .command('ask')
+      .argument('<text>', 'the question')
+      .description('ask through the API; set ENGRAFT_BASE_URL and ENGRAFT_API_KEY for a service elsewhere')
+      .requiredOption('--subject <subject>', 'whose active version answers')
+      .option('--version <version>', 'a version of the subject, or base (the active one)')
+      .option('--tenant <tenant>', 'the tenant that the subject belongs to')
+      .option('--max-output-tokens <n>', 'the longest answer', String(limits.output_tokens_default)),
+  ).action(async (text: string, options: AskOptions) => {
+    const max_output_tokens = parseWholeNumber(options.maxOutputTokens);
+    const client = await openClient(options);
+    const call = options.tenant === undefined ? {} : { tenant: options.tenant };
+    const receipt = await client.inferences.create(
+      {
+        subject_id: options.subject,
+        messages: [{ role: 'user', content: text }],
+        max_output_tokens,
+        ...(options.version === undefined ? {} : { adapter_version: options.version }),
+      },
+      call,
+    );
+    const job = await client.jobs.wait(receipt.id, call);
+    if (job.result === null || !('text' in job.result)) {
+      throw new CommandFailure(`${job.id} ended as ${job.status}${job.error === null ? '' : `: ${job.error.code}`}`);
+    }
+    print(options, job, [job.result.text]);
+  });
+}

@@ -1,0 +1,52 @@
+import type { Command } from 'commander';
+import { UsageError } from '../../config/config.js';
+import { readBalance } from '../../ledger/accounts.js';
+import { grantCredit } from '../../ledger/grantCredit.js';
+import { parseUsd } from '../arguments.js';
+import { formatUsd, print } from '../output.js';
+import { addPrintOptions, type PrintOptions, requireProject, withDatabase } from '../withDatabase.js';
+
+interface GrantOptions extends PrintOptions {
+  readonly project: string;
+  readonly usd: string;
+}
+
+export function addCreditCommands(program: Command): void {
+  const credit = program.command('credit').description('what projects may spend');
+
+  addPrintOptions(
+    credit
+      .command('grant')
+      .description('give credit to a project')
+      .requiredOption('--project <name>', 'the project')
+      .requiredOption('--usd <amount>', 'how much, with at most 6 decimals'),
+  ).action(async (options: GrantOptions) => {
+    const amount_microusd = parseUsd(options.usd);
+    if (amount_microusd === 0) throw new UsageError('the amount must be more than zero');
+    const balance = await withDatabase(options, async (db) => {
+      const { id } = await requireProject(db, options.project);
+      await grantCredit(db, { project_id: id, amount_microusd, memo: 'granted by an operator' });
+      return readBalance(db, id);
+    });
+    const { available_microusd } = balance;
+    print(options, { available_microusd }, [`available: ${formatUsd(available_microusd)}`]);
+  });
+}
+
+export function addBalanceCommand(program: Command): void {
+  addPrintOptions(
+    program
+      .command('balance')
+      .description('what a project has, holds for running work, and has spent')
+      .requiredOption('--project <name>', 'the project'),
+  ).action(async (options: PrintOptions & { readonly project: string }) => {
+    const { available_microusd, reserved_microusd, spent_microusd } = await withDatabase(options, async (db) =>
+      readBalance(db, (await requireProject(db, options.project)).id),
+    );
+    print(options, { available_microusd, reserved_microusd, spent_microusd }, [
+      `available: ${formatUsd(available_microusd)}`,
+      `reserved:  ${formatUsd(reserved_microusd)}`,
+      `spent:     ${formatUsd(spent_microusd)}`,
+    ]);
+  });
+}

@@ -1,0 +1,95 @@
+import { constants } from 'node:fs';
+import { access, mkdir } from 'node:fs/promises';
+import type { Command } from 'commander';
+import { pino } from 'pino';
+import { type Config, readConfig } from '../../config/config.js';
+import { isDatabaseReachable } from '../../db/isDatabaseReachable.js';
+import { openInstallation } from '../../processes/installation.js';
+import { loadEngine, loadPromptMeter } from '../../processes/model.js';
+import { print, table } from '../output.js';
+import { addPrintOptions, CommandFailure, type PrintOptions } from '../withDatabase.js';
+
+interface Check {
+  readonly name: string;
+  readonly ok: boolean;
+  /** What was found, or what is wrong. */
+  readonly detail: string;
+}
+
+export function addDoctorCommand(program: Command): void {
+  addPrintOptions(program.command('doctor').description('check Node, data folder, database, model and engine')).action(
+    async (options: PrintOptions) => {
+      const config = readConfig(options);
+      const checks: Check[] = [];
+      for (const [name, examine] of Object.entries(examinations)) checks.push(await check(name, () => examine(config)));
+      const wrong = checks.filter(({ ok }) => !ok).map(({ name }) => name);
+      print(
+        options,
+        { ok: wrong.length === 0, checks },
+        table(checks.map(({ name, ok, detail }) => [ok ? 'ok' : 'WRONG', name, detail])),
+      );
+      if (wrong.length > 0) throw new CommandFailure(`something is wrong with: ${wrong.join(', ')}`);
+    },
+  );
+}
+
+/** Each returns what it found, or throws what is wrong. */
+const examinations: Readonly<Record<string, (config: Config) => Promise<string> | string>> = {
+  node: examineNode,
+  'data folder': examineDataFolder,
+  database: examineDatabase,
+  model: examineModel,
+  engine: examineEngine,
+};
+
+async function check(name: string, examine: () => Promise<string> | string): Promise<Check> {
+  try {
+    return { name, ok: true, detail: await examine() };
+  } catch (error) {
+    return { name, ok: false, detail: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function examineNode(): string {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  if (major < 20 || (major === 20 && minor < 19)) {
+    throw new Error(`Node.js ${process.versions.node} is too old: 20.19 or later is needed`);
+  }
+  return `Node.js ${process.versions.node}`;
+}
+
+async function examineDataFolder({ data_folder }: Config): Promise<string> {
+  await mkdir(data_folder, { recursive: true, mode: 0o700 });
+  await access(data_folder, constants.R_OK | constants.W_OK | constants.X_OK);
+  return data_folder;
+}
+
+async function examineDatabase(config: Config): Promise<string> {
+  const installation = await openInstallation(config, { max_connections: 1 });
+  try {
+    if (!(await isDatabaseReachable(installation.db))) throw new Error('the database cannot be reached');
+    return config.database_url === null ? 'embedded PostgreSQL' : 'PostgreSQL of DATABASE_URL';
+  } finally {
+    await installation.close();
+  }
+}
+
+async function examineModel({ engine, model_folder }: Config): Promise<string> {
+  if (engine === 'off') return 'not needed: ENGRAFT_ENGINE is off';
+  const { contextLength } = await loadPromptMeter(model_folder);
+  return `${model_folder}, ${contextLength} tokens of context`;
+}
+
+async function examineEngine(config: Config): Promise<string> {
+  if (config.engine === 'off') return 'off';
+  if (config.engine === 'vllm') throw new Error('vllm is not available yet');
+  const { engine } = await loadEngine(config, pino({ level: 'silent' }));
+  try {
+    const prompt = { messages: [{ role: 'user', content: 'Hello.' }] } as const;
+    await engine.generate({ prompt, adapter: null, maxOutputTokens: 1, temperature: 0 });
+    const { architecture, parameters } = await engine.describe();
+    return `embedded, ${architecture}, ${parameters} parameters`;
+  } finally {
+    await engine.close();
+  }
+}

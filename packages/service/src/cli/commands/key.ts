@@ -1,0 +1,120 @@
+import { defaultScopes, identifier } from '@engraft/contract';
+import { type Command, Option } from 'commander';
+import { z } from 'zod';
+import { UsageError } from '../../config/config.js';
+import type { ApiKey } from '../../keys/apiKey.js';
+import { createKey } from '../../keys/createKey.js';
+import { listKeys } from '../../keys/listKeys.js';
+import { revokeKey } from '../../keys/revokeKey.js';
+import { collect, parseScopes } from '../arguments.js';
+import { print, table } from '../output.js';
+import { addPrintOptions, CommandFailure, type PrintOptions, requireProject, withDatabase } from '../withDatabase.js';
+
+interface CreateOptions extends PrintOptions {
+  readonly project: string;
+  readonly name: string;
+  readonly scope?: readonly string[];
+  readonly tenant?: string;
+  readonly expires?: Lifetime;
+  readonly expiresAt?: string;
+}
+
+const lifetimes = ['30d', '90d', '1y', 'never'] as const;
+type Lifetime = (typeof lifetimes)[number];
+const lifetime_days = { '30d': 30, '90d': 90, '1y': 365, never: null } as const satisfies Record<
+  Lifetime,
+  number | null
+>;
+
+export function addKeyCommands(program: Command): void {
+  const key = program.command('key').description('API keys of a project');
+
+  addPrintOptions(
+    key
+      .command('create')
+      .description('make a key and print its secret, once')
+      .requiredOption('--project <name>', 'the project that the key belongs to')
+      .option('--name <name>', 'what the key is for', 'key')
+      .option('--scope <scope>', 'read, inference, internalize or adapters; repeat it for several (inference)', collect)
+      .option('--tenant <tenant>', 'restrict the key to one tenant')
+      .addOption(new Option('--expires <lifetime>', '90d unless told').choices(lifetimes).conflicts('expiresAt'))
+      .option('--expires-at <timestamp>', 'when it expires, in ISO 8601'),
+  ).action(async (options: CreateOptions) => {
+    const wanted = {
+      name: options.name,
+      scopes: options.scope === undefined ? defaultScopes : parseScopes(options.scope),
+      tenant_id: options.tenant === undefined ? null : parseTenant(options.tenant),
+      expires_at: expiryOf(options),
+    };
+    const outcome = await withDatabase(options, async (db) => {
+      const { id } = await requireProject(db, options.project);
+      return createKey(db, { ...wanted, project_id: id });
+    });
+    if (outcome.kind === 'too_many_keys') throw new CommandFailure('a project has at most 50 keys: revoke one first');
+    if (outcome.kind === 'project_not_found') throw new CommandFailure(`there is no project '${options.project}'`);
+    const { id, name, scopes, tenant_id, expires_at } = outcome.key;
+    const { secret } = outcome;
+    print(options, { id, secret, name, scopes, tenant_id, expires_at }, [
+      secret,
+      `Keep it now: it is not shown again. ${id}, ${scopes.join(' ')}, ${describeExpiry(expires_at)}`,
+    ]);
+  });
+
+  addPrintOptions(
+    key
+      .command('list')
+      .description('the keys of a project, without their secrets')
+      .requiredOption('--project <name>', 'the project'),
+  ).action(async (options: PrintOptions & { readonly project: string }) => {
+    const keys = await withDatabase(options, async (db) =>
+      listKeys(db, (await requireProject(db, options.project)).id),
+    );
+    print(options, keys.map(toJson), describe(keys));
+  });
+
+  addPrintOptions(key.command('revoke').argument('<id>').description('block further requests with a key')).action(
+    async (id: string, options: PrintOptions) => {
+      const outcome = await withDatabase(options, (db) => revokeKey(db, id));
+      if (outcome.kind === 'not_found') throw new CommandFailure(`there is no key '${id}'`);
+      print(options, toJson(outcome.key), describe([outcome.key]));
+    },
+  );
+}
+
+function parseTenant(text: string): string {
+  const parsed = identifier.safeParse(text);
+  if (!parsed.success) throw new UsageError(`'${text}' is not a tenant name: ${parsed.error.issues[0]?.message}`);
+  return parsed.data;
+}
+
+/** "Keys expire after 30 days, 90 days, one year or never; 90 days preselected." */
+function expiryOf({ expires = '90d', expiresAt }: CreateOptions): Date | null {
+  if (expiresAt !== undefined) {
+    const parsed = z.iso.datetime({ offset: true }).safeParse(expiresAt);
+    if (!parsed.success) throw new UsageError(`'${expiresAt}' is not a timestamp like 2027-01-31T12:00:00Z`);
+    return new Date(parsed.data);
+  }
+  const days = lifetime_days[expires];
+  return days === null ? null : new Date(Date.now() + days * 86_400_000);
+}
+
+function toJson({ id, name, scopes, tenant_id, created_at, expires_at, revoked_at, last_used_at }: ApiKey) {
+  return { id, name, scopes, tenant_id, created_at, expires_at, revoked_at, last_used_at };
+}
+
+function describe(keys: readonly ApiKey[]): string[] {
+  const head = ['ID', 'NAME', 'SCOPES', 'TENANT', 'STATE'];
+  const rows = keys.map(({ id, name, scopes, tenant_id, expires_at, revoked_at }) => [
+    id,
+    name,
+    scopes.join(' '),
+    tenant_id ?? '-',
+    revoked_at === null ? describeExpiry(expires_at) : `revoked ${revoked_at.toISOString()}`,
+  ]);
+  return table([head, ...rows]);
+}
+
+function describeExpiry(expires_at: Date | null): string {
+  if (expires_at === null) return 'never expires';
+  return `${expires_at.getTime() <= Date.now() ? 'expired' : 'expires'} ${expires_at.toISOString()}`;
+}

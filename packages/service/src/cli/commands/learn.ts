@@ -1,0 +1,78 @@
+import { readFile } from 'node:fs/promises';
+import { text as readStream } from 'node:stream/consumers';
+import type { Command } from 'commander';
+import type { Job, LearningResult } from '@engraft/contract';
+import { parseUsd } from '../arguments.js';
+import { showLearningProgress } from '../learningProgress.js';
+import { openClient } from '../openClient.js';
+import { formatUsd, print } from '../output.js';
+import { addPrintOptions, CommandFailure, type PrintOptions } from '../withDatabase.js';
+
+interface LearnOptions extends PrintOptions {
+  readonly subject: string;
+  readonly tenant?: string;
+  readonly maxCostUsd: string;
+  readonly activate: boolean;
+}
+
+export function addLearnCommand(program: Command): void {
+  addPrintOptions(
+    program
+      .command('learn')
+      .argument('<file>', 'the passage, as UTF-8 text; - for standard input')
+      .description('learn a passage through the API; set ENGRAFT_BASE_URL and ENGRAFT_API_KEY for a service elsewhere')
+      .requiredOption('--subject <subject>', 'who learns it')
+      .option('--tenant <tenant>', 'the tenant that the subject belongs to')
+      .option('--max-cost-usd <amount>', 'the most that it may cost, from 1 to 100', '20')
+      .option('--no-activate', 'keep the new version, without making it the active one'),
+  ).action(async (file: string, options: LearnOptions) => {
+    const max_cost_microusd = parseUsd(options.maxCostUsd);
+    const content = await readPassage(file);
+    const client = await openClient(options);
+    const call = options.tenant === undefined ? {} : { tenant: options.tenant };
+    const started_at_ms = Date.now();
+    const receipt = await client.internalizations.create(
+      { subject_id: options.subject, content, max_cost_microusd, activate: options.activate },
+      call,
+    );
+    const progress = showLearningProgress(process.stderr);
+    const job = await client.jobs
+      .wait(receipt.id, { ...call, onUpdate: ({ phase }) => progress.update(phase) })
+      .finally(() => progress.stop());
+    const seconds = (Date.now() - started_at_ms) / 1000;
+    print(options, job, describe(job, seconds));
+    if (job.status !== 'ready') {
+      throw new CommandFailure(`${job.id} ended as ${job.status}${job.error === null ? '' : `: ${job.error.code}`}`);
+    }
+  });
+}
+
+async function readPassage(file: string): Promise<string> {
+  if (file === '-') return readStream(process.stdin);
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    throw new CommandFailure(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function describe(job: Job, seconds: number): string[] {
+  const lines: string[] = [];
+  if (job.result !== null && 'validation' in job.result) lines.push(...describeResult(job.result));
+  const { charged_microusd, reserved_microusd } = job.billing;
+  lines.push(`charged:    ${formatUsd(charged_microusd)} of ${formatUsd(reserved_microusd)} reserved`);
+  lines.push(`time:       ${seconds.toFixed(1)} s`);
+  return lines;
+}
+
+function describeResult({ candidate, validation, activated, activation_conflict }: LearningResult): string[] {
+  const { passed_count, total_count, base_passed_count, retention_passed_count, retention_total_count } = validation;
+  const state = activated ? 'active' : activation_conflict ? 'not active: another version is' : 'not active';
+  return [
+    ...(candidate === undefined ? [] : [`version:    ${candidate.version_id} (${state})`]),
+    `validation: ${passed_count} of ${total_count} questions (${base_passed_count} before learning)`,
+    ...(retention_total_count === 0
+      ? []
+      : [`retention:  ${retention_passed_count} of ${retention_total_count} questions of earlier passages`]),
+  ];
+}

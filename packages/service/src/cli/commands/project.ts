@@ -1,0 +1,87 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { UsageError } from '../../config/config.js';
+import { createProject } from '../../projects/createProject.js';
+import { listProjects, type Project, type ProjectSettings } from '../../projects/projectQueries.js';
+import { setProject } from '../../projects/setProject.js';
+import { print, table } from '../output.js';
+import { addPrintOptions, CommandFailure, type PrintOptions, requireProject, withDatabase } from '../withDatabase.js';
+
+export function addProjectCommands(program: Command): void {
+  const project = program.command('project').description('projects and their settings');
+
+  addPrintOptions(project.command('create').argument('<name>').description('make a project')).action(
+    async (name: string, options: PrintOptions) => {
+      if (!/^\S(.{0,126}\S)?$/.test(name)) throw new UsageError('a project name has 1 to 128 characters');
+      const outcome = await withDatabase(options, (db) => createProject(db, { name }));
+      if (outcome.kind === 'name_taken') throw new CommandFailure(`there is a project '${name}' already`);
+      print(options, outcome.project, describe([outcome.project]));
+    },
+  );
+
+  addPrintOptions(project.command('list').description('all projects')).action(async (options: PrintOptions) => {
+    const projects = await withDatabase(options, listProjects);
+    print(options, projects, describe(projects));
+  });
+
+  addPrintOptions(
+    project
+      .command('set')
+      .argument('<name>')
+      .argument('<key=value...>', Object.keys(settings.shape).join(', '))
+      .description('change settings; the limits take "none"'),
+  ).action(async (name: string, assignments: readonly string[], options: PrintOptions) => {
+    const changes = parseSettings(assignments);
+    const changed = await withDatabase(options, async (db) => {
+      const { id } = await requireProject(db, name);
+      return setProject(db, id, changes);
+    });
+    if (changed.kind === 'not_found') throw new CommandFailure(`there is no project '${name}'`);
+    print(options, changed.project, describe([changed.project]));
+  });
+}
+
+const whole = (least: number, most: number) =>
+  z
+    .string()
+    .regex(/^\d{1,15}$/, 'must be a whole number')
+    .transform(Number)
+    .pipe(z.number().min(least, `must be at least ${least}`).max(most, `must be at most ${most}`));
+const limit = z.union([z.enum(['none', 'null', '']).transform(() => null), whole(0, Number.MAX_SAFE_INTEGER)]);
+
+const settings = z.strictObject({
+  monthly_spending_limit_microusd: limit.exactOptional(),
+  monthly_learning_capacity_microusd: limit.exactOptional(),
+  version_retention_days: whole(1, 36_500).exactOptional(),
+  requests_per_minute: whole(1, 1_000_000).exactOptional(),
+});
+
+function parseSettings(assignments: readonly string[]): Partial<ProjectSettings> {
+  const pairs = assignments.map((assignment) => {
+    const at = assignment.indexOf('=');
+    if (at < 1) throw new UsageError(`'${assignment}' is not of the form key=value`);
+    return [assignment.slice(0, at), assignment.slice(at + 1)] as const;
+  });
+  const parsed = settings.safeParse(Object.fromEntries(pairs));
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  if (issue?.code === 'unrecognized_keys') throw new UsageError(`there is no setting '${issue.keys.join("', '")}'`);
+  const name = issue?.path.join('.') ?? '';
+  throw new UsageError(
+    `${name}: ${issue?.code === 'invalid_union' ? 'must be a whole number or none' : issue?.message}`,
+  );
+}
+
+function describe(projects: readonly Project[]): string[] {
+  const cell = (value: number | null): string => (value === null ? 'none' : String(value));
+  const head = ['ID', 'NAME', 'SPENDING/MONTH', 'LEARNING/MONTH', 'RETENTION', 'REQUESTS/MIN'];
+  const rows = projects.map(({ id, name, settings: its }) => [
+    id,
+    name,
+    cell(its.monthly_spending_limit_microusd),
+    cell(its.monthly_learning_capacity_microusd),
+    `${its.version_retention_days} days`,
+    cell(its.requests_per_minute),
+  ]);
+  return table([head, ...rows]);
+}

@@ -1,0 +1,3 @@
+import { runCli } from './runCli.js';
+
+process.exitCode = await runCli(process.argv);

@@ -1,0 +1,40 @@
+import { createRequire } from 'node:module';
+import { Command } from 'commander';
+import { z } from 'zod';
+import { addAskCommand } from './commands/ask.js';
+import { addBalanceCommand, addCreditCommands } from './commands/credit.js';
+import { addDoctorCommand } from './commands/doctor.js';
+import { addJobCommands } from './commands/job.js';
+import { addKeyCommands } from './commands/key.js';
+import { addLearnCommand } from './commands/learn.js';
+import { addLedgerCommands } from './commands/ledger.js';
+import { addProjectCommands } from './commands/project.js';
+import { addServiceCommands } from './commands/service.js';
+import { addVersionCommands } from './commands/version.js';
+
+const { version } = z
+  .object({ version: z.string() })
+  .parse(createRequire(import.meta.url)('../../package.json') as unknown);
+
+/** The whole command line, one file for each noun. */
+export function createProgram(): Command {
+  const program = new Command('engraft')
+    .description('Learn a passage of text into model weights, and serve the result over HTTP.')
+    .version(version, '-V, --version', 'print the version and end')
+    // Before the subcommands, which inherit it: wrong usage throws instead of ending the process.
+    .exitOverride()
+    // So that `ask --version ver_…` is not taken for the program's own --version.
+    .enablePositionalOptions();
+  addServiceCommands(program);
+  addProjectCommands(program);
+  addKeyCommands(program);
+  addCreditCommands(program);
+  addBalanceCommand(program);
+  addJobCommands(program);
+  addVersionCommands(program);
+  addLedgerCommands(program);
+  addLearnCommand(program);
+  addAskCommand(program);
+  addDoctorCommand(program);
+  return program;
+}

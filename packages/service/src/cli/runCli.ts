@@ -1,0 +1,32 @@
+import { CommanderError } from 'commander';
+import { EngraftApiError } from '@engraft/client';
+import { UsageError } from '../config/config.js';
+import { createProgram } from './program.js';
+
+/** Exit statuses that scripts rely on. */
+const exit = { success: 0, failure: 1, usage: 2 } as const;
+
+/** Runs one command to its end; returns the exit status. A failure is one line on standard error. */
+export async function runCli(argv: readonly string[]): Promise<number> {
+  try {
+    await createProgram().parseAsync(argv);
+    return exit.success;
+  } catch (error) {
+    // Commander has said what is wrong, or has shown the help that was asked for.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? exit.success : exit.usage;
+    process.stderr.write(`engraft: ${describe(error)}\n`);
+    if (process.env['ENGRAFT_LOG_LEVEL'] === 'debug' && error instanceof Error) console.error(error.stack);
+    return error instanceof UsageError ? exit.usage : exit.failure;
+  }
+}
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  // Connecting to a name with several addresses fails once for each, with no message of its own.
+  if (error instanceof AggregateError && error.message === '') return describe(error.errors[0]);
+  const one_line = error.message.trim().replaceAll(/\s*\n\s*/g, ' ');
+  if (!(error instanceof EngraftApiError)) return one_line;
+  const where = error.param === null ? '' : ` at ${error.param}`;
+  const request = error.request_id === null ? '' : `, ${error.request_id}`;
+  return `${one_line} (${error.code}${where}${request})`;
+}
