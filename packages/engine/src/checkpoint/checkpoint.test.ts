@@ -6,7 +6,7 @@ import { decoderWeightShapes } from '../model/weights.js';
 import { openCheckpoint } from './checkpoint.js';
 import { JsonFields, type JsonObject } from './jsonFields.js';
 import { parseModelConfig } from './modelConfig.js';
-import { TINY_CONFIG, withRandomCheckpoint } from './randomCheckpoint.js';
+import { TINY_CONFIG, withRandomCheckpoint } from '../testing/randomCheckpoint.js';
 import { serializeSafetensors, type FloatTensor } from './safetensors.js';
 
 const parse = (changes: JsonObject) =>
@@ -27,7 +27,12 @@ suite('config.json', () => {
   });
 
   test('may leave out what has a default', () => {
-    const llama = parse({ architectures: ['LlamaForCausalLM'], head_dim: null, num_key_value_heads: null, hidden_size: 64 });
+    const llama = parse({
+      architectures: ['LlamaForCausalLM'],
+      head_dim: null,
+      num_key_value_heads: null,
+      hidden_size: 64,
+    });
     assert.deepEqual([llama.headDim, llama.kvHeads], [16, 4]);
     assert.equal(parse({ head_dim: undefined }).headDim, 128);
     assert.equal(parse({ tie_word_embeddings: undefined }).tieWordEmbeddings, false);
@@ -43,9 +48,19 @@ suite('config.json', () => {
   };
   for (const [name, changes, theta, scaling] of [
     ['transformers 5', { rope_parameters: { rope_type: 'default', rope_theta: 5e5 } }, 5e5, { kind: 'default' }],
-    ['transformers 5, scaled', { rope_parameters: { rope_type: 'llama3', rope_theta: 5e5, ...llama3 } }, 5e5, llama3Scaling],
+    [
+      'transformers 5, scaled',
+      { rope_parameters: { rope_type: 'llama3', rope_theta: 5e5, ...llama3 } },
+      5e5,
+      llama3Scaling,
+    ],
     ['transformers 4', { rope_theta: 5e5, rope_scaling: null }, 5e5, { kind: 'default' }],
-    ['transformers 4, scaled', { rope_theta: 5e5, rope_scaling: { rope_type: 'llama3', ...llama3 } }, 5e5, llama3Scaling],
+    [
+      'transformers 4, scaled',
+      { rope_theta: 5e5, rope_scaling: { rope_type: 'llama3', ...llama3 } },
+      5e5,
+      llama3Scaling,
+    ],
     ['early transformers 4', { rope_scaling: { type: 'linear', factor: 2 } }, 1e4, { kind: 'linear', factor: 2 }],
     ['without a word about rotation', {}, 1e4, { kind: 'default' }],
   ] as const) {
@@ -64,14 +79,22 @@ suite('config.json', () => {
   });
 
   for (const [name, changes, message] of [
-    ['another architecture', { architectures: ['GPT2LMHeadModel'] }, /architectures must be one of Llama.*"GPT2LMHeadModel"/],
+    [
+      'another architecture',
+      { architectures: ['GPT2LMHeadModel'] },
+      /architectures must be one of Llama.*"GPT2LMHeadModel"/,
+    ],
     ['no architecture', { architectures: undefined }, /architectures must be a list of strings, but is absent/],
     ['another activation', { hidden_act: 'gelu' }, /hidden_act must be "silu", but is "gelu"/],
     ['biases', { attention_bias: true }, /attention_bias must be false/],
     ['biases of the feed-forward part', { mlp_bias: true }, /mlp_bias must be false/],
     ['quantisation', { quantization_config: { bits: 4 } }, /quantization_config must be absent/],
     ['partial rotation', { partial_rotary_factor: 0.5 }, /partial_rotary_factor must be 1/],
-    ['unknown scaling', { rope_parameters: { rope_type: 'yarn' } }, /rope_parameters: rope_type must be one of.*"yarn"/],
+    [
+      'unknown scaling',
+      { rope_parameters: { rope_type: 'yarn' } },
+      /rope_parameters: rope_type must be one of.*"yarn"/,
+    ],
     ['unknown layers', { layer_types: ['linear_attention'] }, /layer_types must be/],
     ['a size in a string', { hidden_size: '32' }, /hidden_size must be a number, but is "32"/],
     ['a fractional size', { num_hidden_layers: 1.5 }, /num_hidden_layers must be an integer/],
@@ -97,7 +120,10 @@ suite('a checkpoint folder', () => {
       assert.equal(description.architecture, 'Qwen3ForCausalLM');
       assert.deepEqual([description.contextLength, description.vocabularySize], [512, 384]);
       const sizes = [...decoderWeightShapes(config).values()].map((shape) => shape.reduce((a, b) => a * b, 1));
-      assert.equal(description.parameters, sizes.reduce((a, b) => a + b, 0));
+      assert.equal(
+        description.parameters,
+        sizes.reduce((a, b) => a + b, 0),
+      );
       assert.equal(weights.size, sizes.length);
       assert.match(description.contentHash, /^sha256:[0-9a-f]{64}$/);
       assert.equal((await openCheckpoint(model)).description.contentHash, description.contentHash);

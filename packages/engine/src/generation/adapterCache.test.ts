@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { LoraAdapter } from '../adapters/loraAdapter.js';
 import { parseModelConfig } from '../checkpoint/modelConfig.js';
 import { JsonFields } from '../checkpoint/jsonFields.js';
-import { TINY_CONFIG } from '../checkpoint/randomCheckpoint.js';
+import { TINY_CONFIG } from '../testing/randomCheckpoint.js';
 import { EngineError } from '../engine.js';
 import type { AdapterReference } from '../types.js';
 import { AdapterCache } from './adapterCache.js';

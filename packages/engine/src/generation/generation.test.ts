@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { TINY_TOKENIZER, withRandomCheckpoint, writeRandomAdapter } from '../checkpoint/randomCheckpoint.js';
+import { TINY_TOKENIZER, withRandomCheckpoint, writeRandomAdapter } from '../testing/randomCheckpoint.js';
 import { openCheckpoint } from '../checkpoint/checkpoint.js';
 import { EmbeddedEngine } from '../embeddedEngine.js';
 import { weightFeeds } from '../model/inputs.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, suite, test } from 'node:test';
-import { TINY_TOKENIZER } from '../checkpoint/randomCheckpoint.js';
+import { TINY_TOKENIZER } from '../testing/randomCheckpoint.js';
 import { ChatTokenizer } from '../tokenizer/chatTokenizer.js';
 import type { GenerateRequest, GenerateResult } from '../types.js';
 import { composeReply, singleCallEnd } from './reply.js';

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { readAdapter } from '../adapters/adapterFolder.js';
 import { scaledMatrices } from '../adapters/loraAdapter.js';
 import { openCheckpoint } from '../checkpoint/checkpoint.js';
-import { withRandomCheckpoint, writeRandomAdapter } from '../checkpoint/randomCheckpoint.js';
+import { withRandomCheckpoint, writeRandomAdapter } from '../testing/randomCheckpoint.js';
 import { weightFeeds } from '../model/inputs.js';
 import { createRandom } from '../random.js';
 import type { SequenceScore, TokenSequence } from '../types.js';

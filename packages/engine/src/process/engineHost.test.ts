@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { withRandomCheckpoint } from '../checkpoint/randomCheckpoint.js';
+import { withRandomCheckpoint } from '../testing/randomCheckpoint.js';
 import { EmbeddedEngine } from '../embeddedEngine.js';
 import type { ChatPrompt, GenerateRequest } from '../types.js';
 import { startEngineHost } from './engineHost.js';

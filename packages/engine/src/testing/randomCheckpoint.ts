@@ -8,9 +8,9 @@ import type { DecoderConfig } from '../model/config.js';
 import { decoderWeightShapes, loraTensorSpecs } from '../model/weights.js';
 import { createRandom, type Random } from '../random.js';
 import type { AdapterReference } from '../types.js';
-import type { JsonObject } from './jsonFields.js';
-import { readModelConfig } from './modelConfig.js';
-import { serializeSafetensors, type FloatTensor } from './safetensors.js';
+import type { JsonObject } from '../checkpoint/jsonFields.js';
+import { readModelConfig } from '../checkpoint/modelConfig.js';
+import { serializeSafetensors, type FloatTensor } from '../checkpoint/safetensors.js';
 
 /** A byte-level tokenizer of 384 tokens with a chat template; made by `fixtures/make_tokenizer_fixtures.py`. */
 export const TINY_TOKENIZER = fileURLToPath(new URL('../../fixtures/tokenizer/tiny/', import.meta.url));
@@ -33,7 +33,11 @@ export const TINY_CONFIG: JsonObject = {
 };
 
 /** Writes a checkpoint with random weights and the tiny tokenizer into `folder`; `changes` apply to `TINY_CONFIG`. */
-export async function writeRandomCheckpoint(folder: string, seed = 1, changes: JsonObject = {}): Promise<DecoderConfig> {
+export async function writeRandomCheckpoint(
+  folder: string,
+  seed = 1,
+  changes: JsonObject = {},
+): Promise<DecoderConfig> {
   await cp(TINY_TOKENIZER, folder, { recursive: true });
   await writeFile(join(folder, 'config.json'), JSON.stringify({ ...TINY_CONFIG, ...changes }));
   const { decoder } = await readModelConfig(folder);
