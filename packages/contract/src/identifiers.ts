@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { limits } from './limits.js';
+import { textOfUnits } from './text.js';
 
 /** `subject_id`, `tenant_id`, `adapter_version` and the header `X-Service-Tenant`. */
 export const identifierPattern = /^[a-zA-Z0-9][a-zA-Z0-9_.:-]{0,127}$/;
@@ -15,7 +16,7 @@ export const idempotencyKey = z
   .string()
   .regex(idempotencyKeyPattern, '8-128 characters: letters, digits and _ . : - , starting with a letter or digit');
 export const functionName = z.string().regex(functionNamePattern, '1-64 characters: letters, digits, _ and -');
-export const toolCallId = z.string().min(1).max(limits.tool_call_id_units);
+export const toolCallId = textOfUnits(1, limits.tool_call_id_units);
 
 /** The `adapter_version` that selects the clean base model. */
 export const baseVersion = 'base';

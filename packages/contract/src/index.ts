@@ -7,3 +7,4 @@ export * from './readRequest.js';
 export * from './requests.js';
 export * from './resources.js';
 export * from './scopes.js';
+export * from './text.js';

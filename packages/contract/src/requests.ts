@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { functionName, identifier, toolCallId } from './identifiers.js';
 import { limits } from './limits.js';
+import { textOfUnits } from './text.js';
 
 /** Request bodies of the native endpoints, as they are on the wire. Unknown fields are refused everywhere. */
 
-const functionArguments = z.string().max(limits.function_arguments_units);
+const functionArguments = textOfUnits(0, limits.function_arguments_units);
 
 export const wireToolCall = z.strictObject({
   id: toolCallId,
@@ -14,7 +15,7 @@ export const wireToolCall = z.strictObject({
 
 export const wireMessage = z.strictObject({
   role: z.enum(['system', 'user', 'assistant', 'tool']),
-  content: z.string().max(limits.message_content_units),
+  content: textOfUnits(0, limits.message_content_units),
   name: functionName.optional(),
   tool_calls: z.array(wireToolCall).min(limits.tool_calls_min).max(limits.tool_calls_max).optional(),
   tool_call_id: toolCallId.optional(),
@@ -32,7 +33,7 @@ export const wireTool = z.strictObject({
   type: z.literal('function'),
   function: z.strictObject({
     name: functionName,
-    description: z.string().max(limits.tool_description_units).optional(),
+    description: textOfUnits(0, limits.tool_description_units).optional(),
     parameters: z
       .record(z.string(), z.unknown())
       .refine((value) => nestsAtMost(value, tool_parameters_depth_max), {
@@ -73,14 +74,14 @@ export const inferenceRequest = z.strictObject({
 export const internalizationRequest = z.strictObject({
   subject_id: identifier,
   tenant_id: identifier.optional(),
-  content: z.string().min(limits.learning_content_min_units).max(limits.learning_content_max_units),
+  content: textOfUnits(limits.learning_content_min_units, limits.learning_content_max_units),
   max_cost_microusd: z.int().min(limits.learning_max_cost_min_microusd).max(limits.learning_max_cost_max_microusd),
   activate: z.boolean().default(true),
 });
 
 export const activationRequest = z.strictObject({
-  version_id: z.string().min(1).max(128),
-  expected_version_id: z.string().min(1).max(128).nullable(),
+  version_id: textOfUnits(1, 128),
+  expected_version_id: textOfUnits(1, 128).nullable(),
   tenant_id: identifier.optional(),
 });
 
