@@ -9,7 +9,8 @@ const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
 const compiled = spawnSync(process.execPath, [tsc, '-b', '--pretty'], { cwd: root, stdio: 'inherit' });
 if (compiled.status !== 0) process.exit(compiled.status ?? 1);
 
-for (const name of readdirSync(join(root, 'packages'))) removeOrphans(join(root, 'packages', name, 'src'), join(root, 'packages', name, 'dist'));
+for (const name of readdirSync(join(root, 'packages')))
+  removeOrphans(join(root, 'packages', name, 'src'), join(root, 'packages', name, 'dist'));
 removeOrphans(join(root, 'test'), join(root, 'test', 'dist'));
 
 const migrations = join('db', 'migrations');

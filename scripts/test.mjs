@@ -12,9 +12,14 @@ const folders = process.argv.slice(2).map((folder) => folder.replace(/\/+$/, '')
 await ensureInstalled();
 await ensureBuilt();
 if (folders.length === 0) {
-  await step('Formatting', tool('prettier/bin/prettier.cjs', '--check', '.'), { advice: '`npm run format` mends this.' });
+  await step('Formatting', tool('prettier/bin/prettier.cjs', '--check', '.'), {
+    advice: '`npm run format` mends this.',
+  });
   await step('Lint', tool('eslint/bin/eslint.js', '.', '--max-warnings', '0'));
-  await step('Dependency rules', tool('dependency-cruiser/bin/dependency-cruise.mjs', ...sourceFolders(), '--config', '.dependency-cruiser.cjs'));
+  await step(
+    'Dependency rules',
+    tool('dependency-cruiser/bin/dependency-cruise.mjs', ...sourceFolders(), '--config', '.dependency-cruiser.cjs'),
+  );
 }
 process.exitCode = await runTests(testFiles(folders));
 
