@@ -159,7 +159,8 @@ function checkRequest(request: GenerateRequest): void {
   if (!Number.isSafeInteger(maxOutputTokens) || maxOutputTokens < 1) refuse('maxOutputTokens must be at least 1');
   if (!Number.isFinite(temperature) || temperature < 0) refuse('temperature must be a number that is not negative');
   if (seed !== undefined && !Number.isSafeInteger(seed)) refuse('seed must be a whole number');
-  if (toolChoice?.kind === 'required' && !mayCallTools(request)) refuse('toolChoice asks for a call, but there are no tools');
+  if (toolChoice?.kind === 'required' && !mayCallTools(request))
+    refuse('toolChoice asks for a call, but there are no tools');
   if (toolChoice?.kind === 'function' && request.prompt.tools?.some(({ name }) => name === toolChoice.name) !== true) {
     refuse(`toolChoice names ${JSON.stringify(toolChoice.name)}, which is not among the tools`);
   }
