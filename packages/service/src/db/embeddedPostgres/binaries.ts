@@ -118,14 +118,17 @@ async function chooseCacheFolder(): Promise<string> {
   for (const parent of ['/var/cache', tmpdir()]) {
     const folder = path.join(parent, 'engraft');
     try {
-      await mkdir(folder, { recursive: true, mode: 0o755 });
+      await mkdir(folder, { recursive: true });
       await access(folder, constants.W_OK);
     } catch {
       continue;
     }
     const { uid, mode } = await stat(folder);
     // What another account could have put there must not be run.
-    if (uid === 0 && (mode & 0o022) === 0) return folder;
+    if (uid !== 0 || (mode & 0o022) !== 0) continue;
+    // Whatever the umask was when it was made.
+    await chmod(folder, 0o755);
+    return folder;
   }
   throw new Error('no place for a copy of PostgreSQL that its account can reach: set DATABASE_URL');
 }
