@@ -65,7 +65,11 @@ export class EmbeddedEngine implements Engine {
   }
 
   /** Loads a model; rejects with `checkpoint_invalid`. */
-  static async open(options: EmbeddedEngineOptions): Promise<EmbeddedEngine> {
+  static open(options: EmbeddedEngineOptions): Promise<EmbeddedEngine> {
+    return contained(() => EmbeddedEngine.load(options));
+  }
+
+  private static async load(options: EmbeddedEngineOptions): Promise<EmbeddedEngine> {
     const checkpoint = await openCheckpoint(options.modelDir);
     const maxContextLength = options.maxContextLength ?? DEFAULT_MAX_CONTEXT;
     const contextLength = Math.min(checkpoint.config.contextLength, maxContextLength);
@@ -80,14 +84,50 @@ export class EmbeddedEngine implements Engine {
   }
 
   countTokens(prompt: ChatPrompt): Promise<number> {
-    return attempt(() => this.checkpoint.tokenizer.countTokens(prompt));
+    return contained(() => this.checkpoint.tokenizer.countTokens(prompt));
   }
 
   encode(prompt: ChatPrompt, completion: string): Promise<TokenSequence> {
-    return attempt(() => this.checkpoint.tokenizer.encodeExample(prompt, completion));
+    return contained(() => this.checkpoint.tokenizer.encodeExample(prompt, completion));
   }
 
-  async generate(request: GenerateRequest, options: CallOptions = {}): Promise<GenerateResult> {
+  generate(request: GenerateRequest, options: CallOptions = {}): Promise<GenerateResult> {
+    return contained(() => this.runGeneration(request, options));
+  }
+
+  score(request: ScoreRequest, options: CallOptions = {}): Promise<readonly SequenceScore[]> {
+    return contained(async () => {
+      throwIfAborted(options);
+      const adapter = await this.loadAdapter(request.adapter);
+      return this.scorer.score(request.sequences, adapter, request.topK, options.signal);
+    });
+  }
+
+  openTraining(options: TrainingOptions): Promise<TrainingSession> {
+    return contained(async () => {
+      const { contentHash: name } = this.checkpoint.description;
+      const session = await openTrainingSession({ ...this.model, name }, options);
+      this.trainings.add(session);
+      return {
+        step: (...call) => contained(() => session.step(...call)),
+        evaluate: (...call) => contained(() => session.evaluate(...call)),
+        save: (folder) => contained(() => session.save(folder)),
+        close: () => {
+          this.trainings.delete(session);
+          return contained(() => session.close());
+        },
+      };
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.generator.close();
+    await this.scorer.close();
+    for (const session of this.trainings) await session.close();
+    this.trainings.clear();
+  }
+
+  private async runGeneration(request: GenerateRequest, options: CallOptions): Promise<GenerateResult> {
     checkRequest(request);
     throwIfAborted(options);
     const { tokenizer } = this.checkpoint;
@@ -111,34 +151,6 @@ export class EmbeddedEngine implements Engine {
       ...(options.signal === undefined ? {} : { signal: options.signal }),
     });
     return composeReply(tokenizer, request, prompt.length, generation);
-  }
-
-  async score(request: ScoreRequest, options: CallOptions = {}): Promise<readonly SequenceScore[]> {
-    throwIfAborted(options);
-    const adapter = await this.loadAdapter(request.adapter);
-    return this.scorer.score(request.sequences, adapter, request.topK, options.signal);
-  }
-
-  async openTraining(options: TrainingOptions): Promise<TrainingSession> {
-    const { contentHash: name } = this.checkpoint.description;
-    const session = await openTrainingSession({ ...this.model, name }, options);
-    this.trainings.add(session);
-    return {
-      step: (...call) => session.step(...call),
-      evaluate: (...call) => session.evaluate(...call),
-      save: (folder) => session.save(folder),
-      close: () => {
-        this.trainings.delete(session);
-        return session.close();
-      },
-    };
-  }
-
-  async close(): Promise<void> {
-    await this.generator.close();
-    await this.scorer.close();
-    for (const session of this.trainings) await session.close();
-    this.trainings.clear();
   }
 
   private async loadAdapter(reference: AdapterReference | null): Promise<LoadedAdapter | null> {
@@ -170,7 +182,12 @@ function throwIfAborted({ signal }: CallOptions): void {
   if (signal?.aborted === true) throw new EngineError('cancelled', 'the call was cancelled');
 }
 
-/** A synchronous computation whose error becomes a rejection. */
-function attempt<T>(compute: () => T): Promise<T> {
-  return new Promise((resolve) => resolve(compute()));
+/** Runs a computation so that nothing but an `EngineError` comes out of it. */
+async function contained<T>(compute: () => T | Promise<T>): Promise<T> {
+  try {
+    return await compute();
+  } catch (error) {
+    if (error instanceof EngineError) throw error;
+    throw new EngineError('internal', 'the engine failed unexpectedly', { cause: error });
+  }
 }

@@ -12,6 +12,16 @@ export function isMissingFile(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }
 
+/** The text of a file, `undefined` when there is none; `checkpoint_invalid` naming `source` when it cannot be read. */
+export async function readOptionalText(path: string, source: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (isMissingFile(error)) return undefined;
+    throw new EngineError('checkpoint_invalid', `${source} cannot be read`, { cause: error });
+  }
+}
+
 export interface NumberRange {
   readonly min?: number;
   readonly max?: number;
@@ -37,13 +47,8 @@ export class JsonFields {
 
   /** As `read`, but `undefined` when there is no such file. */
   static async readOptional(path: string, source: string): Promise<JsonFields | undefined> {
-    let text: string;
-    try {
-      text = await readFile(path, 'utf8');
-    } catch (error) {
-      if (isMissingFile(error)) return undefined;
-      throw new EngineError('checkpoint_invalid', `${source} cannot be read`, { cause: error });
-    }
+    const text = await readOptionalText(path, source);
+    if (text === undefined) return undefined;
     let value: unknown;
     try {
       value = JSON.parse(text);

@@ -50,6 +50,11 @@ const table: readonly Row[] = [
   { name: 'broken JSON', output: call('{"name": "time", "arguments": {}'), invalid: /not valid JSON/ },
   { name: 'nothing', output: call(''), invalid: /not valid JSON/ },
   { name: 'a good call and a bad one', output: OSLO + call('x'), invalid: /not valid JSON/ },
+  {
+    name: 'arguments nested beyond reason',
+    output: call(`{"name": "time", "arguments": {"a": ${'['.repeat(20_000)}${']'.repeat(20_000)}}}`),
+    invalid: /nested too deeply|not valid JSON/,
+  },
   { name: 'a prototype name', output: call('{"name": "__proto__", "arguments": {}}'), invalid: /was not offered/ },
 ];
 

@@ -63,7 +63,12 @@ function parseCall(body: string, offered: ReadonlySet<string>): ToolCall | strin
   if (typeof name !== 'string') return 'the call has no name';
   if (!offered.has(name)) return `the function ${JSON.stringify(name)} was not offered`;
   if (!isJsonObject(values)) return `the arguments of ${JSON.stringify(name)} are not a JSON object`;
-  return { id: `call_${randomBytes(12).toString('hex')}`, name, arguments: JSON.stringify(values) };
+  try {
+    return { id: `call_${randomBytes(12).toString('hex')}`, name, arguments: JSON.stringify(values) };
+  } catch {
+    // Writing is recursive where reading is not.
+    return `the arguments of ${JSON.stringify(name)} are nested too deeply`;
+  }
 }
 
 function join(texts: readonly string[]): string {

@@ -1,4 +1,5 @@
 /** The engine process: started by `EngineProcess`, never by hand. */
+import { inspect } from 'node:util';
 import { EmbeddedEngine, type EmbeddedEngineOptions } from '../embeddedEngine.js';
 import { EngineServer } from './engineServer.js';
 import { isHostMessage, toWireError, type ChildMessage } from './protocol.js';
@@ -41,5 +42,5 @@ function send(message: ChildMessage): void {
 }
 
 function logError(error: unknown): void {
-  process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  process.stderr.write(`${inspect(error)}\n`);
 }

@@ -77,6 +77,9 @@ suite('an engine in its own process', () => {
         code: 'context_length_exceeded',
       });
       await assert.rejects(host.generate({ ...short, temperature: -1 }), { code: 'invalid_request' });
+      const parameters = { type: 'object', check: () => true };
+      const unsendable = { ...prompt, tools: [{ name: 'f', parameters }] };
+      await assert.rejects(host.countTokens(unsendable), { name: 'EngineError', code: 'invalid_request' });
       const adapter = { folder: '/nowhere', contentHash: 'sha256:0' };
       await assert.rejects(host.generate({ ...short, adapter }), { code: 'adapter_invalid' });
     });
@@ -105,6 +108,21 @@ suite('an engine in its own process', () => {
       assert.notEqual(host.pid, pid);
       await assert.rejects(training.evaluate([]), { code: 'process_lost' });
       await training.close();
+    });
+  });
+
+  test('that dies again and again is started less and less often', async () => {
+    await withHost(async (host) => {
+      const waits: number[] = [];
+      for (let death = 0; death < 3; death += 1) {
+        const exit = new Promise((resolve) => host.onExit(resolve));
+        process.kill(host.pid!, 'SIGKILL');
+        await exit;
+        const diedAt = performance.now();
+        await host.describe();
+        waits.push(performance.now() - diedAt);
+      }
+      assert.ok(waits[1]! >= 250 && waits[2]! >= 500, `waited ${waits.join(', ')} ms`);
     });
   });
 

@@ -113,7 +113,12 @@ export class EngineProcess {
         },
       });
       signal?.addEventListener('abort', cancel, { once: true });
-      this.send({ kind: 'call', id, method, args } as HostMessage);
+      try {
+        this.send({ kind: 'call', id, method, args } as HostMessage);
+      } catch (error) {
+        const refusal = new EngineError('invalid_request', 'the call holds what cannot be sent', { cause: error });
+        this.pending.get(id)?.reject(refusal);
+      }
     });
   }
 

@@ -1,7 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Template } from '@huggingface/jinja';
-import { isJsonObject, isMissingFile, type JsonFields } from '../checkpoint/jsonFields.js';
+import { isJsonObject, readOptionalText, type JsonFields } from '../checkpoint/jsonFields.js';
 import { EngineError } from '../engine.js';
 import type { ChatMessage, ChatPrompt, ToolDefinition } from '../types.js';
 
@@ -26,12 +25,8 @@ export class ChatTemplate {
   /** Reads `chat_template.jinja`, or else the field of that name in `tokenizer_config.json`. */
   static async load(modelDir: string, tokenizerConfig: JsonFields): Promise<ChatTemplate> {
     const tokenVariables = tokenTexts(tokenizerConfig);
-    try {
-      const source = await readFile(join(modelDir, 'chat_template.jinja'), 'utf8');
-      return new ChatTemplate(source, tokenVariables);
-    } catch (error) {
-      if (!isMissingFile(error)) throw error;
-    }
+    const source = await readOptionalText(join(modelDir, 'chat_template.jinja'), 'chat_template.jinja');
+    if (source !== undefined) return new ChatTemplate(source, tokenVariables);
     if (!tokenizerConfig.has('chat_template')) {
       throw new EngineError('checkpoint_invalid', 'chat_template.jinja is missing, and tokenizer_config.json has none');
     }

@@ -102,8 +102,15 @@ export class TextCodec {
   }
 
   private encodePlain(text: string, atBeginning: boolean): number[] {
-    if (atBeginning) return this.plainEncoder.encode(text, { add_special_tokens: false }).ids;
-    return this.plainEncoder.encode(this.mark + text, { add_special_tokens: false }).ids.slice(1);
+    const options = { add_special_tokens: false };
+    const ids = atBeginning
+      ? this.plainEncoder.encode(text, options).ids
+      : this.plainEncoder.encode(this.mark + text, options).ids.slice(1);
+    // Vocabularies without all 256 bytes, and without a token for the unknown, leave holes.
+    if (!ids.every(Number.isInteger)) {
+      throw new EngineError('invalid_request', 'the text has a character that the tokenizer has no token for');
+    }
+    return ids;
   }
 
   /** A vocabulary in which ordinary text can spell a control token would defeat `disarm`. */
