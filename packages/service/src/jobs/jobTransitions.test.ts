@@ -1,0 +1,347 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { JobKind, TokenUsage } from '@engraft/contract';
+import fc from 'fast-check';
+import { sql } from 'kysely';
+import { admitJob } from '../admission/admitJob.js';
+import { readBalance } from '../ledger/accounts.js';
+import { verifyLedger } from '../ledger/verifyLedger.js';
+import { createTestKey, createTestProject, type TestKey } from '../testing/testApp.js';
+import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js';
+import { claimJob, type ClaimedJob } from './claimJob.js';
+import { completeInference } from './completeInference.js';
+import { completeLearning } from './completeLearning.js';
+import { extendLease } from './extendLease.js';
+import { failJob } from './failJob.js';
+import type { LeasedWrite } from './jobLease.js';
+import type { JobRequest } from './jobRequest.js';
+import { loadPhaseOutcome, storePhaseOutcome } from './phaseOutcomes.js';
+import { recordPhase } from './recordPhase.js';
+import { releaseJob } from './releaseJob.js';
+import { resolveJob } from './resolveJob.js';
+
+const lease_ms = 60_000;
+const usage: TokenUsage = { input_tokens: 10, output_tokens: 2, cached_input_tokens: 4, training_tokens: 0 };
+/** (6 · 12,000 + 4 · 2,500 + 2 · 30,000) nano-USD. */
+const usage_microusd = 142;
+const validation = {
+  passed: true,
+  passed_count: 9,
+  total_count: 10,
+  base_passed_count: 1,
+  retention_passed_count: 0,
+  retention_total_count: 0,
+};
+const report = { validation, training: { steps: 3, tokens: 100, final_loss: 0.5 } };
+const adapter = { adapter_hash: `sha256:${'0'.repeat(64)}`, size_bytes: 3_000_000, rehearsal: {} };
+/** 3 MB for a day at 0.3 USD a GB-month. */
+const hosting_microusd = 30;
+
+const requests: Record<JobKind, JobRequest> = {
+  inference: {
+    kind: 'inference',
+    messages: [{ role: 'user', content: 'a secret question' }],
+    tools: [],
+    tool_choice: 'auto',
+    parallel_tool_calls: true,
+    response_format: { type: 'text' },
+    max_output_tokens: 20,
+    temperature: 0,
+  },
+  internalization: {
+    kind: 'internalization',
+    content: 'a secret passage of some length',
+    max_cost_microusd: 1_000_000,
+    activate: true,
+  },
+};
+
+describe('job transitions', () => {
+  let database: TestDatabase;
+  let key: TestKey;
+  let admitted = 0;
+  before(async () => {
+    database = await openTestDatabase();
+    key = await createTestKey(database.db, await createTestProject(database.db, 1_000_000_000_000));
+  });
+  after(() => database.close());
+
+  async function admit(kind: JobKind, { activate = true, subject_id = 'anna' } = {}): Promise<string> {
+    admitted += 1;
+    const request = requests[kind];
+    const outcome = await admitJob(
+      { db: database.db, execution: 'on', countTokens: () => 10, contextLength: 1000 },
+      {
+        key,
+        tenant_id: null,
+        subject_id,
+        adapter_version: undefined,
+        endpoint: '/v1/test',
+        idempotency_key: `transition-${admitted}`,
+        request: request.kind === 'internalization' ? { ...request, activate } : request,
+      },
+    );
+    if (outcome.kind !== 'admitted') throw new Error(outcome.kind);
+    return outcome.job_id;
+  }
+
+  const claim = (kind: JobKind, worker_id = 'w'): Promise<ClaimedJob | null> =>
+    claimJob(database.db, { worker_id, kind, lease_ms });
+  const claimed = async (kind: JobKind): Promise<ClaimedJob> => {
+    const job = await claim(kind);
+    assert.ok(job !== null);
+    return job;
+  };
+  const expireLease = (job_id: string): Promise<unknown> =>
+    database.db
+      .updateTable('jobs')
+      .set({ lease_expires_at: sql`now() - interval '1 second'` })
+      .where('id', '=', job_id)
+      .where('status', '=', 'running')
+      .execute();
+  const readRow = (job_id: string) =>
+    database.db.selectFrom('jobs').selectAll().where('id', '=', job_id).executeTakeFirstOrThrow();
+  const complete = (job: ClaimedJob): Promise<LeasedWrite> =>
+    completeInference(database.db, job, {
+      kind: 'succeeded',
+      usage,
+      result: { text: 'an answer', finish_reason: 'stop' },
+    });
+
+  async function assertLedger(): Promise<void> {
+    assert.deepEqual((await verifyLedger(database.db)).differences, []);
+  }
+
+  it('claims the oldest job once, however many workers ask', async () => {
+    const ids = [await admit('inference'), await admit('inference'), await admit('inference')];
+    const claims = await Promise.all(Array.from({ length: 8 }, (_, index) => claim('inference', `w${index}`)));
+    const jobs = claims.filter((job) => job !== null);
+    assert.deepEqual(jobs.map(({ job_id }) => job_id).sort(), [...ids].sort());
+    for (const job of jobs) assert.equal(await complete(job), 'done');
+    await assertLedger();
+  });
+
+  it('gives each kind its own jobs', async () => {
+    const learning = await admit('internalization');
+    assert.equal(await claim('inference'), null);
+    const job = await claimed('internalization');
+    assert.equal(job.job_id, learning);
+    assert.equal(await failJob(database.db, job, 'engine_failed'), 'done');
+  });
+
+  it('charges an answer, releases the rest, and forgets the question', async () => {
+    const id = await admit('inference');
+    assert.equal(await complete(await claimed('inference')), 'done');
+    const row = await readRow(id);
+    assert.equal(row.status, 'succeeded');
+    assert.equal(row.charged_microusd, usage_microusd);
+    assert.equal(row.phase, 'done');
+    assert.doesNotMatch(JSON.stringify(row.request), /secret/);
+    await assertLedger();
+  });
+
+  it('charges the tokens of an answer that cannot be used', async () => {
+    const id = await admit('inference');
+    const job = await claimed('inference');
+    await completeInference(database.db, job, { kind: 'unusable', usage, error_code: 'invalid_json_output' });
+    const { status, error_code, charged_microusd, result } = await readRow(id);
+    assert.deepEqual(
+      { status, error_code, charged_microusd, result },
+      { status: 'failed', error_code: 'invalid_json_output', charged_microusd: usage_microusd, result: null },
+    );
+  });
+
+  it('waives a failure of ours, whatever was counted before', async () => {
+    const id = await admit('internalization');
+    const job = await claimed('internalization');
+    await storePhaseOutcome(database.db, job, { phase: 'teaching', outcome: { pairs: 'secret' }, usage });
+    assert.equal((await readRow(id)).input_tokens, 10);
+    await failJob(database.db, job, 'engine_failed');
+    const { status, charged_microusd, input_tokens, settled } = await readRow(id);
+    assert.deepEqual(
+      { status, charged_microusd, input_tokens, settled },
+      { status: 'failed', charged_microusd: 0, input_tokens: 0, settled: true },
+    );
+    assert.equal(await loadPhaseOutcome(database.db, id, 'teaching'), null, 'what the phase left behind is removed');
+    await assertLedger();
+  });
+
+  it('keeps finished phases for whoever claims the job next', async () => {
+    const id = await admit('internalization');
+    const first = await claimed('internalization');
+    await storePhaseOutcome(database.db, first, { phase: 'teaching', outcome: { pairs: 1 }, usage });
+    await expireLease(id);
+    const second = await claimed('internalization');
+    assert.equal(second.job_id, id);
+    assert.deepEqual(await loadPhaseOutcome(database.db, id, 'teaching'), { pairs: 1 });
+    assert.equal(await storePhaseOutcome(database.db, first, { phase: 'scoring', outcome: {}, usage }), 'lost');
+    assert.equal(await recordPhase(database.db, first, 'scoring'), 'lost');
+    await failJob(database.db, second, 'engine_failed');
+  });
+
+  it('saves, activates and charges a learned version in one step', async () => {
+    const id = await admit('internalization', { subject_id: 'berta' });
+    const job = await claimed('internalization');
+    assert.equal(await completeLearning(database.db, job, { kind: 'accepted', usage, report, adapter }), 'done');
+    const row = await readRow(id);
+    assert.equal(row.status, 'ready');
+    assert.deepEqual([row.compute_microusd, row.storage_microusd], [usage_microusd, hosting_microusd]);
+    const version = await database.db
+      .selectFrom('versions')
+      .innerJoin('subjects', 'subjects.active_version_id', 'versions.id')
+      .select(['versions.id', 'subjects.revision', 'versions.parent_version_id'])
+      .select(sql<number>`extract(epoch from expires_at - versions.created_at)::float8`.as('retained_seconds'))
+      .where('source_job_id', '=', id)
+      .executeTakeFirstOrThrow();
+    assert.deepEqual(row.result, {
+      ...report,
+      candidate: { version_id: version.id },
+      activated: true,
+      activation_conflict: false,
+    });
+    assert.equal(version.revision, 1);
+    assert.equal(version.retained_seconds, 86_400);
+    assert.match(version.id, /^ver_/);
+    await assertLedger();
+  });
+
+  it('keeps a version that lost the race for activation, and one that was not to be activated', async () => {
+    const ids = [
+      await admit('internalization', { subject_id: 'carla' }),
+      await admit('internalization', { subject_id: 'carla' }),
+      await admit('internalization', { subject_id: 'carla', activate: false }),
+    ];
+    for (const [index] of ids.entries()) {
+      const job = await claimed('internalization');
+      const own = { ...adapter, adapter_hash: `sha256:${String(index).repeat(64)}` };
+      await completeLearning(database.db, job, { kind: 'accepted', usage, report, adapter: own });
+    }
+    const rows = await Promise.all(ids.map(readRow));
+    const flags = rows.map(({ result }) => {
+      const { activated, activation_conflict } = result as { activated: boolean; activation_conflict: boolean };
+      return [activated, activation_conflict];
+    });
+    assert.deepEqual(flags, [
+      [true, false],
+      [false, true],
+      [false, false],
+    ]);
+    await assertLedger();
+  });
+
+  it('charges the computing of a rejected candidate and of an exhausted budget', async () => {
+    const rejected = await admit('internalization', { subject_id: 'dora' });
+    await completeLearning(database.db, await claimed('internalization'), { kind: 'rejected', usage, report });
+    const exhausted = await admit('internalization', { subject_id: 'dora' });
+    await completeLearning(database.db, await claimed('internalization'), { kind: 'budget_exhausted', usage });
+    const rows = await Promise.all([rejected, exhausted].map(readRow));
+    assert.deepEqual(
+      rows.map(({ status, error_code, charged_microusd }) => [status, error_code, charged_microusd]),
+      [
+        ['rejected', 'validation_failed', usage_microusd],
+        ['failed', 'budget_exhausted', usage_microusd],
+      ],
+    );
+    const saved = await database.db
+      .selectFrom('versions')
+      .select('id')
+      .where('source_job_id', 'in', [rejected, exhausted])
+      .execute();
+    assert.deepEqual(saved, []);
+    await assertLedger();
+  });
+
+  it('takes a job back that is handed back, without counting it against the job', async () => {
+    const id = await admit('inference');
+    const job = await claimed('inference');
+    assert.equal(await releaseJob(database.db, job), 'done');
+    assert.equal(await complete(job), 'lost');
+    const again = await claimed('inference');
+    assert.deepEqual([again.job_id, again.attempts], [id, 1]);
+    assert.equal(await complete(again), 'done');
+  });
+
+  it('lets an operator settle a job whose outcome is unknown, and no other', async () => {
+    const ids = [await admit('inference'), await admit('inference'), await admit('inference')];
+    const running = await claimed('inference');
+    assert.deepEqual(await resolveJob(database.db, ids[0]!, 5), { kind: 'wrong_status', status: 'running' });
+    await complete(running);
+    await database.db
+      .updateTable('jobs')
+      .set({ status: 'reconciliation_required', error_code: 'receipt_missing' })
+      .where('id', 'in', [ids[1]!, ids[2]!])
+      .execute();
+    const { reserved_microusd } = await readRow(ids[1]!);
+    assert.deepEqual(await resolveJob(database.db, ids[1]!, reserved_microusd + 1), {
+      kind: 'above_reservation',
+      reserved_microusd,
+    });
+    assert.deepEqual(await resolveJob(database.db, ids[1]!, 5), { kind: 'resolved', charged_microusd: 5 });
+    assert.deepEqual(await resolveJob(database.db, ids[2]!, 0), { kind: 'resolved', charged_microusd: 0 });
+    assert.deepEqual(await resolveJob(database.db, 'job_unknown', 0), { kind: 'not_found' });
+    const { status, error_code, charged_microusd } = await readRow(ids[1]!);
+    assert.deepEqual([status, error_code, charged_microusd], ['failed', 'receipt_missing', 5]);
+    await assertLedger();
+  });
+
+  /** What a worker, live or long replaced, may try with a lease that it once had. */
+  const actions = {
+    beat: (job: ClaimedJob) => extendLease(database.db, job, lease_ms),
+    phase: (job: ClaimedJob) => recordPhase(database.db, job, 'settling'),
+    complete,
+    fail: (job: ClaimedJob) => failJob(database.db, job, 'engine_failed'),
+    release: (job: ClaimedJob) => releaseJob(database.db, job),
+  } as const;
+  const step = fc.oneof(
+    fc.constant({ do: 'claim' } as const),
+    fc.constant({ do: 'expire' } as const),
+    fc.record({
+      do: fc.constantFrom(...(Object.keys(actions) as (keyof typeof actions)[])),
+      /** Which of the leases so far; several steps at once show races. */
+      lease: fc.nat(),
+    }),
+  );
+
+  it('ends a job once and charges it once, in any order of claims, expiries and late writes', async () => {
+    const script = fc.array(fc.array(step, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 10 });
+    await fc.assert(
+      fc.asyncProperty(script, async (rounds) => {
+        const spent_before = (await readBalance(database.db, key.project_id)).spent_microusd;
+        const job_id = await admit('inference');
+        const leases: ClaimedJob[] = [];
+        let ended = 0;
+        const run = async (action: (typeof rounds)[number][number]): Promise<void> => {
+          if (action.do === 'claim') {
+            const job = await claim('inference');
+            if (job !== null) leases.push(job);
+          } else if (action.do === 'expire') {
+            await expireLease(job_id);
+          } else {
+            const lease = leases[action.lease % Math.max(1, leases.length)];
+            if (lease === undefined) return;
+            const newest = leases.at(-1);
+            const write = await actions[action.do](lease);
+            if (write === 'done' && (action.do === 'complete' || action.do === 'fail')) ended += 1;
+            // Unless a claim of the same round came between.
+            if (write === 'done' && leases.at(-1) === newest)
+              assert.equal(lease, newest, 'only the newest lease writes');
+          }
+        };
+        for (const round of rounds) await Promise.all(round.map(run));
+        const row = await readRow(job_id);
+        assert.equal(row.settled, ended === 1);
+        assert.ok(ended <= 1);
+        if (!row.settled) {
+          await expireLease(job_id);
+          assert.equal(await complete(await claimed('inference')), 'done');
+        }
+        const { spent_microusd } = await readBalance(database.db, key.project_id);
+        const final = await readRow(job_id);
+        assert.equal(spent_microusd - spent_before, final.charged_microusd);
+        assert.equal(final.charged_microusd, final.status === 'succeeded' ? usage_microusd : 0);
+        await assertLedger();
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
