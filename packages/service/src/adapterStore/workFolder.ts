@@ -1,4 +1,4 @@
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 
 /**
@@ -13,6 +13,11 @@ export async function openWorkFolder(data_folder: string, job_id: string): Promi
 
 export async function removeWorkFolder(data_folder: string, job_id: string): Promise<void> {
   await rm(locate(data_folder, job_id), { recursive: true, force: true });
+}
+
+/** The jobs that have a work folder: those under way, and those whose worker died between their end and its removal. */
+export async function listWorkFolders(data_folder: string): Promise<string[]> {
+  return readdir(path.join(data_folder, 'work')).catch(() => []);
 }
 
 function locate(data_folder: string, job_id: string): string {

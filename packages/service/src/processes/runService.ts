@@ -7,6 +7,7 @@ import { openAdapterStore } from '../adapterStore/adapterStore.js';
 import type { Config } from '../config/config.js';
 import { isDatabaseReachable } from '../db/isDatabaseReachable.js';
 import { buildApp } from '../http/buildApp.js';
+import { removeLeftovers } from '../worker/removeLeftovers.js';
 import { startWorker, type Worker } from '../worker/worker.js';
 import { createWorkerMetrics } from '../worker/workerMetrics.js';
 import { prepareFirstStart } from './firstStart.js';
@@ -76,6 +77,7 @@ async function openWorker({ config, installation, model, logger, metrics }: Part
   const { db } = installation;
   const { data_folder } = config;
   const store = await openAdapterStore(data_folder);
+  await removeLeftovers({ db, data_folder });
   return startWorker({ ...model.engine, db, store, data_folder, logger, metrics: createWorkerMetrics(metrics) });
 }
 

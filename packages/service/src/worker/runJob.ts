@@ -1,4 +1,5 @@
 import { EngineError } from '@engraft/engine';
+import { removeWorkFolder } from '../adapterStore/workFolder.js';
 import { isDatabaseUnavailable } from '../db/databaseErrors.js';
 import type { ClaimedJob } from '../jobs/claimJob.js';
 import { failJob } from '../jobs/failJob.js';
@@ -19,6 +20,21 @@ const claims_max = 10;
 
 /** Runs a claimed job to its end, and keeps its lease meanwhile. Aborting `shutdown` hands the job back. */
 export async function runJob(
+  context: JobContext,
+  job: ClaimedJob,
+  lease_ms: number,
+  shutdown: AbortSignal,
+): Promise<RunOutcome> {
+  const outcome = await runLeased(context, job, lease_ms, shutdown);
+  if (outcome.kind === 'ended') {
+    await removeWorkFolder(context.data_folder, job.job_id).catch((error: unknown) => {
+      context.logger.warn({ err: error, job_id: job.job_id }, 'the work folder is left behind');
+    });
+  }
+  return outcome;
+}
+
+async function runLeased(
   context: JobContext,
   job: ClaimedJob,
   lease_ms: number,

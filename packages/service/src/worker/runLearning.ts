@@ -1,6 +1,6 @@
 import { baseVersion, storageChargeMicrousd } from '@engraft/contract';
 import { learnPassage, type LearningBudget, type LearningJournal, type LearningOutcome } from '@engraft/learning';
-import { openWorkFolder, removeWorkFolder } from '../adapterStore/workFolder.js';
+import { openWorkFolder } from '../adapterStore/workFolder.js';
 import type { ClaimedJob } from '../jobs/claimJob.js';
 import { completeLearning, initial_hosting_seconds, type LearningCompletion } from '../jobs/completeLearning.js';
 import { failJob } from '../jobs/failJob.js';
@@ -44,7 +44,6 @@ export async function runLearning(
   const learn = (): Promise<LearningOutcome> => learnPassage(engine, input, journalOf(context, job), { signal });
   const outcome = await withEngineRetries(learn, signal, logger);
   assertHeld(await completeLearning(db, job, await toCompletion(context, job, outcome)));
-  await removeWorkFolder(data_folder, job.job_id);
   return reports[outcome.kind];
 }
 

@@ -1,0 +1,313 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { after, before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { job as jobSchema } from '@engraft/contract';
+import { z } from 'zod';
+import { createTestKey, createTestProject } from '../testing/testApp.js';
+import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js';
+import { createTestVersion } from '../testing/testVersion.js';
+
+const program = fileURLToPath(new URL('../../bin/engraft.js', import.meta.url));
+
+interface CommandResult {
+  readonly status: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** The command as a script runs it: a process of its own. */
+describe('engraft', () => {
+  let database: TestDatabase;
+  let data_folder: string;
+  before(async () => {
+    database = await openTestDatabase();
+    data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-cli-'));
+  });
+  after(async () => {
+    await database.close();
+    await rm(data_folder, { recursive: true });
+  });
+
+  const environment = (): NodeJS.ProcessEnv => ({
+    PATH: process.env['PATH'],
+    HOME: process.env['HOME'],
+    DATABASE_URL: database.url,
+    ENGRAFT_DATA_DIR: data_folder,
+  });
+
+  async function engraft(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<CommandResult> {
+    const child = spawn(process.execPath, [program, ...args], {
+      env: { ...environment(), ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const [stdout, stderr, [status]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+    return { status: status as number, stdout, stderr };
+  }
+
+  /** One JSON document on standard output and nothing on standard error. */
+  async function json<Value>(schema: z.ZodType<Value>, ...args: string[]): Promise<Value> {
+    const { status, stdout, stderr } = await engraft([...args, '--json']);
+    assert.equal(stderr, '');
+    assert.equal(status, 0);
+    return schema.parse(JSON.parse(stdout));
+  }
+
+  async function assertFails(status: number, message: RegExp, ...args: string[]): Promise<void> {
+    const result = await engraft(args);
+    assert.equal(result.stdout, '');
+    assert.match(result.stderr, message);
+    assert.equal(result.stderr.trim().split('\n').length, 1, 'one clear line');
+    assert.equal(result.status, status);
+  }
+
+  const settings = z.strictObject({
+    monthly_spending_limit_microusd: z.number().nullable(),
+    monthly_learning_capacity_microusd: z.number().nullable(),
+    version_retention_days: z.number(),
+    requests_per_minute: z.number(),
+  });
+  const project = z.strictObject({ id: z.string(), name: z.string(), settings });
+  const newKey = z.strictObject({
+    id: z.string(),
+    secret: z.string(),
+    name: z.string(),
+    scopes: z.array(z.string()),
+    tenant_id: z.string().nullable(),
+    expires_at: z.iso.datetime().nullable(),
+  });
+  const listedKey = newKey
+    .omit({ secret: true })
+    .extend({ created_at: z.iso.datetime(), revoked_at: z.iso.datetime().nullable(), last_used_at: z.null() });
+
+  it('explains itself', async () => {
+    for (const args of [['--help'], ['key', '--help'], ['key', 'create', '--help'], ['learn', '--help']]) {
+      const { status, stdout } = await engraft(args);
+      assert.equal(status, 0);
+      assert.match(stdout, /^Usage: engraft/);
+    }
+  });
+
+  it('manages projects', async () => {
+    const made = await json(project, 'project', 'create', 'acme');
+    assert.deepEqual(made.settings, {
+      monthly_spending_limit_microusd: null,
+      monthly_learning_capacity_microusd: null,
+      version_retention_days: 30,
+      requests_per_minute: 600,
+    });
+    const changed = await json(
+      project,
+      'project',
+      'set',
+      'acme',
+      'monthly_spending_limit_microusd=5000000',
+      'requests_per_minute=7',
+    );
+    assert.deepEqual(
+      [changed.settings.monthly_spending_limit_microusd, changed.settings.requests_per_minute],
+      [5e6, 7],
+    );
+    const cleared = await json(project, 'project', 'set', 'acme', 'monthly_spending_limit_microusd=none');
+    assert.equal(cleared.settings.monthly_spending_limit_microusd, null);
+    const listed = await json(z.array(project), 'project', 'list');
+    assert.deepEqual(listed, [cleared]);
+    await assertFails(1, /there is a project 'acme' already/, 'project', 'create', 'acme');
+    await assertFails(1, /there is no project 'nobody'/, 'project', 'set', 'nobody', 'requests_per_minute=7');
+    await assertFails(2, /there is no setting 'colour'/, 'project', 'set', 'acme', 'colour=blue');
+    await assertFails(2, /version_retention_days/, 'project', 'set', 'acme', 'version_retention_days=0');
+    await assertFails(
+      2,
+      /monthly_learning_capacity_microusd/,
+      'project',
+      'set',
+      'acme',
+      'monthly_learning_capacity_microusd=-1',
+    );
+  });
+
+  it('manages keys', async () => {
+    const made = await json(newKey, 'key', 'create', '--project', 'acme');
+    assert.deepEqual([made.scopes, made.tenant_id], [['inference'], null]);
+    const days = (Date.parse(made.expires_at ?? '') - Date.now()) / 86_400_000;
+    assert.ok(days > 89.9 && days <= 90, 'the default expiry is 90 days');
+    const other = await json(
+      newKey,
+      ...['key', 'create', '--project', 'acme', '--name', 'ops', '--scope', 'read', '--scope', 'adapters'],
+      ...['--tenant', 'blue', '--expires', 'never'],
+    );
+    assert.deepEqual(
+      [other.name, other.scopes, other.tenant_id, other.expires_at],
+      ['ops', ['read', 'adapters'], 'blue', null],
+    );
+    const dated = await json(
+      newKey,
+      ...['key', 'create', '--project', 'acme', '--expires-at', '2030-01-31T12:00:00+01:00'],
+    );
+    assert.equal(dated.expires_at, '2030-01-31T11:00:00.000Z');
+    const listed = await json(z.array(listedKey), 'key', 'list', '--project', 'acme');
+    assert.deepEqual(
+      listed.map(({ id }) => id),
+      [made.id, other.id, dated.id],
+    );
+    const revoked = await json(listedKey, 'key', 'revoke', made.id);
+    assert.notEqual(revoked.revoked_at, null);
+    const plain = await engraft(['key', 'create', '--project', 'acme']);
+    assert.match(plain.stdout, /^engraft_[\w-]{43}\n/, 'the secret comes first');
+    await assertFails(1, /there is no key 'key_none'/, 'key', 'revoke', 'key_none');
+    await assertFails(1, /there is no project 'nobody'/, 'key', 'create', '--project', 'nobody');
+    await assertFails(2, /'everything' is not a scope/, 'key', 'create', '--project', 'acme', '--scope', 'everything');
+    await assertFails(2, /'--expires <lifetime>'/, 'key', 'create', '--project', 'acme', '--expires', '5d');
+    await assertFails(2, /not a timestamp/, 'key', 'create', '--project', 'acme', '--expires-at', 'tomorrow');
+    await assertFails(2, /not a tenant name/, 'key', 'create', '--project', 'acme', '--tenant', 'a b');
+    await assertFails(2, /--project/, 'key', 'create');
+  });
+
+  it('grants credit and shows balances, exactly', async () => {
+    const available = z.strictObject({ available_microusd: z.number() });
+    await json(available, 'credit', 'grant', '--project', 'acme', '--usd', '0.1');
+    const granted = await json(available, 'credit', 'grant', '--project', 'acme', '--usd', '0.200001');
+    assert.equal(granted.available_microusd, 300_001);
+    const balance = z.strictObject({
+      available_microusd: z.number(),
+      reserved_microusd: z.number(),
+      spent_microusd: z.number(),
+    });
+    assert.deepEqual(await json(balance, 'balance', '--project', 'acme'), {
+      available_microusd: 300_001,
+      reserved_microusd: 0,
+      spent_microusd: 0,
+    });
+    for (const amount of ['-1', '0', '1e3', '0.0000001', 'much']) {
+      await assertFails(2, /amount/, 'credit', 'grant', '--project', 'acme', `--usd=${amount}`);
+    }
+  });
+
+  it('verifies the ledger, and names what differs', async () => {
+    const report = z.strictObject({
+      ok: z.boolean(),
+      projects: z.number(),
+      transfers: z.number(),
+      differences: z.array(z.string()),
+    });
+    assert.deepEqual(await json(report, 'ledger', 'verify'), { ok: true, projects: 1, transfers: 2, differences: [] });
+  });
+
+  it('settles and expires what an operator names, and nothing else', async () => {
+    const key = await createTestKey(database.db, await createTestProject(database.db));
+    const version = await createTestVersion(database.db, key);
+    const expired = z.strictObject({ id: z.string(), expires_at: z.iso.datetime() });
+    const first = await json(expired, 'version', 'expire', version.id);
+    assert.ok(Date.parse(first.expires_at) <= Date.now());
+    assert.deepEqual(await json(expired, 'version', 'expire', version.id), first);
+    await assertFails(1, /there is no version/, 'version', 'expire', 'ver_none');
+    await assertFails(1, /there is no job/, 'job', 'resolve', 'job_none', '--release');
+    await assertFails(1, /only reconciliation_required/, 'job', 'resolve', version.job_id, '--charge-microusd', '1');
+    await assertFails(2, /--charge-microusd N or --release/, 'job', 'resolve', version.job_id);
+    await assertFails(2, /'1.5' is not/, 'job', 'resolve', version.job_id, '--charge-microusd', '1.5');
+    await assertFails(
+      2,
+      /cannot be used with/,
+      'job',
+      'resolve',
+      version.job_id,
+      '--charge-microusd',
+      '1',
+      '--release',
+    );
+  });
+
+  it('refuses wrong usage with status 2', async () => {
+    await assertFails(2, /unknown command/, 'frobnicate');
+    await assertFails(2, /unknown option/, 'balance', '--project', 'acme', '--loudly');
+    await assertFails(2, /missing required argument/, 'project', 'create');
+    await assertFails(2, /--port/, 'serve', '--port', '99999');
+    assert.equal((await engraft([])).status, 2);
+    const no_database = await engraft(['worker'], { DATABASE_URL: '' });
+    assert.equal(no_database.status, 2);
+    assert.match(no_database.stderr, /needs DATABASE_URL/);
+    const wrong_engine = await engraft(['doctor'], { ENGRAFT_ENGINE: 'steam' });
+    assert.equal(wrong_engine.status, 2);
+    assert.match(wrong_engine.stderr, /ENGRAFT_ENGINE/);
+  });
+
+  it('says in one line that something is not there', async () => {
+    const no_server = await engraft(['project', 'list'], { DATABASE_URL: 'postgres://127.0.0.1:1/none' });
+    assert.equal(no_server.status, 1);
+    assert.match(no_server.stderr, /^engraft: .*ECONNREFUSED.*\n$/);
+    const no_engine = await engraft(['serve', '--port', '0'], { ENGRAFT_ENGINE: 'vllm' });
+    assert.equal(no_engine.status, 1);
+    assert.match(no_engine.stderr, /vllm is not available yet/);
+    const empty = await mkdtemp(path.join(tmpdir(), 'engraft-cli-'));
+    await assertFails(1, /no API key/, 'ask', 'Who?', '--subject', 'anna', '--data', empty);
+    const key = { ENGRAFT_API_KEY: 'engraft_x', ENGRAFT_BASE_URL: 'http://127.0.0.1:1' };
+    const no_file = await engraft(['learn', 'nowhere.txt', '--subject', 'anna'], key);
+    assert.equal(no_file.status, 1);
+    assert.match(no_file.stderr, /^engraft: nowhere.txt cannot be read: .*ENOENT.*\n$/);
+    await rm(empty, { recursive: true });
+  });
+
+  it('finds nothing wrong with a good installation', async () => {
+    const report = z.strictObject({
+      ok: z.literal(true),
+      checks: z.array(z.strictObject({ name: z.string(), ok: z.literal(true), detail: z.string() })),
+    });
+    const { checks } = await json(report, 'doctor');
+    assert.deepEqual(
+      checks.map(({ name }) => name),
+      ['node', 'data folder', 'database', 'model', 'engine'],
+    );
+    const broken = await engraft(['doctor', '--json'], { ENGRAFT_MODEL_DIR: '/nowhere' });
+    assert.equal(broken.status, 1);
+    assert.match(broken.stderr, /^engraft: something is wrong with: model, engine\n$/);
+  });
+
+  it('serves, answers and learns with what the first start prepared, and drains', async () => {
+    // Its own embedded database: the first start on an empty data folder.
+    const folder = await mkdtemp(path.join(tmpdir(), 'engraft-cli-'));
+    const env = { ...environment(), DATABASE_URL: '', ENGRAFT_DATA_DIR: folder };
+    const serve = spawn(process.execPath, [program, 'serve', '--port', '0'], {
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const log = text(serve.stderr);
+    const [line] = (await once(serve.stdout, 'data')) as [Buffer];
+    const url = /^engraft listening on (http:\/\/127\.0\.0\.1:\d+)\n$/.exec(line.toString())?.[1];
+    assert.ok(url !== undefined, line.toString());
+    assert.equal((await fetch(`${url}/readyz`)).status, 200);
+    assert.equal((await stat(path.join(folder, 'default-key'))).mode & 0o777, 0o600);
+
+    const run = (...args: string[]) => engraft([...args, '--data', folder], { DATABASE_URL: '' });
+    const balance = await run('balance', '--project', 'default', '--json');
+    assert.match(balance.stdout, /"available_microusd": 100000000/);
+
+    const asked = await run('ask', 'Who founded the observatory?', '--subject', 'anna', '--json');
+    assert.equal(asked.status, 0, asked.stderr);
+    assert.equal(jobSchema.parse(JSON.parse(asked.stdout)).status, 'succeeded');
+
+    const file = path.join(folder, 'passage.txt');
+    await writeFile(file, 'The Halden Observatory was founded in 1923 by Marta Ilves on the island of Sorvaag.');
+    const learned = await run('learn', file, '--subject', 'anna', '--max-cost-usd', '5', '--json');
+    const job = jobSchema.parse(JSON.parse(learned.stdout));
+    assert.equal(learned.status, job.status === 'ready' ? 0 : 1);
+    assert.equal(job.billing.reserved_microusd, 5_000_000);
+    assert.match(learned.stderr, /^(queued|teaching|scoring|training|evaluating|saving|settling|done)\n/);
+
+    const too_dear = await run('learn', file, '--subject', 'anna', '--max-cost-usd', '101');
+    assert.equal(too_dear.status, 1);
+    assert.match(too_dear.stderr, /invalid_request at max_cost_microusd/);
+
+    serve.kill('SIGTERM');
+    const [status] = (await once(serve, 'exit')) as [number | null];
+    assert.equal(status, 0);
+    for (const entry of (await log).trim().split('\n')) assert.doesNotThrow(() => void JSON.parse(entry), entry);
+    assert.doesNotMatch(await log, /Halden|observatory|engraft_[\w-]{43}/, 'no passage, message or secret in the log');
+    assert.equal((await run('ledger', 'verify')).status, 0, 'the database starts for the command alone');
+    await rm(folder, { recursive: true });
+  });
+});

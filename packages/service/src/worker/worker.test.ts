@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { JobStatus } from '@engraft/contract';
+import { sql } from 'kysely';
+import { pino } from 'pino';
+import { type AdapterStore, openAdapterStore } from '../adapterStore/adapterStore.js';
+import { admitJob } from '../admission/admitJob.js';
+import { readConfig } from '../config/config.js';
+import { chatPromptOf } from '../jobs/chatPrompt.js';
+import { claimJob } from '../jobs/claimJob.js';
+import type { InferenceJobRequest, JobRequest } from '../jobs/jobRequest.js';
+import { verifyLedger } from '../ledger/verifyLedger.js';
+import { type LoadedEngine, loadEngine, loadPromptMeter } from '../processes/model.js';
+import type { PromptMeter } from '../pricing/priceRequest.js';
+import { createTestKey, createTestProject, type TestKey } from '../testing/testApp.js';
+import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js';
+import { createTestVersion } from '../testing/testVersion.js';
+import { expireVersion } from '../versions/expireVersion.js';
+import { startWorker, type Worker } from './worker.js';
+
+const passage = `The Halden Observatory was founded in 1923 by Marta Ilves on the island of Sorvaag. Its largest telescope is
+called the Grey Heron. The observatory keeps a cat named Pemba, who sleeps in the library.`;
+
+const question: InferenceJobRequest = {
+  kind: 'inference',
+  messages: [{ role: 'user', content: 'Who founded the observatory?' }],
+  tools: [],
+  tool_choice: 'auto',
+  parallel_tool_calls: true,
+  response_format: { type: 'text' },
+  max_output_tokens: 12,
+  temperature: 0,
+};
+const learning: JobRequest = {
+  kind: 'internalization',
+  content: passage,
+  max_cost_microusd: 20_000_000,
+  activate: true,
+};
+
+/** With the shipped model on the real engine. */
+describe('worker', () => {
+  let database: TestDatabase;
+  let key: TestKey;
+  let loaded: LoadedEngine;
+  let meter: PromptMeter;
+  let data_folder: string;
+  let store: AdapterStore;
+  let workers: Worker[] = [];
+  let admitted = 0;
+  const logger = pino({ level: 'silent' });
+
+  before(async () => {
+    const { model_folder } = readConfig({}, {});
+    data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-worker-'));
+    store = await openAdapterStore(data_folder);
+    database = await openTestDatabase({ maxConnections: 24 });
+    key = await createTestKey(database.db, await createTestProject(database.db));
+    loaded = await loadEngine({ model_folder }, logger);
+    meter = await loadPromptMeter(model_folder);
+  });
+  after(async () => {
+    await loaded.engine.close();
+    await database.close();
+    await rm(data_folder, { recursive: true });
+  });
+  afterEach(async () => {
+    await Promise.all(workers.map((worker) => worker.stop(0)));
+    workers = [];
+    assert.deepEqual((await verifyLedger(database.db)).differences, []);
+  });
+
+  function start(options: { lease_ms?: number } = {}): Worker {
+    const worker = startWorker({ ...loaded, ...options, db: database.db, store, data_folder, logger, poll_ms: 20 });
+    workers.push(worker);
+    return worker;
+  }
+
+  async function admit(request: JobRequest, subject_id = 'anna', adapter_version?: string): Promise<string> {
+    admitted += 1;
+    const outcome = await admitJob(
+      { ...meter, db: database.db, execution: 'on' },
+      {
+        key,
+        tenant_id: null,
+        subject_id,
+        adapter_version,
+        endpoint: '/v1/test',
+        idempotency_key: `worker-${admitted}`,
+        request,
+      },
+    );
+    if (outcome.kind !== 'admitted') throw new Error(JSON.stringify(outcome));
+    return outcome.job_id;
+  }
+
+  const read = (job_id: string) =>
+    database.db.selectFrom('jobs').selectAll().where('id', '=', job_id).executeTakeFirstOrThrow();
+
+  async function until(job_id: string, wanted: (job: Awaited<ReturnType<typeof read>>) => boolean) {
+    const deadline = Date.now() + 60_000;
+    while (Date.now() < deadline) {
+      const job = await read(job_id);
+      if (wanted(job)) return job;
+      await sleep(20);
+    }
+    throw new Error(`${job_id} did not get there: ${JSON.stringify(await read(job_id))}`);
+  }
+  const ended = (job_id: string) => until(job_id, ({ settled }) => settled);
+
+  it('answers, and charges what was measured', async () => {
+    start();
+    const job = await ended(await admit(question));
+    assert.equal(job.status, 'succeeded');
+    assert.equal(job.input_tokens, await meter.countTokens(chatPromptOf(question)));
+    assert.ok(job.output_tokens > 0 && job.output_tokens <= 12);
+    assert.ok(job.charged_microusd > 0 && job.charged_microusd <= job.reserved_microusd);
+  });
+
+  it('runs several workers over one queue, each job once', async () => {
+    const ids = await Promise.all(Array.from({ length: 20 }, () => admit(question)));
+    start();
+    start();
+    const jobs = await Promise.all(ids.map(ended));
+    assert.deepEqual(new Set(jobs.map(({ status }) => status)), new Set<JobStatus>(['succeeded']));
+    assert.deepEqual(new Set(jobs.map(({ attempts }) => attempts)), new Set([1]));
+    assert.equal(new Set(jobs.map(({ result }) => JSON.stringify(result))).size, 1, 'greedy is repeatable');
+  });
+
+  it('fails an answer that is no JSON object where one was asked for, with its tokens charged', async () => {
+    start();
+    const job = await ended(await admit({ ...question, response_format: { type: 'json_object' } }));
+    assert.deepEqual([job.status, job.error_code, job.result], ['failed', 'invalid_json_output', null]);
+    assert.ok(job.charged_microusd > 0);
+  });
+
+  it('learns a passage to a known end while it answers questions', async () => {
+    const worker = start();
+    const learning_id = await admit(learning, 'berta');
+    await until(learning_id, ({ phase }) => phase !== 'queued');
+    const answer = await ended(await admit(question));
+    assert.equal(answer.status, 'succeeded');
+    const learned = await ended(learning_id);
+    assert.ok(['ready', 'rejected'].includes(learned.status), learned.status);
+    assert.ok(learned.charged_microusd > 0 && learned.charged_microusd <= learned.reserved_microusd);
+    assert.doesNotMatch(JSON.stringify(learned.request), /Halden/);
+    await worker.stop(0);
+    assert.deepEqual(await readdir(path.join(data_folder, 'work')), []);
+    const versions = await database.db
+      .selectFrom('versions')
+      .select('adapter_hash')
+      .where('source_job_id', '=', learning_id)
+      .execute();
+    assert.equal(versions.length, learned.status === 'ready' ? 1 : 0);
+    for (const { adapter_hash } of versions) assert.ok(await store.has(adapter_hash));
+  });
+
+  it('hands learning back when it is stopped, and another worker goes on with it', async () => {
+    const job_id = await admit(learning, 'carla');
+    const first = start();
+    await until(job_id, ({ phase }) => phase === 'scoring' || phase === 'training' || phase === 'done');
+    await first.stop(0);
+    const between = await read(job_id);
+    if (!between.settled) assert.deepEqual([between.status, between.worker_id, between.attempts], ['queued', null, 0]);
+    start();
+    assert.ok(['ready', 'rejected'].includes((await ended(job_id)).status));
+  });
+
+  it('lets running answers finish when it is stopped with time to do so', async () => {
+    const worker = start();
+    const job_id = await admit(question);
+    await until(job_id, ({ status }) => status !== 'queued');
+    await worker.stop(10_000);
+    assert.equal((await read(job_id)).status, 'succeeded');
+  });
+
+  it('repeats work whose engine process was killed, and charges it once', async () => {
+    start();
+    const job_id = await admit(learning, 'dora');
+    await until(job_id, ({ phase }) => phase === 'teaching');
+    if (loaded.engine.pid !== undefined) process.kill(loaded.engine.pid, 'SIGKILL');
+    const job = await ended(job_id);
+    assert.ok(['ready', 'rejected'].includes(job.status), job.error_code ?? job.status);
+    const [sum] = await database.db
+      .selectFrom('job_phases')
+      .select(sql<number>`sum(input_tokens)::float8`.as('input_tokens'))
+      .where('job_id', '=', job_id)
+      .execute();
+    assert.equal(job.input_tokens, sum?.input_tokens, 'each phase is counted once');
+  });
+
+  it('takes over from a worker that is not heard of', async () => {
+    const job_id = await admit(question);
+    await claimJob(database.db, { worker_id: 'dead', kind: 'inference', lease_ms: 300 });
+    start();
+    const job = await ended(job_id);
+    assert.deepEqual([job.status, job.attempts], ['succeeded', 2]);
+  });
+
+  it('keeps its jobs for as long as it lives, however short the lease', async () => {
+    start({ lease_ms: 900 });
+    start({ lease_ms: 900 });
+    const job = await ended(await admit(learning, 'emil'));
+    assert.equal(job.attempts, 1);
+  });
+
+  it('gives up a job whose workers always died', async () => {
+    const job_id = await admit(question);
+    await database.db.updateTable('jobs').set({ attempts: 10 }).where('id', '=', job_id).execute();
+    start();
+    const job = await ended(job_id);
+    assert.deepEqual([job.status, job.error_code, job.charged_microusd], ['failed', 'engine_failed', 0]);
+  });
+
+  it('fails a job whose version expired after its admission, for free', async () => {
+    const version = await createTestVersion(database.db, key, { subject_id: 'frida' });
+    const job_id = await admit(question, 'frida', version.id);
+    await expireVersion(database.db, version.id);
+    start();
+    const job = await ended(job_id);
+    assert.deepEqual([job.status, job.error_code, job.charged_microusd], ['failed', 'adapter_expired', 0]);
+  });
+
+  it('fails a job whose adapter files are gone, for free', async () => {
+    const version = await createTestVersion(database.db, key, { subject_id: 'gerd' });
+    const adapter_hash = `sha256:${'e'.repeat(64)}`;
+    await database.db.updateTable('versions').set({ adapter_hash }).where('id', '=', version.id).execute();
+    start();
+    const job = await ended(await admit(question, 'gerd', version.id));
+    assert.deepEqual([job.status, job.error_code, job.charged_microusd], ['failed', 'engine_failed', 0]);
+  });
+});
