@@ -16,15 +16,13 @@ requireNode();
 console.log('\nEngraft quickstart\n');
 await ensureInstalled();
 await ensureBuilt();
-const { EngraftClient } = await load('packages/client/dist/index.js');
-const { readConfig } = await load('packages/service/dist/config/config.js');
-const { readDefaultKey } = await load('packages/service/dist/processes/firstStart.js');
+const { openClient } = await load('packages/service/dist/cli/openClient.js');
 const { showLearningProgress } = await load('packages/service/dist/cli/learningProgress.js');
 
 const service = await startService();
 let failure = null;
 try {
-  await demonstrate(service.url);
+  await demonstrate();
 } catch (error) {
   failure = error;
 }
@@ -33,8 +31,8 @@ if (failure !== null)
   fail(failure.message, 'The service logs are above; `npx engraft doctor` checks the installation.');
 printNextSteps();
 
-async function demonstrate(baseUrl) {
-  const client = new EngraftClient({ baseUrl, apiKey: await readDefaultKey(readConfig().data_folder) });
+async function demonstrate() {
+  const client = await openClient({});
   const subject_id = `quickstart-${new Date()
     .toISOString()
     .replace(/[^0-9]/g, '')
