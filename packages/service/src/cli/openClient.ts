@@ -1,6 +1,6 @@
 import { EngraftClient } from '@engraft/client';
 import { readConfig } from '../config/config.js';
-import { readDefaultKey } from '../processes/firstStart.js';
+import { readDefaultKey } from '../processes/defaultKey.js';
 import { readServiceAddress } from '../processes/serviceAddress.js';
 import { CommandFailure, type DataOptions } from './withDatabase.js';
 

@@ -1,5 +1,3 @@
-import { mkdir, open, readFile, rename } from 'node:fs/promises';
-import path from 'node:path';
 import { scopes } from '@engraft/contract';
 import type { Kysely } from 'kysely';
 import type { Database } from '../db/schema.js';
@@ -9,6 +7,7 @@ import { readBalance } from '../ledger/accounts.js';
 import { grantCredit } from '../ledger/grantCredit.js';
 import { createProject } from '../projects/createProject.js';
 import { listProjects, type Project } from '../projects/projectQueries.js';
+import { writeDefaultKey } from './defaultKey.js';
 
 export const defaultProjectName = 'default';
 const starter_credit_microusd = 100_000_000;
@@ -39,27 +38,4 @@ async function claimDefaultProject(db: Kysely<Database>): Promise<Project | null
   }
   if (others.length > 0 || first.name !== defaultProjectName) return null;
   return (await listKeys(db, first.id)).length === 0 ? first : null;
-}
-
-/** The key that `engraft learn` and `engraft ask` use when they are given none; `null` when there is none. */
-export async function readDefaultKey(data_folder: string): Promise<string | null> {
-  const text = await readFile(keyFile(data_folder), 'utf8').catch(() => '');
-  return text.trim() === '' ? null : text.trim();
-}
-
-async function writeDefaultKey(data_folder: string, secret: string): Promise<void> {
-  await mkdir(data_folder, { recursive: true, mode: 0o700 });
-  const partial = `${keyFile(data_folder)}.${process.pid}.new`;
-  const file = await open(partial, 'w', 0o600);
-  try {
-    await file.writeFile(`${secret}\n`);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await rename(partial, keyFile(data_folder));
-}
-
-function keyFile(data_folder: string): string {
-  return path.join(data_folder, 'default-key');
 }

@@ -5,7 +5,6 @@ import { pino } from 'pino';
 import { type Config, readConfig } from '../../config/config.js';
 import { isDatabaseReachable } from '../../db/isDatabaseReachable.js';
 import { openInstallation } from '../../processes/installation.js';
-import { loadEngine, loadPromptMeter } from '../../processes/model.js';
 import { print, table } from '../output.js';
 import { addPrintOptions, CommandFailure, type PrintOptions } from '../withDatabase.js';
 
@@ -33,7 +32,7 @@ export function addDoctorCommand(program: Command): void {
   );
 }
 
-/** Each returns what it found, or throws what is wrong. */
+/** Each returns what it found, or throws what is wrong. The engine is loaded here only: other commands start faster. */
 const examinations: Readonly<Record<string, (config: Config) => Promise<string> | string>> = {
   node: examineNode,
   'data folder': examineDataFolder,
@@ -76,6 +75,7 @@ async function examineDatabase(config: Config): Promise<string> {
 
 async function examineModel({ engine, model_folder }: Config): Promise<string> {
   if (engine === 'off') return 'not needed: ENGRAFT_ENGINE is off';
+  const { loadPromptMeter } = await import('../../processes/model.js');
   const { contextLength } = await loadPromptMeter(model_folder);
   return `${model_folder}, ${contextLength} tokens of context`;
 }
@@ -83,6 +83,7 @@ async function examineModel({ engine, model_folder }: Config): Promise<string> {
 async function examineEngine(config: Config): Promise<string> {
   if (config.engine === 'off') return 'off';
   if (config.engine === 'vllm') throw new Error('vllm is not available yet');
+  const { loadEngine } = await import('../../processes/model.js');
   const { engine } = await loadEngine(config, pino({ level: 'silent' }));
   try {
     const prompt = { messages: [{ role: 'user', content: 'Hello.' }] } as const;

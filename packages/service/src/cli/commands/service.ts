@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { type ConfigFlags, readConfig, UsageError } from '../../config/config.js';
-import { type Roles, runService } from '../../processes/runService.js';
+import type { Roles } from '../../processes/runService.js';
 import { addDataOption } from '../withDatabase.js';
 
 /** `engraft serve`, and its parts for several machines: `engraft api` and `engraft worker`. */
@@ -29,5 +29,7 @@ async function run(flags: ConfigFlags, roles: Roles, name: string): Promise<void
     throw new UsageError(`engraft ${name} needs DATABASE_URL: an embedded database is for one machine`);
   }
   if (!roles.api && config.engine === 'off') throw new UsageError('a worker has nothing to do with ENGRAFT_ENGINE=off');
+  // Only here: other commands start faster without the web server and the engine.
+  const { runService } = await import('../../processes/runService.js');
   await runService(config, roles, (url) => process.stdout.write(`engraft listening on ${url}\n`));
 }
