@@ -40,9 +40,9 @@ const totals = {
   asked: 0,
   base: 0,
   reading: 0,
+  covered: 0,
   candidate: 0,
   kept: 0,
-  right: 0,
   passed: 0,
   validated: 0,
   accepted: 0,
@@ -93,6 +93,8 @@ async function measure(passage, workFolder) {
     [...training, ...dev, ...validation].map(({ question, origin }) => ({ question, answer, origin })),
   );
   const count = (given) => questions.filter(({ answer }, index) => close(given[index], answer)).length;
+  const learned = (answer) => pairs.some((pair) => close(pair.answer, answer) || close(answer, pair.answer));
+  const covered = questions.filter(({ answer }) => learned(answer)).length;
   const row = {
     name: passage.name,
     kind: outcome.kind,
@@ -100,7 +102,7 @@ async function measure(passage, workFolder) {
     pairs: pairs.length,
     validation: `${outcome.validation?.passed_count}/${outcome.validation?.total_count} (parent ${outcome.validation?.base_passed_count})`,
     canaries: stored.get('evaluating')?.canaries,
-    human: { base: count(base), reading: count(reading), candidate: count(candidate), of: questions.length },
+    human: { base: count(base), reading: count(reading), covered, candidate: count(candidate), of: questions.length },
     training: outcome.training,
     seconds,
     usd: costNanousd(outcome.usage, budget) / 1e9,
@@ -109,6 +111,7 @@ async function measure(passage, workFolder) {
   totals.asked += questions.length;
   totals.base += row.human.base;
   totals.reading += row.human.reading;
+  totals.covered += covered;
   totals.candidate += row.human.candidate;
   totals.kept += pairs.length;
   totals.passed += outcome.validation?.passed_count ?? 0;
@@ -126,7 +129,7 @@ async function measure(passage, workFolder) {
   }
   questions.forEach(({ question, answer }, index) =>
     console.log(
-      `  ${close(candidate[index], answer) ? 'ok ' : 'NO '} ${question} [${answer}] candidate: ${candidate[index]} | reading: ${reading[index]} | base: ${base[index]}`,
+      `  ${close(candidate[index], answer) ? 'ok ' : learned(answer) ? 'NO ' : '-- '} ${question} [${answer}] candidate: ${candidate[index]} | reading: ${reading[index]} | base: ${base[index]}`,
     ),
   );
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { wordTokens } from './normalise.js';
 
-/** How a question came about: asked for the answer, listed, in other words than another, or the sentence with a gap. */
-export const formOriginSchema = z.enum(['asked', 'listed', 'rephrased', 'cloze']);
+/** How a question came about: asked for the answer, listed, made by rule, in other words than another, or the sentence with a gap. */
+export const formOriginSchema = z.enum(['asked', 'listed', 'derived', 'rephrased', 'cloze']);
 export type FormOrigin = z.infer<typeof formOriginSchema>;
 
 /** One way of asking for a fact. */

@@ -14,6 +14,8 @@ export const recipe = {
   formsPerFact: 7,
   /** Fewer forms than this teach the wording rather than the fact, so a small budget drops facts before forms. */
   minFormsPerFact: 3,
+  /** Questions made by rule, beside the teacher's own. */
+  derivedPerFact: 3,
   /** Two occurrences of one name are asked about; more would crowd out the other facts. */
   maxFactsPerAnswer: 2,
   maxFacts: 160,
@@ -47,10 +49,10 @@ export const recipe = {
   betas: [0.9, 0.99] as const,
   clipNorm: 1,
   /** Pairs and replay rows in a batch: a fifth of the rows is replay. */
-  pairsPerBatch: 16,
-  replayPerBatch: 4,
+  pairsPerBatch: 8,
+  replayPerBatch: 2,
   /** With earlier passages to remember, as many rows again rehearse them. */
-  rehearsalPerBatch: 4,
+  rehearsalPerBatch: 2,
   replayWeight: 0.5,
   maxReplayRows: 400,
   /** Longer rows cost more than they keep; used only when there are no others. */
@@ -84,11 +86,11 @@ export const recipe = {
  * Peak AdamW learning rate for a LoRA adapter on a model of so many parameters.
  *
  * The optimum falls as 1/width (Yang et al., arXiv:2203.03466, for Adam); with depth growing like width,
- * parameters grow as width³, hence the cube root. Anchored at 7e-3 for four million parameters, measured;
+ * parameters grow as width³, hence the cube root. Anchored at 3e-3 for four million parameters, measured;
  * it gives 1.4e-3 at 0.5B and 6e-4 at 7B, inside the 2e-4 to 1e-3 of published LoRA recipes.
  */
 export function peakLearningRate(parameters: number): number {
-  const rate = 7e-3 * Math.cbrt(4e6 / Math.max(parameters, 1));
+  const rate = 3e-3 * Math.cbrt(4e6 / Math.max(parameters, 1));
   return Math.min(1e-2, Math.max(2e-4, rate));
 }
 

@@ -2,8 +2,8 @@ import type { AdapterReference, GenerateRequest, SequenceScore } from '@engraft/
 import { mapConcurrently, type MeteredCalls, type ScoreCall } from './calls.js';
 import type { Chunk } from './chunk.js';
 import { questionKey, type Fact, type Form } from './facts.js';
-import { containsWords, normalise, wordTokens } from './normalise.js';
-import { closedBookPrompt, readingPrompt } from './prompts.js';
+import { containsWords, normalise, sameAnswer, wordTokens } from './normalise.js';
+import { closedBookPrompt, notStated, readingPrompt } from './prompts.js';
 import { recipe } from './recipe.js';
 
 /** A fact whose questions the teacher answered alike with the passage before it. */
@@ -22,9 +22,7 @@ export async function score(
   parent: AdapterReference | null,
 ): Promise<ScoredFact[]> {
   const readBack = await readQuestions(calls, chunks, facts);
-  const kept = withoutAmbiguity(
-    mergeSame(facts.flatMap((fact, index) => confirmed(fact, readBack[index] ?? new Map()))),
-  );
+  const kept = withoutAmbiguity(mergeSame(facts.map((fact, index) => confirmed(fact, readBack[index] ?? new Map()))));
   return measureGain(calls, chunks, kept, parent);
 }
 
@@ -59,24 +57,17 @@ async function readQuestions(
 }
 
 /**
- * The fact with the answer that the teacher gives most often among those that agree with the expected one, and the
- * questions that it answers so. A cloze form goes with its span: it stays when that is the answer word for word.
+ * The fact with the questions that the teacher answers as expected. A question made by rule is right more often than a
+ * small teacher reads well, so it also stays when the teacher finds no answer; another answer refutes it.
  */
-function confirmed(fact: Fact, readBack: ReadonlyMap<string, string>): Fact[] {
-  const votes = new Map<string, { answer: string; count: number }>();
-  for (const answer of readBack.values()) {
-    if (!agrees(answer, fact.answer)) continue;
-    const key = normalise(answer);
-    const vote = votes.get(key) ?? { answer: key === normalise(fact.answer) ? fact.answer : answer, count: 0 };
-    votes.set(key, { ...vote, count: vote.count + 1 });
-  }
-  const [winner] = [...votes.values()].sort((a, b) => b.count - a.count);
-  if (winner === undefined) return [];
-  const key = normalise(winner.answer);
-  const forms = fact.forms.filter(({ question, origin }) =>
-    origin === 'cloze' ? key === normalise(fact.answer) : normalise(readBack.get(question) ?? '') === key,
-  );
-  return [{ ...fact, answer: winner.answer, forms }];
+function confirmed(fact: Fact, readBack: ReadonlyMap<string, string>): Fact {
+  const forms = fact.forms.filter(({ question, origin }) => {
+    const answer = readBack.get(question);
+    if (origin === 'cloze') return true;
+    if (answer === undefined) return false;
+    return agrees(answer, fact.answer) || (origin === 'derived' && sameAnswer(answer, notStated));
+  });
+  return { ...fact, forms };
 }
 
 /** Equal, or one is the other with up to three words more and the same numbers: "1.2 kilograms" and "1.2". */
@@ -88,7 +79,7 @@ export function agrees(answer: string, expected: string): boolean {
   return Math.abs(a.length - b.length) <= 3 && numbers(a) === numbers(b);
 }
 
-/** Facts of one sentence whose answers turned out to be the same are one fact. */
+/** Facts of one sentence with the same answer are one fact. */
 function mergeSame(facts: readonly Fact[]): Fact[] {
   const merged = new Map<string, Fact>();
   for (const fact of facts) {

@@ -2,6 +2,7 @@ import type { GenerateRequest } from '@engraft/engine';
 import type { MeteredCalls } from './calls.js';
 import type { Chunk } from './chunk.js';
 import { clozeQuestions } from './cloze.js';
+import { deriveQuestions, subjectName } from './derive.js';
 import { questionKey, type Fact, type Form, type FormOrigin } from './facts.js';
 import { containsWords, normalise, sameAnswer } from './normalise.js';
 import { askPrompt, listPrompt, notStated, parseList, rephrasePrompt } from './prompts.js';
@@ -17,18 +18,23 @@ export interface Candidate {
   readonly sentence: Stretch;
   readonly span: Span;
   readonly cloze: readonly string[];
+  readonly derived: readonly string[];
 }
 
 /** Every span of every sentence, at most `maxFactsPerAnswer` for one answer: values first, subjects last. */
 export function findCandidates(passage: string, chunks: readonly Chunk[]): Candidate[] {
   const all: Candidate[] = [];
   let previous: Stretch | null = null;
+  let subject: string | null = null;
   for (const [chunk, { sentences }] of chunks.entries()) {
     for (const sentence of sentences) {
       const spans = findSpans(sentence, passage);
       for (const span of spans) {
-        all.push({ chunk, sentence, span, cloze: clozeQuestions(sentence, previous, span, spans) });
+        const cloze = clozeQuestions(sentence, previous, span, spans);
+        const derived = deriveQuestions(sentence, span, spans, subject);
+        all.push({ chunk, sentence, span, cloze, derived });
       }
+      subject = subjectName(sentence, spans) ?? subject;
       previous = sentence;
     }
   }
@@ -61,6 +67,7 @@ interface Draft {
   readonly sentenceStart: number;
   readonly answer: string;
   readonly cloze: readonly string[];
+  readonly derived: readonly string[];
   readonly forms: Map<string, Form>;
 }
 
@@ -76,15 +83,19 @@ export async function teach(
   plan: TeachingPlan,
   seed: number,
 ): Promise<Fact[]> {
-  const drafts = candidates.map(({ chunk, sentence, span, cloze }): Draft => ({
+  const drafts = candidates.map(({ chunk, sentence, span, cloze, derived }): Draft => ({
     chunk,
     sentenceStart: sentence.start,
     answer: span.text,
     cloze,
+    derived,
     forms: new Map(),
   }));
   await askForEach(calls, chunks, drafts, 0, seed);
   await askForLists(calls, chunks, drafts, plan);
+  for (const draft of drafts) {
+    for (const question of draft.derived.slice(0, recipe.derivedPerFact)) addForm(draft, question, 'derived');
+  }
   const wanting = drafts.filter((draft) => draft.forms.size === 0);
   await askForEach(calls, chunks, wanting, recipe.rephraseTemperature, seed);
   for (let round = 1; round <= recipe.rephraseRounds; round++) {
@@ -135,7 +146,14 @@ async function askForLists(
       if (sentence === null || sameAnswer(answer, notStated)) continue;
       const known = drafts.find((draft) => draft.sentenceStart === sentence.start && sameAnswer(draft.answer, answer));
       if (known === undefined && drafts.length >= plan.factCount) continue;
-      const draft = known ?? { chunk: index, sentenceStart: sentence.start, answer, cloze: [], forms: new Map() };
+      const draft = known ?? {
+        chunk: index,
+        sentenceStart: sentence.start,
+        answer,
+        cloze: [],
+        derived: [],
+        forms: new Map(),
+      };
       if (known === undefined) drafts.push(draft);
       addForm(draft, question, 'listed');
     }
