@@ -21,8 +21,10 @@ export function openDatabase(url: string, { maxConnections }: DatabaseOptions): 
     keepAlive: true,
     types: columnTypes(),
   });
-  // A server that goes away ends the pool's idle connections. That is no one's query: the next one reports it.
+  // A server that goes away also ends connections on which no query runs: idle ones, and those of a transaction that
+  // is busy elsewhere. The next query on them reports it; unheard, the event would end the process.
   pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
   return new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
 }
 

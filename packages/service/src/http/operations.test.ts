@@ -1,0 +1,239 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { text as readText } from 'node:stream/consumers';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { sql } from 'kysely';
+import { openDatabase } from '../db/database.js';
+import { isDatabaseReachable } from '../db/isDatabaseReachable.js';
+import {
+  buildTestApp,
+  call,
+  createTestKey,
+  createTestProject,
+  type TestApp,
+  type TestKey,
+} from '../testing/testApp.js';
+import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js';
+
+let database: TestDatabase;
+let service: TestApp;
+let key: TestKey;
+before(async () => {
+  database = await openTestDatabase();
+  service = buildTestApp(database.db);
+  key = await createTestKey(database.db, await createTestProject(database.db));
+});
+after(async () => {
+  await service.app.close();
+  await database.close();
+});
+
+const inference = { subject_id: 'subject', messages: [{ role: 'user', content: 'a message that no log may show' }] };
+
+describe('health', () => {
+  test('"`GET /healthz` answers 200 while the process lives", without a key', async () => {
+    assert.equal((await call(service.app, 'GET', '/healthz')).statusCode, 200);
+  });
+
+  test('"`GET /readyz` 200 only when database, model and engine can take work, else 503 with what is missing"', async () => {
+    assert.equal((await call(service.app, 'GET', '/readyz')).statusCode, 200);
+    const { app } = buildTestApp(database.db, { readiness: () => Promise.resolve(['model', 'engine']) });
+    const response = await call(app, 'GET', '/readyz');
+    assert.equal(response.statusCode, 503);
+    assert.deepEqual(response.json(), { status: 'unavailable', missing: ['model', 'engine'] });
+    await app.close();
+  });
+
+  test('"`GET /metrics` is Prometheus text", by route and not by URL', async () => {
+    await call(service.app, 'GET', '/v1/jobs/job_secret', { key });
+    const response = await call(service.app, 'GET', '/metrics');
+    assert.match(String(response.headers['content-type']), /^text\/plain/);
+    assert.match(
+      response.body,
+      /engraft_http_request_duration_seconds_count\{method="GET",route="\/v1\/jobs\/:id",status="404"\} 1/,
+    );
+    assert.doesNotMatch(response.body, /job_secret/);
+  });
+});
+
+describe('paths and methods', () => {
+  test('404 `not_found`: "unknown path", with or without a key', async () => {
+    for (const url of [
+      '/',
+      '/v1',
+      '/v1/',
+      '/v1/nothing',
+      '/v1/jobs/a/b',
+      '/V1/subjects',
+      '/v1/subjects/',
+      '/v1/jobs/%zz',
+    ]) {
+      const response = await call(service.app, 'GET', url);
+      assert.equal(response.statusCode, 404, url);
+      assert.equal(response.json<{ error: { code: string } }>().error.code, 'not_found');
+    }
+  });
+
+  test('405 `method_not_allowed`: "known path, other method; with `Allow`"', async () => {
+    for (const [method, url, allow] of [
+      ['GET', '/v1/inferences', 'POST'],
+      ['DELETE', '/v1/internalizations', 'POST'],
+      ['POST', '/v1/jobs/anything', 'GET, HEAD'],
+      ['PUT', '/v1/subjects?x=1', 'GET, HEAD'],
+      ['PATCH', '/v1/adapters/activate', 'POST'],
+      ['OPTIONS', '/v1/subjects', 'GET, HEAD'],
+      ['POST', '/healthz', 'GET, HEAD'],
+    ] as const) {
+      const response = await service.app.inject({ method, url });
+      assert.equal(response.statusCode, 405, url);
+      assert.equal(response.headers.allow, allow);
+      assert.equal(response.json<{ error: { code: string } }>().error.code, 'method_not_allowed');
+    }
+  });
+
+  test('HEAD answers as GET, without the body', async () => {
+    const response = await service.app.inject({
+      method: 'HEAD',
+      url: '/v1/subjects',
+      headers: { authorization: key.authorization },
+    });
+    assert.deepEqual([response.statusCode, response.body], [200, '']);
+  });
+});
+
+describe('the log', () => {
+  test('"structured JSON lines; never a secret, a passage or a message text"', async () => {
+    const { app, log } = buildTestApp(database.db);
+    const headers = { 'idempotency-key': 'the-logged-key' };
+    await call(app, 'POST', '/v1/inferences', { key, headers, body: inference });
+    await call(app, 'POST', '/v1/inferences', { key, headers, body: `{"a message that no log may show` });
+    await call(app, 'GET', `/v1/jobs/x?api_key=${key.secret}`, { key });
+    await app.close();
+    const lines = log()
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    assert.deepEqual(
+      lines.map(({ method, route, status, error_code, project_id }) => [method, route, status, error_code, project_id]),
+      [
+        ['POST', '/v1/inferences', 202, undefined, key.project_id],
+        ['POST', '/v1/inferences', 422, 'invalid_request', key.project_id],
+        ['GET', '/v1/jobs/:id', 422, 'invalid_request', key.project_id],
+      ],
+    );
+    for (const { request_id } of lines) assert.match(String(request_id), /^req_/);
+    assert.ok(!log().includes(key.secret));
+    assert.doesNotMatch(log(), /a message that no log may show/);
+  });
+
+  test('500 `internal_error`: "logged with the request id, nothing of the internals in the body"', async () => {
+    const { app, log } = buildTestApp(database.db, {
+      countTokens: () => {
+        throw new TypeError('internals');
+      },
+    });
+    const response = await call(app, 'POST', '/v1/inferences', {
+      key,
+      headers: { 'idempotency-key': 'broken-key' },
+      body: inference,
+    });
+    await app.close();
+    assert.equal(response.statusCode, 500);
+    const { error } = response.json<{ error: Record<string, unknown> }>();
+    assert.deepEqual([error['code'], error['retryable']], ['internal_error', false]);
+    assert.doesNotMatch(response.body, /internals|TypeError/);
+    const line =
+      log()
+        .split('\n')
+        .find((each) => each.includes('TypeError')) ?? '';
+    assert.match(line, /internals/);
+    assert.ok(line.includes(String(error['request_id'])));
+  });
+
+  test('an error of PostgreSQL is logged without the row that it quotes', async () => {
+    const { app, log } = buildTestApp(database.db, { countTokens: () => 0.5 });
+    const response = await call(app, 'POST', '/v1/inferences', {
+      key,
+      headers: { 'idempotency-key': 'broken-row' },
+      body: inference,
+    });
+    await app.close();
+    assert.equal(response.statusCode, 500);
+    assert.doesNotMatch(log(), /a message that no log may show/);
+  });
+});
+
+describe('"503 `service_unavailable`: database down; shutting down"', () => {
+  test('a database that nobody answers for is 503 and retryable, never 500 with internals', async () => {
+    const nobody = openDatabase('postgres://127.0.0.1:1/none', { maxConnections: 2 });
+    const { app } = buildTestApp(nobody, {
+      readiness: async () => ((await isDatabaseReachable(nobody)) ? [] : ['database']),
+    });
+    for (const [method, url, body] of [
+      ['POST', '/v1/inferences', inference],
+      ['GET', '/v1/subjects', undefined],
+      ['GET', '/v1/jobs/job_x', undefined],
+    ] as const) {
+      const response = await call(app, method, url, { key, body });
+      assert.equal(response.statusCode, 503);
+      const { error } = response.json<{ error: Record<string, unknown> }>();
+      assert.deepEqual([error['code'], error['retryable']], ['service_unavailable', true]);
+      assert.doesNotMatch(response.body, /ECONNREFUSED|127\.0\.0\.1/);
+    }
+    assert.deepEqual((await call(app, 'GET', '/readyz')).json(), { status: 'unavailable', missing: ['database'] });
+    assert.equal((await call(app, 'GET', '/healthz')).statusCode, 200);
+    await app.close();
+    await nobody.destroy();
+  });
+
+  test('a connection that breaks in the middle of an admission: 503, and no trace', async () => {
+    const own = openDatabase(database.url, { maxConnections: 1 });
+    const { app } = buildTestApp(own, {
+      countTokens: async () => {
+        await endOpenTransactions();
+        return 5;
+      },
+    });
+    const headers = { 'idempotency-key': 'interrupted-key' };
+    const response = await call(app, 'POST', '/v1/inferences', {
+      key,
+      headers,
+      body: { ...inference, subject_id: 'cut-off' },
+    });
+    assert.equal(response.statusCode, 503);
+    await app.close();
+    await own.destroy();
+    const jobs = await database.db.selectFrom('jobs').select('id').where('subject_name', '=', 'cut-off').execute();
+    assert.deepEqual(jobs, []);
+  });
+
+  test('a service that is closing answers what still arrives on open connections', async () => {
+    const { app } = buildTestApp(database.db);
+    await app.listen({ port: 0, host: '127.0.0.1' });
+    const address = app.server.address();
+    assert.ok(typeof address === 'object' && address !== null);
+    const socket = connect(address.port, '127.0.0.1');
+    const ask = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${key.authorization}\r\n`;
+    // A request that is still being sent keeps its connection open.
+    socket.write(ask('/v1/subjects'));
+    await once(app.server, 'connection');
+    await delay(50);
+    const closed = app.close();
+    await delay(50);
+    socket.write('Connection: close\r\n\r\n');
+    const answer = await readText(socket);
+    assert.match(answer, /^HTTP\/1\.1 503 /);
+    assert.match(answer, /"code":"service_unavailable"/);
+    await closed;
+  });
+});
+
+/** Ends the sessions that are in the middle of a transaction: what a restart of the server looks like. */
+async function endOpenTransactions(): Promise<void> {
+  await sql`
+    select pg_terminate_backend(pid, 5000) from pg_stat_activity
+    where datname = current_database() and state = 'idle in transaction' and pid <> pg_backend_pid()
+  `.execute(database.db);
+}
