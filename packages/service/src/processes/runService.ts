@@ -7,6 +7,7 @@ import { openAdapterStore } from '../adapterStore/adapterStore.js';
 import type { Config } from '../config/config.js';
 import { isDatabaseReachable } from '../db/isDatabaseReachable.js';
 import { buildApp } from '../http/buildApp.js';
+import { freeJobsOfTheDead } from '../worker/freeJobsOfTheDead.js';
 import { removeLeftovers } from '../worker/removeLeftovers.js';
 import { startWorker, type Worker } from '../worker/worker.js';
 import { createWorkerMetrics } from '../worker/workerMetrics.js';
@@ -78,6 +79,10 @@ async function openWorker({ config, installation, model, logger, metrics }: Part
   const { data_folder } = config;
   const store = await openAdapterStore(data_folder);
   await removeLeftovers({ db, data_folder });
+  if (config.database_url === null) {
+    const freed_jobs = await freeJobsOfTheDead(db);
+    if (freed_jobs > 0) logger.info({ freed_jobs }, 'jobs of a worker that died are taken over');
+  }
   return startWorker({ ...model.engine, db, store, data_folder, logger, metrics: createWorkerMetrics(metrics) });
 }
 

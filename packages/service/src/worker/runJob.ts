@@ -1,8 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { EngineError } from '@engraft/engine';
 import { removeWorkFolder } from '../adapterStore/workFolder.js';
 import { isDatabaseUnavailable } from '../db/databaseErrors.js';
 import type { ClaimedJob } from '../jobs/claimJob.js';
 import { failJob } from '../jobs/failJob.js';
+import type { LeasedWrite } from '../jobs/jobLease.js';
 import { releaseJob } from '../jobs/releaseJob.js';
 import { LeaseLost, assertHeld, type JobContext, type RunReport } from './jobContext.js';
 import { keepLease } from './keepLease.js';
@@ -52,30 +54,49 @@ async function runLeased(
     return { kind: 'ended', ...report };
   } catch (error) {
     if (error instanceof LeaseLost || lease.signal.aborted) return { kind: 'lost' };
-    return await afterFailure(context, job, error, shutdown).catch((second: unknown): RunOutcome => {
-      if (second instanceof LeaseLost) return { kind: 'lost' };
-      logger.error({ err: second, job_id: job.job_id }, 'the job is left until its lease runs out');
-      return { kind: 'lost' };
-    });
+    return await afterFailure(context, job, error, { shutdown, lease: lease.signal }).catch(
+      (second: unknown): RunOutcome => {
+        if (second instanceof LeaseLost || lease.signal.aborted) return { kind: 'lost' };
+        logger.error({ err: second, job_id: job.job_id }, 'the job is left until its lease runs out');
+        return { kind: 'lost' };
+      },
+    );
   } finally {
     lease.stop();
   }
+}
+
+interface Signals {
+  readonly shutdown: AbortSignal;
+  readonly lease: AbortSignal;
 }
 
 async function afterFailure(
   { db, logger }: JobContext,
   job: ClaimedJob,
   error: unknown,
-  shutdown: AbortSignal,
+  { shutdown, lease }: Signals,
 ): Promise<RunOutcome> {
-  if (shutdown.aborted) {
-    assertHeld(await releaseJob(db, job));
+  if (shutdown.aborted || isDatabaseUnavailable(error)) {
+    assertHeld(await whenDatabaseIsBack(() => releaseJob(db, job), lease));
     return { kind: 'handed_back' };
   }
-  // Nothing is wrong with the job: it is repeated when the database is back.
-  if (isDatabaseUnavailable(error)) throw error;
   const error_code = error instanceof EngineError ? 'engine_failed' : 'internal_error';
   logger.error({ err: error, job_id: job.job_id }, 'the job failed; nothing is charged');
-  assertHeld(await failJob(db, job, error_code));
+  assertHeld(await whenDatabaseIsBack(() => failJob(db, job, error_code), lease));
   return { kind: 'ended', status: 'failed', error_code };
+}
+
+const database_retry_ms = 200;
+
+/** Repeats a write for as long as the lease may be ours: nothing is wrong with the job when the database is away. */
+async function whenDatabaseIsBack(write: () => Promise<LeasedWrite>, lease: AbortSignal): Promise<LeasedWrite> {
+  for (;;) {
+    try {
+      return await write();
+    } catch (error) {
+      if (!isDatabaseUnavailable(error)) throw error;
+      await sleep(database_retry_ms, undefined, { signal: lease });
+    }
+  }
 }

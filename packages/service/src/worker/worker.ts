@@ -1,11 +1,10 @@
-import { randomBytes } from 'node:crypto';
-import { hostname } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import type { JobKind } from '@engraft/contract';
 import { claimJob, type ClaimedJob } from '../jobs/claimJob.js';
 import type { JobContext } from './jobContext.js';
 import { startLane } from './lane.js';
 import { runJob, type RunOutcome } from './runJob.js';
+import { newWorkerId } from './workerId.js';
 import type { WorkerMetrics } from './workerMetrics.js';
 
 export interface WorkerOptions extends JobContext {
@@ -39,7 +38,7 @@ export function startWorker({
   poll_ms = default_poll_ms,
   ...context
 }: WorkerOptions): Worker {
-  const worker_id = `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`;
+  const worker_id = newWorkerId();
   const logger = context.logger.child({ worker_id });
 
   const openLane = (kind: JobKind, concurrency: number, hand_back: AbortSignal) =>

@@ -1,0 +1,12 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+
+/** Names a worker in the database: its process, its machine, and which of several. */
+export function newWorkerId(): string {
+  return `${process.pid}:${hostname()}:${randomBytes(4).toString('hex')}`;
+}
+
+/** The process of a worker on this machine. */
+export function pidOfWorker(worker_id: string): number {
+  return Number.parseInt(worker_id, 10);
+}

@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { EngraftClient } from '@engraft/client';
+import type { Job } from '@engraft/contract';
+import { engraft, killDatabase, type ServiceProcess, startService } from './serviceProcess.js';
+
+const passage =
+  'The Halden Observatory was founded in 1923 by Marta Ilves. Its largest telescope is called the Grey Heron.';
+
+const starter_credit_microusd = 100_000_000;
+
+/** The whole service, killed with SIGKILL while it works, and started again on the same data. */
+describe('a killed service', () => {
+  let data_folder: string;
+  let service: ServiceProcess;
+  beforeEach(async () => {
+    data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-crash-'));
+    service = await startService(data_folder);
+  });
+  afterEach(async () => {
+    assert.equal(await service.stop(), 0);
+    await rm(data_folder, { recursive: true });
+  });
+
+  const learn = (client: EngraftClient): Promise<{ id: string }> =>
+    client.internalizations.create(
+      { subject_id: 'anna', content: passage, max_cost_microusd: 20_000_000 },
+      { idempotencyKey: 'learn-the-passage' },
+    );
+  const ask = (client: EngraftClient, index: number): Promise<{ id: string }> =>
+    client.inferences.create(
+      {
+        subject_id: 'anna',
+        adapter_version: 'base',
+        messages: [{ role: 'user', content: `Question ${index}: who founded the observatory?` }],
+        max_output_tokens: 40,
+      },
+      { idempotencyKey: `question-${index}` },
+    );
+
+  async function crash(): Promise<void> {
+    await service.kill();
+    service = await startService(data_folder);
+  }
+
+  async function untilPhase(id: string, phases: readonly Job['phase'][]): Promise<void> {
+    for (;;) {
+      const { phase } = await service.client.jobs.get(id);
+      if (phases.includes(phase) || phase === 'done') return;
+      await sleep(10);
+    }
+  }
+
+  /** Every job has ended, and the money adds up to the last micro-USD. */
+  async function assertSettled(ids: readonly string[]): Promise<Job[]> {
+    const jobs = await Promise.all(ids.map((id) => service.client.jobs.wait(id)));
+    for (const { id, billing, status } of jobs) {
+      assert.ok(billing.settled, `${id} is ${status}`);
+      assert.ok(billing.charged_microusd <= billing.reserved_microusd);
+    }
+    const spent_microusd = jobs.reduce((sum, { billing }) => sum + billing.charged_microusd, 0);
+    assert.deepEqual(await engraft(data_folder, 'balance', '--project', 'default'), {
+      available_microusd: starter_credit_microusd - spent_microusd,
+      reserved_microusd: 0,
+      spent_microusd,
+    });
+    const { ok, differences } = (await engraft(data_folder, 'ledger', 'verify')) as {
+      ok: boolean;
+      differences: string[];
+    };
+    assert.ok(ok, differences.join('\n'));
+    return jobs;
+  }
+
+  it('ends a learning job that was killed in every phase, and charges what one clean run costs', async () => {
+    const { id } = await learn(service.client);
+    for (const phases of [['teaching'], ['scoring'], ['training'], ['evaluating', 'saving']] as const) {
+      await untilPhase(id, phases);
+      await crash();
+    }
+    const [killed] = await assertSettled([id]);
+    assert.ok(killed !== undefined && ['ready', 'rejected'].includes(killed.status), killed?.status);
+
+    const clean_folder = await mkdtemp(path.join(tmpdir(), 'engraft-crash-'));
+    const undisturbed = await startService(clean_folder);
+    const clean = await undisturbed.client.jobs.wait((await learn(undisturbed.client)).id);
+    assert.equal(await undisturbed.stop(), 0);
+    await rm(clean_folder, { recursive: true });
+    assert.equal(killed.status, clean.status);
+    const tokens = killed.usage.input_tokens + killed.usage.output_tokens + killed.usage.training_tokens;
+    const clean_tokens = clean.usage.input_tokens + clean.usage.output_tokens + clean.usage.training_tokens;
+    // Each job draws its own random numbers, so that two runs differ a little; repeated phases would show as multiples.
+    assert.ok(Math.abs(tokens - clean_tokens) < 0.35 * clean_tokens, `${tokens} tokens, ${clean_tokens} undisturbed`);
+  });
+
+  it('answers every admitted question once, and gives the same job for the same idempotency key', async () => {
+    const first = await Promise.all(Array.from({ length: 12 }, (_, index) => ask(service.client, index)));
+    await sleep(60);
+    await crash();
+    const again = await Promise.all(Array.from({ length: 12 }, (_, index) => ask(service.client, index)));
+    assert.deepEqual(
+      again.map(({ id }) => id),
+      first.map(({ id }) => id),
+    );
+    const jobs = await assertSettled(first.map(({ id }) => id));
+    assert.deepEqual(new Set(jobs.map(({ status }) => status)), new Set(['succeeded']));
+  });
+
+  it('goes on when only the database is killed', async () => {
+    const receipts = await Promise.all([0, 1, 2].map((index) => ask(service.client, index)));
+    await killDatabase(data_folder);
+    const id = await answeredAgain(async () => (await ask(service.client, 3)).id);
+    await answeredAgain(() => assertSettled([...receipts.map((receipt) => receipt.id), id]));
+  });
+
+  it('loses nothing when service and database are killed together', async () => {
+    const { id } = await learn(service.client);
+    await untilPhase(id, ['scoring', 'training']);
+    await killDatabase(data_folder);
+    await crash();
+    await assertSettled([id]);
+  });
+});
+
+/** Repeats until the service has its database again. */
+async function answeredAgain<Result>(request: () => Promise<Result>): Promise<Result> {
+  const deadline = Date.now() + 30_000;
+  for (;;) {
+    try {
+      return await request();
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+      await sleep(200);
+    }
+  }
+}

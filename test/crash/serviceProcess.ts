@@ -1,0 +1,77 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { EngraftClient } from '@engraft/client';
+
+const program = fileURLToPath(new URL('../../../packages/service/bin/engraft.js', import.meta.url));
+
+/** `engraft serve` on a data folder, to be killed. */
+export interface ServiceProcess {
+  readonly client: EngraftClient;
+  /** SIGKILL: no handler runs, nothing is written. */
+  kill(): Promise<void>;
+  /** SIGTERM; returns the exit status. */
+  stop(): Promise<number | null>;
+}
+
+function environment(data_folder: string): NodeJS.ProcessEnv {
+  const { PATH, HOME } = process.env;
+  return {
+    PATH,
+    HOME,
+    ENGRAFT_DATA_DIR: data_folder,
+    ENGRAFT_LOG_LEVEL: process.env['ENGRAFT_TEST_LOG_LEVEL'] ?? 'warn',
+  };
+}
+
+export async function startService(data_folder: string): Promise<ServiceProcess> {
+  const child = spawn(process.execPath, [program, 'serve', '--port', '0'], {
+    env: environment(data_folder),
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const url = await readUrl(child);
+  const apiKey = (await readFile(path.join(data_folder, 'default-key'), 'utf8')).trim();
+  const exited = once(child, 'exit') as Promise<[number | null]>;
+  return {
+    client: new EngraftClient({ baseUrl: url, apiKey, maxRetries: 0 }),
+    kill: async () => {
+      child.kill('SIGKILL');
+      await exited;
+    },
+    stop: async () => {
+      child.kill('SIGTERM');
+      const [status] = await exited;
+      return status;
+    },
+  };
+}
+
+async function readUrl(child: ChildProcess): Promise<string> {
+  if (child.stdout === null) throw new Error('standard output is not piped');
+  const ended = once(child, 'exit').then(() => {
+    throw new Error('the service ended before it was ready');
+  });
+  const [line] = (await Promise.race([once(child.stdout, 'data'), ended])) as [Buffer];
+  const url = /^engraft listening on (\S+)\n/.exec(line.toString())?.[1];
+  if (url === undefined) throw new Error(`the service said: ${line.toString()}`);
+  return url;
+}
+
+/** A command on the data folder; returns what its `--json` prints. */
+export async function engraft(data_folder: string, ...args: string[]): Promise<unknown> {
+  const child = spawn(process.execPath, [program, ...args, '--json'], {
+    env: environment(data_folder),
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [printed] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+  return JSON.parse(printed) as unknown;
+}
+
+/** Kills the database server of the data folder, as the machine's memory keeper might. */
+export async function killDatabase(data_folder: string): Promise<void> {
+  const pid_file = path.join(data_folder, 'postgres', 'cluster', 'postmaster.pid');
+  process.kill(Number((await readFile(pid_file, 'utf8')).split('\n')[0]), 'SIGKILL');
+}
