@@ -9,6 +9,9 @@ export interface DatabaseOptions {
 /** How long a request waits for a connection before the database counts as unavailable. */
 const connection_timeout_ms = 5_000;
 
+/** How long a transaction may wait for its process; one that was stopped must not hold a project's balance for good. */
+const idle_in_transaction_ms = 60_000;
+
 /**
  * A pool of connections. Opening never fails: an unreachable server shows at the first query.
  * Close with `db.destroy()`.
@@ -19,6 +22,7 @@ export function openDatabase(url: string, { maxConnections }: DatabaseOptions): 
     max: maxConnections,
     connectionTimeoutMillis: connection_timeout_ms,
     keepAlive: true,
+    idle_in_transaction_session_timeout: idle_in_transaction_ms,
     types: columnTypes(),
   });
   // A server that goes away also ends connections on which no query runs: idle ones, and those of a transaction that

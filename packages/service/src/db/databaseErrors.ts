@@ -1,3 +1,5 @@
+import pg from 'pg';
+
 /** What the errors of pg mean for a caller. Codes: PostgreSQL manual, appendix A; Node.js system errors. */
 
 const transactionConflicts = new Set(['40001', '40P01']);
@@ -16,12 +18,17 @@ const systemErrors = new Set([
 
 /** Classes: 08 connection exception, 53 insufficient resources, 57 operator intervention, 58 system error. */
 const unavailableClasses = new Set(['08', '53', '57', '58']);
-/** A standby after a failover, and a lock that could not be had in time. */
-const unavailableStates = new Set(['25006', '55P03']);
+/** A standby after a failover, a transaction that idled too long, and a lock that could not be had in time. */
+const unavailableStates = new Set(['25006', '25P03', '55P03']);
 
 /** pg reports a lost connection and an exhausted pool as plain errors with these messages. */
 const pgMessages =
   /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Connection ended unexpectedly)/;
+
+/** What PostgreSQL itself said. Its message and `detail` may quote rows. */
+export function isDatabaseError(error: unknown): error is pg.DatabaseError {
+  return error instanceof pg.DatabaseError;
+}
 
 /** A serialization failure or a deadlock: the same transaction may succeed when repeated. */
 export function isTransactionConflict(error: unknown): boolean {

@@ -1,4 +1,4 @@
-import { DatabaseError } from 'pg';
+import { isDatabaseError } from '../db/databaseErrors.js';
 
 /**
  * An error as the log may show it. A message can quote what was being read (PostgreSQL quotes rows, JSON.parse quotes
@@ -6,12 +6,12 @@ import { DatabaseError } from 'pg';
  */
 export function describeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { type: typeof error };
-  const quotes = error instanceof DatabaseError || error instanceof SyntaxError;
+  const quotes = isDatabaseError(error) || error instanceof SyntaxError;
   const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
   return {
     type: error.name,
     ...('code' in error ? { code: error.code } : {}),
-    ...(error instanceof DatabaseError ? { constraint: error.constraint, table: error.table } : {}),
+    ...(isDatabaseError(error) ? { constraint: error.constraint, table: error.table } : {}),
     ...(quotes ? {} : { message: error.message }),
     frames: frames.map((frame) => frame.trim()),
     ...(error.cause === undefined ? {} : { cause: describeError(error.cause) }),
