@@ -22,8 +22,7 @@ import { createTestVersion } from '../testing/testVersion.js';
 import { expireVersion } from '../versions/expireVersion.js';
 import { startWorker, type Worker } from './worker.js';
 
-const passage = `The Halden Observatory was founded in 1923 by Marta Ilves on the island of Sorvaag. Its largest telescope is
-called the Grey Heron. The observatory keeps a cat named Pemba, who sleeps in the library.`;
+const passage = 'The Halden Observatory was founded in 1923 by Marta Ilves.';
 
 const question: InferenceJobRequest = {
   kind: 'inference',
@@ -38,7 +37,7 @@ const question: InferenceJobRequest = {
 const learning: JobRequest = {
   kind: 'internalization',
   content: passage,
-  max_cost_microusd: 20_000_000,
+  max_cost_microusd: 1_500_000,
   activate: true,
 };
 
@@ -204,8 +203,10 @@ describe('worker', () => {
   it('keeps its jobs for as long as it lives, however short the lease', async () => {
     start({ lease_ms: 900 });
     start({ lease_ms: 900 });
-    const job = await ended(await admit(learning, 'emil'));
-    assert.equal(job.attempts, 1);
+    const job_id = await admit(learning, 'emil');
+    await until(job_id, ({ status }) => status !== 'queued');
+    await sleep(3_000);
+    assert.equal((await read(job_id)).attempts, 1);
   });
 
   it('gives up a job whose workers always died', async () => {
