@@ -5,90 +5,65 @@
  */
 import type { Stretch } from './sentences.js';
 import type { Span } from './spans.js';
-import { irregularPasts, takeApart } from './verbs.js';
+import { auxiliaries, takeStatementApart, withoutAliases, type Aliases, type Statement } from './statement.js';
+import { takeApart } from './verbs.js';
 
-const auxiliaries = 'is|are|was|were|can|could|will|would|must|may|might|should';
 const auxiliary = new RegExp(`^(?:${auxiliaries})$`, 'u');
-const determiner = '(?:The|A|An|Our|My|His|Her|Its|Their|Every|Each|This|That)';
-const finiteVerb = `(?:\\p{Ll}+(?:s|ed)|${Object.keys(irregularPasts).join('|')})`;
-const afterVerb =
-  '(?:\\p{N}|\\p{Lu}|[$€£]|(?:an?|the|in|on|at|by|of|for|from|to|with|about|one|two|three|four|five|six|seven|eight|nine|ten) )';
-/** "The captain of the Grey Heron" before "is", "The battery" before "lasts 12 …", "Holiday requests" before "must". */
-const commonSubject = new RegExp(
-  `^(?:${determiner} [^,;:]{1,60}?(?= (?:${auxiliaries}) )|${determiner} [^,;:]{1,60}?(?= ${finiteVerb} ${afterVerb})|\\p{Lu}\\p{Ll}+(?: \\p{Ll}+){0,3}?(?= (?:${auxiliaries}) ))`,
-  'u',
-);
 
-/** A sentence taken apart: its subject, without pronouns where they could be resolved, and what is said of it. */
-interface Statement {
-  readonly subject: string;
-  /** Where the predicate begins, in UTF-16 units from the sentence's start. */
-  readonly predicateStart: number;
-}
-
-/** What "it" or "she" at the start of a sentence most likely stands for: the subject of an earlier one. */
-export function subjectName(sentence: Stretch, spans: readonly Span[]): string | null {
-  const name = spans.find((span) => span.kind === 'name' && span.tier === 2);
-  if (name === undefined) return null;
-  const article = /^\s*(The) $/u.exec(sentence.text.slice(0, name.start - sentence.start))?.[1];
-  return article === undefined ? name.text : `the ${name.text}`;
+/** What earlier sentences settled. */
+export interface Context {
+  /** What a pronoun most likely stands for. */
+  readonly antecedent: string | null;
+  readonly aliases: Aliases;
 }
 
 /** Questions whose answer is `span`; none when the sentence is of no kind known here. */
-export function deriveQuestions(
-  sentence: Stretch,
-  span: Span,
-  spans: readonly Span[],
-  antecedent: string | null,
-): string[] {
+export function deriveQuestions(whole: Stretch, span: Span, spans: readonly Span[], context: Context): string[] {
+  const opening =
+    /^(?:In|On|At|Since|During|Every) [^,]{1,40}?,? (?=(?:the|an?|our|my|his|her|its|their|it|he|she|they) )/u;
+  const aside = opening.exec(whole.text)?.[0] ?? '';
+  const sentence = aside === '' ? whole : withoutOpening(whole, aside.length);
+  const statement = takeStatementApart(sentence, spans, context.antecedent);
+  if (statement === null) return [];
   const text = sentence.text.trimEnd().replace(/[.!]+$/u, '');
   const from = span.start - sentence.start;
-  const statement = takeStatementApart(sentence, spans, antecedent);
-  if (statement === null) return [];
-  if (from < statement.predicateStart)
-    return isWholeSubject(text, from, span, statement) ? subjectQuestions(text, span, statement) : [];
-  const before = ownPredicate(text.slice(statement.predicateStart, from).trim());
+  const { subject, predicateStart } = statement;
+  const others = spans.filter((other) => other.start !== span.start).map((other) => escapeForPattern(other.text));
+  const finish = (questions: readonly string[]): string[] => [
+    ...new Set(questions.map((question) => withoutAliases(tidy(question), context.aliases))),
+  ];
+  if (from < 0) {
+    const predicate = `${text.slice(predicateStart)} ${(aside.split(' ')[0] ?? '').toLowerCase()}`;
+    return finish(objectQuestions(subject, predicate, span, ''));
+  }
+  if (from < predicateStart) {
+    return isWholeSubject(text, from, span, statement) ? finish(subjectQuestions(text, span, statement)) : [];
+  }
+  const before = ownPredicate(text.slice(predicateStart, from).trim());
   if (/(?:^|\s)(?:and|or)$|[,;:]$/u.test(before)) return [];
   const after = (/^[^,;]*?(?= and |,|;|$)/u.exec(text.slice(from + span.text.length))?.[0] ?? '').trim();
   // Without what else the sentence says, the question is shorter and asks for one fact: "built in 1994 in" → "built in".
-  const others = spans.filter((other) => other.start !== span.start).map((other) => escapeForPattern(other.text));
   const asides = new RegExp(` (?:in|on|at|by|under|since) (?:${others.join('|')})(?= |$)`, 'gu');
   const short = others.length === 0 ? before : before.replace(asides, '');
   const shortAfter = /^(?:in|on|at|by|under|since|every|from|with)\b/u.test(after) ? '' : after;
-  const questions = [
-    ...objectQuestions(statement.subject, short, span, shortAfter),
-    ...objectQuestions(statement.subject, before, span, after),
-  ];
-  return [...new Set(questions.map(tidy))];
+  return finish([
+    ...objectQuestions(subject, short, span, shortAfter),
+    ...objectQuestions(subject, before, span, after),
+  ]);
+}
+
+/** "In 2022 the company moved …" as "The company moved …". */
+function withoutOpening(sentence: Stretch, length: number): Stretch {
+  const rest = sentence.text.slice(length);
+  return {
+    start: sentence.start + length,
+    end: sentence.end,
+    text: rest.charAt(0).toUpperCase() + rest.slice(1),
+  };
 }
 
 function escapeForPattern(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/gu, '\\$&');
-}
-
-function takeStatementApart(sentence: Stretch, spans: readonly Span[], antecedent: string | null): Statement | null {
-  const { text } = sentence;
-  const pronoun = /^(?:(It|He|She|They)|(Its|His|Her|Their) [^,;:]{1,40}?) (?=\p{Ll})/u.exec(text);
-  if (pronoun?.[1] !== undefined) {
-    return antecedent === null ? null : { subject: antecedent, predicateStart: pronoun[0].length };
-  }
-  const name = subjectName(sentence, spans);
-  const nameEnd = (spans.find((span) => span.kind === 'name' && span.tier === 2)?.end ?? 0) - sentence.start;
-  if (name !== null && /^ (?:\p{Ll}+(?:s|ed)|was|were|are) /u.test(text.slice(nameEnd))) {
-    return { subject: name, predicateStart: nameEnd + 1 };
-  }
-  const common = commonSubject.exec(text)?.[0];
-  if (common === undefined) {
-    return name !== null && /^ \p{Ll}/u.test(text.slice(nameEnd))
-      ? { subject: name, predicateStart: nameEnd + 1 }
-      : null;
-  }
-  const possessive = /^(?:Its|His|Her|Their) /u;
-  if (possessive.test(common) && antecedent === null) return null;
-  const subject = possessive.test(common)
-    ? common.replace(possessive, `${antecedent ?? ''}'s `)
-    : common.charAt(0).toLowerCase() + common.slice(1);
-  return { subject, predicateStart: common.length + 1 };
 }
 
 function isWholeSubject(text: string, from: number, span: Span, { predicateStart }: Statement): boolean {
@@ -112,7 +87,8 @@ function objectQuestions(subject: string, before: string, span: Span, after: str
   const words = rest.join(' ').replace(/(?:^| )(?:an?|the|about|around|nearly|over)$/iu, '');
   const asked = questionWords(words, span, after);
   if (auxiliary.test(verb)) return asked.map(({ word, rest: tail }) => `${word} ${verb} ${subject} ${tail}?`);
-  const parts = takeApart(verb);
+  const plural = /^\p{Ll}+s$/u.test(subject) ? { auxiliary: 'do', infinitive: verb } : null;
+  const parts = takeApart(verb) ?? plural;
   if (parts === null) return [];
   return asked.map(({ word, rest: tail }) => `${word} ${parts.auxiliary} ${subject} ${parts.infinitive} ${tail}?`);
 }
@@ -125,6 +101,9 @@ interface Asked {
 
 /** The question words for a kind of answer; a preposition goes with its question word or stays behind, as English has it. */
 function questionWords(words: string, span: Span, after: string): Asked[] {
+  const kindOf = /^(?:(.*) )?(in|on|at|near) the (\p{Ll}+) of$/u.exec(words);
+  if (kindOf !== null)
+    return [{ word: `${capitalised(kindOf[2] ?? '')} which ${kindOf[3] ?? ''}`, rest: `${kindOf[1] ?? ''} ${after}` }];
   const preposition = /(?:^| )(in|on|at|by|since|for|from|near|to|with|of|under)$/u.exec(words)?.[1] ?? '';
   const withoutPreposition = words.slice(0, words.length - preposition.length).trim();
   const stranded = `${words} ${after}`;
@@ -174,6 +153,10 @@ function quantityWords(span: Span, stranded: string, after: string): Asked[] {
     return [{ word: 'How much', rest: stranded }];
   const counted = /(?:s|people|men|women|children|sheep|fish)$/u.test(unit);
   return [...(counted ? [{ word: `How many ${unit}`, rest: stranded }] : []), { word: 'What', rest: stranded }];
+}
+
+function capitalised(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
 }
 
 function tidy(question: string): string {

@@ -2,7 +2,8 @@ import type { GenerateRequest } from '@engraft/engine';
 import type { MeteredCalls } from './calls.js';
 import type { Chunk } from './chunk.js';
 import { clozeQuestions } from './cloze.js';
-import { deriveQuestions, subjectName } from './derive.js';
+import { deriveQuestions, type Context } from './derive.js';
+import { subjectName, withAliases } from './statement.js';
 import { questionKey, type Fact, type Form, type FormOrigin } from './facts.js';
 import { containsWords, normalise, sameAnswer } from './normalise.js';
 import { askPrompt, listPrompt, notStated, parseList, rephrasePrompt } from './prompts.js';
@@ -25,16 +26,19 @@ export interface Candidate {
 export function findCandidates(passage: string, chunks: readonly Chunk[]): Candidate[] {
   const all: Candidate[] = [];
   let previous: Stretch | null = null;
-  let subject: string | null = null;
+  let context: Context = { antecedent: null, aliases: new Map() };
   for (const [chunk, { sentences }] of chunks.entries()) {
     for (const sentence of sentences) {
       const spans = findSpans(sentence, passage);
       for (const span of spans) {
         const cloze = clozeQuestions(sentence, previous, span, spans);
-        const derived = deriveQuestions(sentence, span, spans, subject);
+        const derived = deriveQuestions(sentence, span, spans, context);
         all.push({ chunk, sentence, span, cloze, derived });
       }
-      subject = subjectName(sentence, spans) ?? subject;
+      context = {
+        antecedent: subjectName(sentence, spans) ?? context.antecedent,
+        aliases: withAliases(context.aliases, sentence, spans),
+      };
       previous = sentence;
     }
   }
@@ -43,7 +47,7 @@ export function findCandidates(passage: string, chunks: readonly Chunk[]): Candi
     const key = normalise(span.text);
     const count = (perAnswer.get(key) ?? 0) + 1;
     perAnswer.set(key, count);
-    return key !== '' && count <= recipe.maxFactsPerAnswer;
+    return key !== '' && count <= (span.tier === 2 ? 1 : recipe.maxFactsPerAnswer);
   });
 }
 
@@ -181,7 +185,11 @@ async function rephraseEach(
   round: number,
   seed: number,
 ): Promise<boolean> {
-  const sources = drafts.map((draft) => [...draft.forms.values()][(round - 1) % draft.forms.size]?.question ?? '');
+  // Never of a rephrasing: each step away from the first question loses a little more of it.
+  const sources = drafts.map((draft) => {
+    const first = [...draft.forms.values()].filter(({ origin }) => origin !== 'rephrased');
+    return first[(round - 1) % first.length]?.question ?? '';
+  });
   const requests = drafts.map((draft, index): GenerateRequest => ({
     prompt: rephrasePrompt(sources[index] ?? ''),
     adapter: null,

@@ -1,0 +1,98 @@
+import { isFunctionWord } from './functionWords.js';
+import type { Stretch } from './sentences.js';
+import type { Span } from './spans.js';
+import { irregularPasts } from './verbs.js';
+
+export const auxiliaries = 'is|are|was|were|can|could|will|would|must|may|might|should';
+const determiner = '(?:The|A|An|Our|My|His|Her|Its|Their|Every|Each|This|That)';
+const finiteVerb = `(?:\\p{Ll}+(?:s|ed)|${Object.keys(irregularPasts).join('|')})`;
+const preposition = '(?:in|on|at|by|of|for|from|to|with|about)';
+const afterVerb = `(?:\\p{N}|\\p{Lu}|[$€£]|(?:an?|the|it|one|two|three|four|five|six|seven|eight|nine|ten|${preposition}) )`;
+
+/** Common nouns as subjects, by what follows: "The captain of the Grey Heron" is, "The battery" lasts 12, "Lessons" start at. */
+const commonSubject = new RegExp(
+  [
+    `^${determiner} [^,;:]{1,60}?(?= (?:${auxiliaries}) )`,
+    `^${determiner} [^,;:]{1,60}?(?= ${finiteVerb} ${afterVerb})`,
+    `^\\p{Lu}\\p{Ll}+(?: \\p{Ll}+){0,3}?(?= (?:${auxiliaries}) )`,
+    `^\\p{Lu}\\p{Ll}+s(?= \\p{Ll}+ ${preposition} )`,
+  ].join('|'),
+  'u',
+);
+
+/** A sentence taken apart: its subject, without a pronoun where it could be resolved, and what is said of it. */
+export interface Statement {
+  readonly subject: string;
+  /** Where the predicate begins, in UTF-16 units from the sentence's start. */
+  readonly predicateStart: number;
+}
+
+/** `null` when the sentence is of no kind known here. `antecedent` is what a pronoun most likely stands for. */
+export function takeStatementApart(
+  sentence: Stretch,
+  spans: readonly Span[],
+  antecedent: string | null,
+): Statement | null {
+  const { text } = sentence;
+  const pronoun = /^(?:It|He|She|They) (?=\p{Ll})/u.exec(text)?.[0];
+  if (pronoun !== undefined)
+    return antecedent === null ? null : { subject: antecedent, predicateStart: pronoun.length };
+  const name = subjectName(sentence, spans);
+  const nameEnd = (openingName(spans)?.end ?? 0) - sentence.start;
+  const ofName = name === null ? null : { subject: name, predicateStart: nameEnd + 1 };
+  if (new RegExp(`^ (?:${finiteVerb}|was|were|are) `, 'u').test(text.slice(nameEnd))) return ofName;
+  const common = commonSubject.exec(text)?.[0];
+  if (common === undefined) return /^ \p{Ll}/u.test(text.slice(nameEnd)) ? ofName : null;
+  const possessive = /^(?:Its|His|Her|Their) /u;
+  if (possessive.test(common)) {
+    return antecedent === null
+      ? null
+      : { subject: common.replace(possessive, `${antecedent}'s `), predicateStart: common.length + 1 };
+  }
+  return { subject: common.charAt(0).toLowerCase() + common.slice(1), predicateStart: common.length + 1 };
+}
+
+function openingName(spans: readonly Span[]): Span | undefined {
+  return spans.find((span) => span.kind === 'name' && span.tier === 2);
+}
+
+/** The name that opens a sentence, with its article: what "it" or "she" in the next ones most likely stands for. */
+export function subjectName(sentence: Stretch, spans: readonly Span[]): string | null {
+  const name = openingName(spans);
+  if (name === undefined) return null;
+  const article = /^\s*The $/u.test(sentence.text.slice(0, name.start - sentence.start));
+  return article ? `the ${name.text}` : name.text;
+}
+
+/** What common nouns stand for: after "Sorrel Park" the park, after "The Grey Heron is a research ship" the ship. */
+export type Aliases = ReadonlyMap<string, string>;
+
+/** The aliases that a sentence brings, added to those before it; the first bearer of a noun keeps it. */
+export function withAliases(aliases: Aliases, sentence: Stretch, spans: readonly Span[]): Aliases {
+  const result = new Map(aliases);
+  const add = (noun: string | undefined, name: string): void => {
+    const key = noun?.toLowerCase();
+    if (key !== undefined && !isFunctionWord(key) && !result.has(key)) result.set(key, name);
+  };
+  for (const span of spans) {
+    if (span.kind !== 'name') continue;
+    const before = sentence.text.slice(0, span.start - sentence.start);
+    const after = sentence.text.slice(span.end - sentence.start);
+    const name = /\b[Tt]he $/u.test(before) ? `the ${span.text}` : span.text;
+    add(/^\S+(?: \S+)* (\p{L}+)$/u.exec(span.text)?.[1], name);
+    add(/(\p{Ll}+) (?:called|named) $/u.exec(before)?.[1], name);
+    if (span.tier === 2)
+      add(
+        /^ (?:is|was) an? (?:[\p{L}-]+ ){0,2}?(\p{Ll}+)(?= (?:in|of|on|at|from|made|with|that|which|who|near|by|and)\b|[.,])/u.exec(
+          after,
+        )?.[1],
+        name,
+      );
+  }
+  return result;
+}
+
+/** Away from its passage "the park" could be any. */
+export function withoutAliases(question: string, aliases: Aliases): string {
+  return question.replace(/\bthe (\p{Ll}+)\b(?! of\b)/gu, (noun: string, word: string) => aliases.get(word) ?? noun);
+}
