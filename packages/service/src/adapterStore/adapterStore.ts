@@ -17,6 +17,8 @@ export interface AdapterStore {
    * nothing bears its name. Keeping what is already kept changes nothing, even if the original is gone.
    */
   keep(adapter: AdapterReference): Promise<AdapterReference>;
+  /** Deletes an adapter: whole from the first moment, for whoever looks. Removing what is not there changes nothing. */
+  remove(adapter_hash: string): Promise<void>;
 }
 
 const adapterHash = /^sha256:[0-9a-f]{64}$/;
@@ -49,6 +51,12 @@ export async function openAdapterStore(data_folder: string): Promise<AdapterStor
         await rm(staging, { recursive: true, force: true });
       }
       return kept;
+    },
+    remove: async (adapter_hash) => {
+      const { folder } = locate(adapter_hash);
+      const doomed = path.join(home, `.removing-${randomBytes(6).toString('hex')}`);
+      if (await exists(folder)) await rename(folder, doomed);
+      await rm(doomed, { recursive: true, force: true });
     },
   };
 }

@@ -7,6 +7,7 @@ import { openAdapterStore } from '../adapterStore/adapterStore.js';
 import type { Config } from '../config/config.js';
 import { isDatabaseReachable } from '../db/isDatabaseReachable.js';
 import { buildApp } from '../http/buildApp.js';
+import { startRetention } from '../retention/startRetention.js';
 import { freeJobsOfTheDead } from '../worker/freeJobsOfTheDead.js';
 import { removeLeftovers } from '../worker/removeLeftovers.js';
 import { startWorker, type Worker } from '../worker/worker.js';
@@ -56,7 +57,7 @@ export async function runService(config: Config, roles: Roles, onListening: (url
     logger.info({ pid: process.pid, ...roles }, 'started');
 
     logger.info({ signal: await told }, 'draining');
-    await Promise.all([worker?.stop(drain_grace_ms), app === null ? null : closeApi(app, config)]);
+    await Promise.all([worker?.stop(), app === null ? null : closeApi(app, config)]);
     if (model.kind === 'loaded') await model.engine?.engine.close();
   } finally {
     await installation.close();
@@ -72,7 +73,11 @@ interface Parts {
   readonly metrics: Registry;
 }
 
-async function openWorker({ config, installation, model, logger, metrics }: Parts): Promise<Worker | null> {
+interface RunningWorker extends Pick<Worker, 'wake'> {
+  stop(): Promise<void>;
+}
+
+async function openWorker({ config, installation, model, logger, metrics }: Parts): Promise<RunningWorker | null> {
   // Without an engine jobs stay queued.
   if (model.kind !== 'loaded' || model.engine === null) return null;
   const { db } = installation;
@@ -83,10 +88,21 @@ async function openWorker({ config, installation, model, logger, metrics }: Part
     const freed_jobs = await freeJobsOfTheDead(db);
     if (freed_jobs > 0) logger.info({ freed_jobs }, 'jobs of a worker that died are taken over');
   }
-  return startWorker({ ...model.engine, db, store, data_folder, logger, metrics: createWorkerMetrics(metrics) });
+  const options = { ...model.engine, db, store, data_folder, logger, metrics: createWorkerMetrics(metrics) };
+  const worker = startWorker(options);
+  const retention = startRetention(db, store, logger);
+  return {
+    wake: () => worker.wake(),
+    stop: async () => {
+      await Promise.all([worker.stop(drain_grace_ms), retention.stop()]);
+    },
+  };
 }
 
-function openApi({ installation: { db }, model, logger, metrics }: Parts, worker: Worker | null): FastifyInstance {
+function openApi(
+  { installation: { db }, model, logger, metrics }: Parts,
+  worker: RunningWorker | null,
+): FastifyInstance {
   const readiness = async (): Promise<readonly string[]> => {
     const reachable = await isDatabaseReachable(db);
     return [...(reachable ? [] : ['database: unreachable']), ...missingOf(model)];
