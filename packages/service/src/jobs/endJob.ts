@@ -13,6 +13,8 @@ export interface JobEnding {
   readonly usage: TokenUsage;
   readonly compute_microusd: number;
   readonly storage_microusd: number;
+  /** For the ledger. */
+  readonly memo?: string;
 }
 
 /** Nothing is billed: the failure was ours. */
@@ -30,10 +32,11 @@ export const waived = {
 export async function endJob(
   trx: Transaction<Database>,
   job: Pick<LeasedJob, 'id' | 'project_id' | 'request'>,
-  { result, usage, ...ending }: JobEnding,
+  { result, usage, memo, ...ending }: JobEnding,
 ): Promise<void> {
   const charged_microusd = ending.compute_microusd + ending.storage_microusd;
-  await settleReservation(trx, { project_id: job.project_id, job_id: job.id, charged_microusd });
+  const settlement = { project_id: job.project_id, job_id: job.id, charged_microusd };
+  await settleReservation(trx, memo === undefined ? settlement : { ...settlement, memo });
   await trx
     .updateTable('jobs')
     .set({

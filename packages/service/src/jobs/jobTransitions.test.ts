@@ -281,6 +281,13 @@ describe('job transitions', () => {
     assert.deepEqual(await resolveJob(database.db, 'job_unknown', 0), { kind: 'not_found' });
     const { status, error_code, charged_microusd } = await readRow(ids[1]!);
     assert.deepEqual([status, error_code, charged_microusd], ['failed', 'receipt_missing', 5]);
+    const post = await database.db
+      .selectFrom('transfers')
+      .select('memo')
+      .where('job_id', '=', ids[1]!)
+      .where('kind', '=', 'post')
+      .executeTakeFirstOrThrow();
+    assert.equal(post.memo, 'settled by an operator', 'which is recorded');
     await assertLedger();
   });
 

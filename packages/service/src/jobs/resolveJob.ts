@@ -12,7 +12,7 @@ export type ResolveJobOutcome =
 
 /**
  * reconciliation_required → failed, with what an operator found to be owed (0 to release everything). The job keeps
- * its error code, and the ledger the transfers.
+ * its error code; the transfers say who settled it.
  */
 export async function resolveJob(
   db: Kysely<Database>,
@@ -38,6 +38,7 @@ export async function resolveJob(
       status: 'failed',
       result: null,
       error_code: job.error_code,
+      memo: 'settled by an operator',
     });
     return { kind: 'resolved', charged_microusd };
   });

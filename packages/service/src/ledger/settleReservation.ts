@@ -7,6 +7,8 @@ export interface Settlement {
   readonly job_id: string;
   /** 0 up to the reservation. */
   readonly charged_microusd: number;
+  /** Why it was settled so, when that is not the job's own course. */
+  readonly memo?: string;
 }
 
 /**
@@ -15,7 +17,7 @@ export interface Settlement {
  * unique index on transfers) if it was settled before: the caller's transaction must not survive any of these.
  */
 export async function settleReservation(trx: Transaction<Database>, settlement: Settlement): Promise<void> {
-  const { project_id, job_id, charged_microusd } = settlement;
+  const { project_id, job_id, charged_microusd, memo = null } = settlement;
   // Before anything else, in the one order of locks; see `lockBalance`.
   await lockBalance(trx, project_id);
   const transfers = await trx
@@ -40,6 +42,7 @@ export async function settleReservation(trx: Transaction<Database>, settlement: 
     to_account,
     amount_microusd,
     job_id,
+    memo,
   });
   const moves = [
     move('post', accountId('spent', project_id), charged_microusd),
