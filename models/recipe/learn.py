@@ -51,6 +51,7 @@ class Material:
     train: list[tuple[str, str]] = field(default_factory=list)
     known_forms: list[tuple[str, str]] = field(default_factory=list)  # forms from pretraining, not trained here
     new_forms: list[tuple[str, str]] = field(default_factory=list)  # forms never seen anywhere
+    absent: list[tuple[str, str]] = field(default_factory=list)  # about the passage's entities, but not told
     rephrased: int = 0
     rephrased_right: int = 0
 
@@ -84,16 +85,17 @@ def material(reader: Reader, world: World, facts: int, settings: Settings, seed:
         held = world.question_templates(fact.relation, fact.label, held=True)
         held = [capitalise(fill(t, fact.entity.name, fact.value, fact.label)) for t in held]
         result.new_forms += [(q, fact.value) for q in held if q not in forms and q not in own][:1]
+    for entity in passage.entities:
+        for relation in world.random.sample(world.relations_of(entity), 2):
+            templates = world.question_templates(relation, relation.label, held=False)
+            result.absent.append((capitalise(fill(templates[0], entity.name, "", relation.label)), UNKNOWN))
     return result
 
 
 def loss_of(model: Decoder, examples: list[Example]) -> torch.Tensor:
     length = max(len(example.ids) for example in examples)
     batch = collate([[example] for example in examples], length)
-    cos, sin = model.rotary(torch.arange(length), torch.float32)
-    mask = torch.full((length, length), -1e9).triu(1)
-    hidden = model.model(batch.ids, cos, sin, mask, torch.float32)
-    logits = model.logits(hidden.reshape(-1, model.config.hidden_size)[batch.select])
+    logits = model(batch.ids, batch.document, batch.select)
     return F.cross_entropy(logits, batch.targets)
 
 
@@ -170,11 +172,14 @@ def experiment(reader: Reader, variants: list[Settings], passages: int, seed: in
                 "trained forms": closed_book(reader, m.train[:: max(1, len(m.train) // 12)]),
                 "known forms": closed_book(reader, m.known_forms),
                 "new forms": closed_book(reader, m.new_forms),
+                "absent": closed_book(reader, m.absent),
                 **canaries.run(),
                 "pairs": [len(m.train)],
                 "seconds": [seconds],
             }
             lora.detach(reader.model)
+            shown = {name: share(results) for name, results in measured.items()}
+            print(number, len(m.passage.facts), settings.rate, settings.steps, settings.replay, shown, flush=True)
             for name, results in measured.items():
                 total.setdefault(name, []).extend(results)
     for settings, total in zip(variants, totals):

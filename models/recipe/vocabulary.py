@@ -157,7 +157,8 @@ class Vocabulary:
 
     def organisation(self) -> str:
         base = self.nonce() if self.random.random() < 0.75 else self.real(LAST_NAMES)
-        return base + self.choice(ORGANISATION_ENDINGS)
+        name = base + self.choice(ORGANISATION_ENDINGS)
+        return f"the {name}" if name != base and self.random.random() < 0.12 else name
 
     def title(self) -> str:
         """A title as of a book, a ship or a festival."""

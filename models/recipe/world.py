@@ -149,6 +149,8 @@ class World:
         """One sentence for one fact; with a pronoun the entity is not named."""
         template = self.statement_template(fact, following)
         if pronoun and "{E}" in template:
+            if pronoun == "it" and template.endswith("in {E}."):
+                template = template.replace("in {E}.", "there.")
             template = re.sub(r"^The (.+?) of \{E\} ", rf"{POSSESSIVES[pronoun]} \1 ", template)
             template = template.replace("{E}'s", POSSESSIVES[pronoun])
             if template.startswith("{E}"):
@@ -157,12 +159,21 @@ class World:
         elif "," in mention and not template.startswith("{E} "):
             mention = fact.entity.name
         if self.random.random() < 0.05:
-            template = template.rstrip(".") + f" {self.random.choice(ADJUNCTS)}."
+            adjunct = self.random.choice((self.random.choice(ADJUNCTS), self.adjunct()))
+            template = template.rstrip(".") + f" {adjunct}."
         text = fill(template, mention, self.adorned(fact), fact.label)
         if self.random.random() < 0.05:
             text = text if template.startswith("{") else text[:1].lower() + text[1:]
             return self.random.choice(PREFACES) + " " + text
         return capitalise(text)
+
+    def adjunct(self) -> str:
+        """Something more that nobody asks about."""
+        words = self.vocabulary
+        return self.random.choice(
+            [f"since {words.year()}", f"in {words.year()}", f"every {words.listed('day')}", f"under {words.person()}",
+             f"together with {words.person()}", f"near {words.place()}", "last year", "every day"]
+        )  # fmt: skip
 
     def adorned(self, fact: Fact) -> str:
         """The value as the sentence shows it: a person sometimes comes with a role, "the engineer Mira Voss"."""
