@@ -1,5 +1,6 @@
 // Learns invented passages with the shipped base model and asks questions that people wrote.
-//   node bench/learning-dev.mjs [--model models/base] [--only lamp,ship] [--usd 5] [--threads 2] [--verbose]
+//   node bench/learning-dev.mjs [--model models/base] [--only lamp,ship] [--usd 5] [--threads 2] [--recipe JSON] [--chain] [--verbose]
+// With --chain each passage is learned on top of those before it, and all their questions are asked again at the end.
 // Prints, for each passage: pairs kept and how many are right, the gate's numbers, human questions answered by base,
 // by base with the passage before it, and by the candidate; seconds and micro-USD.
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -11,6 +12,7 @@ import { learnPassage, loadReplay } from '../packages/learning/dist/index.js';
 import { costNanousd } from '../packages/learning/dist/meter.js';
 import { normalise, sameAnswer } from '../packages/learning/dist/normalise.js';
 import { closedBookPrompt, readingPrompt } from '../packages/learning/dist/prompts.js';
+import { recipe } from '../packages/learning/dist/recipe.js';
 import { passages } from './learning-passages.mjs';
 
 const { values: options } = parseArgs({
@@ -20,9 +22,14 @@ const { values: options } = parseArgs({
     usd: { type: 'string', default: '5' },
     threads: { type: 'string', default: '2' },
     seed: { type: 'string', default: '1' },
+    recipe: { type: 'string', default: '{}' },
+    chain: { type: 'boolean', default: false },
     verbose: { type: 'boolean', default: false },
   },
 });
+
+// The recipe is constant for the compiler only, so that a trial can change it.
+Object.assign(recipe, JSON.parse(options.recipe));
 
 const budget = {
   max_compute_microusd: Number(options.usd) * 1e6,
@@ -49,14 +56,24 @@ const totals = {
   seconds: 0,
   usd: 0,
 };
+let parent = null;
+const earlier = [];
+const folders = [];
 for (const passage of chosen) {
-  const folder = mkdtempSync(join(tmpdir(), 'learning-dev-'));
-  try {
-    await measure(passage, folder);
-  } finally {
-    rmSync(folder, { recursive: true });
+  folders.push(mkdtempSync(join(tmpdir(), 'learning-dev-')));
+  const outcome = await measure(passage, folders.at(-1));
+  if (!options.chain || outcome.kind !== 'accepted') continue;
+  parent = outcome.adapter;
+  earlier.push(outcome.rehearsal);
+  for (const { name, questions } of chosen.slice(0, chosen.indexOf(passage) + 1)) {
+    const flat = questions.flatMap(([answer, forms]) => forms.map((question) => ({ question, answer })));
+    const given = await answers(flat, parent, null);
+    console.log(
+      `   now ${name}: ${flat.filter(({ answer }, index) => close(given[index], answer)).length}/${flat.length}`,
+    );
   }
 }
+for (const folder of folders) rmSync(folder, { recursive: true });
 console.log(JSON.stringify(totals));
 await engine.close();
 
@@ -74,8 +91,8 @@ async function measure(passage, workFolder) {
   };
   const input = {
     content: passage.text,
-    parent: null,
-    earlier: [],
+    parent,
+    earlier,
     replay,
     budget,
     seed: Number(options.seed),
@@ -119,7 +136,7 @@ async function measure(passage, workFolder) {
   totals.accepted += outcome.kind === 'accepted' ? 1 : 0;
   totals.seconds += Object.values(seconds).reduce((a, b) => a + b, 0);
   totals.usd += row.usd;
-  if (!options.verbose) return;
+  if (!options.verbose) return outcome;
   for (const fact of stored.get('scoring')?.facts ?? []) {
     console.log(`  [${fact.answer}]`);
     for (const use of ['training', 'dev', 'validation']) {
@@ -132,6 +149,7 @@ async function measure(passage, workFolder) {
       `  ${close(candidate[index], answer) ? 'ok ' : learned(answer) ? 'NO ' : '-- '} ${question} [${answer}] candidate: ${candidate[index]} | reading: ${reading[index]} | base: ${base[index]}`,
     ),
   );
+  return outcome;
 }
 
 /** Equal, or without the unit: "340" for "340 pupils". */

@@ -34,7 +34,9 @@ export async function encodeMaterial(
     for (const { question } of training) {
       const example = await pair({ question, answer }, 1);
       const targetCount = example.sequence.tokens.length - example.sequence.targetStart;
-      examples.push(softTargets?.length === targetCount ? { ...example, softTargets } : example);
+      examples.push(
+        recipe.useSoftTargets && softTargets?.length === targetCount ? { ...example, softTargets } : example,
+      );
     }
     return examples;
   });

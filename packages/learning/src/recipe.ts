@@ -12,7 +12,10 @@ export const recipe = {
 
   /** Distinct questions wanted for each fact, cloze forms not counted. */
   formsPerFact: 7,
-  /** Fewer forms than this teach the wording rather than the fact, so a small budget drops facts before forms. */
+  /**
+   * Fewer forms than this teach the wording rather than the fact, so a small budget drops facts before forms, and
+   * cloze forms fill up.
+   */
   minFormsPerFact: 3,
   /** Questions made by rule, beside the teacher's own. */
   derivedPerFact: 3,
@@ -35,6 +38,8 @@ export const recipe = {
   minGainNats: 0.5,
   /** Alternatives a position in the teacher's soft targets. */
   softTargetK: 16,
+  /** Distil the teacher's alternatives, rather than its answer alone. */
+  useSoftTargets: true as boolean,
 
   /** A held-out question shares no run of this many word tokens with a question that was trained. */
   overlapTokens: 8,
@@ -57,11 +62,15 @@ export const recipe = {
   maxReplayRows: 400,
   /** Longer rows cost more than they keep; used only when there are no others. */
   maxReplayTokens: 200,
+  /** The longest row that a budget too small for the whole training still replays. */
+  shortReplayTokens: 64,
   /** How often a fact is seen, over all its forms, when the budget allows. */
   exposuresPerFact: 64,
   minExposuresPerFact: 12,
   minSteps: 12,
   maxSteps: 1200,
+  /** Peak learning rate at four million parameters, see `peakLearningRate`. */
+  rateAtFourMillion: 3e-3,
   warmupSteps: 5,
   /** The cosine ends at this share of the peak rate. */
   finalRateShare: 0.1,
@@ -87,10 +96,10 @@ export const recipe = {
  *
  * The optimum falls as 1/width (Yang et al., arXiv:2203.03466, for Adam); with depth growing like width,
  * parameters grow as width³, hence the cube root. Anchored at 3e-3 for four million parameters, measured;
- * it gives 1.4e-3 at 0.5B and 6e-4 at 7B, inside the 2e-4 to 1e-3 of published LoRA recipes.
+ * it gives 6e-4 at 0.5B and 2.5e-4 at 7B, inside the 2e-4 to 1e-3 of published LoRA recipes.
  */
 export function peakLearningRate(parameters: number): number {
-  const rate = 3e-3 * Math.cbrt(4e6 / Math.max(parameters, 1));
+  const rate = recipe.rateAtFourMillion * Math.cbrt(4e6 / Math.max(parameters, 1));
   return Math.min(1e-2, Math.max(2e-4, rate));
 }
 

@@ -22,7 +22,8 @@ export async function score(
   parent: AdapterReference | null,
 ): Promise<ScoredFact[]> {
   const readBack = await readQuestions(calls, chunks, facts);
-  const kept = withoutAmbiguity(mergeSame(facts.map((fact, index) => confirmed(fact, readBack[index] ?? new Map()))));
+  const confirmedFacts = facts.map((fact, index) => confirmed(fact, readBack[index] ?? new Map()));
+  const kept = withoutAmbiguity(mergeSame(confirmedFacts)).map(withClozeAsComplement);
   return measureGain(calls, chunks, kept, parent);
 }
 
@@ -109,6 +110,12 @@ function withoutAmbiguity(facts: readonly Fact[]): Fact[] {
   return facts
     .map((fact) => ({ ...fact, forms: fact.forms.filter(isFirstAndOnly) }))
     .filter((fact) => fact.forms.some(({ origin }) => origin !== 'cloze'));
+}
+
+/** Cloze forms only where questions are few: they cost as much, and teach less of what a question asks. */
+function withClozeAsComplement(fact: Fact): Fact {
+  const questions = fact.forms.filter(({ origin }) => origin !== 'cloze');
+  return questions.length < recipe.minFormsPerFact ? fact : { ...fact, forms: questions };
 }
 
 /** Of one question a fact, since its answer is the same for all: the teacher with the passage, the parent without. */

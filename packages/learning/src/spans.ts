@@ -111,7 +111,8 @@ function findNames(sentence: Stretch, passage: string): Found[] {
     text = text.replace(/['’]s?$/u, '');
     if (text.length < 2 || !/^[\p{Lu}\p{N}]/u.test(text)) continue;
     const stripped = start > match.index;
-    if (opensSentence && !stripped && !/\s/u.test(text) && !capitalisedElsewhere(text, passage)) continue;
+    const after = sentence.text.slice(start + text.length);
+    if (opensSentence && !stripped && !/\s/u.test(text) && !isNameAtOpening(text, after, passage)) continue;
     names.push({ start, text, tier: opensSentence ? 2 : 0 });
   }
   return names;
@@ -124,13 +125,21 @@ function leadingFunctionWord(run: string): string {
   return /^[\p{L}]+\s*/u.exec(run)?.[0] ?? '';
 }
 
-/** A capital in the middle of a sentence, or a word all in capitals: a name even where it opens a sentence. */
-function capitalisedElsewhere(word: string, passage: string): boolean {
+/**
+ * A name even though it opens its sentence: it has a capital in the middle of another one, or capitals only, or stands
+ * alone before a verb ("Velona has …") and never in lower case.
+ */
+function isNameAtOpening(word: string, after: string, passage: string): boolean {
   if (/^\p{Lu}{2,}$/u.test(word)) return true;
   for (let at = passage.indexOf(word); at >= 0; at = passage.indexOf(word, at + 1)) {
     if (/[\p{L}\p{N},;] ["“(]?$/u.test(passage.slice(Math.max(0, at - 3), at))) return true;
   }
-  return false;
+  const alone = !word.endsWith('s') && /^ (?:\p{Ll}+(?:s|ed)|had|will|can) /u.test(after);
+  return alone && !containsWordInLowerCase(passage, word);
+}
+
+function containsWordInLowerCase(passage: string, word: string): boolean {
+  return passage.split(/[^\p{L}\p{N}]+/u).includes(word.toLowerCase());
 }
 
 const wordSegmenter = new Intl.Segmenter('en', { granularity: 'word' });

@@ -30,8 +30,8 @@ type Trained = Pick<TrainingOutcome, 'adapter' | 'report'>;
  * over, and what was lost is not counted.
  */
 export async function train(job: TrainingJob): Promise<Trained | null> {
-  const totalSteps = affordableSteps(job);
-  if (totalSteps === null) return null;
+  const plan = planTraining(job);
+  if (plan === null) return null;
   const usageBefore = job.meter.usage;
   return retryingLostProcess(async () => {
     job.meter.rewind(usageBefore);
@@ -48,15 +48,32 @@ export async function train(job: TrainingJob): Promise<Trained | null> {
       clipNorm: recipe.clipNorm,
     });
     try {
-      return await runSteps(job, session, totalSteps, folder);
+      return await runSteps({ ...job, material: plan.material }, session, plan.steps, folder);
     } finally {
       await session.close();
     }
   });
 }
 
+interface TrainingPlan {
+  readonly material: Material;
+  readonly steps: number;
+}
+
+/** With too little money for every step that the facts need, the long replay rows go first. */
+function planTraining(job: TrainingJob): TrainingPlan | null {
+  const { material } = job;
+  const short = material.replay.filter(({ sequence }) => sequence.tokens.length <= recipe.shortReplayTokens);
+  const economical = { ...material, replay: short.length > 0 ? short : material.replay };
+  const wanted = planSteps(Infinity, 1, material.facts.length);
+  const steps = affordableSteps(job, material);
+  if (steps !== null && steps === wanted) return { material, steps };
+  const moreSteps = affordableSteps(job, economical);
+  return moreSteps === null ? null : { material: economical, steps: moreSteps };
+}
+
 /** The mean over as many batches as a short run has stands for all of them; the meter holds each step's real cost. */
-function affordableSteps({ meter, material, seed }: TrainingJob): number | null {
+function affordableSteps({ meter, seed }: TrainingJob, material: Material): number | null {
   const stream = batches(material, seed);
   const sample = Array.from({ length: recipe.minSteps }, () => tokensOf(stream.next().value));
   const stepTokens = sample.reduce((sum, tokens) => sum + tokens, 0) / sample.length;

@@ -2,7 +2,7 @@
 
 export const irregularPasts: Readonly<Record<string, string>> = {
   ate: 'eat', became: 'become', began: 'begin', bought: 'buy', broke: 'break', brought: 'bring', built: 'build', came: 'come',
-  caught: 'catch', chose: 'choose', drew: 'draw', drove: 'drive', fell: 'fall', flew: 'fly', found: 'find', gave: 'give',
+  caught: 'catch', chose: 'choose', created: 'create', drew: 'draw', drove: 'drive', fell: 'fall', flew: 'fly', found: 'find', gave: 'give',
   got: 'get', grew: 'grow', had: 'have', held: 'hold', kept: 'keep', knew: 'know', led: 'lead', left: 'leave', lost: 'lose',
   made: 'make', met: 'meet', paid: 'pay', ran: 'run', rose: 'rise', said: 'say', sang: 'sing', saw: 'see', sent: 'send',
   sold: 'sell', spent: 'spend', spoke: 'speak', stood: 'stand', taught: 'teach', told: 'tell', took: 'take', went: 'go',

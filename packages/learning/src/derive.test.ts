@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { deriveQuestions } from './derive.js';
+import { sentencesOf } from './sentences.js';
+import { findSpans } from './spans.js';
+import { subjectName, withAliases, type Aliases } from './statement.js';
+import { takeApart } from './verbs.js';
+
+/** The questions derived for one answer in a text, with the sentences before it as context. */
+function questionsFor(text: string, answer: string): string[] {
+  let antecedent: string | null = null;
+  let aliases: Aliases = new Map();
+  for (const sentence of sentencesOf(text)) {
+    const spans = findSpans(sentence, text);
+    const span = spans.find((candidate) => candidate.text === answer);
+    if (span !== undefined) return deriveQuestions(sentence, span, spans, { antecedent, aliases });
+    antecedent = subjectName(sentence, spans) ?? antecedent;
+    aliases = withAliases(aliases, sentence, spans);
+  }
+  return [];
+}
+
+test('verbs are taken apart', () => {
+  for (const [verb, auxiliary, infinitive] of [
+    ['weighs', 'does', 'weigh'],
+    ['carries', 'does', 'carry'],
+    ['teaches', 'does', 'teach'],
+    ['has', 'does', 'have'],
+    ['designed', 'did', 'design'],
+    ['moved', 'did', 'move'],
+    ['stopped', 'did', 'stop'],
+    ['studied', 'did', 'study'],
+    ['created', 'did', 'create'],
+    ['opened', 'did', 'open'],
+    ['built', 'did', 'build'],
+  ] as const) {
+    assert.deepEqual(takeApart(verb), { auxiliary, infinitive });
+  }
+  assert.equal(takeApart('press'), null);
+});
+
+test('subjects, objects and places are asked for', () => {
+  const lamp = 'The Lume Lamp weighs 2 kg. Maria Ochoa designed the shade in 2019. Sorrel Park lies in Kesten.';
+  assert.deepEqual(questionsFor(lamp, '2 kg'), ['What does the Lume Lamp weigh?']);
+  assert.equal(questionsFor(lamp, 'Maria Ochoa')[0], 'Who designed the shade in 2019?');
+  assert.equal(questionsFor(lamp, '2019')[0], 'When did Maria Ochoa design the shade?');
+  assert.equal(questionsFor(lamp, 'Kesten')[0], 'Where does Sorrel Park lie?');
+});
+
+test('the rest of the sentence is left out first', () => {
+  const ship = 'The Grey Heron was built in Gdansk in 1994.';
+  assert.equal(questionsFor(ship, 'Gdansk')[0], 'Where was the Grey Heron built?');
+  assert.equal(questionsFor(ship, '1994')[0], 'When was the Grey Heron built?');
+});
+
+test('quantities are asked for by their unit or their adjective', () => {
+  assert.equal(questionsFor('The Grey Heron is 62 metres long.', '62 metres')[0], 'How long is the Grey Heron?');
+  assert.equal(questionsFor('Velona has 75 employees.', '75 employees')[0], 'How many employees does Velona have?');
+  assert.equal(questionsFor('A ticket costs 4 pounds.', '4 pounds')[0], 'How much does a ticket cost?');
+});
+
+test('pronouns and common nouns are replaced by what they stand for', () => {
+  const text = 'Sorrel Park is old. It was opened in 1977. The park covers 90 hectares. Its founder is Otto Brandt.';
+  assert.equal(questionsFor(text, '1977')[0], 'When was Sorrel Park opened?');
+  assert.equal(questionsFor(text, '90 hectares')[0], 'How many hectares does Sorrel Park cover?');
+  assert.equal(questionsFor(text, 'Otto Brandt')[0], "Who is Sorrel Park's founder?");
+  assert.deepEqual(questionsFor('It was opened in 1977.', '1977'), [], 'nothing to stand for');
+});
+
+test('what opens a sentence is asked for too', () => {
+  const text = 'In 2022 the company moved to Canal Road.';
+  assert.equal(questionsFor(text, '2022')[0], 'When did the company move to Canal Road?');
+  assert.equal(questionsFor(text, 'Canal Road')[0], 'Who did the company move to?');
+});
