@@ -41,3 +41,12 @@ export function containsWords(whole: string, part: string): boolean {
   const words = wordTokens(part);
   return words.length > 0 && padded.includes(` ${words.join(' ')} `);
 }
+
+/** Equal, or one is the other with up to three words more and the same numbers: "1.2 kilograms" and "1.2". */
+export function agrees(answer: string, expected: string): boolean {
+  if (normalise(answer) === normalise(expected)) return true;
+  if (!containsWords(answer, expected) && !containsWords(expected, answer)) return false;
+  const [a, b] = [wordTokens(answer), wordTokens(expected)];
+  const numbers = (words: readonly string[]): string => words.filter((word) => /\d/u.test(word)).join(' ');
+  return Math.abs(a.length - b.length) <= 3 && numbers(a) === numbers(b);
+}

@@ -18,7 +18,7 @@ export const recipe = {
    */
   minFormsPerFact: 3,
   /** Questions made by rule, beside the teacher's own. */
-  derivedPerFact: 3,
+  derivedPerFact: 5,
   /** Two occurrences of one name are asked about; more would crowd out the other facts. */
   maxFactsPerAnswer: 2,
   maxFacts: 160,

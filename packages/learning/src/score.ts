@@ -2,7 +2,8 @@ import type { AdapterReference, GenerateRequest, SequenceScore } from '@engraft/
 import { mapConcurrently, type MeteredCalls, type ScoreCall } from './calls.js';
 import type { Chunk } from './chunk.js';
 import { questionKey, type Fact, type Form } from './facts.js';
-import { containsWords, normalise, sameAnswer, wordTokens } from './normalise.js';
+import { agrees, normalise, sameAnswer } from './normalise.js';
+import { fitsQuestionWord } from './questionWord.js';
 import { closedBookPrompt, notStated, readingPrompt } from './prompts.js';
 import { recipe } from './recipe.js';
 
@@ -59,25 +60,18 @@ async function readQuestions(
 
 /**
  * The fact with the questions that the teacher answers as expected. A question made by rule is right more often than a
- * small teacher reads well, so it also stays when the teacher finds no answer; another answer refutes it.
+ * small teacher reads well, so it also stays when the teacher finds no answer, or one that is no answer to such a question; another one
+ * refutes it.
  */
 function confirmed(fact: Fact, readBack: ReadonlyMap<string, string>): Fact {
   const forms = fact.forms.filter(({ question, origin }) => {
     const answer = readBack.get(question);
     if (origin === 'cloze') return true;
     if (answer === undefined) return false;
-    return agrees(answer, fact.answer) || (origin === 'derived' && sameAnswer(answer, notStated));
+    if (agrees(answer, fact.answer)) return true;
+    return origin === 'derived' && (sameAnswer(answer, notStated) || !fitsQuestionWord(question, answer));
   });
   return { ...fact, forms };
-}
-
-/** Equal, or one is the other with up to three words more and the same numbers: "1.2 kilograms" and "1.2". */
-export function agrees(answer: string, expected: string): boolean {
-  if (normalise(answer) === normalise(expected)) return true;
-  if (!containsWords(answer, expected) && !containsWords(expected, answer)) return false;
-  const [a, b] = [wordTokens(answer), wordTokens(expected)];
-  const numbers = (words: readonly string[]): string => words.filter((word) => /\d/u.test(word)).join(' ');
-  return Math.abs(a.length - b.length) <= 3 && numbers(a) === numbers(b);
 }
 
 /** Facts of one sentence with the same answer are one fact. */

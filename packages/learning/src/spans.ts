@@ -4,6 +4,7 @@
  */
 import { introducesNounPhrase, isCopula, isFunctionWord } from './functionWords.js';
 import type { Stretch } from './sentences.js';
+import { predicateAhead } from './statement.js';
 
 export type SpanKind = 'date' | 'time' | 'money' | 'quantity' | 'code' | 'quotation' | 'name' | 'phrase';
 
@@ -134,7 +135,7 @@ function isNameAtOpening(word: string, after: string, passage: string): boolean 
   for (let at = passage.indexOf(word); at >= 0; at = passage.indexOf(word, at + 1)) {
     if (/[\p{L}\p{N},;] ["“(]?$/u.test(passage.slice(Math.max(0, at - 3), at))) return true;
   }
-  const alone = !word.endsWith('s') && /^ (?:\p{Ll}+(?:s|ed)|had|will|can) /u.test(after);
+  const alone = !word.endsWith('s') && predicateAhead.test(after);
   return alone && !containsWordInLowerCase(passage, word);
 }
 

@@ -9,6 +9,9 @@ const finiteVerb = `(?:\\p{Ll}+(?:s|ed)|${Object.keys(irregularPasts).join('|')}
 const preposition = '(?:in|on|at|by|of|for|from|to|with|about)';
 const afterVerb = `(?:\\p{N}|\\p{Lu}|[$€£]|(?:an?|the|it|one|two|three|four|five|six|seven|eight|nine|ten|${preposition}) )`;
 
+/** A verb, and what may follow one: "weighs 1.2 …", "is …", but not "requests must …". */
+export const predicateAhead = new RegExp(`^ (?:(?:${auxiliaries}) |${finiteVerb} ${afterVerb})`, 'u');
+
 /** Common nouns as subjects, by what follows: "The captain of the Grey Heron" is, "The battery" lasts 12, "Lessons" start at. */
 const commonSubject = new RegExp(
   [
@@ -40,7 +43,7 @@ export function takeStatementApart(
   const name = subjectName(sentence, spans);
   const nameEnd = (openingName(spans)?.end ?? 0) - sentence.start;
   const ofName = name === null ? null : { subject: name, predicateStart: nameEnd + 1 };
-  if (new RegExp(`^ (?:${finiteVerb}|was|were|are) `, 'u').test(text.slice(nameEnd))) return ofName;
+  if (predicateAhead.test(text.slice(nameEnd))) return ofName;
   const common = commonSubject.exec(text)?.[0];
   if (common === undefined) return /^ \p{Ll}/u.test(text.slice(nameEnd)) ? ofName : null;
   const possessive = /^(?:Its|His|Her|Their) /u;

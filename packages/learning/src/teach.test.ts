@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { chunkPassage } from './chunk.js';
 import { parseList } from './prompts.js';
-import { agrees } from './score.js';
+import { agrees } from './normalise.js';
+import { fitsQuestionWord } from './questionWord.js';
 import { chooseCandidates, findCandidates, isQuestion, keepsNames } from './teach.js';
 
 test('a question is one line that asks, stands alone and keeps its answer', () => {
@@ -46,4 +47,14 @@ test('of too many candidates, values come first and evenly', () => {
     ['$49', '2 kg', '3 bulbs', 'red'],
   );
   assert.equal(chooseCandidates(candidates, 2).length, 2);
+});
+
+test('an answer fits the question word', () => {
+  assert.ok(
+    fitsQuestionWord('When was it built?', 'in 1994') && fitsQuestionWord('When do they meet?', 'every Tuesday'),
+  );
+  assert.ok(!fitsQuestionWord('When was it built?', 'Gdansk'));
+  assert.ok(!fitsQuestionWord('How many rooms are there?', 'Anna'));
+  assert.ok(fitsQuestionWord('How many rooms are there?', 'twelve') && fitsQuestionWord('How is it made?', 'by hand'));
+  assert.ok(!fitsQuestionWord('Who came?', '62 metres') && fitsQuestionWord('By whom was it made?', 'Anna'));
 });

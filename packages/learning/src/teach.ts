@@ -5,7 +5,8 @@ import { clozeQuestions } from './cloze.js';
 import { deriveQuestions, type Context } from './derive.js';
 import { subjectName, withAliases } from './statement.js';
 import { questionKey, type Fact, type Form, type FormOrigin } from './facts.js';
-import { containsWords, normalise, sameAnswer } from './normalise.js';
+import { agrees, containsWords, normalise, sameAnswer } from './normalise.js';
+import { fitsQuestionWord } from './questionWord.js';
 import { askPrompt, listPrompt, notStated, parseList, rephrasePrompt } from './prompts.js';
 import { deriveSeed, spreadSample } from './random.js';
 import { recipe } from './recipe.js';
@@ -148,7 +149,7 @@ async function askForLists(
     for (const { question, answer } of parseList(results[index]?.text ?? '')) {
       const sentence = sentenceOf(chunk, question, answer);
       if (sentence === null || sameAnswer(answer, notStated)) continue;
-      const known = drafts.find((draft) => draft.sentenceStart === sentence.start && sameAnswer(draft.answer, answer));
+      const known = drafts.find((draft) => draft.sentenceStart === sentence.start && agrees(draft.answer, answer));
       if (known === undefined && drafts.length >= plan.factCount) continue;
       const draft = known ?? {
         chunk: index,
@@ -230,6 +231,7 @@ export function isQuestion(text: string, answer: string): boolean {
     /^[^\n]+\?$/u.test(text) &&
     questionKey(text).split(' ').length >= 3 &&
     !containsWords(text, answer) &&
+    fitsQuestionWord(text, answer) &&
     standsAlone(text)
   );
 }
