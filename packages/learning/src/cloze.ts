@@ -24,6 +24,6 @@ export function clozeQuestions(
   return questions;
 }
 
-function isNaming(span: Span): boolean {
+export function isNaming(span: Span): boolean {
   return span.kind === 'name' || span.kind === 'code' || span.kind === 'quotation';
 }

@@ -14,19 +14,22 @@ export interface SplitFact {
 interface Assignment {
   readonly fact: number;
   readonly form: Form;
+  /** Among the fact's forms. */
+  readonly position: number;
   use: 'training' | 'dev' | 'validation';
 }
 
 /**
  * Holds out one whole phrasing of every fact that has at least two questions for validation, and of some that have
- * four or more another for early stopping. Validation is clean of the rest: no validation question equals another
+ * five or more another for early stopping; the
+ * plainest question of a fact is always trained. Validation is clean of the rest: no validation question equals another
  * question after normalisation, or shares a run of `recipe.overlapTokens` word tokens with one that is trained or steers
  * the training. One that would goes to training instead; cloze forms are always trained.
  */
 export function splitFacts(facts: readonly Fact[], seed: number): SplitFact[] {
   const random = randomNumbers(deriveSeed(seed, 'split'));
   const assignments = facts.flatMap((fact, index) =>
-    fact.forms.map((form): Assignment => ({ fact: index, form, use: 'training' })),
+    fact.forms.map((form, position): Assignment => ({ fact: index, form, position, use: 'training' })),
   );
   const questions = facts.map((_, index) =>
     shuffled(
@@ -36,13 +39,14 @@ export function splitFacts(facts: readonly Fact[], seed: number): SplitFact[] {
   );
   const overlaps = overlapCounts(assignments);
   const heldOut = questions.flatMap((ofFact) => {
-    const [best] = [...ofFact].sort((a, b) => (overlaps.get(a) ?? 0) - (overlaps.get(b) ?? 0));
-    return best !== undefined && ofFact.length >= 2 ? [best] : [];
+    const plainest = plainestOf(ofFact);
+    const others = ofFact.filter((assignment) => assignment !== plainest);
+    return others.sort((a, b) => (overlaps.get(a) ?? 0) - (overlaps.get(b) ?? 0)).slice(0, 1);
   });
   for (const assignment of spreadSample(heldOut, recipe.maxValidationPairs)) assignment.use = 'validation';
-  const rich = questions.filter((ofFact) => ofFact.length >= 4);
+  const rich = questions.filter((ofFact) => ofFact.length >= 5);
   for (const ofFact of spreadSample(rich, recipe.maxDevPairs)) {
-    const spare = ofFact.find(({ use }) => use === 'training');
+    const spare = ofFact.findLast((assignment) => assignment.use === 'training' && assignment !== plainestOf(ofFact));
     if (spare !== undefined) spare.use = 'dev';
   }
   returnOverlapping(assignments);
@@ -51,6 +55,12 @@ export function splitFacts(facts: readonly Fact[], seed: number): SplitFact[] {
       assignments.filter((assignment) => assignment.fact === index && assignment.use === use).map(({ form }) => form);
     return { answer: fact.answer, training: used('training'), dev: used('dev'), validation: used('validation') };
   });
+}
+
+/** The one nearest to the passage's own words: made by rule, else the teacher's first. */
+function plainestOf(ofFact: readonly Assignment[]): Assignment | undefined {
+  const inOrder = [...ofFact].sort((a, b) => a.position - b.position);
+  return inOrder.find(({ form }) => form.origin === 'derived') ?? inOrder[0];
 }
 
 /** With how many other questions each one shares a run of tokens. */

@@ -1,7 +1,7 @@
 import type { GenerateRequest } from '@engraft/engine';
 import type { MeteredCalls } from './calls.js';
 import type { Chunk } from './chunk.js';
-import { clozeQuestions } from './cloze.js';
+import { clozeQuestions, isNaming } from './cloze.js';
 import { deriveQuestions, type Context } from './derive.js';
 import { subjectName, withAliases } from './statement.js';
 import { questionKey, type Fact, type Form, type FormOrigin } from './facts.js';
@@ -21,6 +21,8 @@ export interface Candidate {
   readonly span: Span;
   readonly cloze: readonly string[];
   readonly derived: readonly string[];
+  /** The sentence and what its pronouns and nouns stand for: a question of it names nothing else. */
+  readonly about: string;
 }
 
 /** Every span of every sentence, at most `maxFactsPerAnswer` for one answer: values first, subjects last. */
@@ -31,10 +33,12 @@ export function findCandidates(passage: string, chunks: readonly Chunk[]): Candi
   for (const [chunk, { sentences }] of chunks.entries()) {
     for (const sentence of sentences) {
       const spans = findSpans(sentence, passage);
+      const referents = [...context.aliases].filter(([noun]) => containsWords(sentence.text, noun));
+      const about = [sentence.text, context.antecedent ?? '', ...referents.map(([, name]) => name)].join(' ');
       for (const span of spans) {
         const cloze = clozeQuestions(sentence, previous, span, spans);
         const derived = deriveQuestions(sentence, span, spans, context);
-        all.push({ chunk, sentence, span, cloze, derived });
+        all.push({ chunk, sentence, span, cloze, derived, about });
       }
       context = {
         antecedent: subjectName(sentence, spans) ?? context.antecedent,
@@ -73,6 +77,7 @@ interface Draft {
   readonly answer: string;
   readonly cloze: readonly string[];
   readonly derived: readonly string[];
+  readonly about: string;
   readonly forms: Map<string, Form>;
 }
 
@@ -88,12 +93,13 @@ export async function teach(
   plan: TeachingPlan,
   seed: number,
 ): Promise<Fact[]> {
-  const drafts = candidates.map(({ chunk, sentence, span, cloze, derived }): Draft => ({
+  const drafts = candidates.map(({ chunk, sentence, span, cloze, derived, about }): Draft => ({
     chunk,
     sentenceStart: sentence.start,
     answer: span.text,
     cloze,
     derived,
+    about,
     forms: new Map(),
   }));
   await askForEach(calls, chunks, drafts, 0, seed);
@@ -157,6 +163,7 @@ async function askForLists(
         answer,
         cloze: [],
         derived: [],
+        about: drafts.find(({ sentenceStart }) => sentenceStart === sentence.start)?.about ?? sentence.text,
         forms: new Map(),
       };
       if (known === undefined) drafts.push(draft);
@@ -219,7 +226,7 @@ export function keepsNames(source: string, rephrasing: string, answer: string): 
 
 function addForm(draft: Draft, text: string, origin: FormOrigin): void {
   const question = text.trim();
-  if (isQuestion(question, draft.answer)) {
+  if (isQuestion(question, draft.answer) && namesOnly(question, draft.about)) {
     const key = questionKey(question);
     if (!draft.forms.has(key)) draft.forms.set(key, { question, origin });
   }
@@ -236,11 +243,17 @@ export function isQuestion(text: string, answer: string): boolean {
   );
 }
 
+/** A small teacher likes to ask about another thing of the passage than the answer belongs to. */
+export function namesOnly(question: string, about: string): boolean {
+  const stretch = { start: 0, end: question.length, text: question };
+  return findSpans(stretch, question).every((span) => !isNaming(span) || containsWords(about, span.text));
+}
+
 /** "How much does it weigh?" means nothing once the passage is gone. */
 function standsAlone(question: string): boolean {
   if (!/\b(?:he|she|it|they|him|her|them|his|hers|its|their|theirs)\b/iu.test(question)) return true;
   const stretch = { start: 0, end: question.length, text: question };
-  return findSpans(stretch, question).some((span) => ['name', 'code', 'quotation'].includes(span.kind));
+  return findSpans(stretch, question).some(isNaming);
 }
 
 function finished(draft: Draft): Fact {
