@@ -293,10 +293,10 @@ describe('engraft', () => {
 
     const file = path.join(folder, 'passage.txt');
     await writeFile(file, 'The Halden Observatory was founded in 1923 by Marta Ilves on the island of Sorvaag.');
-    const learned = await run('learn', file, '--subject', 'anna', '--max-cost-usd', '5', '--json');
+    const learned = await run('learn', file, '--subject', 'anna', '--max-cost-usd', '1.5', '--json');
     const job = jobSchema.parse(JSON.parse(learned.stdout));
     assert.equal(learned.status, job.status === 'ready' ? 0 : 1);
-    assert.equal(job.billing.reserved_microusd, 5_000_000);
+    assert.equal(job.billing.reserved_microusd, 1_500_000);
     assert.match(learned.stderr, /^(queued|teaching|scoring|training|evaluating|saving|settling|done)\n/);
 
     const too_dear = await run('learn', file, '--subject', 'anna', '--max-cost-usd', '101');
