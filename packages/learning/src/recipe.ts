@@ -43,6 +43,8 @@ export const recipe = {
 
   /** A held-out question shares no run of this many word tokens with a question that was trained. */
   overlapTokens: 8,
+  /** Fewer dev pairs are noise, which once stopped a good run early; then the last weights are kept. */
+  minDevPairs: 4,
   maxDevPairs: 12,
   maxValidationPairs: 48,
   maxRetentionPairs: 32,

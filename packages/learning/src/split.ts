@@ -45,7 +45,8 @@ export function splitFacts(facts: readonly Fact[], seed: number): SplitFact[] {
   });
   for (const assignment of spreadSample(heldOut, recipe.maxValidationPairs)) assignment.use = 'validation';
   const rich = questions.filter((ofFact) => ofFact.length >= 5);
-  for (const ofFact of spreadSample(rich, recipe.maxDevPairs)) {
+  const watched = rich.length >= recipe.minDevPairs ? spreadSample(rich, recipe.maxDevPairs) : [];
+  for (const ofFact of watched) {
     const spare = ofFact.findLast((assignment) => assignment.use === 'training' && assignment !== plainestOf(ofFact));
     if (spare !== undefined) spare.use = 'dev';
   }

@@ -121,7 +121,7 @@ async function runSteps(
     } else {
       stale++;
     }
-    if (best !== null && stale >= recipe.devPatience) break;
+    if (best !== null && stale >= recipe.devPatience && 2 * report.steps >= totalSteps) break;
     if (best !== null && report.final_loss < recipe.enoughLoss) break;
     losses = [];
   }
