@@ -13,8 +13,16 @@ module.exports = {
   forbidden: [
     onlyMayUse('contract', [], 'The wire contract is what everybody agrees on; it must not depend on how it is kept.'),
     onlyMayUse('engine', [], 'The engine knows models, tokens and adapters, and could be published on its own.'),
-    onlyMayUse('learning', ['engine'], 'Learning is a recipe over the engine primitives; tenants and money stay outside.'),
-    onlyMayUse('client', ['contract'], 'The client is what an application would install: the contract and nothing of the server.'),
+    onlyMayUse(
+      'learning',
+      ['engine'],
+      'Learning is a recipe over the engine primitives; tenants and money stay outside.',
+    ),
+    onlyMayUse(
+      'client',
+      ['contract'],
+      'The client is what an application would install: the contract and nothing of the server.',
+    ),
     onlyMayUse('service', ['contract', 'engine', 'learning', 'client'], 'The service puts the parts together.'),
     {
       name: 'no-cycles',
@@ -34,7 +42,10 @@ module.exports = {
       name: 'domain-knows-no-http',
       comment: 'Domain folders return outcomes; only http/ turns them into responses.',
       severity: 'error',
-      from: { path: '^packages/service/src/(ledger|keys|projects|tenants|subjects|versions|jobs|idempotency|admission|pricing|worker|adapterStore)/', pathNot: '[.]test[.]ts$' },
+      from: {
+        path: '^packages/service/src/(ledger|keys|projects|tenants|subjects|versions|jobs|idempotency|admission|pricing|worker|adapterStore)/',
+        pathNot: '[.]test[.]ts$',
+      },
       to: { path: '^packages/service/src/http/|node_modules/fastify/' },
     },
     {

@@ -17,7 +17,11 @@ export default tseslint.config(
       // node:test registers tests by promise-returning calls that the runner itself awaits.
       '@typescript-eslint/no-floating-promises': [
         'error',
-        { allowForKnownSafeCalls: [{ from: 'package', package: 'node:test', name: ['test', 'describe', 'it', 'suite'] }] },
+        {
+          allowForKnownSafeCalls: [
+            { from: 'package', package: 'node:test', name: ['test', 'describe', 'it', 'suite'] },
+          ],
+        },
       ],
       'max-lines': ['warn', { max: 320, skipBlankLines: true, skipComments: true }],
       eqeqeq: 'error',
