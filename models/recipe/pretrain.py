@@ -36,7 +36,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--rate", type=float, default=2e-3, help="learning rate")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--batch", type=int, default=2048, help="tokens per step and process")
-    parser.add_argument("--save-every", type=float, default=180, help="seconds between checkpoints")
+    parser.add_argument("--save-every", type=int, default=100, help="steps between checkpoints")
     parser.add_argument("--world", type=float, default=0.87, help="share of English tasks once binding is mastered")
     parser.add_argument("--early-world", type=float, default=0.0, help="share of English tasks before that")
     parser.add_argument("--squad", help="SQuAD as gzipped JSON lines; empty: not used")
@@ -144,7 +144,7 @@ def main() -> None:
     initialise(model)
     model.to(device)
     parameters = list(model.parameters())
-    workers = Workers(options.processes, parameters, statistics=2 * len(LEVELS) + 3)
+    workers = Workers(options.processes, parameters, statistics=2 * len(LEVELS) + 2)
     groups = [
         {"params": [p for p in parameters if p.ndim == 2], "weight_decay": 0.01},
         {"params": [p for p in parameters if p.ndim != 2], "weight_decay": 0.0},
@@ -163,21 +163,21 @@ def main() -> None:
     if options.compile:
         model.compile_trunk()
     log = Log(folder / "log.jsonl")
-    mean_loss, last_save, last_log = 0.0, time.time(), (time.time(), tokens)
+    mean_loss, last_log = 0.0, (time.time(), tokens)
     while tokens < options.tokens:
         batch = stream.batch().to(device)
         logits = model(batch.ids, batch.document, batch.select)
         loss = F.cross_entropy(logits, batch.targets)
         loss.backward()
         right = answers_right(logits.detach(), batch).tolist()
-        statistics = torch.zeros(2 * len(LEVELS) + 3)
+        statistics = torch.zeros(2 * len(LEVELS) + 2)  # per level: right and asked; then tokens and loss
         for kind, exact in zip(batch.kinds, right):
             log.add(kind, exact, 1)
             if kind.startswith("level "):
                 level = int(kind[6:])
                 statistics[2 * level] += exact
                 statistics[2 * level + 1] += 1
-        statistics[-3:] = torch.tensor([batch.tokens, loss.item(), 0.0])
+        statistics[-2:] = torch.tensor([batch.tokens, loss.item()])
         statistics = workers.average(statistics)
         torch.nn.utils.clip_grad_norm_(parameters, 1.0)
         for group in optimiser.param_groups:
@@ -189,8 +189,8 @@ def main() -> None:
             if count:
                 stream.curriculum.record(level, right_count / count, min(0.15, 0.15 * count / 60))
         step += 1
-        tokens += int(statistics[-3])
-        mean_loss += 0.05 * (statistics[-2].item() / workers.count - mean_loss)
+        tokens += int(statistics[-2])
+        mean_loss += 0.05 * (statistics[-1].item() / workers.count - mean_loss)
         if step % 50 == 0 and workers.rank == 0:
             now = time.time()
             speed = (tokens - last_log[1]) / (now - last_log[0])
@@ -200,10 +200,8 @@ def main() -> None:
                 step=step, tokens=tokens, cpu_hours=round(cpu / 3600, 3), speed=round(speed), loss=round(mean_loss, 4),
                 level=stream.curriculum.level, rate=optimiser.param_groups[0]["lr"],
             )  # fmt: skip
-        # Every process saves its own data position at the same step.
-        statistics_save = step % 100 == 0
-        if statistics_save:
-            torch.save(stream.state(), data_file)
+        if step % options.save_every == 0 or tokens >= options.tokens:
+            torch.save(stream.state(), data_file)  # every process saves its own data position at the same step
             if workers.rank == 0:
                 saved = {
                     "model": model.state_dict(), "optimiser": optimiser.state_dict(), "step": step, "tokens": tokens,
