@@ -35,10 +35,10 @@ class Settings:
     rank: int = 8
     alpha: float = 16.0
     rate: float = 5e-3
-    steps: int = 120
+    steps: int = 80
     batch: int = 16  # question rows of a step
     replay: int = 4  # rehearsal rows of a step
-    replay_weight: float = 0.3
+    replay_weight: float = 0.5
     forms: int = 3  # question forms a fact, apart from rephrasings
     rephrasings: int = 4  # sampled per form of a fact
     swap_system: float = 0.3  # share of rows with a system message that is not the passage
