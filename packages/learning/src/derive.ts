@@ -130,6 +130,7 @@ function questionWords(words: string, span: Span, after: string): Asked[] {
           { word: 'Who', rest: stranded },
         ];
       if (/\b(?:called|named)$/u.test(words)) return [{ word: 'What', rest: stranded }];
+      if (/^(?:from|near)$/u.test(preposition)) return [{ word: 'Where', rest: stranded }];
       if (/^(?:in|on|at)$/u.test(preposition))
         return [
           { word: 'Where', rest: dropped },

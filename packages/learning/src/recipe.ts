@@ -60,7 +60,7 @@ export const recipe = {
   replayPerBatch: 2,
   /** With earlier passages to remember, as many rows again rehearse them. */
   rehearsalPerBatch: 2,
-  replayWeight: 0.5,
+  replayWeight: 1,
   maxReplayRows: 400,
   /** Longer rows cost more than they keep; used only when there are no others. */
   maxReplayTokens: 200,
@@ -72,7 +72,7 @@ export const recipe = {
   minSteps: 12,
   maxSteps: 1200,
   /** Peak learning rate at four million parameters, see `peakLearningRate`. */
-  rateAtFourMillion: 3e-3,
+  rateAtFourMillion: 2.5e-3,
   warmupSteps: 5,
   /** The cosine ends at this share of the peak rate. */
   finalRateShare: 0.1,
@@ -97,8 +97,8 @@ export const recipe = {
  * Peak AdamW learning rate for a LoRA adapter on a model of so many parameters.
  *
  * The optimum falls as 1/width (Yang et al., arXiv:2203.03466, for Adam); with depth growing like width,
- * parameters grow as width³, hence the cube root. Anchored at 3e-3 for four million parameters, measured;
- * it gives 6e-4 at 0.5B and 2.5e-4 at 7B, inside the 2e-4 to 1e-3 of published LoRA recipes.
+ * parameters grow as width³, hence the cube root. Anchored at 2.5e-3 for four million parameters, measured;
+ * it gives 5e-4 at 0.5B and 2e-4 at 7B, inside the 2e-4 to 1e-3 of published LoRA recipes.
  */
 export function peakLearningRate(parameters: number): number {
   const rate = recipe.rateAtFourMillion * Math.cbrt(4e6 / Math.max(parameters, 1));
