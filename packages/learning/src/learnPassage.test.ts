@@ -26,11 +26,16 @@ const passage =
 let engine: Engine;
 let replay: readonly ReplayRow[];
 let folder: string;
+/** One run without trouble, and what it stored. */
+let expected: LearningOutcome;
+let whole: MemoryJournal;
 
 before(async () => {
   engine = await startEngineHost({ modelDir, threads: 2 });
   replay = (await loadReplay(modelDir)).slice(0, 12);
   folder = await mkdtemp(join(tmpdir(), 'learning-'));
+  whole = new MemoryJournal();
+  expected = await learn(inputOf({ workFolder: join(folder, 'expected') }), whole);
 });
 
 after(async () => {
@@ -84,9 +89,12 @@ class MemoryJournal implements LearningJournal {
   }
 }
 
-/** The cost of a prompt depends on what the engine's cache still holds, so two runs are compared without it. */
+/** Two runs differ in where they write, and in what the engine's cache still holds. */
 function comparable(outcome: LearningOutcome): unknown {
-  return { ...outcome, usage: { ...outcome.usage, cached_input_tokens: 0 } };
+  const usage = { ...outcome.usage, cached_input_tokens: 0 };
+  return outcome.kind === 'accepted'
+    ? { ...outcome, usage, adapter: { ...outcome.adapter, folder: '' } }
+    : { ...outcome, usage };
 }
 
 function learn(
@@ -98,43 +106,43 @@ function learn(
   return learnPassage(on, input, journal, options);
 }
 
-test('a passage is learned; a crash after any phase changes nothing and is not paid twice', async () => {
-  const whole = new MemoryJournal();
-  const expected = await learn(inputOf(), whole);
+test('a passage is learned, and its text is not kept', () => {
   assert.equal(expected.kind, 'accepted');
   assert.ok(expected.validation.passed_count > expected.validation.base_passed_count);
   assert.deepEqual(expected.usage, whole.usage);
   assert.ok(costNanousd(expected.usage, inputOf().budget) <= 2_000_000_000);
   const kept = JSON.stringify(expected.rehearsal);
-  assert.ok(!kept.includes('Complete:') && !kept.includes(passage.slice(0, 40)), 'the passage itself is not kept');
+  assert.ok(!kept.includes('Complete:') && !kept.includes(passage.slice(0, 40)));
+});
+
+test('crashes after every phase change nothing, and nothing is paid twice', async () => {
+  const journal = new MemoryJournal();
   for (const phase of learningPhases) {
-    const journal = new MemoryJournal();
-    for (const [earlier, entry] of whole.stored)
-      if (learningPhases.indexOf(earlier) < learningPhases.indexOf(phase)) journal.stored.set(earlier, entry);
     journal.dieAfter = phase;
     await assert.rejects(learn(inputOf(), journal), /crash/);
-    journal.dieAfter = null;
-    const resumed = await learn(inputOf(), journal);
-    assert.deepEqual(comparable(resumed), comparable(expected), `crash after ${phase}`);
-    assert.deepEqual(resumed.usage, journal.usage);
   }
+  journal.dieAfter = null;
+  const resumed = await learn(inputOf(), journal);
+  assert.deepEqual(comparable(resumed), comparable(expected));
+  assert.deepEqual(resumed.usage, journal.usage);
 });
 
 test('cancelling ends the job with an error, in any phase', async () => {
-  for (const phase of learningPhases) {
+  for (const [index, phase] of learningPhases.entries()) {
+    const journal = new MemoryJournal();
+    for (const earlier of learningPhases.slice(0, index)) journal.stored.set(earlier, whole.stored.get(earlier)!);
     const controller = new AbortController();
-    const onProgress: LearningOptions['onProgress'] = (progress) => {
-      if (progress.phase === phase) controller.abort();
-    };
+    const onProgress: LearningOptions['onProgress'] = () => controller.abort();
     await assert.rejects(
-      learn(inputOf(), new MemoryJournal(), { signal: controller.signal, onProgress }),
+      learn(inputOf(), journal, { signal: controller.signal, onProgress }),
       (error) => error instanceof EngineError && error.code === 'cancelled',
+      phase,
     );
   }
 });
 
 test('the cap is never passed, however small', async () => {
-  for (const max_compute_microusd of [0, 3_000, 20_000, 60_000, 120_000]) {
+  for (const max_compute_microusd of [0, 3_000, 60_000, 120_000]) {
     const input = inputOf({ max_compute_microusd });
     const outcome = await learn(input);
     assert.ok(costNanousd(outcome.usage, input.budget) <= max_compute_microusd * 1000, outcome.kind);
@@ -149,7 +157,6 @@ test('a passage that says nothing is rejected', async () => {
 });
 
 test('a dying engine process costs time, not money', async () => {
-  const expected = await learn(inputOf());
   const outcome = await learn(inputOf(), new MemoryJournal(), {}, dyingNowAndThen(engine));
   assert.deepEqual(comparable(outcome), comparable(expected));
 });
