@@ -4,6 +4,7 @@ import { ApiError } from '@engraft/contract';
 import type { AdmissionContext } from '../admission/admitJob.js';
 import { newId } from '../ids.js';
 import { authenticateRequest, checkScope, refuseBrowsers } from './authenticateRequest.js';
+import { limitRate } from './limitRate.js';
 import { observeRequests } from './observeRequests.js';
 import { readBodyBytes } from './readBody.js';
 import { newRequestState } from './requestState.js';
@@ -27,8 +28,8 @@ export interface AppOptions extends AdmissionContext {
 const request_timeout_ms = 60_000;
 
 /**
- * The HTTP interface, not yet listening. Checks run in this order: request id → Origin → key → scope → body size →
- * syntax and schema → tenant and subject agreement, and then those of `admitJob`.
+ * The HTTP interface, not yet listening. Checks run in this order: request id → Origin → key → scope → rate → body size
+ * → syntax and schema → tenant and subject agreement, and then those of `admitJob`.
  */
 export function buildApp(options: AppOptions): FastifyInstance {
   const app: FastifyInstance = fastify({
@@ -69,6 +70,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
         refuseBrowsers(request);
         await authenticateRequest(options.db, request);
         checkScope(request);
+        await limitRate(options.db, request, reply);
       });
       api.addHook('preParsing', async (request, _reply, payload) => {
         if (request.method === 'POST') request.state.body = await readBodyBytes(payload);

@@ -10,6 +10,7 @@ import { buildApp, type AppOptions } from '../http/buildApp.js';
 import { createKey } from '../keys/createKey.js';
 import { grantCredit } from '../ledger/grantCredit.js';
 import { createProject } from '../projects/createProject.js';
+import { setProject } from '../projects/setProject.js';
 
 export interface TestApp {
   readonly app: FastifyInstance;
@@ -46,12 +47,13 @@ export function countUnits(prompt: ChatPrompt): number {
 
 let created_projects = 0;
 
-/** A project with credit; 100 USD unless said otherwise. Returns its id. */
+/** A project with credit, 100 USD unless said otherwise, and no noticeable limit of requests. Returns its id. */
 export async function createTestProject(db: Kysely<Database>, credit_microusd = 100_000_000): Promise<string> {
   created_projects += 1;
   const outcome = await createProject(db, { name: `project ${created_projects}` });
   if (outcome.kind !== 'created') throw new Error(outcome.kind);
   const { id } = outcome.project;
+  await setProject(db, id, { requests_per_minute: 60_000_000 });
   if (credit_microusd > 0) await grantCredit(db, { project_id: id, amount_microusd: credit_microusd, memo: 'test' });
   return id;
 }
