@@ -79,6 +79,8 @@ export interface JobsTable {
   output_tokens: Generated<number>;
   cached_input_tokens: Generated<number>;
   training_tokens: Generated<number>;
+  /** A part of `output_tokens`. */
+  reasoning_tokens: Generated<number>;
   result: NullableJsonColumn;
   error_code: JobErrorCode | null;
   worker_id: string | null;

@@ -100,7 +100,7 @@ async function openWorker({ config, installation, model, logger, metrics }: Part
 }
 
 function openApi(
-  { installation: { db }, model, logger, metrics }: Parts,
+  { config, installation: { db }, model, logger, metrics }: Parts,
   worker: RunningWorker | null,
 ): FastifyInstance {
   const readiness = async (): Promise<readonly string[]> => {
@@ -108,7 +108,8 @@ function openApi(
     return [...(reachable ? [] : ['database: unreachable']), ...missingOf(model)];
   };
   const onAdmitted = (): void => worker?.wake();
-  return buildApp({ ...admissionOf(model), db, onAdmitted, readiness, logger, metrics });
+  const { model_id, chat_wait_ms } = config;
+  return buildApp({ ...admissionOf(model), db, model_id, chat_wait_ms, onAdmitted, readiness, logger, metrics });
 }
 
 async function listen(app: FastifyInstance, { host, port, data_folder }: Config): Promise<string> {

@@ -32,6 +32,9 @@ export function buildTestApp(db: Kysely<Database>, overrides: Partial<AppOptions
     countTokens: countUnits,
     contextLength: 100_000,
     execution: 'on',
+    model_id: 'model-5.3',
+    // No worker runs unless a test starts one.
+    chat_wait_ms: 0,
     readiness: () => Promise.resolve([]),
     logger: pino({ level: 'debug' }, sink),
     metrics: new Registry(),
