@@ -4,6 +4,7 @@ export * from './conversation.js';
 export * from './errors.js';
 export * from './identifiers.js';
 export * from './limits.js';
+export * from './openapi/index.js';
 export * from './prices.js';
 export * from './readChatRequest.js';
 export * from './readRequest.js';

@@ -11,6 +11,7 @@ import { readBodyBytes } from './readBody.js';
 import { newRequestState } from './requestState.js';
 import { activationRoute } from './routes/activation.js';
 import { chatRoute } from './routes/chatCompletions.js';
+import { descriptionRoutes } from './routes/description.js';
 import { inferenceRoute } from './routes/inferences.js';
 import { internalizationRoute } from './routes/internalizations.js';
 import { jobRoutes } from './routes/jobs.js';
@@ -77,6 +78,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   acceptBodies(app);
 
   operationRoutes(app, options);
+  descriptionRoutes(app, options);
   app.register(
     (api, _options, registered) => {
       api.addHook('onRequest', async (request, reply) => {
