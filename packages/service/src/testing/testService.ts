@@ -40,6 +40,8 @@ export async function startTestService(engine: Engine, overrides: Partial<AppOpt
     db,
     key,
     stop: async () => {
+      // `fetch` leaves connections open on which it never asked for anything; nobody would end those.
+      app.server.closeAllConnections();
       await Promise.all([worker.stop(0), app.close()]);
       await database.close();
       await rm(data_folder, { recursive: true });
