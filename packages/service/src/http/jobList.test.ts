@@ -157,7 +157,7 @@ describe('GET /v1/jobs', () => {
           let cursor: string | null = null;
           for (let page_number = 0; ; page_number += 1) {
             const additions = Array.from({ length: added_between[page_number] ?? 0 }, () => admit());
-            const [page] = await Promise.all([pageAfter(cursor, limit), ...additions]);
+            const [page]: [JobList, ...string[]] = await Promise.all([pageAfter(cursor, limit), ...additions]);
             seen.push(...idsOf(page));
             cursor = page.next_cursor;
             if (cursor === null) break;
