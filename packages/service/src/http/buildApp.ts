@@ -72,6 +72,11 @@ export function buildApp(options: AppOptions): FastifyInstance {
     void reply.header('x-request-id', request.id);
     done();
   });
+  app.addHook('onResponse', (_request, _reply, done) => {
+    // Whoever is answered while the service stops must not keep it open by saying nothing more.
+    if (closing) setImmediate(() => app.server.closeIdleConnections());
+    done();
+  });
   observeRequests(app, options.metrics);
   sendErrors(app);
   answerUnknownPaths(app);

@@ -178,6 +178,19 @@ describe('"Buffered SSE"', () => {
     assert.doesNotMatch(JSON.stringify(events), /secret|finish_reason/);
   });
 
+  test('a service that stops still answers who waits, and then nobody keeps it open', { timeout: 30_000 }, async () => {
+    reply = () => new Promise<never>(() => undefined);
+    const { app } = buildTestApp(service.db, { chat_wait_ms: 300 });
+    const url = await app.listen({ port: 0, host: '127.0.0.1' });
+    const headers = { authorization: service.key.authorization, 'content-type': 'application/json' };
+    const post = (body: object) =>
+      fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body: JSON.stringify(body) });
+    const streamed = await post(chat);
+    const closed = app.close();
+    assert.match(await streamed.text(), /"code":"job_pending"[^]*\[DONE\]/);
+    await closed;
+  });
+
   test('"Cancelling the client stream does not cancel the job."', async () => {
     reply = () => sleep(300, { text: 'all the same' });
     const headers = { 'idempotency-key': 'cancelled-stream' };
