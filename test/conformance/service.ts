@@ -31,11 +31,11 @@ export interface ConformanceService {
 
 export async function openConformanceService(
   overrides: Parameters<typeof buildTestApp>[1] = {},
-  credit_microusd?: number,
+  databaseOptions: Parameters<typeof openTestDatabase>[0] = {},
 ): Promise<ConformanceService> {
-  const database = await openTestDatabase();
+  const database = await openTestDatabase(databaseOptions);
   const app = buildTestApp(database.db, overrides);
-  const project_id = await createTestProject(database.db, credit_microusd);
+  const project_id = await createTestProject(database.db);
   const key = await createTestKey(database.db, project_id);
   return {
     database,
