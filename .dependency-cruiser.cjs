@@ -43,7 +43,7 @@ module.exports = {
       comment: 'Domain folders return outcomes; only http/ turns them into responses.',
       severity: 'error',
       from: {
-        path: '^packages/service/src/(ledger|keys|projects|tenants|subjects|versions|jobs|idempotency|admission|pricing|worker|adapterStore)/',
+        path: '^packages/service/src/(ledger|keys|projects|tenants|subjects|versions|jobs|idempotency|admission|rateLimit|pricing|worker|adapterStore)/',
         pathNot: '[.]test[.]ts$',
       },
       to: { path: '^packages/service/src/http/|node_modules/fastify/' },

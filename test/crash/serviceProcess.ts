@@ -10,6 +10,7 @@ const program = fileURLToPath(new URL('../../../packages/service/bin/engraft.js'
 
 /** `engraft serve` on a data folder, to be killed. */
 export interface ServiceProcess {
+  readonly url: string;
   readonly client: EngraftClient;
   /** SIGKILL: no handler runs, nothing is written. */
   kill(): Promise<void>;
@@ -36,6 +37,7 @@ export async function startService(data_folder: string): Promise<ServiceProcess>
   const apiKey = (await readFile(path.join(data_folder, 'default-key'), 'utf8')).trim();
   const exited = once(child, 'exit') as Promise<[number | null]>;
   return {
+    url,
     client: new EngraftClient({ baseUrl: url, apiKey, maxRetries: 0 }),
     kill: async () => {
       child.kill('SIGKILL');

@@ -146,4 +146,134 @@ describe('client', () => {
     setTimeout(() => controller.abort(reason), 150);
     await assert.rejects(client.jobs.wait('job_1', { signal: controller.signal }), (error) => error === reason);
   });
+
+  describe('chat.completions', () => {
+    const chat = { model: 'model-5.3', messages: [{ role: 'user' as const, content: 'Hello?' }] };
+    const extension = { job_id: 'job_1', subject_id: 'default', adapter_version: 'base' };
+    const completion = {
+      id: 'chatcmpl_1',
+      object: 'chat.completion',
+      created: 1,
+      model: 'model-5.3',
+      choices: [{ index: 0, message: { role: 'assistant', content: 'Hi.' }, finish_reason: 'stop', logprobs: null }],
+      usage: {
+        prompt_tokens: 1,
+        completion_tokens: 1,
+        total_tokens: 2,
+        prompt_tokens_details: { cached_tokens: 0 },
+        completion_tokens_details: { reasoning_tokens: 0 },
+      },
+      service: extension,
+    };
+    const chunk = (delta: object, finish_reason: string | null) => ({
+      id: 'chatcmpl_1',
+      object: 'chat.completion.chunk',
+      created: 1,
+      model: 'model-5.3',
+      choices: [{ index: 0, delta, finish_reason, logprobs: null }],
+      service: extension,
+    });
+    const chunks = [chunk({ role: 'assistant', content: 'Hi.' }, null), chunk({}, 'stop')];
+    const data = (...values: unknown[]) => values.map((value) => `data: ${JSON.stringify(value)}\n\n`).join('');
+    const stream =
+      (text: string, { lost = false } = {}) =>
+      (response: ServerResponse): void => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        // In pieces that end anywhere.
+        for (const piece of text.match(/[^]{1,7}/g) ?? []) response.write(piece);
+        if (lost) setTimeout(() => response.destroy(), 20);
+        else response.end();
+      };
+    async function read(client: EngraftClient): Promise<unknown[]> {
+      const received: unknown[] = [];
+      for await (const value of await client.chat.completions.create({ ...chat, stream: true })) received.push(value);
+      return received;
+    }
+
+    it('answers with the completion, and repeats under one idempotency key', async () => {
+      const client = await serve(hangUp, reply(503, failure('service_unavailable')), reply(200, completion));
+      assert.deepEqual(await client.chat.completions.create(chat, { subject: 'anna', tenant: 'acme' }), completion);
+      assert.equal(new Set(seen.map(({ headers }) => headers['idempotency-key'])).size, 1);
+      assert.equal(seen[0]!.path, '/v1/chat/completions');
+      assert.equal(seen[0]!.headers['x-service-subject'], 'anna');
+      assert.equal(seen[0]!.headers['x-service-tenant'], 'acme');
+    });
+
+    it('names the job that has not succeeded, and does not repeat it', async () => {
+      const where = { job_id: 'job_1', status_url: '/v1/jobs/job_1' };
+      const client = await serve(reply(409, failure('job_pending', where)));
+      await assert.rejects(client.chat.completions.create(chat), { code: 'job_pending', ...where, status: 409 });
+      assert.equal(seen.length, 1);
+    });
+
+    it('iterates over the chunks of a stream', async () => {
+      const client = await serve(
+        stream(`: keepalive\n\n${data(chunks[0])}: keepalive\r\n\r\n${data(chunks[1])}data: [DONE]\n\n`),
+      );
+      assert.deepEqual(await read(client), chunks);
+    });
+
+    it('rejects with the error of a stream', async () => {
+      const where = { job_id: 'job_1', status_url: '/v1/jobs/job_1' };
+      const client = await serve(stream(`${data(failure('job_failed', where))}data: [DONE]\n\n`));
+      await assert.rejects(read(client), { name: 'EngraftApiError', code: 'job_failed', status: 409, ...where });
+    });
+
+    it('opens a stream again that broke before its first chunk, under the same idempotency key', async () => {
+      const whole = stream(`${data(...chunks)}data: [DONE]\n\n`);
+      const client = await serve(stream(': keepalive\n\n', { lost: true }), stream(': keepalive\n\n'), whole);
+      assert.deepEqual(await read(client), chunks);
+      assert.equal(seen.length, 3);
+      assert.equal(new Set(seen.map(({ headers }) => headers['idempotency-key'])).size, 1);
+    });
+
+    it('does not give a chunk twice: a stream that breaks after one is lost', async () => {
+      const client = await serve(stream(data(chunks[0]), { lost: true }));
+      await assert.rejects(read(client), EngraftConnectionError);
+      assert.equal(seen.length, 1);
+    });
+
+    it('refuses chunks that the contract does not allow', async () => {
+      for (const text of ['data: {"choices": []}\n\n', 'data: {\n\n']) {
+        await assert.rejects(read(await serve(stream(text))), EngraftConnectionError);
+        server.close();
+      }
+    });
+  });
+
+  it('reads jobs page after page', async () => {
+    const { id, kind, status, phase, adapter_version, created_at } = job('queued');
+    const item = { id, kind, status, phase, adapter_version, created_at };
+    const client = await serve(
+      reply(200, { data: [item], next_cursor: 'after/1' }),
+      reply(200, { data: [], next_cursor: null }),
+    );
+    const pages: unknown[] = [];
+    for await (const page of client.jobs.pages({ limit: 1, tenant: 'acme' })) pages.push(page);
+    assert.deepEqual(pages, [
+      { data: [item], next_cursor: 'after/1' },
+      { data: [], next_cursor: null },
+    ]);
+    assert.deepEqual(
+      seen.map(({ path }) => path),
+      ['/v1/jobs?limit=1', '/v1/jobs?limit=1&cursor=after%2F1'],
+    );
+    assert.deepEqual(new Set(seen.map(({ headers }) => headers['x-service-tenant'])), new Set(['acme']));
+    await client.jobs.list();
+    assert.equal(seen[2]!.path, '/v1/jobs');
+  });
+
+  it('reads the catalogue', async () => {
+    const pricing = {
+      version: '2026-11-01',
+      input_usd_per_million_tokens: 12,
+      output_usd_per_million_tokens: 30,
+      cached_input_usd_per_million_tokens: 2.5,
+      training_usd_per_million_tokens: 36,
+      storage_usd_per_gb_month: 0.3,
+      internalization_fee_usd: 0,
+    };
+    const client = await serve(reply(200, { data: [{ id: 'model-5.3', pricing }] }));
+    assert.deepEqual(await client.models.list(), { data: [{ id: 'model-5.3', pricing }] });
+  });
 });

@@ -1,3 +1,4 @@
+import { type Chat, chatOf } from './chat.js';
 import {
   type Adapters,
   adaptersOf,
@@ -7,6 +8,8 @@ import {
   internalizationsOf,
   type Jobs,
   jobsOf,
+  type Models,
+  modelsOf,
   type Subjects,
   subjectsOf,
 } from './resources.js';
@@ -17,18 +20,23 @@ import { type ClientOptions, createTransport } from './transport.js';
  * there is no usable answer, and with the signal's reason when aborted.
  */
 export class EngraftClient {
+  readonly chat: Chat;
   readonly inferences: Inferences;
   readonly internalizations: Internalizations;
   readonly jobs: Jobs;
   readonly subjects: Subjects;
   readonly adapters: Adapters;
+  readonly models: Models;
 
   constructor(options: ClientOptions) {
-    const send = createTransport(options);
+    const transport = createTransport(options);
+    const { send } = transport;
+    this.chat = chatOf(transport);
     this.inferences = inferencesOf(send);
     this.internalizations = internalizationsOf(send);
     this.jobs = jobsOf(send);
     this.subjects = subjectsOf(send);
     this.adapters = adaptersOf(send);
+    this.models = modelsOf(send);
   }
 }

@@ -1,3 +1,5 @@
+import { errorTable } from '@engraft/contract';
+
 /** An answer of the service that is not a success. */
 export class EngraftApiError extends Error {
   override readonly name = 'EngraftApiError';
@@ -12,6 +14,9 @@ export class EngraftApiError extends Error {
     /** Path of the offending field, on 422. */
     readonly param: string | null,
     message: string,
+    /** The job that was admitted all the same, on chat completions: read it before trying again. */
+    readonly job_id: string | null = null,
+    readonly status_url: string | null = null,
   ) {
     super(message);
   }
@@ -26,15 +31,34 @@ export class EngraftConnectionError extends Error {
 export async function readApiError(response: Response): Promise<EngraftApiError> {
   const { status } = response;
   const body: unknown = await response.json().catch(() => null);
-  const error = isRecord(body) && isRecord(body['error']) ? body['error'] : {};
-  const text = (field: string): string | null => (typeof error[field] === 'string' ? error[field] : null);
-  return new EngraftApiError(
-    status,
-    text('code') ?? `http_${status}`,
-    text('request_id') ?? response.headers.get('x-request-id'),
-    text('param'),
-    text('message') ?? `the server answered with status ${status}`,
+  const request_id = response.headers.get('x-request-id');
+  return (
+    toApiError(body, status, request_id) ??
+    new EngraftApiError(status, `http_${status}`, request_id, null, `the server answered with status ${status}`)
   );
+}
+
+/** The error of an envelope, `null` if `body` is none. In a stream it has no status but the one of its code. */
+export function toApiError(body: unknown, status: number | null, request_id: string | null): EngraftApiError | null {
+  const error = isRecord(body) && isRecord(body['error']) ? body['error'] : null;
+  if (error === null) return null;
+  const text = (field: string): string | null => (typeof error[field] === 'string' ? error[field] : null);
+  const code = text('code');
+  const known_status = status ?? statusOf(code);
+  return new EngraftApiError(
+    known_status,
+    code ?? `http_${known_status}`,
+    text('request_id') ?? request_id,
+    text('param'),
+    text('message') ?? `the server answered with status ${known_status}`,
+    text('job_id'),
+    text('status_url'),
+  );
+}
+
+function statusOf(code: string | null): number {
+  const known: Readonly<Record<string, { readonly status: number }>> = errorTable;
+  return (code === null ? undefined : known[code]?.status) ?? 500;
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -6,6 +6,10 @@ import {
   type InternalizationRequest,
   type Job,
   job,
+  type JobList,
+  jobList,
+  modelCatalogue,
+  type ModelCatalogue,
   receipt,
   type Receipt,
   subjectList,
@@ -42,11 +46,27 @@ export interface WaitOptions extends CallOptions {
   readonly onUpdate?: (job: Job) => void;
 }
 
-/** `GET /v1/jobs/{id}` */
+export interface JobPageOptions extends CallOptions {
+  /** Jobs on a page, 1-100; 50 unless told. */
+  readonly limit?: number;
+  /** The `next_cursor` of the page before. */
+  readonly cursor?: string;
+}
+
+/** `GET /v1/jobs/{id}` and `GET /v1/jobs` */
 export interface Jobs {
   get(id: string, options?: CallOptions): Promise<Job>;
   /** Reads the job, ever less often, until it has ended or needs an operator. */
   wait(id: string, options?: WaitOptions): Promise<Job>;
+  /** One page, newest first. */
+  list(options?: JobPageOptions): Promise<JobList>;
+  /** Page after page, each read when it is asked for; from `cursor` on, or from the newest job. */
+  pages(options?: JobPageOptions): AsyncIterable<JobList>;
+}
+
+/** `GET /v1/models` */
+export interface Models {
+  list(options?: CallOptions): Promise<ModelCatalogue>;
 }
 
 /** `GET /v1/subjects` */
@@ -86,8 +106,25 @@ const poll_max_ms = 2_000;
 export function jobsOf(send: Send): Jobs {
   const get: Jobs['get'] = (id, options) =>
     send({ method: 'GET', path: `/v1/jobs/${encodeURIComponent(id)}`, response: job, repeatable: true }, options);
+  const list: Jobs['list'] = ({ limit, cursor, ...options } = {}) => {
+    const query = new URLSearchParams({
+      ...(limit === undefined ? {} : { limit: String(limit) }),
+      ...(cursor === undefined ? {} : { cursor }),
+    }).toString();
+    const path = query === '' ? '/v1/jobs' : `/v1/jobs?${query}`;
+    return send({ method: 'GET', path, response: jobList, repeatable: true }, options);
+  };
   return {
     get,
+    list,
+    pages: async function* (options = {}) {
+      let page = await list(options);
+      yield page;
+      while (page.next_cursor !== null) {
+        page = await list({ ...options, cursor: page.next_cursor });
+        yield page;
+      }
+    },
     wait: async (id, { onUpdate, ...options } = {}) => {
       for (let attempt = 0; ; attempt += 1) {
         const current = await get(id, options);
@@ -114,5 +151,11 @@ export function adaptersOf(send: Send): Adapters {
         { method: 'POST', path: '/v1/adapters/activate', body, response: activationResult, repeatable: false },
         options,
       ),
+  };
+}
+
+export function modelsOf(send: Send): Models {
+  return {
+    list: (options) => send({ method: 'GET', path: '/v1/models', response: modelCatalogue, repeatable: true }, options),
   };
 }

@@ -40,39 +40,57 @@ export interface ApiRequest<Value> {
 
 export type Send = <Value>(request: ApiRequest<Value>, options?: CallOptions) => Promise<Value>;
 
+export interface Transport {
+  readonly send: Send;
+  /** A successful response whose body is still to be read. */
+  readonly open: (request: Omit<ApiRequest<unknown>, 'response'>, options?: CallOptions) => Promise<Response>;
+  readonly max_retries: number;
+}
+
 const retry_backoff = { base_ms: 250, max_ms: 8_000 };
 const retry_after_max_ms = 60_000;
 
 /** Sends requests with the key, repeats those that may succeed the next time, and checks what comes back. */
-export function createTransport(options: ClientOptions): Send {
+export function createTransport(options: ClientOptions): Transport {
   const base = options.baseUrl.replace(/\/+$/, '');
   const max_retries = options.maxRetries ?? 4;
   const fetchOnce = options.fetch ?? fetch;
 
-  return async (request, { signal, tenant } = {}) => {
+  async function request<Body>(
+    { method, path, body, headers, repeatable }: Omit<ApiRequest<unknown>, 'response'>,
+    read: (response: Response) => Promise<Body>,
+    { signal, tenant }: CallOptions = {},
+  ): Promise<Body> {
     const init: RequestInit = {
-      method: request.method,
+      method,
       headers: {
         authorization: `Bearer ${options.apiKey}`,
-        accept: 'application/json',
-        ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
+        accept: 'application/json, text/event-stream',
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...(tenant === undefined ? {} : { 'x-service-tenant': tenant }),
-        ...request.headers,
+        ...headers,
       },
-      ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       ...(signal === undefined ? {} : { signal }),
     };
     for (let attempt = 0; ; attempt += 1) {
-      const outcome = await attemptOnce(fetchOnce, base + request.path, init, signal);
-      if (outcome.kind === 'success') return parseSuccess(request.response, outcome.body);
-      if (!outcome.retry || !request.repeatable || attempt >= max_retries) throw outcome.error;
+      const outcome = await attemptOnce(() => fetchOnce(base + path, init), read, base, signal);
+      if (outcome.kind === 'success') return outcome.body;
+      if (!outcome.retry || !repeatable || attempt >= max_retries) throw outcome.error;
       await wait(outcome.retry_after_ms ?? backoffMs(attempt, retry_backoff), signal);
     }
+  }
+
+  return {
+    send: async (wanted, call_options) =>
+      parseSuccess(wanted.response, await request(wanted, (response) => response.json(), call_options)),
+    open: (wanted, call_options) => request(wanted, (response) => Promise.resolve(response), call_options),
+    max_retries,
   };
 }
 
-type Attempt =
-  | { readonly kind: 'success'; readonly body: unknown }
+type Attempt<Body> =
+  | { readonly kind: 'success'; readonly body: Body }
   | {
       readonly kind: 'failure';
       readonly error: Error;
@@ -80,22 +98,22 @@ type Attempt =
       readonly retry_after_ms: number | null;
     };
 
-async function attemptOnce(
-  fetchOnce: typeof fetch,
-  url: string,
-  init: RequestInit,
+async function attemptOnce<Body>(
+  fetchOnce: () => Promise<Response>,
+  read: (response: Response) => Promise<Body>,
+  base: string,
   signal: AbortSignal | undefined,
-): Promise<Attempt> {
+): Promise<Attempt<Body>> {
   try {
-    const response = await fetchOnce(url, init);
-    if (response.ok) return { kind: 'success', body: await response.json() };
+    const response = await fetchOnce();
+    if (response.ok) return { kind: 'success', body: await read(response) };
     const retry = response.status === 429 || response.status >= 500;
     const retry_after_ms = readRetryAfterMs(response);
     return { kind: 'failure', error: await readApiError(response), retry, retry_after_ms };
   } catch (cause) {
     // Giving up was asked for; nothing failed.
     signal?.throwIfAborted();
-    const error = new EngraftConnectionError(`no answer from ${new URL(url).origin}: ${describe(cause)}`, { cause });
+    const error = new EngraftConnectionError(`no answer from ${new URL(base).origin}: ${describe(cause)}`, { cause });
     return { kind: 'failure', error, retry: true, retry_after_ms: null };
   }
 }
@@ -115,7 +133,8 @@ function readRetryAfterMs(response: Response): number | null {
   return Math.min(Number(text) * 1000, retry_after_max_ms);
 }
 
-function parseSuccess<Value>(schema: Schema<Value>, body: unknown): Value {
+/** Rejects what the contract does not allow. */
+export function parseSuccess<Value>(schema: Schema<Value>, body: unknown): Value {
   const parsed = schema.safeParse(body);
   if (parsed.success) return parsed.data;
   const where = parsed.error.issues[0]?.path.map(String).join('.') ?? '';

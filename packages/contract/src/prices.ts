@@ -1,3 +1,5 @@
+import type { ModelPricing } from './resources.js';
+
 /**
  * The price card. Rates are integers of nano-USD (1 micro-USD = 1,000 nano-USD), so that sums are exact;
  * a card is immutable and a job keeps the one that was current at its admission.
@@ -24,6 +26,20 @@ export const currentPriceCard: PriceCard = {
 };
 
 export const priceCards: readonly PriceCard[] = [currentPriceCard];
+
+/** The card as `GET /v1/models` shows it, in USD. */
+export function pricingOf(card: PriceCard): ModelPricing {
+  // A nano-USD a token is a thousandth of a USD a million tokens.
+  return {
+    version: card.version,
+    input_usd_per_million_tokens: card.input_nanousd_per_token / 1_000,
+    output_usd_per_million_tokens: card.output_nanousd_per_token / 1_000,
+    cached_input_usd_per_million_tokens: card.cached_input_nanousd_per_token / 1_000,
+    training_usd_per_million_tokens: card.training_nanousd_per_token / 1_000,
+    storage_usd_per_gb_month: card.storage_usd_per_gb_month,
+    internalization_fee_usd: card.internalization_fee_usd,
+  };
+}
 
 /** Tokens as a job counts them; `cached_input_tokens` is a subset of `input_tokens`. */
 export interface TokenUsage {

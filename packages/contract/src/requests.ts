@@ -85,6 +85,17 @@ export const activationRequest = z.strictObject({
   tenant_id: identifier.optional(),
 });
 
+/** The query of `GET /v1/jobs`, as it is in the URL. */
+export const jobListQuery = z.strictObject({
+  limit: z
+    .string()
+    .regex(/^\d{1,3}$/, `must be an integer from ${limits.jobs_page_min} to ${limits.jobs_page_max}`)
+    .transform(Number)
+    .pipe(z.int().min(limits.jobs_page_min).max(limits.jobs_page_max))
+    .default(limits.jobs_page_default),
+  cursor: z.string().optional(),
+});
+
 function nestsAtMost(value: unknown, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return true;
   return depth > 0 && Object.values(value).every((inner) => nestsAtMost(inner, depth - 1));
@@ -96,4 +107,5 @@ export type WireTool = z.infer<typeof wireTool>;
 export type WireToolChoice = z.infer<typeof wireToolChoice>;
 export type InferenceRequest = z.infer<typeof inferenceRequest>;
 export type InternalizationRequest = z.infer<typeof internalizationRequest>;
+export type JobListQuery = z.infer<typeof jobListQuery>;
 export type ActivationRequest = z.infer<typeof activationRequest>;

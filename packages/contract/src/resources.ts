@@ -87,6 +87,18 @@ export const job = z.object({
   updated_at: timestamp,
 });
 
+/** "Only these fields." */
+export const jobListItem = job.pick({
+  id: true,
+  kind: true,
+  status: true,
+  phase: true,
+  adapter_version: true,
+  created_at: true,
+});
+/** `next_cursor` is `null` on the last page. */
+export const jobList = z.object({ data: z.array(jobListItem), next_cursor: z.string().nullable() });
+
 export const version = z.object({
   id: z.string(),
   created_at: timestamp,
@@ -106,6 +118,19 @@ export const subject = z.object({
 export const subjectList = z.object({ data: z.array(subject) });
 export const activationResult = z.object({ version_id: z.string(), revision: z.int() });
 
+/** Numbers of USD; the card's own integers of nano-USD are what is charged by. */
+export const modelPricing = z.object({
+  version: z.string(),
+  input_usd_per_million_tokens: z.number(),
+  output_usd_per_million_tokens: z.number(),
+  cached_input_usd_per_million_tokens: z.number(),
+  training_usd_per_million_tokens: z.number(),
+  storage_usd_per_gb_month: z.number(),
+  internalization_fee_usd: z.number(),
+});
+export const modelCatalogueEntry = z.object({ id: z.string(), pricing: modelPricing });
+export const modelCatalogue = z.object({ data: z.array(modelCatalogueEntry) });
+
 export type Receipt = z.infer<typeof receipt>;
 export type JobStatus = z.infer<typeof jobStatus>;
 export type JobKind = z.infer<typeof jobKind>;
@@ -113,6 +138,10 @@ export type JobPhase = z.infer<typeof jobPhase>;
 export type InferenceResult = z.infer<typeof inferenceResult>;
 export type LearningResult = z.infer<typeof learningResult>;
 export type Job = z.infer<typeof job>;
+export type JobListItem = z.infer<typeof jobListItem>;
+export type JobList = z.infer<typeof jobList>;
+export type ModelPricing = z.infer<typeof modelPricing>;
+export type ModelCatalogue = z.infer<typeof modelCatalogue>;
 export type Version = z.infer<typeof version>;
 export type Subject = z.infer<typeof subject>;
 export type SubjectList = z.infer<typeof subjectList>;

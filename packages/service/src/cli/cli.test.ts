@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -266,6 +267,17 @@ describe('engraft', () => {
     const broken = await engraft(['doctor', '--json'], { ENGRAFT_MODEL_DIR: '/nowhere' });
     assert.equal(broken.status, 1);
     assert.match(broken.stderr, /^engraft: something is wrong with: model, engine\n$/);
+  });
+
+  it('ends at once when its port is taken, with the worker and engine that it had started', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    const { status, stdout, stderr } = await engraft(['serve', '--port', String(port)], { ENGRAFT_LOG_LEVEL: 'error' });
+    other.close();
+    assert.equal(stdout, '');
+    assert.match(stderr, /^engraft: .*EADDRINUSE.*\n$/);
+    assert.equal(status, 1);
   });
 
   it('serves, answers and learns with what the first start prepared, and drains', async () => {

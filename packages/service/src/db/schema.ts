@@ -35,6 +35,12 @@ export interface ApiKeysTable {
   last_used_at: Date | null;
 }
 
+export interface RateLimitsTable {
+  api_key_id: string;
+  /** When the key's bucket of requests will be full again. */
+  full_at: Date;
+}
+
 export interface SubjectsTable {
   id: string;
   project_id: string;
@@ -73,6 +79,8 @@ export interface JobsTable {
   output_tokens: Generated<number>;
   cached_input_tokens: Generated<number>;
   training_tokens: Generated<number>;
+  /** A part of `output_tokens`. */
+  reasoning_tokens: Generated<number>;
   result: NullableJsonColumn;
   error_code: JobErrorCode | null;
   worker_id: string | null;
@@ -146,6 +154,7 @@ export interface TransfersTable {
 export interface Database {
   projects: ProjectsTable;
   api_keys: ApiKeysTable;
+  rate_limits: RateLimitsTable;
   subjects: SubjectsTable;
   jobs: JobsTable;
   job_phases: JobPhasesTable;

@@ -1,5 +1,6 @@
 import { ApiError, errorEnvelope, type ErrorCode, type ErrorEnvelope } from '@engraft/contract';
 import { EngineError, type EngineErrorCode } from '@engraft/engine';
+import type { AdmissionRefusal } from '../admission/admitJob.js';
 import { isDatabaseUnavailable } from '../db/databaseErrors.js';
 
 /** What the engine says that is not an unexpected error of ours. */
@@ -17,6 +18,10 @@ export function toApiError(error: unknown): ApiError {
   if (error instanceof EngineError) return new ApiError(engineErrors[error.code] ?? 'internal_error');
   if (isRefusedByFastify(error)) return new ApiError('invalid_request', { message: 'The request is malformed.' });
   return new ApiError('internal_error');
+}
+
+export function refusalOf(code: AdmissionRefusal): ApiError {
+  return new ApiError(code, code === 'context_length_exceeded' ? { param: 'messages' } : {});
 }
 
 export function envelopeOf(error: ApiError, request_id: string): ErrorEnvelope {

@@ -3,20 +3,31 @@ import type { Registry } from 'prom-client';
 import { ApiError } from '@engraft/contract';
 import type { AdmissionContext } from '../admission/admitJob.js';
 import { newId } from '../ids.js';
+import { startJobWatcher } from '../jobs/jobWatcher.js';
 import { authenticateRequest, checkScope, refuseBrowsers } from './authenticateRequest.js';
+import { limitRate } from './limitRate.js';
 import { observeRequests } from './observeRequests.js';
 import { readBodyBytes } from './readBody.js';
 import { newRequestState } from './requestState.js';
 import { activationRoute } from './routes/activation.js';
+import { chatRoute } from './routes/chatCompletions.js';
+import { descriptionRoutes } from './routes/description.js';
 import { inferenceRoute } from './routes/inferences.js';
 import { internalizationRoute } from './routes/internalizations.js';
 import { jobRoutes } from './routes/jobs.js';
+import { modelsRoute } from './routes/models.js';
 import { operationRoutes } from './routes/operations.js';
 import { subjectRoutes } from './routes/subjects.js';
 import { sendClientError, sendErrors, sendFrameworkError } from './sendErrors.js';
 import { answerUnknownPaths } from './unknownPaths.js';
 
 export interface AppOptions extends AdmissionContext {
+  /** The name of the model on the wire. */
+  readonly model_id: string;
+  /** How long a chat completion waits for its job. */
+  readonly chat_wait_ms: number;
+  /** How often a waiting stream shows that it is alive. */
+  readonly keepalive_ms?: number;
   /** Names what is missing before the service can take work; empty: ready. */
   readonly readiness: () => Promise<readonly string[]>;
   readonly logger: FastifyBaseLogger;
@@ -25,10 +36,14 @@ export interface AppOptions extends AdmissionContext {
 
 /** The longest time that a client may take to send one request. */
 const request_timeout_ms = 60_000;
+/** "A keepalive comment at least every 10 s." */
+const default_keepalive_ms = 8_000;
+/** Chat completions wait no longer than this when the service stops: what still runs is then handed back. */
+const closing_wait_ms = 7_000;
 
 /**
- * The HTTP interface, not yet listening. Checks run in this order: request id → Origin → key → scope → body size →
- * syntax and schema → tenant and subject agreement, and then those of `admitJob`.
+ * The HTTP interface, not yet listening. Checks run in this order: request id → Origin → key → scope → rate → body size
+ * → syntax and schema → tenant and subject agreement, and then those of `admitJob`.
  */
 export function buildApp(options: AppOptions): FastifyInstance {
   const app: FastifyInstance = fastify({
@@ -43,9 +58,11 @@ export function buildApp(options: AppOptions): FastifyInstance {
     frameworkErrors: sendFrameworkError,
     clientErrorHandler: sendClientError,
   });
+  const watcher = startJobWatcher(options.db);
   let closing = false;
   app.addHook('preClose', (done) => {
     closing = true;
+    watcher.close(closing_wait_ms);
     done();
   });
 
@@ -55,12 +72,18 @@ export function buildApp(options: AppOptions): FastifyInstance {
     void reply.header('x-request-id', request.id);
     done();
   });
+  app.addHook('onResponse', (_request, _reply, done) => {
+    // Whoever is answered while the service stops must not keep it open by saying nothing more.
+    if (closing) setImmediate(() => app.server.closeIdleConnections());
+    done();
+  });
   observeRequests(app, options.metrics);
   sendErrors(app);
   answerUnknownPaths(app);
   acceptBodies(app);
 
   operationRoutes(app, options);
+  descriptionRoutes(app, options);
   app.register(
     (api, _options, registered) => {
       api.addHook('onRequest', async (request, reply) => {
@@ -69,16 +92,19 @@ export function buildApp(options: AppOptions): FastifyInstance {
         refuseBrowsers(request);
         await authenticateRequest(options.db, request);
         checkScope(request);
+        await limitRate(options.db, request, reply);
       });
       api.addHook('preParsing', async (request, _reply, payload) => {
         if (request.method === 'POST') request.state.body = await readBodyBytes(payload);
         return payload;
       });
+      chatRoute(api, { keepalive_ms: default_keepalive_ms, ...options, watcher });
       inferenceRoute(api, options);
       internalizationRoute(api, options);
       jobRoutes(api, options);
       subjectRoutes(api, options);
       activationRoute(api, options);
+      modelsRoute(api, options);
       registered();
     },
     { prefix: '/v1' },

@@ -84,6 +84,8 @@ describe('paths and methods', () => {
       ['PUT', '/v1/subjects?x=1', 'GET, HEAD'],
       ['PATCH', '/v1/adapters/activate', 'POST'],
       ['OPTIONS', '/v1/subjects', 'GET, HEAD'],
+      ['QUERY' as 'GET', '/v1/subjects', 'GET, HEAD'],
+      ['TRACE' as 'GET', '/v1/models', 'GET, HEAD'],
       ['POST', '/healthz', 'GET, HEAD'],
     ] as const) {
       const response = await service.app.inject({ method, url });

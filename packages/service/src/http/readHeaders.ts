@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { idempotencyKeyPattern, identifierPattern, type TenantId } from '@engraft/contract';
 import type { FastifyRequest } from 'fastify';
 import { resolveTenant } from '../tenants/resolveTenant.js';
@@ -6,8 +7,19 @@ import { invalid } from './readBody.js';
 
 /** The required header `Idempotency-Key` of the native model writes. */
 export function requiredIdempotencyKey(request: FastifyRequest): string {
-  const header = request.headers['idempotency-key'];
+  const header = idempotencyKeyHeader(request);
   if (header === undefined) throw invalid('Idempotency-Key', 'this header is required');
+  return header;
+}
+
+/** "If `Idempotency-Key` is omitted the gateway generates one and returns it in the header." */
+export function givenOrNewIdempotencyKey(request: FastifyRequest): string {
+  return idempotencyKeyHeader(request) ?? randomUUID();
+}
+
+function idempotencyKeyHeader(request: FastifyRequest): string | undefined {
+  const header = request.headers['idempotency-key'];
+  if (header === undefined) return undefined;
   if (typeof header !== 'string' || !idempotencyKeyPattern.test(header)) {
     throw invalid('Idempotency-Key', '8-128 letters, digits and _ . : - , starting with a letter or digit');
   }
@@ -16,12 +28,28 @@ export function requiredIdempotencyKey(request: FastifyRequest): string {
 
 /** The optional header `X-Service-Tenant`. */
 export function tenantHeader(request: FastifyRequest): string | undefined {
-  const header = request.headers['x-service-tenant'];
+  return identifierHeader(request, 'X-Service-Tenant');
+}
+
+function identifierHeader(request: FastifyRequest, name: string): string | undefined {
+  const header = request.headers[name.toLowerCase()];
   if (header === undefined) return undefined;
   if (typeof header !== 'string' || !identifierPattern.test(header)) {
-    throw invalid('X-Service-Tenant', '1-128 letters, digits and _ . : - , starting with a letter or digit');
+    throw invalid(name, '1-128 letters, digits and _ . : - , starting with a letter or digit');
   }
   return header;
+}
+
+/**
+ * The subject of a chat completion, from `subject_id` or `X-Service-Subject` ("must equal `subject_id` when both are
+ * given"); `null`: none, which selects base.
+ */
+export function selectedSubject(request: FastifyRequest, body_subject_id: string | undefined): string | null {
+  const header = identifierHeader(request, 'X-Service-Subject');
+  if (header !== undefined && body_subject_id !== undefined && header !== body_subject_id) {
+    throw invalid('subject_id', 'header X-Service-Subject names another subject');
+  }
+  return body_subject_id ?? header ?? null;
 }
 
 /** The tenant that key, header and body agree on; 422 if they do not. */

@@ -151,6 +151,15 @@ describe('POST /v1/inferences', () => {
     assertError(unknown, 404, 'not_found');
   });
 
+  test('"The fingerprint is taken over the input after normalisation": `strict: false` is what an omitted `strict` means', async () => {
+    const key = await newKey();
+    const headers = { 'idempotency-key': 'strict-or-not' };
+    const tools = (extra: object) => ({ tools: [{ type: 'function', function: { name: 'look_up', ...extra } }] });
+    const first = await post(key, '/v1/inferences', { ...inference, ...tools({}) }, headers);
+    const second = await post(key, '/v1/inferences', { ...inference, ...tools({ strict: false }) }, headers);
+    assert.deepEqual([second.statusCode, second.json()], [200, first.json()]);
+  });
+
   test('422 `context_length_exceeded`', async () => {
     const { app } = buildTestApp(database.db, { contextLength: 9 });
     assertError(

@@ -46,5 +46,8 @@ export function sendClientError(error: Error, socket: Socket): void {
 
 function sendError(error: ApiError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   if (error.code === 'unauthorized') void reply.header('www-authenticate', 'Bearer');
-  return reply.code(error.status).send(envelopeOf(error, request.id));
+  const envelope = envelopeOf(error, request.id);
+  // OpenAI's clients repeat every 409, 429 and 5xx unless told: without an idempotency key, a new job each time.
+  void reply.header('x-should-retry', String(envelope.error.retryable));
+  return reply.code(error.status).send(envelope);
 }

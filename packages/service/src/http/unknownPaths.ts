@@ -16,13 +16,19 @@ export function answerUnknownPaths(app: FastifyInstance): void {
   const allowedMethods = (path: string): string[] =>
     [...methodsByPath].filter(([pattern]) => pathMatches(pattern, path)).flatMap(([, methods]) => [...methods]);
 
-  app.setNotFoundHandler((request: FastifyRequest, reply: FastifyReply) => {
+  const refuse = (request: FastifyRequest, reply: FastifyReply): never => {
     const path = request.url.split('?', 1)[0] ?? '';
     if (isApiPath(path)) refuseBrowsers(request);
     const allowed = allowedMethods(path);
     if (allowed.length === 0 || allowed.includes(request.method)) throw new ApiError('not_found');
     void reply.header('allow', allowed.join(', '));
     throw new ApiError('method_not_allowed');
+  };
+  app.setNotFoundHandler(refuse);
+  // Already here, because the framework has its own opinions about the bodies of some methods (QUERY).
+  app.addHook('onRequest', (request, reply, done) => {
+    if (request.is404) refuse(request, reply);
+    done();
   });
 }
 

@@ -6,10 +6,15 @@ import { priceCardOf } from '../pricing/priceCardOf.js';
 import { endJob } from './endJob.js';
 import { lockLeasedJob, type JobLease, type LeasedWrite } from './jobLease.js';
 
-export type InferenceCompletion =
-  | { readonly kind: 'succeeded'; readonly usage: TokenUsage; readonly result: InferenceResult }
+export type InferenceCompletion = {
+  readonly usage: TokenUsage;
+  /** The part of `usage.output_tokens` that the model thought with; 0 when left out. */
+  readonly reasoning_tokens?: number;
+} & (
+  | { readonly kind: 'succeeded'; readonly result: InferenceResult }
   /** "If generation occurred but extraction of the answer failed, known usage can still be charged." */
-  | { readonly kind: 'unusable'; readonly usage: TokenUsage; readonly error_code: JobErrorCode };
+  | { readonly kind: 'unusable'; readonly error_code: JobErrorCode }
+);
 
 /** running → succeeded, or failed with its tokens charged. */
 export async function completeInference(
@@ -20,9 +25,10 @@ export async function completeInference(
   return inTransaction<LeasedWrite>(db, async (trx) => {
     const job = await lockLeasedJob(trx, lease);
     if (job === null) return 'lost';
-    const { usage } = completion;
+    const { usage, reasoning_tokens = 0 } = completion;
     const charge = {
       usage,
+      reasoning_tokens,
       compute_microusd: computeChargeMicrousd(usage, priceCardOf(job.pricing_version)),
       storage_microusd: 0,
     };

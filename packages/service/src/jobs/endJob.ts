@@ -11,6 +11,8 @@ export interface JobEnding {
   readonly error_code: JobErrorCode | null;
   /** What is billed; work that was repeated or waived is not in it. */
   readonly usage: TokenUsage;
+  /** A part of `usage.output_tokens`; 0 when left out. */
+  readonly reasoning_tokens?: number;
   readonly compute_microusd: number;
   readonly storage_microusd: number;
   /** For the ledger. */

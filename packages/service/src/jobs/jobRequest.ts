@@ -1,4 +1,11 @@
-import { responseFormat, wireMessage, wireTool, wireToolChoice } from '@engraft/contract';
+import {
+  responseFormat,
+  wireMessage,
+  wireTool,
+  wireToolCall,
+  wireToolChoice,
+  type InferenceRequest,
+} from '@engraft/contract';
 import { z } from 'zod';
 
 /**
@@ -8,7 +15,8 @@ import { z } from 'zod';
 
 export const inferenceJobRequest = z.strictObject({
   kind: z.literal('inference'),
-  messages: z.array(wireMessage),
+  /** Chat has no limit of its own on the number of calls in a message. */
+  messages: z.array(wireMessage.extend({ tool_calls: z.array(wireToolCall).optional() })),
   /** Empty: none are offered. */
   tools: z.array(wireTool),
   tool_choice: wireToolChoice,
@@ -31,6 +39,23 @@ export const jobRequest = z.discriminatedUnion('kind', [inferenceJobRequest, int
 export type InferenceJobRequest = z.infer<typeof inferenceJobRequest>;
 export type InternalizationJobRequest = z.infer<typeof internalizationJobRequest>;
 export type JobRequest = z.infer<typeof jobRequest>;
+
+/** Fills in what an omitted field means, so that saying it makes no difference. */
+export function inferenceJobRequestOf(
+  request: Omit<InferenceRequest, 'subject_id' | 'tenant_id' | 'adapter_version'>,
+): InferenceJobRequest {
+  return {
+    kind: 'inference',
+    messages: request.messages,
+    // `strict: false` is all that can be said.
+    tools: (request.tools ?? []).map((tool) => ({ ...tool, function: { ...tool.function, strict: undefined } })),
+    tool_choice: request.tool_choice ?? 'auto',
+    parallel_tool_calls: request.parallel_tool_calls ?? true,
+    response_format: request.response_format ?? { type: 'text' },
+    max_output_tokens: request.max_output_tokens,
+    temperature: request.temperature,
+  };
+}
 
 /** Reads `jobs.request`. Throws if it is not what admission writes. */
 export function parseJobRequest(stored: unknown): JobRequest {

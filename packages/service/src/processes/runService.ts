@@ -42,27 +42,42 @@ export async function runService(config: Config, roles: Roles, onListening: (url
     logger.fatal({ err: error }, 'the embedded database is lost');
     process.exit(1);
   };
-  const installation = await openInstallation(config, { max_connections, onLost });
+  const running: Running = { installation: await openInstallation(config, { max_connections, onLost }) };
   try {
+    const { installation } = running;
     if (roles.api) await prepareFirstStart(installation.db, config.data_folder);
     const model = await loadModel(config, roles.worker, logger);
+    running.model = model;
     if (model.kind === 'missing') {
       if (!roles.api) throw new Error(model.reason);
       logger.error({ reason: model.reason }, 'no model can be loaded: requests for model work are refused');
     }
     const parts = { config, installation, model, logger, metrics: new Registry() };
-    const worker = roles.worker ? await openWorker(parts) : null;
-    const app = roles.api ? openApi(parts, worker) : null;
-    if (app !== null) onListening(await listen(app, config));
+    running.worker = roles.worker ? await openWorker(parts) : null;
+    if (roles.api) {
+      running.app = openApi(parts, running.worker);
+      onListening(await listen(running.app, config));
+    }
     logger.info({ pid: process.pid, ...roles }, 'started');
-
     logger.info({ signal: await told }, 'draining');
-    await Promise.all([worker?.stop(), app === null ? null : closeApi(app, config)]);
-    if (model.kind === 'loaded') await model.engine?.engine.close();
   } finally {
-    await installation.close();
+    await stop(running, config);
   }
   logger.info('stopped');
+}
+
+/** What has been started so far, so that a start that fails half-way stops it again. */
+interface Running {
+  readonly installation: Installation;
+  model?: ModelState;
+  worker?: RunningWorker | null;
+  app?: FastifyInstance;
+}
+
+async function stop({ installation, model, worker, app }: Running, config: Config): Promise<void> {
+  await Promise.all([worker?.stop(), app === undefined ? null : closeApi(app, config)]);
+  if (model?.kind === 'loaded') await model.engine?.engine.close();
+  await installation.close();
 }
 
 interface Parts {
@@ -100,7 +115,7 @@ async function openWorker({ config, installation, model, logger, metrics }: Part
 }
 
 function openApi(
-  { installation: { db }, model, logger, metrics }: Parts,
+  { config, installation: { db }, model, logger, metrics }: Parts,
   worker: RunningWorker | null,
 ): FastifyInstance {
   const readiness = async (): Promise<readonly string[]> => {
@@ -108,7 +123,8 @@ function openApi(
     return [...(reachable ? [] : ['database: unreachable']), ...missingOf(model)];
   };
   const onAdmitted = (): void => worker?.wake();
-  return buildApp({ ...admissionOf(model), db, onAdmitted, readiness, logger, metrics });
+  const { model_id, chat_wait_ms } = config;
+  return buildApp({ ...admissionOf(model), db, model_id, chat_wait_ms, onAdmitted, readiness, logger, metrics });
 }
 
 async function listen(app: FastifyInstance, { host, port, data_folder }: Config): Promise<string> {

@@ -10,6 +10,7 @@ import { buildApp, type AppOptions } from '../http/buildApp.js';
 import { createKey } from '../keys/createKey.js';
 import { grantCredit } from '../ledger/grantCredit.js';
 import { createProject } from '../projects/createProject.js';
+import { setProject } from '../projects/setProject.js';
 
 export interface TestApp {
   readonly app: FastifyInstance;
@@ -31,6 +32,9 @@ export function buildTestApp(db: Kysely<Database>, overrides: Partial<AppOptions
     countTokens: countUnits,
     contextLength: 100_000,
     execution: 'on',
+    model_id: 'model-5.3',
+    // No worker runs unless a test starts one.
+    chat_wait_ms: 0,
     readiness: () => Promise.resolve([]),
     logger: pino({ level: 'debug' }, sink),
     metrics: new Registry(),
@@ -46,12 +50,13 @@ export function countUnits(prompt: ChatPrompt): number {
 
 let created_projects = 0;
 
-/** A project with credit; 100 USD unless said otherwise. Returns its id. */
+/** A project with credit, 100 USD unless said otherwise, and no noticeable limit of requests. Returns its id. */
 export async function createTestProject(db: Kysely<Database>, credit_microusd = 100_000_000): Promise<string> {
   created_projects += 1;
   const outcome = await createProject(db, { name: `project ${created_projects}` });
   if (outcome.kind !== 'created') throw new Error(outcome.kind);
   const { id } = outcome.project;
+  await setProject(db, id, { requests_per_minute: 60_000_000 });
   if (credit_microusd > 0) await grantCredit(db, { project_id: id, amount_microusd: credit_microusd, memo: 'test' });
   return id;
 }

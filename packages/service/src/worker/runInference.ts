@@ -51,14 +51,17 @@ function needsValidation({ response_format, tools }: InferenceJobRequest): boole
 
 /** "JSON is validated after generation, not constrained; invalid JSON yields a failed job with consumed tokens charged." */
 function validate(generated: GenerateResult, request: InferenceJobRequest): InferenceCompletion {
-  const usage = toTokenUsage(generated.usage);
-  const unusable = (error_code: JobErrorCode): InferenceCompletion => ({ kind: 'unusable', usage, error_code });
+  const measured = {
+    usage: toTokenUsage(generated.usage),
+    reasoning_tokens: generated.usage.reasoningTokens,
+  };
+  const unusable = (error_code: JobErrorCode): InferenceCompletion => ({ ...measured, kind: 'unusable', error_code });
   if (generated.invalidToolCall !== undefined) return unusable('invalid_tool_call');
   const is_answer = generated.toolCalls.length === 0;
   if (is_answer && request.response_format.type === 'json_object' && !isJsonObject(generated.text)) {
     return unusable('invalid_json_output');
   }
-  return { kind: 'succeeded', usage, result: toResult(generated) };
+  return { ...measured, kind: 'succeeded', result: toResult(generated) };
 }
 
 function isJsonObject(text: string): boolean {

@@ -1,7 +1,7 @@
-import { readInferenceRequest, type InferenceRequest } from '@engraft/contract';
+import { readInferenceRequest } from '@engraft/contract';
 import type { FastifyInstance } from 'fastify';
 import { admitJob, type AdmissionContext } from '../../admission/admitJob.js';
-import type { InferenceJobRequest } from '../../jobs/jobRequest.js';
+import { inferenceJobRequestOf } from '../../jobs/jobRequest.js';
 import { keyOf } from '../authenticateRequest.js';
 import { readJsonBody, refuseQueryParameters } from '../readBody.js';
 import { requiredIdempotencyKey, selectedTenant } from '../readHeaders.js';
@@ -22,22 +22,8 @@ export function inferenceRoute(api: FastifyInstance, context: AdmissionContext):
       adapter_version: body.adapter_version,
       endpoint,
       idempotency_key,
-      request: toJobRequest(body),
+      request: inferenceJobRequestOf(body),
     });
     return sendReceipt(reply, outcome);
   });
-}
-
-/** Fills in what an omitted field means, so that saying it makes no difference. */
-function toJobRequest(body: InferenceRequest): InferenceJobRequest {
-  return {
-    kind: 'inference',
-    messages: body.messages,
-    tools: body.tools ?? [],
-    tool_choice: body.tool_choice ?? 'auto',
-    parallel_tool_calls: body.parallel_tool_calls ?? true,
-    response_format: body.response_format ?? { type: 'text' },
-    max_output_tokens: body.max_output_tokens,
-    temperature: body.temperature,
-  };
 }

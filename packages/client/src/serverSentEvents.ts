@@ -1,0 +1,15 @@
+/** The data of each server-sent event, comments passed over; see the HTML standard. Only `data` fields are read. */
+export async function* readEventData(body: AsyncIterable<Uint8Array>): AsyncGenerator<string, void> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const bytes of body) {
+    rest += decoder.decode(bytes, { stream: true });
+    const events = rest.split(/\r?\n\r?\n/);
+    // An event without its blank line is not complete.
+    rest = events.pop() ?? '';
+    for (const event of events) {
+      const data = event.split(/\r?\n/).flatMap((line) => /^data:\s?(.*)$/.exec(line)?.[1] ?? []);
+      if (data.length > 0) yield data.join('\n');
+    }
+  }
+}

@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import { functionName, identifier, toolCallId } from './identifiers.js';
+import { limits } from './limits.js';
+import { responseFormat, wireTool, wireToolCall, wireToolChoice } from './requests.js';
+import { textOfUnits } from './text.js';
+
+/**
+ * The body of `POST /v1/chat/completions`, as it is on the wire; `readChatRequest` turns it into the same inference as
+ * the native endpoint's. "`null` for an optional top-level field means omitted, as OpenAI's clients send it."
+ */
+
+const textPart = z.strictObject({ type: z.literal('text'), text: z.string() });
+
+export const chatMessage = z.strictObject({
+  role: z.enum(['system', 'developer', 'user', 'assistant', 'tool']),
+  content: z
+    .union([textOfUnits(0, limits.message_content_units), z.array(textPart), z.null()], {
+      error: `must be a string of at most ${limits.message_content_units} UTF-16 units, an array of {type: 'text', text}, or null`,
+    })
+    .optional(),
+  name: functionName.optional(),
+  tool_calls: z.array(wireToolCall).optional(),
+  tool_call_id: toolCallId.optional(),
+});
+
+const outputTokens = z.int().min(limits.output_tokens_min).max(limits.output_tokens_max);
+
+export const chatRequest = z.strictObject({
+  model: z.string(),
+  messages: z.array(chatMessage).min(limits.messages_min).max(limits.messages_max),
+  subject_id: identifier.nullish(),
+  tenant_id: identifier.nullish(),
+  adapter_version: identifier.nullish(),
+  max_completion_tokens: outputTokens
+    .nullish()
+    .describe(`Includes reasoning; ${limits.output_tokens_default} when neither it nor max_tokens is given.`),
+  max_tokens: outputTokens.nullish().describe('Legacy alias of max_completion_tokens; never send both.'),
+  temperature: z
+    .number()
+    .min(limits.temperature_min)
+    .max(limits.temperature_max)
+    .nullable()
+    .default(limits.temperature_default),
+  n: z.literal(1).nullish(),
+  tools: z.array(wireTool).max(limits.tools_max).nullish(),
+  tool_choice: wireToolChoice.nullish(),
+  parallel_tool_calls: z.boolean().nullish(),
+  response_format: responseFormat.nullish(),
+  stream: z.boolean().nullable().default(false),
+  stream_options: z.strictObject({ include_usage: z.boolean().optional() }).nullish(),
+});
+
+export type ChatMessageInput = z.infer<typeof chatMessage>;
+export type ChatRequest = z.infer<typeof chatRequest>;
+/** What a caller may send. */
+export type ChatRequestInput = z.input<typeof chatRequest>;

@@ -1,0 +1,107 @@
+import { chatRequest, type ChatMessageInput, type ChatRequest } from './chatRequest.js';
+import { findConversationProblem, findSizeProblem } from './conversation.js';
+import { limits } from './limits.js';
+import { readRequest, type ReadOutcome } from './readRequest.js';
+import type { InferenceRequest, WireMessage } from './requests.js';
+
+/** A chat request in the terms of the native endpoint, and how its answer is to be sent. */
+export interface ChatReading {
+  readonly subject_id: string | undefined;
+  readonly tenant_id: string | undefined;
+  readonly adapter_version: string | undefined;
+  readonly inference: Omit<InferenceRequest, 'subject_id' | 'tenant_id' | 'adapter_version'>;
+  readonly delivery: ChatDelivery;
+}
+
+/** Transport: it changes nothing about the job. */
+export interface ChatDelivery {
+  readonly stream: boolean;
+  readonly include_usage: boolean;
+}
+
+/**
+ * The body of `POST /v1/chat/completions`, with every rule that needs nothing but the body: `developer` read as
+ * `system`, text parts joined, `max_tokens` read as `max_completion_tokens`, `null` of optional fields as omitted.
+ */
+export function readChatRequest(body: unknown, model_id: string): ReadOutcome<ChatReading> {
+  const outcome = readRequest(chatRequest, body);
+  if (outcome.kind === 'invalid') return outcome;
+  const request = outcome.value;
+  const problem = findFieldProblem(request, model_id) ?? findMessageProblem(request.messages);
+  if (problem !== null) return { kind: 'invalid', ...problem };
+  const value = normalise(request);
+  // The schema has seen that the body is an object with these fields; their size is taken as they were sent.
+  const sent = body as { messages: unknown; tools?: unknown };
+  const whole =
+    findConversationProblem(value.inference) ?? findSizeProblem({ ...sent, tools: sent.tools ?? undefined });
+  return whole === null ? { kind: 'read', value } : { kind: 'invalid', ...whole };
+}
+
+interface Problem {
+  readonly param: string;
+  readonly message: string;
+}
+
+function findFieldProblem(request: ChatRequest, model_id: string): Problem | null {
+  if (request.model !== model_id) return { param: 'model', message: `the only model is ${model_id}` };
+  if (isGiven(request.max_tokens) && isGiven(request.max_completion_tokens)) {
+    return { param: 'max_tokens', message: 'send max_completion_tokens alone; this is its legacy alias' };
+  }
+  return null;
+}
+
+/** "null allowed for assistant messages carrying function calls", and so is leaving `content` out. */
+function findMessageProblem(messages: readonly ChatMessageInput[]): Problem | null {
+  for (const [index, message] of messages.entries()) {
+    const param = `messages[${index}].content`;
+    const calls = message.role === 'assistant' && (message.tool_calls?.length ?? 0) > 0;
+    if (!isGiven(message.content) && !calls) {
+      return { param, message: 'only an assistant message that makes tool calls may go without text' };
+    }
+    if (textOf(message.content).length > limits.message_content_units) {
+      return { param, message: `its parts must take at most ${limits.message_content_units} UTF-16 units together` };
+    }
+  }
+  return null;
+}
+
+function normalise(request: ChatRequest): ChatReading {
+  const max_output_tokens = request.max_completion_tokens ?? request.max_tokens ?? limits.output_tokens_default;
+  return {
+    subject_id: request.subject_id ?? undefined,
+    tenant_id: request.tenant_id ?? undefined,
+    adapter_version: request.adapter_version ?? undefined,
+    inference: {
+      messages: request.messages.map(toWireMessage),
+      tools: request.tools ?? undefined,
+      tool_choice: request.tool_choice ?? undefined,
+      parallel_tool_calls: request.parallel_tool_calls ?? undefined,
+      response_format: request.response_format ?? undefined,
+      max_output_tokens,
+      temperature: request.temperature ?? limits.temperature_default,
+    },
+    delivery: {
+      stream: request.stream ?? false,
+      include_usage: request.stream_options?.include_usage ?? false,
+    },
+  };
+}
+
+/** "`developer` as `system`, a text-part array joined to a string"; no calls are the same as none given. */
+function toWireMessage({ role, content, tool_calls, ...others }: ChatMessageInput): WireMessage {
+  return {
+    ...others,
+    role: role === 'developer' ? 'system' : role,
+    content: textOf(content),
+    ...(tool_calls === undefined || tool_calls.length === 0 ? {} : { tool_calls }),
+  };
+}
+
+function textOf(content: ChatMessageInput['content']): string {
+  if (typeof content === 'string') return content;
+  return (content ?? []).map(({ text }) => text).join('');
+}
+
+function isGiven<Value>(value: Value): value is NonNullable<Value> {
+  return value !== null && value !== undefined;
+}

@@ -1,0 +1,48 @@
+import { Readable } from 'node:stream';
+import type { FastifyReply } from 'fastify';
+
+/** Server-sent events, as the HTML standard defines them. */
+
+export function dataEvent(value: unknown): string {
+  return `data: ${JSON.stringify(value)}\n\n`;
+}
+
+/** What OpenAI's clients take for the end. */
+export const doneEvent = 'data: [DONE]\n\n';
+
+/** Parsers pass over it; connections stay open for it. */
+export const keepaliveComment = ': keepalive\n\n';
+
+/** Sends what the generator yields, as it comes. The generator is ended when the client goes away. */
+export function sendEventStream(reply: FastifyReply, events: AsyncGenerator<string, void>): FastifyReply {
+  return (
+    reply
+      .type('text/event-stream; charset=utf-8')
+      // A proxy that collects the response would hold back the keepalives.
+      .header('x-accel-buffering', 'no')
+      .send(Readable.from(events))
+  );
+}
+
+/** Yields a keepalive at once and then at every interval until the promise is settled, and returns its value. */
+export async function* keepAliveUntil<Value>(promise: Promise<Value>, every_ms: number): AsyncGenerator<string, Value> {
+  const settled = promise.then(
+    () => true,
+    () => true,
+  );
+  do yield keepaliveComment;
+  while (!(await settlesWithin(settled, every_ms)));
+  return promise;
+}
+
+async function settlesWithin(settled: Promise<boolean>, duration_ms: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(resolve, duration_ms, false);
+  });
+  try {
+    return await Promise.race([settled, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,98 @@
+import { baseVersion, readChatRequest, type ChatReading } from '@engraft/contract';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { admitChatJob } from '../../admission/admitChatJob.js';
+import type { AdmissionContext } from '../../admission/admitJob.js';
+import { awaitInference, type InferenceWait } from '../../jobs/awaitInference.js';
+import { inferenceJobRequestOf } from '../../jobs/jobRequest.js';
+import type { JobWatcher } from '../../jobs/jobWatcher.js';
+import type { InferenceOutcome } from '../../jobs/readInferenceOutcome.js';
+import { envelopeOf, refusalOf, toApiError } from '../apiErrors.js';
+import { keyOf } from '../authenticateRequest.js';
+import { chatChunksOf, chatCompletionOf, chatConflictOf } from '../chatAnswer.js';
+import { describeError } from '../describeError.js';
+import { dataEvent, doneEvent, keepAliveUntil, sendEventStream } from '../eventStream.js';
+import { invalid, readJsonBody, refuseQueryParameters } from '../readBody.js';
+import { givenOrNewIdempotencyKey, selectedSubject, selectedTenant } from '../readHeaders.js';
+
+const endpoint = '/v1/chat/completions';
+
+export interface ChatContext extends AdmissionContext {
+  /** What `model` must be. */
+  readonly model_id: string;
+  /** How long a request waits for its job; 0: not at all. */
+  readonly chat_wait_ms: number;
+  readonly keepalive_ms: number;
+  readonly watcher: JobWatcher;
+}
+
+/**
+ * `POST /v1/chat/completions`: "waits for the same kind of job and returns its result synchronously (or as buffered
+ * SSE)". "Cancelling the client stream does not cancel the job."
+ */
+export function chatRoute(api: FastifyInstance, context: ChatContext): void {
+  const { db, watcher, chat_wait_ms, model_id } = context;
+  api.post('/chat/completions', { config: { anyScopeOf: ['inference'] } }, async (request, reply) => {
+    refuseQueryParameters(request);
+    const idempotency_key = givenOrNewIdempotencyKey(request);
+    const chat = readJsonBody(request, (body) => readChatRequest(body, model_id));
+    const job_id = await admit(context, request, chat, idempotency_key);
+    void reply.headers({ 'x-service-job-id': job_id, 'idempotency-key': idempotency_key });
+
+    const wait: InferenceWait = { job_id, wait_ms: chat_wait_ms, signal: goneSignal(reply) };
+    if (chat.delivery.stream) return sendEventStream(reply, chatEvents(context, request, chat, wait));
+    const outcome = await awaitInference(db, watcher, wait);
+    if (outcome.kind !== 'succeeded') throw chatConflictOf(outcome, job_id);
+    return reply.send(chatCompletionOf(outcome.inference, model_id));
+  });
+}
+
+async function admit(
+  context: ChatContext,
+  request: FastifyRequest,
+  { subject_id: body_subject_id, tenant_id: body_tenant_id, adapter_version, inference }: ChatReading,
+  idempotency_key: string,
+): Promise<string> {
+  const tenant_id = selectedTenant(request, body_tenant_id);
+  const subject_id = selectedSubject(request, body_subject_id);
+  if (subject_id === null && adapter_version !== undefined && adapter_version !== baseVersion) {
+    throw invalid('adapter_version', 'a version is pinned together with its subject');
+  }
+  const outcome = await admitChatJob(context, {
+    key: keyOf(request),
+    tenant_id,
+    subject_id,
+    adapter_version,
+    endpoint,
+    idempotency_key,
+    request: inferenceJobRequestOf(inference),
+  });
+  if (outcome.kind === 'refused') throw refusalOf(outcome.code);
+  return outcome.job_id;
+}
+
+/** The status has been sent: from here on an error is "the same envelope in a data frame before `[DONE]`". */
+async function* chatEvents(
+  { db, watcher, model_id, keepalive_ms }: ChatContext,
+  request: FastifyRequest,
+  { delivery }: ChatReading,
+  wait: InferenceWait,
+): AsyncGenerator<string, void> {
+  try {
+    const outcome: InferenceOutcome = yield* keepAliveUntil(awaitInference(db, watcher, wait), keepalive_ms);
+    if (outcome.kind !== 'succeeded') throw chatConflictOf(outcome, wait.job_id);
+    for (const chunk of chatChunksOf(outcome.inference, model_id, delivery)) yield dataEvent(chunk);
+  } catch (error) {
+    const answer = toApiError(error);
+    request.state.error_code = answer.code;
+    if (answer.status >= 500) request.log.error({ error_code: answer.code, error: describeError(error) }, 'failed');
+    yield dataEvent(envelopeOf(answer, request.id));
+  }
+  yield doneEvent;
+}
+
+/** Aborted when the client has gone away; and when all is sent, which is then of no interest. */
+function goneSignal(reply: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  reply.raw.once('close', () => gone.abort());
+  return gone.signal;
+}

@@ -1,0 +1,29 @@
+import { createHash } from 'node:crypto';
+import { openApiDocument } from '@engraft/contract';
+import type { FastifyInstance } from 'fastify';
+import { renderReference } from '../docs/page.js';
+import { style } from '../docs/style.js';
+
+/** The page runs no script and loads nothing; its one style sheet is known by its hash. */
+const content_security_policy = [
+  "default-src 'none'",
+  `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** `GET /openapi.json` and the same for people at `GET /docs`: without a key, not under `/v1`. */
+export function descriptionRoutes(app: FastifyInstance, { model_id }: { readonly model_id: string }): void {
+  const document = openApiDocument(model_id);
+  const page = renderReference(document);
+
+  app.get('/openapi.json', () => document);
+
+  app.get('/docs', async (_request, reply) => {
+    return reply
+      .type('text/html; charset=utf-8')
+      .header('content-security-policy', content_security_policy)
+      .header('x-content-type-options', 'nosniff')
+      .send(page);
+  });
+}

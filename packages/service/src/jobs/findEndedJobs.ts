@@ -1,0 +1,13 @@
+import { sql, type Kysely } from 'kysely';
+import type { Database } from '../db/schema.js';
+
+/** Those of the jobs that nobody need wait for any more: ended, or in need of an operator. */
+export async function findEndedJobs(db: Kysely<Database>, job_ids: readonly string[]): Promise<string[]> {
+  const rows = await db
+    .selectFrom('jobs')
+    .select('id')
+    .where(sql<boolean>`id = any(${job_ids})`)
+    .where('status', 'not in', ['queued', 'running'])
+    .execute();
+  return rows.map(({ id }) => id);
+}

@@ -1,0 +1,63 @@
+import type { JobList, JobListQuery, TenantId } from '@engraft/contract';
+import type { Kysely } from 'kysely';
+import type { Database } from '../db/schema.js';
+import { isId } from '../ids.js';
+import { tenantIs } from '../tenants/tenantIs.js';
+
+export interface JobNamespace {
+  readonly project_id: string;
+  readonly tenant_id: TenantId;
+}
+
+export type ListJobsOutcome = { readonly kind: 'listed'; readonly page: JobList } | { readonly kind: 'invalid_cursor' };
+
+/**
+ * A page of the namespace's jobs, "newest first": in the reverse order of their sequence, below that of the job at
+ * which the page before ended. Jobs that are added meanwhile come above it, so that none is skipped or repeated.
+ */
+export async function listJobs(
+  db: Kysely<Database>,
+  namespace: JobNamespace,
+  { limit, cursor }: JobListQuery,
+): Promise<ListJobsOutcome> {
+  const below = cursor === undefined ? null : await findCursor(db, namespace, cursor);
+  if (below === undefined) return { kind: 'invalid_cursor' };
+  const rows = await db
+    .selectFrom('jobs')
+    .select(['id', 'kind', 'status', 'phase', 'adapter_version', 'created_at'])
+    .where('project_id', '=', namespace.project_id)
+    .where(tenantIs('tenant_id', namespace.tenant_id))
+    .$if(below !== null, (query) => query.where('sequence', '<', below))
+    .orderBy('sequence', 'desc')
+    // One more than the page, to see whether there is a next one.
+    .limit(limit + 1)
+    .execute();
+  const data = rows.slice(0, limit).map((row) => ({ ...row, created_at: row.created_at.toISOString() }));
+  const last = rows.length > limit ? data.at(-1) : undefined;
+  return { kind: 'listed', page: { data, next_cursor: last === undefined ? null : cursorAfter(last.id) } };
+}
+
+const cursor_prefix = 'after_';
+
+/** Names the job rather than its sequence, which would tell how many jobs other projects have. */
+function cursorAfter(job_id: string): string {
+  return job_id.replace(/^job_/, cursor_prefix);
+}
+
+/** The sequence of the cursor's job; `undefined` when it is no cursor of this namespace. */
+async function findCursor(
+  db: Kysely<Database>,
+  { project_id, tenant_id }: JobNamespace,
+  cursor: string,
+): Promise<number | undefined> {
+  const job_id = cursor.replace(cursor_prefix, 'job_');
+  if (!cursor.startsWith(cursor_prefix) || !isId('job', job_id)) return undefined;
+  const row = await db
+    .selectFrom('jobs')
+    .select('sequence')
+    .where('id', '=', job_id)
+    .where('project_id', '=', project_id)
+    .where(tenantIs('tenant_id', tenant_id))
+    .executeTakeFirst();
+  return row?.sequence;
+}

@@ -1,0 +1,59 @@
+import { inferenceResult, type InferenceResult, type JobErrorCode, type TokenUsage } from '@engraft/contract';
+import type { Kysely } from 'kysely';
+import type { Database } from '../db/schema.js';
+
+/** What a caller who waits for an inference gets to know. */
+export type InferenceOutcome =
+  | { readonly kind: 'succeeded'; readonly inference: SucceededInference }
+  | { readonly kind: 'failed'; readonly error_code: JobErrorCode }
+  | { readonly kind: 'reconciliation_required' }
+  | { readonly kind: 'pending' };
+
+export interface SucceededInference {
+  readonly job_id: string;
+  readonly subject_id: string;
+  readonly adapter_version: string;
+  readonly result: InferenceResult;
+  readonly usage: TokenUsage;
+  /** A part of `usage.output_tokens`. */
+  readonly reasoning_tokens: number;
+  readonly created_at: Date;
+}
+
+/** How the inference job stands. Throws if there is no such job, or what it left behind is not of the contract. */
+export async function readInferenceOutcome(db: Kysely<Database>, job_id: string): Promise<InferenceOutcome> {
+  const row = await db
+    .selectFrom('jobs')
+    .select(['status', 'error_code', 'result', 'subject_name', 'adapter_version', 'created_at', 'reasoning_tokens'])
+    .select(['input_tokens', 'output_tokens', 'cached_input_tokens', 'training_tokens'])
+    .where('id', '=', job_id)
+    .where('kind', '=', 'inference')
+    .executeTakeFirstOrThrow();
+  switch (row.status) {
+    case 'queued':
+    case 'running':
+      return { kind: 'pending' };
+    case 'reconciliation_required':
+      return { kind: 'reconciliation_required' };
+    case 'failed':
+      return { kind: 'failed', error_code: row.error_code ?? 'internal_error' };
+    case 'succeeded':
+      break;
+    case 'ready':
+    case 'rejected':
+      throw new Error(`inference job ${job_id} is ${row.status}`);
+  }
+  const { input_tokens, output_tokens, cached_input_tokens, training_tokens } = row;
+  return {
+    kind: 'succeeded',
+    inference: {
+      job_id,
+      subject_id: row.subject_name,
+      adapter_version: row.adapter_version,
+      result: inferenceResult.parse(row.result),
+      usage: { input_tokens, output_tokens, cached_input_tokens, training_tokens },
+      reasoning_tokens: row.reasoning_tokens,
+      created_at: row.created_at,
+    },
+  };
+}

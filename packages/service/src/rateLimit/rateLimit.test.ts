@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { sql } from 'kysely';
+import { openDatabase } from '../db/database.js';
+import { setProject } from '../projects/setProject.js';
+import { buildTestApp, call, createTestKey, createTestProject, type TestKey } from '../testing/testApp.js';
+import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js';
+import { takeRequest } from './takeRequest.js';
+
+let database: TestDatabase;
+before(async () => (database = await openTestDatabase()));
+after(() => database.close());
+
+async function createLimitedKey(requests_per_minute: number): Promise<TestKey> {
+  const project_id = await createTestProject(database.db);
+  await setProject(database.db, project_id, { requests_per_minute });
+  return createTestKey(database.db, project_id);
+}
+
+/** Lets time pass for a key, without waiting. */
+async function age(key: TestKey, seconds: number): Promise<void> {
+  await sql`update rate_limits set full_at = full_at - make_interval(secs => ${seconds}) where api_key_id = ${key.id}`.execute(
+    database.db,
+  );
+}
+
+describe('requests per minute', () => {
+  test('as many are taken at once as the limit says, and then one for each step of the minute', async () => {
+    const key = await createLimitedKey(6);
+    const remaining: number[] = [];
+    for (let request = 0; request < 6; request += 1) {
+      const allowance = await takeRequest(database.db, key);
+      assert.deepEqual([allowance.kind, allowance.limit_requests], ['taken', 6]);
+      remaining.push(allowance.remaining_requests);
+    }
+    assert.deepEqual(remaining, [5, 4, 3, 2, 1, 0]);
+    const refused = await takeRequest(database.db, key);
+    assert.deepEqual([refused.kind, refused.remaining_requests], ['refused', 0]);
+    assert.ok(refused.retry_after_ms > 0 && refused.retry_after_ms <= 10_000, `${refused.retry_after_ms}`);
+    assert.ok(refused.reset_ms > 50_000 && refused.reset_ms <= 60_000, `${refused.reset_ms}`);
+    await age(key, 10);
+    assert.equal((await takeRequest(database.db, key)).kind, 'taken');
+    assert.equal((await takeRequest(database.db, key)).kind, 'refused');
+    await age(key, 3_600);
+    assert.equal((await takeRequest(database.db, key)).remaining_requests, 5);
+  });
+
+  test('a refused request is not counted', async () => {
+    const key = await createLimitedKey(1);
+    const kinds: string[] = [];
+    for (let request = 0; request < 4; request += 1) kinds.push((await takeRequest(database.db, key)).kind);
+    assert.deepEqual(kinds, ['taken', 'refused', 'refused', 'refused']);
+    await age(key, 60);
+    assert.equal((await takeRequest(database.db, key)).kind, 'taken');
+  });
+
+  test('simultaneous requests of several processes never pass the limit together', async () => {
+    const key = await createLimitedKey(20);
+    const other = openDatabase(database.url, { maxConnections: 8 });
+    const allowances = await Promise.all(
+      Array.from({ length: 60 }, (_, request) => takeRequest(request % 2 === 0 ? database.db : other, key)),
+    );
+    await other.destroy();
+    // One more may be freed while they run.
+    const taken = allowances.filter(({ kind }) => kind === 'taken').length;
+    assert.ok(taken === 20 || taken === 21, `${taken}`);
+  });
+
+  test('"`requests_per_minute` per key": each key has its own, and a changed setting holds from the next request', async () => {
+    const key = await createLimitedKey(1);
+    const second = await createTestKey(database.db, key.project_id);
+    assert.equal((await takeRequest(database.db, key)).kind, 'taken');
+    assert.equal((await takeRequest(database.db, second)).kind, 'taken');
+    assert.equal((await takeRequest(database.db, key)).kind, 'refused');
+    await setProject(database.db, key.project_id, { requests_per_minute: 120 });
+    assert.equal((await takeRequest(database.db, key)).kind, 'refused');
+    await age(key, 1);
+    assert.equal((await takeRequest(database.db, key)).kind, 'taken');
+  });
+});
+
+describe('"429: rate limited"', () => {
+  test('`rate_limited` is retryable: "with `Retry-After` and the `x-ratelimit-*` headers that OpenAI clients read", on successes too', async () => {
+    const key = await createLimitedKey(2);
+    const { app } = buildTestApp(database.db);
+    const get = () => call(app, 'GET', '/v1/subjects', { key });
+    const first = await get();
+    assert.equal(first.statusCode, 200);
+    assert.equal(first.headers['x-ratelimit-limit-requests'], '2');
+    assert.equal(first.headers['x-ratelimit-remaining-requests'], '1');
+    assert.equal(first.headers['x-ratelimit-reset-requests'], '30s');
+    assert.equal(first.headers['retry-after'], undefined);
+    await get();
+    const refused = await get();
+    assert.equal(refused.statusCode, 429);
+    const { error } = refused.json<{ error: Record<string, unknown> }>();
+    assert.deepEqual([error['code'], error['retryable']], ['rate_limited', true]);
+    assert.equal(error['request_id'], refused.headers['x-request-id']);
+    assert.equal(refused.headers['x-ratelimit-remaining-requests'], '0');
+    assert.match(String(refused.headers['x-ratelimit-reset-requests']), /^\d+(\.\d+)?s$/);
+    const retry_after_s = Number(refused.headers['retry-after']);
+    assert.ok(Number.isInteger(retry_after_s) && retry_after_s >= 1 && retry_after_s <= 30);
+    await age(key, retry_after_s);
+    assert.equal((await get()).statusCode, 200);
+    await app.close();
+  });
+
+  test('a restart or a second process neither resets nor doubles the count', async () => {
+    const key = await createLimitedKey(3);
+    const statuses: number[] = [];
+    for (let process = 0; process < 2; process += 1) {
+      const db = openDatabase(database.url, { maxConnections: 1 });
+      const { app } = buildTestApp(db);
+      for (let request = 0; request < 2; request += 1) {
+        statuses.push((await call(app, 'GET', '/v1/subjects', { key })).statusCode);
+      }
+      await app.close();
+      await db.destroy();
+    }
+    assert.deepEqual(statuses, [200, 200, 200, 429]);
+  });
+
+  test('"key → scope → rate → body size": a refused scope does not count, an oversized body does', async () => {
+    const key = await createLimitedKey(1);
+    const reader = await createTestKey(database.db, key.project_id, { scopes: ['read'] });
+    const { app } = buildTestApp(database.db);
+    const post = async (with_key: TestKey) =>
+      (await call(app, 'POST', '/v1/inferences', { key: with_key, body: '['.repeat(100_001) })).statusCode;
+    assert.deepEqual([await post(reader), await post(reader)], [403, 403]);
+    assert.equal((await call(app, 'GET', '/v1/subjects', { key: reader })).statusCode, 200);
+    assert.deepEqual([await post(key), await post(key)], [413, 429]);
+    await app.close();
+  });
+});

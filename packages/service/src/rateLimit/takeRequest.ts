@@ -1,0 +1,70 @@
+import { sql, type Kysely } from 'kysely';
+import type { Database } from '../db/schema.js';
+
+/** One request counted against its key, or refused and not counted. */
+export interface RequestAllowance {
+  readonly kind: 'taken' | 'refused';
+  /** The project's `requests_per_minute`, for each of its keys. */
+  readonly limit_requests: number;
+  /** How many more requests would be taken at once. */
+  readonly remaining_requests: number;
+  /** Until all of the limit is free again. */
+  readonly reset_ms: number;
+  /** Until one more request is taken; 0 when one is free. */
+  readonly retry_after_ms: number;
+}
+
+const window_ms = 60_000;
+
+/**
+ * Takes one request from the key's bucket of `requests_per_minute`, which refills evenly (the generic cell rate
+ * algorithm: all that is kept is when the bucket is full). One statement on the database's clock, so any number of
+ * processes share the count. Its commit does not wait for the disk: a power cut may forget the last half second of
+ * counting, and no request pays for a flush.
+ */
+export async function takeRequest(
+  db: Kysely<Database>,
+  key: { readonly id: string; readonly project_id: string },
+): Promise<RequestAllowance> {
+  // Of a refused request `bucket.full_at` is from before the statement: under contention a little early, never missing
+  // but for a key's very first requests.
+  const { rows } = await sql<{ requests_per_minute: number; taken: boolean; full_after_ms: number }>`
+    with settings as materialized (
+      select requests_per_minute, interval '1 minute' / requests_per_minute as step,
+        set_config('synchronous_commit', 'off', true)
+      from projects where id = ${key.project_id}
+    ), taken as (
+      insert into rate_limits as bucket (api_key_id, full_at)
+      select ${key.id}, now() + step from settings
+      on conflict (api_key_id) do update
+        set full_at = greatest(bucket.full_at, now()) + (excluded.full_at - now())
+        where greatest(bucket.full_at, now()) + (excluded.full_at - now()) <= now() + interval '1 minute'
+      returning full_at
+    )
+    select requests_per_minute, taken.full_at is not null as taken,
+      (extract(epoch from coalesce(taken.full_at, bucket.full_at, now() + interval '1 minute') - now()) * 1000)::float8
+        as full_after_ms
+    from settings left join taken on true left join rate_limits as bucket on bucket.api_key_id = ${key.id}
+  `.execute(db);
+  const [row] = rows;
+  if (row === undefined) throw new Error(`project ${key.project_id} does not exist`);
+  return describeAllowance(row.taken ? 'taken' : 'refused', row.requests_per_minute, Math.max(0, row.full_after_ms));
+}
+
+function describeAllowance(
+  kind: RequestAllowance['kind'],
+  limit_requests: number,
+  full_after_ms: number,
+): RequestAllowance {
+  const step_ms = window_ms / limit_requests;
+  // The database keeps microseconds, so a step may be rounded by as much.
+  const free = Math.floor((window_ms - full_after_ms) / step_ms + 1e-3);
+  const remaining_requests = kind === 'refused' ? 0 : Math.min(Math.max(free, 0), limit_requests - 1);
+  return {
+    kind,
+    limit_requests,
+    remaining_requests,
+    reset_ms: full_after_ms,
+    retry_after_ms: remaining_requests > 0 ? 0 : Math.max(0, full_after_ms + step_ms - window_ms),
+  };
+}

@@ -1,0 +1,40 @@
+import { sql, type Kysely } from 'kysely';
+import type { Database } from '../db/schema.js';
+import { verifyLedger } from '../ledger/verifyLedger.js';
+
+/** How many jobs there are, and everything that an admission cut in half would have left behind. */
+export interface StateReport {
+  readonly jobs: number;
+  readonly half_states: readonly string[];
+}
+
+/**
+ * A job comes with its idempotency key, its reservation and its subject, or not at all; and the ledger agrees with
+ * itself. Call it when no request is under way.
+ */
+export async function findHalfStates(db: Kysely<Database>): Promise<StateReport> {
+  const { rows } = await sql<{ what: string }>`
+    select 'job without its idempotency key: ' || id as what from jobs
+      where not exists (select from idempotency_keys where job_id = jobs.id)
+    union all
+    select 'job without its reservation: ' || id from jobs
+      where not exists (select from transfers where job_id = jobs.id and kind = 'reserve'
+        and amount_microusd = jobs.reserved_microusd)
+    union all
+    select 'subject that no job named: ' || name from subjects
+      where not exists (select from jobs where subject_ref = subjects.id)
+    union all
+    select 'balances hold more or less than the open jobs: ' || project_id from accounts
+      where kind = 'reserved' and balance_microusd <>
+        (select coalesce(sum(reserved_microusd), 0) from jobs where project_id = accounts.project_id and not settled)
+  `.execute(db);
+  const { differences } = await verifyLedger(db);
+  const { count } = await db
+    .selectFrom('jobs')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  return {
+    jobs: count,
+    half_states: [...rows.map(({ what }) => what), ...differences.map((each) => JSON.stringify(each))],
+  };
+}

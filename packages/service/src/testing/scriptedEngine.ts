@@ -1,0 +1,33 @@
+import type { Engine, GenerateRequest, GenerateResult } from '@engraft/engine';
+
+/** What the test wants the model to have written; the rest is that of a short answer. */
+export type ScriptedReply = Partial<GenerateResult> | Promise<Partial<GenerateResult>>;
+
+/**
+ * A fault injector: in place of a model, an engine that answers as a test dictates, with tool calls, reasoning and
+ * silences that no small model produces when asked. It can do nothing but answer.
+ */
+export function scriptedEngine(reply: (request: GenerateRequest) => ScriptedReply): Engine {
+  const unable = (): Promise<never> => Promise.reject(new Error('a scripted engine only answers'));
+  return {
+    generate: async (request, { signal } = {}) => {
+      const cancelled = new Promise<never>((_resolve, reject) => {
+        signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+      });
+      return { ...shortAnswer, ...(await Promise.race([reply(request), cancelled])) };
+    },
+    describe: unable,
+    countTokens: unable,
+    encode: unable,
+    score: unable,
+    openTraining: unable,
+    close: () => Promise.resolve(),
+  };
+}
+
+const shortAnswer: GenerateResult = {
+  text: 'An answer.',
+  finishReason: 'stop',
+  toolCalls: [],
+  usage: { inputTokens: 9, outputTokens: 3, cachedInputTokens: 0, reasoningTokens: 0 },
+};

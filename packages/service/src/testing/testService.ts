@@ -1,0 +1,50 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Engine } from '@engraft/engine';
+import type { FastifyInstance } from 'fastify';
+import type { Kysely } from 'kysely';
+import { pino } from 'pino';
+import { openAdapterStore } from '../adapterStore/adapterStore.js';
+import type { Database } from '../db/schema.js';
+import type { AppOptions } from '../http/buildApp.js';
+import { startWorker } from '../worker/worker.js';
+import { buildTestApp, createTestKey, createTestProject, type TestKey } from './testApp.js';
+import { openTestDatabase } from './testDatabase.js';
+
+export interface TestService {
+  readonly url: string;
+  readonly app: FastifyInstance;
+  readonly db: Kysely<Database>;
+  /** With all scopes and plenty of credit. */
+  readonly key: TestKey;
+  stop(): Promise<void>;
+}
+
+/** The api and a worker on the given engine, listening, with a database of their own. */
+export async function startTestService(engine: Engine, overrides: Partial<AppOptions> = {}): Promise<TestService> {
+  const database = await openTestDatabase({ maxConnections: 16 });
+  const { db } = database;
+  const key = await createTestKey(db, await createTestProject(db));
+  const data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-service-'));
+  const store = await openAdapterStore(data_folder);
+  const logger = pino({ level: 'silent' });
+  const worker = startWorker({ engine, replay: [], db, store, data_folder, logger, poll_ms: 20 });
+  const { app } = buildTestApp(db, { chat_wait_ms: 20_000, onAdmitted: () => worker.wake(), ...overrides });
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  const { port } = app.server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    app,
+    db,
+    key,
+    stop: async () => {
+      // `fetch` leaves connections open on which it never asked for anything; nobody would end those.
+      app.server.closeAllConnections();
+      await Promise.all([worker.stop(0), app.close()]);
+      await database.close();
+      await rm(data_folder, { recursive: true });
+    },
+  };
+}
