@@ -97,7 +97,7 @@ export const decisionRules: readonly Rule[] = [
     ],
     [
       'work lost to a crash is repeated and the loss is waived',
-      'ends a learning job that was killed in every phase, and charges what one clean run costs',
+      'ends a learning job that was killed in every phase, and charges each once',
     ],
     [
       'An operator settles such a job by hand (`engraft job resolve`), which is recorded.',

@@ -28,14 +28,14 @@ export const resourceRules: readonly Rule[] = [
     [
       '`usage.input_tokens`: recorded input tokens (for learning includes teacher, scoring and evaluation calls)',
       'charges an answer, releases the rest, and forgets the question',
-      'a passage is learned; a crash after any phase changes nothing and is not paid twice',
+      'crashes after every phase change nothing, and nothing is paid twice',
     ],
     '`usage.output_tokens`: recorded output tokens, including reasoning',
     '`usage.cached_input_tokens`: subset of input tokens',
     [
       '`usage.training_tokens`: every billed training exposure',
       'saves, activates and charges a learned version in one step',
-      'a passage is learned; a crash after any phase changes nothing and is not paid twice',
+      'crashes after every phase change nothing, and nothing is paid twice',
     ],
     '`billing.reserved_microusd`: original reservation, retained',
     '`billing.charged_microusd`: settled charge; final only when `billing.settled` is true',
