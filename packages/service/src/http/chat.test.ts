@@ -299,9 +299,11 @@ describe('"Same key, same namespace and same normalized input: original job retu
     const text = fc.string({ minLength: 1, maxLength: 20 });
     await withApp({}, async (app) => {
       let runs = 0;
+      // The worker may or may not have answered by now: 200 and `job_pending` name the job alike.
       const jobOf = async (body: unknown, headers: object) => {
         const response = await post(body, { app, ...headers });
-        return response.statusCode === 409 ? response.json<ErrorBody>().error : assert.fail(response.body);
+        const code = response.statusCode === 200 ? 'done' : response.json<ErrorBody>().error['code'];
+        return { code, job_id: response.headers['x-service-job-id'] };
       };
       await fc.assert(
         fc.asyncProperty(
@@ -339,9 +341,10 @@ describe('"Same key, same namespace and same normalized input: original job retu
             };
             const first = await jobOf(one, headers);
             const same = await jobOf(other, { ...headers, 'x-service-subject': subject });
-            assert.deepEqual([same['code'], same['job_id']], ['job_pending', first['job_id']]);
+            assert.equal(typeof first.job_id, 'string');
+            assert.equal(same.job_id, first.job_id);
             const changed = { ...one, messages: [...one.messages, { role: 'user', content: '' }] };
-            assert.equal((await jobOf(changed, headers))['code'], 'idempotency_conflict');
+            assert.equal((await jobOf(changed, headers)).code, 'idempotency_conflict');
           },
         ),
         { numRuns: 25 },
