@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { randomInt } from 'node:crypto';
 import { openCheckpoint, type Checkpoint } from './checkpoint/checkpoint.js';
+import { maxContextLengthDefault } from './checkpoint/contextLength.js';
 import { EngineError, type CallOptions, type Engine, type TrainingSession } from './engine.js';
 import { AdapterCache, type LoadedAdapter } from './generation/adapterCache.js';
 import { Generator } from './generation/generator.js';
@@ -36,7 +37,6 @@ export interface EmbeddedEngineOptions {
   readonly maxBatch?: number;
 }
 
-const DEFAULT_MAX_CONTEXT = 16_384;
 const DEFAULT_MAX_BATCH = 8;
 /** Bound on the cache of keys and values when every slot is full. */
 const MAX_CACHE_BYTES = 4 * 2 ** 30;
@@ -71,7 +71,7 @@ export class EmbeddedEngine implements Engine {
 
   private static async load(options: EmbeddedEngineOptions): Promise<EmbeddedEngine> {
     const checkpoint = await openCheckpoint(options.modelDir);
-    const maxContextLength = options.maxContextLength ?? DEFAULT_MAX_CONTEXT;
+    const maxContextLength = options.maxContextLength ?? maxContextLengthDefault;
     const contextLength = Math.min(checkpoint.config.contextLength, maxContextLength);
     const config = { ...checkpoint.config, contextLength };
     const threads = options.threads ?? Math.min(4, availableParallelism());

@@ -50,9 +50,10 @@ export class Meter {
     return this.#usage;
   }
 
-  /** Forgets what was used since: for work that was lost and is done again at our expense. */
+  /** Forgets what was used and held since: for work that was lost, with no call of it under way any more. */
   rewind(usage: LearningUsage): void {
     this.#usage = usage;
+    this.#heldNanousd = 0;
   }
 
   /** What may still be promised to calls, under a limit that is a share of the cap, in nano-USD. */

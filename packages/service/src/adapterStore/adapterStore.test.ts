@@ -38,6 +38,17 @@ describe('adapter store', () => {
     assert.deepEqual(kept, store.locate(hash));
   });
 
+  it('removes what an attempt that was cut short left behind', async () => {
+    const removed = `sha256:${'ef'.repeat(32)}`;
+    await store.keep({ folder: await makeAdapter(), contentHash: removed });
+    const half_removed = path.join(data_folder, 'adapters', `.removing-sha256-${'ef'.repeat(32)}`);
+    await mkdir(half_removed);
+    await writeFile(path.join(half_removed, 'adapter_model.safetensors'), 'weights');
+    await store.remove(removed);
+    assert.equal(await store.has(removed), false);
+    assert.deepEqual(await readdir(path.join(data_folder, 'adapters')), [`sha256-${'ab'.repeat(32)}`]);
+  });
+
   it('leaves no trace of a failed copy', async () => {
     const other = `sha256:${'cd'.repeat(32)}`;
     await assert.rejects(store.keep({ folder: path.join(data_folder, 'gone'), contentHash: other }));

@@ -54,7 +54,9 @@ export async function openAdapterStore(data_folder: string): Promise<AdapterStor
     },
     remove: async (adapter_hash) => {
       const { folder } = locate(adapter_hash);
-      const doomed = path.join(home, `.removing-${randomBytes(6).toString('hex')}`);
+      // The same name at every attempt: what a crash left half removed is removed by the next one.
+      const doomed = path.join(home, `.removing-${path.basename(folder)}`);
+      await rm(doomed, { recursive: true, force: true });
       if (await exists(folder)) await rename(folder, doomed);
       await rm(doomed, { recursive: true, force: true });
     },

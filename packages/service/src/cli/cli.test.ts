@@ -309,7 +309,7 @@ describe('engraft', () => {
     const job = jobSchema.parse(JSON.parse(learned.stdout));
     assert.equal(learned.status, job.status === 'ready' ? 0 : 1);
     assert.equal(job.billing.reserved_microusd, 1_500_000);
-    assert.match(learned.stderr, /^(queued|teaching|scoring|training|evaluating|saving|settling|done)\n/);
+    assert.equal(learned.stderr, '', 'progress is for terminals');
 
     const too_dear = await run('learn', file, '--subject', 'anna', '--max-cost-usd', '101');
     assert.equal(too_dear.status, 1);

@@ -7,6 +7,9 @@ export interface LearningProgressView {
   stop(): void;
 }
 
+/** For a stream that a script reads. */
+export const silentProgress: LearningProgressView = { update: () => undefined, stop: () => undefined };
+
 /** A bar over the phases on a terminal, one line a phase elsewhere. */
 export function showLearningProgress(stream: WriteStream): LearningProgressView {
   return stream.isTTY ? showBar(stream) : showLines(stream);

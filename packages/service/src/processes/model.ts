@@ -1,19 +1,14 @@
-import { readFile } from 'node:fs/promises';
-import path from 'node:path';
-import { ChatTokenizer, type EngineHost, startEngineHost } from '@engraft/engine';
+import { ChatTokenizer, type EngineHost, readContextLength, startEngineHost } from '@engraft/engine';
 import { loadReplay, type ReplayRow } from '@engraft/learning';
 import type { Logger } from 'pino';
-import { z } from 'zod';
 import type { Config } from '../config/config.js';
 import type { PromptMeter } from '../pricing/priceRequest.js';
-
-const modelConfig = z.object({ max_position_embeddings: z.int().positive() });
 
 /** What a process needs of the model to count the tokens of prompts: the small files, not the weights. */
 export async function loadPromptMeter(model_folder: string): Promise<PromptMeter> {
   const tokenizer = await ChatTokenizer.load(model_folder);
-  const config = modelConfig.parse(JSON.parse(await readFile(path.join(model_folder, 'config.json'), 'utf8')));
-  return { countTokens: (prompt) => tokenizer.countTokens(prompt), contextLength: config.max_position_embeddings };
+  const contextLength = await readContextLength(model_folder);
+  return { countTokens: (prompt) => tokenizer.countTokens(prompt), contextLength };
 }
 
 /** An engine that has its model, and what learning rehearses from the model's own training. */

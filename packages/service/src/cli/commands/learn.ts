@@ -3,7 +3,7 @@ import { text as readStream } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import type { Job, LearningResult } from '@engraft/contract';
 import { parseUsd } from '../arguments.js';
-import { showLearningProgress } from '../learningProgress.js';
+import { showLearningProgress, silentProgress } from '../learningProgress.js';
 import { openClient } from '../openClient.js';
 import { formatUsd, print } from '../output.js';
 import { addPrintOptions, CommandFailure, type PrintOptions } from '../withDatabase.js';
@@ -35,7 +35,8 @@ export function addLearnCommand(program: Command): void {
       { subject_id: options.subject, content, max_cost_microusd, activate: options.activate },
       call,
     );
-    const progress = showLearningProgress(process.stderr);
+    // "Progress on a terminal": elsewhere standard error is kept for the one line of a failure.
+    const progress = process.stderr.isTTY ? showLearningProgress(process.stderr) : silentProgress;
     const job = await client.jobs
       .wait(receipt.id, { ...call, onUpdate: ({ phase }) => progress.update(phase) })
       .finally(() => progress.stop());
