@@ -5,10 +5,11 @@ import { mkdir, open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { EngineError } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
-import { loraTensorSpecs } from '../model/weights.js';
+import { moduleTensorSpecs } from '../model/weights.js';
 import type { AdapterReference } from '../types.js';
 import { CONFIG_FILE, contentHash, WEIGHTS_FILE } from './contentHash.js';
 import { parseMatrices, serializeMatrices, type LoraAdapter } from './loraAdapter.js';
+import { loraModules } from './loraModules.js';
 import { parsePeftConfig, serializePeftConfig } from './peftConfig.js';
 
 const MAX_CONFIG_BYTES = 2 ** 20;
@@ -22,18 +23,16 @@ const MAX_WEIGHTS_HEADER_BYTES = 2 ** 24;
  */
 export async function readAdapter(reference: AdapterReference, config: DecoderConfig): Promise<LoraAdapter> {
   const configBytes = await readBounded(path.join(reference.folder, CONFIG_FILE), MAX_CONFIG_BYTES);
-  const { rank, alpha } = parsePeftConfig(configBytes);
-  const tensorBytes = loraTensorSpecs(config, rank).reduce(
-    (sum, { shape: [rows, width] }) => sum + 4 * rows * width,
-    0,
-  );
+  const lora = parsePeftConfig(configBytes);
+  const specs = moduleTensorSpecs(config, loraModules(config, lora));
+  const tensorBytes = specs.reduce((sum, { shape: [rows, width] }) => sum + 4 * rows * width, 0);
   const limit = tensorBytes + MAX_WEIGHTS_HEADER_BYTES;
   const weightBytes = await readBounded(path.join(reference.folder, WEIGHTS_FILE), limit);
   const hash = contentHash({ config: configBytes, weights: weightBytes });
   if (hash !== reference.contentHash) {
     throw new EngineError('adapter_invalid', `The adapter's contentHash is ${hash}, not ${reference.contentHash}.`);
   }
-  return { rank, alpha, matrices: parseMatrices(weightBytes, config, rank) };
+  return { ...lora, matrices: parseMatrices(weightBytes, config, lora) };
 }
 
 /**

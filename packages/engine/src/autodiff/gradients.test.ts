@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Tensor } from 'onnxruntime-node';
+import { loraModules } from '../adapters/loraModules.js';
 import { buildBatch } from '../lora/batch.js';
 import { freshMatrices } from '../lora/parameters.js';
 import type { DecoderConfig } from '../model/config.js';
@@ -38,7 +39,7 @@ for (const [name, config] of CONFIGS) {
     const random = createRandom(12);
     for (let index = 0; index < matrices.values.length; index += 1)
       matrices.values[index]! += (random.next() - 0.5) / 4;
-    const graph = buildTrainingGraph(config, { rank: 3, alpha: 5, gradients: true });
+    const graph = buildTrainingGraph(config, { modules: loraModules(config, { rank: 3, alpha: 5 }), gradients: true });
     const session = await createSession(graph, { threads: 1 });
     const feeds: Record<string, Tensor> = {
       ...weightFeeds(config, randomWeights(config, 13)),

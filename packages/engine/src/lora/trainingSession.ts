@@ -1,7 +1,8 @@
 /** One adapter under training on ONNX Runtime. */
 import { Tensor, type InferenceSession } from 'onnxruntime-node';
 import { readAdapter, writeAdapter } from '../adapters/adapterFolder.js';
-import { MAX_RANK, type LoraHyperparameters } from '../adapters/peftConfig.js';
+import { loraModules, type LoraHyperparameters } from '../adapters/loraModules.js';
+import { MAX_RANK } from '../adapters/peftConfig.js';
 import { EngineError, type CallOptions, type TrainingSession } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
 import type { Feeds } from '../model/inputs.js';
@@ -26,8 +27,8 @@ export interface TrainingModel {
 const DEFAULT_BETAS = [0.9, 0.999] as const;
 
 /**
- * Starts from a fresh adapter, or from a copy of the parent's weights. A parent keeps its own rank and alpha:
- * its matrices mean something at that scale only.
+ * Starts from a fresh adapter, or from a copy of the parent's weights. A parent keeps its own modules, ranks and
+ * scales: its matrices mean something at those only.
  *
  * Each `step` and `evaluate` blocks the thread while it computes; cancelling is seen between runs.
  * @throws EngineError `invalid_request` or `adapter_invalid`, naming the field.
@@ -35,15 +36,14 @@ const DEFAULT_BETAS = [0.9, 0.999] as const;
 export async function openTrainingSession(model: TrainingModel, options: TrainingOptions): Promise<TrainingSession> {
   checkOptions(options);
   const parent = options.parent === null ? null : await readAdapter(options.parent, model.config);
-  const { rank, alpha } = parent ?? options;
-  const matrices =
-    parent === null ? freshMatrices(model.config, rank, options.seed) : copyMatrices(model.config, parent);
+  const { rank, alpha, seed } = options;
+  const matrices = parent === null ? freshMatrices(model.config, rank, seed) : copyMatrices(model.config, parent);
   const optimizer = new AdamW(matrices.values, {
     betas: options.betas ?? DEFAULT_BETAS,
     weightDecay: options.weightDecay ?? 0,
     clipNorm: options.clipNorm ?? Infinity,
   });
-  return new OnnxTrainingSession(model, { rank, alpha }, matrices, optimizer);
+  return new OnnxTrainingSession(model, parent ?? { rank, alpha }, matrices, optimizer);
 }
 
 class OnnxTrainingSession implements TrainingSession {
@@ -126,7 +126,8 @@ class OnnxTrainingSession implements TrainingSession {
     this.checkOpen();
     let session = this.sessions.get(gradients);
     if (session === undefined) {
-      const graph = buildTrainingGraph(this.model.config, { ...this.hyperparameters, gradients });
+      const { config } = this.model;
+      const graph = buildTrainingGraph(config, { modules: loraModules(config, this.hyperparameters), gradients });
       session = await createSession(graph, { threads: this.model.threads });
       this.sessions.set(gradients, session);
     }

@@ -8,12 +8,11 @@ import type { DecoderConfig } from './config.js';
 import { decode } from './decoder.js';
 import { WeightInputs } from './inputs.js';
 import { SequenceOperations } from './sequenceOperations.js';
-import { headName, loraName, loraTensorSpecs } from './weights.js';
+import { headName, loraName, moduleTensorSpecs, type LoraModule } from './weights.js';
 
 export interface TrainingGraphOptions {
-  readonly rank: number;
-  /** LoRA's alpha; the low-rank term is multiplied by alpha / rank. */
-  readonly alpha: number;
+  /** What the adapter changes; see `loraModules`. */
+  readonly modules: readonly LoraModule[];
   /** Without gradients the graph only computes the loss. */
   readonly gradients: boolean;
 }
@@ -31,7 +30,7 @@ export function gradientName(name: string): string {
  * - `positions` int64 `[N]`: supervised places among the B * T rows; row b * T + t predicts the token
  *   t + 1 of sequence b.
  * - `target.ids` int64 and `target.probabilities` float32 `[N, K]`, and `weights` float32 `[N]`: see `Targets`.
- * - for every projection `<name>.lora_A` `[rank, in]` and `<name>.lora_B` `[out, rank]`.
+ * - for every module `<name>.lora_A` `[rank, in]` and `<name>.lora_B` `[out, rank]`.
  *
  * Outputs: `loss` float32 scalar and, with `gradients`, `gradient.<name>` for each LoRA matrix in its shape.
  * Only the N supervised rows pass through the last feed-forward block and the head.
@@ -47,15 +46,17 @@ export function buildTrainingGraph(config: DecoderConfig, options: TrainingGraph
   };
   const tape = new Tape(graph);
   const inputs = new WeightInputs(graph, config);
-  const specs = loraTensorSpecs(config, options.rank);
+  const specs = moduleTensorSpecs(config, options.modules);
   const matrices = new Map<string, Value>();
   for (const { name, shape } of specs) matrices.set(name, tape.parameter(graph.input(name, 'float32', shape)));
 
-  const operations = new SequenceOperations(tape, config, inputs, (layer, projection) => ({
-    a: lookUp(matrices, loraName(layer, projection, 'A')),
-    b: lookUp(matrices, loraName(layer, projection, 'B')),
-    scale: options.alpha / options.rank,
-  }));
+  const scales = new Map(options.modules.map(({ layer, projection, scale }) => [`${layer} ${projection}`, scale]));
+  const operations = new SequenceOperations(tape, config, inputs, (layer, projection) => {
+    const scale = scales.get(`${layer} ${projection}`);
+    if (scale === undefined) return undefined;
+    const matrix = (kind: 'A' | 'B') => lookUp(matrices, loraName(layer, projection, kind));
+    return { a: matrix('A'), b: matrix('B'), scale };
+  });
   const logits = linear(tape, decode(config, operations), inputs.weight(headName(config)));
   const loss = crossEntropy(tape, logits, targets);
   graph.output('loss', loss.name, 'float32', []);
