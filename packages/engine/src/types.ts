@@ -123,6 +123,11 @@ export interface TrainingOptions {
   readonly clipNorm?: number;
 }
 
+/** Goes on with a training as it was when `snapshot` wrote the folder. */
+export interface ResumeOptions {
+  readonly resume: string;
+}
+
 export interface StepResult {
   /** Weighted mean cross-entropy over the batch, in nats per target token. */
   readonly loss: number;

@@ -8,17 +8,18 @@ import type { DecoderConfig } from '../model/config.js';
 import type { Feeds } from '../model/inputs.js';
 import { buildTrainingGraph, gradientName } from '../model/trainingGraph.js';
 import { createSession } from '../onnx/session.js';
-import type { AdapterReference, StepResult, TrainingExample, TrainingOptions } from '../types.js';
+import type { AdapterReference, ResumeOptions, StepResult, TrainingExample, TrainingOptions } from '../types.js';
 import { AdamW, euclideanNorm } from './adamW.js';
 import { buildBatch, type TrainingBatch } from './batch.js';
 import { copyMatrices, FlatMatrices, freshMatrices, toAdapter } from './parameters.js';
+import { readSnapshot, writeSnapshot } from './snapshot.js';
 
 /** The model that an adapter is trained for. */
 export interface TrainingModel {
   readonly config: DecoderConfig;
   /** See `weightFeeds`; shared with every other session of the model. */
   readonly weights: Feeds;
-  /** Written into saved adapters; not used otherwise. */
+  /** Identity of the model: written into saved adapters, and what a snapshot goes on with. */
   readonly name: string | null;
   /** Threads inside one operator, at least 1. */
   readonly threads: number;
@@ -33,7 +34,11 @@ const DEFAULT_BETAS = [0.9, 0.999] as const;
  * Each `step` and `evaluate` blocks the thread while it computes; cancelling is seen between runs.
  * @throws EngineError `invalid_request` or `adapter_invalid`, naming the field.
  */
-export async function openTrainingSession(model: TrainingModel, options: TrainingOptions): Promise<TrainingSession> {
+export async function openTrainingSession(
+  model: TrainingModel,
+  options: TrainingOptions | ResumeOptions,
+): Promise<TrainingSession> {
+  if ('resume' in options) return resumeTrainingSession(model, options);
   checkOptions(options);
   const parent = options.parent === null ? null : await readAdapter(options.parent, model.config);
   const { rank, alpha, seed } = options;
@@ -44,6 +49,13 @@ export async function openTrainingSession(model: TrainingModel, options: Trainin
     clipNorm: options.clipNorm ?? Infinity,
   });
   return new OnnxTrainingSession(model, parent ?? { rank, alpha }, matrices, optimizer);
+}
+
+async function resumeTrainingSession(model: TrainingModel, options: ResumeOptions): Promise<TrainingSession> {
+  const snapshot = await readSnapshot(options.resume, model.config, model.name);
+  const matrices = copyMatrices(model.config, snapshot.adapter);
+  const optimizer = new AdamW(matrices.values, snapshot.options, snapshot.optimizer);
+  return new OnnxTrainingSession(model, snapshot.adapter, matrices, optimizer);
 }
 
 class OnnxTrainingSession implements TrainingSession {
@@ -88,6 +100,13 @@ class OnnxTrainingSession implements TrainingSession {
   async save(folder: string): Promise<AdapterReference & { readonly sizeBytes: number }> {
     this.checkOpen();
     return writeAdapter(folder, toAdapter(this.matrices, this.hyperparameters), this.model.name);
+  }
+
+  async snapshot(folder: string): Promise<void> {
+    this.checkOpen();
+    const { state: optimizer, options } = this.optimizer;
+    const adapter = toAdapter(this.matrices, this.hyperparameters);
+    await writeSnapshot(folder, { adapter, optimizer, options }, this.model.name);
   }
 
   async close(): Promise<void> {
