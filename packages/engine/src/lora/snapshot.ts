@@ -125,7 +125,8 @@ function parseState(bytes: Uint8Array): State {
 
 function readBetas(value: unknown): readonly [number, number] {
   const isBeta = (item: unknown): item is number => typeof item === 'number' && item >= 0 && item < 1;
-  const [first, second, ...rest]: readonly unknown[] = Array.isArray(value) ? value : [];
+  const list: readonly unknown[] = Array.isArray(value) ? value : [];
+  const [first, second, ...rest] = list;
   if (isBeta(first) && isBeta(second) && rest.length === 0) return [first, second];
   throw refused(STATE_FILE, 'betas must be two numbers of at least 0 and below 1');
 }

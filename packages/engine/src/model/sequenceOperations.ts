@@ -28,7 +28,8 @@ const HIDDEN = -1e9;
 
 /**
  * Values are matrices `[B * T, width]` over the graph input `ids` `[B, T]`. Rows are right-padded: as no
- * token looks ahead, padding has no influence on the tokens before it.
+ * token looks ahead, padding has no influence on the tokens before it. In a packed batch each row holds several
+ * sequences, told apart by `segments`, with the index of each token in its own sequence in `places`.
  */
 export class SequenceOperations implements DecoderOperations<Value> {
   private readonly batch: string;
@@ -38,12 +39,14 @@ export class SequenceOperations implements DecoderOperations<Value> {
   /** Masks by window. */
   private readonly masks = new Map<number | null, string>();
   private readonly indices: string;
+  private readonly segments: string | undefined;
 
   constructor(
     private readonly tape: Tape,
     private readonly config: DecoderConfig,
     private readonly inputs: WeightInputs,
     private readonly lora: LoraLookup,
+    packed = false,
   ) {
     const { graph } = tape;
     const shape = graph.node('Shape', ['ids']);
@@ -52,7 +55,11 @@ export class SequenceOperations implements DecoderOperations<Value> {
     this.length = graph.node('Slice', slice(1));
     const length = graph.node('Squeeze', [this.length]);
     this.indices = graph.node('Range', [graph.integer(0), length, graph.integer(1)]);
-    this.rotation = this.buildRotation(graph.node('Expand', [this.unsqueeze(this.indices, 0), shape]));
+    this.segments = packed ? graph.input('segments', 'int64', ['B', 'T']) : undefined;
+    const counted = packed
+      ? graph.input('places', 'int64', ['B', 'T'])
+      : graph.node('Expand', [this.unsqueeze(this.indices, 0), shape]);
+    this.rotation = this.buildRotation(counted);
     this.shapes = this.buildShapes();
   }
 
@@ -134,7 +141,7 @@ export class SequenceOperations implements DecoderOperations<Value> {
     };
   }
 
-  /** Hides what is ahead, and what lies `window` tokens or more behind; null hides nothing behind. */
+  /** Hides what is ahead, what is another sequence's, and what lies `window` tokens or more behind unless that is null. */
   private mask(window: number | null): string {
     const known = this.masks.get(window);
     if (known !== undefined) return known;
@@ -144,6 +151,12 @@ export class SequenceOperations implements DecoderOperations<Value> {
     if (window !== null) {
       const last = graph.node('Sub', [query, graph.integer(window)]);
       hidden = graph.node('Or', [hidden, graph.node('LessOrEqual', [key, last])]);
+    }
+    if (this.segments !== undefined) {
+      const unsqueezed = (...axes: readonly number[]) =>
+        graph.node('Unsqueeze', [this.segments ?? '', graph.integers(axes)]);
+      const same = graph.node('Equal', [unsqueezed(1, 2, 4), unsqueezed(1, 2, 3)]);
+      hidden = graph.node('Or', [hidden, graph.node('Not', [same])]);
     }
     const mask = graph.node('Where', [hidden, graph.float(HIDDEN), graph.float(0)]);
     this.masks.set(window, mask);
