@@ -1,29 +1,15 @@
 /** Reading files of bounded size, and writing folders whole or not at all. */
 import { randomBytes } from 'node:crypto';
-import { constants } from 'node:fs';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { readBoundedFile } from '../checkpoint/boundedFile.js';
 import { EngineError } from '../engine.js';
 
 /** @throws EngineError `adapter_invalid` when it is no file, cannot be read, or has more than `maxBytes` bytes. */
 export async function readBounded(file: string, maxBytes: number): Promise<Uint8Array> {
-  try {
-    // Without O_NONBLOCK, opening a pipe in place of the file would wait for ever.
-    const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
-    try {
-      const stats = await handle.stat();
-      if (!stats.isFile()) throw new EngineError('adapter_invalid', `${file} is not a file.`);
-      if (stats.size > maxBytes) {
-        throw new EngineError('adapter_invalid', `${file} has ${stats.size} bytes; at most ${maxBytes} would fit.`);
-      }
-      return await handle.readFile();
-    } finally {
-      await handle.close();
-    }
-  } catch (cause) {
-    if (cause instanceof EngineError) throw cause;
-    throw new EngineError('adapter_invalid', `${file} cannot be read.`, { cause });
-  }
+  const bytes = await readBoundedFile(file, { code: 'adapter_invalid', file }, maxBytes);
+  if (bytes === undefined) throw new EngineError('adapter_invalid', `${file} cannot be read: it is missing.`);
+  return bytes;
 }
 
 /**

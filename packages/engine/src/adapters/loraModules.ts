@@ -1,4 +1,5 @@
 /** Which linear maps an adapter changes, of what rank and how strongly: PEFT's rules for its `adapter_config.json`. */
+import { brief } from '../checkpoint/brief.js';
 import { EngineError } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
 import { projectionName, PROJECTIONS, type LoraModule } from '../model/weights.js';
@@ -31,7 +32,7 @@ export function loraModules(config: DecoderConfig, lora: LoraHyperparameters): r
   ).flat();
   for (const target of lora.targets ?? []) {
     if (!all.some(({ name }) => endsWith(name, target))) {
-      throw refused('target_modules', `names ${JSON.stringify(target)}, which is no projection of this model`);
+      throw refused('target_modules', `names ${brief(target)}, which is no projection of this model`);
     }
   }
   for (const layer of lora.layers ?? []) {

@@ -1,4 +1,5 @@
 /** PEFT's `adapter_config.json`, as far as LoRA on any of the seven projections goes. */
+import { brief } from '../checkpoint/brief.js';
 import { EngineError } from '../engine.js';
 import { PROJECTIONS } from '../model/weights.js';
 import { CONFIG_FILE } from './contentHash.js';
@@ -133,7 +134,7 @@ function parsePattern(
   const entries = typeof value === 'object' && !Array.isArray(value) ? Object.entries(value) : undefined;
   if (entries === undefined || entries.length > MAX_NAMES) throw refused(field, 'must be an object');
   for (const [pattern, item] of entries) {
-    const name = JSON.stringify(pattern.slice(0, 80));
+    const name = brief(pattern);
     if (!isPattern(pattern))
       throw refused(field, `has the key ${name}; only names, dots and a leading ^ are supported`);
     if (!isValue(item)) throw refused(field, `of ${name} ${wish}`);

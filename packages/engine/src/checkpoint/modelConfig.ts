@@ -13,7 +13,7 @@ const ARCHITECTURES: ReadonlyMap<string, Architecture> = new Map([
 ]);
 
 /** Bounds that keep a damaged configuration from asking for absurd amounts of memory. */
-const MAX = { vocabulary: 2 ** 21, width: 2 ** 17, layers: 1024, context: 2 ** 21 };
+const MAX = { vocabulary: 2 ** 21, width: 2 ** 17, headDim: 1024, layers: 1024, context: 2 ** 21 };
 
 export interface ModelConfig {
   /** The name in `config.json`, for instance `Qwen3ForCausalLM`. */
@@ -78,7 +78,7 @@ function refuseUnsupported(fields: JsonFields): void {
 function readHeadDim(fields: JsonFields, architecture: Architecture, hiddenSize: number, heads: number): number {
   // Qwen3's default is a constant, the others' follows from the width.
   const fallback = architecture === 'qwen3' ? 128 : hiddenSize / heads;
-  const headDim = fields.integer('head_dim', fallback, { min: 2, max: MAX.width });
+  const headDim = fields.integer('head_dim', fallback, { min: 2, max: MAX.headDim });
   // The rotation of ONNX Runtime's GroupQueryAttention works on multiples of 16.
   if (headDim % 16 !== 0) throw fields.refusal('head_dim', 'a multiple of 16');
   return headDim;

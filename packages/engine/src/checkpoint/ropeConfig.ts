@@ -1,5 +1,6 @@
 import { EngineError } from '../engine.js';
 import type { DecoderConfig, RopeScaling } from '../model/config.js';
+import { brief } from './brief.js';
 import { isJsonObject, type JsonFields } from './jsonFields.js';
 
 /**
@@ -42,7 +43,7 @@ function readRopeScaling(fields: JsonFields, scaling: JsonFields, contextLength:
     default:
       throw new EngineError(
         'checkpoint_invalid',
-        `${scaling.source}: ${name} must be one of default, linear, dynamic, llama3, yarn, but is ${JSON.stringify(kind)}`,
+        `${scaling.source}: ${name} must be one of default, linear, dynamic, llama3, yarn, but is ${brief(kind)}`,
       );
   }
 }

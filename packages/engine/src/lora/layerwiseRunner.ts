@@ -180,5 +180,5 @@ function hiddenOf(hidden: readonly Tensor[], layer: number): Tensor {
 function tensorOf(outputs: InferenceSession.OnnxValueMapType, name: string): Tensor {
   const value = outputs[name];
   if (value === undefined) throw new EngineError('internal', `The graph gave no ${name}.`);
-  return value as Tensor;
+  return value;
 }

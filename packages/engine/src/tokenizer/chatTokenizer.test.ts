@@ -205,7 +205,12 @@ suite('a damaged tokenizer is refused', () => {
   };
   refuses('no tokenizer.json', 'tokenizer.json', null, /tokenizer\.json is missing/);
   refuses('tokenizer.json cut short', 'tokenizer.json', '{"model": {', /tokenizer\.json is not valid JSON/);
-  refuses('tokenizer.json of another kind', 'tokenizer.json', '{"added_tokens": 3}', /added_tokens must be a list/);
+  refuses(
+    'tokenizer.json of another kind',
+    'tokenizer.json',
+    '{"model": {"vocab": {}}, "added_tokens": 3}',
+    /added_tokens must be a list/,
+  );
   refuses('no template', 'chat_template.jinja', null, /chat_template\.jinja is missing/);
   refuses('broken template', 'chat_template.jinja', '{% if %}', /chat template/);
   refuses('unknown end of turn', 'tokenizer_config.json', '{"eos_token": "</s>"}', /eos_token must be one of/);
