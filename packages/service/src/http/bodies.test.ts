@@ -194,6 +194,12 @@ describe('"422 `invalid_request`: anything malformed"', () => {
   });
 });
 
+test('an expectation that nobody knows is passed over', async () => {
+  const taken = await send([JSON.stringify(inference)], { expect: 'a-miracle' });
+  assert.deepEqual(taken, { status: 202, code: undefined });
+  assert.deepEqual(await send(['{'], { expect: 'a-miracle' }), { status: 422, code: 'invalid_request' });
+});
+
 test('a client that goes away in the middle of a body disturbs nobody', async () => {
   const socket = connect({ port, host: '127.0.0.1' });
   const head = [

@@ -66,6 +66,8 @@ export function buildApp(options: AppOptions): FastifyInstance {
     done();
   });
 
+  // Node.js would answer an expectation that it does not know with a bare 417. RFC 9110 lets a server pass over it.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.decorateRequest('state');
   app.addHook('onRequest', (request, reply, done) => {
     request.state = newRequestState();
