@@ -7,6 +7,7 @@ import { currentPriceCard, storageChargeMicrousd } from '@engraft/contract';
 import { sql } from 'kysely';
 import { type AdapterStore, openAdapterStore } from '../adapterStore/adapterStore.js';
 import { recordKeptAdapter } from '../adapterStore/keptAdapters.js';
+import { listWorkFolders, openWorkFolder } from '../adapterStore/workFolder.js';
 import { claimJob } from '../jobs/claimJob.js';
 import { failJob } from '../jobs/failJob.js';
 import { readBalance } from '../ledger/accounts.js';
@@ -17,6 +18,7 @@ import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js'
 import { admitTestLearning, createTestVersion } from '../testing/testVersion.js';
 import { expireVersion } from '../versions/expireVersion.js';
 import { deleteUnneededFiles } from './deleteUnneededFiles.js';
+import { removeEndedWork } from './removeEndedWork.js';
 import { renewHosting } from './renewHosting.js';
 
 const size_bytes = 50_000_000;
@@ -212,6 +214,21 @@ describe('retention', () => {
     assert.equal(await deleteUnneededFiles(database.db, store), 1);
     assert.equal(await store.has(adapter_hash), false);
     assert.equal(await recordKeptAdapter(database.db, job, adapter_hash), 'lost');
+  });
+
+  it('removes the work of jobs that have ended, of all their claims, and of no other', async () => {
+    const key = await createTestKey(database.db, await createTestProject(database.db));
+    const { job_id: ended } = await createTestVersion(database.db, key);
+    const open = await admitTestLearning(database.db, key);
+    for (const job_id of [ended, open]) {
+      for (const fencing_token of [1, 2]) await openWorkFolder(folder, { job_id, fencing_token });
+    }
+    await removeEndedWork(database.db, folder);
+    assert.deepEqual(await listWorkFolders(folder), [open]);
+    // Later tests claim the next job there is.
+    const job = await claimJob(database.db, { kind: 'internalization', worker_id: 'w', lease_ms: 60_000 });
+    assert.ok(job !== null && job.job_id === open);
+    assert.equal(await failJob(database.db, job, 'engine_failed'), 'done');
   });
 
   it('does not delete an adapter that a job is about to keep again', async () => {
