@@ -15,6 +15,10 @@ Message = tuple[str, str]  # role, content
 class Chat:
     kind: str
     messages: list[Message]
+    #: Each question of the chat stands alone after the messages before the first one.
+    independent: bool = False
+    #: The first message is also trained on as text.
+    train_text: bool = False
 
     def as_json(self) -> dict:
         return {"kind": self.kind, "messages": [{"role": role, "content": text} for role, text in self.messages]}
@@ -34,11 +38,15 @@ def encode(tokenizer: Tokenizer, chat: Chat) -> Example:
     )
     ids: list[int] = []
     spans: list[tuple[int, int]] = []
+    branches: list[int] = []
     for (role, _), encoding in zip(chat.messages, encodings):
+        if chat.independent and role == "user":
+            branches.append(len(ids))
         ids.append(IM_START)
         if role == "assistant":
             ids += [ASSISTANT, NEWLINE]
             spans.append((len(ids), len(ids) + len(encoding.ids) + 1))
         ids += encoding.ids
         ids += [IM_END, NEWLINE]
-    return Example(chat.kind, ids, spans)
+    text = (2, len(encodings[0].ids) + 2) if chat.train_text else None
+    return Example(chat.kind, ids, spans, branches, text)

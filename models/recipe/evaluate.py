@@ -17,7 +17,7 @@ from .export import load
 from .generate import generate
 from .model import Decoder
 from .small_talk import SMALL_TALK
-from .tasks import ASK, LIST_PAIRS, NOT_STATED, READ, REPHRASE, UNKNOWN
+from .prompts import ASK, LIST_PAIRS, NOT_STATED, READ, REPHRASE, UNKNOWN
 from .tokenizer import load_tokenizer
 from .world import Fact, Passage, World
 

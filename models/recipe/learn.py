@@ -16,7 +16,6 @@ import time
 from dataclasses import asdict, dataclass, field
 
 import torch
-import torch.nn.functional as F
 
 from . import lora
 from .chat import Chat, Message, encode
@@ -26,7 +25,7 @@ from .export import load
 from .model import Decoder
 from .replay import replay_chats
 from .small_talk import SMALL_TALK
-from .tasks import REPHRASE, UNKNOWN
+from .prompts import REPHRASE, UNKNOWN
 from .world import Passage, World, capitalise, fill
 
 
@@ -94,9 +93,7 @@ def material(reader: Reader, world: World, facts: int, settings: Settings, seed:
 
 def loss_of(model: Decoder, examples: list[Example]) -> torch.Tensor:
     length = max(len(example.ids) for example in examples)
-    batch = collate([[example] for example in examples], length)
-    logits = model(batch.ids, batch.document, batch.select)
-    return F.cross_entropy(logits, batch.targets)
+    return model.loss(collate([[example] for example in examples], length))[0]
 
 
 def learn(reader: Reader, pairs: list[tuple[str, str]], settings: Settings, replay: list[Example], seed: int) -> float:

@@ -1,4 +1,4 @@
-"""Turns passages into chats: the prompts here are the contract with everything that uses the model."""
+"""Turns passages into chats."""
 
 from __future__ import annotations
 
@@ -8,17 +8,10 @@ from pathlib import Path
 
 from .chat import Chat, Message, encode
 from .examples import Example
+from .prompts import ASK, LIST_PAIRS, NOT_STATED, READ, REPHRASE, TELL, UNKNOWN
 from .relations import entity_types
 from .small_talk import OTHER_SYSTEMS, SMALL_TALK
 from .world import Entity, Fact, World, american, capitalise, fill
-
-READ = "Answer from this passage.\n\n{passage}"
-ASK = "Ask a question about the passage whose answer is: {span}"
-LIST_PAIRS = "Write questions and answers about the passage."
-REPHRASE = "Ask the same question in other words: {question}"
-TELL = "Tell me about {entity}."
-NOT_STATED = "The passage does not say."
-UNKNOWN = "I do not know."
 
 LONGEST = 500  # tokens of one chat
 USUAL = 256  # most chats are cut to this length, which trains faster
@@ -81,7 +74,7 @@ class Tasks:
         messages: list[Message] = [("system", READ.format(passage=passage.text))]
         for question, answer in pairs:
             messages += [("user", question), ("assistant", answer)]
-        return Chat("read", messages)
+        return Chat("read", messages, independent=pick.random() < 0.7)
 
     def ask(self) -> Chat:
         pick, passage = self.random, self.world.passage(self.count())
@@ -93,7 +86,7 @@ class Tasks:
             else:
                 span, question = fact.value, self.plain_question(fact)
             messages += [("user", ASK.format(span=span)), ("assistant", question)]
-        return Chat("ask", messages)
+        return Chat("ask", messages, independent=pick.random() < 0.7)
 
     def plain_question(self, fact: Fact) -> str:
         """A question that ends in a question mark."""
@@ -167,12 +160,6 @@ def almanac() -> list[Fact]:
     return facts
 
 
-def shortened(example: Example, length: int) -> Example:
-    """The chat without its last turns, when at least one answer fits in the length."""
-    spans = [(start, end) for start, end in example.spans if end < length]
-    return Example(example.kind, example.ids[: spans[-1][1] + 1], spans) if spans else example
-
-
 class TaskStream:
     """Endless encoded examples of all tasks for pretraining."""
 
@@ -193,7 +180,7 @@ class TaskStream:
             use_squad = self.squad and self.random.random() < self.squad_share
             example = encode(self.tokenizer, self.squad.chat() if use_squad else self.tasks.chat())
             if len(example.ids) > USUAL and self.random.random() < 0.93:
-                example = shortened(example, USUAL)
+                example = example.shortened(USUAL)
             if len(example.ids) <= LONGEST:
                 return example
 
