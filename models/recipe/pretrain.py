@@ -16,9 +16,9 @@ import time
 from pathlib import Path
 
 import torch
-import torch.nn.functional as F
 
 from .examples import Batch, Example, Packer
+from .grow import exported, grow
 from .initialise import initialise
 from .model import Decoder, ModelConfig
 from .parallel import Workers
@@ -40,7 +40,10 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--world", type=float, default=0.87, help="share of English tasks once binding is mastered")
     parser.add_argument("--early-world", type=float, default=0.0, help="share of English tasks before that")
     parser.add_argument("--squad", help="SQuAD as gzipped JSON lines; empty: not used")
-    parser.add_argument("--squad-share", type=float, default=0.0)
+    parser.add_argument("--squad-share", type=float, default=0.4, help="share of SQuAD among the English chats")
+    parser.add_argument("--layers", type=int, default=ModelConfig.num_hidden_layers)
+    parser.add_argument("--intermediate", type=int, default=ModelConfig.intermediate_size, help="feed-forward width")
+    parser.add_argument("--start", type=Path, help="folder of an exported model of the same width to start from")
     parser.add_argument("--compile", action=argparse.BooleanOptionalAction, default=True)
     return parser.parse_args()
 
@@ -53,13 +56,13 @@ class Stream:
         self.random = random.Random(seed)
         self.curriculum = Curriculum(Synthetic(seed + 5, vocab_size))
         self.options = options
-        self.mastered = False
+        self.mastered = options.start is not None
         self.world = None
         if options.world or options.early_world:
-            from .tasks import TaskStream
+            from .task_stream import TaskStream
 
             self.world = TaskStream(seed + 17, options.squad, options.squad_share)
-        self.packers = [Packer(options.batch // length, length) for length in (256, 512)]
+        self.packers = [Packer(options.batch // length, length) for length in (256, 512, 1024)]
 
     def example(self) -> Example:
         self.mastered = self.mastered or self.curriculum.mastered
@@ -139,9 +142,12 @@ def main() -> None:
     torch.manual_seed(options.seed)
     folder = RUNS / options.name
     folder.mkdir(parents=True, exist_ok=True)
-    config = ModelConfig()
+    config = ModelConfig(num_hidden_layers=options.layers, intermediate_size=options.intermediate)
     model = Decoder(config)
-    initialise(model)
+    if options.start:
+        grow(model, exported(options.start))
+    else:
+        initialise(model)
     model.to(device)
     parameters = list(model.parameters())
     workers = Workers(options.processes, parameters, statistics=2 * len(LEVELS) + 2)
@@ -166,8 +172,7 @@ def main() -> None:
     mean_loss, last_log = 0.0, (time.time(), tokens)
     while tokens < options.tokens:
         batch = stream.batch().to(device)
-        logits = model(batch.ids, batch.document, batch.select)
-        loss = F.cross_entropy(logits, batch.targets)
+        loss, logits = model.loss(batch)
         loss.backward()
         right = answers_right(logits.detach(), batch).tolist()
         statistics = torch.zeros(2 * len(LEVELS) + 2)  # per level: right and asked; then tokens and loss

@@ -6,15 +6,11 @@ import json
 import random
 from pathlib import Path
 
-from .chat import Chat, Message, encode
-from .examples import Example
+from .chat import Chat, Message
 from .prompts import ASK, LIST_PAIRS, NOT_STATED, READ, REPHRASE, TELL, UNKNOWN
 from .relations import entity_types
 from .small_talk import OTHER_SYSTEMS, SMALL_TALK
 from .world import Entity, Fact, World, american, capitalise, fill
-
-LONGEST = 500  # tokens of one chat
-USUAL = 256  # most chats are cut to this length, which trains faster
 
 #: Shares of the tasks.
 SHARES = {
@@ -158,34 +154,3 @@ def almanac() -> list[Fact]:
         relation = None if row["generic"] else next(r for r in kind.relations if r.label == row["label"])
         facts.append(Fact(entity, row["label"], row["value"], relation))
     return facts
-
-
-class TaskStream:
-    """Endless encoded examples of all tasks for pretraining."""
-
-    def __init__(self, seed: int, squad: str | None = None, squad_share: float = 0.0):
-        from .tokenizer import load_tokenizer
-
-        self.random = random.Random(seed)
-        self.tokenizer = load_tokenizer()
-        self.tasks = Tasks(self.random)
-        self.squad, self.squad_share = None, squad_share
-        if squad and squad_share:
-            from .squad import SquadTasks
-
-            self.squad = SquadTasks(squad, self.random)
-
-    def next(self) -> Example:
-        while True:
-            use_squad = self.squad and self.random.random() < self.squad_share
-            example = encode(self.tokenizer, self.squad.chat() if use_squad else self.tasks.chat())
-            if len(example.ids) > USUAL and self.random.random() < 0.93:
-                example = example.shortened(USUAL)
-            if len(example.ids) <= LONGEST:
-                return example
-
-    def state(self):
-        return self.random.getstate()
-
-    def restore(self, state) -> None:
-        self.random.setstate(state)
