@@ -79,7 +79,7 @@ class Packer:
         return sum(len(example.ids) for example in self.waiting)
 
     def ready(self) -> bool:
-        return self.tokens >= 1.3 * self.rows * self.length
+        return self.tokens >= 2 * self.rows * self.length
 
     def pack(self) -> Batch:
         rows: list[list[Example]] = [[] for _ in range(self.rows)]
