@@ -10,12 +10,13 @@ from .chat import Chat, Message
 from .prompts import ASK, LIST_PAIRS, NOT_STATED, READ, REPHRASE, TELL, UNKNOWN
 from .relations import entity_types
 from .small_talk import OTHER_SYSTEMS, SMALL_TALK
+from .tool_tasks import ToolTasks
 from .world import Entity, Fact, World, american, capitalise, fill
 
 #: Shares of the tasks.
 SHARES = {
     "read": 0.42, "ask": 0.2, "pairs": 0.1, "rephrase": 0.1, "unknown": 0.05, "almanac": 0.05, "talk": 0.03,
-    "tell": 0.05,
+    "tell": 0.05, "tool_calls": 0.1,
 }  # fmt: skip
 
 
@@ -26,6 +27,7 @@ class Tasks:
         self.random = source
         self.world = World(source, **world_options)
         self.known = almanac()
+        self.tools = ToolTasks(source, self.world)
 
     def chat(self) -> Chat:
         kind = self.random.choices(list(SHARES), weights=list(SHARES.values()))[0]
@@ -141,6 +143,11 @@ class Tasks:
         for question, answer in self.random.sample(SMALL_TALK, self.random.randint(1, 3)):
             messages += [("user", question), ("assistant", answer)]
         return Chat("talk", messages)
+
+    # -- written elsewhere -------------------------------------------------------------------------------------
+
+    def tool_calls(self) -> Chat:
+        return self.tools.chat()
 
 
 def almanac() -> list[Fact]:
