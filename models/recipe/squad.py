@@ -13,6 +13,7 @@ import string
 import zlib
 from collections import Counter
 from dataclasses import dataclass
+from functools import cache
 
 from .chat import Chat, Message
 from .prompts import ASK, NOT_STATED, READ
@@ -35,6 +36,7 @@ def held_out(title: str) -> bool:
     return zlib.crc32(title.encode()) % 20 == 3
 
 
+@cache
 def paragraphs(path: str, held: bool) -> list[Paragraph]:
     """The paragraphs of the titles that are (not) set aside, with the pairs whose answer stands in them."""
     result: list[Paragraph] = []
