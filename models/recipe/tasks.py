@@ -7,6 +7,8 @@ import random
 from pathlib import Path
 
 from .chat import Chat, Message
+from .chat_tasks import ChatTasks
+from .json_tasks import JsonTasks
 from .prompts import ASK, LIST_PAIRS, NOT_STATED, READ, REPHRASE, TELL, UNKNOWN
 from .relations import entity_types
 from .small_talk import OTHER_SYSTEMS, SMALL_TALK
@@ -16,7 +18,7 @@ from .world import Entity, Fact, World, american, capitalise, fill
 #: Shares of the tasks.
 SHARES = {
     "read": 0.42, "ask": 0.2, "pairs": 0.1, "rephrase": 0.1, "unknown": 0.05, "almanac": 0.05, "talk": 0.03,
-    "tell": 0.05, "tool_calls": 0.1,
+    "tell": 0.05, "tool_calls": 0.1, "json": 0.06, "small_talk": 0.03, "memory": 0.05,
 }  # fmt: skip
 
 
@@ -28,6 +30,8 @@ class Tasks:
         self.world = World(source, **world_options)
         self.known = almanac()
         self.tools = ToolTasks(source, self.world)
+        self.objects = JsonTasks(source, self.world)
+        self.chats = ChatTasks(source, self.world)
 
     def chat(self) -> Chat:
         kind = self.random.choices(list(SHARES), weights=list(SHARES.values()))[0]
@@ -148,6 +152,15 @@ class Tasks:
 
     def tool_calls(self) -> Chat:
         return self.tools.chat()
+
+    def json(self) -> Chat:
+        return self.objects.chat()
+
+    def small_talk(self) -> Chat:
+        return self.chats.small_talk()
+
+    def memory(self) -> Chat:
+        return self.chats.memory()
 
 
 def almanac() -> list[Fact]:
