@@ -10,6 +10,7 @@ from .chat import Chat, Message
 from .chat_tasks import ChatTasks
 from .instruction_tasks import InstructionTasks
 from .json_tasks import JsonTasks
+from .long_tasks import LongTasks
 from .prompts import ASK, LIST_PAIRS, NOT_STATED, READ, REPHRASE, TELL, UNKNOWN
 from .relations import entity_types
 from .small_talk import OTHER_SYSTEMS, SMALL_TALK
@@ -20,7 +21,7 @@ from .world import Entity, Fact, World, american, capitalise, fill
 SHARES = {
     "read": 0.42, "ask": 0.2, "pairs": 0.1, "rephrase": 0.1, "unknown": 0.05, "almanac": 0.05, "talk": 0.03,
     "tell": 0.05, "tool_calls": 0.1, "json": 0.06, "small_talk": 0.03, "memory": 0.05,
-    "instructions": 0.05,
+    "instructions": 0.05, "long": 0.05,
 }  # fmt: skip
 
 
@@ -35,6 +36,7 @@ class Tasks:
         self.objects = JsonTasks(source, self.world)
         self.chats = ChatTasks(source, self.world)
         self.ordered = InstructionTasks(source, self.world)
+        self.texts = LongTasks(source, self.world)
 
     def chat(self) -> Chat:
         kind = self.random.choices(list(SHARES), weights=list(SHARES.values()))[0]
@@ -167,6 +169,9 @@ class Tasks:
 
     def instructions(self) -> Chat:
         return self.ordered.chat()
+
+    def long(self) -> Chat:
+        return self.texts.chat()
 
 
 def almanac() -> list[Fact]:
