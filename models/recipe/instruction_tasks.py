@@ -139,7 +139,8 @@ class InstructionTasks:
         chosen = self.random.sample(passage.facts, min(len(passage.facts), 4))
         pairs: Pairs = []
         for fact in chosen:
-            verb = "are" if fact.label.endswith("s") and not fact.label.endswith("ss") else "is"
+            noun = fact.label.split(" of ")[0]
+            verb = "are" if noun.endswith("s") and not noun.endswith("ss") else "is"
             answer = ended(capitalise(f"the {fact.label} of {fact.entity.name} {verb} {fact.value}"))
             pairs.append((self.world.question(fact), answer))
         return self.instructed(self.wording("sentence"), passage, pairs)

@@ -139,9 +139,8 @@ class ToolTasks:
         optional = [kind for kind in family.optional if pick.random() < 0.3][: 3 - len(required)]
         parameters = required + [self.parameter(kind, False, taken, noun) for kind in optional]
         style = pick.random()
-        words = [*pick.choice(family.verbs).split(), *noun.lower().split()]
-        if style < 0.1:
-            words = [*noun.lower().split(), words[0]]
+        verb, about = pick.choice(family.verbs).split(), noun.lower().replace("'", "").split()
+        words = [*about, *verb] if style < 0.1 else [*verb, *about]
         name = camel(words) if 0.55 < style < 0.8 else ("-" if style >= 0.95 else "_").join(words)
         spelling = pick.choice((str, str, camel)) if style < 0.8 else str
         for parameter in parameters:
