@@ -5,13 +5,13 @@ Values are copied from the passage; digits alone become a number, and what the p
 
 from __future__ import annotations
 
-import json
 import random
 import re
 from typing import Any
 
 from .chat import Chat, Message
 from .prompts import READ
+from .toolbox import as_json
 from .vocabulary import is_held_out
 from .world import Entity, Fact, Passage, World, capitalise
 
@@ -58,10 +58,6 @@ ANSWER_KEYS = ["answer", "result", "value", "reply", "text", "response", "output
 
 def json_value(text: str) -> str | int:
     return int(text) if re.fullmatch(r"0|[1-9]\d{0,14}", text) else text
-
-
-def as_json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
 
 
 def key_style(source: random.Random, label: str, style: str) -> str:

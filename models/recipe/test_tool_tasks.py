@@ -16,7 +16,8 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from .chat import Chat, Message, encode, prompt_ids
 from .examples import SPECIAL_TOKENS
 from .tokenizer import load_tokenizer
-from .tool_tasks import ToolTasks, as_json, calls_text, system_with_tools
+from .tool_tasks import ToolTasks
+from .toolbox import as_json, calls_text, system_with_tools
 from .world import World
 
 TEMPLATE = (Path(__file__).parent / "chat_template.jinja").read_text()
