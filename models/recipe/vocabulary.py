@@ -314,7 +314,8 @@ class Vocabulary:
 
     def phrase(self, name: str) -> str:
         """A phrase of `PHRASES`: {kind} stands for a value, {2-99} for a number between these, {00} for two digits."""
-        text = re.sub(r"\{(\d+)-(\d+)\}", lambda m: str(self.random.randint(int(m[1]), int(m[2]))), self.choice(PHRASES[name]))
+        text = self.choice(PHRASES[name])
+        text = re.sub(r"\{(\d+)-(\d+)\}", lambda m: str(self.random.randint(int(m[1]), int(m[2]))), text)
         text = re.sub(r"\{(0+)\}", lambda m: self.digits(len(m[1])), text)
         text = re.sub(r"\{(\w+)\}", lambda m: self.value(m[1]), text)
         return re.sub(r"\b([Aa]) (?=[aeio]|u(?!ni|s))", r"\1n ", text)

@@ -1,7 +1,7 @@
 """Further kinds of values: large lists of words, and phrases composed of them.
 
-A tenth of the words of an open list, but at least seven, is held out by the same hash as names are. Closed lists (units, number words) are too
-small to be cut. Phrases name other kinds in braces; `Vocabulary.phrase` fills them.
+A tenth of the words of an open list, but at least seven, is held out by the same hash as names are. Closed lists (units,
+number words) are too small to be cut. Phrases name other kinds in braces; `Vocabulary.phrase` fills them.
 """
 
 from __future__ import annotations
@@ -96,9 +96,12 @@ OPEN_LISTS: dict[str, list[str]] = {
             the_Eclipse_licence a_commercial_licence the_LGPL the_AGPL a_free_licence the_zlib_licence the_public_domain""",
         "system": """Linux Windows macOS Android FreeBSD OpenBSD Solaris Haiku Debian Fedora Ubuntu iOS Alpine_Linux
             Raspberry_Pi_OS ChromeOS NetBSD""",
-        "genre": """comedy thriller western documentary horror science_fiction fantasy romance crime_drama musical farce fable
-            war_film ballad lullaby waltz march polka jazz folk blues tango disco punk reggae opera hymn gospel electronic_pop
-            road_movie silent_film biography""",
+        "film_genre": """comedy thriller western documentary horror science_fiction fantasy romance crime_drama musical farce
+            war_film road_movie silent_film biography courtroom_drama spy_film family_film adventure disaster_film""",
+        "song_genre": """ballad lullaby waltz march polka jazz folk blues tango disco punk reggae gospel electronic_pop swing
+            country soul bluegrass chamber_music samba heavy_metal hip_hop""",
+        "book_genre": """comedy horror science_fiction fantasy romance crime_fiction biography poetry travel_writing history
+            satire children's_literature drama philosophy adventure memoir folklore cookery thrillers popular_science""",
         "style": """Baroque Gothic Romanesque Rococo Renaissance Art_Nouveau Art_Deco neoclassical modernist Cubist
             Impressionist Expressionist Byzantine Brutalist Tudor Victorian Norman Mannerist Futurist Bauhaus Gothic_Revival
             Georgian Surrealist Romantic""",
