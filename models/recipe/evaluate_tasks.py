@@ -11,6 +11,7 @@ from tokenizers import Tokenizer
 
 from .chat import MARKUP, Chat, Message, prompt_ids
 from .chat_tasks import ACKNOWLEDGED, CORRECTED, REMEMBERED, ChatTasks
+from .closed_book import ClosedBook
 from .examples import SPECIAL_TOKENS
 from .generate import generate
 from .instruction_tasks import InstructionTasks
@@ -147,6 +148,11 @@ def long_items(seed: int, number: int) -> list[Item]:
     return sample(LongTasks(source, world).chat, lambda item: item.wanted != NOT_STATED, number, source)
 
 
+def closed_book_items(seed: int, number: int) -> list[Item]:
+    source, world = held_world(seed)
+    return sample(ClosedBook(source, world, held=True).chat, lambda item: item.wanted == UNKNOWN, number, source)
+
+
 def small_talk_items() -> list[Item]:
     return [Item([("user", said)], intent.reply) for intent in INTENTS for said in intent.held]
 
@@ -182,5 +188,6 @@ def rows(reader: Reader, questions: int) -> dict[str, float]:
         "system prompts": score(instruction_items(211, questions)),
         "system prompts, unseen wordings": score(instruction_items(212, questions, held=True)),
         "small talk": score(small_talk_items()),
+        "unknown, unseen wordings": score(closed_book_items(214, few)),
         "long passages": score(long_items(213, questions)),
     }

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from .chat import Chat, Message
 from .chat_tasks import ChatTasks
+from .closed_book import ClosedBook
 from .instruction_tasks import InstructionTasks
 from .json_tasks import JsonTasks
 from .long_tasks import LongTasks
@@ -21,7 +22,7 @@ from .world import Entity, Fact, World, american, capitalise, fill
 SHARES = {
     "read": 0.42, "ask": 0.2, "pairs": 0.1, "rephrase": 0.1, "unknown": 0.05, "almanac": 0.05, "talk": 0.03,
     "tell": 0.05, "tool_calls": 0.1, "json": 0.06, "small_talk": 0.03, "memory": 0.05,
-    "instructions": 0.05, "long": 0.05,
+    "instructions": 0.05, "long": 0.05, "closed_book": 0.03,
 }  # fmt: skip
 
 
@@ -37,6 +38,7 @@ class Tasks:
         self.chats = ChatTasks(source, self.world)
         self.ordered = InstructionTasks(source, self.world)
         self.texts = LongTasks(source, self.world)
+        self.closed = ClosedBook(source, self.world)
 
     def chat(self) -> Chat:
         kind = self.random.choices(list(SHARES), weights=list(SHARES.values()))[0]
@@ -172,6 +174,9 @@ class Tasks:
 
     def long(self) -> Chat:
         return self.texts.chat()
+
+    def closed_book(self) -> Chat:
+        return self.closed.chat()
 
 
 def almanac() -> list[Fact]:
