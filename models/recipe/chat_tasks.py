@@ -87,6 +87,8 @@ REMEMBER = ["Please remember: {S}", "Remember this: {S}", "Please note: {S}", "K
 CORRECT = ["Actually, {s}", "Sorry, {s}", "I was wrong: {s}", "No, {s}", "Correction: {s}", "I meant that {s}", "Wait, {s}", "Not right: {s}"]
 CORRECT_HELD = ["I made a mistake, {s}", "To be exact, {s}"]
 
+EARLIER = ["The user told you before:", "What the user said:", "The user's own words:", "From earlier chats with the user:", "Notes of the user:"]
+
 
 @dataclass
 class Told:
@@ -181,7 +183,12 @@ class ChatTasks:
         pick = self.random
         messages, taken = self.system(), set[str]()
         told = [self.personal(taken) if pick.random() < 0.7 else self.other(taken) for _ in range(pick.choice((1, 2, 2, 3, 3, 4, 5)))]
-        if pick.random() < 0.15:  # all at once
+        chance = pick.random()
+        if chance < 0.1:  # in an earlier chat
+            notes = [item.statement for item in told]
+            text = "\n".join([pick.choice(EARLIER), *(f"- {note}" for note in notes)]) if pick.random() < 0.5 else " ".join([pick.choice(EARLIER), *notes])
+            messages = [("system", text)]
+        elif chance < 0.25:  # all at once
             said, reply = self.acknowledged(" ".join(item.statement for item in told))
             messages += [("user", said), ("assistant", reply)]
         else:

@@ -27,6 +27,8 @@ WORDINGS = {
               '|Your answers end with "{X}".|Every reply ends with the words "{X}".||Close each reply with "{X}".|Answer, then say "{X}".',
     "sentence": "Answer in a full sentence.|Always answer with a whole sentence.|Use full sentences.|Give every answer as a sentence."
                 "|Write complete sentences.|Your answers are full sentences.||Reply in complete sentences.|Make every answer a sentence.",
+    "word": "Answer in one word.|Always answer with a single word.|Use one word only.|Your answers are one word long.|Give one-word answers."
+            "|Every answer is a single word.||Reply with just one word.|Say no more than one word.",
     "name": "Your name is {X}.|You are {X}.|You are {X}, an assistant.|You are called {X}.|You are an assistant named {X}.|Act as {X}."
             "|You are {X}, a helpful assistant.||Go by the name of {X}.|Play an assistant who is called {X}.",
     "employer": "You are {X}, the assistant of {Y}.|Your name is {X} and you work for {Y}.|You are {X}, an assistant at {Y}."
@@ -145,6 +147,15 @@ class InstructionTasks:
             pairs.append((self.world.question(fact), answer))
         return self.instructed(self.wording("sentence"), passage, pairs)
 
+    def word(self) -> Chat:
+        """About facts whose value is one word."""
+        while True:
+            passage = self.world.passage(self.random.randint(1, 6))
+            short = [fact for fact in passage.facts if " " not in fact.value]
+            if short:
+                pairs = [(self.world.question(fact), fact.value) for fact in short[:4]]
+                return self.instructed(self.wording("word"), passage, pairs)
+
     def name(self) -> Chat:
         pick, name = self.random, self.words.nonce()
         pairs = [(pick.choice(WHO), f"I am {name}.") for _ in range(pick.randint(1, 2))]
@@ -205,4 +216,5 @@ class InstructionTasks:
         return getattr(self, kind or self.random.choice(KINDS))()
 
 
-KINDS = ["upper", "lower", "prefix", "prefix", "suffix", "suffix", "sentence", "name", "name", "user", "only", "noted", "always", "unknown"]
+KINDS = ["upper", "lower", "prefix", "prefix", "suffix", "suffix", "sentence", "word", "name", "name", "user", "only", "noted", "always",
+         "unknown"]  # fmt: skip

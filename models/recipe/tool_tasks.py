@@ -17,7 +17,7 @@ from .tool_words import FLAGS, HELD_PREFACES, NO_FUNCTION, PREFACES, RESULTS, RO
 from .toolbox import Json, Parameter, Tool, Toolbox, as_json, calls_text, system_with_tools, uncamel, with_article
 from .world import World, capitalise
 
-LONGEST_DEFINITIONS = 750  # characters of the functions of one chat
+LONGEST_DEFINITIONS = 700  # characters of the functions of one chat
 
 
 @dataclass
@@ -226,7 +226,7 @@ class ToolTasks(Toolbox):
     def start(self, number: int | None = None, passage: str | None = None) -> tuple[list[Tool], list[Message]]:
         """Functions, and the system message that offers them."""
         pick = self.random
-        number = number or pick.choices((1, 2, 3, 4), weights=(35, 45, 15, 5))[0]
+        number = number or pick.choices((1, 2, 3, 4), weights=(38, 44, 13, 5))[0]
         tools = self.tools(number)
         while len(tools) > 1 and sum(len(as_json(tool.definition)) for tool in tools) > LONGEST_DEFINITIONS:
             tools.pop()

@@ -43,7 +43,7 @@ PARAMETERS = {
     "place": ParameterWords(
         ["city", "town", "place", "location", "destination", "area"], ["in {V}", "in {V}", "for {V}", "at {V}"],
         ["in a town", "in a city", "for a place", "of a place"], ["place"],
-        ["Name of the town", "The city", "Where", "Place to look at", "Town or city"], 1,
+        ["Name of the town", "The city", "Where", "Place to look at", "Town or city", "City name, e.g. Paris"], 1,
     ),
     "person": ParameterWords(
         ["person", "name", "customer", "user", "guest", "employee", "full_name", "member"],

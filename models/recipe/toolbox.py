@@ -130,7 +130,7 @@ class Toolbox:
             schema: Json = {"type": {"count": "integer", "amount": "number", "sum": "number", "flag": "boolean"}.get(parameter.kind, "string")}
             if parameter.choices:
                 schema["enum"] = parameter.choices
-            if described < 0.45 and parameter.words.descriptions:
+            if described < 0.3 and parameter.words.descriptions:
                 schema["description"] = pick.choice(parameter.words.descriptions)
             properties[parameter.name] = schema
         needed = [parameter.name for parameter in parameters if parameter.required]
