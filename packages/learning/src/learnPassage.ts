@@ -1,8 +1,7 @@
-import { setMaxListeners } from 'node:events';
 import type { Engine, ModelDescription } from '@engraft/engine';
 import type { z } from 'zod';
 import { planTeaching, type PassageSize } from './budget.js';
-import { mapConcurrently, MeteredCalls, throwIfCancelled } from './calls.js';
+import { forManyListeners, mapConcurrently, MeteredCalls, throwIfCancelled } from './calls.js';
 import type { Chunk } from './chunk.js';
 import { evaluate, validationPairs } from './evaluate.js';
 import { gateReasons, validationReport } from './gate.js';
@@ -72,11 +71,7 @@ class LearningRun {
     readonly journal: LearningJournal,
     readonly options: LearningOptions,
   ) {
-    if (options.signal !== undefined) {
-      // A signal of our own, as every call under way listens to it, and Node.js warns of more than ten listeners.
-      this.#signal = AbortSignal.any([options.signal]);
-      setMaxListeners(0, this.#signal);
-    }
+    if (options.signal !== undefined) this.#signal = forManyListeners(options.signal);
     const drawn = drawReplay(input.replay ?? [], input.seed);
     this.#canaries = drawn.canaries;
     this.#replay = drawn.replay;
@@ -177,8 +172,8 @@ class LearningRun {
 
   #calls(meter: Meter, phase: LearningPhase, expectedCalls: number): MeteredCalls {
     let done = 0;
-    const onCall = (): void => {
-      done++;
+    const onCall = (requestCount: number): void => {
+      done += requestCount;
       this.options.onProgress?.({ phase, done, total: Math.max(done, expectedCalls) });
     };
     return new MeteredCalls(this.engine, meter, this.#signal, onCall);

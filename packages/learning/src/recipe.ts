@@ -33,6 +33,8 @@ export const recipe = {
 
   /** Calls under way at once; the engine decodes them together. */
   concurrency: 16,
+  /** Sequences that one scoring call takes; the engine bounds its own memory. */
+  scoresPerCall: 8,
 
   /** Mean log-probability (nats a token) that the passage must add before an answer counts as new. */
   minGainNats: 0.5,

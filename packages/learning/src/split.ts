@@ -1,5 +1,5 @@
-import { questionKey, type Fact, type Form } from './facts.js';
-import { wordTokens } from './normalise.js';
+import type { Fact, Form } from './facts.js';
+import { fingerprints } from './overlap.js';
 import { deriveSeed, randomNumbers, shuffled, spreadSample } from './random.js';
 import { recipe } from './recipe.js';
 
@@ -89,14 +89,4 @@ function returnOverlapping(assignments: readonly Assignment[]): void {
     if (overlapping.length === 0) return;
     for (const assignment of overlapping) assignment.use = 'training';
   }
-}
-
-/** The question as a whole, and every run of `recipe.overlapTokens` word tokens in it; each at most once. */
-function fingerprints(question: string): string[] {
-  const words = wordTokens(question);
-  const keys = new Set([`= ${questionKey(question)}`]);
-  for (let start = 0; start + recipe.overlapTokens <= words.length; start++) {
-    keys.add(words.slice(start, start + recipe.overlapTokens).join(' '));
-  }
-  return [...keys];
 }

@@ -6,6 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AdapterReference, Engine } from '@engraft/engine';
+import { forManyListeners } from '../calls.js';
 import { questionKey } from '../facts.js';
 import { costNanousd } from '../meter.js';
 import { containsWords } from '../normalise.js';
@@ -116,7 +117,7 @@ class MeasuringRun {
     readonly passages: readonly PassageEntry[],
     readonly options: MeasuringOptions,
   ) {
-    this.#call = options.signal === undefined ? {} : { signal: options.signal };
+    this.#call = options.signal === undefined ? {} : { signal: forManyListeners(options.signal) };
   }
 
   async measureAll(folder: string): Promise<PassageReport[]> {
