@@ -2,6 +2,7 @@ import type { GenerateRequest } from '@engraft/engine';
 import type { MeteredCalls } from './calls.js';
 import type { Chunk } from './chunk.js';
 import { clozeQuestions, isNaming } from './cloze.js';
+import { withoutContradictions } from './contradictions.js';
 import { deriveQuestions, type Context } from './derive.js';
 import { subjectName, withAliases } from './statement.js';
 import { questionKey, type Fact, type Form, type FormOrigin } from './facts.js';
@@ -25,7 +26,7 @@ export interface Candidate {
   readonly about: string;
 }
 
-/** Every span of every sentence, at most `maxFactsPerAnswer` for one answer: values first, subjects last. */
+/** Every span of every sentence that nothing contradicts, at most `maxFactsPerAnswer` for one answer: values first, subjects last. */
 export function findCandidates(passage: string, chunks: readonly Chunk[]): Candidate[] {
   const all: Candidate[] = [];
   let previous: Stretch | null = null;
@@ -48,7 +49,7 @@ export function findCandidates(passage: string, chunks: readonly Chunk[]): Candi
     }
   }
   const perAnswer = new Map<string, number>();
-  return byTier(all).filter(({ span }) => {
+  return byTier(withoutContradictions(all)).filter(({ span }) => {
     const key = normalise(span.text);
     const count = (perAnswer.get(key) ?? 0) + 1;
     perAnswer.set(key, count);
