@@ -48,6 +48,8 @@ export const recipe = {
   /** Fewer dev pairs are noise, which once stopped a good run early; then the last weights are kept. */
   minDevPairs: 4,
   maxDevPairs: 12,
+  /** One right answer is no evidence: "The cat sat.", thirty times, once passed with it. */
+  minValidationPairs: 2,
   maxValidationPairs: 48,
   maxRetentionPairs: 32,
   maxCanaries: 12,

@@ -61,8 +61,29 @@ function byTier(candidates: readonly Candidate[]): Candidate[] {
   return [...candidates].sort((a, b) => a.span.tier - b.span.tier || a.span.start - b.span.start);
 }
 
-/** As many candidates as planned: whole tiers first, and what of a tier there is room for, evenly over the passage. */
+/**
+ * As many candidates as planned: of every chunk its share, and of a chunk whole tiers first, and what of a tier there is
+ * room for, evenly over the text.
+ */
 export function chooseCandidates(candidates: readonly Candidate[], count: number): Candidate[] {
+  const chunks = new Map<number, Candidate[]>();
+  for (const candidate of candidates) {
+    const ofChunk = chunks.get(candidate.chunk) ?? [];
+    chunks.set(candidate.chunk, [...ofChunk, candidate]);
+  }
+  const total = Math.min(count, candidates.length);
+  const chosen: Candidate[] = [];
+  let passed = 0;
+  for (const ofChunk of chunks.values()) {
+    passed += ofChunk.length;
+    const room = Math.floor((total * passed) / candidates.length) - chosen.length;
+    chosen.push(...bestOf(ofChunk, room));
+  }
+  // Values before phrases again, over all chunks: when money runs out, what comes last is not asked.
+  return byTier(chosen);
+}
+
+function bestOf(candidates: readonly Candidate[], count: number): Candidate[] {
   const chosen: Candidate[] = [];
   for (const tier of [0, 1, 2]) {
     const ofTier = candidates.filter(({ span }) => span.tier === tier);
