@@ -19,7 +19,7 @@ const maxValue = 1e15;
 export function numbersInDigits(text: string): string {
   const words = text.split(' ');
   const written: string[] = [];
-  for (let at = 0; at < words.length; ) {
+  for (let at = 0; at < words.length;) {
     const start = readStart(words, at);
     if (start === null) {
       written.push(words[at] ?? '');

@@ -1,4 +1,11 @@
-import type { AdapterReference, CallOptions, ChatPrompt, Engine, GenerateResult, ToolDefinition } from '@engraft/engine';
+import type {
+  AdapterReference,
+  CallOptions,
+  ChatPrompt,
+  Engine,
+  GenerateResult,
+  ToolDefinition,
+} from '@engraft/engine';
 import { mapConcurrently } from '../calls.js';
 import { wordTokens } from '../normalise.js';
 import { readingPrompt } from '../prompts.js';

@@ -62,7 +62,10 @@ test('the handbooks are as long as a passage may be', async () => {
 });
 
 test('a question is answered by its passage, does not give its answer away, and is asked in two really different ways', async () => {
-  for (const { id, passage, questions } of [...(await shipped('passages.jsonl')), ...(await shipped('handbooks.jsonl'))]) {
+  for (const { id, passage, questions } of [
+    ...(await shipped('passages.jsonl')),
+    ...(await shipped('handbooks.jsonl')),
+  ]) {
     for (const { phrasings, answers } of questions) {
       const where = `${id}: ${phrasings.join(' / ')}`;
       assert.ok(
@@ -71,7 +74,10 @@ test('a question is answered by its passage, does not give its answer away, and 
       );
       assert.equal(new Set(answers.map(normalise)).size, answers.length, `${where} has each answer once`);
       const [first = '', second = ''] = phrasings;
-      assert.ok(![first, second].some((phrasing) => containsWords(phrasing, answers[0] ?? '')), `${where} keeps its answer`);
+      assert.ok(
+        ![first, second].some((phrasing) => containsWords(phrasing, answers[0] ?? '')),
+        `${where} keeps its answer`,
+      );
       assert.ok(overlap(first, second) <= 0.75, `${where} differ by ${overlap(first, second)}`);
     }
   }

@@ -46,7 +46,8 @@ export function summarise(reports: readonly PassageReport[]): MeasuringSummary {
       json: lossOf(reports, 'json'),
       tools: lossOf(reports, 'tools'),
     },
-    wrong_acceptances: reports.filter((report) => report.verdict === 'accepted' && isWorthHalf(report) === false).length,
+    wrong_acceptances: reports.filter((report) => report.verdict === 'accepted' && isWorthHalf(report) === false)
+      .length,
     wrong_rejections: reports.filter((report) => report.verdict === 'rejected' && isWorthHalf(report) === true).length,
     mean_seconds: mean(reports.map(({ seconds }) => seconds)),
     mean_cost_microusd: mean(reports.map(({ cost_microusd }) => cost_microusd)),
@@ -61,7 +62,9 @@ export function isWorthHalf({ learned, reading }: PassageReport): boolean | null
 
 /** Of each chain the last passage tells. */
 function retainedShare(reports: readonly PassageReport[]): number | null {
-  const last = new Map(reports.flatMap(({ retention }) => (retention === null ? [] : [[retention.first_id, retention]])));
+  const last = new Map(
+    reports.flatMap(({ retention }) => (retention === null ? [] : [[retention.first_id, retention]])),
+  );
   const before = [...last.values()].reduce((sum, retention) => sum + retention.before.right, 0);
   const after = [...last.values()].reduce((sum, retention) => sum + retention.after.right, 0);
   return before === 0 ? null : after / before;

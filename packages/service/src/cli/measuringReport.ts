@@ -11,7 +11,19 @@ import { formatUsd, table } from './output.js';
 
 /** A row a passage, a row for all of them, and what the columns do not say. */
 export function measuringLines(reports: readonly PassageReport[], summary: MeasuringSummary): string[] {
-  const head = ['passage', 'kind', 'verdict', 'base', 'reading', 'learned', 'unseen', 'first', 'lost', 'seconds', 'USD'];
+  const head = [
+    'passage',
+    'kind',
+    'verdict',
+    'base',
+    'reading',
+    'learned',
+    'unseen',
+    'first',
+    'lost',
+    'seconds',
+    'USD',
+  ];
   return [
     ...table([head, ...reports.map(row), totals(summary)]),
     '',
@@ -77,7 +89,10 @@ function canaryLine({ canaries }: MeasuringSummary): string {
 }
 
 function sumOf(losses: readonly CanaryLoss[]): CanaryLoss {
-  return losses.reduce((sum, { held, lost }) => ({ held: sum.held + held, lost: sum.lost + lost }), { held: 0, lost: 0 });
+  return losses.reduce((sum, { held, lost }) => ({ held: sum.held + held, lost: sum.lost + lost }), {
+    held: 0,
+    lost: 0,
+  });
 }
 
 function loss({ held, lost }: CanaryLoss): string {

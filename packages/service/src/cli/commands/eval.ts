@@ -22,10 +22,16 @@ interface EvalOptions {
 export function addEvalCommand(program: Command): void {
   program
     .command('eval')
-    .argument('<file>', 'passages with questions, one JSON object a line: {id, kind, passage, questions: [{phrasings, answers}]}')
+    .argument(
+      '<file>',
+      'passages with questions, one JSON object a line: {id, kind, passage, questions: [{phrasings, answers}]}',
+    )
     .description('measure what learning each passage is worth, with the model of ENGRAFT_MODEL_DIR; needs no service')
     .option('--chain <n>', 'learn so many passages one on top of the other', '1')
-    .option('--gold', "train the file's own pairs: the first phrasing of each question, while the others are only asked")
+    .option(
+      '--gold',
+      "train the file's own pairs: the first phrasing of each question, while the others are only asked",
+    )
     .option('--passages <n>', 'so many, evenly over the file')
     .option('--seed <n>', 'of the randomness in learning', '1')
     .option('--max-cost-usd <amount>', 'the most that learning one passage may cost', '20')
