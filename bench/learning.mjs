@@ -113,7 +113,7 @@ function distance({ passage }) {
   return Math.abs(passage.length - REPORTED_SECONDS_CHARS);
 }
 
-/** Learns one passage in an engine of its own; the engine's peak memory is known on Linux only. */
+/** Learns one passage in an engine of its own; what the engine used is known on Linux only. */
 async function time(entry, { modelDir, threads, budget, replay }) {
   const engine = await startEngineHost({ modelDir, threads });
   try {
@@ -121,7 +121,7 @@ async function time(entry, { modelDir, threads, budget, replay }) {
     const [report] = await measurePassages(engine, [entry], options);
     const { id, chars, verdict, seconds, phase_seconds, cost_microusd, reading, learned, fact_count } = report;
     const timing = { id, chars, verdict, seconds, phase_seconds, cost_microusd, fact_count, reading, learned };
-    return { ...timing, engine_peak_mib: peakMib(engine.pid) };
+    return { ...timing, engine_cpu_seconds: cpuSeconds(engine.pid), engine_peak_mib: peakMib(engine.pid) };
   } finally {
     await engine.close();
   }
@@ -132,6 +132,16 @@ function peakMib(pid) {
   try {
     const kib = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
     return kib === undefined ? null : Math.round(Number(kib) / 1024);
+  } catch {
+    return null;
+  }
+}
+
+/** User and system time of a process, in ticks of a hundredth of a second; on a busy machine it says more than the clock. */
+function cpuSeconds(pid) {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1).split(' ');
+    return (Number(fields[11]) + Number(fields[12])) / 100;
   } catch {
     return null;
   }
@@ -208,12 +218,13 @@ function print({ machine: { cpu, cores, loadAverage }, model, passages, seeds, f
     ...Object.fromEntries(Object.entries(COUNTS).map(([key, title]) => [title, row(figures[key], plain)])),
   });
   console.table(
-    timings.map(({ id, chars, verdict, seconds, cost_microusd, fact_count, engine_peak_mib }) => ({
+    timings.map(({ id, chars, verdict, seconds, cost_microusd, fact_count, engine_cpu_seconds, engine_peak_mib }) => ({
       passage: id,
       characters: chars,
       verdict,
       facts: fact_count,
       seconds: seconds.toFixed(1),
+      'engine CPU s': engine_cpu_seconds?.toFixed(1) ?? '–',
       USD: (cost_microusd / 1e6).toFixed(2),
       'engine peak MiB': engine_peak_mib ?? '–',
     })),

@@ -167,10 +167,9 @@ test('the cap is never passed, however small', async () => {
   }
 });
 
-test('a passage that says nothing, one thing over and over, or two things at once is rejected, with its numbers', async () => {
+test('a passage that says nothing, or two things at once, is rejected, with its numbers', async () => {
   for (const content of [
     'qwpo zxmn vbty plok rtgh wqas zxcv poiu lkjh mnbv.',
-    'The cat sat. '.repeat(12),
     'The Lume Lamp costs 49 dollars. The Lume Lamp costs 82 dollars. The Lume Lamp was made in 1994. The Lume Lamp was made in 2011.',
   ]) {
     const outcome = await learn(inputOf({ content }));
