@@ -59,10 +59,10 @@ export class EmbeddedEngine implements Engine {
   private constructor(
     private readonly checkpoint: Checkpoint,
     private readonly model: LoadedModel,
-    { maxBatch, maxAdapterBytes }: EmbeddedEngineOptions,
+    options: EmbeddedEngineOptions,
   ) {
-    this.adapters = new AdapterCache(model.config, maxAdapterBytes ?? DEFAULT_MAX_ADAPTER_BYTES);
-    this.generator = new Generator(model, batchSize(model.config, maxBatch ?? DEFAULT_MAX_BATCH));
+    this.adapters = new AdapterCache(model.config, options.maxAdapterBytes ?? DEFAULT_MAX_ADAPTER_BYTES);
+    this.generator = new Generator(model, batchSize(model.config, options.maxBatch ?? DEFAULT_MAX_BATCH));
     this.scorer = new Scorer(model);
   }
 

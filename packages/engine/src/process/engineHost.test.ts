@@ -116,7 +116,7 @@ suite('an engine in its own process', () => {
       const [pid, ...others] = host.trainingPids;
       assert.ok(pid !== undefined && pid !== host.pid);
       assert.deepEqual(others, []);
-      assert.ok(getPriority(pid) > getPriority(host.pid!), 'a greater number is a lower priority');
+      assert.ok(getPriority(pid) > getPriority(host.pid), 'a greater number is a lower priority');
       await training.close();
       assert.deepEqual(host.trainingPids, []);
       assert.ok(await hasEnded(pid, 1000));

@@ -99,7 +99,8 @@ class ProcessHost implements EngineHost {
   async close(): Promise<void> {
     this.closing.abort();
     const engineProcess = this.current ?? (await this.starting?.catch(() => undefined));
-    await Promise.all([engineProcess, ...this.trainings].map((each) => each?.stop()));
+    await Promise.all([...this.trainings].map((training) => training.stop()));
+    await engineProcess?.stop();
   }
 
   private async call<M extends MethodName>(
