@@ -4,10 +4,9 @@
 //                         [--widths 256,512,896]
 //
 // Writes bench/results/engine.{json,md,svg}; with --quick or --only, engine-partial.* instead, which git ignores.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import prettier from 'prettier';
 import { measureAdapterCache, measureColdAdapter, measureMixedBatches } from './engine/adapters.mjs';
 import { measureDecoding } from './engine/decoding.mjs';
 import { measureLatency } from './engine/latency.mjs';
@@ -15,10 +14,11 @@ import { measureMemory } from './engine/memory.mjs';
 import { makeModels } from './engine/models.mjs';
 import { isMet, markdown, numberText, svg, targetText } from './engine/report.mjs';
 import { measureTraining } from './engine/training.mjs';
-import { machine, option, root, withLoadNote } from './lib/measure.mjs';
+import { machine, option, root, withLoadNote, writeResults } from './lib/measure.mjs';
 
 const FULL = {
   rounds: 9,
+  torchWaiting: ['active', 'passive'],
   outputTokens: 96,
   adapterCount: 1000,
   coldRounds: 20,
@@ -26,6 +26,8 @@ const FULL = {
 };
 const QUICK = {
   rounds: 3,
+  // Spinning takes minutes on a busy machine.
+  torchWaiting: ['passive'],
   outputTokens: 32,
   adapterCount: 120,
   coldRounds: 6,
@@ -36,7 +38,7 @@ const QUICK = {
 const PARTS = {
   training: {
     title: 'Training',
-    measure: ({ models, threadCounts, size }) => measureTraining({ models, threadCounts, rounds: size.rounds }),
+    measure: ({ size, ...plan }) => measureTraining({ ...plan, ...size }),
   },
   generation: { title: 'Generation', measure: ({ size, ...plan }) => measureDecoding({ ...plan, ...size }) },
   mixed: { title: 'Adapters in a batch', measure: ({ size, ...plan }) => measureMixedBatches({ ...plan, ...size }) },
@@ -83,18 +85,12 @@ export default async function bench(args) {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-  await write(results, quick || only.length < Object.keys(PARTS).length ? 'engine-partial' : 'engine');
+  write(results, quick || only.length < Object.keys(PARTS).length ? 'engine-partial' : 'engine');
 }
 
-async function write(results, name) {
-  const texts = { json: JSON.stringify(results), md: markdown(results).replace('engine.svg', `${name}.svg`) };
-  mkdirSync(join(root, 'bench/results'), { recursive: true });
-  for (const [ending, content] of Object.entries(texts)) {
-    const filepath = join(root, `bench/results/${name}.${ending}`);
-    // As the formatter would have it, because `npm test` checks these files too.
-    const options = await prettier.resolveConfig(filepath);
-    writeFileSync(filepath, await prettier.format(content, { ...options, filepath }));
-  }
+function write(results, name) {
+  writeResults(name, results);
+  writeFileSync(join(root, `bench/results/${name}.md`), markdown(results).replace('engine.svg', `${name}.svg`));
   writeFileSync(join(root, `bench/results/${name}.svg`), svg(results));
   console.log(`\nwritten to bench/results/${name}.{json,md,svg}`);
 }

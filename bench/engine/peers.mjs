@@ -86,8 +86,10 @@ async function findPython() {
 }
 
 async function hasPackages(python) {
+  // Looking is a hundred times faster than importing.
+  const script = `import importlib.util, sys; sys.exit(not all(map(importlib.util.find_spec, sys.argv[1:])))`;
   try {
-    await execute(python, ['-c', `import ${PYTHON_PACKAGES.join(', ')}`]);
+    await execute(python, ['-c', script, ...PYTHON_PACKAGES]);
     return true;
   } catch {
     return false;

@@ -10,10 +10,13 @@ import { startTorch } from './peers.mjs';
 const STEP = { batch: 8, length: 128, rank: 8 };
 const LEARNING_RATE = 1e-4;
 
-/** @param {{ models: Awaited<ReturnType<typeof import('./models.mjs').makeModels>>, threadCounts: number[], rounds: number }} plan */
-export async function measureTraining({ models, threadCounts, rounds }) {
-  // The peer is whichever is faster on this machine as it is now.
-  const peers = { 'torch, spinning': await startTorch('active'), 'torch, sleeping': await startTorch('passive') };
+/**
+ * The peer is PyTorch in the faster of the ways `torchWaiting`, see `startTorch`.
+ * @param {{ models: Awaited<ReturnType<typeof import('./models.mjs').makeModels>>, threadCounts: number[], rounds: number, torchWaiting: ('active' | 'passive')[] }} plan
+ */
+export async function measureTraining({ models, threadCounts, rounds, torchWaiting }) {
+  const peers = {};
+  for (const waiting of torchWaiting) peers[`torch, OpenMP ${waiting}`] = await startTorch(waiting);
   const rows = [];
   for (const model of models) {
     const { config } = await readModel(model.folder);
