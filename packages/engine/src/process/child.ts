@@ -1,5 +1,5 @@
 /** The engine process: started by `EngineProcess`, never by hand. */
-import { constants, setPriority } from 'node:os';
+import { setPriority } from 'node:os';
 import { inspect } from 'node:util';
 import { EmbeddedEngine, type EmbeddedEngineOptions } from '../embeddedEngine.js';
 import { EngineServer } from './engineServer.js';
@@ -40,12 +40,15 @@ async function open(options: EmbeddedEngineOptions, purpose: EnginePurpose): Pro
 }
 
 /**
- * The scheduler then gives the cores to serving whenever both want them, but for about a tenth of the time
- * (Linux: weight 110 against 1024), so that training goes on under any load.
+ * While both want the cores, Linux gives a process of this niceness a quarter of them (weight 335 against 1024), and
+ * the rest to serving; so an answer takes less than twice its time, and training goes on under any load. A greater
+ * niceness would starve it wherever other programs keep the machine busy.
  */
+const TRAINING_NICENESS = 5;
+
 function giveWay(): void {
   try {
-    setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+    setPriority(TRAINING_NICENESS);
   } catch (error) {
     // Where priorities cannot be set, training is as right as ever, and only slows serving down more.
     logError(error);

@@ -180,9 +180,8 @@ class ProcessHost implements EngineHost {
   }
 
   private async load(purpose: EnginePurpose): Promise<EngineProcess> {
-    const { modelDir, threads, logger } = this.options;
+    const { logger, ...options } = this.options;
     const startedAt = performance.now();
-    const options = { modelDir, ...(threads === undefined ? {} : { threads }) };
     const engineProcess = await EngineProcess.start(options, purpose);
     const loadMs = Math.round(performance.now() - startedAt);
     logger?.info({ pid: engineProcess.pid, purpose, loadMs }, 'engine started');
