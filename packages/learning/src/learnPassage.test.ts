@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -139,6 +139,20 @@ test('cancelling ends the job with an error, in any phase', async () => {
       phase,
     );
   }
+});
+
+test('who was cancelled leaves the work folder as it is', async () => {
+  const workFolder = join(folder, 'cancelled');
+  await mkdir(join(workFolder, 'training', 'step-1'), { recursive: true });
+  const journal = new MemoryJournal();
+  for (const earlier of ['teaching', 'scoring'] as const) journal.stored.set(earlier, whole.stored.get(earlier)!);
+  const controller = new AbortController();
+  journal.entered = () => {
+    controller.abort();
+    return Promise.resolve();
+  };
+  await assert.rejects(learn(inputOf({ workFolder }), journal, { signal: controller.signal }), { code: 'cancelled' });
+  assert.deepEqual(await readdir(join(workFolder, 'training')), ['step-1']);
 });
 
 test('the cap is never passed, however small', async () => {
