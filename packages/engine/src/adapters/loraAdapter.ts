@@ -16,7 +16,7 @@ export function scaledMatrices(adapter: LoraAdapter): ReadonlyMap<string, FloatT
   const scale = adapter.alpha / adapter.rank;
   const scaled = new Map<string, FloatTensor>();
   for (const [name, { shape, data }] of adapter.matrices) {
-    scaled.set(name, { shape, data: name.endsWith('.lora_B') ? data.map((value) => value * scale) : data });
+    scaled.set(name, { shape, data: name.endsWith('.lora_B') ? multiplied(data, scale) : data });
   }
   return scaled;
 }
@@ -44,12 +44,26 @@ export function parseMatrices(bytes: Uint8Array, config: DecoderConfig, rank: nu
       throw refused(`${key} has shape [${entry.shape.join()}], and the model asks for [${shape.join()}]`);
     }
     const data = readTensorFrom(bytes, entry);
-    if (!data.every(Number.isFinite)) throw refused(`${key} holds a value that is not finite`);
+    if (!allFinite(data)) throw refused(`${key} holds a value that is not finite`);
     matrices.set(name, { shape, data });
     entries.delete(key);
   }
   for (const key of entries.keys()) throw refused(`${key} is not a matrix of this model`);
   return matrices;
+}
+
+// A call for each number takes many times as long as these loops, which a cold adapter's first answer waits for.
+
+function multiplied(values: Float32Array, factor: number): Float32Array {
+  const products = new Float32Array(values.length);
+  for (let index = 0; index < values.length; index += 1) products[index] = (values[index] ?? 0) * factor;
+  return products;
+}
+
+function allFinite(values: Float32Array): boolean {
+  // eslint-disable-next-line @typescript-eslint/prefer-for-of -- the iterator is as slow as a call
+  for (let index = 0; index < values.length; index += 1) if (!Number.isFinite(values[index])) return false;
+  return true;
 }
 
 /** `base_model.model.model.layers.0.self_attn.q_proj.lora_A.weight` */
