@@ -36,12 +36,14 @@ export interface EmbeddedEngineOptions {
   readonly maxContextLength?: number;
   /** Requests decoded together at most; by default 8, fewer where the cache would grow too large. */
   readonly maxBatch?: number;
+  /** Bound on the memory of the adapters that are kept ready; by default 512 MiB. */
+  readonly maxAdapterBytes?: number;
 }
 
 const DEFAULT_MAX_BATCH = 8;
 /** Bound on the cache of keys and values when every slot is full. */
 const MAX_CACHE_BYTES = 4 * 2 ** 30;
-const MAX_ADAPTER_BYTES = 512 * 2 ** 20;
+const DEFAULT_MAX_ADAPTER_BYTES = 512 * 2 ** 20;
 
 /**
  * The engine in the calling process. ONNX Runtime's binding computes on the calling thread, so two runs never
@@ -58,10 +60,10 @@ export class EmbeddedEngine implements Engine {
   private constructor(
     private readonly checkpoint: Checkpoint,
     private readonly model: LoadedModel,
-    maxBatch: number,
+    options: EmbeddedEngineOptions,
   ) {
-    this.adapters = new AdapterCache(model.config, MAX_ADAPTER_BYTES);
-    this.generator = new Generator(model, maxBatch);
+    this.adapters = new AdapterCache(model.config, options.maxAdapterBytes ?? DEFAULT_MAX_ADAPTER_BYTES);
+    this.generator = new Generator(model, batchSize(model.config, options.maxBatch ?? DEFAULT_MAX_BATCH));
     this.scorer = new Scorer(model);
   }
 
@@ -77,7 +79,7 @@ export class EmbeddedEngine implements Engine {
     const config = { ...checkpoint.config, contextLength };
     const threads = options.threads ?? Math.min(4, availableParallelism());
     const model = { config, weights: weightFeeds(config, checkpoint.weights), threads };
-    return new EmbeddedEngine(checkpoint, model, batchSize(config, options.maxBatch ?? DEFAULT_MAX_BATCH));
+    return new EmbeddedEngine(checkpoint, model, options);
   }
 
   describe(): Promise<ModelDescription> {
