@@ -1,23 +1,21 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { loraModules } from '../adapters/loraModules.js';
 import type { LoraAdapter } from '../adapters/loraAdapter.js';
 import { parseModelConfig } from '../checkpoint/modelConfig.js';
 import { JsonFields } from '../checkpoint/jsonFields.js';
+import { FlatMatrices, freshMatrices, toAdapter } from '../lora/parameters.js';
+import { loraTensorSpecs, moduleTensorSpecs } from '../model/weights.js';
 import { TINY_CONFIG } from '../testing/randomCheckpoint.js';
 import { EngineError } from '../engine.js';
 import type { AdapterReference } from '../types.js';
 import { AdapterCache } from './adapterCache.js';
 
 const config = parseModelConfig(new JsonFields('config.json', TINY_CONFIG)).decoder;
-/** An adapter of 400 bytes. */
-const adapter: LoraAdapter = {
-  rank: 1,
-  alpha: 2,
-  matrices: new Map([
-    ['x.lora_A', { shape: [1, 50], data: new Float32Array(50).fill(1) }],
-    ['x.lora_B', { shape: [50, 1], data: new Float32Array(50).fill(1) }],
-  ]),
-};
+const flat = freshMatrices(config, 1, 1);
+flat.values.fill(1);
+const adapter: LoraAdapter = toAdapter(flat, { rank: 1, alpha: 2 });
+const BYTES = flat.values.byteLength;
 const reference = (name: string): AdapterReference => ({ folder: `/adapters/${name}`, contentHash: name });
 
 function countingCache(maxBytes: number): { cache: AdapterCache; reads: string[] } {
@@ -31,19 +29,19 @@ function countingCache(maxBytes: number): { cache: AdapterCache; reads: string[]
 }
 
 test('the least recently used adapter goes first', async () => {
-  const { cache, reads } = countingCache(800);
+  const { cache, reads } = countingCache(2 * BYTES);
   for (const name of ['a', 'b', 'a', 'c', 'a', 'b']) await cache.get(reference(name));
   assert.deepEqual(reads, ['a', 'b', 'c', 'b']);
 });
 
 test('an adapter above the bound is kept until the next comes', async () => {
-  const { cache, reads } = countingCache(100);
+  const { cache, reads } = countingCache(BYTES / 4);
   for (const name of ['a', 'a', 'b', 'a']) await cache.get(reference(name));
   assert.deepEqual(reads, ['a', 'b', 'a']);
 });
 
 test('simultaneous requests read once, and a failure is not remembered', async () => {
-  const { cache, reads } = countingCache(800);
+  const { cache, reads } = countingCache(2 * BYTES);
   const [first, second] = await Promise.all([cache.get(reference('a')), cache.get(reference('a'))]);
   assert.equal(first, second);
   await assert.rejects(cache.get(reference('bad')), { code: 'adapter_invalid' });
@@ -52,7 +50,24 @@ test('simultaneous requests read once, and a failure is not remembered', async (
 });
 
 test('B is scaled by alpha / rank', async () => {
-  const { matrices } = await countingCache(800).cache.get(reference('a'));
-  assert.equal(matrices.get('x.lora_A')?.data[0], 1);
-  assert.equal(matrices.get('x.lora_B')?.data[0], 2);
+  const { matrices } = await countingCache(2 * BYTES).cache.get(reference('a'));
+  assert.equal(matrices.get('model.layers.0.self_attn.q_proj.lora_A')?.data[0], 1);
+  assert.equal(matrices.get('model.layers.0.self_attn.q_proj.lora_B')?.data[0], 2);
+});
+
+test('smaller ranks, and projections that are not adapted, are filled up with zeros', async () => {
+  const lora = { rank: 1, alpha: 2, targets: ['q_proj', 'v_proj'], rankPattern: new Map([['q_proj', 3]]) };
+  const own = new FlatMatrices(moduleTensorSpecs(config, loraModules(config, lora)));
+  own.values.fill(1);
+  const cache = new AdapterCache(config, BYTES, () => Promise.resolve(toAdapter(own, lora)));
+  const { rank, matrices } = await cache.get(reference('a'));
+  assert.equal(rank, 3);
+  assert.deepEqual(
+    [...matrices].map(([name, { shape }]) => [name, shape]),
+    loraTensorSpecs(config, 3).map(({ name, shape }) => [name, shape]),
+  );
+  const line = (name: string) => [...matrices.get(`model.layers.1.${name}`)!.data.subarray(0, 3)];
+  assert.deepEqual(line('self_attn.q_proj.lora_B'), [2 / 3, 2 / 3, 2 / 3].map(Math.fround));
+  assert.deepEqual(line('self_attn.v_proj.lora_B'), [2, 0, 0]);
+  assert.deepEqual(line('mlp.up_proj.lora_A'), [0, 0, 0]);
 });

@@ -1,6 +1,6 @@
 /** The decoder's operations over a cache of keys and values, each batch row with an adapter of its own. */
 import type { GraphBuilder } from '../onnx/graphBuilder.js';
-import type { DecoderConfig } from './config.js';
+import { layerWindow, type DecoderConfig } from './config.js';
 import type { DecoderOperations } from './decoder.js';
 import { ROPE_COS, ROPE_SIN, type WeightInputs } from './inputs.js';
 import { hasBias, loraName, projectionName, projectionShape, type Projection } from './weights.js';
@@ -63,7 +63,12 @@ export class CachedOperations implements DecoderOperations<string> {
       this.inputs.rope(ROPE_COS),
       this.inputs.rope(ROPE_SIN),
     ];
-    const attributes = { num_heads: { int: heads }, kv_num_heads: { int: kvHeads }, do_rotary: { int: 1 } };
+    const attributes = {
+      num_heads: { int: heads },
+      kv_num_heads: { int: kvHeads },
+      do_rotary: { int: 1 },
+      local_window_size: { int: layerWindow(this.config, layer) ?? -1 },
+    };
     const results = [attended, `present.key.${layer}`, `present.value.${layer}`];
     this.graph.microsoftNodeInto('GroupQueryAttention', operands, attributes, results);
     this.graph.declareOutput(`present.key.${layer}`, 'float32', cacheShape);

@@ -5,6 +5,7 @@ import type {
   GenerateRequest,
   GenerateResult,
   ModelDescription,
+  ResumeOptions,
   ScoreRequest,
   SequenceScore,
   TokenSequence,
@@ -86,7 +87,7 @@ class ProcessHost implements EngineHost {
     return this.call('score', [request], options);
   }
 
-  async openTraining(options: TrainingOptions): Promise<TrainingSession> {
+  async openTraining(options: TrainingOptions | ResumeOptions): Promise<TrainingSession> {
     const engineProcess = await this.startTraining();
     try {
       return this.remoteSession(engineProcess, await engineProcess.call('openTraining', [options]));
@@ -166,6 +167,7 @@ class ProcessHost implements EngineHost {
       step: (batch, learningRate, options) => call('trainingStep', [id, batch, learningRate], options),
       evaluate: (batch, options) => call('trainingEvaluate', [id, batch], options),
       save: (folder) => call('trainingSave', [id, folder]),
+      snapshot: (folder) => call('trainingSnapshot', [id, folder]),
       // The session ends with its process.
       close: () => {
         closed = true;

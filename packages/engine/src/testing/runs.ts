@@ -1,6 +1,6 @@
 /** Running the decoder's graphs directly, for tests of the graphs themselves. */
 import { Tensor, type InferenceSession } from 'onnxruntime-node';
-import { scaledMatrices, type LoraAdapter } from '../adapters/loraAdapter.js';
+import { uniformMatrices, type LoraAdapter } from '../adapters/loraAdapter.js';
 import type { DecoderConfig } from '../model/config.js';
 import { buildInferenceGraph } from '../model/inferenceGraph.js';
 import { weightFeeds, type Feeds } from '../model/inputs.js';
@@ -31,7 +31,7 @@ export async function scoreEverything(
     targets: new Tensor('int64', new BigInt64Array(places.length), [places.length]),
     k: new Tensor('int64', BigInt64Array.of(BigInt(config.vocabularySize)), [1]),
   };
-  for (const [name, { shape, data }] of adapter === null ? [] : scaledMatrices(adapter)) {
+  for (const [name, { shape, data }] of adapter === null ? [] : uniformMatrices(adapter, config).matrices) {
     feeds[name] = new Tensor('float32', data, shape);
   }
   const outputs = await session.run(feeds);
@@ -121,13 +121,13 @@ export class CachedBatch {
   }
 
   private feedAdapters(adapters: readonly (LoraAdapter | null)[]): void {
-    const rank = Math.max(1, ...adapters.map((adapter) => adapter?.rank ?? 0));
-    const scaled = adapters.map((adapter) => (adapter === null ? null : scaledMatrices(adapter)));
+    const uniform = adapters.map((adapter) => (adapter === null ? null : uniformMatrices(adapter, this.config)));
+    const rank = Math.max(1, ...uniform.map((adapter) => adapter?.rank ?? 0));
     for (const { name, matrix, shape } of loraTensorSpecs(this.config, rank)) {
       const size = shape[0] * shape[1];
       const data = new Float32Array(adapters.length * size);
-      for (const [index, matrices] of scaled.entries()) {
-        const source = matrices?.get(name);
+      for (const [index, adapter] of uniform.entries()) {
+        const source = adapter?.matrices.get(name);
         if (source === undefined) continue;
         const [rows = 0, columns = 0] = source.shape;
         const width = matrix === 'A' ? columns : rank;
