@@ -15,12 +15,15 @@ from .chat import Chat
 from .tasks import Tasks
 from .tokenizer import FOLDER
 
-WEIGHTS = {"read": 0.45, "unknown": 0.25, "talk": 0.2, "rephrase": 0.1}
+WEIGHTS = {
+    "read": 0.42, "unknown": 0.16, "closed_book": 0.07, "talk": 0.06, "small_talk": 0.1, "rephrase": 0.07, "json": 0.05,
+    "memory": 0.04, "instructions": 0.03,
+}  # fmt: skip
 LONGEST = 900  # characters of one chat
 
 
 def replay_chats(count: int, seed: int = 77) -> list[Chat]:
-    """Reading other passages (some questions not answered there), not knowing, rephrasing, small talk."""
+    """Reading other passages (some questions not answered there), not knowing, small talk and a little of everything short."""
     tasks = Tasks(random.Random(seed))
     chats: list[Chat] = []
     while len(chats) < count:
