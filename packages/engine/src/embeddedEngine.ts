@@ -6,7 +6,7 @@ import { EngineError, type CallOptions, type Engine, type TrainingSession } from
 import { AdapterCache, type LoadedAdapter } from './generation/adapterCache.js';
 import { Generator } from './generation/generator.js';
 import type { LoadedModel } from './generation/inferenceRunner.js';
-import { KvCache } from './generation/kvCache.js';
+import { bytesPerToken } from './generation/kvCache.js';
 import { composeReply, mayCallTools, singleCallEnd } from './generation/reply.js';
 import { Scorer } from './generation/scorer.js';
 import { forcedOpening } from './generation/toolCalls.js';
@@ -160,7 +160,7 @@ export class EmbeddedEngine implements Engine {
 
 /** As many slots as the cache's bound allows, one of them for reading prompts; one sequence fits in any case. */
 function batchSize(config: DecoderConfig, wanted: number): number {
-  return Math.max(1, Math.min(wanted, Math.floor(MAX_CACHE_BYTES / KvCache.slotBytes(config)) - 1));
+  return Math.max(1, Math.min(wanted, Math.floor(MAX_CACHE_BYTES / (bytesPerToken(config) * config.contextLength)) - 1));
 }
 
 function checkRequest(request: GenerateRequest): void {

@@ -1,4 +1,5 @@
 import { Tensor, type InferenceSession } from 'onnxruntime-node';
+import { EngineError } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
 import { buildInferenceGraph } from '../model/inferenceGraph.js';
 import type { Feeds } from '../model/inputs.js';
@@ -64,40 +65,31 @@ export class InferenceRunner {
     cachedTokens: number,
     adapter: LoadedAdapter | null,
   ): Promise<Float32Array> {
-    const length = tokens.length;
-    const total = cachedTokens + length;
     const feeds = {
-      ids: new Tensor('int64', BigInt64Array.from(tokens, BigInt), [1, length]),
-      seqlens: new Tensor('int32', Int32Array.of(total - 1), [1]),
-      total: new Tensor('int32', Int32Array.of(total), []),
-      last: new Tensor('int64', BigInt64Array.of(BigInt(length - 1)), [1]),
+      ids: new Tensor('int64', BigInt64Array.from(tokens, BigInt), [1, tokens.length]),
+      last: new Tensor('int64', BigInt64Array.of(BigInt(tokens.length - 1)), [1]),
     };
-    cache.reserve(total, 1);
-    return this.run(cache, feeds, [adapter]);
+    cache.reserve(cachedTokens + tokens.length, 1);
+    const { logits, state } = await this.run(cache, [cachedTokens], feeds, [adapter]);
+    if (!cache.write(0, cachedTokens, state, 0, 1)) throw notFinite();
+    return logits;
   }
 
   /**
-   * Appends one token to each of the sequences in the first slots of `cache`. Rows that make up the
-   * minimum write into the slots after these.
+   * Appends one token to each of the sequences in the first slots of `cache`, which has slots for the minimum of rows.
    * @returns logits `[vocabularySize]` for each sequence.
    */
   async decode(cache: KvCache, sequences: readonly DecodeRow[]): Promise<readonly Float32Array[]> {
     const rows = [...sequences];
     while (rows.length < this.minRows) rows.push({ token: 0, cachedTokens: 0, adapter: null });
     const count = rows.length;
-    const lengths = rows.map((row) => row.cachedTokens + 1);
+    const lengths = rows.map((row) => row.cachedTokens);
     const feeds = {
       ids: new Tensor(
         'int64',
         BigInt64Array.from(rows, (row) => BigInt(row.token)),
         [count, 1],
       ),
-      seqlens: new Tensor(
-        'int32',
-        Int32Array.from(lengths, (length) => length - 1),
-        [count],
-      ),
-      total: new Tensor('int32', Int32Array.of(Math.max(...lengths)), []),
       last: new Tensor(
         'int64',
         BigInt64Array.from(rows, (_, index) => BigInt(index)),
@@ -105,10 +97,13 @@ export class InferenceRunner {
       ),
     };
     const adapters = rows.map((row) => row.adapter);
-    cache.reserve(Math.max(...lengths), sequences.length);
-    const logits = await this.run(cache, feeds, adapters);
+    cache.reserve(Math.max(...lengths) + 1, sequences.length);
+    const { logits, state } = await this.run(cache, lengths, feeds, adapters);
     const width = this.model.config.vocabularySize;
-    return sequences.map((_, index) => logits.subarray(index * width, (index + 1) * width));
+    return sequences.map(({ cachedTokens }, row) => {
+      if (!cache.write(row, cachedTokens, state, row, count)) throw notFinite();
+      return logits.subarray(row * width, (row + 1) * width);
+    });
   }
 
   async close(): Promise<void> {
@@ -117,19 +112,24 @@ export class InferenceRunner {
     for (const session of sessions) await session.release();
   }
 
-  private async run(cache: KvCache, feeds: Feeds, adapters: readonly (LoadedAdapter | null)[]): Promise<Float32Array> {
+  private async run(
+    cache: KvCache,
+    pastLengths: readonly number[],
+    inputs: Feeds,
+    adapters: readonly (LoadedAdapter | null)[],
+  ): Promise<{ logits: Float32Array; state: Float32Array }> {
     const adapted = adapters.some((adapter) => adapter !== null);
     const session = await this.session(adapted);
-    const count = adapters.length;
-    const { past, present } = cache.view(count);
-    const logits = new Float32Array(count * this.model.config.vocabularySize);
-    const fetches = {
-      ...present,
-      logits: new Tensor('float32', logits, [count, this.model.config.vocabularySize]),
+    const pastLength = new Tensor('int64', BigInt64Array.from(pastLengths, BigInt), [pastLengths.length]);
+    const feeds = {
+      ...this.model.weights,
+      ...cache.view(adapters.length),
+      ...(adapted ? this.adapterFeeds(adapters) : {}),
+      ...inputs,
+      'past.length': pastLength,
     };
-    const adapterFeeds = adapted ? this.adapterFeeds(adapters) : {};
-    await session.run({ ...this.model.weights, ...past, ...adapterFeeds, ...feeds }, fetches);
-    return logits;
+    const results = await session.run(feeds, ['logits', 'state']);
+    return { logits: floats(results['logits']), state: floats(results['state']) };
   }
 
   /** The stacked matrices are kept while the same adapters sit in the same rows. */
@@ -152,4 +152,13 @@ export class InferenceRunner {
     }
     return session;
   }
+}
+
+function floats(tensor: Tensor | undefined): Float32Array {
+  if (tensor?.data instanceof Float32Array) return tensor.data;
+  throw new EngineError('internal', 'the inference graph gave no float32 output');
+}
+
+function notFinite(): EngineError {
+  return new EngineError('internal', 'the model computed a number that is not finite');
 }

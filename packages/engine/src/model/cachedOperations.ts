@@ -5,19 +5,55 @@ import type { DecoderOperations } from './decoder.js';
 import { ROPE_COS, ROPE_SIN, type WeightInputs } from './inputs.js';
 import { hasBias, loraName, projectionName, projectionShape, type Projection } from './weights.js';
 
+/** Added to the score of a token that may not be seen; its weight is then exactly 0. */
+const HIDDEN = -1e9;
+
 /** Values are names of `[B * S, width]` matrices. */
 export class CachedOperations implements DecoderOperations<string> {
   /** B, as a run-time vector of one number. */
   private readonly batchSize: string;
+  /** `[B, S]`, the place of each new token in its sequence. */
+  private readonly positions: string;
+  /** C and S, the lengths of the two parts of a row of scores. */
+  private readonly lengths: string;
+  /** `[B, 1, S, C + S]` */
+  private readonly mask: string;
+  /** Shapes for `Reshape`: `[B, heads, S, …]`, and `[B, kvHeads, S * heads / kvHeads, …]`. */
+  private readonly perHeadShape: string;
+  private readonly groupedShape: string;
+  private readonly newStates: string[] = [];
 
+  /** The graph inputs `ids` `[B, S]` and `past.length` `[B]` must exist. */
   constructor(
     private readonly graph: GraphBuilder,
     private readonly config: DecoderConfig,
     private readonly inputs: WeightInputs,
     private readonly adapters: boolean,
   ) {
-    const shape = graph.node('Shape', ['ids']);
-    this.batchSize = graph.node('Slice', [shape, graph.integers([0]), graph.integers([1])]);
+    const { heads, kvHeads } = config;
+    const size = (x: string, axis: number) =>
+      graph.node('Slice', [graph.node('Shape', [x]), graph.integers([axis]), graph.integers([axis + 1])]);
+    this.batchSize = size('ids', 0);
+    const newLength = size('ids', 1);
+    const capacity = size(this.pastInput('key', 0), 2);
+    this.lengths = this.concat(capacity, newLength);
+    this.perHeadShape = this.concat(0, heads, newLength, -1);
+    const groupRows = graph.node('Mul', [newLength, graph.integers([heads / kvHeads])]);
+    this.groupedShape = this.concat(0, kvHeads, groupRows, -1);
+
+    const upTo = (end: string) =>
+      graph.node('Range', [graph.integer(0), graph.node('Squeeze', [end]), graph.integer(1)]);
+    const newIndices = upTo(newLength);
+    const pastLength = this.unsqueeze('past.length', 1);
+    this.positions = graph.node('Add', [pastLength, newIndices]);
+    const hiddenWhere = (condition: string) =>
+      graph.node('Where', [condition, graph.float(HIDDEN), graph.float(0)]);
+    const past = hiddenWhere(graph.node('GreaterOrEqual', [upTo(capacity), this.unsqueeze('past.length', 1, 2, 3)]));
+    const ahead = hiddenWhere(graph.node('Less', [this.unsqueeze(newIndices, 1), this.unsqueeze(newIndices, 0)]));
+    const expanded = (x: string, length: string) =>
+      graph.node('Expand', [x, this.concat(this.batchSize, 1, newLength, length)]);
+    const parts = [expanded(past, capacity), expanded(ahead, newLength)];
+    this.mask = graph.node('Concat', parts, { axis: { int: -1 } });
   }
 
   embed(weight: string): string {
@@ -46,29 +82,38 @@ export class CachedOperations implements DecoderOperations<string> {
     return this.adapters ? this.graph.node('Add', [base, this.loraTerm(x, layer, projection)]) : base;
   }
 
+  /**
+   * softmax(q Kᵀ) V over past and new tokens, without ever joining their keys or values: only the scores of the two
+   * are joined, which are small, so that no run copies the cache.
+   */
   attention(query: string, key: string, value: string, layer: number): string {
     const { heads, kvHeads, headDim } = this.config;
-    const cacheShape = ['B', kvHeads, 'C', headDim];
-    const pastKey = this.graph.input(`past.key.${layer}`, 'float32', cacheShape);
-    const pastValue = this.graph.input(`past.value.${layer}`, 'float32', cacheShape);
-    const attended = this.graph.freshName('attended');
-    const operands = [
-      this.asBatch(query, heads * headDim),
-      this.asBatch(key, kvHeads * headDim),
-      this.asBatch(value, kvHeads * headDim),
-      pastKey,
-      pastValue,
-      'seqlens',
-      'total',
-      this.inputs.rope(ROPE_COS),
-      this.inputs.rope(ROPE_SIN),
-    ];
-    const attributes = { num_heads: { int: heads }, kv_num_heads: { int: kvHeads }, do_rotary: { int: 1 } };
-    const results = [attended, `present.key.${layer}`, `present.value.${layer}`];
-    this.graph.microsoftNodeInto('GroupQueryAttention', operands, attributes, results);
-    this.graph.declareOutput(`present.key.${layer}`, 'float32', cacheShape);
-    this.graph.declareOutput(`present.value.${layer}`, 'float32', cacheShape);
-    return this.asRows(attended, heads * headDim);
+    const { graph } = this;
+    const [pastKey, pastValue] = [this.pastInput('key', layer), this.pastInput('value', layer)];
+    // Scaling the queries keeps the products free of a factor, for which there are faster kernels.
+    const scaled = graph.node('Mul', [query, graph.float(headDim ** -0.5)]);
+    const newKey = this.rotate(this.splitHeads(key, kvHeads));
+    const newValue = this.splitHeads(value, kvHeads);
+    this.newStates.push(newKey, newValue);
+
+    const queries = this.grouped(this.rotate(this.splitHeads(scaled, heads)));
+    const product = (keys: string) => graph.microsoftNode('FusedMatMul', [queries, keys], { transB: { int: 1 } });
+    const scores = graph.node('Concat', [product(pastKey), product(newKey)], { axis: { int: -1 } });
+    const masked = graph.node('Add', [this.perHead(scores), this.mask]);
+    const weights = this.grouped(graph.node('Softmax', [masked], { axis: { int: -1 } }));
+    const [past, fresh] = [graph.freshName('pastWeights'), graph.freshName('newWeights')];
+    graph.nodeInto('Split', [weights, this.lengths], { axis: { int: -1 } }, [past, fresh]);
+    const attended = graph.node('Add', [
+      graph.node('MatMul', [past, pastValue]),
+      graph.node('MatMul', [fresh, newValue]),
+    ]);
+    const byToken = graph.node('Transpose', [this.perHead(attended)], { perm: { ints: [0, 2, 1, 3] } });
+    return this.asRows(byToken, heads * headDim);
+  }
+
+  /** Keys and values of the new tokens: `[2 * layers * B, kvHeads, S, headDim]`, layer by layer, keys first. */
+  state(): string {
+    return this.graph.node('Concat', this.newStates, { axis: { int: 0 } });
   }
 
   swiGlu(gate: string, up: string): string {
@@ -94,14 +139,54 @@ export class CachedOperations implements DecoderOperations<string> {
     return this.asRows(this.graph.microsoftNode('FusedMatMul', [low, b], transposed), out);
   }
 
+  /** Keys or values in the cache: `[B, kvHeads, C, headDim]`. */
+  private pastInput(part: 'key' | 'value', layer: number): string {
+    const { kvHeads, headDim } = this.config;
+    return this.graph.input(`past.${part}.${layer}`, 'float32', ['B', kvHeads, 'C', headDim]);
+  }
+
+  /** Turns `[B, heads, S, headDim]` by the positions of its tokens. */
+  private rotate(x: string): string {
+    const operands = [x, this.positions, this.inputs.rope(ROPE_COS), this.inputs.rope(ROPE_SIN)];
+    return this.graph.microsoftNode('RotaryEmbedding', operands);
+  }
+
+  /** `[B * S, heads * headDim]` to `[B, heads, S, headDim]`. */
+  private splitHeads(x: string, heads: number): string {
+    const byToken = this.graph.node('Reshape', [x, this.concat(this.batchSize, -1, heads, this.config.headDim)]);
+    return this.graph.node('Transpose', [byToken], { perm: { ints: [0, 2, 1, 3] } });
+  }
+
+  /** `[B, heads, S, …]` to `[B, kvHeads, S * heads / kvHeads, …]`: the rows that meet the same keys and values. */
+  private grouped(x: string): string {
+    const { heads, kvHeads } = this.config;
+    return heads === kvHeads ? x : this.graph.node('Reshape', [x, this.groupedShape]);
+  }
+
+  /** The way back. */
+  private perHead(x: string): string {
+    const { heads, kvHeads } = this.config;
+    return heads === kvHeads ? x : this.graph.node('Reshape', [x, this.perHeadShape]);
+  }
+
   /** `[B * S, width]` to `[B, S, width]`; S is 1 for selected rows. */
   private asBatch(x: string, width: number): string {
-    const shape = this.graph.node('Concat', [this.batchSize, this.graph.integers([-1, width])], { axis: { int: 0 } });
-    return this.graph.node('Reshape', [x, shape]);
+    return this.graph.node('Reshape', [x, this.concat(this.batchSize, -1, width)]);
   }
 
   /** Anything to `[rows, width]`. */
   private asRows(x: string, width: number): string {
     return this.graph.node('Reshape', [x, this.graph.integers([-1, width])]);
+  }
+
+  private unsqueeze(x: string, ...axes: readonly number[]): string {
+    return this.graph.node('Unsqueeze', [x, this.graph.integers(axes)]);
+  }
+
+  /** A shape vector out of constants and int64 vectors. */
+  private concat(...parts: readonly (number | string)[]): string {
+    if (parts.every((part) => typeof part === 'number')) return this.graph.integers(parts);
+    const vectors = parts.map((part) => (typeof part === 'number' ? this.graph.integers([part]) : part));
+    return this.graph.node('Concat', vectors, { axis: { int: 0 } });
   }
 }

@@ -1,6 +1,7 @@
 /** Running the decoder's graphs directly, for tests of the graphs themselves. */
 import { Tensor, type InferenceSession } from 'onnxruntime-node';
 import { scaledMatrices, type LoraAdapter } from '../adapters/loraAdapter.js';
+import { KvCache } from '../generation/kvCache.js';
 import type { DecoderConfig } from '../model/config.js';
 import { buildInferenceGraph } from '../model/inferenceGraph.js';
 import { weightFeeds, type Feeds } from '../model/inputs.js';
@@ -50,7 +51,7 @@ export async function scoreEverything(
 
 /** A batch of sequences over one cache, each with its adapter. */
 export class CachedBatch {
-  private readonly caches: Record<string, Tensor> = {};
+  private readonly cache: KvCache;
   private readonly adapterFeeds: Record<string, Tensor> = {};
   private readonly lengths: number[];
 
@@ -60,14 +61,8 @@ export class CachedBatch {
     private readonly config: DecoderConfig,
     batchSize: number,
   ) {
-    const { kvHeads, headDim, contextLength: capacity } = config;
     this.lengths = Array.from({ length: batchSize }, () => 0);
-    for (let layer = 0; layer < config.layers; layer += 1) {
-      for (const kind of ['key', 'value']) {
-        const data = new Float32Array(batchSize * kvHeads * capacity * headDim);
-        this.caches[`${kind}.${layer}`] = new Tensor('float32', data, [batchSize, kvHeads, capacity, headDim]);
-      }
-    }
+    this.cache = new KvCache(config, batchSize);
   }
 
   /** `undefined` builds the graph that knows no adapters. */
@@ -89,35 +84,25 @@ export class CachedBatch {
   async append(rows: readonly (readonly number[])[]): Promise<Float32Array[]> {
     const width = Math.max(...rows.map((row) => row.length));
     const ids = new BigInt64Array(rows.length * width);
-    for (const [index, row] of rows.entries()) {
-      ids.set(row.map(BigInt), index * width);
-      this.lengths[index] = (this.lengths[index] ?? 0) + row.length;
-    }
+    for (const [index, row] of rows.entries()) ids.set(row.map(BigInt), index * width);
     const last = BigInt64Array.from(rows, (row, index) => BigInt(index * width + row.length - 1));
-    const feeds: Record<string, Tensor> = {
+    this.cache.reserve(Math.max(...this.lengths) + width, rows.length);
+    const results = await this.session.run({
       ...this.weights,
       ...this.adapterFeeds,
+      ...this.cache.view(rows.length),
       ids: new Tensor('int64', ids, [rows.length, width]),
-      seqlens: new Tensor(
-        'int32',
-        Int32Array.from(this.lengths, (length) => length - 1),
-        [rows.length],
-      ),
-      total: new Tensor('int32', Int32Array.of(Math.max(...this.lengths)), []),
+      'past.length': new Tensor('int64', BigInt64Array.from(this.lengths, BigInt), [rows.length]),
       last: new Tensor('int64', last, [rows.length]),
-    };
-    const logits = new Float32Array(rows.length * this.config.vocabularySize);
-    const fetches: Record<string, Tensor> = {
-      logits: new Tensor('float32', logits, [rows.length, this.config.vocabularySize]),
-    };
-    for (const [name, cache] of Object.entries(this.caches)) {
-      feeds[`past.${name}`] = cache;
-      fetches[`present.${name}`] = cache;
-    }
-    await this.session.run(feeds, fetches);
-    return rows.map((_, index) =>
-      logits.slice(index * this.config.vocabularySize, (index + 1) * this.config.vocabularySize),
-    );
+    });
+    const logits = results['logits']?.data as Float32Array;
+    const state = results['state']?.data as Float32Array;
+    return rows.map((row, index) => {
+      // What follows the end of a shorter row is overwritten by its next tokens, and unseen until then.
+      this.cache.write(index, this.lengths[index] ?? 0, state, index, rows.length);
+      this.lengths[index] = (this.lengths[index] ?? 0) + row.length;
+      return logits.slice(index * this.config.vocabularySize, (index + 1) * this.config.vocabularySize);
+    });
   }
 
   private feedAdapters(adapters: readonly (LoraAdapter | null)[]): void {
