@@ -54,6 +54,8 @@ export type EngineErrorCode =
   | 'cancelled'
   /** The engine's process died; the host starts a new one and the caller may repeat the call. */
   | 'process_lost'
+  /** A run failed that the call shared with others; whose fault it was is not known, and the caller may repeat the call. */
+  | 'batch_lost'
   | 'internal';
 
 /** The only error that leaves this package. */
@@ -65,5 +67,10 @@ export class EngineError extends Error {
   ) {
     super(message, options);
     this.name = 'EngineError';
+  }
+
+  /** Whether the failure need not be the call's own, so that the same call may succeed when it is repeated. */
+  get repeatable(): boolean {
+    return this.code === 'process_lost' || this.code === 'batch_lost';
   }
 }

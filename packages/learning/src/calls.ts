@@ -91,7 +91,7 @@ export class MeteredCalls {
   async #run<Result>(call: PlannedCall<Result>): Promise<Result> {
     let usage: LearningUsage | null = null;
     try {
-      const done = await retryingLostProcess(call.run);
+      const done = await retryingLostWork(call.run);
       usage = done.usage;
       return done.result;
     } finally {
@@ -110,13 +110,13 @@ export function throwIfCancelled(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw new EngineError('cancelled', 'learning was cancelled', { cause: signal.reason });
 }
 
-/** The host starts a new process after a crash, so the same work may be tried again; twice, since a call can be what kills it. */
-export async function retryingLostProcess<Result>(work: () => Promise<Result>): Promise<Result> {
+/** What failed for somebody else's fault, or with the engine's process, is tried again; twice, since a call can be the cause. */
+export async function retryingLostWork<Result>(work: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await work();
     } catch (error) {
-      if (attempt === 3 || !(error instanceof EngineError) || error.code !== 'process_lost') throw error;
+      if (attempt === 3 || !(error instanceof EngineError) || !error.repeatable) throw error;
     }
   }
 }

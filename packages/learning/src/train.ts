@@ -2,7 +2,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AdapterReference, Engine, ModelDescription, TrainingSession } from '@engraft/engine';
 import { planSteps } from './budget.js';
-import { retryingLostProcess, throwIfCancelled } from './calls.js';
+import { retryingLostWork, throwIfCancelled } from './calls.js';
 import { batches, tokensOf, type Material } from './material.js';
 import { noUsage, type Meter } from './meter.js';
 import { deriveSeed } from './random.js';
@@ -33,7 +33,7 @@ export async function train(job: TrainingJob): Promise<Trained | null> {
   const plan = planTraining(job);
   if (plan === null) return null;
   const usageBefore = job.meter.usage;
-  return retryingLostProcess(async () => {
+  return retryingLostWork(async () => {
     job.meter.rewind(usageBefore);
     const folder = join(job.workFolder, 'training');
     await rm(folder, { recursive: true, force: true });

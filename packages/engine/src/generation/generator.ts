@@ -94,7 +94,7 @@ export class Generator {
       try {
         await this.step();
       } catch (error) {
-        this.failAll(new EngineError('internal', 'the model failed while generating', { cause: error }));
+        this.failAll(new EngineError('batch_lost', 'the model failed while generating', { cause: error }));
       }
     }
     this.loop = undefined;
@@ -106,8 +106,18 @@ export class Generator {
     if (this.reading === undefined && this.running.length < this.maxBatch) this.reading = this.waiting.shift();
     const reads = this.reading !== undefined && (this.readsNext || this.running.length === 0);
     this.readsNext = !reads;
-    if (reads && this.reading !== undefined) await this.readChunk(this.reading);
+    if (reads && this.reading !== undefined) await this.readAlone(this.reading);
     else if (this.running.length > 0) await this.decodeRunning();
+  }
+
+  /** Nobody else takes part in reading a prompt, so what goes wrong there ends nobody else. */
+  private async readAlone(sequence: Sequence): Promise<void> {
+    try {
+      await this.readChunk(sequence);
+    } catch (error) {
+      this.reading = undefined;
+      sequence.reject(failure(error));
+    }
   }
 
   private async readChunk(sequence: Sequence): Promise<void> {
@@ -139,7 +149,13 @@ export class Generator {
     const finished = new Set<Sequence>();
     this.running.forEach((sequence, row) => {
       sequence.cachedTokens += 1;
-      if (this.takeToken(sequence, logits[row] ?? new Float32Array())) finished.add(sequence);
+      try {
+        if (this.takeToken(sequence, logits[row] ?? new Float32Array())) finished.add(sequence);
+      } catch (error) {
+        // Its logits, its sampler or its test of completeness: the other rows have theirs.
+        finished.add(sequence);
+        sequence.reject(failure(error));
+      }
     });
     this.leave(finished);
   }
@@ -193,10 +209,15 @@ export class Generator {
     }
   }
 
+  /** Whose fault it was is not known when a run fails that several sequences share. */
   private failAll(error: EngineError): void {
     const sequences = [...this.waiting.splice(0), ...this.running.splice(0)];
     if (this.reading !== undefined) sequences.push(this.reading);
     this.reading = undefined;
     for (const sequence of sequences) sequence.reject(error);
   }
+}
+
+function failure(error: unknown): EngineError {
+  return new EngineError('internal', 'the model failed while generating', { cause: error });
 }

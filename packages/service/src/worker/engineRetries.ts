@@ -2,13 +2,14 @@ import { EngineError } from '@engraft/engine';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 
-/** How often one claim of a job may lose its engine process. */
+/** How often the same work is tried in one claim of a job. */
 const engine_attempts_max = 3;
 const first_delay_ms = 500;
 
 /**
- * Runs `work` again when the engine's process died under it: the host starts a new one, and "the caller may repeat
- * the call". Every other error, and the third death, is passed on.
+ * Runs `work` again when it failed for what need not be its own fault: the engine's process died under it, or a run
+ * that it shared with other calls failed. What was lost is in no usage. Every other error, and the third of these, is
+ * passed on.
  */
 export async function withEngineRetries<Result>(
   work: () => Promise<Result>,
@@ -19,9 +20,9 @@ export async function withEngineRetries<Result>(
     try {
       return await work();
     } catch (error) {
-      const died = error instanceof EngineError && error.code === 'process_lost';
-      if (!died || signal.aborted || attempt === engine_attempts_max) throw error;
-      logger.warn({ attempt }, 'the engine process died; the work is repeated');
+      const repeatable = error instanceof EngineError && error.repeatable;
+      if (!repeatable || signal.aborted || attempt === engine_attempts_max) throw error;
+      logger.warn({ attempt, code: error.code }, 'the engine lost the work; it is repeated');
       await sleep(first_delay_ms * 2 ** (attempt - 1), undefined, { signal });
     }
   }
