@@ -1,7 +1,7 @@
 import { EngineError } from '../engine.js';
 import type { Random } from '../random.js';
 import type { LoadedAdapter } from './adapterCache.js';
-import { InferenceRunner, reproducibleRows, type LoadedModel } from './inferenceRunner.js';
+import { InferenceRunner, type LoadedModel } from './inferenceRunner.js';
 import { KvCache } from './kvCache.js';
 import { sample } from './sampler.js';
 
@@ -64,10 +64,9 @@ export class Generator {
     /** Sequences decoded together, at least 1. */
     private readonly maxBatch: number,
   ) {
-    const rows = reproducibleRows(model, maxBatch);
-    this.cache = new KvCache(model.config, Math.max(rows, maxBatch));
+    this.cache = new KvCache(model.config, maxBatch);
     this.staging = new KvCache(model.config, 1);
-    this.runner = new InferenceRunner(model, rows);
+    this.runner = new InferenceRunner(model);
   }
 
   /** Rejects with `cancelled` at the next step after the signal aborts. */

@@ -2,8 +2,9 @@ import { Tensor, type InferenceSession } from 'onnxruntime-node';
 import { EngineError } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
 import { buildInferenceGraph } from '../model/inferenceGraph.js';
-import type { Feeds } from '../model/inputs.js';
-import { PROJECTIONS, projectionShape } from '../model/weights.js';
+import { ROPE_COS, ROPE_SIN, type Feeds } from '../model/inputs.js';
+import { servingConstants, type QuantizedWeights } from '../model/servingWeights.js';
+import { EMBEDDING } from '../model/weights.js';
 import { createSession } from '../onnx/session.js';
 import type { LoadedAdapter } from './adapterCache.js';
 import { rowAdapterFeeds } from './adapterFeeds.js';
@@ -14,6 +15,8 @@ export interface LoadedModel {
   readonly config: DecoderConfig;
   /** See `weightFeeds`. */
   readonly weights: Feeds;
+  /** The matrices of generation, where these are not to be the float32 ones. */
+  readonly quantized?: QuantizedWeights;
   /** Threads inside one operator, at least 1. */
   readonly threads: number;
 }
@@ -26,34 +29,18 @@ export interface DecodeRow {
   readonly adapter: LoadedAdapter | null;
 }
 
-/** Multiplications for which ONNX Runtime's matrix kernels use one more thread (`MLAS_SGEMM_THREAD_COMPLEXITY`). */
-const WORK_PER_THREAD = 65_536;
-
-/**
- * How many rows to decode at least so that a row's result does not depend on how many others there are, to the last
- * bit. A single row runs through a kernel that adds in another order than that for several; and how a matrix is cut
- * among threads, with it the order, changes with the rows until there is work for all threads. A batch that never
- * changes its size is the same too, so `maxRows` suffices in any case.
- */
-export function reproducibleRows({ config, threads }: LoadedModel, maxRows: number): number {
-  const sizes = PROJECTIONS.map((projection) => {
-    const [out, width] = projectionShape(config, projection);
-    return out * width;
-  });
-  const busy = Math.ceil(((threads - 1) * WORK_PER_THREAD) / Math.min(...sizes));
-  return Math.max(2, Math.min(busy, maxRows));
-}
-
 /** Runs the inference graph over a cache: a prompt into one slot, single tokens for many slots at once. */
 export class InferenceRunner {
   private readonly sessions = new Map<boolean, InferenceSession>();
   private rowFeeds: { readonly rows: readonly (LoadedAdapter | null)[]; readonly feeds: Feeds } | undefined;
 
-  constructor(
-    private readonly model: LoadedModel,
-    /** Rows that `decode` computes at least; its cache must have as many slots. */
-    private readonly minRows: number,
-  ) {}
+  /** What the graph looks up: the embedding and the rotary tables. */
+  private readonly tables: Feeds;
+
+  constructor(private readonly model: LoadedModel) {
+    const names = [EMBEDDING, ROPE_COS, ROPE_SIN];
+    this.tables = Object.fromEntries(Object.entries(model.weights).filter(([name]) => names.includes(name)));
+  }
 
   /**
    * Appends `tokens` to the sequence in the first slot of `cache`, which holds `cachedTokens` tokens.
@@ -76,28 +63,26 @@ export class InferenceRunner {
   }
 
   /**
-   * Appends one token to each of the sequences in the first slots of `cache`, which has slots for the minimum of rows.
+   * Appends one token to each of the sequences in the first slots of `cache`.
    * @returns logits `[vocabularySize]` for each sequence.
    */
   async decode(cache: KvCache, sequences: readonly DecodeRow[]): Promise<readonly Float32Array[]> {
-    const rows = [...sequences];
-    while (rows.length < this.minRows) rows.push({ token: 0, cachedTokens: 0, adapter: null });
-    const count = rows.length;
-    const lengths = rows.map((row) => row.cachedTokens);
+    const count = sequences.length;
+    const lengths = sequences.map((row) => row.cachedTokens);
     const feeds = {
       ids: new Tensor(
         'int64',
-        BigInt64Array.from(rows, (row) => BigInt(row.token)),
+        BigInt64Array.from(sequences, (row) => BigInt(row.token)),
         [count, 1],
       ),
       last: new Tensor(
         'int64',
-        BigInt64Array.from(rows, (_, index) => BigInt(index)),
+        BigInt64Array.from(sequences, (_, index) => BigInt(index)),
         [count],
       ),
     };
-    const adapters = rows.map((row) => row.adapter);
-    cache.reserve(Math.max(...lengths) + 1, sequences.length);
+    const adapters = sequences.map((row) => row.adapter);
+    cache.reserve(Math.max(...lengths) + 1, count);
     const { logits, state } = await this.run(cache, lengths, feeds, adapters);
     const width = this.model.config.vocabularySize;
     return sequences.map(({ cachedTokens }, row) => {
@@ -122,7 +107,7 @@ export class InferenceRunner {
     const session = await this.session(adapted);
     const pastLength = new Tensor('int64', BigInt64Array.from(pastLengths, BigInt), [pastLengths.length]);
     const feeds = {
-      ...this.model.weights,
+      ...this.tables,
       ...cache.view(adapters.length),
       ...(adapted ? this.adapterFeeds(adapters) : {}),
       ...inputs,
@@ -146,8 +131,10 @@ export class InferenceRunner {
   private async session(adapters: boolean): Promise<InferenceSession> {
     let session = this.sessions.get(adapters);
     if (session === undefined) {
-      const graph = buildInferenceGraph(this.model.config, { adapters });
-      session = await createSession(graph, { threads: this.model.threads });
+      const { config, weights, quantized, threads } = this.model;
+      const graph = buildInferenceGraph(config, { adapters, format: quantized?.format ?? 'f32' });
+      const constants = servingConstants(graph.constants, weights, quantized);
+      session = await createSession(graph.model, { threads, constants });
       this.sessions.set(adapters, session);
     }
     return session;

@@ -2,7 +2,8 @@
 import type { GraphBuilder } from '../onnx/graphBuilder.js';
 import type { DecoderConfig } from './config.js';
 import type { DecoderOperations } from './decoder.js';
-import { ROPE_COS, ROPE_SIN, type WeightInputs } from './inputs.js';
+import { ROPE_COS, ROPE_SIN } from './inputs.js';
+import type { ServingWeights } from './servingWeights.js';
 import { hasBias, loraName, projectionName, projectionShape, type Projection } from './weights.js';
 
 /** Added to the score of a token that may not be seen; its weight is then exactly 0. */
@@ -27,7 +28,7 @@ export class CachedOperations implements DecoderOperations<string> {
   constructor(
     private readonly graph: GraphBuilder,
     private readonly config: DecoderConfig,
-    private readonly inputs: WeightInputs,
+    private readonly weights: ServingWeights,
     private readonly adapters: boolean,
   ) {
     const { heads, kvHeads } = config;
@@ -57,12 +58,12 @@ export class CachedOperations implements DecoderOperations<string> {
   }
 
   embed(weight: string): string {
-    const rows = this.graph.node('Gather', [this.inputs.weight(weight), 'ids']);
+    const rows = this.graph.node('Gather', [this.weights.table(weight), 'ids']);
     return this.asRows(rows, this.config.hiddenSize);
   }
 
   rmsNorm(x: string, weight: string): string {
-    return this.graph.node('SimplifiedLayerNormalization', [x, this.inputs.weight(weight)], {
+    return this.graph.node('SimplifiedLayerNormalization', [x, this.weights.vector(weight)], {
       axis: { int: -1 },
       epsilon: { float: this.config.rmsNormEps },
       stash_type: { int: 1 },
@@ -76,9 +77,8 @@ export class CachedOperations implements DecoderOperations<string> {
 
   project(x: string, layer: number, projection: Projection): string {
     const name = projectionName(layer, projection);
-    const operands = [x, this.inputs.weight(`${name}.weight`)];
-    if (hasBias(this.config, projection)) operands.push(this.inputs.weight(`${name}.bias`));
-    const base = this.graph.node('Gemm', operands, { transB: { int: 1 } });
+    const bias = hasBias(this.config, projection) ? `${name}.bias` : undefined;
+    const base = this.weights.product(x, `${name}.weight`, bias);
     return this.adapters ? this.graph.node('Add', [base, this.loraTerm(x, layer, projection)]) : base;
   }
 
@@ -147,7 +147,7 @@ export class CachedOperations implements DecoderOperations<string> {
 
   /** Turns `[B, heads, S, headDim]` by the positions of its tokens. */
   private rotate(x: string): string {
-    const operands = [x, this.positions, this.inputs.rope(ROPE_COS), this.inputs.rope(ROPE_SIN)];
+    const operands = [x, this.positions, this.weights.rope(ROPE_COS), this.weights.rope(ROPE_SIN)];
     return this.graph.microsoftNode('RotaryEmbedding', operands);
   }
 

@@ -3,18 +3,26 @@ import { GraphBuilder } from '../onnx/graphBuilder.js';
 import { CachedOperations } from './cachedOperations.js';
 import type { DecoderConfig } from './config.js';
 import { decode } from './decoder.js';
-import { WeightInputs } from './inputs.js';
+import type { WeightFormat } from './quantization.js';
+import { ServingWeights } from './servingWeights.js';
 import { headName } from './weights.js';
 
 export interface InferenceGraphOptions {
   /** Whether every batch row has LoRA matrices; without, no adapter is fed and none is computed. */
   readonly adapters: boolean;
+  readonly format: WeightFormat;
+}
+
+export interface InferenceGraph {
+  readonly model: Buffer;
+  /** Names of the constants that its session must be given, see `servingConstants`. */
+  readonly constants: readonly string[];
 }
 
 /**
  * A serialised model that appends S tokens to each of B sequences and predicts what follows them.
  *
- * Inputs, next to the weights under their own names and the rotary tables (`weightFeeds`):
+ * Inputs, next to the embedding under its own name and the rotary tables (`weightFeeds`):
  * - `ids` int64 `[B, S]`: the new tokens, right-padded with any.
  * - `past.length` int64 `[B]`: tokens of each sequence that are in the cache already.
  * - `last` int64 `[B]`: for each sequence the index of its last new token among the B * S rows.
@@ -27,16 +35,15 @@ export interface InferenceGraphOptions {
  * Outputs: `logits` float32 `[B, vocabularySize]`, and `state` float32 `[2 * layers * B, kvHeads, S, headDim]`: the
  * keys, then the values of the new tokens, layer by layer, for the caller to put into the cache.
  */
-export function buildInferenceGraph(config: DecoderConfig, options: InferenceGraphOptions): Buffer {
+export function buildInferenceGraph(config: DecoderConfig, options: InferenceGraphOptions): InferenceGraph {
   const graph = new GraphBuilder();
   graph.input('ids', 'int64', ['B', 'S']);
   graph.input('past.length', 'int64', ['B']);
   graph.input('last', 'int64', ['B']);
-  const inputs = new WeightInputs(graph, config);
-  const operations = new CachedOperations(graph, config, inputs, options.adapters);
+  const weights = new ServingWeights(graph, config, options.format);
+  const operations = new CachedOperations(graph, config, weights, options.adapters);
   const hidden = decode(config, operations);
-  const logits = graph.node('Gemm', [hidden, inputs.weight(headName(config))], { transB: { int: 1 } });
-  graph.output('logits', logits, 'float32', ['B', config.vocabularySize]);
+  graph.output('logits', weights.product(hidden, headName(config)), 'float32', ['B', config.vocabularySize]);
   graph.output('state', operations.state(), 'float32', ['N', config.kvHeads, 'S', config.headDim]);
-  return graph.encode();
+  return { model: graph.encode(), constants: graph.externalConstants };
 }

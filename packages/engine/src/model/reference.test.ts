@@ -10,7 +10,7 @@ const CONFIGS: readonly (readonly [string, DecoderConfig])[] = [
   ['llama', TINY_CONFIG],
   ['qwen3', { ...TINY_CONFIG, architecture: 'qwen3', qkNorm: true, tieWordEmbeddings: true, headDim: 32 }],
   ['qwen2', { ...TINY_CONFIG, architecture: 'qwen2', attentionBias: true, kvHeads: 6 }],
-  ['one key head', { ...TINY_CONFIG, kvHeads: 1, ropeScaling: { kind: 'linear', factor: 2 } }],
+  ['one key head', { ...TINY_CONFIG, kvHeads: 1, headDim: 10, ropeScaling: { kind: 'linear', factor: 2 } }],
 ];
 
 for (const [index, [name, config]] of CONFIGS.entries()) {

@@ -47,7 +47,7 @@ export class GraphBuilder {
   }
 
   /**
-   * Declares a constant whose bytes the session gets apart from the model, as the file `name` of `ExternalData`:
+   * Declares a constant whose bytes the session gets apart from the model, as `constants` of `createSession`:
    * a serialised model holds less than 2 GiB. Naming it again returns the first declaration.
    */
   externalConstant(name: string, type: ElementType, shape: readonly number[]): string {
@@ -60,6 +60,10 @@ export class GraphBuilder {
       this.initializers.push(tensor.integer(14, EXTERNAL));
     }
     return name;
+  }
+
+  get externalConstants(): readonly string[] {
+    return [...this.externalNames];
   }
 
   /** Declares the graph output `name`, which some node computes under that name. */

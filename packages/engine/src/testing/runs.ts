@@ -6,6 +6,7 @@ import type { DecoderConfig } from '../model/config.js';
 import { buildInferenceGraph } from '../model/inferenceGraph.js';
 import { weightFeeds, type Feeds } from '../model/inputs.js';
 import { buildScoreGraph } from '../model/scoreGraph.js';
+import { servingConstants } from '../model/servingWeights.js';
 import { loraTensorSpecs, type DecoderWeights } from '../model/weights.js';
 import { createSession } from '../onnx/session.js';
 
@@ -72,10 +73,11 @@ export class CachedBatch {
     batchSize: number,
   ): Promise<CachedBatch> {
     const { config, weights } = model;
-    const session = await createSession(buildInferenceGraph(config, { adapters: adapters !== undefined }), {
-      threads: 1,
-    });
-    const batch = new CachedBatch(session, weightFeeds(config, weights), config, batchSize);
+    const graph = buildInferenceGraph(config, { adapters: adapters !== undefined, format: 'f32' });
+    const feeds = weightFeeds(config, weights);
+    const constants = servingConstants(graph.constants, feeds, undefined);
+    const session = await createSession(graph.model, { threads: 1, constants });
+    const batch = new CachedBatch(session, feeds, config, batchSize);
     if (adapters !== undefined) batch.feedAdapters(adapters);
     return batch;
   }
