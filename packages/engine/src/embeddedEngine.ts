@@ -6,12 +6,11 @@ import { EngineError, type CallOptions, type Engine, type TrainingSession } from
 import { AdapterCache, type LoadedAdapter } from './generation/adapterCache.js';
 import { Generator } from './generation/generator.js';
 import type { LoadedModel } from './generation/inferenceRunner.js';
-import { bytesPerToken } from './generation/kvCache.js';
+import { defaultLimits } from './generation/kvBudget.js';
 import { composeReply, mayCallTools, singleCallEnd } from './generation/reply.js';
 import { Scorer } from './generation/scorer.js';
 import { forcedOpening } from './generation/toolCalls.js';
 import { openTrainingSession } from './lora/trainingSession.js';
-import type { DecoderConfig } from './model/config.js';
 import { weightFeeds } from './model/inputs.js';
 import { createRandom } from './random.js';
 import type {
@@ -33,13 +32,18 @@ export interface EmbeddedEngineOptions {
   readonly threads?: number;
   /** Bound on the model's own context length, in tokens; by default 16,384. */
   readonly maxContextLength?: number;
-  /** Requests decoded together at most; by default 8, fewer where the cache would grow too large. */
+  /** Requests decoded together at most; by default 8. */
   readonly maxBatch?: number;
+  /**
+   * Bound on the keys and values of the requests in the works, in bytes; requests wait until there is room. By default
+   * 2 GiB, or as much as one request that fills the context takes.
+   */
+  readonly maxCacheBytes?: number;
+  /** Bound on the keys and values kept for reuse, in bytes; by default 256 MiB, 0 keeps none. */
+  readonly maxPrefixBytes?: number;
 }
 
 const DEFAULT_MAX_BATCH = 8;
-/** Bound on the cache of keys and values when every slot is full. */
-const MAX_CACHE_BYTES = 4 * 2 ** 30;
 const MAX_ADAPTER_BYTES = 512 * 2 ** 20;
 
 /**
@@ -57,10 +61,14 @@ export class EmbeddedEngine implements Engine {
   private constructor(
     private readonly checkpoint: Checkpoint,
     private readonly model: LoadedModel,
-    maxBatch: number,
+    options: EmbeddedEngineOptions,
   ) {
+    const defaults = defaultLimits(model.config);
     this.adapters = new AdapterCache(model.config, MAX_ADAPTER_BYTES);
-    this.generator = new Generator(model, maxBatch);
+    this.generator = new Generator(model, options.maxBatch ?? DEFAULT_MAX_BATCH, {
+      cacheBytes: options.maxCacheBytes ?? defaults.cacheBytes,
+      prefixBytes: options.maxPrefixBytes ?? defaults.prefixBytes,
+    });
     this.scorer = new Scorer(model);
   }
 
@@ -76,7 +84,7 @@ export class EmbeddedEngine implements Engine {
     const config = { ...checkpoint.config, contextLength };
     const threads = options.threads ?? Math.min(4, availableParallelism());
     const model = { config, weights: weightFeeds(config, checkpoint.weights), threads };
-    return new EmbeddedEngine(checkpoint, model, batchSize(config, options.maxBatch ?? DEFAULT_MAX_BATCH));
+    return new EmbeddedEngine(checkpoint, model, options);
   }
 
   describe(): Promise<ModelDescription> {
@@ -148,6 +156,7 @@ export class EmbeddedEngine implements Engine {
       temperature: request.temperature,
       random: createRandom(request.seed ?? randomInt(2 ** 47)),
       adapter: await this.loadAdapter(request.adapter),
+      ...(request.isolationKey === undefined ? {} : { isolationKey: request.isolationKey }),
       ...(options.signal === undefined ? {} : { signal: options.signal }),
     });
     return composeReply(tokenizer, request, prompt.length, generation);
@@ -158,18 +167,14 @@ export class EmbeddedEngine implements Engine {
   }
 }
 
-/** As many slots as the cache's bound allows, one of them for reading prompts; one sequence fits in any case. */
-function batchSize(config: DecoderConfig, wanted: number): number {
-  return Math.max(1, Math.min(wanted, Math.floor(MAX_CACHE_BYTES / (bytesPerToken(config) * config.contextLength)) - 1));
-}
-
 function checkRequest(request: GenerateRequest): void {
   const refuse = (message: string): never => {
     throw new EngineError('invalid_request', message);
   };
-  const { maxOutputTokens, temperature, seed, toolChoice } = request;
+  const { maxOutputTokens, temperature, seed, toolChoice, isolationKey } = request;
   if (!Number.isSafeInteger(maxOutputTokens) || maxOutputTokens < 1) refuse('maxOutputTokens must be at least 1');
   if (!Number.isFinite(temperature) || temperature < 0) refuse('temperature must be a number that is not negative');
+  if (isolationKey === '') refuse('isolationKey must not be empty');
   if (seed !== undefined && !Number.isSafeInteger(seed)) refuse('seed must be a whole number');
   if (toolChoice?.kind === 'required' && !mayCallTools(request))
     refuse('toolChoice asks for a call, but there are no tools');

@@ -29,6 +29,8 @@ export class MeteredCalls {
     readonly meter: Meter,
     readonly signal?: AbortSignal,
     readonly onCall: () => void = () => undefined,
+    /** Given to the engine with every generation, so that prompts that begin with the same passage are read once. */
+    readonly isolationKey?: string,
   ) {}
 
   /**
@@ -36,12 +38,13 @@ export class MeteredCalls {
    * The affordable ones are always the first of the list.
    */
   async generate(requests: readonly GenerateRequest[], share: number): Promise<(GenerateResult | null)[]> {
+    const shared = this.isolationKey === undefined ? {} : { isolationKey: this.isolationKey };
     const calls = await mapConcurrently(requests, async (request): Promise<PlannedCall<GenerateResult>> => {
       const inputTokens = await this.engine.countTokens(request.prompt);
       return {
         worst: { ...noUsage, input_tokens: inputTokens, output_tokens: request.maxOutputTokens },
         run: async () => {
-          const result = await this.engine.generate(request, this.#options());
+          const result = await this.engine.generate({ ...request, ...shared }, this.#options());
           return { result, usage: usageOf(result) };
         },
       };

@@ -183,7 +183,7 @@ class LearningRun {
       done++;
       this.options.onProgress?.({ phase, done, total: Math.max(done, expectedCalls) });
     };
-    return new MeteredCalls(this.engine, meter, this.#signal, onCall);
+    return new MeteredCalls(this.engine, meter, this.#signal, onCall, this.input.isolationKey);
   }
 
   /** Chunks that fit the teacher's context with room for a question and its answer. */

@@ -108,18 +108,18 @@ test('a row’s logits are the same to the last bit alone and in any batch', asy
         const adapter = reference === null ? null : await adapters.get(reference);
         rows.push({ token: 5, cachedTokens: 3 + 60 * row, adapter });
       }
-      const cache = new KvCache(config, 4);
+      const cache = new KvCache(config);
       const prompt = ({ cachedTokens }: DecodeRow): number[] =>
         Array.from({ length: cachedTokens }, (_, index) => (index * cachedTokens) % 384);
       const alone: Float32Array[] = [];
       const prefill = async (target: KvCache, slot: number, row: DecodeRow): Promise<void> => {
-        const staging = new KvCache(config, 1);
+        const staging = new KvCache(config);
         await runner.append(staging, prompt(row), 0, row.adapter);
-        target.reserve(row.cachedTokens + 1, slot);
+        target.reserve(row.cachedTokens + 1, slot + 1, slot);
         target.copy(staging, 0, slot, row.cachedTokens);
       };
       for (const row of rows) {
-        const single = new KvCache(config, 4);
+        const single = new KvCache(config);
         await prefill(single, 0, row);
         alone.push((await runner.decode(single, [row]))[0]!);
       }

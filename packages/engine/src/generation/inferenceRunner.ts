@@ -21,6 +21,12 @@ export interface LoadedModel {
   readonly threads: number;
 }
 
+/** What a run of the graph gives, see `buildInferenceGraph`. */
+interface RunResult {
+  readonly logits: Float32Array;
+  readonly state: Float32Array;
+}
+
 /** The next token of one running sequence. */
 export interface DecodeRow {
   readonly token: number;
@@ -44,27 +50,27 @@ export class InferenceRunner {
 
   /**
    * Appends `tokens` to the sequence in the first slot of `cache`, which holds `cachedTokens` tokens.
-   * @returns logits `[vocabularySize]` of what follows.
+   * @returns logits `[vocabularySize]` of what follows, and the state that was appended, see `KvCache.write`.
    */
   async append(
     cache: KvCache,
     tokens: readonly number[],
     cachedTokens: number,
     adapter: LoadedAdapter | null,
-  ): Promise<Float32Array> {
+  ): Promise<RunResult> {
     const feeds = {
       ids: new Tensor('int64', BigInt64Array.from(tokens, BigInt), [1, tokens.length]),
       last: new Tensor('int64', BigInt64Array.of(BigInt(tokens.length - 1)), [1]),
     };
     cache.reserve(cachedTokens + tokens.length, 1);
-    const { logits, state } = await this.run(cache, [cachedTokens], feeds, [adapter]);
-    if (!cache.write(0, cachedTokens, state, 0, 1)) throw notFinite();
-    return logits;
+    const result = await this.run(cache, [cachedTokens], feeds, [adapter]);
+    if (!cache.write(0, cachedTokens, result.state, 0, 1)) throw notFinite();
+    return result;
   }
 
   /**
    * Appends one token to each of the sequences in the first slots of `cache`.
-   * @returns logits `[vocabularySize]` for each sequence.
+   * @returns logits `[vocabularySize]` for each sequence; for one with a number that is not finite, NaN only.
    */
   async decode(cache: KvCache, sequences: readonly DecodeRow[]): Promise<readonly Float32Array[]> {
     const count = sequences.length;
@@ -86,8 +92,8 @@ export class InferenceRunner {
     const { logits, state } = await this.run(cache, lengths, feeds, adapters);
     const width = this.model.config.vocabularySize;
     return sequences.map(({ cachedTokens }, row) => {
-      if (!cache.write(row, cachedTokens, state, row, count)) throw notFinite();
-      return logits.subarray(row * width, (row + 1) * width);
+      const ofRow = logits.subarray(row * width, (row + 1) * width);
+      return cache.write(row, cachedTokens, state, row, count) ? ofRow : ofRow.fill(NaN);
     });
   }
 
@@ -102,7 +108,7 @@ export class InferenceRunner {
     pastLengths: readonly number[],
     inputs: Feeds,
     adapters: readonly (LoadedAdapter | null)[],
-  ): Promise<{ logits: Float32Array; state: Float32Array }> {
+  ): Promise<RunResult> {
     const adapted = adapters.some((adapter) => adapter !== null);
     const session = await this.session(adapted);
     const pastLength = new Tensor('int64', BigInt64Array.from(pastLengths, BigInt), [pastLengths.length]);

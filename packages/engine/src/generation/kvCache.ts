@@ -3,14 +3,18 @@ import type { DecoderConfig } from '../model/config.js';
 import type { Feeds } from '../model/inputs.js';
 
 /**
- * Capacity grows in steps of so many tokens. It is a multiple of what the vector kernels take at once, so that a
- * sequence's sums are added up in the same order whatever the capacity.
+ * Capacity is a multiple of so many tokens, which is a multiple of what the vector kernels take at once: a sequence's
+ * sums are added up in the same order whatever the capacity.
  */
 const CAPACITY_STEP = 64;
 
-/** Number of tokens for which a slot has room when it must hold `tokens`. */
+/**
+ * Number of tokens for which a slot has room when it must hold `tokens`. Steps widen with the length, as each costs a
+ * copy of the cache; what is too much costs computing, and stays below a quarter.
+ */
 export function slotCapacity(tokens: number): number {
-  return Math.max(1, Math.ceil(tokens / CAPACITY_STEP)) * CAPACITY_STEP;
+  const step = Math.max(CAPACITY_STEP, 2 ** (Math.ceil(Math.log2(Math.max(1, tokens))) - 3));
+  return Math.max(1, Math.ceil(tokens / step)) * step;
 }
 
 /** Bytes of keys and values of one token. */
@@ -29,26 +33,27 @@ export class KvCache {
   /** Keys and values by turns, layer by layer. */
   private buffers: readonly Float32Array[];
   private capacity: number;
+  private slots: number;
   private readonly feeds = new Map<number, Feeds>();
 
-  constructor(
-    private readonly config: DecoderConfig,
-    /** Sequences that fit. */
-    readonly slots: number,
-  ) {
+  constructor(private readonly config: DecoderConfig) {
     this.capacity = slotCapacity(1);
-    this.buffers = Array.from({ length: 2 * config.layers }, () => this.allocate(this.capacity));
+    this.slots = 1;
+    this.buffers = Array.from({ length: 2 * config.layers }, () => this.allocate(1, this.capacity));
   }
 
-  /** Makes room for `tokens` tokens in every slot and keeps what is in the first `used` slots; may also give room back. */
-  reserve(tokens: number, used: number): void {
-    const capacity = slotCapacity(tokens);
-    if (capacity <= this.capacity && capacity * 2 > this.capacity) return;
+  /** Room for `slots` sequences of `tokens` tokens; keeps what is in the first `used` slots, and may give room back. */
+  reserve(tokens: number, slots: number, used = slots): void {
+    let capacity = slotCapacity(tokens);
+    const fits = capacity <= this.capacity && capacity * 2 > this.capacity;
+    if (fits && slots <= this.slots) return;
+    if (fits) capacity = this.capacity;
+    const count = 2 ** Math.ceil(Math.log2(slots));
     const width = this.config.headDim;
     const kept = Math.min(capacity, this.capacity) * width;
     // Buffer by buffer, so that the old and the new are never in memory together as a whole.
     this.buffers = this.buffers.map((old) => {
-      const resized = this.allocate(capacity);
+      const resized = this.allocate(count, capacity);
       for (let row = 0; row < used * this.config.kvHeads; row += 1) {
         const start = row * this.capacity * width;
         resized.set(old.subarray(start, start + kept), row * capacity * width);
@@ -56,6 +61,7 @@ export class KvCache {
       return resized;
     });
     this.capacity = capacity;
+    this.slots = count;
     this.feeds.clear();
   }
 
@@ -102,9 +108,9 @@ export class KvCache {
     return view;
   }
 
-  private allocate(capacity: number): Float32Array {
+  private allocate(slots: number, capacity: number): Float32Array {
     // Memory that is never written costs nothing: the operating system provides its pages on first use.
-    return new Float32Array(this.slots * this.config.kvHeads * capacity * this.config.headDim);
+    return new Float32Array(slots * this.config.kvHeads * capacity * this.config.headDim);
   }
 
   private createView(count: number): Feeds {

@@ -47,8 +47,7 @@ export class CachedOperations implements DecoderOperations<string> {
     const newIndices = upTo(newLength);
     const pastLength = this.unsqueeze('past.length', 1);
     this.positions = graph.node('Add', [pastLength, newIndices]);
-    const hiddenWhere = (condition: string) =>
-      graph.node('Where', [condition, graph.float(HIDDEN), graph.float(0)]);
+    const hiddenWhere = (condition: string) => graph.node('Where', [condition, graph.float(HIDDEN), graph.float(0)]);
     const past = hiddenWhere(graph.node('GreaterOrEqual', [upTo(capacity), this.unsqueeze('past.length', 1, 2, 3)]));
     const ahead = hiddenWhere(graph.node('Less', [this.unsqueeze(newIndices, 1), this.unsqueeze(newIndices, 0)]));
     const expanded = (x: string, length: string) =>

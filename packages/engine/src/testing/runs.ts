@@ -63,7 +63,7 @@ export class CachedBatch {
     batchSize: number,
   ) {
     this.lengths = Array.from({ length: batchSize }, () => 0);
-    this.cache = new KvCache(config, batchSize);
+    this.cache = new KvCache(config);
   }
 
   /** `undefined` builds the graph that knows no adapters. */
