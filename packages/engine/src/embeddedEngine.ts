@@ -12,6 +12,8 @@ import { Scorer } from './generation/scorer.js';
 import { forcedOpening } from './generation/toolCalls.js';
 import { openTrainingSession } from './lora/trainingSession.js';
 import { weightFeeds } from './model/inputs.js';
+import { WEIGHT_FORMATS, type WeightFormat } from './model/quantization.js';
+import { loadQuantizedWeights } from './model/quantizedWeights.js';
 import { createRandom } from './random.js';
 import type {
   AdapterReference,
@@ -39,6 +41,13 @@ export interface EmbeddedEngineOptions {
    * 2 GiB, or as much as one request that fills the context takes.
    */
   readonly maxCacheBytes?: number;
+  /**
+   * How generation keeps the matrices: `f32` (the default), or blocks of 8 or 4 bits, which are smaller and faster, and
+   * answer a little otherwise. Training and scoring always use float32.
+   */
+  readonly weightFormat?: WeightFormat;
+  /** Where quantised matrices are kept for the next start; without it they are made at every start. */
+  readonly cacheFolder?: string;
   /** Bound on the keys and values kept for reuse, in bytes; by default 256 MiB, 0 keeps none. */
   readonly maxPrefixBytes?: number;
 }
@@ -83,8 +92,15 @@ export class EmbeddedEngine implements Engine {
     const contextLength = Math.min(checkpoint.config.contextLength, maxContextLength);
     const config = { ...checkpoint.config, contextLength };
     const threads = options.threads ?? Math.min(4, availableParallelism());
+    const format = options.weightFormat ?? 'f32';
+    if (!WEIGHT_FORMATS.includes(format)) {
+      throw new EngineError('invalid_request', `weightFormat must be one of ${WEIGHT_FORMATS.join(', ')}`);
+    }
     const model = { config, weights: weightFeeds(config, checkpoint.weights), threads };
-    return new EmbeddedEngine(checkpoint, model, options);
+    if (format === 'f32') return new EmbeddedEngine(checkpoint, model, options);
+    const source = { config, weights: checkpoint.weights, contentHash: checkpoint.description.contentHash };
+    const quantized = await loadQuantizedWeights(source, format, options.cacheFolder);
+    return new EmbeddedEngine(checkpoint, { ...model, quantized }, options);
   }
 
   describe(): Promise<ModelDescription> {

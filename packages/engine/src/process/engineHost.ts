@@ -116,11 +116,11 @@ class ProcessHost implements EngineHost {
 
   private async startProcess(): Promise<EngineProcess> {
     await this.backOff();
-    const { modelDir, threads, logger } = this.options;
+    const { logger, ...options } = this.options;
     const startedAt = performance.now();
     let engineProcess: EngineProcess;
     try {
-      engineProcess = await EngineProcess.start({ modelDir, ...(threads === undefined ? {} : { threads }) });
+      engineProcess = await EngineProcess.start(options);
     } catch (error) {
       this.deaths += 1;
       throw error;

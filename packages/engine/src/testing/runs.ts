@@ -6,7 +6,7 @@ import type { DecoderConfig } from '../model/config.js';
 import { buildInferenceGraph } from '../model/inferenceGraph.js';
 import { weightFeeds, type Feeds } from '../model/inputs.js';
 import { buildScoreGraph } from '../model/scoreGraph.js';
-import { servingConstants } from '../model/servingWeights.js';
+import { servingConstants, type QuantizedWeights } from '../model/servingWeights.js';
 import { loraTensorSpecs, type DecoderWeights } from '../model/weights.js';
 import { createSession } from '../onnx/session.js';
 
@@ -71,11 +71,15 @@ export class CachedBatch {
     model: TestModel,
     adapters: readonly (LoraAdapter | null)[] | undefined,
     batchSize: number,
+    quantized?: QuantizedWeights,
   ): Promise<CachedBatch> {
     const { config, weights } = model;
-    const graph = buildInferenceGraph(config, { adapters: adapters !== undefined, format: 'f32' });
+    const graph = buildInferenceGraph(config, {
+      adapters: adapters !== undefined,
+      format: quantized?.format ?? 'f32',
+    });
     const feeds = weightFeeds(config, weights);
-    const constants = servingConstants(graph.constants, feeds, undefined);
+    const constants = servingConstants(graph.constants, feeds, quantized);
     const session = await createSession(graph.model, { threads: 1, constants });
     const batch = new CachedBatch(session, feeds, config, batchSize);
     if (adapters !== undefined) batch.feedAdapters(adapters);
