@@ -7,7 +7,7 @@ import { servingConstants, type QuantizedWeights } from '../model/servingWeights
 import { EMBEDDING } from '../model/weights.js';
 import { createSession } from '../onnx/session.js';
 import type { LoadedAdapter } from './adapterCache.js';
-import { rowAdapterFeeds } from './adapterFeeds.js';
+import { RowAdapters } from './adapterFeeds.js';
 import type { KvCache } from './kvCache.js';
 
 /** A loaded model, as the sessions of generation and scoring share it. */
@@ -38,12 +38,13 @@ export interface DecodeRow {
 /** Runs the inference graph over a cache: a prompt into one slot, single tokens for many slots at once. */
 export class InferenceRunner {
   private readonly sessions = new Map<boolean, InferenceSession>();
-  private rowFeeds: { readonly rows: readonly (LoadedAdapter | null)[]; readonly feeds: Feeds } | undefined;
+  private readonly rowAdapters: RowAdapters;
 
   /** What the graph looks up: the embedding and the rotary tables. */
   private readonly tables: Feeds;
 
   constructor(private readonly model: LoadedModel) {
+    this.rowAdapters = new RowAdapters(model.config);
     const names = [EMBEDDING, ROPE_COS, ROPE_SIN];
     this.tables = Object.fromEntries(Object.entries(model.weights).filter(([name]) => names.includes(name)));
   }
@@ -115,23 +116,12 @@ export class InferenceRunner {
     const feeds = {
       ...this.tables,
       ...cache.view(adapters.length),
-      ...(adapted ? this.adapterFeeds(adapters) : {}),
+      ...(adapted ? this.rowAdapters.feeds(adapters) : {}),
       ...inputs,
       'past.length': pastLength,
     };
     const results = await session.run(feeds, ['logits', 'state']);
     return { logits: floats(results['logits']), state: floats(results['state']) };
-  }
-
-  /** The stacked matrices are kept while the same adapters sit in the same rows. */
-  private adapterFeeds(rows: readonly (LoadedAdapter | null)[]): Feeds {
-    const last = this.rowFeeds;
-    if (last?.rows.length === rows.length && last.rows.every((adapter, row) => adapter === rows[row])) {
-      return last.feeds;
-    }
-    const feeds = rowAdapterFeeds(this.model.config, rows);
-    this.rowFeeds = { rows, feeds };
-    return feeds;
   }
 
   private async session(adapters: boolean): Promise<InferenceSession> {

@@ -9,10 +9,10 @@ import { hasBias, loraName, projectionName, projectionShape, type Projection } f
 /** Added to the score of a token that may not be seen; its weight is then exactly 0. */
 const HIDDEN = -1e9;
 
-/** Values are names of `[B * S, width]` matrices. */
+/** Values are names of tensors `[B, S, width]`; of the rows that `select` kept, `[B, 1, width]`. */
 export class CachedOperations implements DecoderOperations<string> {
-  /** B, as a run-time vector of one number. */
-  private readonly batchSize: string;
+  /** `[B, 1]` */
+  private readonly last: string;
   /** `[B, S]`, the place of each new token in its sequence. */
   private readonly positions: string;
   /** C and S, the lengths of the two parts of a row of scores. */
@@ -24,7 +24,7 @@ export class CachedOperations implements DecoderOperations<string> {
   private readonly groupedShape: string;
   private readonly newStates: string[] = [];
 
-  /** The graph inputs `ids` `[B, S]` and `past.length` `[B]` must exist. */
+  /** The graph inputs `ids` `[B, S]`, `past.length` and `last` `[B]` must exist. */
   constructor(
     private readonly graph: GraphBuilder,
     private readonly config: DecoderConfig,
@@ -34,7 +34,8 @@ export class CachedOperations implements DecoderOperations<string> {
     const { heads, kvHeads } = config;
     const size = (x: string, axis: number) =>
       graph.node('Slice', [graph.node('Shape', [x]), graph.integers([axis]), graph.integers([axis + 1])]);
-    this.batchSize = size('ids', 0);
+    const batchSize = size('ids', 0);
+    this.last = this.unsqueeze('last', 1);
     const newLength = size('ids', 1);
     const capacity = size(this.pastInput('key', 0), 2);
     this.lengths = this.concat(capacity, newLength);
@@ -51,14 +52,13 @@ export class CachedOperations implements DecoderOperations<string> {
     const past = hiddenWhere(graph.node('GreaterOrEqual', [upTo(capacity), this.unsqueeze('past.length', 1, 2, 3)]));
     const ahead = hiddenWhere(graph.node('Less', [this.unsqueeze(newIndices, 1), this.unsqueeze(newIndices, 0)]));
     const expanded = (x: string, length: string) =>
-      graph.node('Expand', [x, this.concat(this.batchSize, 1, newLength, length)]);
+      graph.node('Expand', [x, this.concat(batchSize, 1, newLength, length)]);
     const parts = [expanded(past, capacity), expanded(ahead, newLength)];
     this.mask = graph.node('Concat', parts, { axis: { int: -1 } });
   }
 
   embed(weight: string): string {
-    const rows = this.graph.node('Gather', [this.weights.table(weight), 'ids']);
-    return this.asRows(rows, this.config.hiddenSize);
+    return this.graph.node('Gather', [this.weights.table(weight), 'ids']);
   }
 
   rmsNorm(x: string, weight: string): string {
@@ -69,9 +69,9 @@ export class CachedOperations implements DecoderOperations<string> {
     });
   }
 
+  /** `[B, S, heads, headDim]`, as the attention takes it. */
   headNorm(x: string, weight: string, heads: number): string {
-    const { headDim } = this.config;
-    return this.asRows(this.rmsNorm(this.asRows(x, headDim), weight), heads * headDim);
+    return this.rmsNorm(this.byHead(x, heads), weight);
   }
 
   project(x: string, layer: number, projection: Projection): string {
@@ -107,7 +107,7 @@ export class CachedOperations implements DecoderOperations<string> {
       graph.node('MatMul', [fresh, newValue]),
     ]);
     const byToken = graph.node('Transpose', [this.perHead(attended)], { perm: { ints: [0, 2, 1, 3] } });
-    return this.asRows(byToken, heads * headDim);
+    return this.graph.node('Reshape', [byToken, this.graph.integers([0, 0, heads * headDim])]);
   }
 
   /** Keys and values of the new tokens: `[2 * layers * B, kvHeads, S, headDim]`, layer by layer, keys first. */
@@ -125,17 +125,22 @@ export class CachedOperations implements DecoderOperations<string> {
   }
 
   select(x: string): string {
-    return this.graph.node('Gather', [x, 'last'], { axis: { int: 0 } });
+    const rows = this.graph.node('Flatten', [x], { axis: { int: 2 } });
+    return this.graph.node('Gather', [rows, this.last], { axis: { int: 0 } });
   }
 
-  /** `B_b A_b x` for every row b of the batch; the scale is already in B. */
+  /**
+   * `B_b A_b x` for every row b of the batch; the scale is already in B. The leading axes of the matrices make the rows
+   * a batch of products also when they share one adapter, so that each is computed as it would be alone.
+   */
   private loraTerm(x: string, layer: number, projection: Projection): string {
     const [out, width] = projectionShape(this.config, projection);
-    const a = this.graph.input(loraName(layer, projection, 'A'), 'float32', ['B', 'R', width]);
-    const b = this.graph.input(loraName(layer, projection, 'B'), 'float32', ['B', out, 'R']);
+    const a = this.graph.input(loraName(layer, projection, 'A'), 'float32', [1, 'N', 'R', width]);
+    const b = this.graph.input(loraName(layer, projection, 'B'), 'float32', [1, 1, 'N', out, 'R']);
     const transposed = { transB: { int: 1 } };
-    const low = this.graph.microsoftNode('FusedMatMul', [this.asBatch(x, width), a], transposed);
-    return this.asRows(this.graph.microsoftNode('FusedMatMul', [low, b], transposed), out);
+    const low = this.graph.microsoftNode('FusedMatMul', [x, a], transposed);
+    const term = this.graph.microsoftNode('FusedMatMul', [low, b], transposed);
+    return this.graph.node('Squeeze', [term, this.graph.integers([0, 1])]);
   }
 
   /** Keys or values in the cache: `[B, kvHeads, C, headDim]`. */
@@ -150,10 +155,14 @@ export class CachedOperations implements DecoderOperations<string> {
     return this.graph.microsoftNode('RotaryEmbedding', operands);
   }
 
-  /** `[B * S, heads * headDim]` to `[B, heads, S, headDim]`. */
+  /** `[B, S, heads * headDim]` to `[B, heads, S, headDim]`. */
   private splitHeads(x: string, heads: number): string {
-    const byToken = this.graph.node('Reshape', [x, this.concat(this.batchSize, -1, heads, this.config.headDim)]);
-    return this.graph.node('Transpose', [byToken], { perm: { ints: [0, 2, 1, 3] } });
+    return this.graph.node('Transpose', [this.byHead(x, heads)], { perm: { ints: [0, 2, 1, 3] } });
+  }
+
+  /** `[B, S, heads * headDim]` to `[B, S, heads, headDim]`. */
+  private byHead(x: string, heads: number): string {
+    return this.graph.node('Reshape', [x, this.graph.integers([0, 0, heads, this.config.headDim])]);
   }
 
   /** `[B, heads, S, …]` to `[B, kvHeads, S * heads / kvHeads, …]`: the rows that meet the same keys and values. */
@@ -166,16 +175,6 @@ export class CachedOperations implements DecoderOperations<string> {
   private perHead(x: string): string {
     const { heads, kvHeads } = this.config;
     return heads === kvHeads ? x : this.graph.node('Reshape', [x, this.perHeadShape]);
-  }
-
-  /** `[B * S, width]` to `[B, S, width]`; S is 1 for selected rows. */
-  private asBatch(x: string, width: number): string {
-    return this.graph.node('Reshape', [x, this.concat(this.batchSize, -1, width)]);
-  }
-
-  /** Anything to `[rows, width]`. */
-  private asRows(x: string, width: number): string {
-    return this.graph.node('Reshape', [x, this.graph.integers([-1, width])]);
   }
 
   private unsqueeze(x: string, ...axes: readonly number[]): string {

@@ -74,28 +74,34 @@ export class ServingWeights {
     return this.graph.externalConstant(constantName(name, 'values'), 'float32', this.shapes.get(name) ?? []);
   }
 
-  /** `x Wᵀ + bias` for the matrix `[out, in]` of this name. */
+  /** `x Wᵀ + bias` for the matrix `[out, in]` of this name, and x `[…, in]`. */
   product(x: string, name: string, bias?: string): string {
     const [out = 0, width = 0] = this.shapes.get(name) ?? [];
-    const biases = bias === undefined ? [] : [this.vector(bias)];
-    if (this.format === 'f32') {
-      const matrix = this.graph.externalConstant(constantName(name, 'values'), 'float32', [out, width]);
-      return this.graph.node('Gemm', [x, matrix, ...biases], { transB: { int: 1 } });
-    }
-    const { blocks, blockBytes } = packedSizes(this.format, width);
+    const { format } = this;
+    const shape = [out, width] as const;
+    const product = format === 'f32' ? this.plain(x, name, shape) : this.quantized(x, name, shape, format);
+    return bias === undefined ? product : this.graph.node('Add', [product, this.vector(bias)]);
+  }
+
+  private plain(x: string, name: string, shape: readonly [number, number]): string {
+    const matrix = this.graph.externalConstant(constantName(name, 'values'), 'float32', shape);
+    return this.graph.microsoftNode('FusedMatMul', [x, matrix], { transB: { int: 1 } });
+  }
+
+  private quantized(x: string, name: string, [out, width]: readonly [number, number], format: QuantizedFormat): string {
+    const { blocks, blockBytes } = packedSizes(format, width);
     const quantized = constantName(name, 'quantized');
     const operands = [
       x,
       this.graph.externalConstant(quantized, 'uint8', [out, blocks, blockBytes]),
       this.graph.externalConstant(constantName(name, 'scales'), 'float32', [out, blocks]),
     ];
-    const product = this.graph.microsoftNode('MatMulNBits', operands, {
+    return this.graph.microsoftNode('MatMulNBits', operands, {
       K: { int: width },
       N: { int: out },
-      bits: { int: FORMAT_BITS[this.format] },
+      bits: { int: FORMAT_BITS[format] },
       block_size: { int: BLOCK_SIZE },
       accuracy_level: { int: INT8_PRODUCTS },
     });
-    return biases.length === 0 ? product : this.graph.node('Add', [product, ...biases]);
   }
 }

@@ -1,13 +1,14 @@
 /** Running the decoder's graphs directly, for tests of the graphs themselves. */
 import { Tensor, type InferenceSession } from 'onnxruntime-node';
 import { scaledMatrices, type LoraAdapter } from '../adapters/loraAdapter.js';
+import { RowAdapters } from '../generation/adapterFeeds.js';
 import { KvCache } from '../generation/kvCache.js';
 import type { DecoderConfig } from '../model/config.js';
 import { buildInferenceGraph } from '../model/inferenceGraph.js';
 import { weightFeeds, type Feeds } from '../model/inputs.js';
 import { buildScoreGraph } from '../model/scoreGraph.js';
 import { servingConstants, type QuantizedWeights } from '../model/servingWeights.js';
-import { loraTensorSpecs, type DecoderWeights } from '../model/weights.js';
+import type { DecoderWeights } from '../model/weights.js';
 import { createSession } from '../onnx/session.js';
 
 export interface TestModel {
@@ -53,13 +54,13 @@ export async function scoreEverything(
 /** A batch of sequences over one cache, each with its adapter. */
 export class CachedBatch {
   private readonly cache: KvCache;
-  private readonly adapterFeeds: Record<string, Tensor> = {};
   private readonly lengths: number[];
 
   private constructor(
     private readonly session: InferenceSession,
     private readonly weights: Feeds,
     private readonly config: DecoderConfig,
+    private readonly adapterFeeds: Feeds,
     batchSize: number,
   ) {
     this.lengths = Array.from({ length: batchSize }, () => 0);
@@ -81,9 +82,11 @@ export class CachedBatch {
     const feeds = weightFeeds(config, weights);
     const constants = servingConstants(graph.constants, feeds, quantized);
     const session = await createSession(graph.model, { threads: 1, constants });
-    const batch = new CachedBatch(session, feeds, config, batchSize);
-    if (adapters !== undefined) batch.feedAdapters(adapters);
-    return batch;
+    const loaded = adapters?.map((adapter) =>
+      adapter === null ? null : { contentHash: '', rank: adapter.rank, matrices: scaledMatrices(adapter) },
+    );
+    const adapterFeeds = loaded === undefined ? {} : new RowAdapters(config).feeds(loaded);
+    return new CachedBatch(session, feeds, config, adapterFeeds, batchSize);
   }
 
   /** Appends to each sequence its row of tokens, and returns the logits after the last one. */
@@ -109,26 +112,6 @@ export class CachedBatch {
       this.lengths[index] = (this.lengths[index] ?? 0) + row.length;
       return logits.slice(index * this.config.vocabularySize, (index + 1) * this.config.vocabularySize);
     });
-  }
-
-  private feedAdapters(adapters: readonly (LoraAdapter | null)[]): void {
-    const rank = Math.max(1, ...adapters.map((adapter) => adapter?.rank ?? 0));
-    const scaled = adapters.map((adapter) => (adapter === null ? null : scaledMatrices(adapter)));
-    for (const { name, matrix, shape } of loraTensorSpecs(this.config, rank)) {
-      const size = shape[0] * shape[1];
-      const data = new Float32Array(adapters.length * size);
-      for (const [index, matrices] of scaled.entries()) {
-        const source = matrices?.get(name);
-        if (source === undefined) continue;
-        const [rows = 0, columns = 0] = source.shape;
-        const width = matrix === 'A' ? columns : rank;
-        for (let row = 0; row < rows; row += 1) {
-          const values = source.data.subarray(row * columns, (row + 1) * columns);
-          data.set(values, index * size + row * width);
-        }
-      }
-      this.adapterFeeds[name] = new Tensor('float32', data, [adapters.length, ...shape]);
-    }
   }
 }
 
