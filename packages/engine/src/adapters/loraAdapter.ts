@@ -2,6 +2,7 @@
 import { readHeaderFrom, readTensorFrom, serializeSafetensors, type FloatTensor } from '../checkpoint/safetensors.js';
 import { EngineError } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
+import { allFinite } from '../finite.js';
 import { loraTensorSpecs } from '../model/weights.js';
 import { WEIGHTS_FILE } from './contentHash.js';
 import type { LoraHyperparameters } from './peftConfig.js';
@@ -16,9 +17,15 @@ export function scaledMatrices(adapter: LoraAdapter): ReadonlyMap<string, FloatT
   const scale = adapter.alpha / adapter.rank;
   const scaled = new Map<string, FloatTensor>();
   for (const [name, { shape, data }] of adapter.matrices) {
-    scaled.set(name, { shape, data: name.endsWith('.lora_B') ? data.map((value) => value * scale) : data });
+    scaled.set(name, { shape, data: name.endsWith('.lora_B') && scale !== 1 ? multiplied(data, scale) : data });
   }
   return scaled;
+}
+
+function multiplied(data: Float32Array, factor: number): Float32Array {
+  const product = new Float32Array(data.length);
+  for (let index = 0; index < data.length; index += 1) product[index] = (data[index] ?? 0) * factor;
+  return product;
 }
 
 /** The content of `adapter_model.safetensors`. */
@@ -44,7 +51,7 @@ export function parseMatrices(bytes: Uint8Array, config: DecoderConfig, rank: nu
       throw refused(`${key} has shape [${entry.shape.join()}], and the model asks for [${shape.join()}]`);
     }
     const data = readTensorFrom(bytes, entry);
-    if (!data.every(Number.isFinite)) throw refused(`${key} holds a value that is not finite`);
+    if (!allFinite(data)) throw refused(`${key} holds a value that is not finite`);
     matrices.set(name, { shape, data });
     entries.delete(key);
   }

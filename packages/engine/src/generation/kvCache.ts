@@ -1,4 +1,5 @@
 import { Tensor } from 'onnxruntime-node';
+import { allFinite } from '../finite.js';
 import type { DecoderConfig } from '../model/config.js';
 import type { Feeds } from '../model/inputs.js';
 
@@ -87,7 +88,7 @@ export class KvCache {
     const head = state.length / (this.buffers.length * rows * kvHeads);
     const offset = (index: number): number => (index * rows + row) * kvHeads * head;
     for (let index = 0; index < this.buffers.length; index += 1) {
-      if (!isFinite(state, offset(index), offset(index) + kvHeads * head)) return false;
+      if (!allFinite(state, offset(index), offset(index) + kvHeads * head)) return false;
     }
     for (const [index, buffer] of this.buffers.entries()) {
       for (let part = 0; part < kvHeads; part += 1) {
@@ -124,11 +125,4 @@ export class KvCache {
     }
     return feeds;
   }
-}
-
-/** Zero times any finite number is zero, and the sum of zeros is zero. */
-function isFinite(data: Float32Array, start: number, end: number): boolean {
-  let sum = 0;
-  for (let index = start; index < end; index += 1) sum += (data[index] ?? NaN) * 0;
-  return sum === 0;
 }
