@@ -34,19 +34,22 @@ export function quantize(format: QuantizedFormat, data: Float32Array, width: num
   const lines = data.length / width;
   const quantized = new Uint8Array(lines * blocks * blockBytes);
   const scales = new Float32Array(lines * blocks);
-  const middle = 2 ** (FORMAT_BITS[format] - 1);
-  const perByte = 8 / FORMAT_BITS[format];
+  const bits = FORMAT_BITS[format];
+  const middle = 2 ** (bits - 1);
   for (let block = 0; block < scales.length; block += 1) {
     const line = Math.floor(block / blocks);
     const start = line * width + (block % blocks) * BLOCK_SIZE;
     const end = Math.min(start + BLOCK_SIZE, (line + 1) * width);
     const scale = Math.fround(greatest(data, start, end) / -middle);
     scales[block] = scale;
+    const inverse = scale === 0 ? 0 : 1 / scale;
     for (let index = 0; index < BLOCK_SIZE; index += 1) {
-      const value = start + index < end && scale !== 0 ? (data[start + index] ?? 0) / scale : 0;
-      const code = Math.max(0, Math.min(2 * middle - 1, Math.round(value) + middle));
-      const byte = block * blockBytes + Math.floor(index / perByte);
-      quantized[byte] = (quantized[byte] ?? 0) | (code << (FORMAT_BITS[format] * (index % perByte)));
+      const value = start + index < end ? (data[start + index] ?? 0) * inverse : 0;
+      const code = Math.min(2 * middle - 1, Math.max(0, Math.round(value) + middle));
+      // Bits are counted from the beginning of the block.
+      const bit = index * bits;
+      const byte = block * blockBytes + (bit >> 3);
+      quantized[byte] = (quantized[byte] ?? 0) | (code << (bit & 7));
     }
   }
   return { quantized, scales };
