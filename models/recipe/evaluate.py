@@ -1,179 +1,127 @@
-"""Measure a model on invented passages whose names never occurred in training (greedy answers, exact match).
+"""Measure a model on held-out material only (greedy answers), and print the table of the model card.
 
-    python -m models.recipe.evaluate --name base [--questions 200] [--json FILE]
+    python -m models.recipe.evaluate --name base [--squad FILE] [--questions 200] [--json FILE] [--quick]
+    python -m models.recipe.evaluate --folder models/base
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import random
+import time
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Callable
 
 import torch
 
-from .chat import Message, prompt_ids
+from . import evaluate_squad, evaluate_tasks, measures
 from .export import load
-from .generate import generate
+from .grow import exported
+from .learn import adapter_row
+from .measures import Reader
 from .model import Decoder
-from .small_talk import SMALL_TALK
-from .tasks import ASK, LIST_PAIRS, NOT_STATED, READ, REPHRASE, UNKNOWN
-from .tokenizer import load_tokenizer
-from .world import Fact, Passage, World
-
-PROBES = Path(__file__).parent / "probes.jsonl"
 
 
-def same(answer: str, wanted: str) -> bool:
-    return answer.strip().rstrip(".").lower() == wanted.strip().rstrip(".").lower()
+@dataclass(frozen=True)
+class Row:
+    """A line of the table: what is measured, in which result, and what it should at least be (at most, if negative)."""
+
+    label: str
+    result: str
+    key: str
+    at_least: float | None = None
 
 
-class Reader:
-    """A model and its tokenizer, asked in chats."""
-
-    def __init__(self, model: Decoder):
-        self.model, self.tokenizer = model, load_tokenizer()
-
-    def answers(self, chats: list[list[Message]], longest: int = 32, **options) -> list[str]:
-        prompts = [prompt_ids(self.tokenizer, chat) for chat in chats]
-        return [self.tokenizer.decode(ids) for ids in generate(self.model, prompts, longest=longest, **options)]
-
-    def read(self, pairs: list[tuple[str, str]]) -> list[str]:
-        """Answers to (passage, question) pairs."""
-        return self.answers([[("system", READ.format(passage=text)), ("user", question)] for text, question in pairs])
-
-
-def passages(seed: int, counts: list[int], number: int, **options) -> tuple[World, list[Passage]]:
-    world = World(random.Random(seed), held_names=True, **options)
-    return world, [world.passage(world.random.choice(counts)) for _ in range(number)]
-
-
-def share(results: list[bool]) -> float:
-    return round(sum(results) / max(1, len(results)), 3)
-
-
-def reading(reader: Reader, seed: int, counts: list[int], questions: int, **options) -> dict[str, float]:
-    """Exact match, and how often a stated fact was called not stated."""
-    world, texts = passages(seed, counts, questions // 2, **options)
-    asked: list[tuple[Passage, Fact]] = []
-    for passage in texts:
-        facts = [f for f in passage.facts if not options.get("held_relations") or f.relation is not None]
-        asked += [(passage, fact) for fact in world.random.sample(facts, min(2, len(facts)))]
-    answers = reader.read([(passage.text, world.question(fact)) for passage, fact in asked])
-    return {
-        "exact": share([same(answer, fact.value) for answer, (_, fact) in zip(answers, asked)]),
-        "wrongly not stated": share([answer == NOT_STATED for answer in answers]),
-    }
+ROWS = [
+    Row("generated passages, unseen vocabulary, 3–6 facts", "3-6 facts", "exact", 0.9),
+    Row("10–12 facts", "10-12 facts", "exact", 0.75),
+    Row("several entities with shared attributes", "several entities", "exact", 0.75),
+    Row("passages of 13–40 sentences", "tasks", "long passages"),
+    Row("unseen wordings of statement and question", "unseen wordings", "exact", 0.8),
+    Row("unseen relations", "unseen relations", "exact", 0.7),
+    Row("not stated, recognised", "not stated", "recognised", 0.85),
+    Row("stated, but falsely called not stated", "3-6 facts", "wrongly not stated", -0.1),
+    Row("SQuAD, exact match", "SQuAD", "exact", 0.3),
+    Row("SQuAD, F1", "SQuAD", "f1", 0.4),
+    Row("question asked for a given answer: names the entity, answered back", "ask a question", "both", 0.85),
+    Row("listed pairs that are right", "list pairs", "pairs right", 0.85),
+    Row("the same on SQuAD: answered back", "SQuAD asking", "answered back", 0.5),
+    Row("rephrased at temperature 0.8: other words, same answer", "rephrase", "both"),
+    Row("tool calls: right function and arguments", "tasks", "tool calls", 0.85),
+    Row("the same in unseen wordings", "tasks", "tool calls, unseen wordings"),
+    Row("a function's result told", "tasks", "tool results told"),
+    Row("JSON valid", "tasks", "json valid", 0.95),
+    Row("JSON right", "tasks", "json right"),
+    Row("facts told earlier in the chat, unseen wordings", "tasks", "chat facts, unseen wordings"),
+    Row("simple system prompts, unseen wordings", "tasks", "system prompts, unseen wordings"),
+    Row("small talk in unseen wordings, sensible", "tasks", "small talk", 0.9),
+    Row("unknown things: I do not know", "without passage", "does not know"),
+    Row("hand-written passages (a development set)", "hand-written passages", "exact"),
+    Row("LoRA on right pairs of one unseen passage: unseen phrasings", "adapter", "unseen phrasings", 0.8),
+    Row("canaries lost with it, points", "adapter", "canaries lost", -5),
+]
 
 
-def not_stated(reader: Reader, seed: int, questions: int) -> float:
-    world, texts = passages(seed, [3, 4, 5, 6], questions)
-    asked = [(passage.text, question) for passage in texts if (question := world.unanswerable(passage))]
-    return share([answer == NOT_STATED for answer in reader.read(asked)])
-
-
-def asking(reader: Reader, seed: int, number: int) -> dict[str, float]:
-    """Questions for a given answer: well formed, and answered with that answer when put back to the model."""
-    _, texts = passages(seed, [3, 4, 5, 6], number)
-    facts = [(passage, random.Random(seed).choice(passage.facts)) for passage in texts]
-    chats = [[("system", READ.format(passage=p.text)), ("user", ASK.format(span=f.value))] for p, f in facts]
-    questions = reader.answers(chats, longest=48)
-    back = reader.read([(p.text, q) for (p, _), q in zip(facts, questions)])
-    formed = [q.endswith("?") and f.entity.name.lower() in q.lower() for q, (_, f) in zip(questions, facts)]
-    returned = [same(answer, f.value) for answer, (_, f) in zip(back, facts)]
-    return {"names the entity": share(formed), "answered back": share(returned),
-            "both": share([a and b for a, b in zip(formed, returned)])}  # fmt: skip
-
-
-def listing(reader: Reader, seed: int, number: int) -> dict[str, float]:
-    _, texts = passages(seed, [2, 3, 4, 5, 6], number)
-    outputs = reader.answers([[("system", READ.format(passage=p.text)), ("user", LIST_PAIRS)] for p in texts], longest=260)
-    right = total = found = facts = 0
-    for passage, output in zip(texts, outputs):
-        covered: set[int] = set()
-        for block in output.split("Q: ")[1:]:
-            question, _, answer = block.partition("\nA: ")
-            total += 1
-            for number_, fact in enumerate(passage.facts):
-                if same(answer, fact.value) and fact.entity.name.lower() in question.lower():
-                    covered.add(number_)
-                    right += 1
-                    break
-        found += len(covered)
-        facts += len(passage.facts)
-    return {"pairs right": round(right / max(1, total), 3), "facts covered": round(found / facts, 3)}
-
-
-def rephrasing(reader: Reader, seed: int, number: int) -> dict[str, float]:
-    """Other words for a question: it must differ, keep the name and still be answered by the same value."""
-    world, texts = passages(seed, [3, 4, 5, 6], number)
-    facts = [(passage, world.random.choice(passage.facts)) for passage in texts]
-    given = [world.question(fact) for _, fact in facts]
-    generator = torch.Generator().manual_seed(seed)
-    outputs = reader.answers(
-        [[("user", REPHRASE.format(question=question))] for question in given],
-        longest=48, temperature=0.8, generator=generator,
-    )  # fmt: skip
-    back = reader.read([(passage.text, output) for (passage, _), output in zip(facts, outputs)])
-    kept = [f.entity.name.lower() in o.lower() and o != g and o.endswith("?") for o, g, (_, f) in zip(outputs, given, facts)]
-    meant = [same(answer, fact.value) for answer, (_, fact) in zip(back, facts)]
-    return {"keeps the name": share(kept), "same answer": share(meant), "both": share([a and b for a, b in zip(kept, meant)])}
-
-
-def without_passage(reader: Reader, seed: int, number: int) -> dict[str, float]:
-    world = World(random.Random(seed), held_names=True)
-    asked = [world.question(world.fact(world.entity())) for _ in range(number)]
-    plain = reader.answers([[("user", question)] for question in asked])
-    helpful = reader.answers([[("system", "You are a helpful assistant."), ("user", question)] for question in asked])
-    talk = reader.answers([[("user", text)] for text, _ in SMALL_TALK])
-    return {
-        "does not know": share([answer == UNKNOWN for answer in plain + helpful]),
-        "small talk": share([same(answer, wanted) for answer, (_, wanted) in zip(talk, SMALL_TALK)]),
-    }
-
-
-def probes(reader: Reader, show: bool = False) -> dict[str, float]:
-    """Passages written by hand, in the way people write them."""
-    rows = [json.loads(line) for line in PROBES.read_text().splitlines()]
-    asked = [(row["passage"], question, answer) for row in rows for question, answer in row["questions"]]
-    answers = reader.read([(passage, question) for passage, question, _ in asked])
-    if show:
-        for (_, question, wanted), answer in zip(asked, answers):
-            print("ok " if same(answer, wanted) else "BAD", question, "|", answer, "|", wanted)
-    stated = [(answer, wanted) for answer, (_, _, wanted) in zip(answers, asked) if wanted != NOT_STATED]
-    absent = [answer for answer, (_, _, wanted) in zip(answers, asked) if wanted == NOT_STATED]
-    return {"exact": share([same(a, w) for a, w in stated]), "not stated": share([a == NOT_STATED for a in absent])}
-
-
-def evaluate(model: Decoder, questions: int) -> dict:
+def evaluate(model: Decoder, questions: int, squad: str | None, quick: bool) -> dict[str, dict[str, float]]:
     reader = Reader(model)
-    return {
-        "3-6 facts": reading(reader, 101, [3, 4, 5, 6], questions),
-        "10-12 facts": reading(reader, 102, [10, 11, 12], questions),
-        "unseen phrasings": reading(reader, 103, [3, 4, 5, 6], questions, held_templates=True, generic=0.1),
-        "unseen relations": reading(reader, 104, [3, 4, 5, 6], questions, held_relations=True),
-        "not stated recognised": not_stated(reader, 105, questions),
-        "ask a question": asking(reader, 106, questions // 2),
-        "list pairs": listing(reader, 107, questions // 6),
-        "rephrase": rephrasing(reader, 108, questions // 2),
-        "without passage": without_passage(reader, 109, questions // 3),
-        "hand-written passages": probes(reader),
+    several = [4, 5, 6, 7, 8, 9, 10]
+    steps: dict[str, Callable[[], dict[str, float]]] = {
+        "3-6 facts": lambda: measures.reading(reader, 101, [3, 4, 5, 6], questions),
+        "10-12 facts": lambda: measures.reading(reader, 102, [10, 11, 12], questions),
+        "several entities": lambda: measures.several_entities(reader, 110, several, questions),
+        "unseen wordings": lambda: measures.reading(reader, 103, [3, 4, 5, 6], questions, held_templates=True, generic=0.1),
+        "unseen relations": lambda: measures.reading(reader, 104, [3, 4, 5, 6], questions, held_relations=True),
+        "not stated": lambda: measures.not_stated(reader, 105, questions),
+        "ask a question": lambda: measures.asking(reader, 106, questions // 2),
+        "list pairs": lambda: measures.listing(reader, 107, questions // 6),
+        "rephrase": lambda: measures.rephrasing(reader, 108, questions // 2),
+        "without passage": lambda: measures.without_passage(reader, 109, questions // 3),
+        "hand-written passages": lambda: measures.probes(reader),
     }
+    if squad:
+        steps["SQuAD"] = lambda: evaluate_squad.reading(reader, squad, 2 * questions)
+        steps["SQuAD asking"] = lambda: evaluate_squad.asking(reader, squad, questions // 2)
+    steps["tasks"] = lambda: evaluate_tasks.rows(reader, questions)
+    if not quick:
+        steps["adapter"] = lambda: adapter_row(reader)
+    result: dict[str, dict[str, float]] = {}
+    for name, step in steps.items():
+        started = time.time()
+        result[name] = step()
+        print(f"{name}: {result[name]} ({time.time() - started:.0f} s)", flush=True)
+    return result
+
+
+def table(result: dict[str, dict[str, float]]) -> str:
+    lines = ["| measure | value | at least |", "|---|---|---|"]
+    for row in ROWS:
+        value = result.get(row.result, {}).get(row.key)
+        if value is None:
+            continue
+        points = row.key.endswith("lost")
+        shown = f"{value:.1f}" if points else f"{100 * value:.1f} %"
+        limit = "" if row.at_least is None else f"{'at most ' if row.at_least < 0 else ''}{abs(row.at_least) * (1 if points else 100):.0f}{'' if points else ' %'}"
+        lines.append(f"| {row.label} | {shown} | {limit} |")
+    return "\n".join(lines)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--name", default="base")
+    parser.add_argument("--name", default="base", help="a run, of which the last checkpoint is measured")
+    parser.add_argument("--folder", type=Path, help="an exported model instead")
     parser.add_argument("--questions", type=int, default=200)
+    parser.add_argument("--squad", help="SQuAD as gzipped JSON lines")
+    parser.add_argument("--quick", action="store_true", help="without the adapters")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--show", action="store_true", help="print the answers to the hand-written passages")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    model = load(options.name)
-    result = evaluate(model, options.questions)
-    print(json.dumps(result, indent=1))
+    model = exported(options.folder).eval() if options.folder else load(options.name)
+    result = evaluate(model, options.questions, options.squad, options.quick)
+    print(table(result))
     if options.show:
-        probes(Reader(model), show=True)
+        measures.probes(Reader(model), show=True)
     if options.json:
         options.json.write_text(json.dumps(result, indent=1) + "\n")
 

@@ -14,6 +14,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from .examples import Batch
+
 
 @dataclass(frozen=True)
 class ModelConfig:
@@ -147,17 +149,26 @@ class Decoder(nn.Module):
     def logits(self, hidden: Tensor) -> Tensor:
         return F.linear(self.model.norm(hidden), self.model.embed_tokens.weight.to(hidden.dtype)).float()
 
-    def forward(self, ids: Tensor, document: Tensor, select: Tensor) -> Tensor:
-        """Logits at the flat positions ``select`` of packed rows; ``document`` numbers each token's document."""
-        length = ids.shape[1]
-        on_device = ids.device
+    def forward(self, batch: Batch) -> Tensor:
+        """Logits at the flat positions ``batch.select`` of packed rows.
+
+        A token sees the earlier tokens of its document that stand before all branches or in its own branch.
+        """
         dtype = torch.bfloat16
+        document, branch = batch.document, batch.branch
         allowed = (document[:, :, None] == document[:, None, :]).tril()
-        mask = torch.zeros(allowed.shape, dtype=dtype, device=on_device).masked_fill_(~allowed, -1e4)[:, None]
-        cos, sin = self.rotary(torch.arange(length, device=on_device), dtype)
-        with torch.autocast(on_device.type, dtype):
-            hidden = self.run_trunk(ids, cos, sin, mask, dtype)
-            return self.logits(hidden.reshape(-1, self.config.hidden_size)[select])
+        allowed &= (branch[:, None, :] == 0) | (branch[:, :, None] == branch[:, None, :])
+        mask = torch.zeros(allowed.shape, dtype=dtype, device=allowed.device).masked_fill_(~allowed, -1e4)[:, None]
+        cos, sin = self.rotary(batch.position, dtype)
+        with torch.autocast(mask.device.type, dtype):
+            hidden = self.run_trunk(batch.ids, cos, sin, mask, dtype)
+            return self.logits(hidden.reshape(-1, self.config.hidden_size)[batch.select])
+
+    def loss(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        """The weighted mean cross-entropy of a batch, and its logits."""
+        logits = self(batch)
+        each = F.cross_entropy(logits, batch.targets, reduction="none")
+        return (each * batch.weights).sum() / batch.weights.sum(), logits
 
 
 def rotary_frequencies(config: ModelConfig) -> Tensor:

@@ -45,3 +45,14 @@ class Workers:
             parameter.grad.copy_(mean[offset : offset + parameter.numel()].view_as(parameter))
             offset += parameter.numel()
         return total
+
+    def agree(self, wish: bool) -> bool:
+        """Whether the first process wishes it; the others follow."""
+        if self.count == 1:
+            return wish
+        if self.rank == 0:
+            self.shared[0, -1] = float(wish)
+        self.barrier.wait()
+        agreed = bool(self.shared[0, -1].item())
+        self.barrier.wait()
+        return agreed

@@ -11,18 +11,18 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import random
 import time
 from pathlib import Path
 
 import torch
-import torch.nn.functional as F
 
-from .examples import Batch, Example, Packer
+from .examples import Batch
+from .grow import exported, grow
 from .initialise import initialise
 from .model import Decoder, ModelConfig
 from .parallel import Workers
-from .synthetic import LEVELS, Curriculum, Synthetic
+from .stream import Batches, Loaders, Stream
+from .synthetic import LEVELS
 
 RUNS = Path(__file__).parent / "runs"
 
@@ -40,60 +40,14 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--world", type=float, default=0.87, help="share of English tasks once binding is mastered")
     parser.add_argument("--early-world", type=float, default=0.0, help="share of English tasks before that")
     parser.add_argument("--squad", help="SQuAD as gzipped JSON lines; empty: not used")
-    parser.add_argument("--squad-share", type=float, default=0.0)
+    parser.add_argument("--squad-share", type=float, default=0.4, help="share of SQuAD among the English chats")
+    parser.add_argument("--layers", type=int, default=ModelConfig.num_hidden_layers)
+    parser.add_argument("--intermediate", type=int, default=ModelConfig.intermediate_size, help="feed-forward width")
+    parser.add_argument("--start", type=Path, help="folder of an exported model of the same width to start from")
+    parser.add_argument("--loaders", type=int, default=0, help="processes that make the data beside one that trains")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="save and stop after this time, to be resumed")
     parser.add_argument("--compile", action=argparse.BooleanOptionalAction, default=True)
     return parser.parse_args()
-
-
-class Stream:
-    """All training data of one process, as an endless series of packed batches."""
-
-    def __init__(self, options: argparse.Namespace, rank: int, vocab_size: int):
-        seed = options.seed * 1000 + rank * 7919
-        self.random = random.Random(seed)
-        self.curriculum = Curriculum(Synthetic(seed + 5, vocab_size))
-        self.options = options
-        self.mastered = False
-        self.world = None
-        if options.world or options.early_world:
-            from .tasks import TaskStream
-
-            self.world = TaskStream(seed + 17, options.squad, options.squad_share)
-        self.packers = [Packer(options.batch // length, length) for length in (256, 512)]
-
-    def example(self) -> Example:
-        self.mastered = self.mastered or self.curriculum.mastered
-        share = self.options.world if self.mastered else self.options.early_world
-        if self.world and self.random.random() < share:
-            return self.world.next()
-        return self.curriculum.next()
-
-    def batch(self) -> Batch:
-        while True:
-            for packer in self.packers:
-                if packer.ready():
-                    return packer.pack()
-            example = self.example()
-            for packer in self.packers:
-                if len(example.ids) <= packer.length:
-                    packer.add(example)
-                    break
-
-    def state(self) -> dict:
-        waiting = [packer.waiting for packer in self.packers]
-        return {
-            "random": self.random.getstate(), "curriculum": self.curriculum.state(), "mastered": self.mastered,
-            "waiting": waiting, "world": self.world.state() if self.world else None,
-        }  # fmt: skip
-
-    def restore(self, state: dict) -> None:
-        self.random.setstate(state["random"])
-        self.curriculum.restore(state["curriculum"])
-        self.mastered = state["mastered"]
-        for packer, waiting in zip(self.packers, state["waiting"]):
-            packer.waiting = waiting
-        if self.world and state["world"]:
-            self.world.restore(state["world"])
 
 
 def learning_rate(options: argparse.Namespace, step: int, tokens: int) -> float:
@@ -139,9 +93,12 @@ def main() -> None:
     torch.manual_seed(options.seed)
     folder = RUNS / options.name
     folder.mkdir(parents=True, exist_ok=True)
-    config = ModelConfig()
+    config = ModelConfig(num_hidden_layers=options.layers, intermediate_size=options.intermediate)
     model = Decoder(config)
-    initialise(model)
+    if options.start:
+        grow(model, exported(options.start))
+    else:
+        initialise(model)
     model.to(device)
     parameters = list(model.parameters())
     workers = Workers(options.processes, parameters, statistics=2 * len(LEVELS) + 2)
@@ -150,7 +107,11 @@ def main() -> None:
         {"params": [p for p in parameters if p.ndim != 2], "weight_decay": 0.0},
     ]
     optimiser = torch.optim.AdamW(groups, lr=options.rate, betas=(0.9, 0.98), fused=True)
-    stream = Stream(options, workers.rank, config.vocab_size)
+    stream: Batches = (
+        Loaders(options, config.vocab_size, options.loaders) if options.loaders
+        else Stream(options, workers.rank, config.vocab_size)
+    )  # fmt: skip
+    started, stopping = time.time(), False
     step = tokens = 0
     cpu_before = 0.0
     weights_file, data_file = folder / "last.pt", folder / f"data-{workers.rank}.pt"
@@ -164,10 +125,9 @@ def main() -> None:
         model.compile_trunk()
     log = Log(folder / "log.jsonl")
     mean_loss, last_log = 0.0, (time.time(), tokens)
-    while tokens < options.tokens:
+    while tokens < options.tokens and not stopping:
         batch = stream.batch().to(device)
-        logits = model(batch.ids, batch.document, batch.select)
-        loss = F.cross_entropy(logits, batch.targets)
+        loss, logits = model.loss(batch)
         loss.backward()
         right = answers_right(logits.detach(), batch).tolist()
         statistics = torch.zeros(2 * len(LEVELS) + 2)  # per level: right and asked; then tokens and loss
@@ -196,11 +156,14 @@ def main() -> None:
             speed = (tokens - last_log[1]) / (now - last_log[0])
             last_log = (now, tokens)
             cpu = cpu_before + time.process_time() * workers.count
+            left_hours = (options.tokens - tokens) / max(1.0, speed) / 3600
             log.write(
-                step=step, tokens=tokens, cpu_hours=round(cpu / 3600, 3), speed=round(speed), loss=round(mean_loss, 4),
+                step=step, tokens=tokens, hours_left=round(left_hours, 2), cpu_hours=round(cpu / 3600, 3), speed=round(speed), loss=round(mean_loss, 4),
                 level=stream.curriculum.level, rate=optimiser.param_groups[0]["lr"],
             )  # fmt: skip
-        if step % options.save_every == 0 or tokens >= options.tokens:
+        # A step is about the same for all processes, so that they stop at the same one.
+        stopping = step % 20 == 0 and workers.agree(time.time() - started > options.seconds)
+        if step % options.save_every == 0 or tokens >= options.tokens or stopping:
             torch.save(stream.state(), data_file)  # every process saves its own data position at the same step
             if workers.rank == 0:
                 saved = {

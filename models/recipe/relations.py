@@ -1,4 +1,4 @@
-"""Reads `relations.txt`: entity types, their relations, and the many ways to state and to ask each."""
+"""Reads `relations*.txt`: entity types, their relations, and the many ways to state and to ask each."""
 
 from __future__ import annotations
 
@@ -28,6 +28,39 @@ NAME_PATTERNS = {
     "farm": ["{N} Farm", "the {N} mill", "the {N} mine", "{N} Gardens", "the {J} {K}"],
     "device": ["the {N}", "the {N} engine", "the {N} clock", "the {N} pump", "the {J} {K}", "the {J} pump"],
     "company": ["{N}", "{N} Ltd"],
+    "software": ["{N}", "lib{N}", "{N} Server", "{N}DB", "the {N} plugin", "the {J} service"],
+    "policy": ["the {N} policy", "the {J} policy", "the {N} rules", "the travel policy", "the holiday policy"],
+    "meeting": ["the {N} meeting", "the {J} meeting", "the board meeting", "the {N} workshop", "the {N} council"],
+    "course": ["the {N} course", "the {J} course", "course {N}", "the {N} seminar", "the evening class"],
+    "vacancy": ["the post at {N}", "the {J} position", "the vacancy at {N}", "the {N} internship"],
+    "contract": ["the {N} contract", "the {N} lease", "the {J} contract", "the agreement with {N}", "the {N} deal"],
+    "recipe": ["{N} stew", "{N} pie", "the {J} soup", "{N} bread", "the {N} pudding"],
+    "medicine": ["{N}", "{N} syrup", "{N} tablets", "{N} drops"],
+    "appliance": ["the {N} oven", "the {N} kettle", "the {J} dishwasher", "the {N} 200", "the coffee machine"],
+    "vehicle": ["the {N}", "the {N} van", "the {J} bus", "the {N} Cruiser", "the {J} tractor"],
+    "game": ["{N}", "the game of {N}", "{N} Quest", "{N} Chess"],
+    "plant": ["{N}", "the {N} lily", "the {N} rose", "{N} fern", "the {J} {N}"],
+    "film": ["{N}", "The {N} Affair", "Return to {N}"],
+    "song": ["{N}", "Goodbye {N}", "The {N} Waltz"],
+    "painting": ["the {N} portrait", "View of {N}", "the {J} portrait", "the {N} altarpiece"],
+    "church": ["Saint {N}", "the {N} chapel", "{N} Abbey", "{N} Cathedral", "the {J} church"],
+    "airport": ["{N} Airport", "{N} Field", "the {N} airfield"],
+    "hospital": ["{N} Hospital", "Saint {N} Hospital", "the {N} Clinic", "the {J} clinic"],
+    "shop": ["{N}", "the {N} shop", "{N} Books", "{N} Stores", "the {J} shop"],
+    "bank": ["{N} Bank", "the Bank of {N}", "the {N} Credit Union"],
+    "laboratory": ["the {N} Laboratory", "{N} Lab", "the {N} Observatory", "the {J} laboratory"],
+    "newspaper": ["the {N} Times", "the {N} Herald", "{N} Weekly", "the {J} Gazette"],
+    "war": ["the War of {N}", "the {N} War", "the Siege of {N}", "the Battle of {N}", "the {N} uprising"],
+    "treaty": ["the Treaty of {N}", "the {N} Accord", "the Peace of {N}"],
+    "species": ["the {N} warbler", "the {J} {N}", "the {N} beetle", "the {N} frog", "the {N} bat"],
+    "star": ["{N}", "the {N} comet", "the {N} nebula"],
+    "match": ["the {N} final", "the {N} derby", "the {J} match", "the match against {N}"],
+    "harvest": ["the {N} harvest", "the {J} harvest", "the harvest at {N}"],
+    "exhibit": ["the {N} vase", "the {N} sword", "the {N} mask", "the {J} statue", "the {N} crown"],
+    "hotel": ["Hotel {N}", "the {N} Hotel", "the Grand {N}", "{N} Lodge", "the {J} guest house"],
+    "trail": ["the {N} Trail", "the {N} Way", "the {J} path", "the {N} loop"],
+    "notice": ["the notice from {N}", "the {J} letter", "the {N} announcement", "the invitation from {N}"],
+    "concert": ["the {N} concert", "the {J} concert", "the {N} lecture", "the {N} gala"],
 }  # fmt: skip
 
 GENERIC_STATEMENTS = [
@@ -71,21 +104,34 @@ class EntityType:
     relations: list[Relation] = field(default_factory=list)
 
 
+MARKS = {
+    "+": "statements", "!": "statements_held", "~": "participles", "?": "questions", "*": "questions_held",
+    "<": "reversed_questions",
+}  # fmt: skip
+
+
 @cache
 def entity_types() -> tuple[EntityType, ...]:
-    types: list[EntityType] = []
-    lists = {
-        "+": "statements", "!": "statements_held", "~": "participles", "?": "questions", "*": "questions_held",
-        "<": "reversed_questions",
-    }  # fmt: skip
-    for line in (Path(__file__).parent / "relations.txt").read_text().splitlines():
-        mark, _, rest = line.partition(" ")
-        if mark == "==":
-            name, kind, pronoun, nouns = (part.strip() for part in rest.split("|"))
-            types.append(EntityType(name, kind, pronoun, [noun.strip() for noun in nouns.split(",")]))
-        elif mark == "--":  # a label, the kind of its value
+    """The types of all lists; a type or a relation that is named again gains relations or wordings."""
+    types: dict[str, EntityType] = {}
+    for path in sorted(Path(__file__).parent.glob("relations*.txt")):
+        for line in path.read_text().splitlines():
+            mark, _, rest = line.partition(" ")
             parts = [part.strip() for part in rest.split("|")]
-            types[-1].relations.append(Relation(parts[0], parts[1], held=parts[2:] == ["held-out"]))
-        elif mark in lists:
-            getattr(types[-1].relations[-1], lists[mark]).append(rest)
-    return tuple(types)
+            if mark == "==":
+                if parts[0] not in types:
+                    name, kind, pronoun, nouns = parts
+                    types[name] = EntityType(name, kind, pronoun, [noun.strip() for noun in nouns.split(",")])
+                current = types[parts[0]]
+            elif mark == "--":  # a label, the kind of its value
+                known = next((r for r in current.relations if r.label == parts[0]), None)
+                if known and parts[1:] not in ([], [known.value_kind]):
+                    raise ValueError(f"{path.name}: {current.name}, {parts[0]}: the kind was {known.value_kind} before")
+                relation = known or Relation(parts[0], parts[1], held=parts[2:] == ["held-out"])
+                if not known:
+                    current.relations.append(relation)
+            elif mark in MARKS:
+                wordings = getattr(relation, MARKS[mark])
+                if rest not in wordings:
+                    wordings.append(rest)
+    return tuple(types.values())

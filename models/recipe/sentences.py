@@ -172,14 +172,18 @@ class Narrator:
         """Consecutive sentences about one entity."""
         pick, entity, sentences = self.random, facts[0].entity, []
         rest = list(facts)
-        if not told_before and entity.pronoun == "it" and pick.random() < 0.18:
+        introduced = not told_before and entity.pronoun == "it" and pick.random() < 0.22
+        if introduced:
             kind = f"{pick.choice(SIZES)} {entity.noun}" if pick.random() < 0.4 else entity.noun
             article = "an" if kind[0] in "aeio" else "a"
             phrases = rest[0].relation.participles if rest[0].relation else []
             if phrases and pick.random() < 0.5:  # "Varlo is a small firm founded in 1850."
                 fact = rest.pop(0)
                 kind += " " + fill(pick.choice(phrases), "", self.adorned(fact))
-            opening = pick.choice([f"{entity.name} is {article} {kind}.", f"There is {article} {kind} called {entity.name}."])
+            opening = pick.choice(
+                [f"{entity.name} is {article} {kind}.", f"There is {article} {kind} called {entity.name}.",
+                 f"{entity.name} was {article} {kind}.", f"{article} {kind} by the name of {entity.name} is described here."]
+            )  # fmt: skip
             sentences.append(capitalise(opening))
         while rest:
             follows = bool(sentences)
@@ -189,7 +193,9 @@ class Narrator:
             else:
                 chance = pick.random()
                 pronoun = entity.pronoun if chance < 0.45 else None
-                by_noun = 0.45 <= chance < 0.58 and entity.noun in sole_nouns and entity.pronoun == "it"
+                # A thing that was introduced as "a pump" is often called "the pump" from then on.
+                by_noun = 0.45 <= chance < (0.85 if introduced else 0.58)
+                by_noun = by_noun and entity.noun in sole_nouns and entity.pronoun == "it"
                 mention = f"the {entity.noun}" if by_noun else entity.name
             if len(rest) > 1 and pick.random() < 0.25:
                 number = 3 if len(rest) > 2 and pick.random() < 0.25 else 2

@@ -1,4 +1,4 @@
-"""Turns passages into chats: the prompts here are the contract with everything that uses the model."""
+"""Turns passages into chats."""
 
 from __future__ import annotations
 
@@ -6,27 +6,23 @@ import json
 import random
 from pathlib import Path
 
-from .chat import Chat, Message, encode
-from .examples import Example
+from .chat import Chat, Message
+from .chat_tasks import ChatTasks
+from .closed_book import ClosedBook
+from .instruction_tasks import InstructionTasks
+from .json_tasks import JsonTasks
+from .long_tasks import LongTasks
+from .prompts import ASK, LIST_PAIRS, NOT_STATED, READ, REPHRASE, TELL, UNKNOWN
 from .relations import entity_types
 from .small_talk import OTHER_SYSTEMS, SMALL_TALK
+from .tool_tasks import ToolTasks
 from .world import Entity, Fact, World, american, capitalise, fill
-
-READ = "Answer from this passage.\n\n{passage}"
-ASK = "Ask a question about the passage whose answer is: {span}"
-LIST_PAIRS = "Write questions and answers about the passage."
-REPHRASE = "Ask the same question in other words: {question}"
-TELL = "Tell me about {entity}."
-NOT_STATED = "The passage does not say."
-UNKNOWN = "I do not know."
-
-LONGEST = 500  # tokens of one chat
-USUAL = 256  # most chats are cut to this length, which trains faster
 
 #: Shares of the tasks.
 SHARES = {
-    "read": 0.42, "ask": 0.2, "pairs": 0.1, "rephrase": 0.1, "unknown": 0.05, "almanac": 0.05, "talk": 0.03,
-    "tell": 0.05,
+    "read": 0.5, "ask": 0.2, "pairs": 0.08, "rephrase": 0.1, "unknown": 0.05, "almanac": 0.04, "talk": 0.02, "tell": 0.03,
+    "tool_calls": 0.07, "json": 0.05, "small_talk": 0.03, "memory": 0.04, "instructions": 0.04, "long": 0.05,
+    "closed_book": 0.03,
 }  # fmt: skip
 
 
@@ -37,6 +33,12 @@ class Tasks:
         self.random = source
         self.world = World(source, **world_options)
         self.known = almanac()
+        self.tools = ToolTasks(source, self.world)
+        self.objects = JsonTasks(source, self.world)
+        self.chats = ChatTasks(source, self.world)
+        self.ordered = InstructionTasks(source, self.world)
+        self.texts = LongTasks(source, self.world)
+        self.closed = ClosedBook(source, self.world)
 
     def chat(self) -> Chat:
         kind = self.random.choices(list(SHARES), weights=list(SHARES.values()))[0]
@@ -81,7 +83,7 @@ class Tasks:
         messages: list[Message] = [("system", READ.format(passage=passage.text))]
         for question, answer in pairs:
             messages += [("user", question), ("assistant", answer)]
-        return Chat("read", messages)
+        return Chat("read", messages, independent=pick.random() < 0.7)
 
     def ask(self) -> Chat:
         pick, passage = self.random, self.world.passage(self.count())
@@ -93,7 +95,7 @@ class Tasks:
             else:
                 span, question = fact.value, self.plain_question(fact)
             messages += [("user", ASK.format(span=span)), ("assistant", question)]
-        return Chat("ask", messages)
+        return Chat("ask", messages, independent=pick.random() < 0.7)
 
     def plain_question(self, fact: Fact) -> str:
         """A question that ends in a question mark."""
@@ -153,6 +155,29 @@ class Tasks:
             messages += [("user", question), ("assistant", answer)]
         return Chat("talk", messages)
 
+    # -- written elsewhere -------------------------------------------------------------------------------------
+
+    def tool_calls(self) -> Chat:
+        return self.tools.chat()
+
+    def json(self) -> Chat:
+        return self.objects.chat()
+
+    def small_talk(self) -> Chat:
+        return self.chats.small_talk()
+
+    def memory(self) -> Chat:
+        return self.chats.memory()
+
+    def instructions(self) -> Chat:
+        return self.ordered.chat()
+
+    def long(self) -> Chat:
+        return self.texts.chat()
+
+    def closed_book(self) -> Chat:
+        return self.closed.chat()
+
 
 def almanac() -> list[Fact]:
     """The fixed facts that the model may learn by heart."""
@@ -165,40 +190,3 @@ def almanac() -> list[Fact]:
         relation = None if row["generic"] else next(r for r in kind.relations if r.label == row["label"])
         facts.append(Fact(entity, row["label"], row["value"], relation))
     return facts
-
-
-def shortened(example: Example, length: int) -> Example:
-    """The chat without its last turns, when at least one answer fits in the length."""
-    spans = [(start, end) for start, end in example.spans if end < length]
-    return Example(example.kind, example.ids[: spans[-1][1] + 1], spans) if spans else example
-
-
-class TaskStream:
-    """Endless encoded examples of all tasks for pretraining."""
-
-    def __init__(self, seed: int, squad: str | None = None, squad_share: float = 0.0):
-        from .tokenizer import load_tokenizer
-
-        self.random = random.Random(seed)
-        self.tokenizer = load_tokenizer()
-        self.tasks = Tasks(self.random)
-        self.squad, self.squad_share = None, squad_share
-        if squad and squad_share:
-            from .squad import SquadTasks
-
-            self.squad = SquadTasks(squad, self.random)
-
-    def next(self) -> Example:
-        while True:
-            use_squad = self.squad and self.random.random() < self.squad_share
-            example = encode(self.tokenizer, self.squad.chat() if use_squad else self.tasks.chat())
-            if len(example.ids) > USUAL and self.random.random() < 0.93:
-                example = shortened(example, USUAL)
-            if len(example.ids) <= LONGEST:
-                return example
-
-    def state(self):
-        return self.random.getstate()
-
-    def restore(self, state) -> None:
-        self.random.setstate(state)

@@ -7,7 +7,11 @@ the word) is held out: it never occurs in training and makes up the evaluation's
 from __future__ import annotations
 
 import random
+import re
 import zlib
+from functools import cache
+
+from .vocabulary_more import CLOSED_LISTS, OPEN_LISTS, PHRASES
 
 ONSETS = (
     "b c d f g h j k l m n p r s t v w z br cl cr dr fl fr gl gr kl kr pl pr qu sc sh sk sl sm sn sp st str sw th tr tw ch"
@@ -88,7 +92,7 @@ LISTS: dict[str, list[str]] = {
             frequency route target address theme_song nickname slogan category version status flag crest gate keyword
             size model partner region class group rule prize lock fee tax handle""",
     }.items()
-}
+} | CLOSED_LISTS
 PLACE_ENDINGS = ["", "", "", "", "", "ville", "port", "ton", "ford", "burg", " City", " Falls", " Bay", " Harbor", " Hill",
                  " Island", " Valley", " Street", " Square", " Creek", " Bridge", " Park"]  # fmt: skip
 PLACE_STARTS = ["North ", "South ", "Old ", "New ", "Upper ", "Port ", "Lake ", "Fort ", "Saint "]
@@ -101,6 +105,17 @@ Salt Ocean Valley Tower Bridge Wind Echo Harvest Lantern Key Map Journey Secret 
 
 def is_held_out(word: str) -> bool:
     return zlib.crc32(word.lower().encode()) % 10 == 3
+
+
+@cache
+def open_list(name: str, held: bool) -> list[str]:
+    """The part of a large list that belongs to training or, if ``held``, to evaluation.
+
+    The held part has at least seven words, the next by hash, because a passage asks for up to six different values.
+    """
+    words = sorted(OPEN_LISTS[name], key=lambda word: ((zlib.crc32(word.lower().encode()) - 3) % 10, word))
+    cut = max(7, sum(map(is_held_out, words)))
+    return words[:cut] if held else words[cut:]
 
 
 class Vocabulary:
@@ -137,6 +152,13 @@ class Vocabulary:
             name = self.choice(names)
             if is_held_out(name) == self.held:
                 return name
+
+    def surname(self) -> str:
+        return self.real(LAST_NAMES)
+
+    def word(self) -> str:
+        """An invented word in small letters, as in an address."""
+        return self.nonce().lower()
 
     def person(self) -> str:
         chance = self.random.random()
@@ -290,8 +312,20 @@ class Vocabulary:
                             "#metres,litres,volts,points"])  # fmt: skip
         return self.value(kind)
 
+    def phrase(self, name: str) -> str:
+        """A phrase of `PHRASES`: {kind} stands for a value, {2-99} for a number between these, {00} for two digits."""
+        text = self.choice(PHRASES[name])
+        text = re.sub(r"\{(\d+)-(\d+)\}", lambda m: str(self.random.randint(int(m[1]), int(m[2]))), text)
+        text = re.sub(r"\{(0+)\}", lambda m: self.digits(len(m[1])), text)
+        text = re.sub(r"\{(\w+)\}", lambda m: self.value(m[1]), text)
+        return re.sub(r"\b([Aa]) (?=[aeio]|u(?!ni|s))", r"\1n ", text)
+
     def value(self, kind: str) -> str:
-        """A value of a kind: a method's name, a list's name, or "#unit,unit" for a measure."""
+        """A value of a kind: a method's, a list's or a phrase's name, or "#unit,unit" for a measure."""
         if kind.startswith("#"):
             return f"{self.quantity()} {self.choice(kind[1:].split(','))}"
+        if kind in PHRASES:
+            return self.phrase(kind)
+        if kind in OPEN_LISTS:
+            return self.choice(open_list(kind, self.held))
         return self.listed(kind) if kind in LISTS else getattr(self, kind)()

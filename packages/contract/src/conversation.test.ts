@@ -73,6 +73,24 @@ test('"`arguments` is the text of a JSON object"', () => {
   }
 });
 
+test('arguments nest as deep as the parameters of a tool may, and the field is named', () => {
+  const nested = (levels: number): WireMessage => ({
+    role: 'assistant',
+    content: '',
+    tool_calls: [
+      {
+        id: '1',
+        type: 'function',
+        function: { name: 'look_up', arguments: `{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}` },
+      },
+    ],
+  });
+  assert.equal(problemOf(user, nested(100), result('1')), null);
+  for (const levels of [101, 2_000, 7_000]) {
+    assert.equal(problemOf(user, nested(levels), result('1')), 'messages[1].tool_calls[0].function.arguments');
+  }
+});
+
 test('a conversation built by the rules has no problem, and one message taken out of a tool block has one', () => {
   const block = fc
     .uniqueArray(fc.uuid(), { minLength: 1, maxLength: 4 })

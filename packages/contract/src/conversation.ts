@@ -1,4 +1,5 @@
 import { limits } from './limits.js';
+import { nestsAtMost, nesting_levels_max } from './nesting.js';
 import type { WireMessage, WireTool, WireToolChoice } from './requests.js';
 
 /** Where a conversation breaks a rule: the path of the field, and what is allowed. */
@@ -74,9 +75,8 @@ function findToolCallProblem(messages: readonly WireMessage[]): ConversationProb
       const callAt = `${at}.tool_calls[${callIndex}]`;
       if (seen_ids.has(call.id))
         return { param: `${callAt}.id`, message: 'tool call ids must be unique in the conversation' };
-      if (!isJsonObjectText(call.function.arguments)) {
-        return { param: `${callAt}.function.arguments`, message: 'must be the text of a JSON object' };
-      }
+      const message = findArgumentsProblem(call.function.arguments);
+      if (message !== null) return { param: `${callAt}.function.arguments`, message };
       seen_ids.add(call.id);
       open_ids.add(call.id);
     }
@@ -111,11 +111,17 @@ function findToolChoiceProblem(
   return { param: 'tool_choice.function.name', message: 'no tool of this name is offered' };
 }
 
-function isJsonObjectText(text: string): boolean {
+function findArgumentsProblem(text: string): string | null {
+  const value = parseJson(text);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'must be the text of a JSON object';
+  return nestsAtMost(value, nesting_levels_max) ? null : `nested deeper than ${nesting_levels_max} levels`;
+}
+
+/** `undefined` when it is not JSON. */
+function parseJson(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value);
+    return JSON.parse(text);
   } catch {
-    return false;
+    return undefined;
   }
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { functionName, identifier, toolCallId } from './identifiers.js';
 import { limits } from './limits.js';
+import { nestsAtMost, nesting_levels_max } from './nesting.js';
 import { textOfUnits } from './text.js';
 
 /** Request bodies of the native endpoints, as they are on the wire. Unknown fields are refused everywhere. */
@@ -21,12 +22,6 @@ export const wireMessage = z.strictObject({
   tool_call_id: toolCallId.optional(),
 });
 
-/**
- * How deep a tool's JSON Schema may nest. The API document names no number; every consumer of the value recurses,
- * and a body of 100,000 bytes could otherwise nest deeper than their stacks.
- */
-const tool_parameters_depth_max = 100;
-
 const defaultParameters = { type: 'object', properties: {} };
 
 export const wireTool = z.strictObject({
@@ -36,8 +31,8 @@ export const wireTool = z.strictObject({
     description: textOfUnits(0, limits.tool_description_units).optional(),
     parameters: z
       .record(z.string(), z.unknown())
-      .refine((value) => nestsAtMost(value, tool_parameters_depth_max), {
-        error: `nested deeper than ${tool_parameters_depth_max} levels`,
+      .refine((value) => nestsAtMost(value, nesting_levels_max), {
+        error: `nested deeper than ${nesting_levels_max} levels`,
       })
       .default(defaultParameters),
     strict: z.literal(false).optional(),
@@ -95,11 +90,6 @@ export const jobListQuery = z.strictObject({
     .default(limits.jobs_page_default),
   cursor: z.string().optional(),
 });
-
-function nestsAtMost(value: unknown, depth: number): boolean {
-  if (typeof value !== 'object' || value === null) return true;
-  return depth > 0 && Object.values(value).every((inner) => nestsAtMost(inner, depth - 1));
-}
 
 export type WireMessage = z.infer<typeof wireMessage>;
 export type WireToolCall = z.infer<typeof wireToolCall>;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -58,6 +58,7 @@ function inputOf(changes: Partial<LearningInput> & { readonly max_compute_microu
       training_nanousd_per_token: 36_000,
     },
     seed: 7,
+    isolationKey: 'a job',
     workFolder: join(folder, 'work'),
     ...rest,
   };
@@ -110,6 +111,7 @@ test('a passage is learned, and its text is not kept', () => {
   assert.equal(expected.kind, 'accepted');
   assert.ok(expected.validation.passed_count > expected.validation.base_passed_count);
   assert.deepEqual(expected.usage, whole.usage);
+  assert.ok(expected.usage.cached_input_tokens > 0, 'the passage was not read anew for every question');
   assert.ok(costNanousd(expected.usage, inputOf().budget) <= 2_000_000_000);
   const kept = JSON.stringify(expected.rehearsal);
   assert.ok(!kept.includes('Complete:') && !kept.includes(passage.slice(0, 40)));
@@ -139,6 +141,20 @@ test('cancelling ends the job with an error, in any phase', async () => {
       phase,
     );
   }
+});
+
+test('who was cancelled leaves the work folder as it is', async () => {
+  const workFolder = join(folder, 'cancelled');
+  await mkdir(join(workFolder, 'training', 'step-1'), { recursive: true });
+  const journal = new MemoryJournal();
+  for (const earlier of ['teaching', 'scoring'] as const) journal.stored.set(earlier, whole.stored.get(earlier)!);
+  const controller = new AbortController();
+  journal.entered = () => {
+    controller.abort();
+    return Promise.resolve();
+  };
+  await assert.rejects(learn(inputOf({ workFolder }), journal, { signal: controller.signal }), { code: 'cancelled' });
+  assert.deepEqual(await readdir(join(workFolder, 'training')), ['step-1']);
 });
 
 test('the cap is never passed, however small', async () => {

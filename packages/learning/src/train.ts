@@ -34,6 +34,8 @@ export async function train(job: TrainingJob): Promise<Trained | null> {
   if (plan === null) return null;
   const usageBefore = job.meter.usage;
   return retryingLostWork(async () => {
+    // Whoever was cancelled may have a successor at work on this folder.
+    throwIfCancelled(job.signal);
     job.meter.rewind(usageBefore);
     const folder = join(job.workFolder, 'training');
     await rm(folder, { recursive: true, force: true });

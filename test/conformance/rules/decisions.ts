@@ -117,11 +117,13 @@ export const decisionRules: readonly Rule[] = [
     [
       'After that each retained version is charged a day in advance and its `expires_at` moves on by that day',
       'charges a day in advance and moves the deadline on by that day, once',
+      'makes good a deadline that passed while nobody was there, by whole days, charged once',
     ],
     [
       "while the project's `version_retention_days` (default 30; an active version renews beyond it) and the balance allow",
       'lets a version expire after the retention of its project, unless it is active',
       'lets a version expire that its project cannot pay for',
+      'charges nothing for a deadline that the balance cannot make good, and credit that comes later changes nothing',
     ],
     [
       'its files are deleted 7 days later. The row stays.',

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -54,6 +54,23 @@ describe('adapter store', () => {
     await assert.rejects(store.keep({ folder: path.join(data_folder, 'gone'), contentHash: other }));
     assert.equal(await store.has(other), false);
     assert.equal((await readdir(path.join(data_folder, 'adapters'))).length, 1);
+  });
+
+  it('deletes what was cut short long ago, and nothing that is under way or kept', async () => {
+    const home = path.join(data_folder, 'adapters');
+    const long_ago = new Date(Date.now() - 3_600_000);
+    const makeFolder = async (name: string, changed_at?: Date): Promise<void> => {
+      await mkdir(path.join(home, name));
+      await writeFile(path.join(home, name, 'adapter_config.json'), '{}');
+      if (changed_at !== undefined) await utimes(path.join(home, name), changed_at, changed_at);
+    };
+    await makeFolder('.keeping-0123456789ab', long_ago);
+    await makeFolder(`.removing-sha256-${'ef'.repeat(32)}`, long_ago);
+    await makeFolder('.keeping-ba9876543210');
+    await utimes(store.locate(hash).folder, long_ago, long_ago);
+    await store.removeRemnants(1_800_000);
+    assert.deepEqual(await readdir(home), ['.keeping-ba9876543210', `sha256-${'ab'.repeat(32)}`]);
+    await rm(path.join(home, '.keeping-ba9876543210'), { recursive: true });
   });
 
   it('refuses a hash that could name another folder', async () => {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { access, copyFile, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { access, copyFile, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { AdapterReference } from '@engraft/engine';
 
@@ -19,8 +19,12 @@ export interface AdapterStore {
   keep(adapter: AdapterReference): Promise<AdapterReference>;
   /** Deletes an adapter: whole from the first moment, for whoever looks. Removing what is not there changes nothing. */
   remove(adapter_hash: string): Promise<void>;
+  /** Deletes what copies and removals that were cut short left behind, if nothing was added to it for `age_ms`. */
+  removeRemnants(age_ms: number): Promise<void>;
 }
 
+/** Names that `keep` and `remove` use on their way; nothing that is kept has one. */
+const remnantName = /^\.(keeping|removing)-/;
 const adapterHash = /^sha256:[0-9a-f]{64}$/;
 
 export async function openAdapterStore(data_folder: string): Promise<AdapterStore> {
@@ -59,6 +63,15 @@ export async function openAdapterStore(data_folder: string): Promise<AdapterStor
       await rm(doomed, { recursive: true, force: true });
       if (await exists(folder)) await rename(folder, doomed);
       await rm(doomed, { recursive: true, force: true });
+    },
+    removeRemnants: async (age_ms) => {
+      for (const name of await readdir(home)) {
+        if (!remnantName.test(name)) continue;
+        const remnant = path.join(home, name);
+        // Whoever was at it may finish meanwhile.
+        const found = await stat(remnant).catch(() => null);
+        if (found !== null && found.mtimeMs <= Date.now() - age_ms) await rm(remnant, { recursive: true, force: true });
+      }
     },
   };
 }

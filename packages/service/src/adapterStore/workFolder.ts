@@ -1,12 +1,14 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
+import type { JobLease } from '../jobs/jobLease.js';
 
 /**
- * `<data>/work/<job>/`: what a learning job writes before its adapter enters the store. It survives a crash, so
- * that the job can resume, and is removed when the job has ended.
+ * `<data>/work/<job>/<fencing token>/`: what one claim of a learning job writes before its adapter enters the store.
+ * Files know no lease, so every claim has a folder of its own: a worker that has lost the job writes where nobody
+ * reads. What finished phases left there survives a crash, for the next claim to resume, until the job has ended.
  */
-export async function openWorkFolder(data_folder: string, job_id: string): Promise<string> {
-  const folder = locate(data_folder, job_id);
+export async function openWorkFolder(data_folder: string, { job_id, fencing_token }: JobLease): Promise<string> {
+  const folder = path.join(locate(data_folder, job_id), String(fencing_token));
   await mkdir(folder, { recursive: true, mode: 0o700 });
   return folder;
 }

@@ -7,5 +7,5 @@ import { admitJob, type AdmissionContext, type AdmissionOutcome, type ModelOpera
 export async function admitChatJob(context: AdmissionContext, operation: ModelOperation): Promise<AdmissionOutcome> {
   const outcome = await admitJob(context, operation);
   const foreign = outcome.kind === 'replayed' && outcome.api_key_id !== operation.key.id;
-  return foreign ? { kind: 'refused', code: 'idempotency_conflict' } : outcome;
+  return foreign ? { kind: 'refused', code: 'idempotency_key_of_another' } : outcome;
 }

@@ -40,6 +40,8 @@ export interface ModelOperation {
 
 export type AdmissionRefusal =
   | 'idempotency_conflict'
+  /** In chat: the same input came with this key before, under another API key. */
+  | 'idempotency_key_of_another'
   | 'execution_unavailable'
   | 'not_configured'
   | 'not_found'

@@ -125,6 +125,14 @@ export interface VersionsTable {
   created_at: Timestamp;
   expires_at: Date;
   files_deleted_at: Date | null;
+  /** `null`: its hosting goes on, even if its deadline has passed while no worker ran. */
+  retention_ended_at: Date | null;
+}
+
+export interface KeptAdaptersTable {
+  adapter_hash: string;
+  job_id: string;
+  created_at: Timestamp;
 }
 
 export type AccountKind = 'issued' | 'available' | 'reserved' | 'spent';
@@ -160,6 +168,7 @@ export interface Database {
   job_phases: JobPhasesTable;
   idempotency_keys: IdempotencyKeysTable;
   versions: VersionsTable;
+  kept_adapters: KeptAdaptersTable;
   accounts: AccountsTable;
   transfers: TransfersTable;
 }

@@ -21,6 +21,11 @@ export function toApiError(error: unknown): ApiError {
 }
 
 export function refusalOf(code: AdmissionRefusal): ApiError {
+  if (code === 'idempotency_key_of_another') {
+    return new ApiError('idempotency_conflict', {
+      message: 'This idempotency key was used before by another API key; answers in chat belong to the key that asked.',
+    });
+  }
   return new ApiError(code, code === 'context_length_exceeded' ? { param: 'messages' } : {});
 }
 

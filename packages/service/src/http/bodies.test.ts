@@ -192,6 +192,28 @@ describe('"422 `invalid_request`: anything malformed"', () => {
     const endless = await exchange(`GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Long: ${'x'.repeat(40_000)}\r\n\r\n`);
     assert.match(endless, /^HTTP\/1\.1 422 /);
   });
+
+  test('HTTP without a host, and a request for a tunnel', async () => {
+    for (const request of ['GET /healthz HTTP/1.1', 'CONNECT localhost:1 HTTP/1.1\r\nHost: localhost:1']) {
+      const answer = await exchange(`${request}\r\nConnection: close\r\n\r\n`);
+      assert.match(answer, /^HTTP\/1\.1 422 /, request);
+      assert.match(answer, /X-Request-Id: req_[\w-]{24}\r\n/i, request);
+      assert.match(answer, /"code":"invalid_request"/, request);
+    }
+  });
+
+  test('a header is seen behind however many others', async () => {
+    const others = Array.from({ length: 2_100 }, (_, index) => `${index}:\r\n`).join('');
+    const head = `GET /v1/models HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n`;
+    const answer = await exchange(`${head}${others}Origin: https://example.com\r\n\r\n`);
+    assert.match(answer, /"code":"server_keys_only"/);
+  });
+});
+
+test('an expectation that nobody knows is passed over', async () => {
+  const taken = await send([JSON.stringify(inference)], { expect: 'a-miracle' });
+  assert.deepEqual(taken, { status: 202, code: undefined });
+  assert.deepEqual(await send(['{'], { expect: 'a-miracle' }), { status: 422, code: 'invalid_request' });
 });
 
 test('a client that goes away in the middle of a body disturbs nobody', async () => {

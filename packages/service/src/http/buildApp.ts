@@ -1,3 +1,4 @@
+import type { Server } from 'node:http';
 import { fastify, LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
 import { ApiError } from '@engraft/contract';
@@ -7,7 +8,7 @@ import { startJobWatcher } from '../jobs/jobWatcher.js';
 import { authenticateRequest, checkScope, refuseBrowsers } from './authenticateRequest.js';
 import { limitRate } from './limitRate.js';
 import { observeRequests } from './observeRequests.js';
-import { readBodyBytes } from './readBody.js';
+import { invalid, readBodyBytes } from './readBody.js';
 import { newRequestState } from './requestState.js';
 import { activationRoute } from './routes/activation.js';
 import { chatRoute } from './routes/chatCompletions.js';
@@ -53,6 +54,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     genReqId: () => newId('req'),
     requestTimeout: request_timeout_ms,
     return503OnClosing: false,
+    http: { requireHostHeader: false },
     // No shorter than the request line may be: an id of any length is looked up, and not found.
     routerOptions: { maxParamLength: 1 << 16 },
     frameworkErrors: sendFrameworkError,
@@ -66,11 +68,13 @@ export function buildApp(options: AppOptions): FastifyInstance {
     done();
   });
 
+  leaveNothingToNode(app.server);
   app.decorateRequest('state');
   app.addHook('onRequest', (request, reply, done) => {
     request.state = newRequestState();
     void reply.header('x-request-id', request.id);
-    done();
+    const lacks_host = request.headers.host === undefined && request.raw.httpVersion === '1.1';
+    done(lacks_host ? invalid('Host', 'HTTP/1.1 requires this header') : undefined);
   });
   app.addHook('onResponse', (_request, _reply, done) => {
     // Whoever is answered while the service stops must not keep it open by saying nothing more.
@@ -110,6 +114,16 @@ export function buildApp(options: AppOptions): FastifyInstance {
     { prefix: '/v1' },
   );
   return app;
+}
+
+/** What Node.js would answer by itself, it answers without the error envelope, or not at all. */
+function leaveNothingToNode(server: Server): void {
+  // A bare 417. RFC 9110 lets a server pass over an expectation that it does not know.
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+  // A closed connection.
+  server.on('connect', (_request, socket) => sendClientError(new Error('this is no proxy'), socket));
+  // Headers after the 2,000th are dropped, an `Origin` among them; their size is limited in any case.
+  server.maxHeadersCount = 0;
 }
 
 /** The hook above has read the body, whatever its type: the framework's own parsers have nothing left to do. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { request as httpRequest } from 'node:http';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { chatCompletion, type ChatCompletion, type Job, type Receipt } from '@engraft/contract';
+import { chatCompletion, type ChatCompletion, type ErrorEnvelope, type Job, type Receipt } from '@engraft/contract';
 import type { GenerateRequest } from '@engraft/engine';
 import type { LightMyRequestResponse } from 'fastify';
 import fc from 'fast-check';
@@ -277,7 +277,9 @@ describe('"Same key, same namespace and same normalized input: original job retu
       assertError(await post({ ...chat, ...change }, headers), 409, 'idempotency_conflict');
     }
     const colleague = await createTestKey(service.db, service.key.project_id);
-    assertError(await post(chat, { ...headers, key: colleague }), 409, 'idempotency_conflict');
+    const foreign = await post(chat, { ...headers, key: colleague });
+    assertError(foreign, 409, 'idempotency_conflict');
+    assert.match(foreign.json<ErrorEnvelope>().error.message, /another API key/);
   });
 
   test('"the endpoint is part of the fingerprint, so one key on two endpoints is a conflict"', async () => {

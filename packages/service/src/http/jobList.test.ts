@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { EventEmitter, once } from 'node:events';
 import { after, before, beforeEach, describe, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { jobList, type ErrorEnvelope, type JobList, type Receipt } from '@engraft/contract';
 import fc from 'fast-check';
 import {
@@ -86,6 +88,32 @@ describe('GET /v1/jobs', () => {
     assert.equal(third.next_cursor, null);
     assert.equal((await list('?limit=5')).next_cursor, null);
     assert.deepEqual(await list(`?limit=2${after_cursor(first.next_cursor)}`), second, 'a cursor can be used again');
+  });
+
+  test('"newest first": by `created_at` too, however long an admission takes', async () => {
+    const gate = new EventEmitter();
+    const countTokens = async (): Promise<number> => {
+      gate.emit('reached');
+      await once(gate, 'opened');
+      return 5;
+    };
+    const slow = buildTestApp(database.db, { countTokens });
+    const headers = { 'idempotency-key': 'slow-admission' };
+    const reached = once(gate, 'reached');
+    const admitting = call(slow.app, 'POST', '/v1/inferences', {
+      key,
+      body: { ...inference, subject_id: 'slow' },
+      headers,
+    });
+    await reached;
+    await delay(5);
+    const quick = await admit();
+    gate.emit('opened');
+    const { id } = (await admitting).json<Receipt>();
+    await slow.app.close();
+    const page = await list();
+    assert.deepEqual(idsOf(page), [id, quick]);
+    assert.ok(page.data[0]!.created_at >= page.data[1]!.created_at);
   });
 
   test('`limit`: "integer 1-100, default 50"', async () => {

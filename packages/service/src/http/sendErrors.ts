@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { ApiError } from '@engraft/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { newId } from '../ids.js';
@@ -24,8 +24,8 @@ export function sendFrameworkError(_error: Error, request: FastifyRequest, reply
   void sendError(new ApiError('not_found'), request, reply);
 }
 
-/** For what is not HTTP, or has headers without end. There is no request, only a socket. */
-export function sendClientError(error: Error, socket: Socket): void {
+/** For what is not HTTP, has headers without end, or asks for a tunnel. There is no request, only a socket. */
+export function sendClientError(error: Error, socket: Duplex): void {
   const code = 'code' in error ? error.code : undefined;
   if (code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();

@@ -2,7 +2,6 @@ import type { JobKind, TenantId } from '@engraft/contract';
 import { sql, type Kysely } from 'kysely';
 import type { Database } from '../db/schema.js';
 import type { JobLease } from './jobLease.js';
-import { parseJobRequest, type JobRequest } from './jobRequest.js';
 
 export interface Claim {
   readonly worker_id: string;
@@ -17,13 +16,16 @@ export interface ClaimedJob extends JobLease {
   readonly subject_ref: string | null;
   readonly subject_name: string;
   readonly adapter_version: string;
-  readonly request: JobRequest;
+  /** Parse with `jobRequest.ts`. */
+  readonly stored_request: unknown;
   readonly pricing_version: string;
   readonly reserved_microusd: number;
   /** Claims so far, this one included; handing a job back takes its claim off again. */
   readonly attempts: number;
   /** Since admission, or since the job was last claimed. */
   readonly waited_ms: number;
+  /** By the clock of this process: the lease does not end before. */
+  readonly held_until_ms: number;
 }
 
 /**
@@ -31,6 +33,8 @@ export interface ClaimedJob extends JobLease {
  * Workers that claim at the same time pass over each other's jobs (SKIP LOCKED), and none waits.
  */
 export async function claimJob(db: Kysely<Database>, { worker_id, kind, lease_ms }: Claim): Promise<ClaimedJob | null> {
+  // The lease runs from when the database writes it, which is not before now.
+  const held_until_ms = Date.now() + lease_ms;
   const row = await db
     .with('next', (cte) =>
       cte
@@ -68,12 +72,12 @@ export async function claimJob(db: Kysely<Database>, { worker_id, kind, lease_ms
       'jobs.subject_ref',
       'jobs.subject_name',
       'jobs.adapter_version',
-      'jobs.request',
+      'jobs.request as stored_request',
       'jobs.pricing_version',
       'jobs.reserved_microusd',
       'jobs.attempts',
       sql<number>`(extract(epoch from now() - next.updated_at) * 1000)::float8`.as('waited_ms'),
     ])
     .executeTakeFirst();
-  return row === undefined ? null : { ...row, request: parseJobRequest(row.request) };
+  return row === undefined ? null : { ...row, held_until_ms };
 }

@@ -1,5 +1,5 @@
 import type { TenantId } from '@engraft/contract';
-import type { Transaction } from 'kysely';
+import { sql, type Transaction } from 'kysely';
 import type { Database } from '../db/schema.js';
 import { serializeJobRequest, type JobRequest } from './jobRequest.js';
 
@@ -19,8 +19,17 @@ export interface NewJob {
 
 /** A queued job, in the transaction that also makes its reservation. */
 export async function insertJob(trx: Transaction<Database>, job: NewJob): Promise<void> {
+  // When the job gets its sequence, not when the transaction began: an admission that waited in between would otherwise
+  // be listed as newer than others and show an earlier time.
+  const inserted_at = sql<Date>`statement_timestamp()`;
   await trx
     .insertInto('jobs')
-    .values({ ...job, kind: job.request.kind, request: serializeJobRequest(job.request) })
+    .values({
+      ...job,
+      kind: job.request.kind,
+      request: serializeJobRequest(job.request),
+      created_at: inserted_at,
+      updated_at: inserted_at,
+    })
     .execute();
 }

@@ -3,13 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
-import { openAdapterStore } from '../adapterStore/adapterStore.js';
+import { type AdapterStore, openAdapterStore } from '../adapterStore/adapterStore.js';
 import type { Config } from '../config/config.js';
 import { isDatabaseReachable } from '../db/isDatabaseReachable.js';
 import { buildApp } from '../http/buildApp.js';
-import { startRetention } from '../retention/startRetention.js';
+import { type Retention, startRetention } from '../retention/startRetention.js';
 import { freeJobsOfTheDead } from '../worker/freeJobsOfTheDead.js';
-import { removeLeftovers } from '../worker/removeLeftovers.js';
 import { startWorker, type Worker } from '../worker/worker.js';
 import { createWorkerMetrics } from '../worker/workerMetrics.js';
 import { prepareFirstStart } from './firstStart.js';
@@ -53,9 +52,14 @@ export async function runService(config: Config, roles: Roles, onListening: (url
       logger.error({ reason: model.reason }, 'no model can be loaded: requests for model work are refused');
     }
     const parts = { config, installation, model, logger, metrics: new Registry() };
-    running.worker = roles.worker ? await openWorker(parts) : null;
+    if (roles.worker) {
+      const { data_folder } = config;
+      const store = await openAdapterStore(data_folder);
+      running.retention = await startRetention({ db: installation.db, store, data_folder, logger });
+      running.worker = await openWorker(parts, store);
+    }
     if (roles.api) {
-      running.app = openApi(parts, running.worker);
+      running.app = openApi(parts, running.worker ?? null);
       onListening(await listen(running.app, config));
     }
     logger.info({ pid: process.pid, ...roles }, 'started');
@@ -70,12 +74,13 @@ export async function runService(config: Config, roles: Roles, onListening: (url
 interface Running {
   readonly installation: Installation;
   model?: ModelState;
+  retention?: Retention;
   worker?: RunningWorker | null;
   app?: FastifyInstance;
 }
 
-async function stop({ installation, model, worker, app }: Running, config: Config): Promise<void> {
-  await Promise.all([worker?.stop(), app === undefined ? null : closeApi(app, config)]);
+async function stop({ installation, model, retention, worker, app }: Running, config: Config): Promise<void> {
+  await Promise.all([worker?.stop(), retention?.stop(), app === undefined ? null : closeApi(app, config)]);
   if (model?.kind === 'loaded') await model.engine?.engine.close();
   await installation.close();
 }
@@ -92,26 +97,21 @@ interface RunningWorker extends Pick<Worker, 'wake'> {
   stop(): Promise<void>;
 }
 
-async function openWorker({ config, installation, model, logger, metrics }: Parts): Promise<RunningWorker | null> {
+async function openWorker(
+  { config, installation, model, logger, metrics }: Parts,
+  store: AdapterStore,
+): Promise<RunningWorker | null> {
   // Without an engine jobs stay queued.
   if (model.kind !== 'loaded' || model.engine === null) return null;
   const { db } = installation;
   const { data_folder } = config;
-  const store = await openAdapterStore(data_folder);
-  await removeLeftovers({ db, data_folder });
   if (config.database_url === null) {
     const freed_jobs = await freeJobsOfTheDead(db);
     if (freed_jobs > 0) logger.info({ freed_jobs }, 'jobs of a worker that died are taken over');
   }
   const options = { ...model.engine, db, store, data_folder, logger, metrics: createWorkerMetrics(metrics) };
   const worker = startWorker(options);
-  const retention = startRetention(db, store, logger);
-  return {
-    wake: () => worker.wake(),
-    stop: async () => {
-      await Promise.all([worker.stop(drain_grace_ms), retention.stop()]);
-    },
-  };
+  return { wake: () => worker.wake(), stop: () => worker.stop(drain_grace_ms) };
 }
 
 function openApi(

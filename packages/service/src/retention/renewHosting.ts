@@ -1,5 +1,5 @@
 import { currentPriceCard, storageChargeMicrousd } from '@engraft/contract';
-import { sql, type Kysely } from 'kysely';
+import { sql, type Kysely, type Transaction } from 'kysely';
 import type { Database } from '../db/schema.js';
 import { inTransaction } from '../db/transaction.js';
 import { accountId, lockBalance } from '../ledger/accounts.js';
@@ -7,68 +7,104 @@ import { accountId, lockBalance } from '../ledger/accounts.js';
 const day_seconds = 86_400;
 /** A deadline this near is moved on, so that a version in use never passes it between two rounds. */
 const ahead_hours = 1;
-const versions_per_round = 200;
 
 /**
  * "After [the first 24 hours] each retained version is charged a day in advance and its `expires_at` moves on by that
  * day, while the project's `version_retention_days` (an active version renews beyond it) and the balance allow;
- * otherwise it expires at `expires_at`." Returns how many were renewed. Several workers may do this at once.
+ * otherwise it expires at `expires_at`." A deadline that passed while no worker ran is made good: charged are the whole
+ * days until it lies ahead again, all of them or none. Returns how many versions were renewed. Several workers may
+ * do this at once.
  */
-export async function renewHosting(db: Kysely<Database>): Promise<number> {
-  const due = await dueVersions(db).limit(versions_per_round).execute();
+export async function renewHosting(db: Kysely<Database>, stopping?: AbortSignal): Promise<number> {
+  const due = await dueVersions(db).execute();
   let renewed = 0;
-  for (const { id } of due) if (await renew(db, id)) renewed += 1;
+  for (const { id } of due) {
+    if (stopping?.aborted === true) break;
+    if (await renewOrEnd(db, id)) renewed += 1;
+  }
   return renewed;
 }
 
 function dueVersions(db: Kysely<Database>) {
   return db
     .selectFrom('versions')
-    .innerJoin('subjects', 'subjects.id', 'versions.subject_ref')
-    .innerJoin('projects', 'projects.id', 'subjects.project_id')
-    .select(['versions.id', 'versions.size_bytes', 'subjects.project_id'])
-    .where('versions.expires_at', '>', sql<Date>`now()`)
+    .select('versions.id')
+    .where('versions.retention_ended_at', 'is', null)
     .where('versions.expires_at', '<=', sql<Date>`now() + ${ahead_hours} * interval '1 hour'`)
-    .where((eb) =>
-      eb.or([
-        eb('subjects.active_version_id', '=', eb.ref('versions.id')),
-        eb(
-          'versions.expires_at',
-          '<',
-          sql<Date>`versions.created_at + projects.version_retention_days * interval '1 day'`,
-        ),
-      ]),
-    )
     .orderBy('versions.expires_at');
 }
 
-async function renew(db: Kysely<Database>, version_id: string): Promise<boolean> {
+/** Whether the version was renewed. */
+async function renewOrEnd(db: Kysely<Database>, version_id: string): Promise<boolean> {
   return inTransaction<boolean>(db, async (trx) => {
-    // Looked at again under its lock: another worker may have renewed it meanwhile.
+    // Looked at again under its lock: another worker may have renewed it meanwhile, or an operator ended it.
     const version = await dueVersions(trx)
+      .innerJoin('subjects', 'subjects.id', 'versions.subject_ref')
+      .innerJoin('projects', 'projects.id', 'subjects.project_id')
+      .select(['versions.size_bytes', 'subjects.project_id'])
+      .select([
+        sql<boolean>`versions.expires_at <= now()`.as('expired'),
+        days_to_pay.as('days'),
+        // The last of these days must begin within the project's retention.
+        sql<boolean>`subjects.active_version_id is not distinct from versions.id
+          or versions.expires_at + (${days_to_pay} - 1) * interval '24 hours'
+            < versions.created_at + projects.version_retention_days * interval '24 hours'`.as('retained'),
+      ])
       .where('versions.id', '=', version_id)
-      .modifyEnd(sql`for update of versions skip locked`)
+      .modifyEnd(sql`for no key update of versions skip locked`)
       .executeTakeFirst();
     if (version === undefined) return false;
-    const { project_id, size_bytes } = version;
-    const amount_microusd = storageChargeMicrousd(size_bytes, day_seconds, currentPriceCard);
-    const { available_microusd } = await lockBalance(trx, project_id);
-    if (available_microusd < amount_microusd) return false;
-    await trx
-      .insertInto('transfers')
-      .values({
-        kind: 'hosting',
-        from_account: accountId('available', project_id),
-        to_account: accountId('spent', project_id),
-        amount_microusd,
-        version_id,
-      })
-      .execute();
-    await trx
-      .updateTable('versions')
-      .set({ expires_at: sql<Date>`expires_at + interval '1 day'` })
-      .where('id', '=', version_id)
-      .execute();
-    return true;
+    const { project_id, size_bytes, days, expired, retained } = version;
+    const day_microusd = storageChargeMicrousd(size_bytes, day_seconds, currentPriceCard);
+    if (retained && (await payDays(trx, { project_id, version_id, days, day_microusd }))) {
+      await trx
+        .updateTable('versions')
+        .set({ expires_at: sql<Date>`expires_at + ${days} * interval '24 hours'` })
+        .where('id', '=', version_id)
+        .execute();
+      return true;
+    }
+    if (expired) await endRetention(trx, version_id);
+    return false;
   });
+}
+
+/** Whole days after which the deadline lies ahead; at least one. */
+const days_to_pay = sql<number>`(1 + greatest(0, floor(extract(epoch from now() - versions.expires_at) / 86400)))::float8`;
+
+interface HostingDays {
+  readonly project_id: string;
+  readonly version_id: string;
+  readonly days: number;
+  readonly day_microusd: number;
+}
+
+/** Charges each day by a transfer of its own. Nothing is charged, and false returned, when the balance does not allow all. */
+async function payDays(
+  trx: Transaction<Database>,
+  { project_id, version_id, days, day_microusd }: HostingDays,
+): Promise<boolean> {
+  const { available_microusd } = await lockBalance(trx, project_id);
+  if (available_microusd < days * day_microusd) return false;
+  const day = {
+    kind: 'hosting' as const,
+    from_account: accountId('available', project_id),
+    to_account: accountId('spent', project_id),
+    amount_microusd: day_microusd,
+    version_id,
+  };
+  await trx
+    .insertInto('transfers')
+    .values(Array.from({ length: days }, () => day))
+    .execute();
+  return true;
+}
+
+/** It has expired: credit that comes later does not pay for days on which it could not be used. */
+async function endRetention(trx: Transaction<Database>, version_id: string): Promise<void> {
+  await trx
+    .updateTable('versions')
+    .set({ retention_ended_at: sql<Date>`now()` })
+    .where('id', '=', version_id)
+    .execute();
 }

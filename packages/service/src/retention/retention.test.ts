@@ -6,12 +6,19 @@ import { after, before, describe, it } from 'node:test';
 import { currentPriceCard, storageChargeMicrousd } from '@engraft/contract';
 import { sql } from 'kysely';
 import { type AdapterStore, openAdapterStore } from '../adapterStore/adapterStore.js';
+import { recordKeptAdapter } from '../adapterStore/keptAdapters.js';
+import { listWorkFolders, openWorkFolder } from '../adapterStore/workFolder.js';
+import { claimJob } from '../jobs/claimJob.js';
+import { failJob } from '../jobs/failJob.js';
 import { readBalance } from '../ledger/accounts.js';
+import { grantCredit } from '../ledger/grantCredit.js';
 import { verifyLedger } from '../ledger/verifyLedger.js';
 import { createTestKey, createTestProject } from '../testing/testApp.js';
 import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js';
-import { createTestVersion } from '../testing/testVersion.js';
-import { deleteExpiredFiles } from './deleteExpiredFiles.js';
+import { admitTestLearning, createTestVersion } from '../testing/testVersion.js';
+import { expireVersion } from '../versions/expireVersion.js';
+import { deleteUnneededFiles } from './deleteUnneededFiles.js';
+import { removeEndedWork } from './removeEndedWork.js';
 import { renewHosting } from './renewHosting.js';
 
 const size_bytes = 50_000_000;
@@ -40,7 +47,7 @@ describe('retention', () => {
   ) {
     const project_id = await createTestProject(database.db, credit_microusd);
     const key = await createTestKey(database.db, project_id);
-    const { id } = await createTestVersion(database.db, key, { activate });
+    const { id, job_id } = await createTestVersion(database.db, key, { activate });
     hashes += 1;
     const adapter_hash = `sha256:${hashes.toString(16).padStart(64, '0')}`;
     await database.db
@@ -53,8 +60,24 @@ describe('retention', () => {
       })
       .where('id', '=', id)
       .execute();
-    return { id, project_id, adapter_hash };
+    await database.db.insertInto('kept_adapters').values({ adapter_hash, job_id }).execute();
+    return { id, project_id, adapter_hash, job_id };
   }
+  const available = async (project_id: string): Promise<number> =>
+    (await readBalance(database.db, project_id)).available_microusd;
+  const retentionEnded = async (id: string): Promise<boolean> => {
+    const version = await database.db
+      .selectFrom('versions')
+      .select('retention_ended_at')
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow();
+    return version.retention_ended_at !== null;
+  };
+  const makeFiles = async (adapter_hash: string): Promise<void> => {
+    const { folder: where } = store.locate(adapter_hash);
+    await mkdir(where);
+    await writeFile(path.join(where, 'adapter_config.json'), '{}');
+  };
   const hoursLeft = async (id: string): Promise<number> => {
     const { hours } = await database.db
       .selectFrom('versions')
@@ -66,21 +89,61 @@ describe('retention', () => {
 
   it('charges a day in advance and moves the deadline on by that day, once', async () => {
     const { id, project_id } = await makeVersion({ age: '23.5 hours', left: '30 minutes' });
-    const before_microusd = (await readBalance(database.db, project_id)).available_microusd;
+    const before_microusd = await available(project_id);
     const rounds = await Promise.all([renewHosting(database.db), renewHosting(database.db), renewHosting(database.db)]);
     assert.equal(
       rounds.reduce((sum, renewed) => sum + renewed),
       1,
     );
     assert.ok([24, 25].includes(await hoursLeft(id)));
-    const after_microusd = (await readBalance(database.db, project_id)).available_microusd;
-    assert.equal(before_microusd - after_microusd, day_microusd);
+    assert.equal(before_microusd - (await available(project_id)), day_microusd);
   });
 
-  it('leaves a version alone whose deadline is far, or past', async () => {
+  it('leaves a version alone whose deadline is far', async () => {
     await makeVersion({ age: '1 hour', left: '23 hours' });
-    await makeVersion({ age: '25 hours', left: '-1 minutes' });
     assert.equal(await renewHosting(database.db), 0);
+  });
+
+  it('makes good a deadline that passed while nobody was there, by whole days, charged once', async () => {
+    const { id, project_id } = await makeVersion({ age: '4.5 days', left: '-60 hours' });
+    const before_microusd = await available(project_id);
+    const rounds = await Promise.all([renewHosting(database.db), renewHosting(database.db), renewHosting(database.db)]);
+    assert.equal(
+      rounds.reduce((sum, renewed) => sum + renewed),
+      1,
+    );
+    assert.equal(await hoursLeft(id), 12);
+    assert.equal(before_microusd - (await available(project_id)), 3 * day_microusd);
+    assert.equal(await renewHosting(database.db), 0);
+  });
+
+  it('never renews a version that an operator ended', async () => {
+    const { id, project_id } = await makeVersion({ age: '1 hour', left: '23 hours' }, { activate: true });
+    const before_microusd = await available(project_id);
+    await expireVersion(database.db, id);
+    assert.equal(await renewHosting(database.db), 0);
+    assert.equal(await available(project_id), before_microusd);
+  });
+
+  it('charges nothing for a deadline that the balance cannot make good, and credit that comes later changes nothing', async () => {
+    const { id, project_id } = await makeVersion(
+      { age: '4.5 days', left: '-60 hours' },
+      { activate: true, credit_microusd: 1_000_000 + 3 * day_microusd - 1 },
+    );
+    assert.equal(await renewHosting(database.db), 0);
+    assert.equal(await available(project_id), 3 * day_microusd - 1);
+    assert.ok(await retentionEnded(id));
+    await grantCredit(database.db, { project_id, amount_microusd: 1_000_000, memo: 'late' });
+    assert.equal(await renewHosting(database.db), 0);
+    assert.equal(await hoursLeft(id), -60);
+  });
+
+  it('charges nothing for a deadline whose project would have let the version expire meanwhile', async () => {
+    const { id, project_id } = await makeVersion({ age: '31 days', left: '-60 hours' });
+    const before_microusd = await available(project_id);
+    assert.equal(await renewHosting(database.db), 0);
+    assert.equal(await available(project_id), before_microusd);
+    assert.ok(await retentionEnded(id));
   });
 
   it('lets a version expire after the retention of its project, unless it is active', async () => {
@@ -93,37 +156,96 @@ describe('retention', () => {
 
   it('lets a version expire that its project cannot pay for', async () => {
     // A test version costs 1 USD.
-    await makeVersion(
+    const { id, project_id } = await makeVersion(
       { age: '23.5 hours', left: '30 minutes' },
       { activate: true, credit_microusd: 1_000_000 + day_microusd - 1 },
     );
     assert.equal(await renewHosting(database.db), 0);
+    // Until the deadline there is time to pay.
+    assert.ok(!(await retentionEnded(id)));
+    await grantCredit(database.db, { project_id, amount_microusd: 1, memo: 'in time' });
+    assert.equal(await renewHosting(database.db), 1);
   });
 
   it('deletes the files a week after the deadline, and keeps the row', async () => {
-    const fresh = await makeVersion({ age: '10 days', left: '-6 days' });
-    const stale = await makeVersion({ age: '10 days', left: '-8 days' });
-    const shared = await makeVersion({ age: '10 days', left: '-8 days' });
-    const sharing = await makeVersion({ age: '1 days', left: '10 hours' });
+    const [fresh, unlucky, stale, shared, sharing] = [
+      await makeVersion({ age: '10 days', left: '-6 days' }),
+      // It expired while nobody was there, and no round has decided about it yet.
+      await makeVersion({ age: '10 days', left: '-8 days' }),
+      await makeVersion({ age: '10 days', left: '-8 days' }),
+      await makeVersion({ age: '10 days', left: '-8 days' }),
+      await makeVersion({ age: '1 days', left: '10 hours' }),
+    ];
+    for (const { id } of [fresh, stale, shared]) await expireVersion(database.db, id);
     await database.db
       .updateTable('versions')
       .set({ adapter_hash: shared.adapter_hash })
       .where('id', '=', sharing.id)
       .execute();
-    for (const { adapter_hash } of [fresh, stale, shared]) {
-      const { folder: where } = store.locate(adapter_hash);
-      await mkdir(where);
-      await writeFile(path.join(where, 'adapter_config.json'), '{}');
-    }
-    assert.equal(await deleteExpiredFiles(database.db, store), 1);
-    assert.equal(await deleteExpiredFiles(database.db, store), 0);
-    const kept = await Promise.all([fresh, stale, shared].map(({ adapter_hash }) => store.has(adapter_hash)));
-    assert.deepEqual(kept, [true, false, true]);
+    await database.db
+      .updateTable('kept_adapters')
+      .set({ adapter_hash: shared.adapter_hash })
+      .where('job_id', '=', sharing.job_id)
+      .execute();
+    for (const { adapter_hash } of [fresh, unlucky, stale, shared]) await makeFiles(adapter_hash);
+    const rounds = [deleteUnneededFiles(database.db, store), deleteUnneededFiles(database.db, store)];
+    assert.deepEqual((await Promise.all(rounds)).sort(), [0, 1]);
+    const kept = await Promise.all([fresh, unlucky, stale, shared].map(({ adapter_hash }) => store.has(adapter_hash)));
+    assert.deepEqual(kept, [true, true, false, true]);
     const row = await database.db
       .selectFrom('versions')
       .selectAll()
       .where('id', '=', stale.id)
       .executeTakeFirstOrThrow();
     assert.notEqual(row.files_deleted_at, null);
+  });
+
+  it('deletes what a job kept that then ended without a version, and not while it is open', async () => {
+    const key = await createTestKey(database.db, await createTestProject(database.db));
+    const open = { kind: 'internalization', lease_ms: 60_000 } as const;
+    const job_id = await admitTestLearning(database.db, key);
+    const job = await claimJob(database.db, { ...open, worker_id: 'saving' });
+    assert.equal(job?.job_id, job_id);
+    const adapter_hash = `sha256:${'f'.repeat(64)}`;
+    assert.equal(await recordKeptAdapter(database.db, job, adapter_hash), 'done');
+    await makeFiles(adapter_hash);
+    assert.equal(await deleteUnneededFiles(database.db, store), 0);
+    assert.equal(await failJob(database.db, job, 'engine_failed'), 'done');
+    assert.equal(await deleteUnneededFiles(database.db, store), 1);
+    assert.equal(await store.has(adapter_hash), false);
+    assert.equal(await recordKeptAdapter(database.db, job, adapter_hash), 'lost');
+  });
+
+  it('removes the work of jobs that have ended, of all their claims, and of no other', async () => {
+    const key = await createTestKey(database.db, await createTestProject(database.db));
+    const { job_id: ended } = await createTestVersion(database.db, key);
+    const open = await admitTestLearning(database.db, key);
+    for (const job_id of [ended, open]) {
+      for (const fencing_token of [1, 2]) await openWorkFolder(folder, { job_id, fencing_token });
+    }
+    await removeEndedWork(database.db, folder);
+    assert.deepEqual(await listWorkFolders(folder), [open]);
+    // Later tests claim the next job there is.
+    const job = await claimJob(database.db, { kind: 'internalization', worker_id: 'w', lease_ms: 60_000 });
+    assert.ok(job !== null && job.job_id === open);
+    assert.equal(await failJob(database.db, job, 'engine_failed'), 'done');
+  });
+
+  it('does not delete an adapter that a job is about to keep again', async () => {
+    const { adapter_hash, id } = await makeVersion({ age: '10 days', left: '-8 days' });
+    await expireVersion(database.db, id);
+    await makeFiles(adapter_hash);
+    const key = await createTestKey(database.db, await createTestProject(database.db));
+    await admitTestLearning(database.db, key);
+    const job = await claimJob(database.db, { kind: 'internalization', worker_id: 'saving', lease_ms: 60_000 });
+    assert.ok(job !== null);
+    // Both begin at once: either the deletion comes first and the job keeps it anew, or the job does and it stays.
+    const saving = async (): Promise<void> => {
+      assert.equal(await recordKeptAdapter(database.db, job, adapter_hash), 'done');
+      if (!(await store.has(adapter_hash))) await makeFiles(adapter_hash);
+    };
+    await Promise.all([saving(), deleteUnneededFiles(database.db, store)]);
+    assert.ok(await store.has(adapter_hash));
+    assert.equal(await failJob(database.db, job, 'engine_failed'), 'done');
   });
 });

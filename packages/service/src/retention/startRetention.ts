@@ -3,29 +3,51 @@ import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
 import type { AdapterStore } from '../adapterStore/adapterStore.js';
 import type { Database } from '../db/schema.js';
-import { deleteExpiredFiles } from './deleteExpiredFiles.js';
+import { deleteUnneededFiles } from './deleteUnneededFiles.js';
+import { removeEndedWork } from './removeEndedWork.js';
 import { renewHosting } from './renewHosting.js';
 
 const round_ms = 5 * 60_000;
+/** Far longer than it takes to copy an adapter or to remove one. */
+const remnant_age_ms = 24 * 3_600_000;
 
-/** Renews the hosting of versions and deletes the files of expired ones, now and every five minutes. */
-export function startRetention(db: Kysely<Database>, store: AdapterStore, logger: Logger): { stop(): Promise<void> } {
+export interface RetentionOptions {
+  readonly db: Kysely<Database>;
+  readonly store: AdapterStore;
+  readonly data_folder: string;
+  readonly logger: Logger;
+}
+
+export interface Retention {
+  stop(): Promise<void>;
+}
+
+/**
+ * Renews the hosting of versions and deletes files that nobody needs any more, now and every five minutes. Resolves
+ * after the first round, so that no request meets a version whose deadline passed only because nobody was there.
+ */
+export async function startRetention({ db, store, data_folder, logger }: RetentionOptions): Promise<Retention> {
   const stopping = new AbortController();
+  const { signal } = stopping;
   const round = async (): Promise<void> => {
     try {
-      const renewed_versions = await renewHosting(db);
-      const deleted_versions = await deleteExpiredFiles(db, store);
-      if (renewed_versions + deleted_versions > 0) logger.info({ renewed_versions, deleted_versions }, 'retention');
+      const renewed_versions = await renewHosting(db, signal);
+      const deleted_adapters = await deleteUnneededFiles(db, store);
+      await store.removeRemnants(remnant_age_ms);
+      await removeEndedWork(db, data_folder);
+      if (renewed_versions + deleted_adapters > 0) logger.info({ renewed_versions, deleted_adapters }, 'retention');
     } catch (error) {
       logger.warn({ err: error }, 'the retention of versions is looked after later');
     }
   };
   const loop = async (): Promise<void> => {
-    while (!stopping.signal.aborted) {
+    for (;;) {
+      await sleep(round_ms, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) return;
       await round();
-      await sleep(round_ms, undefined, { signal: stopping.signal }).catch(() => undefined);
     }
   };
+  await round();
   const looping = loop();
   return {
     stop: () => {

@@ -16,12 +16,17 @@ export interface TestVersion {
 
 let learned = 0;
 
-/** A version as a learning job leaves it behind: admitted, settled for 1 USD, saved and, unless said otherwise, active. */
-export async function createTestVersion(
+interface SubjectOptions {
+  readonly subject_id?: string;
+  readonly tenant_id?: TenantId;
+}
+
+/** A learning job that waits, with 1 USD reserved. Returns its id. */
+export async function admitTestLearning(
   db: Kysely<Database>,
   key: TestKey,
-  options: { readonly subject_id?: string; readonly tenant_id?: TenantId; readonly activate?: boolean } = {},
-): Promise<TestVersion> {
+  options: SubjectOptions = {},
+): Promise<string> {
   learned += 1;
   const outcome = await admitJob(
     { db, countTokens: countUnits, contextLength: 1_000, execution: 'on' },
@@ -36,7 +41,16 @@ export async function createTestVersion(
     },
   );
   if (outcome.kind !== 'admitted') throw new Error(JSON.stringify(outcome));
-  const { job_id } = outcome;
+  return outcome.job_id;
+}
+
+/** A version as a learning job leaves it behind: admitted, settled for 1 USD, saved and, unless said otherwise, active. */
+export async function createTestVersion(
+  db: Kysely<Database>,
+  key: TestKey,
+  options: SubjectOptions & { readonly activate?: boolean } = {},
+): Promise<TestVersion> {
+  const job_id = await admitTestLearning(db, key, options);
   return inTransaction(db, async (trx) => {
     const job = await trx.selectFrom('jobs').selectAll().where('id', '=', job_id).executeTakeFirstOrThrow();
     if (job.subject_ref === null) throw new Error('a learning job without a subject');

@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
 import type { Database } from '../db/schema.js';
+import type { ClaimedJob } from '../jobs/claimJob.js';
 import { extendLease } from '../jobs/extendLease.js';
-import { type JobLease } from '../jobs/jobLease.js';
 import { LeaseLost } from './jobContext.js';
 
 export interface KeptLease {
@@ -11,35 +11,51 @@ export interface KeptLease {
   stop(): void;
 }
 
-/** Extends the lease every third of its time. */
-export function keepLease(db: Kysely<Database>, lease: JobLease, lease_ms: number, logger: Logger): KeptLease {
+/** Extends the lease every third of its time. The run ends with the lease, even if the database never answers. */
+export function keepLease(
+  db: Kysely<Database>,
+  lease: Pick<ClaimedJob, 'job_id' | 'fencing_token' | 'held_until_ms'>,
+  lease_ms: number,
+  logger: Logger,
+): KeptLease {
   const controller = new AbortController();
-  let held_until_ms = Date.now() + lease_ms;
+  let stopped = false;
   let extending = false;
+
+  const stop = (): void => {
+    stopped = true;
+    clearInterval(beats);
+    clearTimeout(end);
+  };
+  const lose = (why: string): void => {
+    stop();
+    controller.abort(new LeaseLost(why));
+  };
+  const loseAt = (held_until_ms: number): NodeJS.Timeout =>
+    setTimeout(() => lose('the lease could not be extended in time'), held_until_ms - Date.now());
 
   const beat = async (): Promise<void> => {
     if (extending) return;
     extending = true;
     // The lease runs from when the database writes it, which is not before now.
-    const asked_at_ms = Date.now();
+    const held_until_ms = Date.now() + lease_ms;
     try {
-      if ((await extendLease(db, lease, lease_ms)) === 'done') held_until_ms = asked_at_ms + lease_ms;
-      else controller.abort(new LeaseLost('the lease has passed to another worker'));
+      const extended = await extendLease(db, lease, lease_ms);
+      if (stopped) return;
+      if (extended === 'lost') {
+        lose('the lease has passed to another worker');
+        return;
+      }
+      clearTimeout(end);
+      end = loseAt(held_until_ms);
     } catch (error) {
       logger.warn({ err: error, job_id: lease.job_id }, 'the lease could not be extended');
     } finally {
       extending = false;
     }
   };
-  const timer = setInterval(() => {
-    if (Date.now() >= held_until_ms) controller.abort(new LeaseLost('the lease could not be extended in time'));
-    else void beat();
-  }, lease_ms / 3);
+  let end = loseAt(lease.held_until_ms);
+  const beats = setInterval(() => void beat(), lease_ms / 3);
 
-  return {
-    signal: controller.signal,
-    stop: () => {
-      clearInterval(timer);
-    },
-  };
+  return { signal: controller.signal, stop };
 }

@@ -5,6 +5,7 @@ import { isDatabaseUnavailable } from '../db/databaseErrors.js';
 import type { ClaimedJob } from '../jobs/claimJob.js';
 import { failJob } from '../jobs/failJob.js';
 import type { LeasedWrite } from '../jobs/jobLease.js';
+import { parseJobRequest } from '../jobs/jobRequest.js';
 import { releaseJob } from '../jobs/releaseJob.js';
 import { LeaseLost, assertHeld, type JobContext, type RunReport } from './jobContext.js';
 import { keepLease } from './keepLease.js';
@@ -47,7 +48,7 @@ async function runLeased(
   const signal = AbortSignal.any([shutdown, lease.signal]);
   try {
     if (job.attempts > claims_max) throw new EngineError('internal', 'the job was claimed too often');
-    const { request } = job;
+    const request = parseJobRequest(job.stored_request);
     const report = await (request.kind === 'inference'
       ? runInference(context, job, request, signal)
       : runLearning(context, job, request, signal));

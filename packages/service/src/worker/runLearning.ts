@@ -1,5 +1,6 @@
 import { baseVersion, storageChargeMicrousd } from '@engraft/contract';
 import { learnPassage, type LearningBudget, type LearningJournal, type LearningOutcome } from '@engraft/learning';
+import { recordKeptAdapter } from '../adapterStore/keptAdapters.js';
 import { openWorkFolder } from '../adapterStore/workFolder.js';
 import type { ClaimedJob } from '../jobs/claimJob.js';
 import { completeLearning, initial_hosting_seconds, type LearningCompletion } from '../jobs/completeLearning.js';
@@ -40,7 +41,7 @@ export async function runLearning(
     budget: budgetOf(job),
     seed: seedOf(job.job_id),
     isolationKey: JSON.stringify(['learning', job.job_id]),
-    workFolder: await openWorkFolder(data_folder, job.job_id),
+    workFolder: await openWorkFolder(data_folder, job),
   };
   const learn = (): Promise<LearningOutcome> => learnPassage(engine, input, journalOf(context, job), { signal });
   const outcome = await withEngineRetries(learn, signal, logger);
@@ -90,6 +91,7 @@ async function toCompletion(
   const report = { validation: outcome.validation, training: outcome.training };
   if (outcome.kind === 'rejected') return { kind: 'rejected', usage, report };
   assertHeld(await recordPhase(db, job, 'saving'));
+  assertHeld(await recordKeptAdapter(db, job, outcome.adapter.contentHash));
   const kept = await store.keep(outcome.adapter);
   assertHeld(await recordPhase(db, job, 'settling'));
   const adapter = {

@@ -1,8 +1,9 @@
+import type { Kysely } from 'kysely';
 import { listWorkFolders, removeWorkFolder } from '../adapterStore/workFolder.js';
-import type { JobContext } from './jobContext.js';
+import type { Database } from '../db/schema.js';
 
-/** Removes the work folders of jobs that have ended, which a worker that died left behind. */
-export async function removeLeftovers({ db, data_folder }: Pick<JobContext, 'db' | 'data_folder'>): Promise<void> {
+/** Removes the work folders of jobs that have ended, which a worker that died or lost its lease left behind. */
+export async function removeEndedWork(db: Kysely<Database>, data_folder: string): Promise<void> {
   const job_ids = await listWorkFolders(data_folder);
   if (job_ids.length === 0) return;
   const ended = await db

@@ -1,0 +1,11 @@
+/**
+ * How deep a value made by callers may nest: a tool's JSON Schema, and the arguments of a call. The API document names
+ * no number; every consumer of the value recurses, and a body of 100,000 bytes could otherwise nest deeper than their
+ * stacks.
+ */
+export const nesting_levels_max = 100;
+
+export function nestsAtMost(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  return levels > 0 && Object.values(value).every((inner) => nestsAtMost(inner, levels - 1));
+}

@@ -1,0 +1,32 @@
+import { sql, type Kysely, type Transaction } from 'kysely';
+import type { Database } from '../db/schema.js';
+import { inTransaction } from '../db/transaction.js';
+import { lockLeasedJob, type JobLease, type LeasedWrite } from '../jobs/jobLease.js';
+
+/**
+ * Records that the job is about to keep this adapter in the store, so that its files are found and deleted should the
+ * job never come to have a version. Waits for a deletion of the same adapter that is under way: what is kept after
+ * this returns, stays for as long as the job is open.
+ */
+export async function recordKeptAdapter(
+  db: Kysely<Database>,
+  lease: JobLease,
+  adapter_hash: string,
+): Promise<LeasedWrite> {
+  return inTransaction<LeasedWrite>(db, async (trx) => {
+    const job = await lockLeasedJob(trx, lease);
+    if (job === null) return 'lost';
+    await lockAdapter(trx, adapter_hash);
+    await trx
+      .insertInto('kept_adapters')
+      .values({ adapter_hash, job_id: job.id })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+    return 'done';
+  });
+}
+
+/** Until the transaction ends nobody else records or deletes this adapter. Order of locks: the job before this. */
+export async function lockAdapter(trx: Transaction<Database>, adapter_hash: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${adapter_hash}, 0))`.execute(trx);
+}

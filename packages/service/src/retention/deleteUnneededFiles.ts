@@ -1,0 +1,77 @@
+import { sql, type Kysely } from 'kysely';
+import { lockAdapter } from '../adapterStore/keptAdapters.js';
+import type { AdapterStore } from '../adapterStore/adapterStore.js';
+import type { Database } from '../db/schema.js';
+import { inTransaction } from '../db/transaction.js';
+
+/** How long the files of an expired version stay, in case the operator wants it back. */
+const grace_days = 7;
+const adapters_per_round = 200;
+
+/**
+ * Deletes the adapters that nobody needs any more: of versions that have expired ("its files are deleted 7 days later.
+ * The row stays"), and of jobs that ended without one after they had kept it. Only what this database has recorded is
+ * looked at: a folder of another installation's is none of its business. Returns how many adapters were deleted.
+ */
+export async function deleteUnneededFiles(db: Kysely<Database>, store: AdapterStore): Promise<number> {
+  const adapters = await unneededAdapters(db).distinct().limit(adapters_per_round).execute();
+  let deleted = 0;
+  for (const { adapter_hash } of adapters) if (await deleteIfUnneeded(db, store, adapter_hash)) deleted += 1;
+  return deleted;
+}
+
+/** Equal adapters share their files: none of their jobs may be open, none of their versions retained. */
+function unneededAdapters(db: Kysely<Database>) {
+  return db
+    .selectFrom('kept_adapters')
+    .select('kept_adapters.adapter_hash')
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('kept_adapters as keeper')
+            .innerJoin('jobs', 'jobs.id', 'keeper.job_id')
+            .select('jobs.id')
+            .whereRef('keeper.adapter_hash', '=', 'kept_adapters.adapter_hash')
+            .where('jobs.settled', '=', false),
+        ),
+      ),
+    )
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('versions')
+            .select('versions.id')
+            .whereRef('versions.adapter_hash', '=', 'kept_adapters.adapter_hash')
+            .where((version) =>
+              version.or([
+                version('versions.retention_ended_at', 'is', null),
+                version('versions.expires_at', '>', sql<Date>`now() - ${grace_days} * interval '24 hours'`),
+              ]),
+            ),
+        ),
+      ),
+    );
+}
+
+async function deleteIfUnneeded(db: Kysely<Database>, store: AdapterStore, adapter_hash: string): Promise<boolean> {
+  return inTransaction<boolean>(db, async (trx) => {
+    await lockAdapter(trx, adapter_hash);
+    // Looked at again under the lock: a job may be about to keep it now.
+    const unneeded = await unneededAdapters(trx)
+      .where('kept_adapters.adapter_hash', '=', adapter_hash)
+      .executeTakeFirst();
+    if (unneeded === undefined) return false;
+    // A crash before the commit repeats this, and it then finds nothing to do.
+    await store.remove(adapter_hash);
+    await trx
+      .updateTable('versions')
+      .set({ files_deleted_at: sql<Date>`now()` })
+      .where('adapter_hash', '=', adapter_hash)
+      .where('files_deleted_at', 'is', null)
+      .execute();
+    await trx.deleteFrom('kept_adapters').where('adapter_hash', '=', adapter_hash).execute();
+    return true;
+  });
+}

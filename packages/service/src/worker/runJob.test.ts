@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { EngineError } from '@engraft/engine';
+import { pino } from 'pino';
+import { openAdapterStore } from '../adapterStore/adapterStore.js';
+import { openWorkFolder } from '../adapterStore/workFolder.js';
+import { admitJob } from '../admission/admitJob.js';
+import { claimJob } from '../jobs/claimJob.js';
+import type { InferenceJobRequest } from '../jobs/jobRequest.js';
+import { verifyLedger } from '../ledger/verifyLedger.js';
+import { countUnits, createTestKey, createTestProject, type TestKey } from '../testing/testApp.js';
+import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js';
+import { scriptedEngine, type ScriptedReply } from '../testing/scriptedEngine.js';
+import type { JobContext } from './jobContext.js';
+import { runJob, type RunOutcome } from './runJob.js';
+
+const lease_ms = 60_000;
+const question: InferenceJobRequest = {
+  kind: 'inference',
+  messages: [{ role: 'user', content: 'a secret question' }],
+  tools: [],
+  tool_choice: 'auto',
+  parallel_tool_calls: true,
+  response_format: { type: 'text' },
+  max_output_tokens: 12,
+  temperature: 0,
+};
+
+describe('running a job', () => {
+  let database: TestDatabase;
+  let key: TestKey;
+  let data_folder: string;
+  let admitted = 0;
+  before(async () => {
+    database = await openTestDatabase();
+    key = await createTestKey(database.db, await createTestProject(database.db));
+    data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-run-'));
+  });
+  after(async () => {
+    assert.deepEqual((await verifyLedger(database.db)).differences, []);
+    await database.close();
+    await rm(data_folder, { recursive: true });
+  });
+
+  async function admit(): Promise<string> {
+    admitted += 1;
+    const outcome = await admitJob(
+      { db: database.db, countTokens: countUnits, contextLength: 1_000, execution: 'on' },
+      {
+        key,
+        tenant_id: null,
+        subject_id: 'anna',
+        adapter_version: undefined,
+        endpoint: '/v1/inferences',
+        idempotency_key: `run-job-${admitted}`,
+        request: question,
+      },
+    );
+    if (outcome.kind !== 'admitted') throw new Error(JSON.stringify(outcome));
+    return outcome.job_id;
+  }
+
+  /** Claims the only job there is and runs it on an engine that answers as told. */
+  async function runNext(reply: () => ScriptedReply): Promise<RunOutcome> {
+    const job = await claimJob(database.db, { worker_id: 'w', kind: 'inference', lease_ms });
+    assert.ok(job !== null);
+    const context: JobContext = {
+      db: database.db,
+      engine: scriptedEngine(reply),
+      store: await openAdapterStore(data_folder),
+      data_folder,
+      replay: [],
+      logger: pino({ level: 'silent' }),
+    };
+    return runJob(context, job, lease_ms, new AbortController().signal);
+  }
+
+  const read = (job_id: string) =>
+    database.db.selectFrom('jobs').selectAll().where('id', '=', job_id).executeTakeFirstOrThrow();
+
+  for (const code of ['batch_lost', 'process_lost'] as const) {
+    it(`repeats an answer that was lost with others (${code}), and charges it once`, async () => {
+      const id = await admit();
+      let calls = 0;
+      const outcome = await runNext(() => {
+        calls += 1;
+        return calls === 1 ? Promise.reject(new EngineError(code, 'lost')) : {};
+      });
+      assert.deepEqual([calls, outcome], [2, { kind: 'ended', status: 'succeeded' }]);
+      const job = await read(id);
+      // 9 tokens read at 12 micro-USD, 3 written at 30.
+      assert.deepEqual([job.attempts, job.input_tokens, job.output_tokens, job.charged_microusd], [1, 9, 3, 198]);
+    });
+  }
+
+  it('does not repeat what failed by its own fault, and charges nothing', async () => {
+    const id = await admit();
+    let calls = 0;
+    const outcome = await runNext(() => {
+      calls += 1;
+      return Promise.reject(new EngineError('internal', 'failed'));
+    });
+    assert.deepEqual([calls, outcome], [1, { kind: 'ended', status: 'failed', error_code: 'engine_failed' }]);
+    assert.equal((await read(id)).charged_microusd, 0);
+  });
+
+  it('fails a job whose stored request cannot be read any more, for free, and keeps nothing of its texts', async () => {
+    const id = await admit();
+    const stored = JSON.stringify({ ...question, messages: [{ role: 'oracle', content: 'a secret question' }] });
+    await database.db.updateTable('jobs').set({ request: stored }).where('id', '=', id).execute();
+    const outcome = await runNext(() => ({}));
+    assert.deepEqual(outcome, { kind: 'ended', status: 'failed', error_code: 'internal_error' });
+    const job = await read(id);
+    assert.deepEqual([job.status, job.charged_microusd, job.settled, job.request], ['failed', 0, true, null]);
+  });
+
+  it('gives every claim a work folder of its own', async () => {
+    const lease = { job_id: 'job_x', fencing_token: 1 };
+    const folder = await openWorkFolder(data_folder, lease);
+    assert.notEqual(await openWorkFolder(data_folder, { ...lease, fencing_token: 2 }), folder);
+    assert.equal(await openWorkFolder(data_folder, lease), folder);
+  });
+});
