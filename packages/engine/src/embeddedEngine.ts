@@ -21,6 +21,7 @@ import type {
   GenerateRequest,
   GenerateResult,
   ModelDescription,
+  ResumeOptions,
   ScoreRequest,
   SequenceScore,
   TokenSequence,
@@ -127,7 +128,7 @@ export class EmbeddedEngine implements Engine {
     });
   }
 
-  openTraining(options: TrainingOptions): Promise<TrainingSession> {
+  openTraining(options: TrainingOptions | ResumeOptions): Promise<TrainingSession> {
     return contained(async () => {
       const { contentHash: name } = this.checkpoint.description;
       const session = await openTrainingSession({ ...this.model, name }, options);
@@ -136,6 +137,7 @@ export class EmbeddedEngine implements Engine {
         step: (...call) => contained(() => session.step(...call)),
         evaluate: (...call) => contained(() => session.evaluate(...call)),
         save: (folder) => contained(() => session.save(folder)),
+        snapshot: (folder) => contained(() => session.snapshot(folder)),
         close: () => {
           this.trainings.delete(session);
           return contained(() => session.close());

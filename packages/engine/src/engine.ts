@@ -4,6 +4,7 @@ import type {
   GenerateRequest,
   GenerateResult,
   ModelDescription,
+  ResumeOptions,
   ScoreRequest,
   SequenceScore,
   StepResult,
@@ -25,6 +26,11 @@ export interface TrainingSession {
   evaluate(batch: readonly TrainingExample[], options?: CallOptions): Promise<StepResult>;
   /** Writes the present weights in PEFT's format into a new folder, synced to disk. */
   save(folder: string): Promise<AdapterReference & { readonly sizeBytes: number }>;
+  /**
+   * Writes the present weights and the optimizer's state into a new folder, from which `openTraining` goes on: the steps
+   * that follow give the same numbers, to the last bit, as without the interruption.
+   */
+  snapshot(folder: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -40,7 +46,7 @@ export interface Engine {
   encode(prompt: ChatPrompt, completion: string): Promise<TokenSequence>;
   generate(request: GenerateRequest, options?: CallOptions): Promise<GenerateResult>;
   score(request: ScoreRequest, options?: CallOptions): Promise<readonly SequenceScore[]>;
-  openTraining(options: TrainingOptions): Promise<TrainingSession>;
+  openTraining(options: TrainingOptions | ResumeOptions): Promise<TrainingSession>;
   close(): Promise<void>;
 }
 

@@ -126,6 +126,18 @@ export interface TrainingOptions {
   readonly betas?: readonly [number, number];
   /** Bound on the global gradient norm. */
   readonly clipNorm?: number;
+  /**
+   * When a step's activations would take more memory by estimate, the layers are computed one by one, and once more
+   * for their gradients. By default 4 GiB.
+   */
+  readonly maxActivationBytes?: number;
+}
+
+/** Goes on with a training as it was when `snapshot` wrote the folder. */
+export interface ResumeOptions {
+  readonly resume: string;
+  /** See `TrainingOptions`. */
+  readonly maxActivationBytes?: number;
 }
 
 export interface StepResult {

@@ -192,6 +192,7 @@ function dyingNowAndThen(real: Engine): Engine {
     },
     evaluate: (batch, options) => session.evaluate(batch, options),
     save: (target) => session.save(target),
+    snapshot: (target) => session.snapshot(target),
     close: () => session.close(),
   });
   return {

@@ -3,21 +3,21 @@ import { readHeaderFrom, readTensorFrom, serializeSafetensors, type FloatTensor 
 import { EngineError } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
 import { allFinite } from '../finite.js';
-import { loraTensorSpecs } from '../model/weights.js';
-import { WEIGHTS_FILE } from './contentHash.js';
-import type { LoraHyperparameters } from './peftConfig.js';
+import { loraTensorSpecs, moduleTensorSpecs, type LoraTensorSpec } from '../model/weights.js';
+import { CONFIG_FILE, WEIGHTS_FILE } from './contentHash.js';
+import { loraModules, scaleOf, type LoraHyperparameters } from './loraModules.js';
 
 export interface LoraAdapter extends LoraHyperparameters {
-  /** By `loraName`: A `[rank, in]` and B `[out, rank]` of every projection, in the order of `loraTensorSpecs`. */
+  /** By `loraName`: A `[rank, in]` and B `[out, rank]` of every module, in the order of `moduleTensorSpecs`. */
   readonly matrices: ReadonlyMap<string, FloatTensor>;
 }
 
-/** Generation and scoring take B multiplied by alpha / rank, so that adapters of unlike scale share a batch. */
+/** Generation and scoring take B multiplied by its module's scale, so that adapters of unlike scale share a batch. */
 export function scaledMatrices(adapter: LoraAdapter): ReadonlyMap<string, FloatTensor> {
-  const scale = adapter.alpha / adapter.rank;
   const scaled = new Map<string, FloatTensor>();
   for (const [name, { shape, data }] of adapter.matrices) {
-    scaled.set(name, { shape, data: name.endsWith('.lora_B') && scale !== 1 ? multiplied(data, scale) : data });
+    const scale = name.endsWith('.lora_B') ? scaleOf(adapter, name.slice(0, -'.lora_B'.length)) : 1;
+    scaled.set(name, { shape, data: scale === 1 ? data : multiplied(data, scale) });
   }
   return scaled;
 }
@@ -28,6 +28,31 @@ function multiplied(data: Float32Array, factor: number): Float32Array {
   return product;
 }
 
+/** Scaled matrices of every projection, all of one rank. */
+export interface UniformMatrices {
+  readonly rank: number;
+  readonly matrices: ReadonlyMap<string, FloatTensor>;
+}
+
+/** As `scaledMatrices`, with smaller ranks and projections that are not adapted filled up with zeros, which add nothing. */
+export function uniformMatrices(adapter: LoraAdapter, config: DecoderConfig): UniformMatrices {
+  const rank = Math.max(...loraModules(config, adapter).map((module) => module.rank));
+  const scaled = scaledMatrices(adapter);
+  const specs = loraTensorSpecs(config, rank);
+  return { rank, matrices: new Map(specs.map((spec) => [spec.name, filledUp(spec, scaled.get(spec.name))])) };
+}
+
+function filledUp({ shape }: LoraTensorSpec, tensor: FloatTensor | undefined): FloatTensor {
+  if (tensor?.shape.join() === shape.join()) return tensor;
+  const [height, width] = shape;
+  const data = new Float32Array(height * width);
+  const [rows = 0, columns = 0] = tensor?.shape ?? [];
+  for (let row = 0; row < rows; row += 1) {
+    data.set(tensor?.data.subarray(row * columns, (row + 1) * columns) ?? [], row * width);
+  }
+  return { shape, data };
+}
+
 /** The content of `adapter_model.safetensors`. */
 export function serializeMatrices(adapter: LoraAdapter): Buffer {
   const tensors = [...adapter.matrices].map(([name, tensor]) => [peftKey(name), tensor] as const);
@@ -35,15 +60,19 @@ export function serializeMatrices(adapter: LoraAdapter): Buffer {
 }
 
 /**
- * The matrices of a model of this configuration out of `adapter_model.safetensors`.
+ * The matrices of an adapter for a model of this configuration out of `adapter_model.safetensors`.
  * @throws EngineError `adapter_invalid` naming the key that is missing, unknown, misshapen or not finite.
  */
-export function parseMatrices(bytes: Uint8Array, config: DecoderConfig, rank: number): LoraAdapter['matrices'] {
+export function parseMatrices(
+  bytes: Uint8Array,
+  config: DecoderConfig,
+  lora: LoraHyperparameters,
+): LoraAdapter['matrices'] {
   const entries = new Map(
     readHeaderFrom(bytes, { code: 'adapter_invalid', file: WEIGHTS_FILE }).map((entry) => [entry.name, entry]),
   );
   const matrices = new Map<string, FloatTensor>();
-  for (const { name, shape } of loraTensorSpecs(config, rank)) {
+  for (const { name, shape } of moduleTensorSpecs(config, loraModules(config, lora))) {
     const key = peftKey(name);
     const entry = entries.get(key);
     if (entry === undefined) throw refused(`${key} is missing`);
@@ -55,7 +84,7 @@ export function parseMatrices(bytes: Uint8Array, config: DecoderConfig, rank: nu
     matrices.set(name, { shape, data });
     entries.delete(key);
   }
-  for (const key of entries.keys()) throw refused(`${key} is not a matrix of this model`);
+  for (const key of entries.keys()) throw refused(`${key} is not a matrix that ${CONFIG_FILE} asks for`);
   return matrices;
 }
 

@@ -26,6 +26,22 @@ void test('the order of the target modules does not matter', () => {
   assert.deepEqual(parse({ ...PLAIN, target_modules: [...targets].reverse() }), { rank: 8, alpha: 16 });
 });
 
+void test('modules, patterns and scales of their own can be read, and are written as they were read', () => {
+  const lora = {
+    rank: 8,
+    alpha: 16,
+    targets: ['q_proj', 'layers.1.mlp.up_proj'],
+    layers: [1],
+    rankPattern: new Map([['layers.1.mlp.up_proj', 3]]),
+    alphaPattern: new Map([['^model.layers\\.1.self_attn.q_proj', 5]]),
+    rsLora: true,
+  };
+  assert.deepEqual(parsePeftConfig(serializePeftConfig(lora, null)), lora);
+  assert.deepEqual(parse({ ...PLAIN, layers_to_transform: 1 }), { rank: 8, alpha: 16, layers: [1] });
+  const unset = { layers_to_transform: [], rank_pattern: {}, alpha_pattern: null, use_rslora: false };
+  assert.deepEqual(parse({ ...PLAIN, ...unset }), { rank: 8, alpha: 16 });
+});
+
 const REFUSED: readonly (readonly [string, unknown])[] = [
   ['peft_type', 'IA3'],
   ['bias', 'all'],
@@ -36,15 +52,29 @@ const REFUSED: readonly (readonly [string, unknown])[] = [
   ['r', '8'],
   ['lora_alpha', -1],
   ['lora_alpha', null],
-  ['target_modules', ['q_proj']],
+  ['target_modules', []],
+  ['target_modules', null],
+  ['target_modules', ['q_proj', 3]],
+  ['target_modules', ['.*_proj']],
   ['target_modules', 'all-linear'],
   ['target_modules', new Array(7).fill('q_proj')],
   ['use_dora', true],
-  ['use_rslora', true],
+  ['use_rslora', 'yes'],
+  ['lora_bias', true],
+  ['target_parameters', ['mlp.experts']],
+  ['exclude_modules', ['o_proj']],
+  ['trainable_token_indices', [1]],
   ['fan_in_fan_out', true],
   ['modules_to_save', ['lm_head']],
-  ['rank_pattern', { q_proj: 2 }],
-  ['layers_to_transform', [0]],
+  ['rank_pattern', { q_proj: 1e9 }],
+  ['rank_pattern', { q_proj: 0 }],
+  ['rank_pattern', { '(a+)+$': 2 }],
+  ['rank_pattern', ['q_proj']],
+  ['alpha_pattern', { q_proj: -1 }],
+  ['alpha_pattern', { q_proj: '2' }],
+  ['layers_to_transform', [-1]],
+  ['layers_to_transform', '0'],
+  ['layers_pattern', 'layers'],
   ['init_lora_weights', 'pissa'],
   ['something_of_the_future', 1],
 ];

@@ -1,16 +1,13 @@
-/** PEFT's `adapter_config.json`, as far as plain LoRA on all seven projections goes. */
+/** PEFT's `adapter_config.json`, as far as LoRA on any of the seven projections goes. */
+import { brief } from '../checkpoint/brief.js';
 import { EngineError } from '../engine.js';
 import { PROJECTIONS } from '../model/weights.js';
 import { CONFIG_FILE } from './contentHash.js';
+import { isPattern, type LoraHyperparameters } from './loraModules.js';
 
 export const MAX_RANK = 1024;
-
-export interface LoraHyperparameters {
-  /** 1 to `MAX_RANK`. */
-  readonly rank: number;
-  /** Positive; the low-rank term is multiplied by alpha / rank. */
-  readonly alpha: number;
-}
+/** Entries of a list or object; a model has fewer modules. */
+const MAX_NAMES = 8192;
 
 /** Fields that say nothing about the computation, and what they may hold. */
 const INFORMATIVE_FIELDS: ReadonlySet<string> = new Set([
@@ -27,25 +24,32 @@ const INFORMATIVE_FIELDS: ReadonlySet<string> = new Set([
 /** Fields that must be present with these values. */
 const FIXED_FIELDS: Readonly<Record<string, unknown>> = { peft_type: 'LORA', bias: 'none', task_type: 'CAUSAL_LM' };
 
+/** Initialisations that leave the base weights alone. Others, such as PiSSA, change these as well. */
+const HARMLESS_INITIALISATIONS: readonly unknown[] = [true, false, null, 'gaussian'];
+
 /** @param baseModel recorded for people and tools; not read back. */
-export function serializePeftConfig(hyperparameters: LoraHyperparameters, baseModel: string | null): Buffer {
+export function serializePeftConfig(lora: LoraHyperparameters, baseModel: string | null): Buffer {
   const config = {
+    ...(lora.alphaPattern === undefined ? {} : { alpha_pattern: Object.fromEntries(lora.alphaPattern) }),
     base_model_name_or_path: baseModel,
     bias: 'none',
     fan_in_fan_out: false,
     inference_mode: true,
-    lora_alpha: hyperparameters.alpha,
+    ...(lora.layers === undefined ? {} : { layers_to_transform: lora.layers }),
+    lora_alpha: lora.alpha,
     lora_dropout: 0,
     peft_type: 'LORA',
-    r: hyperparameters.rank,
-    target_modules: PROJECTIONS,
+    r: lora.rank,
+    ...(lora.rankPattern === undefined ? {} : { rank_pattern: Object.fromEntries(lora.rankPattern) }),
+    target_modules: lora.targets ?? PROJECTIONS,
     task_type: 'CAUSAL_LM',
+    ...(lora.rsLora === true ? { use_rslora: true } : {}),
   };
   return Buffer.from(`${JSON.stringify(config, null, 2)}\n`, 'utf8');
 }
 
 /**
- * Reads what `serializePeftConfig` or PEFT wrote. Any further field must be empty (null, false, `[]`, `{}`):
+ * Reads what `serializePeftConfig` or PEFT wrote. Any field that is not read must be empty (null, false, `[]`, `{}`):
  * otherwise it asks for something that this engine would silently leave out.
  * @throws EngineError `adapter_invalid` naming the field.
  */
@@ -54,23 +58,92 @@ export function parsePeftConfig(bytes: Uint8Array): LoraHyperparameters {
   for (const [field, value] of Object.entries(FIXED_FIELDS)) {
     if (config[field] !== value) throw refused(field, `must be ${JSON.stringify(value)}`);
   }
-  const { r: rank, lora_alpha: alpha, target_modules: targets, ...others } = config;
-  if (typeof rank !== 'number' || !Number.isInteger(rank) || rank < 1 || rank > MAX_RANK) {
-    throw refused('r', `must be a whole number from 1 to ${MAX_RANK}`);
-  }
-  if (typeof alpha !== 'number' || !Number.isFinite(alpha) || alpha <= 0) {
-    throw refused('lora_alpha', 'must be a positive number');
-  }
-  if (!isEveryProjection(targets)) {
-    throw refused('target_modules', `must list exactly ${PROJECTIONS.join(', ')}`);
+  const {
+    r: rank,
+    lora_alpha: alpha,
+    target_modules: targets,
+    layers_to_transform: layers,
+    rank_pattern: rankPattern,
+    alpha_pattern: alphaPattern,
+    use_rslora: rsLora = false,
+    init_lora_weights: initialisation = true,
+    ...others
+  } = config;
+  if (!isRank(rank)) throw refused('r', RANK_WISH);
+  if (!isAlpha(alpha)) throw refused('lora_alpha', ALPHA_WISH);
+  if (rsLora !== null && typeof rsLora !== 'boolean') throw refused('use_rslora', 'must be true or false');
+  if (!HARMLESS_INITIALISATIONS.includes(initialisation)) {
+    throw refused('init_lora_weights', 'asks for something that is not supported');
   }
   for (const [field, value] of Object.entries(others)) {
-    // Other initialisations, such as PiSSA, change the base weights as well.
-    if (field === 'init_lora_weights' && value === true) continue;
     if (INFORMATIVE_FIELDS.has(field) || Object.hasOwn(FIXED_FIELDS, field) || isEmpty(value)) continue;
     throw refused(field, 'asks for something that is not supported');
   }
-  return { rank, alpha };
+  return {
+    rank,
+    alpha,
+    ...parseTargets(targets),
+    ...parseLayers(layers),
+    ...optional('rankPattern', parsePattern('rank_pattern', rankPattern, isRank, RANK_WISH)),
+    ...optional('alphaPattern', parsePattern('alpha_pattern', alphaPattern, isAlpha, ALPHA_WISH)),
+    ...(rsLora === true ? { rsLora } : {}),
+  };
+}
+
+const RANK_WISH = `must be a whole number from 1 to ${MAX_RANK}`;
+const ALPHA_WISH = 'must be a positive number';
+
+function isRank(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MAX_RANK;
+}
+
+function isAlpha(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value) && value > 0;
+}
+
+/** Python writes sets in no particular order, so all seven projections are that in any order. */
+function parseTargets(value: unknown): Pick<LoraHyperparameters, 'targets'> {
+  const isName = (item: unknown): item is string => typeof item === 'string' && /^[\w.]+$/.test(item);
+  const distinct = Array.isArray(value) && new Set(value).size === value.length;
+  if (!distinct || value.length === 0 || value.length > MAX_NAMES || !value.every(isName)) {
+    throw refused('target_modules', 'must list distinct names of modules');
+  }
+  const everything =
+    value.length === PROJECTIONS.length && PROJECTIONS.every((projection) => value.includes(projection));
+  return everything ? {} : { targets: value };
+}
+
+/** One layer or a list of them; an empty list is no restriction. */
+function parseLayers(value: unknown): Pick<LoraHyperparameters, 'layers'> {
+  if (value === undefined || value === null) return {};
+  const list: readonly unknown[] = Array.isArray(value) ? value : [value];
+  const isLayer = (item: unknown): item is number => Number.isSafeInteger(item) && Number(item) >= 0;
+  if (list.length > MAX_NAMES || !list.every(isLayer)) {
+    throw refused('layers_to_transform', 'must be numbers of layers');
+  }
+  return list.length === 0 ? {} : { layers: list };
+}
+
+function parsePattern(
+  field: string,
+  value: unknown,
+  isValue: (value: unknown) => value is number,
+  wish: string,
+): ReadonlyMap<string, number> | undefined {
+  if (value === undefined || value === null) return undefined;
+  const entries = typeof value === 'object' && !Array.isArray(value) ? Object.entries(value) : undefined;
+  if (entries === undefined || entries.length > MAX_NAMES) throw refused(field, 'must be an object');
+  for (const [pattern, item] of entries) {
+    const name = brief(pattern);
+    if (!isPattern(pattern))
+      throw refused(field, `has the key ${name}; only names, dots and a leading ^ are supported`);
+    if (!isValue(item)) throw refused(field, `of ${name} ${wish}`);
+  }
+  return entries.length === 0 ? undefined : new Map(entries);
+}
+
+function optional<K extends string, V>(key: K, value: V | undefined): Partial<Record<K, V>> {
+  return value === undefined ? {} : ({ [key]: value } as Record<K, V>);
 }
 
 function parseObject(bytes: Uint8Array): Record<string, unknown> {
@@ -84,12 +157,6 @@ function parseObject(bytes: Uint8Array): Record<string, unknown> {
     throw new EngineError('adapter_invalid', `${CONFIG_FILE} is not an object.`);
   }
   return { ...value };
-}
-
-function isEveryProjection(value: unknown): boolean {
-  if (!Array.isArray(value) || value.length !== PROJECTIONS.length) return false;
-  const names = new Set<unknown>(value);
-  return PROJECTIONS.every((projection) => names.has(projection));
 }
 
 function isEmpty(value: unknown): boolean {

@@ -2,11 +2,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Tensor } from 'onnxruntime-node';
+import { loraModules } from '../adapters/loraModules.js';
 import { buildBatch } from '../lora/batch.js';
 import { freshMatrices } from '../lora/parameters.js';
 import type { DecoderConfig } from '../model/config.js';
 import { weightFeeds } from '../model/inputs.js';
-import { buildTrainingGraph, gradientName } from '../model/trainingGraph.js';
+import { gradientName } from '../model/loraParameters.js';
+import { buildTrainingGraph } from '../model/trainingGraph.js';
 import { createSession } from '../onnx/session.js';
 import { createRandom } from '../random.js';
 import { randomWeights, TINY_CONFIG } from '../testing/fixtures.js';
@@ -38,11 +40,13 @@ for (const [name, config] of CONFIGS) {
     const random = createRandom(12);
     for (let index = 0; index < matrices.values.length; index += 1)
       matrices.values[index]! += (random.next() - 0.5) / 4;
-    const graph = buildTrainingGraph(config, { rank: 3, alpha: 5, gradients: true });
+    const run = buildBatch(EXAMPLES, config).runs[0]!;
+    const modules = loraModules(config, { rank: 3, alpha: 5 });
+    const graph = buildTrainingGraph(config, { modules, gradients: true, packed: run.packed });
     const session = await createSession(graph, { threads: 1 });
     const feeds: Record<string, Tensor> = {
       ...weightFeeds(config, randomWeights(config, 13)),
-      ...buildBatch(EXAMPLES, config).runs[0],
+      ...run.feeds,
     };
     for (const [matrix, { shape, data }] of matrices.matrices) feeds[matrix] = new Tensor('float32', data, shape);
     const outputs = await session.run(feeds);

@@ -51,12 +51,15 @@ export class Tape {
     this.gradients.set(value, this.graph.node('Gemm', sum === undefined ? [a, b] : [a, b, sum], attributes));
   }
 
-  /** Adds the backward nodes of everything recorded, for the gradient of the scalar `loss`. */
-  backward(loss: Value): void {
-    this.accumulate(loss, () => this.graph.float(1));
-    for (const { result, rule } of this.rules.reverse()) {
-      const gradient = this.gradients.get(result);
-      if (gradient !== undefined) rule(gradient);
+  /**
+   * Adds the backward nodes of everything recorded.
+   * @param result the scalar loss or, with the loss's gradient with respect to it, a value that leads to the loss.
+   */
+  backward(result: Value, gradient?: string): void {
+    this.accumulate(result, () => gradient ?? this.graph.float(1));
+    for (const { result: value, rule } of this.rules.reverse()) {
+      const known = this.gradients.get(value);
+      if (known !== undefined) rule(known);
     }
     this.rules.length = 0;
   }

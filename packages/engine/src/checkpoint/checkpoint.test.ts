@@ -71,12 +71,54 @@ suite('config.json', () => {
     });
   }
 
-  test('sliding windows bound the context', () => {
-    assert.equal(parse({ sliding_window: 100 }).contextLength, 100);
-    assert.equal(parse({ sliding_window: 100, use_sliding_window: false }).contextLength, 512);
-    assert.equal(parse({ sliding_window: 100, layer_types: ['full_attention'] }).contextLength, 512);
-    assert.equal(parse({ sliding_window: null }).contextLength, 512);
-  });
+  for (const [name, changes, windows] of [
+    ['Mistral, everywhere', { architectures: ['MistralForCausalLM'], sliding_window: 100 }, [100, 100]],
+    ['Mistral, by default', { architectures: ['MistralForCausalLM'], max_position_embeddings: 8192 }, [4096, 4096]],
+    ['Mistral, without', { architectures: ['MistralForCausalLM'], sliding_window: null }, undefined],
+    ['Qwen, not in use', { sliding_window: 100 }, undefined],
+    ['Qwen, in the last layers', { sliding_window: 100, use_sliding_window: true, max_window_layers: 1 }, [null, 100]],
+    ['Qwen, beyond the last layer', { sliding_window: 100, use_sliding_window: true }, [null, null]],
+    [
+      'Qwen, by layer',
+      { sliding_window: 9, use_sliding_window: true, layer_types: ['sliding_attention', 'full_attention'] },
+      [9, null],
+    ],
+    ['Llama, which has none', { architectures: ['LlamaForCausalLM'], sliding_window: 100 }, undefined],
+    ['a window as long as the context', { sliding_window: 512, use_sliding_window: true }, undefined],
+  ] as const) {
+    test(`sliding windows of ${name}`, () => {
+      const { layerWindows, contextLength } = parse(changes);
+      assert.deepEqual(layerWindows, windows);
+      assert.ok(contextLength >= 512, 'a window does not shorten the context');
+    });
+  }
+
+  const yarn = { rope_type: 'yarn', rope_theta: 1e4, factor: 4, original_max_position_embeddings: 128 };
+  const yarnScaling = {
+    kind: 'yarn',
+    factor: 4,
+    originalContextLength: 128,
+    betaFast: 32,
+    betaSlow: 1,
+    truncate: true,
+  };
+  for (const [name, changes, expected] of [
+    ['as in the paper', {}, { attentionFactor: 0.1 * Math.log(4) + 1 }],
+    ['with a factor of its own', { attention_factor: 0.7 }, { attentionFactor: 0.7 }],
+    ['with one of two scales', { mscale: 2 }, { attentionFactor: 0.1 * Math.log(4) + 1 }],
+    [
+      'with both scales',
+      { mscale: 2, mscale_all_dim: 1 },
+      { attentionFactor: (0.2 * Math.log(4) + 1) / (0.1 * Math.log(4) + 1) },
+    ],
+    ['with bounds', { beta_fast: 16, beta_slow: 2, truncate: false }, { betaFast: 16, betaSlow: 2, truncate: false }],
+    ['without a factor', { factor: null }, {}],
+  ] as const) {
+    test(`YaRN ${name}`, () => {
+      const { ropeScaling } = parse({ rope_parameters: { ...yarn, ...changes } });
+      assert.deepEqual(ropeScaling, { ...yarnScaling, attentionFactor: 0.1 * Math.log(4) + 1, ...expected });
+    });
+  }
 
   for (const [name, changes, message] of [
     [
@@ -92,9 +134,29 @@ suite('config.json', () => {
     ['partial rotation', { partial_rotary_factor: 0.5 }, /partial_rotary_factor must be 1/],
     [
       'unknown scaling',
-      { rope_parameters: { rope_type: 'yarn' } },
-      /rope_parameters: rope_type must be one of.*"yarn"/,
+      { rope_parameters: { rope_type: 'longrope' } },
+      /rope_parameters: rope_type must be one of.*"longrope"/,
     ],
+    [
+      'rotary settings for each kind of layer',
+      { rope_parameters: { full_attention: { rope_type: 'default' } } },
+      /rope_parameters: full_attention must be absent/,
+    ],
+    [
+      'a dynamic stretch of another length',
+      { rope_parameters: { rope_type: 'dynamic', factor: 2, original_max_position_embeddings: 256 } },
+      /original_max_position_embeddings must be max_position_embeddings \(512\)/,
+    ],
+    ['a stretch that shrinks', { rope_parameters: { ...yarn, factor: 0.5 } }, /factor must be between 1/],
+    ['bounds that cross', { rope_parameters: { ...yarn, beta_fast: 1, beta_slow: 2 } }, /beta_fast must be at least/],
+    ['a rotation that stands still', { rope_parameters: { ...yarn, rope_theta: 1 } }, /rope_theta must be above 1/],
+    ['a window of nothing', { use_sliding_window: true, sliding_window: 0 }, /sliding_window must be between 1/],
+    [
+      'sliding layers without a window',
+      { layer_types: ['sliding_attention', 'full_attention'] },
+      /layer_types must be/,
+    ],
+    ['too few layers', { layer_types: ['full_attention'] }, /layer_types must be 2 times/],
     ['unknown layers', { layer_types: ['linear_attention'] }, /layer_types must be/],
     ['a size in a string', { hidden_size: '32' }, /hidden_size must be a number, but is "32"/],
     ['a fractional size', { num_hidden_layers: 1.5 }, /num_hidden_layers must be an integer/],

@@ -37,7 +37,7 @@ export async function openCheckpoint(modelDir: string): Promise<Checkpoint> {
 
 /** The model's vocabulary may be padded beyond the tokenizer's, never the other way round. */
 function checkVocabulary(tokenizer: ChatTokenizer, { vocabularySize }: DecoderConfig): void {
-  const needed = Math.max(tokenizer.vocabularySize, ...[...tokenizer.stopTokens].map((id) => id + 1));
+  const needed = [...tokenizer.stopTokens].reduce((most, id) => Math.max(most, id + 1), tokenizer.vocabularySize);
   if (needed <= vocabularySize) return;
   throw new EngineError(
     'checkpoint_invalid',

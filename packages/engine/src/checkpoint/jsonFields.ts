@@ -1,5 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { EngineError } from '../engine.js';
+import { readBoundedFile } from './boundedFile.js';
+import { brief } from './brief.js';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -12,14 +13,20 @@ export function isMissingFile(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }
 
-/** The text of a file, `undefined` when there is none; `checkpoint_invalid` naming `source` when it cannot be read. */
-export async function readOptionalText(path: string, source: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    if (isMissingFile(error)) return undefined;
-    throw new EngineError('checkpoint_invalid', `${source} cannot be read`, { cause: error });
-  }
+/** Larger than any configuration, template or index; tokenizers have a bound of their own. */
+const MAX_TEXT_BYTES = 2 ** 24;
+
+/**
+ * The text of a file, `undefined` when there is none; `checkpoint_invalid` naming `source` when it cannot be read or has
+ * more than `maxBytes` bytes.
+ */
+export async function readOptionalText(
+  path: string,
+  source: string,
+  maxBytes = MAX_TEXT_BYTES,
+): Promise<string | undefined> {
+  const bytes = await readBoundedFile(path, { code: 'checkpoint_invalid', file: source }, maxBytes);
+  return bytes === undefined ? undefined : new TextDecoder().decode(bytes);
 }
 
 export interface NumberRange {
@@ -39,15 +46,15 @@ export class JsonFields {
     private readonly object: JsonObject,
   ) {}
 
-  static async read(path: string, source: string): Promise<JsonFields> {
-    const fields = await JsonFields.readOptional(path, source);
+  static async read(path: string, source: string, maxBytes?: number): Promise<JsonFields> {
+    const fields = await JsonFields.readOptional(path, source, maxBytes);
     if (fields === undefined) throw new EngineError('checkpoint_invalid', `${source} is missing (${path})`);
     return fields;
   }
 
   /** As `read`, but `undefined` when there is no such file. */
-  static async readOptional(path: string, source: string): Promise<JsonFields | undefined> {
-    const text = await readOptionalText(path, source);
+  static async readOptional(path: string, source: string, maxBytes?: number): Promise<JsonFields | undefined> {
+    const text = await readOptionalText(path, source, maxBytes);
     if (text === undefined) return undefined;
     let value: unknown;
     try {
@@ -116,9 +123,4 @@ export class JsonFields {
     const found = this.value(name) === undefined ? 'is absent' : `is ${brief(this.value(name))}`;
     return new EngineError('checkpoint_invalid', `${this.source}: ${name} must be ${expected}, but ${found}`);
   }
-}
-
-function brief(value: unknown): string {
-  const text = JSON.stringify(value);
-  return text.length > 80 ? `${text.slice(0, 77)}...` : text;
 }

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
-import { EngineError } from '../engine.js';
-import type { Architecture, DecoderConfig, RopeScaling } from '../model/config.js';
+import type { Architecture, DecoderConfig } from '../model/config.js';
 import { JsonFields } from './jsonFields.js';
+import { readLayerWindows } from './layerWindows.js';
+import { readRope } from './ropeConfig.js';
 
 /** Wire names of the architectures, as `config.json` gives them in `architectures`. */
 const ARCHITECTURES: ReadonlyMap<string, Architecture> = new Map([
@@ -12,7 +13,7 @@ const ARCHITECTURES: ReadonlyMap<string, Architecture> = new Map([
 ]);
 
 /** Bounds that keep a damaged configuration from asking for absurd amounts of memory. */
-const MAX = { vocabulary: 2 ** 21, width: 2 ** 17, layers: 1024, context: 2 ** 21 };
+const MAX = { vocabulary: 2 ** 21, width: 2 ** 17, headDim: 1024, layers: 1024, context: 2 ** 21 };
 
 export interface ModelConfig {
   /** The name in `config.json`, for instance `Qwen3ForCausalLM`. */
@@ -40,21 +41,24 @@ export function parseModelConfig(fields: JsonFields): ModelConfig {
   const heads = fields.integer('num_attention_heads', undefined, { min: 1, max: MAX.width });
   const kvHeads = fields.integer('num_key_value_heads', heads, { min: 1, max: heads });
   if (heads % kvHeads !== 0) throw fields.refusal('num_key_value_heads', `a divisor of ${heads}`);
+  const layers = fields.integer('num_hidden_layers', undefined, { min: 1, max: MAX.layers });
+  const contextLength = fields.integer('max_position_embeddings', undefined, { min: 1, max: MAX.context });
   const decoder: DecoderConfig = {
     architecture,
     vocabularySize: fields.integer('vocab_size', undefined, { min: 1, max: MAX.vocabulary }),
     hiddenSize,
-    layers: fields.integer('num_hidden_layers', undefined, { min: 1, max: MAX.layers }),
+    layers,
     heads,
     kvHeads,
     headDim: readHeadDim(fields, architecture, hiddenSize, heads),
     ffnSize: fields.integer('intermediate_size', undefined, { min: 1, max: MAX.width * 4 }),
     rmsNormEps: fields.number('rms_norm_eps', 1e-6, { min: 0, max: 1 }),
-    ...readRope(fields),
+    ...readRope(fields, contextLength),
     tieWordEmbeddings: fields.boolean('tie_word_embeddings', false),
-    contextLength: readContextLength(fields),
+    contextLength,
     qkNorm: architecture === 'qwen3',
     attentionBias: architecture === 'qwen2',
+    ...readLayerWindows(fields, architecture, { layers, contextLength }),
   };
   return { architectureName, decoder };
 }
@@ -74,72 +78,8 @@ function refuseUnsupported(fields: JsonFields): void {
 function readHeadDim(fields: JsonFields, architecture: Architecture, hiddenSize: number, heads: number): number {
   // Qwen3's default is a constant, the others' follows from the width.
   const fallback = architecture === 'qwen3' ? 128 : hiddenSize / heads;
-  const headDim = fields.integer('head_dim', fallback, { min: 2, max: MAX.width });
+  const headDim = fields.integer('head_dim', fallback, { min: 2, max: MAX.headDim });
   // The rotation of ONNX Runtime's GroupQueryAttention works on multiples of 16.
   if (headDim % 2 !== 0) throw fields.refusal('head_dim', 'even');
   return headDim;
-}
-
-/**
- * Tokens for which full causal attention is what the model computes: with sliding-window layers that is the
- * window, because up to there the window hides nothing.
- */
-function readContextLength(fields: JsonFields): number {
-  const positions = fields.integer('max_position_embeddings', undefined, { min: 1, max: MAX.context });
-  const layerTypes = fields.has('layer_types') ? fields.strings('layer_types') : [];
-  if (layerTypes.some((type) => type !== 'full_attention' && type !== 'sliding_attention')) {
-    throw fields.refusal('layer_types', 'of full_attention or sliding_attention only');
-  }
-  const slides =
-    layerTypes.length > 0
-      ? layerTypes.includes('sliding_attention')
-      : fields.has('sliding_window') && fields.boolean('use_sliding_window', true);
-  return slides ? Math.min(positions, fields.integer('sliding_window')) : positions;
-}
-
-/**
- * transformers 5 writes one object, `rope_parameters`; earlier versions write `rope_theta` beside an optional
- * `rope_scaling`, whose kind is called `type` or `rope_type`.
- */
-function readRope(fields: JsonFields): Pick<DecoderConfig, 'ropeTheta' | 'ropeScaling'> {
-  const current = fields.nested('rope_parameters');
-  const scaling = current ?? fields.nested('rope_scaling');
-  const thetaHolder = current?.has('rope_theta') === true ? current : fields;
-  return {
-    ropeTheta: thetaHolder.number('rope_theta', 10_000, { min: 1 }),
-    ropeScaling: scaling === undefined ? { kind: 'default' } : readRopeScaling(scaling),
-  };
-}
-
-function readRopeScaling(scaling: JsonFields): RopeScaling {
-  if (scaling.has('partial_rotary_factor') && scaling.value('partial_rotary_factor') !== 1) {
-    throw scaling.refusal('partial_rotary_factor', '1');
-  }
-  const name = scaling.has('rope_type') ? 'rope_type' : 'type';
-  const kind = scaling.string(name, 'default');
-  switch (kind) {
-    case 'default':
-      return { kind };
-    case 'linear':
-      return { kind, factor: scaling.number('factor', undefined, { min: 1 }) };
-    case 'llama3': {
-      const lowFrequencyFactor = scaling.number('low_freq_factor', undefined, { min: 0 });
-      const highFrequencyFactor = scaling.number('high_freq_factor', undefined, { min: 0 });
-      if (highFrequencyFactor <= lowFrequencyFactor) {
-        throw scaling.refusal('high_freq_factor', `above low_freq_factor (${lowFrequencyFactor})`);
-      }
-      return {
-        kind,
-        factor: scaling.number('factor', undefined, { min: 1 }),
-        lowFrequencyFactor,
-        highFrequencyFactor,
-        originalContextLength: scaling.integer('original_max_position_embeddings'),
-      };
-    }
-    default:
-      throw new EngineError(
-        'checkpoint_invalid',
-        `${scaling.source}: ${name} must be one of default, linear, llama3, but is ${JSON.stringify(kind)}`,
-      );
-  }
 }

@@ -5,6 +5,7 @@
  */
 import type { FileHandle } from 'node:fs/promises';
 import { EngineError, type EngineErrorCode } from '../engine.js';
+import { brief } from './brief.js';
 
 /** The reference implementation's limit. */
 const MAX_HEADER_BYTES = 100_000_000;
@@ -114,7 +115,7 @@ function parseEntry(name: string, value: unknown, dataStart: number, context: Er
   if (!isRecord(value)) throw damaged(context, `the entry ${name} is not an object`);
   const { dtype: type, shape, data_offsets: offsets } = value;
   if (!isElementType(type)) {
-    throw damaged(context, `the type ${JSON.stringify(type)} of ${name} is not one of F32, F16, BF16`);
+    throw damaged(context, `the type ${brief(type)} of ${name} is not one of F32, F16, BF16`);
   }
   if (!isSizes(shape)) throw damaged(context, `the shape of ${name} is not a list of sizes`);
   if (!isSizes(offsets) || offsets.length !== 2) throw damaged(context, `the offsets of ${name} are not two numbers`);

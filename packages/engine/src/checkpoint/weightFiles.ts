@@ -1,10 +1,12 @@
-import { open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { EngineError } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
 import { decoderWeightShapes, type DecoderWeights, type WeightTensor } from '../model/weights.js';
-import { isMissingFile, JsonFields } from './jsonFields.js';
-import { readHeader, readTensor, type TensorEntry } from './safetensors.js';
+import { brief } from './brief.js';
+import { openRegularFile } from './boundedFile.js';
+import { JsonFields } from './jsonFields.js';
+import { readHeader, readTensor, type ErrorContext, type TensorEntry } from './safetensors.js';
 
 const SINGLE_FILE = 'model.safetensors';
 const SHARD_INDEX = 'model.safetensors.index.json';
@@ -19,7 +21,7 @@ export async function findWeightFiles(modelDir: string): Promise<readonly string
   for (const file of files) {
     // A name with a path in it could reach outside the checkpoint.
     if (file !== basename(file) || !file.endsWith('.safetensors')) {
-      throw new EngineError('checkpoint_invalid', `${SHARD_INDEX}: ${JSON.stringify(file)} is not a file name`);
+      throw new EngineError('checkpoint_invalid', `${SHARD_INDEX}: ${brief(file)} is not a file name`);
     }
   }
   return [...files].sort();
@@ -56,22 +58,16 @@ export async function loadWeights(modelDir: string, config: DecoderConfig): Prom
   return weights;
 }
 
-type FileTask<T> = (
-  handle: Awaited<ReturnType<typeof open>>,
-  context: { readonly code: 'checkpoint_invalid'; readonly file: string },
-) => Promise<T>;
+type FileTask<T> = (handle: FileHandle, context: ErrorContext) => Promise<T>;
 
 const readTensorHeader: FileTask<readonly TensorEntry[]> = readHeader;
 
 async function inFile<T>(modelDir: string, file: string, task: FileTask<T>): Promise<T> {
-  let handle: Awaited<ReturnType<typeof open>>;
+  const context = { code: 'checkpoint_invalid', file } as const;
+  const handle = await openRegularFile(join(modelDir, file), context);
+  if (handle === undefined) throw invalid(`${file} is missing`);
   try {
-    handle = await open(join(modelDir, file), 'r');
-  } catch (error) {
-    throw invalid(isMissingFile(error) ? `${file} is missing` : `${file} cannot be read`, error);
-  }
-  try {
-    return await task(handle, { code: 'checkpoint_invalid', file });
+    return await task(handle, context);
   } finally {
     await handle.close();
   }
@@ -105,6 +101,6 @@ function briefList(names: readonly string[]): string {
   return names.length > 5 ? `${shown} and ${names.length - 5} more` : shown;
 }
 
-function invalid(message: string, cause?: unknown): EngineError {
-  return new EngineError('checkpoint_invalid', message, { cause });
+function invalid(message: string): EngineError {
+  return new EngineError('checkpoint_invalid', message);
 }

@@ -1,5 +1,5 @@
 import { readAdapter } from '../adapters/adapterFolder.js';
-import { scaledMatrices } from '../adapters/loraAdapter.js';
+import { uniformMatrices } from '../adapters/loraAdapter.js';
 import type { FloatTensor } from '../checkpoint/safetensors.js';
 import type { DecoderConfig } from '../model/config.js';
 import type { AdapterReference } from '../types.js';
@@ -48,8 +48,8 @@ export class AdapterCache {
 
   private async load(reference: AdapterReference): Promise<LoadedAdapter> {
     const adapter = await this.read(reference, this.config);
-    const matrices = scaledMatrices(adapter);
-    const loaded = { contentHash: reference.contentHash, rank: adapter.rank, matrices };
+    const { rank, matrices } = uniformMatrices(adapter, this.config);
+    const loaded = { contentHash: reference.contentHash, rank, matrices };
     const bytes = [...matrices.values()].reduce((sum, { data }) => sum + data.byteLength, 0);
     this.entries.set(reference.contentHash, { adapter: loaded, bytes });
     this.bytes += bytes;

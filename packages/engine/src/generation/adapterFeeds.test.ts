@@ -58,6 +58,7 @@ test('an adapter of a full rank that is alone, or everybody’s, is not copied',
   const adapter = randomAdapter(8);
   for (const rows of [[adapter], [adapter, adapter, adapter]]) {
     const feeds = new RowAdapters(TINY_CONFIG).feeds(rows);
-    for (const [name, { data }] of adapter.matrices) assert.equal((feeds[name]!.data as Float32Array).buffer, data.buffer);
+    for (const [name, { data }] of adapter.matrices)
+      assert.equal((feeds[name]!.data as Float32Array).buffer, data.buffer);
   }
 });

@@ -102,7 +102,11 @@ function tensorOf(spec: LoraTensorSpec, data: Float32Array, count: number): Tens
 }
 
 /** Puts a matrix of the same or a smaller rank, or none, into its place, and zeros into the rest. */
-function fill({ matrix, shape: [height, width] }: LoraTensorSpec, place: Float32Array, data: Float32Array = new Float32Array()): void {
+function fill(
+  { matrix, shape: [height, width] }: LoraTensorSpec,
+  place: Float32Array,
+  data: Float32Array = new Float32Array(),
+): void {
   if (data.length < place.length) place.fill(0);
   if (matrix === 'A' || data.length === place.length) {
     place.set(data);

@@ -10,17 +10,33 @@ export interface AdamWOptions {
 
 const EPSILON = 1e-8;
 
+/** What the optimizer remembers of the steps so far. */
+export interface AdamWState {
+  /** Running means of the gradient and of its square, one for each value. */
+  readonly first: Float32Array;
+  readonly second: Float32Array;
+  readonly steps: number;
+}
+
 export class AdamW {
   private readonly first: Float32Array;
   private readonly second: Float32Array;
-  private steps = 0;
+  private steps: number;
 
+  /** @param state where an earlier optimizer of these values ended; its arrays are taken over. */
   constructor(
     private readonly values: Float32Array,
-    private readonly options: AdamWOptions,
+    readonly options: AdamWOptions,
+    state?: AdamWState,
   ) {
-    this.first = new Float32Array(values.length);
-    this.second = new Float32Array(values.length);
+    this.first = state?.first ?? new Float32Array(values.length);
+    this.second = state?.second ?? new Float32Array(values.length);
+    this.steps = state?.steps ?? 0;
+  }
+
+  /** The present state; its arrays change with the next step. */
+  get state(): AdamWState {
+    return { first: this.first, second: this.second, steps: this.steps };
   }
 
   /** @param norm the gradient's Euclidean norm, see `euclideanNorm`. */

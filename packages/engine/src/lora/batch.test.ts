@@ -2,28 +2,47 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TINY_CONFIG } from '../testing/fixtures.js';
 import type { TrainingExample } from '../types.js';
-import { buildBatch } from './batch.js';
+import { buildBatch, type TrainingRun } from './batch.js';
 
 const EXAMPLE: TrainingExample = { sequence: { tokens: [1, 2, 3, 4], targetStart: 2 }, weight: 1 };
 
-void test('a batch is right-padded, and supervises the rows before the targets', () => {
-  const soft: TrainingExample = {
-    sequence: { tokens: [5, 6], targetStart: 1 },
-    weight: 3,
-    softTargets: [{ ids: [8, 7, 9], logprobs: [Math.log(0.2), Math.log(0.1), -Infinity] }],
-  };
-  const { runs, tokens } = buildBatch([soft, EXAMPLE], TINY_CONFIG);
+const SOFT: TrainingExample = {
+  sequence: { tokens: [5, 6], targetStart: 1 },
+  weight: 3,
+  softTargets: [{ ids: [8, 7, 9], logprobs: [Math.log(0.2), Math.log(0.1), -Infinity] }],
+};
+
+/** The numbers of a feed. */
+function numbers(run: TrainingRun, name: string): number[] {
+  return Array.from(run.feeds[name]!.data as BigInt64Array | Float32Array, Number);
+}
+
+void test('short sequences share a row, and the places before the targets are supervised', () => {
+  const { runs, tokens } = buildBatch([SOFT, EXAMPLE], TINY_CONFIG);
   assert.equal(tokens, 6);
   assert.equal(runs.length, 1);
   const run = runs[0]!;
-  assert.deepEqual(run['ids']!.dims, [2, 4]);
-  assert.deepEqual([...(run['ids']!.data as BigInt64Array)], [1n, 2n, 3n, 4n, 5n, 6n, 0n, 0n]);
-  assert.deepEqual([...(run['positions']!.data as BigInt64Array)], [1n, 2n, 4n]);
-  assert.deepEqual(run['target.ids']!.dims, [3, 3]);
-  assert.deepEqual([...(run['target.ids']!.data as BigInt64Array)], [3n, 0n, 0n, 4n, 0n, 0n, 8n, 7n, 9n]);
-  const probabilities = [...(run['target.probabilities']!.data as Float32Array)];
-  assert.deepEqual(probabilities, [1, 0, 0, 1, 0, 0, Math.fround(2 / 3), Math.fround(1 / 3), 0]);
-  assert.deepEqual([...(run['weights']!.data as Float32Array)], [0.125, 0.125, 0.75]);
+  assert.equal(run.packed, true);
+  assert.deepEqual([run.rows, run.length, run.targets], [1, 6, 3]);
+  assert.deepEqual(run.feeds['ids']!.dims, [1, 6]);
+  assert.deepEqual(numbers(run, 'ids'), [1, 2, 3, 4, 5, 6]);
+  assert.deepEqual(numbers(run, 'segments'), [1, 1, 1, 1, 2, 2]);
+  assert.deepEqual(numbers(run, 'places'), [0, 1, 2, 3, 0, 1]);
+  assert.deepEqual(numbers(run, 'positions'), [1, 2, 4]);
+  assert.deepEqual(run.feeds['target.ids']!.dims, [3, 3]);
+  assert.deepEqual(numbers(run, 'target.ids'), [3, 0, 0, 4, 0, 0, 8, 7, 9]);
+  const probabilities = [1, 0, 0, 1, 0, 0, Math.fround(2 / 3), Math.fround(1 / 3), 0];
+  assert.deepEqual(numbers(run, 'target.probabilities'), probabilities);
+  assert.deepEqual(numbers(run, 'weights'), [0.125, 0.125, 0.75]);
+});
+
+void test('where no row is long enough for two sequences they are right-padded', () => {
+  const run = buildBatch([SOFT, EXAMPLE], { ...TINY_CONFIG, contextLength: 4 }).runs[0]!;
+  assert.equal(run.packed, false);
+  assert.equal(run.feeds['segments'], undefined);
+  assert.deepEqual(run.feeds['ids']!.dims, [2, 4]);
+  assert.deepEqual(numbers(run, 'ids'), [1, 2, 3, 4, 5, 6, 0, 0]);
+  assert.deepEqual(numbers(run, 'positions'), [1, 2, 4]);
 });
 
 void test('a batch beyond the size of a run is split by length', () => {
@@ -32,7 +51,7 @@ void test('a batch beyond the size of a run is split by length', () => {
   const short = { sequence: { tokens: Array.from({ length: 600 }, () => 1), targetStart: 1 }, weight: 1 };
   const { runs } = buildBatch([short, long, short, short, short], config);
   assert.deepEqual(
-    runs.map((run) => run['ids']!.dims),
+    runs.map((run) => run.feeds['ids']!.dims),
     [
       [1, 1500],
       [3, 600],

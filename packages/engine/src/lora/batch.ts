@@ -4,15 +4,28 @@ import { EngineError } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
 import type { Feeds } from '../model/inputs.js';
 import type { TopK, TrainingExample } from '../types.js';
+import { packRows, type PackedRows } from './packing.js';
 
-/** Tokens of one run including padding; beyond this a larger matrix gains no speed and only takes memory. */
+/** Tokens of one run without padding; beyond this a larger matrix gains no speed and only takes memory. */
 const MAX_RUN_TOKENS = 2048;
 /** Numbers in one matrix `[supervised rows, vocabulary]`, of which a run holds about four. */
 const MAX_RUN_LOGITS = 2 ** 25;
 
+/** What one run of the training graph computes. */
+export interface TrainingRun {
+  /** See `buildTrainingGraph`. */
+  readonly feeds: Feeds;
+  /** Whether rows hold several sequences; `segments` and `places` are among the feeds then. */
+  readonly packed: boolean;
+  readonly rows: number;
+  /** Tokens of a row, padding included. */
+  readonly length: number;
+  readonly targets: number;
+}
+
 export interface TrainingBatch {
-  /** Feeds of one or more runs, whose losses and gradients add up to those of the batch. */
-  readonly runs: readonly Feeds[];
+  /** One or more runs, whose losses and gradients add up to those of the batch. */
+  readonly runs: readonly TrainingRun[];
   /** Tokens without padding. */
   readonly tokens: number;
 }
@@ -26,7 +39,7 @@ export function buildBatch(examples: readonly TrainingExample[], config: Decoder
   const weightSum = examples.reduce((sum, { weight }) => sum + weight, 0);
   if (!(weightSum > 0)) throw invalid('batch', 'needs an example with a positive weight');
   return {
-    runs: splitIntoRuns(examples, config).map((run) => runFeeds(run, weightSum)),
+    runs: splitIntoRuns(examples, config).map((run) => layOut(run, weightSum, config)),
     tokens: examples.reduce((sum, { sequence }) => sum + sequence.tokens.length, 0),
   };
 }
@@ -36,14 +49,15 @@ function splitIntoRuns(examples: readonly TrainingExample[], config: DecoderConf
   const byLength = [...examples].sort((a, b) => b.sequence.tokens.length - a.sequence.tokens.length);
   const runs: TrainingExample[][] = [];
   let run: TrainingExample[] = [];
+  let tokens = 0;
   let targets = 0;
   for (const example of byLength) {
-    const length = run[0]?.sequence.tokens.length ?? 0;
+    tokens += example.sequence.tokens.length;
     targets += targetCount(example);
-    const tooLarge = (run.length + 1) * length > MAX_RUN_TOKENS || targets * config.vocabularySize > MAX_RUN_LOGITS;
-    if (run.length > 0 && tooLarge) {
+    if (run.length > 0 && (tokens > MAX_RUN_TOKENS || targets * config.vocabularySize > MAX_RUN_LOGITS)) {
       runs.push(run);
       run = [];
+      tokens = example.sequence.tokens.length;
       targets = targetCount(example);
     }
     run.push(example);
@@ -51,22 +65,48 @@ function splitIntoRuns(examples: readonly TrainingExample[], config: DecoderConf
   return [...runs, run];
 }
 
-function runFeeds(run: readonly TrainingExample[], weightSum: number): Feeds {
-  const length = Math.max(...run.map(({ sequence }) => sequence.tokens.length));
+function layOut(run: readonly TrainingExample[], weightSum: number, config: DecoderConfig): TrainingRun {
+  const layout = packRows(
+    run.map(({ sequence }) => sequence.tokens.length),
+    config,
+  );
+  const packed = layout.rows < run.length;
+  const { rows, length } = layout;
+  const feeds = { ...tokenFeeds(run, layout, packed), ...targetFeeds(run, layout, weightSum) };
+  return { feeds, packed, rows, length, targets: run.reduce((sum, example) => sum + targetCount(example), 0) };
+}
+
+function tokenFeeds(run: readonly TrainingExample[], { rows, length, places }: PackedRows, packed: boolean): Feeds {
+  const ids = new BigInt64Array(rows * length);
+  const segments = new BigInt64Array(rows * length);
+  const indices = new BigInt64Array(rows * length);
+  for (const [index, { sequence }] of run.entries()) {
+    const { row, offset } = places[index] ?? { row: 0, offset: 0 };
+    const start = row * length + offset;
+    ids.set(sequence.tokens.map(BigInt), start);
+    // Padding keeps the segment 0.
+    segments.fill(BigInt(index + 1), start, start + sequence.tokens.length);
+    for (let token = 0; token < sequence.tokens.length; token += 1) indices[start + token] = BigInt(token);
+  }
+  const tensor = (data: BigInt64Array) => new Tensor('int64', data, [rows, length]);
+  return { ids: tensor(ids), ...(packed ? { segments: tensor(segments), places: tensor(indices) } : {}) };
+}
+
+function targetFeeds(run: readonly TrainingExample[], { length, places }: PackedRows, weightSum: number): Feeds {
   const rows = run.reduce((sum, example) => sum + targetCount(example), 0);
   const alternatives = Math.max(1, ...run.flatMap(({ softTargets = [] }) => softTargets.map(({ ids }) => ids.length)));
-  const ids = new BigInt64Array(run.length * length);
   const positions = new BigInt64Array(rows);
   const targetIds = new BigInt64Array(rows * alternatives);
   const probabilities = new Float32Array(rows * alternatives);
   const weights = new Float32Array(rows);
   let row = 0;
-  for (const [batchRow, example] of run.entries()) {
+  for (const [index, example] of run.entries()) {
     const { tokens, targetStart } = example.sequence;
-    ids.set(tokens.map(BigInt), batchRow * length);
-    for (let index = targetStart; index < tokens.length; index += 1) {
-      const target = targetDistribution(example, index);
-      positions[row] = BigInt(batchRow * length + index - 1);
+    const place = places[index] ?? { row: 0, offset: 0 };
+    const start = place.row * length + place.offset;
+    for (let token = targetStart; token < tokens.length; token += 1) {
+      const target = targetDistribution(example, token);
+      positions[row] = BigInt(start + token - 1);
       targetIds.set(target.ids.map(BigInt), row * alternatives);
       probabilities.set(target.probabilities, row * alternatives);
       weights[row] = example.weight / weightSum / targetCount(example);
@@ -74,7 +114,6 @@ function runFeeds(run: readonly TrainingExample[], weightSum: number): Feeds {
     }
   }
   return {
-    ids: new Tensor('int64', ids, [run.length, length]),
     positions: new Tensor('int64', positions, [rows]),
     'target.ids': new Tensor('int64', targetIds, [rows, alternatives]),
     'target.probabilities': new Tensor('float32', probabilities, [rows, alternatives]),

@@ -1,9 +1,9 @@
 /** The trained numbers of an adapter: one flat array, with a view for each matrix. */
 import type { LoraAdapter } from '../adapters/loraAdapter.js';
-import type { LoraHyperparameters } from '../adapters/peftConfig.js';
+import { loraModules, type LoraHyperparameters } from '../adapters/loraModules.js';
 import type { FloatTensor } from '../checkpoint/safetensors.js';
 import type { DecoderConfig } from '../model/config.js';
-import { loraTensorSpecs, type LoraTensorSpec } from '../model/weights.js';
+import { loraTensorSpecs, moduleTensorSpecs, type LoraTensorSpec } from '../model/weights.js';
 import { createRandom } from '../random.js';
 
 /** All matrices of an adapter, or all their gradients, one after the other. */
@@ -43,11 +43,11 @@ export function freshMatrices(config: DecoderConfig, rank: number, seed: number)
 }
 
 export function copyMatrices(config: DecoderConfig, adapter: LoraAdapter): FlatMatrices {
-  const flat = new FlatMatrices(loraTensorSpecs(config, adapter.rank));
+  const flat = new FlatMatrices(moduleTensorSpecs(config, loraModules(config, adapter)));
   for (const [name, { data }] of flat.matrices) data.set(adapter.matrices.get(name)?.data ?? []);
   return flat;
 }
 
 export function toAdapter(flat: FlatMatrices, hyperparameters: LoraHyperparameters): LoraAdapter {
-  return { rank: hyperparameters.rank, alpha: hyperparameters.alpha, matrices: flat.matrices };
+  return { ...hyperparameters, matrices: flat.matrices };
 }

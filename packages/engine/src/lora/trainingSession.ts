@@ -1,23 +1,27 @@
 /** One adapter under training on ONNX Runtime. */
-import { Tensor, type InferenceSession } from 'onnxruntime-node';
+import { Tensor } from 'onnxruntime-node';
 import { readAdapter, writeAdapter } from '../adapters/adapterFolder.js';
-import { MAX_RANK, type LoraHyperparameters } from '../adapters/peftConfig.js';
+import { loraModules, type LoraHyperparameters } from '../adapters/loraModules.js';
+import { MAX_RANK } from '../adapters/peftConfig.js';
 import { EngineError, type CallOptions, type TrainingSession } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
 import type { Feeds } from '../model/inputs.js';
-import { buildTrainingGraph, gradientName } from '../model/trainingGraph.js';
-import { createSession } from '../onnx/session.js';
-import type { AdapterReference, StepResult, TrainingExample, TrainingOptions } from '../types.js';
+import { gradientName } from '../model/loraParameters.js';
+import type { AdapterReference, ResumeOptions, StepResult, TrainingExample, TrainingOptions } from '../types.js';
+import { activationBytes, DEFAULT_MAX_ACTIVATION_BYTES } from './activations.js';
 import { AdamW, euclideanNorm } from './adamW.js';
 import { buildBatch, type TrainingBatch } from './batch.js';
+import { WholeGradientRunner, type GradientRunner } from './gradientRunner.js';
+import { LayerwiseGradientRunner } from './layerwiseRunner.js';
 import { copyMatrices, FlatMatrices, freshMatrices, toAdapter } from './parameters.js';
+import { readSnapshot, writeSnapshot } from './snapshot.js';
 
 /** The model that an adapter is trained for. */
 export interface TrainingModel {
   readonly config: DecoderConfig;
   /** See `weightFeeds`; shared with every other session of the model. */
   readonly weights: Feeds;
-  /** Written into saved adapters; not used otherwise. */
+  /** Identity of the model: written into saved adapters, and what a snapshot goes on with. */
   readonly name: string | null;
   /** Threads inside one operator, at least 1. */
   readonly threads: number;
@@ -26,31 +30,41 @@ export interface TrainingModel {
 const DEFAULT_BETAS = [0.9, 0.999] as const;
 
 /**
- * Starts from a fresh adapter, or from a copy of the parent's weights. A parent keeps its own rank and alpha:
- * its matrices mean something at that scale only.
+ * Starts from a fresh adapter, or from a copy of the parent's weights. A parent keeps its own modules, ranks and
+ * scales: its matrices mean something at those only.
  *
- * Each `step` and `evaluate` blocks the thread while it computes; cancelling is seen between runs.
+ * Each `step` and `evaluate` blocks the thread while it computes; cancelling is seen between runs and, where memory
+ * asks for it, between layers.
  * @throws EngineError `invalid_request` or `adapter_invalid`, naming the field.
  */
-export async function openTrainingSession(model: TrainingModel, options: TrainingOptions): Promise<TrainingSession> {
+export async function openTrainingSession(
+  model: TrainingModel,
+  options: TrainingOptions | ResumeOptions,
+): Promise<TrainingSession> {
+  if ('resume' in options) return resumeTrainingSession(model, options);
   checkOptions(options);
   const parent = options.parent === null ? null : await readAdapter(options.parent, model.config);
-  const { rank, alpha } = parent ?? options;
-  const matrices =
-    parent === null ? freshMatrices(model.config, rank, options.seed) : copyMatrices(model.config, parent);
+  const { rank, alpha, seed } = options;
+  const matrices = parent === null ? freshMatrices(model.config, rank, seed) : copyMatrices(model.config, parent);
   const optimizer = new AdamW(matrices.values, {
     betas: options.betas ?? DEFAULT_BETAS,
     weightDecay: options.weightDecay ?? 0,
     clipNorm: options.clipNorm ?? Infinity,
   });
-  return new OnnxTrainingSession(model, { rank, alpha }, matrices, optimizer);
+  return new OnnxTrainingSession(model, parent ?? { rank, alpha }, matrices, optimizer, maxActivationBytes(options));
+}
+
+async function resumeTrainingSession(model: TrainingModel, options: ResumeOptions): Promise<TrainingSession> {
+  const snapshot = await readSnapshot(options.resume, model.config, model.name);
+  const matrices = copyMatrices(model.config, snapshot.adapter);
+  const optimizer = new AdamW(matrices.values, snapshot.options, snapshot.optimizer);
+  return new OnnxTrainingSession(model, snapshot.adapter, matrices, optimizer, maxActivationBytes(options));
 }
 
 class OnnxTrainingSession implements TrainingSession {
   private readonly gradients: FlatMatrices;
-  private readonly matrixFeeds: Feeds;
-  /** Sessions with and without gradients, made when first needed. */
-  private readonly sessions = new Map<boolean, InferenceSession>();
+  private readonly whole: GradientRunner;
+  private readonly layerwise: GradientRunner;
   private closed = false;
 
   constructor(
@@ -58,12 +72,18 @@ class OnnxTrainingSession implements TrainingSession {
     private readonly hyperparameters: LoraHyperparameters,
     private readonly matrices: FlatMatrices,
     private readonly optimizer: AdamW,
+    private readonly maxActivationBytes: number,
   ) {
     this.gradients = new FlatMatrices(matrices.specs);
-    this.matrixFeeds = tensors(matrices, (name) => name);
+    const { config, weights, threads } = model;
+    const modules = loraModules(config, hyperparameters);
+    const inputs = { config, weights, threads, modules, matrices: tensors(matrices, (name) => name) };
+    this.whole = new WholeGradientRunner(inputs);
+    this.layerwise = new LayerwiseGradientRunner(inputs);
   }
 
   async step(batch: readonly TrainingExample[], learningRate: number, options: CallOptions = {}): Promise<StepResult> {
+    this.checkOpen();
     if (!Number.isFinite(learningRate) || learningRate < 0) {
       throw new EngineError('invalid_request', 'learningRate must not be negative.');
     }
@@ -78,10 +98,10 @@ class OnnxTrainingSession implements TrainingSession {
   }
 
   async evaluate(batch: readonly TrainingExample[], options: CallOptions = {}): Promise<StepResult> {
+    this.checkOpen();
     const { runs, tokens } = buildBatch(batch, this.model.config);
-    const session = await this.session(false);
     let loss = 0;
-    for (const run of runs) loss += await this.run(session, run, {}, options);
+    for (const run of runs) loss += await this.whole.run(run, {}, options);
     return { loss, tokens, gradientNorm: 0 };
   }
 
@@ -90,16 +110,21 @@ class OnnxTrainingSession implements TrainingSession {
     return writeAdapter(folder, toAdapter(this.matrices, this.hyperparameters), this.model.name);
   }
 
+  async snapshot(folder: string): Promise<void> {
+    this.checkOpen();
+    const { state: optimizer, options } = this.optimizer;
+    const adapter = toAdapter(this.matrices, this.hyperparameters);
+    await writeSnapshot(folder, { adapter, optimizer, options }, this.model.name);
+  }
+
   async close(): Promise<void> {
     this.closed = true;
-    const sessions = [...this.sessions.values()];
-    this.sessions.clear();
-    for (const session of sessions) await session.release();
+    await this.whole.close();
+    await this.layerwise.close();
   }
 
   /** Fills `gradients` with the batch's gradient and returns its loss. */
   private async computeGradients(runs: TrainingBatch['runs'], options: CallOptions): Promise<number> {
-    const session = await this.session(true);
     // A single run writes where the sum belongs; of several, each is added to it.
     const target = runs.length === 1 ? this.gradients : new FlatMatrices(this.matrices.specs);
     const fetches = tensors(target, gradientName);
@@ -107,30 +132,12 @@ class OnnxTrainingSession implements TrainingSession {
     if (target !== this.gradients) sum.fill(0);
     let loss = 0;
     for (const run of runs) {
-      loss += await this.run(session, run, fetches, options);
+      const fits = activationBytes(this.model.config, run) <= this.maxActivationBytes;
+      loss += await (fits ? this.whole : this.layerwise).run(run, fetches, options);
       if (target === this.gradients) continue;
       addTo(sum, target.values);
     }
     return loss;
-  }
-
-  private async run(session: InferenceSession, run: Feeds, fetches: Feeds, options: CallOptions): Promise<number> {
-    if (options.signal?.aborted === true) throw new EngineError('cancelled', 'The training call was cancelled.');
-    const loss = new Float32Array(1);
-    const outputs = { ...fetches, loss: new Tensor('float32', loss, []) };
-    await session.run({ ...this.model.weights, ...this.matrixFeeds, ...run }, outputs);
-    return loss[0] ?? NaN;
-  }
-
-  private async session(gradients: boolean): Promise<InferenceSession> {
-    this.checkOpen();
-    let session = this.sessions.get(gradients);
-    if (session === undefined) {
-      const graph = buildTrainingGraph(this.model.config, { ...this.hyperparameters, gradients });
-      session = await createSession(graph, { threads: this.model.threads });
-      this.sessions.set(gradients, session);
-    }
-    return session;
   }
 
   private checkOpen(): void {
@@ -161,6 +168,13 @@ function checkOptions(options: TrainingOptions): void {
   for (const [field, holds, wish] of requirements) {
     if (!holds) throw new EngineError('invalid_request', `${field} must be ${wish}.`);
   }
+}
+
+function maxActivationBytes({
+  maxActivationBytes: bytes = DEFAULT_MAX_ACTIVATION_BYTES,
+}: ResumeOptions | TrainingOptions): number {
+  if (!(bytes >= 0)) throw new EngineError('invalid_request', 'maxActivationBytes must be at least 0.');
+  return bytes;
 }
 
 function inRange(value: number, greatest: number): boolean {

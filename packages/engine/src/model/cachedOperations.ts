@@ -1,6 +1,6 @@
 /** The decoder's operations over a cache of keys and values, each batch row with an adapter of its own. */
 import type { GraphBuilder } from '../onnx/graphBuilder.js';
-import type { DecoderConfig } from './config.js';
+import { layerWindow, type DecoderConfig } from './config.js';
 import type { DecoderOperations } from './decoder.js';
 import { ROPE_COS, ROPE_SIN } from './inputs.js';
 import type { ServingWeights } from './servingWeights.js';
@@ -17,8 +17,13 @@ export class CachedOperations implements DecoderOperations<string> {
   private readonly positions: string;
   /** C and S, the lengths of the two parts of a row of scores. */
   private readonly lengths: string;
-  /** `[B, 1, S, C + S]` */
-  private readonly mask: string;
+  /** `[C]` and `[S]`: 0, 1, 2 and so on. */
+  private readonly pastIndices: string;
+  private readonly newIndices: string;
+  /** Shapes of the two parts of a mask: `[B, 1, S, C]` and `[B, 1, S, S]`. */
+  private readonly maskShapes: readonly [string, string];
+  /** By window. */
+  private readonly masks = new Map<number | null, string>();
   /** Shapes for `Reshape`: `[B, heads, S, …]`, and `[B, kvHeads, S * heads / kvHeads, …]`. */
   private readonly perHeadShape: string;
   private readonly groupedShape: string;
@@ -45,16 +50,11 @@ export class CachedOperations implements DecoderOperations<string> {
 
     const upTo = (end: string) =>
       graph.node('Range', [graph.integer(0), graph.node('Squeeze', [end]), graph.integer(1)]);
-    const newIndices = upTo(newLength);
-    const pastLength = this.unsqueeze('past.length', 1);
-    this.positions = graph.node('Add', [pastLength, newIndices]);
-    const hiddenWhere = (condition: string) => graph.node('Where', [condition, graph.float(HIDDEN), graph.float(0)]);
-    const past = hiddenWhere(graph.node('GreaterOrEqual', [upTo(capacity), this.unsqueeze('past.length', 1, 2, 3)]));
-    const ahead = hiddenWhere(graph.node('Less', [this.unsqueeze(newIndices, 1), this.unsqueeze(newIndices, 0)]));
-    const expanded = (x: string, length: string) =>
-      graph.node('Expand', [x, this.concat(batchSize, 1, newLength, length)]);
-    const parts = [expanded(past, capacity), expanded(ahead, newLength)];
-    this.mask = graph.node('Concat', parts, { axis: { int: -1 } });
+    this.pastIndices = upTo(capacity);
+    this.newIndices = upTo(newLength);
+    this.positions = graph.node('Add', [this.unsqueeze('past.length', 1), this.newIndices]);
+    const maskShape = (length: string) => this.concat(batchSize, 1, newLength, length);
+    this.maskShapes = [maskShape(capacity), maskShape(newLength)];
   }
 
   embed(weight: string): string {
@@ -98,7 +98,7 @@ export class CachedOperations implements DecoderOperations<string> {
     const queries = this.grouped(this.rotate(this.splitHeads(scaled, heads)));
     const product = (keys: string) => graph.microsoftNode('FusedMatMul', [queries, keys], { transB: { int: 1 } });
     const scores = graph.node('Concat', [product(pastKey), product(newKey)], { axis: { int: -1 } });
-    const masked = graph.node('Add', [this.perHead(scores), this.mask]);
+    const masked = graph.node('Add', [this.perHead(scores), this.mask(layerWindow(this.config, layer))]);
     const weights = this.grouped(graph.node('Softmax', [masked], { axis: { int: -1 } }));
     const [past, fresh] = [graph.freshName('pastWeights'), graph.freshName('newWeights')];
     graph.nodeInto('Split', [weights, this.lengths], { axis: { int: -1 } }, [past, fresh]);
@@ -141,6 +141,33 @@ export class CachedOperations implements DecoderOperations<string> {
     const low = this.graph.microsoftNode('FusedMatMul', [x, a], transposed);
     const term = this.graph.microsoftNode('FusedMatMul', [low, b], transposed);
     return this.graph.node('Squeeze', [term, this.graph.integers([0, 1])]);
+  }
+
+  /**
+   * `[B, 1, S, C + S]`: hides what lies beyond a sequence's end in the cache, what is ahead, and what lies `window` tokens
+   * or more behind unless that is null.
+   */
+  private mask(window: number | null): string {
+    const known = this.masks.get(window);
+    if (known !== undefined) return known;
+    const { graph } = this;
+    const hidden = (condition: string, keys: string, queries: string, shape: string): string => {
+      const behind = (size: number) =>
+        graph.node('LessOrEqual', [keys, graph.node('Sub', [queries, graph.integer(size)])]);
+      const either = window === null ? condition : graph.node('Or', [condition, behind(window)]);
+      const scores = graph.node('Where', [either, graph.float(HIDDEN), graph.float(0)]);
+      return graph.node('Expand', [scores, shape]);
+    };
+    const beyond = graph.node('GreaterOrEqual', [this.pastIndices, this.unsqueeze('past.length', 1, 2, 3)]);
+    const rows = this.unsqueeze(this.newIndices, 1);
+    const columns = this.unsqueeze(this.newIndices, 0);
+    const parts = [
+      hidden(beyond, this.pastIndices, this.unsqueeze(this.positions, 1, 3), this.maskShapes[0]),
+      hidden(graph.node('Less', [rows, columns]), columns, rows, this.maskShapes[1]),
+    ];
+    const mask = graph.node('Concat', parts, { axis: { int: -1 } });
+    this.masks.set(window, mask);
+    return mask;
   }
 
   /** Keys or values in the cache: `[B, kvHeads, C, headDim]`. */

@@ -13,6 +13,20 @@ export type RopeScaling =
       readonly highFrequencyFactor: number;
       /** Tokens the model was pretrained on before the stretch. */
       readonly originalContextLength: number;
+    }
+  /** Stretches only beyond `contextLength`, so within it the frequencies are the default ones. */
+  | { readonly kind: 'dynamic'; readonly factor: number }
+  | {
+      readonly kind: 'yarn';
+      readonly factor: number;
+      readonly originalContextLength: number;
+      /** Turns within the original context from which a frequency is kept, and below which it is stretched. */
+      readonly betaFast: number;
+      readonly betaSlow: number;
+      /** Whether the bounds between these two are rounded to whole dimensions. */
+      readonly truncate: boolean;
+      /** Multiplies every rotated query and key. */
+      readonly attentionFactor: number;
     };
 
 export interface DecoderConfig {
@@ -38,4 +52,11 @@ export interface DecoderConfig {
   readonly qkNorm: boolean;
   /** Biases on q, k and v (Qwen2); never on o. */
   readonly attentionBias: boolean;
+  /** For each layer how many tokens a token sees, itself included, or null for all; absent when every layer sees all. */
+  readonly layerWindows?: readonly (number | null)[];
+}
+
+/** How many tokens a token of this layer sees, itself included; null for all that came before. */
+export function layerWindow(config: DecoderConfig, layer: number): number | null {
+  return config.layerWindows?.[layer] ?? null;
 }

@@ -31,7 +31,8 @@ for (const name of FIXTURES) {
       assert.ok(tokens !== undefined);
       const reference = expectedLogits(fixture.expected.get(`${kind}.logits`), [tokens])[0]!;
       const batch = await CachedBatch.open(fixture, kind === 'adapter' ? [fixture.adapter] : undefined, 1);
-      const prompt = 3;
+      // Longer than every window, so that the prompt and the steps after it both meet it.
+      const prompt = 9;
       const [afterPrompt] = await batch.append([tokens.slice(0, prompt)]);
       assert.ok(greatestDifference(afterPrompt!, reference[prompt - 1]!) <= TOLERANCE, 'after the prompt');
       for (let index = prompt; index < tokens.length; index += 1) {
@@ -61,16 +62,23 @@ void test('a ragged batch with another adapter in each row decodes as each row a
   }
 });
 
-void test('a prompt may enter the cache in pieces, and a zero adapter changes nothing', async () => {
-  const model = { config: TINY_CONFIG, weights: randomWeights(TINY_CONFIG, 1) };
-  const tokens = [1, 2, 3, 4, 5, 6, 7, 8, 9];
-  const whole = await CachedBatch.open(model, undefined, 1);
-  const pieces = await CachedBatch.open(model, [null], 1);
-  const [expected] = await whole.append([tokens]);
-  await pieces.append([tokens.slice(0, 4)]);
-  const [actual] = await pieces.append([tokens.slice(4)]);
-  assert.ok(greatestDifference(actual!, expected!) <= 1e-5);
-});
+for (const layerWindows of [
+  [null, null],
+  [3, null],
+  [2, 6],
+]) {
+  void test(`a prompt may enter the cache in pieces, with windows ${layerWindows.join()}; a zero adapter changes nothing`, async () => {
+    const config = { ...TINY_CONFIG, layerWindows };
+    const model = { config, weights: randomWeights(config, 1) };
+    const tokens = [1, 2, 3, 4, 5, 6, 7, 8, 9];
+    const whole = await CachedBatch.open(model, undefined, 1);
+    const pieces = await CachedBatch.open(model, [null], 1);
+    const [expected] = await whole.append([tokens]);
+    await pieces.append([tokens.slice(0, 4)]);
+    const [actual] = await pieces.append([tokens.slice(4)]);
+    assert.ok(greatestDifference(actual!, expected!) <= 1e-5);
+  });
+}
 
 void test('a missing or misshapen weight is named', () => {
   const weights = new Map(randomWeights(TINY_CONFIG, 1));

@@ -34,7 +34,8 @@ export function decode<V>(config: DecoderConfig, operations: DecoderOperations<V
   return operations.rmsNorm(hidden, FINAL_NORM);
 }
 
-function decodeLayer<V>(config: DecoderConfig, operations: DecoderOperations<V>, layer: number, residual: V): V {
+/** One layer; of the last one only the selected rows come out. */
+export function decodeLayer<V>(config: DecoderConfig, operations: DecoderOperations<V>, layer: number, residual: V): V {
   const prefix = `model.layers.${layer}`;
 
   const attentionInput = operations.rmsNorm(residual, `${prefix}.input_layernorm.weight`);

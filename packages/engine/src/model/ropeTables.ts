@@ -5,6 +5,8 @@
 import type { DecoderConfig, RopeScaling } from './config.js';
 import type { WeightTensor } from './weights.js';
 
+type YarnScaling = Extract<RopeScaling, { kind: 'yarn' }>;
+
 export interface RopeTables {
   /** `[contextLength, headDim / 2]` */
   readonly cos: WeightTensor;
@@ -15,31 +17,39 @@ export interface RopeTables {
 /** Radians per token for each pair of dimensions, `headDim / 2` of them, in decreasing order. */
 export function inverseFrequencies(config: Pick<DecoderConfig, 'headDim' | 'ropeTheta' | 'ropeScaling'>): number[] {
   const half = config.headDim / 2;
-  return Array.from({ length: half }, (_, index) =>
-    scaleFrequency(config.ropeTheta ** (-index / half), config.ropeScaling),
-  );
+  const frequencies = Array.from({ length: half }, (_, index) => config.ropeTheta ** (-index / half));
+  const { ropeScaling: scaling } = config;
+  if (scaling.kind === 'yarn') return yarnFrequencies(frequencies, config.ropeTheta, scaling);
+  return frequencies.map((frequency) => scaleFrequency(frequency, scaling));
+}
+
+/** What rotated queries and keys are multiplied by; it is in the tables already. */
+export function rotationScale(scaling: RopeScaling): number {
+  return scaling.kind === 'yarn' ? scaling.attentionFactor : 1;
 }
 
 /** Angles are rounded to float32 as the reference implementation rounds them. */
 export function ropeTables(config: DecoderConfig): RopeTables {
   const frequencies = inverseFrequencies(config).map(Math.fround);
   const half = frequencies.length;
+  const scale = rotationScale(config.ropeScaling);
   const shape = [config.contextLength, half];
   const cos = new Float32Array(config.contextLength * half);
   const sin = new Float32Array(config.contextLength * half);
   for (let position = 0; position < config.contextLength; position += 1) {
     for (const [index, frequency] of frequencies.entries()) {
       const angle = Math.fround(position * frequency);
-      cos[position * half + index] = Math.cos(angle);
-      sin[position * half + index] = Math.sin(angle);
+      cos[position * half + index] = Math.cos(angle) * scale;
+      sin[position * half + index] = Math.sin(angle) * scale;
     }
   }
   return { cos: { shape, data: cos }, sin: { shape, data: sin } };
 }
 
-function scaleFrequency(frequency: number, scaling: RopeScaling): number {
+function scaleFrequency(frequency: number, scaling: Exclude<RopeScaling, YarnScaling>): number {
   switch (scaling.kind) {
     case 'default':
+    case 'dynamic':
       return frequency;
     case 'linear':
       return frequency / scaling.factor;
@@ -51,4 +61,22 @@ function scaleFrequency(frequency: number, scaling: RopeScaling): number {
       return frequency * (kept + (1 - kept) / scaling.factor);
     }
   }
+}
+
+/**
+ * YaRN (Peng et al. 2023, https://arxiv.org/abs/2309.00071, section 3.2): dimensions that turn often are kept, those
+ * that turn seldom are stretched, with a linear ramp between.
+ */
+function yarnFrequencies(frequencies: readonly number[], theta: number, scaling: YarnScaling): number[] {
+  const width = 2 * frequencies.length;
+  const dimensionOf = (turns: number) =>
+    (width * Math.log(scaling.originalContextLength / (turns * 2 * Math.PI))) / (2 * Math.log(theta));
+  const [fast, slow] = [dimensionOf(scaling.betaFast), dimensionOf(scaling.betaSlow)];
+  const low = Math.max(scaling.truncate ? Math.floor(fast) : fast, 0);
+  const bound = Math.min(scaling.truncate ? Math.ceil(slow) : slow, width - 1);
+  const high = low === bound ? bound + 0.001 : bound;
+  return frequencies.map((frequency, index) => {
+    const stretched = Math.min(1, Math.max(0, (index - low) / (high - low)));
+    return (frequency / scaling.factor) * stretched + frequency * (1 - stretched);
+  });
 }

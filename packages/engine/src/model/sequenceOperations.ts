@@ -15,7 +15,7 @@ import {
   type Rotation,
 } from '../autodiff/operations.js';
 import type { Tape, Value } from '../autodiff/tape.js';
-import type { DecoderConfig } from './config.js';
+import { layerWindow, type DecoderConfig } from './config.js';
 import type { DecoderOperations } from './decoder.js';
 import { ROPE_COS, ROPE_SIN, type WeightInputs } from './inputs.js';
 import { hasBias, projectionName, type Projection } from './weights.js';
@@ -28,19 +28,25 @@ const HIDDEN = -1e9;
 
 /**
  * Values are matrices `[B * T, width]` over the graph input `ids` `[B, T]`. Rows are right-padded: as no
- * token looks ahead, padding has no influence on the tokens before it.
+ * token looks ahead, padding has no influence on the tokens before it. In a packed batch each row holds several
+ * sequences, told apart by `segments`, with the index of each token in its own sequence in `places`.
  */
 export class SequenceOperations implements DecoderOperations<Value> {
   private readonly batch: string;
   private readonly length: string;
   private readonly rotation: Rotation;
-  private readonly shapes: AttentionShapes;
+  private readonly shapes: Omit<AttentionShapes, 'mask'>;
+  /** Masks by window. */
+  private readonly masks = new Map<number | null, string>();
+  private readonly indices: string;
+  private readonly segments: string | undefined;
 
   constructor(
     private readonly tape: Tape,
     private readonly config: DecoderConfig,
     private readonly inputs: WeightInputs,
     private readonly lora: LoraLookup,
+    packed = false,
   ) {
     const { graph } = tape;
     const shape = graph.node('Shape', ['ids']);
@@ -48,9 +54,13 @@ export class SequenceOperations implements DecoderOperations<Value> {
     this.batch = graph.node('Slice', slice(0));
     this.length = graph.node('Slice', slice(1));
     const length = graph.node('Squeeze', [this.length]);
-    const indices = graph.node('Range', [graph.integer(0), length, graph.integer(1)]);
-    this.rotation = this.buildRotation(graph.node('Expand', [this.unsqueeze(indices, 0), shape]));
-    this.shapes = this.buildShapes(indices);
+    this.indices = graph.node('Range', [graph.integer(0), length, graph.integer(1)]);
+    this.segments = packed ? graph.input('segments', 'int64', ['B', 'T']) : undefined;
+    const counted = packed
+      ? graph.input('places', 'int64', ['B', 'T'])
+      : graph.node('Expand', [this.unsqueeze(this.indices, 0), shape]);
+    this.rotation = this.buildRotation(counted);
+    this.shapes = this.buildShapes();
   }
 
   embed(weight: string): Value {
@@ -76,7 +86,7 @@ export class SequenceOperations implements DecoderOperations<Value> {
     return lora === undefined ? linear(this.tape, x, weight, bias) : loraLinear(this.tape, x, weight, bias, lora);
   }
 
-  attention(query: Value, key: Value, value: Value): Value {
+  attention(query: Value, key: Value, value: Value, layer: number): Value {
     const { heads, kvHeads, headDim } = this.config;
     const group = this.tape.graph.node('Mul', [this.length, this.tape.graph.integers([heads / kvHeads])]);
     const perHead = this.concat(this.batch, heads, this.length, headDim);
@@ -86,7 +96,10 @@ export class SequenceOperations implements DecoderOperations<Value> {
       key: rotate(this.tape, this.splitHeads(key, kvHeads), this.rotation),
       value: this.splitHeads(value, kvHeads),
     };
-    const attended = attention(this.tape, operands, headDim, this.shapes);
+    const attended = attention(this.tape, operands, headDim, {
+      ...this.shapes,
+      mask: this.mask(layerWindow(this.config, layer)),
+    });
     const byToken = transpose(this.tape, reshape(this.tape, attended, perHead, grouped), [0, 2, 1, 3]);
     return reshape(this.tape, byToken, this.rowShape(heads * headDim), this.tokenShape(heads));
   }
@@ -117,17 +130,37 @@ export class SequenceOperations implements DecoderOperations<Value> {
     return { positions, cos, sin, negativeSin: graph.node('Neg', [sin]) };
   }
 
-  private buildShapes(indices: string): AttentionShapes {
+  private buildShapes(): Omit<AttentionShapes, 'mask'> {
     const { graph } = this.tape;
     const { heads, kvHeads } = this.config;
     const group = heads / kvHeads;
     const rows = graph.node('Mul', [this.length, graph.integers([group])]);
-    const ahead = graph.node('Less', [this.unsqueeze(indices, 1), this.unsqueeze(indices, 0)]);
     return {
       grouped: this.concat(this.batch, kvHeads, rows, this.length),
       perHead: this.concat(this.batch, kvHeads, group, this.length, this.length),
-      mask: graph.node('Where', [ahead, graph.float(HIDDEN), graph.float(0)]),
     };
+  }
+
+  /** Hides what is ahead, what is another sequence's, and what lies `window` tokens or more behind unless that is null. */
+  private mask(window: number | null): string {
+    const known = this.masks.get(window);
+    if (known !== undefined) return known;
+    const { graph } = this.tape;
+    const [query, key] = [this.unsqueeze(this.indices, 1), this.unsqueeze(this.indices, 0)];
+    let hidden = graph.node('Less', [query, key]);
+    if (window !== null) {
+      const last = graph.node('Sub', [query, graph.integer(window)]);
+      hidden = graph.node('Or', [hidden, graph.node('LessOrEqual', [key, last])]);
+    }
+    if (this.segments !== undefined) {
+      const unsqueezed = (...axes: readonly number[]) =>
+        graph.node('Unsqueeze', [this.segments ?? '', graph.integers(axes)]);
+      const same = graph.node('Equal', [unsqueezed(1, 2, 4), unsqueezed(1, 2, 3)]);
+      hidden = graph.node('Or', [hidden, graph.node('Not', [same])]);
+    }
+    const mask = graph.node('Where', [hidden, graph.float(HIDDEN), graph.float(0)]);
+    this.masks.set(window, mask);
+    return mask;
   }
 
   private tokenShape(heads: number): string {

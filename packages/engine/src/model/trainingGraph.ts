@@ -1,75 +1,74 @@
 /** The graph of one training step: loss and gradients of every LoRA matrix. */
-import { crossEntropy } from '../autodiff/crossEntropy.js';
+import { crossEntropy, type Targets } from '../autodiff/crossEntropy.js';
 import { linear } from '../autodiff/operations.js';
 import { Tape, type Value } from '../autodiff/tape.js';
-import { EngineError } from '../engine.js';
 import { GraphBuilder } from '../onnx/graphBuilder.js';
 import type { DecoderConfig } from './config.js';
 import { decode } from './decoder.js';
 import { WeightInputs } from './inputs.js';
+import { LoraParameters } from './loraParameters.js';
 import { SequenceOperations } from './sequenceOperations.js';
-import { headName, loraName, loraTensorSpecs } from './weights.js';
+import { headName, type LoraModule } from './weights.js';
 
 export interface TrainingGraphOptions {
-  readonly rank: number;
-  /** LoRA's alpha; the low-rank term is multiplied by alpha / rank. */
-  readonly alpha: number;
+  /** What the adapter changes; see `loraModules`. */
+  readonly modules: readonly LoraModule[];
   /** Without gradients the graph only computes the loss. */
   readonly gradients: boolean;
-}
-
-/** The name of the output that holds the gradient of the LoRA matrix `name`. */
-export function gradientName(name: string): string {
-  return `gradient.${name}`;
+  /** Whether rows hold several sequences; false without a word. */
+  readonly packed?: boolean;
 }
 
 /**
- * A serialised model that reads B sequences and compares N chosen places with their targets.
+ * A serialised model that reads B rows of tokens and compares N chosen places with their targets.
  *
  * Inputs, next to the weights under their own names and the rotary tables (`weightFeeds`):
  * - `ids` int64 `[B, T]`, right-padded with any token.
- * - `positions` int64 `[N]`: supervised places among the B * T rows; row b * T + t predicts the token
- *   t + 1 of sequence b.
+ * - with `packed`, `segments` int64 `[B, T]`: which sequence of its row a token belongs to; and `places` int64
+ *   `[B, T]`: its index in that sequence. Without, each row is one sequence.
+ * - `positions` int64 `[N]`: supervised places among the B * T tokens; place b * T + t predicts the token
+ *   t + 1 of row b.
  * - `target.ids` int64 and `target.probabilities` float32 `[N, K]`, and `weights` float32 `[N]`: see `Targets`.
- * - for every projection `<name>.lora_A` `[rank, in]` and `<name>.lora_B` `[out, rank]`.
+ * - for every module `<name>.lora_A` `[rank, in]` and `<name>.lora_B` `[out, rank]`.
  *
- * Outputs: `loss` float32 scalar and, with `gradients`, `gradient.<name>` for each LoRA matrix in its shape.
+ * Outputs: `loss` float32 scalar and, with `gradients`, `gradient.<name>` (`gradientName`) for each LoRA matrix in its shape.
  * Only the N supervised rows pass through the last feed-forward block and the head.
  */
 export function buildTrainingGraph(config: DecoderConfig, options: TrainingGraphOptions): Buffer {
   const graph = new GraphBuilder();
   graph.input('ids', 'int64', ['B', 'T']);
-  graph.input('positions', 'int64', ['N']);
-  const targets = {
-    ids: graph.input('target.ids', 'int64', ['N', 'K']),
-    probabilities: graph.input('target.probabilities', 'float32', ['N', 'K']),
-    weights: graph.input('weights', 'float32', ['N']),
-  };
+  const targets = declareTargets(graph);
   const tape = new Tape(graph);
   const inputs = new WeightInputs(graph, config);
-  const specs = loraTensorSpecs(config, options.rank);
-  const matrices = new Map<string, Value>();
-  for (const { name, shape } of specs) matrices.set(name, tape.parameter(graph.input(name, 'float32', shape)));
-
-  const operations = new SequenceOperations(tape, config, inputs, (layer, projection) => ({
-    a: lookUp(matrices, loraName(layer, projection, 'A')),
-    b: lookUp(matrices, loraName(layer, projection, 'B')),
-    scale: options.alpha / options.rank,
-  }));
-  const logits = linear(tape, decode(config, operations), inputs.weight(headName(config)));
-  const loss = crossEntropy(tape, logits, targets);
-  graph.output('loss', loss.name, 'float32', []);
+  const lora = new LoraParameters(tape, config, options.modules);
+  const operations = new SequenceOperations(tape, config, inputs, lora.pair.bind(lora), options.packed ?? false);
+  const loss = outputLoss(tape, config, inputs, decode(config, operations), targets);
   if (options.gradients) {
     tape.backward(loss);
-    for (const { name, shape } of specs) {
-      graph.output(gradientName(name), tape.gradient(lookUp(matrices, name)), 'float32', shape);
-    }
+    lora.outputGradients();
   }
   return graph.encode();
 }
 
-function lookUp(matrices: ReadonlyMap<string, Value>, name: string): Value {
-  const value = matrices.get(name);
-  if (value === undefined) throw new EngineError('internal', `There is no LoRA matrix ${name}.`);
-  return value;
+/** Declares the supervised places and their targets as inputs. */
+export function declareTargets(graph: GraphBuilder): Targets {
+  graph.input('positions', 'int64', ['N']);
+  return {
+    ids: graph.input('target.ids', 'int64', ['N', 'K']),
+    probabilities: graph.input('target.probabilities', 'float32', ['N', 'K']),
+    weights: graph.input('weights', 'float32', ['N']),
+  };
+}
+
+/** From the normed hidden states of the supervised places to the loss, which becomes an output. */
+export function outputLoss(
+  tape: Tape,
+  config: DecoderConfig,
+  inputs: WeightInputs,
+  hidden: Value,
+  targets: Targets,
+): Value {
+  const loss = crossEntropy(tape, linear(tape, hidden, inputs.weight(headName(config))), targets);
+  tape.graph.output('loss', loss.name, 'float32', []);
+  return loss;
 }

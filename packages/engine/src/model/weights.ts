@@ -89,15 +89,32 @@ export interface LoraTensorSpec {
   readonly shape: readonly [number, number];
 }
 
-/** The LoRA matrices of every projection of every layer, in a fixed order. */
+/** A projection that an adapter changes. */
+export interface LoraModule {
+  readonly layer: number;
+  readonly projection: Projection;
+  readonly rank: number;
+  /** Multiplies the low-rank term. */
+  readonly scale: number;
+}
+
+/** The LoRA matrices of the modules, in their order. */
+export function moduleTensorSpecs(
+  config: DecoderConfig,
+  modules: readonly Omit<LoraModule, 'scale'>[],
+): readonly LoraTensorSpec[] {
+  return modules.flatMap(({ layer, projection, rank }) => {
+    const [out, width] = projectionShape(config, projection);
+    return [
+      { name: loraName(layer, projection, 'A'), matrix: 'A', shape: [rank, width] } as const,
+      { name: loraName(layer, projection, 'B'), matrix: 'B', shape: [out, rank] } as const,
+    ];
+  });
+}
+
+/** The LoRA matrices of every projection of every layer, all of one rank, in a fixed order. */
 export function loraTensorSpecs(config: DecoderConfig, rank: number): readonly LoraTensorSpec[] {
-  const specs: LoraTensorSpec[] = [];
-  for (let layer = 0; layer < config.layers; layer += 1) {
-    for (const projection of PROJECTIONS) {
-      const [out, width] = projectionShape(config, projection);
-      specs.push({ name: loraName(layer, projection, 'A'), matrix: 'A', shape: [rank, width] });
-      specs.push({ name: loraName(layer, projection, 'B'), matrix: 'B', shape: [out, rank] });
-    }
-  }
-  return specs;
+  const layers = Array.from({ length: config.layers }, (_, layer) => layer);
+  const modules = layers.flatMap((layer) => PROJECTIONS.map((projection) => ({ layer, projection, rank })));
+  return moduleTensorSpecs(config, modules);
 }

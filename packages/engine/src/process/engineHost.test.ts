@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { withRandomCheckpoint } from '../testing/randomCheckpoint.js';
 import { EmbeddedEngine } from '../embeddedEngine.js';
+import type { TrainingSession } from '../engine.js';
 import type { ChatPrompt, GenerateRequest } from '../types.js';
 import { startEngineHost } from './engineHost.js';
 import type { EngineExit, EngineHost } from './hostTypes.js';
@@ -66,6 +67,35 @@ suite('an engine in its own process', () => {
       const adapted = await host.score({ ...request, adapter });
       assert.notDeepEqual(adapted, await host.score(request));
       await engine.close();
+    });
+  });
+
+  test('goes on with a training that another process began, to the last bit', async () => {
+    await withHost(async (host, folder) => {
+      const example = await host.encode(prompt, 'Ada Kell.');
+      const batch = [{ sequence: example, weight: 1 }];
+      const options = { parent: null, rank: 2, alpha: 4, seed: 1, clipNorm: 0.5, weightDecay: 0.1 } as const;
+      const steps = async (training: TrainingSession, from: number, to: number): Promise<readonly number[]> => {
+        const losses: number[] = [];
+        for (let step = from; step < to; step += 1) losses.push((await training.step(batch, 1e-2 / (1 + step))).loss);
+        return losses;
+      };
+      const whole = await host.openTraining(options);
+      const losses = await steps(whole, 0, 9);
+      const expected = await whole.save(join(folder, 'whole'));
+
+      const first = await host.openTraining(options);
+      assert.deepEqual(await steps(first, 0, 5), losses.slice(0, 5));
+      await first.snapshot(join(folder, 'snapshot'));
+      const other = await startEngineHost({ modelDir: join(folder, 'model'), threads: 1 });
+      try {
+        const second = await other.openTraining({ resume: join(folder, 'snapshot') });
+        assert.deepEqual(await steps(second, 5, 9), losses.slice(5));
+        const { contentHash } = await second.save(join(folder, 'resumed'));
+        assert.equal(contentHash, expected.contentHash);
+      } finally {
+        await other.close();
+      }
     });
   });
 

@@ -5,6 +5,7 @@ import type {
   GenerateRequest,
   GenerateResult,
   ModelDescription,
+  ResumeOptions,
   ScoreRequest,
   SequenceScore,
   TokenSequence,
@@ -76,7 +77,7 @@ class ProcessHost implements EngineHost {
     return this.call('score', [request], options);
   }
 
-  async openTraining(options: TrainingOptions): Promise<TrainingSession> {
+  async openTraining(options: TrainingOptions | ResumeOptions): Promise<TrainingSession> {
     const engineProcess = await this.running();
     const id = await engineProcess.call('openTraining', [options]);
     return {
@@ -84,6 +85,7 @@ class ProcessHost implements EngineHost {
         engineProcess.call('trainingStep', [id, batch, learningRate], callOptions),
       evaluate: (batch, callOptions) => engineProcess.call('trainingEvaluate', [id, batch], callOptions),
       save: (folder) => engineProcess.call('trainingSave', [id, folder]),
+      snapshot: (folder) => engineProcess.call('trainingSnapshot', [id, folder]),
       // With its process the session has ended already.
       close: async () => (engineProcess.alive ? engineProcess.call('trainingClose', [id]) : undefined),
     };

@@ -63,6 +63,10 @@ export class EngineServer {
         const [id, folder] = call.args;
         return this.training(id).save(folder);
       }
+      case 'trainingSnapshot': {
+        const [id, folder] = call.args;
+        return this.training(id).snapshot(folder);
+      }
       case 'trainingClose':
         return this.closeTraining(...call.args);
     }

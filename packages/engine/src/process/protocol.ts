@@ -10,6 +10,7 @@ import type {
   GenerateRequest,
   GenerateResult,
   ModelDescription,
+  ResumeOptions,
   ScoreRequest,
   SequenceScore,
   StepResult,
@@ -27,10 +28,11 @@ export interface RemoteMethods {
   encode(prompt: ChatPrompt, completion: string): TokenSequence;
   generate(request: GenerateRequest): GenerateResult;
   score(request: ScoreRequest): readonly SequenceScore[];
-  openTraining(options: TrainingOptions): number;
+  openTraining(options: TrainingOptions | ResumeOptions): number;
   trainingStep(session: number, batch: Batch, learningRate: number): StepResult;
   trainingEvaluate(session: number, batch: Batch): StepResult;
   trainingSave(session: number, folder: string): AdapterReference & { readonly sizeBytes: number };
+  trainingSnapshot(session: number, folder: string): undefined;
   trainingClose(session: number): undefined;
 }
 

@@ -9,13 +9,24 @@ import { readAdapter } from '../adapters/adapterFolder.js';
 import { CONFIG_FILE, contentHash, WEIGHTS_FILE } from '../adapters/contentHash.js';
 import type { LoraAdapter } from '../adapters/loraAdapter.js';
 import { readModelConfig } from '../checkpoint/modelConfig.js';
+import { loadWeights } from '../checkpoint/weightFiles.js';
 import { readHeaderFrom, readTensorFrom, type FloatTensor } from '../checkpoint/safetensors.js';
 import type { DecoderConfig } from '../model/config.js';
 import { decoderWeightShapes, type DecoderWeights } from '../model/weights.js';
 import { createRandom } from '../random.js';
 import type { AdapterReference, TrainingExample } from '../types.js';
 
-export const FIXTURES = ['llama-untied', 'mistral-linear', 'qwen2-bias', 'qwen3-tied'] as const;
+export const FIXTURES = [
+  'llama-untied',
+  'mistral-linear',
+  'qwen2-bias',
+  'qwen3-tied',
+  'llama-yarn',
+  'llama-dynamic',
+  'mistral-window',
+  'qwen2-window',
+  'qwen3-window',
+] as const;
 
 export interface Fixture {
   readonly config: DecoderConfig;
@@ -43,7 +54,7 @@ export async function loadFixture(name: (typeof FIXTURES)[number]): Promise<Fixt
     TrainingExample['sequence'])[];
   return {
     config,
-    weights: readTensors(path.join(folder, 'model.safetensors')),
+    weights: await loadWeights(folder, config),
     adapter: await readAdapter(adapterReference, config),
     adapterReference,
     examples: cases.map(({ tokens, targetStart, ...rest }) => ({ sequence: { tokens, targetStart }, ...rest })),

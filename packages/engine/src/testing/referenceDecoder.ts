@@ -2,7 +2,8 @@
  * The decoder in plain loops over float64 numbers: slow, independent of ONNX and of the graphs, and close
  * to the formulas of the papers. Base weights only.
  */
-import { inverseFrequencies } from '../model/ropeTables.js';
+import { layerWindow } from '../model/config.js';
+import { inverseFrequencies, rotationScale } from '../model/ropeTables.js';
 import { headName } from '../model/weights.js';
 import type { TestModel } from './runs.js';
 
@@ -28,7 +29,7 @@ export function referenceLogits({ config, weights }: TestModel, tokens: readonly
       chunks(x, headDim).map((head) => {
         if (norm === null) return head;
         const normed = config.qkNorm ? rmsNorm(head, weight(`${prefix}self_attn.${norm}.weight`), epsilon) : head;
-        return rotate(normed, position, frequencies);
+        return rotate(normed, position, frequencies).map((value) => value * rotationScale(config.ropeScaling));
       });
     const inputs = stream.map((x) => rmsNorm(x, weight(`${prefix}input_layernorm.weight`), epsilon));
     const queries = inputs.map((x, position) => splitHeads(project(x, 'self_attn.q_proj'), 'q_norm', position));
@@ -37,12 +38,10 @@ export function referenceLogits({ config, weights }: TestModel, tokens: readonly
     const attended = queries.map((query, position) =>
       query.flatMap((head, index) => {
         const shared = Math.floor((index * kvHeads) / heads);
-        const past = keys.slice(0, position + 1).map((key) => key[shared] ?? []);
-        return attend(
-          head,
-          past,
-          values.map((value) => value[shared] ?? []),
-        );
+        const first = Math.max(0, position + 1 - (layerWindow(config, layer) ?? Infinity));
+        const seen = (vectors: readonly Vector[][]) =>
+          vectors.slice(first, position + 1).map((vector) => vector[shared] ?? []);
+        return attend(head, seen(keys), seen(values));
       }),
     );
     stream = stream.map((x, position) => sum(x, project(attended[position] ?? [], 'self_attn.o_proj')));

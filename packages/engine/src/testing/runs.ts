@@ -1,6 +1,6 @@
 /** Running the decoder's graphs directly, for tests of the graphs themselves. */
 import { Tensor, type InferenceSession } from 'onnxruntime-node';
-import { scaledMatrices, type LoraAdapter } from '../adapters/loraAdapter.js';
+import { uniformMatrices, type LoraAdapter } from '../adapters/loraAdapter.js';
 import { RowAdapters } from '../generation/adapterFeeds.js';
 import { KvCache } from '../generation/kvCache.js';
 import type { DecoderConfig } from '../model/config.js';
@@ -34,7 +34,7 @@ export async function scoreEverything(
     targets: new Tensor('int64', new BigInt64Array(places.length), [places.length]),
     k: new Tensor('int64', BigInt64Array.of(BigInt(config.vocabularySize)), [1]),
   };
-  for (const [name, { shape, data }] of adapter === null ? [] : scaledMatrices(adapter)) {
+  for (const [name, { shape, data }] of adapter === null ? [] : uniformMatrices(adapter, config).matrices) {
     feeds[name] = new Tensor('float32', data, shape);
   }
   const outputs = await session.run(feeds);
@@ -83,7 +83,7 @@ export class CachedBatch {
     const constants = servingConstants(graph.constants, feeds, quantized);
     const session = await createSession(graph.model, { threads: 1, constants });
     const loaded = adapters?.map((adapter) =>
-      adapter === null ? null : { contentHash: '', rank: adapter.rank, matrices: scaledMatrices(adapter) },
+      adapter === null ? null : { contentHash: '', ...uniformMatrices(adapter, config) },
     );
     const adapterFeeds = loaded === undefined ? {} : new RowAdapters(config).feeds(loaded);
     return new CachedBatch(session, feeds, config, adapterFeeds, batchSize);

@@ -1,6 +1,7 @@
 import type { JsonFields } from '../checkpoint/jsonFields.js';
 import { isJsonObject } from '../checkpoint/jsonFields.js';
 import { EngineError } from '../engine.js';
+import { isTokenId } from './vocabulary.js';
 
 /** A token that `tokenizer.json` lists beside the model's own vocabulary, matched as one piece of text. */
 export interface AddedToken {
@@ -28,7 +29,7 @@ export function readAddedTokens(tokenizerJson: JsonFields): readonly AddedToken[
     const name = `added_tokens[${index}]`;
     if (!isJsonObject(entry)) throw invalid(tokenizerJson, `${name} must be an object`);
     const { id, content } = entry;
-    if (typeof id !== 'number' || !Number.isSafeInteger(id) || id < 0) {
+    if (!isTokenId(id)) {
       throw invalid(tokenizerJson, `${name}.id must be a token id`);
     }
     // A token of one character could not be told apart from the same character in a message.

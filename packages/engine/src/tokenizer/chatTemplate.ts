@@ -112,5 +112,5 @@ function disarmDeep(value: unknown, disarm: (text: string) => string): unknown {
 }
 
 function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return error instanceof Error ? error.message.slice(0, 300) : 'unknown';
 }

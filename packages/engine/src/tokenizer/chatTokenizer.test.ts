@@ -24,12 +24,14 @@ interface TransformersMessage {
 
 interface Fixture {
   sha256: string;
-  texts: { text: string; ids: number[] }[];
+  texts: { text: string; ids: number[]; decoded: string }[];
   conversations: {
     messages: TransformersMessage[];
     tools?: { function: { name: string; description: string; parameters: Record<string, unknown> } }[];
-    rendered: string;
-    ids: number[];
+    /** Absent, as the ids are, where the template refuses the conversation. */
+    rendered?: string;
+    ids?: number[];
+    refusal?: string;
   }[];
 }
 
@@ -68,16 +70,20 @@ function promptOf(conversation: Fixture['conversations'][number]): ChatPrompt {
 
 const user = (content: string): ChatPrompt => ({ messages: [{ role: 'user', content }] });
 
-for (const [name, modelDir] of [
-  ['tiny', TINY],
-  ['base', BASE],
-] as const) {
+const families = ['llama3', 'qwen25', 'qwen3', 'llama2', 'mistral'].map(
+  (name) => [name, join(FIXTURES, name)] as const,
+);
+
+for (const [name, modelDir] of [['tiny', TINY], ['base', BASE], ...families] as const) {
   const absent = !existsSync(join(modelDir, 'tokenizer.json')) || !existsSync(join(FIXTURES, `${name}.json`));
   suite(`tokenizer ${name} agrees with transformers`, { skip: absent && 'no such model here' }, () => {
     test('on texts', async () => {
       const tokenizer = await ChatTokenizer.load(modelDir);
-      for (const { text, ids } of readFixture(name, modelDir).texts) {
+      for (const { text, ids, decoded } of readFixture(name, modelDir).texts) {
         assert.deepEqual(tokenizer.encodeCompletion(text), ids, JSON.stringify(text));
+        // `@huggingface/tokenizers` 0.2.0 loses a byte-order mark when it puts it together from byte tokens.
+        const withoutMark = (string: string) => string.replaceAll('\uFEFF', '');
+        assert.equal(withoutMark(tokenizer.decode(ids)), withoutMark(decoded), JSON.stringify(text));
       }
     });
 
@@ -85,6 +91,15 @@ for (const [name, modelDir] of [
       const tokenizer = await ChatTokenizer.load(modelDir);
       for (const conversation of readFixture(name, modelDir).conversations) {
         const prompt = promptOf(conversation);
+        if (conversation.rendered === undefined || conversation.ids === undefined) {
+          const refusal = conversation.refusal ?? assert.fail('neither rendered nor refused');
+          assert.throws(
+            () => tokenizer.render(prompt),
+            (error) =>
+              error instanceof EngineError && error.code === 'invalid_request' && error.message.includes(refusal),
+          );
+          continue;
+        }
         assert.equal(tokenizer.render(prompt), conversation.rendered);
         assert.deepEqual(tokenizer.encodePrompt(prompt), conversation.ids);
         assert.equal(tokenizer.countTokens(prompt), conversation.ids.length);
@@ -190,7 +205,12 @@ suite('a damaged tokenizer is refused', () => {
   };
   refuses('no tokenizer.json', 'tokenizer.json', null, /tokenizer\.json is missing/);
   refuses('tokenizer.json cut short', 'tokenizer.json', '{"model": {', /tokenizer\.json is not valid JSON/);
-  refuses('tokenizer.json of another kind', 'tokenizer.json', '{"added_tokens": 3}', /added_tokens must be a list/);
+  refuses(
+    'tokenizer.json of another kind',
+    'tokenizer.json',
+    '{"model": {"vocab": {}}, "added_tokens": 3}',
+    /added_tokens must be a list/,
+  );
   refuses('no template', 'chat_template.jinja', null, /chat_template\.jinja is missing/);
   refuses('broken template', 'chat_template.jinja', '{% if %}', /chat template/);
   refuses('unknown end of turn', 'tokenizer_config.json', '{"eos_token": "</s>"}', /eos_token must be one of/);

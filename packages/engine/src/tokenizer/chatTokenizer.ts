@@ -5,6 +5,9 @@ import type { ChatPrompt, TokenSequence } from '../types.js';
 import { ChatTemplate, tokenText } from './chatTemplate.js';
 import { TextCodec } from './textCodec.js';
 
+/** The largest vocabularies in use take about a tenth of this. */
+const MAX_TOKENIZER_BYTES = 2 ** 28;
+
 /**
  * Conversations to token ids, and generated ids to text. Needs the small files of a checkpoint only
  * (`tokenizer.json`, `tokenizer_config.json`, the chat template, `generation_config.json`), so that a process
@@ -22,7 +25,11 @@ export class ChatTokenizer {
 
   /** Opens the tokenizer of the model in `modelDir`; rejects with `checkpoint_invalid`. */
   static async load(modelDir: string): Promise<ChatTokenizer> {
-    const tokenizerJson = await JsonFields.read(join(modelDir, 'tokenizer.json'), 'tokenizer.json');
+    const tokenizerJson = await JsonFields.read(
+      join(modelDir, 'tokenizer.json'),
+      'tokenizer.json',
+      MAX_TOKENIZER_BYTES,
+    );
     const config =
       (await JsonFields.readOptional(join(modelDir, 'tokenizer_config.json'), 'tokenizer_config.json')) ??
       new JsonFields('tokenizer_config.json', {});

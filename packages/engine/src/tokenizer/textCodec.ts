@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { Tokenizer } from '@huggingface/tokenizers';
+import { brief } from '../checkpoint/brief.js';
 import type { JsonFields } from '../checkpoint/jsonFields.js';
 import { EngineError } from '../engine.js';
 import { readAddedTokens, tokenPattern, type AddedToken } from './addedTokens.js';
+import { checkVocabularyIds } from './vocabulary.js';
 
 /**
  * Text to token ids and back, with the one rule that matters for safety: **an added token is produced only
@@ -27,27 +29,26 @@ export class TextCodec {
   private readonly controlIds: ReadonlySet<number>;
   private readonly decoder: Tokenizer;
   private readonly plainEncoder: Tokenizer;
+  private readonly source: string;
 
   constructor(tokenizerJson: JsonFields, tokenizerConfig: JsonFields) {
+    this.source = tokenizerJson.source;
+    checkVocabularyIds(tokenizerJson);
     this.addedTokens = readAddedTokens(tokenizerJson);
     this.addedByContent = new Map(this.addedTokens.map((token) => [token.content, token]));
     this.addedPattern = tokenPattern(this.addedTokens);
     const control = this.addedTokens.filter((token) => token.control);
     this.controlPattern = tokenPattern(control);
     this.controlIds = new Set(control.map((token) => token.id));
-    try {
-      this.decoder = new Tokenizer(tokenizerJson.raw, tokenizerConfig.raw);
-      const ids = [...this.decoder.get_vocab().values()];
-      this.vocabularySize = ids.reduce((largest, id) => Math.max(largest, id), -1) + 1;
-      // The mark doubles as this tokenizer's only added token: put before a text, it says "not the beginning",
-      // which matters to tokenizers that prepend a space to the first piece alone.
-      const sentinel = { id: this.vocabularySize, content: this.mark, special: true, normalized: false };
-      this.plainEncoder = new Tokenizer({ ...tokenizerJson.raw, added_tokens: [sentinel] }, tokenizerConfig.raw);
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      throw new EngineError('checkpoint_invalid', `${tokenizerJson.source}: ${reason}`, { cause: error });
-    }
-    this.refuseSpellableTokens(tokenizerJson.source);
+    this.decoder = this.contained(() => new Tokenizer(tokenizerJson.raw, tokenizerConfig.raw));
+    const ids = [...this.contained(() => this.decoder.get_vocab()).values()];
+    this.vocabularySize = ids.reduce((largest, id) => Math.max(largest, id), -1) + 1;
+    // The mark doubles as this tokenizer's only added token: put before a text, it says "not the beginning",
+    // which matters to tokenizers that prepend a space to the first piece alone.
+    const sentinel = { id: this.vocabularySize, content: this.mark, special: true, normalized: false };
+    const plainJson = { ...tokenizerJson.raw, added_tokens: [sentinel] };
+    this.plainEncoder = this.contained(() => new Tokenizer(plainJson, tokenizerConfig.raw));
+    this.refuseSpellableTokens();
   }
 
   /**
@@ -98,27 +99,45 @@ export class TextCodec {
   decode(ids: readonly number[]): string {
     const textual = ids.filter((id) => !this.controlIds.has(id) && this.decoder.id_to_token(id) !== undefined);
     if (textual.length === 0) return '';
-    return this.decoder.decode(textual, { skip_special_tokens: false, clean_up_tokenization_spaces: false });
+    const options = { skip_special_tokens: false, clean_up_tokenization_spaces: false };
+    return this.contained(() => this.decoder.decode(textual, options));
   }
 
   private encodePlain(text: string, atBeginning: boolean): number[] {
-    const options = { add_special_tokens: false };
-    const ids = atBeginning
-      ? this.plainEncoder.encode(text, options).ids
-      : this.plainEncoder.encode(this.mark + text, options).ids.slice(1);
-    // Vocabularies without all 256 bytes, and without a token for the unknown, leave holes.
+    const ids = this.plainIds(text, atBeginning);
     if (!ids.every(Number.isInteger)) {
       throw new EngineError('invalid_request', 'the text has a character that the tokenizer has no token for');
     }
     return ids;
   }
 
+  /** Vocabularies without all 256 bytes, and without a token for the unknown, leave holes. */
+  private plainIds(text: string, atBeginning: boolean): number[] {
+    const options = { add_special_tokens: false };
+    return this.contained(() =>
+      atBeginning
+        ? this.plainEncoder.encode(text, options).ids
+        : this.plainEncoder.encode(this.mark + text, options).ids.slice(1),
+    );
+  }
+
   /** A vocabulary in which ordinary text can spell a control token would defeat `disarm`. */
-  private refuseSpellableTokens(source: string): void {
+  private refuseSpellableTokens(): void {
     for (const token of this.addedTokens.filter(({ control }) => control)) {
-      if (this.encodePlain(token.content, false).includes(token.id)) {
-        throw new EngineError('checkpoint_invalid', `${source}: ordinary text can spell the token ${token.content}`);
+      if (this.plainIds(token.content, false).includes(token.id)) {
+        const message = `${this.source}: ordinary text can spell the token ${brief(token.content)}`;
+        throw new EngineError('checkpoint_invalid', message);
       }
+    }
+  }
+
+  /** The library looks at some settings only when it uses them. */
+  private contained<T>(use: () => T): T {
+    try {
+      return use();
+    } catch (error) {
+      const reason = error instanceof Error ? error.message.slice(0, 200) : 'unknown';
+      throw new EngineError('checkpoint_invalid', `${this.source}: ${reason}`, { cause: error });
     }
   }
 }

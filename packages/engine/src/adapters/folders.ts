@@ -1,0 +1,53 @@
+/** Reading files of bounded size, and writing folders whole or not at all. */
+import { randomBytes } from 'node:crypto';
+import { mkdir, open, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { readBoundedFile } from '../checkpoint/boundedFile.js';
+import { EngineError } from '../engine.js';
+
+/** @throws EngineError `adapter_invalid` when it is no file, cannot be read, or has more than `maxBytes` bytes. */
+export async function readBounded(file: string, maxBytes: number): Promise<Uint8Array> {
+  const bytes = await readBoundedFile(file, { code: 'adapter_invalid', file }, maxBytes);
+  if (bytes === undefined) throw new EngineError('adapter_invalid', `${file} cannot be read: it is missing.`);
+  return bytes;
+}
+
+/**
+ * Writes a new folder: under a temporary name beside it, synced, then renamed. A crash leaves either the whole folder
+ * or one named `<folder>.partial-…`.
+ * @param files contents by name.
+ * @throws EngineError `internal`, also when there is such a folder already.
+ */
+export async function writeFolder(folder: string, files: Readonly<Record<string, Uint8Array>>): Promise<void> {
+  const partial = `${folder}.partial-${randomBytes(6).toString('hex')}`;
+  try {
+    await mkdir(path.dirname(folder), { recursive: true });
+    await mkdir(partial);
+    for (const [name, bytes] of Object.entries(files)) await writeSynced(path.join(partial, name), bytes);
+    await syncFolder(partial);
+    await rename(partial, folder);
+    await syncFolder(path.dirname(folder));
+  } catch (cause) {
+    await rm(partial, { recursive: true, force: true });
+    throw new EngineError('internal', `The folder ${folder} could not be written.`, { cause });
+  }
+}
+
+async function writeSynced(file: string, bytes: Uint8Array): Promise<void> {
+  const handle = await open(file, 'wx');
+  try {
+    await handle.writeFile(bytes);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

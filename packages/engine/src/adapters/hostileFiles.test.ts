@@ -1,0 +1,66 @@
+/** Whatever is in the files of an adapter: it is read whole, or refused by an error that names the file. */
+import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { freshMatrices, toAdapter } from '../lora/parameters.js';
+import { moduleTensorSpecs } from '../model/weights.js';
+import { referenceTo, temporaryFolder, TINY_CONFIG } from '../testing/fixtures.js';
+import { damagedBytes, damagedJson, jsonText, readOrRefused } from '../testing/hostile.js';
+import { readAdapter, writeAdapter } from './adapterFolder.js';
+import { loraModules, type LoraHyperparameters } from './loraModules.js';
+import { MAX_RANK, parsePeftConfig, serializePeftConfig } from './peftConfig.js';
+
+const LORA: LoraHyperparameters = {
+  rank: 4,
+  alpha: 6,
+  targets: ['q_proj', 'mlp.up_proj', 'down_proj'],
+  layers: [0, 1],
+  rankPattern: new Map([['layers.0.mlp.up_proj', 2]]),
+  alphaPattern: new Map([['q_proj', 3]]),
+  rsLora: true,
+};
+
+void test('adapter_config.json with any part changed is read or refused, and no rank is absurd', async () => {
+  const original = JSON.parse(serializePeftConfig(LORA, 'base').toString()) as unknown;
+  await fc.assert(
+    fc.asyncProperty(damagedJson(original), async (config) => {
+      const read = (): ReturnType<typeof loraModules> =>
+        loraModules(TINY_CONFIG, parsePeftConfig(Buffer.from(jsonText(config))));
+      const modules = await readOrRefused(read, ['adapter_invalid'], /^adapter_config\.json/);
+      for (const { rank, scale } of modules ?? []) {
+        assert.ok(Number.isInteger(rank) && rank >= 1 && rank <= MAX_RANK);
+        assert.ok(Number.isFinite(scale) && scale > 0);
+      }
+    }),
+    { numRuns: 400, includeErrorInReport: true },
+  );
+});
+
+void test('an adapter with bytes of either file changed holds every matrix of its modules, or is refused', async (t) => {
+  const adapter = toAdapter(freshMatrices(TINY_CONFIG, 2, 1), { rank: 2, alpha: 3 });
+  const { folder } = await writeAdapter(path.join(await temporaryFolder(t), 'adapter'), adapter, 'base');
+  for (const name of ['adapter_config.json', 'adapter_model.safetensors']) {
+    const file = path.join(folder, name);
+    const original = await readFile(file);
+    await fc.assert(
+      fc.asyncProperty(damagedBytes(original), async (damaged) => {
+        await writeFile(file, damaged);
+        const read = await readOrRefused(
+          () => readAdapter(referenceTo(folder), TINY_CONFIG),
+          ['adapter_invalid'],
+          /adapter_(config\.json|model\.safetensors)/,
+        );
+        if (read === undefined) return;
+        const specs = moduleTensorSpecs(TINY_CONFIG, loraModules(TINY_CONFIG, read));
+        assert.deepEqual(
+          specs.map((spec) => [spec.name, spec.shape.join()]),
+          [...read.matrices].map(([matrix, { shape }]) => [matrix, shape.join()]),
+        );
+      }),
+      { numRuns: 80, includeErrorInReport: true },
+    );
+    await writeFile(file, original);
+  }
+});

@@ -1,0 +1,46 @@
+/** Files that come from outside: opened only if they are files, and read only if they are not larger than expected. */
+import { constants } from 'node:fs';
+import { open, type FileHandle } from 'node:fs/promises';
+import { EngineError } from '../engine.js';
+import type { ErrorContext } from './safetensors.js';
+
+/** @returns the open file, which the caller closes; `undefined` when there is none. */
+export async function openRegularFile(path: string, { code, file }: ErrorContext): Promise<FileHandle | undefined> {
+  let handle: FileHandle;
+  try {
+    // Without O_NONBLOCK, opening a pipe in place of the file would wait for ever.
+    handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (cause) {
+    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return undefined;
+    throw new EngineError(code, `${file} cannot be read.`, { cause });
+  }
+  try {
+    if ((await handle.stat()).isFile()) return handle;
+  } catch (cause) {
+    await handle.close();
+    throw new EngineError(code, `${file} cannot be read.`, { cause });
+  }
+  await handle.close();
+  throw new EngineError(code, `${file} is not a file.`);
+}
+
+/** @returns the bytes, `undefined` when there is no such file; a file of more than `maxBytes` bytes is refused unread. */
+export async function readBoundedFile(
+  path: string,
+  context: ErrorContext,
+  maxBytes: number,
+): Promise<Uint8Array | undefined> {
+  const handle = await openRegularFile(path, context);
+  if (handle === undefined) return undefined;
+  const { code, file } = context;
+  try {
+    const { size } = await handle.stat();
+    if (size > maxBytes) throw new EngineError(code, `${file} has ${size} bytes; at most ${maxBytes} would fit.`);
+    return await handle.readFile();
+  } catch (cause) {
+    if (cause instanceof EngineError) throw cause;
+    throw new EngineError(code, `${file} cannot be read.`, { cause });
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,172 @@
+/** Whatever is in the files of a checkpoint: it is read, or refused by an error that names the file. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { ChatPrompt } from '../types.js';
+import { ChatTokenizer } from '../tokenizer/chatTokenizer.js';
+import { damagedBytes, damagedJson, jsonText, readOrRefused } from '../testing/hostile.js';
+import { TINY_CONFIG, withRandomCheckpoint } from '../testing/randomCheckpoint.js';
+import { openCheckpoint } from './checkpoint.js';
+import { JsonFields, type JsonObject } from './jsonFields.js';
+import { parseModelConfig } from './modelConfig.js';
+import { readHeaderFrom, readTensorFrom, serializeSafetensors } from './safetensors.js';
+
+const FULL_CONFIG = {
+  ...TINY_CONFIG,
+  sliding_window: 64,
+  use_sliding_window: true,
+  max_window_layers: 1,
+  layer_types: ['full_attention', 'sliding_attention'],
+  rope_parameters: {
+    rope_type: 'yarn',
+    rope_theta: 10_000,
+    factor: 4,
+    original_max_position_embeddings: 128,
+    beta_fast: 32,
+    beta_slow: 1,
+    mscale: 1,
+    mscale_all_dim: 1,
+    truncate: true,
+    attention_factor: 1,
+  },
+};
+
+void test('config.json with any part changed is read or refused, and asks for no absurd memory', async () => {
+  await fc.assert(
+    fc.asyncProperty(damagedJson(FULL_CONFIG), async (config) => {
+      const parsed = await readOrRefused(
+        () => parseModelConfig(new JsonFields('config.json', JSON.parse(jsonText(config)) as JsonObject)),
+        ['checkpoint_invalid'],
+        /^config\.json/,
+      );
+      if (parsed === undefined) return;
+      // The rotary tables are what is made from the configuration alone.
+      const { contextLength, headDim, layers, ropeScaling } = parsed.decoder;
+      assert.ok(Math.min(contextLength, 16_384) * headDim <= 2 ** 24);
+      assert.ok(layers <= 1024);
+      for (const value of Object.values(ropeScaling)) assert.ok(typeof value !== 'number' || Number.isFinite(value));
+    }),
+    { numRuns: 400, includeErrorInReport: true },
+  );
+});
+
+void test('a safetensors header with any part changed is read within its file, or refused', async () => {
+  const sample = serializeSafetensors(
+    [
+      ['a', { shape: [2, 2], data: Float32Array.of(1, -2, 3.5, 0) }],
+      ['b', { shape: [3], data: Float32Array.of(7, 8, 9) }],
+    ],
+    { format: 'pt' },
+  );
+  const end = 8 + Number(sample.readBigUInt64LE());
+  const header = JSON.parse(sample.subarray(8, end).toString()) as unknown;
+  const files = fc.oneof(
+    damagedBytes(sample),
+    damagedJson(header).map((damaged) => {
+      const json = Buffer.from(jsonText(damaged));
+      const length = Buffer.alloc(8);
+      length.writeBigUInt64LE(BigInt(json.byteLength));
+      return Buffer.concat([length, json, sample.subarray(end)]);
+    }),
+  );
+  const context = { code: 'checkpoint_invalid', file: 'model.safetensors' } as const;
+  await fc.assert(
+    fc.asyncProperty(files, async (bytes) => {
+      const entries = await readOrRefused(() => readHeaderFrom(bytes, context), [context.code], /^model\.safetensors/);
+      for (const entry of entries ?? []) {
+        assert.ok(entry.end <= bytes.byteLength);
+        const size = entry.shape.reduce((product, length) => product * length, 1);
+        assert.equal(readTensorFrom(bytes, entry).length, size);
+      }
+    }),
+    { numRuns: 400, includeErrorInReport: true },
+  );
+});
+
+void test('a tensor that is named twice is refused, because its first bytes belong to nothing', () => {
+  const entry = (from: number) => `{"dtype":"F32","shape":[1],"data_offsets":[${from},${from + 4}]}`;
+  const json = Buffer.from(`{"w":${entry(0)},"w":${entry(4)}}`);
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(json.byteLength));
+  const bytes = Buffer.concat([length, json, Buffer.alloc(8)]);
+  const context = { code: 'checkpoint_invalid', file: 'file' } as const;
+  assert.throws(() => readHeaderFrom(bytes, context), { code: 'checkpoint_invalid', message: /gap/ });
+});
+
+const NAMES = /\.(json|safetensors|jinja)|chat template/;
+const PROMPT: ChatPrompt = {
+  messages: [
+    { role: 'system', content: 'Be brief.' },
+    { role: 'user', content: 'Who <think> built it?' },
+  ],
+};
+
+void test('a tokenizer with any part changed counts tokens, or is refused', async () => {
+  await withRandomCheckpoint(async (folder) => {
+    const model = path.join(folder, 'model');
+    for (const name of ['tokenizer.json', 'tokenizer_config.json', 'generation_config.json']) {
+      const original = JSON.parse(await readFile(path.join(model, name), 'utf8')) as unknown;
+      await fc.assert(
+        fc.asyncProperty(damagedJson(original), async (damaged) => {
+          await writeFile(path.join(model, name), jsonText(damaged));
+          const tokenizer = await readOrRefused(() => ChatTokenizer.load(model), ['checkpoint_invalid'], NAMES);
+          if (tokenizer === undefined) return;
+          await readOrRefused(
+            () => tokenizer.decode(tokenizer.encodePrompt(PROMPT)),
+            ['invalid_request', 'checkpoint_invalid'],
+            /\w/,
+          );
+        }),
+        { numRuns: 30, includeErrorInReport: true },
+      );
+      await writeFile(path.join(model, name), JSON.stringify(original));
+    }
+  });
+});
+
+void test('a folder with bytes of any file changed is opened or refused, naming a file', async () => {
+  await withRandomCheckpoint(async (folder) => {
+    const model = path.join(folder, 'model');
+    for (const name of ['config.json', 'model.safetensors', 'tokenizer_config.json', 'chat_template.jinja']) {
+      const original = await readFile(path.join(model, name));
+      await fc.assert(
+        fc.asyncProperty(damagedBytes(original), async (damaged) => {
+          await writeFile(path.join(model, name), damaged);
+          await readOrRefused(() => openCheckpoint(model), ['checkpoint_invalid'], NAMES);
+        }),
+        { numRuns: 30, includeErrorInReport: true },
+      );
+      await writeFile(path.join(model, name), original);
+    }
+  });
+});
+
+void test('a pipe, a folder or a file of absurd size in the place of a file is refused unread', async () => {
+  await withRandomCheckpoint(async (folder) => {
+    const model = path.join(folder, 'model');
+    const refuses = (message: RegExp) =>
+      assert.rejects(openCheckpoint(model), { name: 'EngineError', code: 'checkpoint_invalid', message });
+    for (const name of ['model.safetensors', 'chat_template.jinja', 'tokenizer.json', 'config.json']) {
+      const file = path.join(model, name);
+      const original = await readFile(file);
+      const pattern = name.replace('.', '\\.');
+      await rm(file);
+      if (process.platform !== 'win32') {
+        execFileSync('mkfifo', [file]);
+        await refuses(new RegExp(`${pattern} is not a file`));
+        await rm(file);
+      }
+      await writeFile(file, original);
+      // Holes take no room on the disk.
+      await truncate(file, 2 ** 32);
+      await refuses(
+        name === 'model.safetensors' ? /tensors end at byte/ : new RegExp(`${pattern} has 4294967296 bytes`),
+      );
+      await rm(file);
+      await writeFile(file, original);
+    }
+  });
+});

@@ -1,0 +1,82 @@
+/** Losses and gradients of a run, by one graph for the whole step. */
+import { Tensor, type InferenceSession } from 'onnxruntime-node';
+import { EngineError, type CallOptions } from '../engine.js';
+import type { DecoderConfig } from '../model/config.js';
+import type { Feeds } from '../model/inputs.js';
+import { buildTrainingGraph } from '../model/trainingGraph.js';
+import type { LoraModule } from '../model/weights.js';
+import { createSession } from '../onnx/session.js';
+import type { TrainingRun } from './batch.js';
+
+/** What every run needs besides its own feeds. */
+export interface TrainingInputs {
+  readonly config: DecoderConfig;
+  /** See `weightFeeds`. */
+  readonly weights: Feeds;
+  /** The LoRA matrices by `loraName`. */
+  readonly matrices: Feeds;
+  readonly modules: readonly LoraModule[];
+  /** Threads inside one operator, at least 1. */
+  readonly threads: number;
+}
+
+export interface GradientRunner {
+  /**
+   * @param fetches tensors by `gradientName` that the gradients are written to; the whole-step graph computes none
+   *   when there are none.
+   * @returns the loss.
+   * @throws EngineError `cancelled` before a graph is run.
+   */
+  run(run: TrainingRun, fetches: Feeds, options: CallOptions): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** Sessions made when they are first needed. */
+export class SessionCache {
+  private readonly sessions = new Map<string, InferenceSession>();
+
+  constructor(private readonly threads: number) {}
+
+  async get(key: string, build: () => Buffer): Promise<InferenceSession> {
+    let session = this.sessions.get(key);
+    if (session === undefined) {
+      session = await createSession(build(), { threads: this.threads });
+      this.sessions.set(key, session);
+    }
+    return session;
+  }
+
+  async close(): Promise<void> {
+    const sessions = [...this.sessions.values()];
+    this.sessions.clear();
+    for (const session of sessions) await session.release();
+  }
+}
+
+export class WholeGradientRunner implements GradientRunner {
+  private readonly sessions: SessionCache;
+
+  constructor(private readonly inputs: TrainingInputs) {
+    this.sessions = new SessionCache(inputs.threads);
+  }
+
+  async run({ feeds, packed }: TrainingRun, fetches: Feeds, options: CallOptions): Promise<number> {
+    const { config, modules, weights, matrices } = this.inputs;
+    const gradients = Object.keys(fetches).length > 0;
+    const session = await this.sessions.get(`${gradients} ${packed}`, () =>
+      buildTrainingGraph(config, { modules, gradients, packed }),
+    );
+    throwIfCancelled(options);
+    const loss = new Float32Array(1);
+    await session.run({ ...weights, ...matrices, ...feeds }, { ...fetches, loss: new Tensor('float32', loss, []) });
+    return loss[0] ?? NaN;
+  }
+
+  close(): Promise<void> {
+    return this.sessions.close();
+  }
+}
+
+export function throwIfCancelled({ signal }: CallOptions): void {
+  if (signal?.aborted === true) throw new EngineError('cancelled', 'The training call was cancelled.');
+}

@@ -1,0 +1,144 @@
+/** Both ways to compute a step against `peft`, and against each other. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Tensor } from 'onnxruntime-node';
+import { loraModules, type LoraHyperparameters } from '../adapters/loraModules.js';
+import type { FloatTensor } from '../checkpoint/safetensors.js';
+import type { DecoderConfig } from '../model/config.js';
+import { weightFeeds } from '../model/inputs.js';
+import { gradientName } from '../model/loraParameters.js';
+import { moduleTensorSpecs } from '../model/weights.js';
+import { FIXTURES, loadFixture, randomWeights, relativeError, TINY_CONFIG } from '../testing/fixtures.js';
+import type { TrainingExample } from '../types.js';
+import { buildBatch, type TrainingRun } from './batch.js';
+import { WholeGradientRunner, type GradientRunner, type TrainingInputs } from './gradientRunner.js';
+import { LayerwiseGradientRunner } from './layerwiseRunner.js';
+import { FlatMatrices, freshMatrices } from './parameters.js';
+
+const RUNNERS = [
+  ['the whole step', WholeGradientRunner],
+  ['layer by layer', LayerwiseGradientRunner],
+] as const;
+
+interface Outcome {
+  readonly loss: number;
+  readonly gradients: FlatMatrices;
+}
+
+async function compute(runner: GradientRunner, inputs: TrainingInputs, run: TrainingRun): Promise<Outcome> {
+  const gradients = new FlatMatrices(moduleTensorSpecs(inputs.config, inputs.modules));
+  const fetches = Object.fromEntries(
+    [...gradients.matrices].map(([name, { shape, data }]) => [gradientName(name), new Tensor('float32', data, shape)]),
+  );
+  const loss = await runner.run(run, fetches, {});
+  await runner.close();
+  return { loss, gradients };
+}
+
+function inputsOf(
+  config: DecoderConfig,
+  weights: TrainingInputs['weights'],
+  lora: LoraHyperparameters,
+  matrices: ReadonlyMap<string, FloatTensor>,
+): TrainingInputs {
+  const feeds = Object.fromEntries(
+    [...matrices].map(([name, { shape, data }]) => [name, new Tensor('float32', data, shape)]),
+  );
+  return { config, weights, matrices: feeds, modules: loraModules(config, lora), threads: 1 };
+}
+
+for (const name of FIXTURES) {
+  for (const kind of ['hard', 'soft'] as const) {
+    for (const [way, Runner] of RUNNERS) {
+      void test(`${name}, ${way}: loss and gradients of ${kind} targets equal those of peft`, async () => {
+        const { config, weights, adapter, examples, expected } = await loadFixture(name);
+        const batch = kind === 'hard' ? examples.map(({ sequence, weight }) => ({ sequence, weight })) : examples;
+        const inputs = inputsOf(config, weightFeeds(config, weights), adapter, adapter.matrices);
+        const run = buildBatch(batch, config).runs[0]!;
+        assert.equal(run.packed, true);
+        const { loss, gradients } = await compute(new Runner(inputs), inputs, run);
+        assert.ok(relativeError(Float32Array.of(loss), expected.get(`${kind}.loss`)!.data) <= 1e-5);
+        const references = [...expected.keys()].filter((key) => key.startsWith(`${kind}.gradient.`));
+        assert.equal(references.length, gradients.matrices.size);
+        for (const [matrix, { data }] of gradients.matrices) {
+          const reference = expected.get(`${kind}.gradient.base_model.model.${matrix}.weight`);
+          const error = relativeError(data, reference!.data);
+          assert.ok(error <= 1e-3, `${matrix}: relative error ${error}`);
+        }
+      });
+    }
+  }
+}
+
+/** Layers of three structures: with a window, adapted otherwise, and like the first. */
+const DEEP: DecoderConfig = { ...TINY_CONFIG, layers: 5, layerWindows: [null, 3, null, null, null] };
+const DEEP_LORA: LoraHyperparameters = { rank: 3, alpha: 5, rankPattern: new Map([['layers.2.mlp.up_proj', 2]]) };
+const EXAMPLES: readonly TrainingExample[] = [
+  { sequence: { tokens: [3, 1, 4, 1, 5, 9, 2, 6, 5, 3], targetStart: 3 }, weight: 1 },
+  { sequence: { tokens: [2, 7, 1, 8, 2], targetStart: 2 }, weight: 2 },
+];
+
+function deepInputs(lora: LoraHyperparameters, config = DEEP): TrainingInputs {
+  const matrices = new FlatMatrices(moduleTensorSpecs(config, loraModules(config, lora)));
+  matrices.values.set(
+    freshMatrices(config, 8, 3)
+      .values.map((x) => x + 0.01)
+      .subarray(0, matrices.values.length),
+  );
+  return inputsOf(config, weightFeeds(config, randomWeights(config, 4)), lora, matrices.matrices);
+}
+
+for (const [name, lora, config] of [
+  ['all layers', DEEP_LORA, DEEP],
+  ['one projection of some layers', { rank: 2, alpha: 1, targets: ['k_proj'], layers: [1, 3] }, DEEP],
+  ['the last layer only', { rank: 2, alpha: 1, layers: [4] }, DEEP],
+  ['a single layer', { rank: 2, alpha: 1 }, { ...TINY_CONFIG, layers: 1 }],
+] as const) {
+  void test(`layer by layer gives the gradients of the whole step: ${name}`, async () => {
+    const inputs = deepInputs(lora, config);
+    const run = buildBatch(EXAMPLES, config).runs[0]!;
+    const whole = await compute(new WholeGradientRunner(inputs), inputs, run);
+    const layers = await compute(new LayerwiseGradientRunner(inputs), inputs, run);
+    assert.ok(Math.abs(layers.loss - whole.loss) <= 1e-6 * whole.loss);
+    for (const [matrix, { data }] of whole.gradients.matrices) {
+      const error = relativeError(layers.gradients.matrices.get(matrix)!.data, data);
+      assert.ok(error <= 1e-6, `${matrix}: relative error ${error}`);
+    }
+  });
+}
+
+void test('sequences that share a row have the loss and gradients that they have alone', async () => {
+  const inputs = deepInputs(DEEP_LORA);
+  const run = buildBatch(EXAMPLES, DEEP).runs[0]!;
+  assert.equal(run.packed, true);
+  const together = await compute(new WholeGradientRunner(inputs), inputs, run);
+  const sum = new Float32Array(together.gradients.values.length);
+  let loss = 0;
+  for (const example of EXAMPLES) {
+    const alone = buildBatch([example], DEEP).runs[0]!;
+    assert.equal(alone.packed, false);
+    const single = await compute(new WholeGradientRunner(inputs), inputs, alone);
+    loss += (single.loss * example.weight) / 3;
+    for (const [index, value] of single.gradients.values.entries()) sum[index]! += (value * example.weight) / 3;
+  }
+  assert.ok(Math.abs(together.loss - loss) <= 1e-6 * loss);
+  assert.ok(relativeError(together.gradients.values, sum) <= 1e-5);
+});
+
+void test('layer by layer, a call is cancelled between layers', async () => {
+  const inputs = deepInputs(DEEP_LORA);
+  const run = buildBatch(EXAMPLES, DEEP).runs[0]!;
+  const runner = new LayerwiseGradientRunner(inputs);
+  // Four layers forward, the top, four layers backward: a fault is injected before each of the nine graphs in turn.
+  for (let reads = 0; reads < 9; reads += 1) {
+    await assert.rejects(runner.run(run, {}, { signal: abortedAfter(reads) }), { code: 'cancelled' });
+  }
+  assert.ok(Number.isFinite(await runner.run(run, {}, { signal: abortedAfter(9) })));
+  await runner.close();
+});
+
+/** Not a signal of the real kind: it reads as aborted once it has been looked at so many times. */
+function abortedAfter(reads: number): AbortSignal {
+  let count = 0;
+  return Object.defineProperty(new AbortController().signal, 'aborted', { get: () => count++ >= reads });
+}

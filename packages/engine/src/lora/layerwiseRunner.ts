@@ -1,0 +1,184 @@
+/** Losses and gradients of a run, one layer at a time: less memory for a second forward pass. */
+import { Tensor, type InferenceSession } from 'onnxruntime-node';
+import { EngineError, type CallOptions } from '../engine.js';
+import { layerWindow } from '../model/config.js';
+import {
+  buildBackwardGraph,
+  buildForwardGraph,
+  buildTopGraph,
+  HIDDEN_GRADIENT,
+  HIDDEN_STATES,
+  NEXT_HIDDEN_GRADIENT,
+  NEXT_HIDDEN_STATES,
+} from '../model/layerGraphs.js';
+import type { Feeds } from '../model/inputs.js';
+import { gradientName } from '../model/loraParameters.js';
+import { EMBEDDING } from '../model/weights.js';
+import type { TrainingRun } from './batch.js';
+import { SessionCache, throwIfCancelled, type GradientRunner, type TrainingInputs } from './gradientRunner.js';
+
+type Fetches = Readonly<Record<string, Tensor | null>>;
+
+export class LayerwiseGradientRunner implements GradientRunner {
+  private readonly sessions: SessionCache;
+  /** For each layer the first one of the same structure, whose graph it shares. */
+  private readonly models: readonly number[];
+  /** The lowest layer that is adapted; nothing below it needs a gradient. */
+  private readonly lowest: number;
+
+  constructor(private readonly inputs: TrainingInputs) {
+    this.sessions = new SessionCache(inputs.threads);
+    const structures = Array.from({ length: inputs.config.layers }, (_, layer) => this.structureOf(layer));
+    this.models = structures.map((structure) => structures.indexOf(structure));
+    this.lowest = Math.min(...inputs.modules.map(({ layer }) => layer));
+  }
+
+  async run(run: TrainingRun, fetches: Feeds, options: CallOptions): Promise<number> {
+    const top = this.inputs.config.layers - 1;
+    const hidden = [this.embed(run)];
+    for (let layer = 0; layer < top; layer += 1) {
+      const next = await this.forward(run, layer, hiddenOf(hidden, layer), options);
+      hidden.push(next);
+    }
+    const loss = new Float32Array(1);
+    let gradient = await this.top(run, hiddenOf(hidden, top), loss, fetches, options);
+    for (let layer = top - 1; layer >= this.lowest; layer -= 1) {
+      hidden.length = layer + 1;
+      gradient = await this.backward(run, layer, hiddenOf(hidden, layer), gradient, fetches, options);
+    }
+    return loss[0] ?? NaN;
+  }
+
+  close(): Promise<void> {
+    return this.sessions.close();
+  }
+
+  /** What two layers must have in common to run through the same graph. */
+  private structureOf(layer: number): string {
+    const { config, modules } = this.inputs;
+    const own = modules.filter((module) => module.layer === layer);
+    const adapted = own.map(({ projection, rank, scale }) => [projection, rank, scale]);
+    // The last layer is part of a graph of its own.
+    return JSON.stringify([layer === config.layers - 1, layerWindow(config, layer), adapted]);
+  }
+
+  /** The embeddings `[rows * length, hiddenSize]` of the run's tokens. */
+  private embed({ feeds, rows, length }: TrainingRun): Tensor {
+    const { config, weights } = this.inputs;
+    const table = weights[EMBEDDING]?.data;
+    const ids = feeds['ids']?.data;
+    if (!(table instanceof Float32Array) || !(ids instanceof BigInt64Array)) {
+      throw new EngineError('internal', 'The embedding or the tokens are missing.');
+    }
+    const width = config.hiddenSize;
+    const hidden = new Float32Array(ids.length * width);
+    for (const [row, id] of ids.entries()) {
+      hidden.set(table.subarray(Number(id) * width, (Number(id) + 1) * width), row * width);
+    }
+    return new Tensor('float32', hidden, [rows * length, width]);
+  }
+
+  private async forward(run: TrainingRun, layer: number, hidden: Tensor, options: CallOptions): Promise<Tensor> {
+    const model = this.models[layer] ?? layer;
+    const { packed } = run;
+    const session = await this.sessions.get(`forward ${model} ${packed}`, () =>
+      buildForwardGraph(this.inputs.config, model, { modules: this.modulesOf(model), packed }),
+    );
+    const feeds = { ...run.feeds, [HIDDEN_STATES]: hidden };
+    const outputs = await this.runLayer(session, layer, feeds, { [NEXT_HIDDEN_STATES]: null }, options);
+    return tensorOf(outputs, NEXT_HIDDEN_STATES);
+  }
+
+  /** Returns the gradient of `hidden`, or `hidden` itself where that is not needed. */
+  private async backward(
+    run: TrainingRun,
+    layer: number,
+    hidden: Tensor,
+    gradient: Tensor,
+    fetches: Feeds,
+    options: CallOptions,
+  ): Promise<Tensor> {
+    const model = this.models[layer] ?? layer;
+    const { packed } = run;
+    const inputGradient = layer > this.lowest;
+    const session = await this.sessions.get(`backward ${model} ${packed} ${inputGradient}`, () =>
+      buildBackwardGraph(this.inputs.config, model, { modules: this.modulesOf(model), packed, inputGradient }),
+    );
+    const feeds = { ...run.feeds, [HIDDEN_STATES]: hidden, [NEXT_HIDDEN_GRADIENT]: gradient };
+    const wanted = { ...this.gradientsOf(layer, fetches), ...(inputGradient ? { [HIDDEN_GRADIENT]: null } : {}) };
+    const outputs = await this.runLayer(session, layer, feeds, wanted, options);
+    return inputGradient ? tensorOf(outputs, HIDDEN_GRADIENT) : hidden;
+  }
+
+  /** As `backward`, for the last layer with the head and the loss, which is written to `loss`. */
+  private async top(
+    run: TrainingRun,
+    hidden: Tensor,
+    loss: Float32Array,
+    fetches: Feeds,
+    options: CallOptions,
+  ): Promise<Tensor> {
+    const layer = this.inputs.config.layers - 1;
+    const { packed } = run;
+    const inputGradient = layer > this.lowest;
+    const session = await this.sessions.get(`top ${packed}`, () =>
+      buildTopGraph(this.inputs.config, { modules: this.modulesOf(layer), packed, inputGradient }),
+    );
+    const feeds = { ...run.feeds, [HIDDEN_STATES]: hidden };
+    const wanted = {
+      ...this.gradientsOf(layer, fetches),
+      ...(inputGradient ? { [HIDDEN_GRADIENT]: null } : {}),
+      loss: new Tensor('float32', loss, []),
+    };
+    const outputs = await this.runLayer(session, layer, feeds, wanted, options);
+    return inputGradient ? tensorOf(outputs, HIDDEN_GRADIENT) : hidden;
+  }
+
+  /** Runs a graph that was built for one layer with the weights of another. */
+  private runLayer(
+    session: InferenceSession,
+    layer: number,
+    local: Feeds,
+    fetches: Fetches,
+    options: CallOptions,
+  ): Promise<InferenceSession.OnnxValueMapType> {
+    throwIfCancelled(options);
+    const { weights, matrices } = this.inputs;
+    const [from, to] = [layerPrefix(this.models[layer] ?? layer), layerPrefix(layer)];
+    const feeds: Record<string, Tensor> = {};
+    for (const name of session.inputNames) {
+      const own = name.startsWith(from) ? to + name.slice(from.length) : name;
+      const tensor = local[name] ?? weights[own] ?? matrices[own];
+      if (tensor === undefined) throw new EngineError('internal', `There is nothing to feed to ${name}.`);
+      feeds[name] = tensor;
+    }
+    return session.run(feeds, fetches);
+  }
+
+  private modulesOf(layer: number): TrainingInputs['modules'] {
+    return this.inputs.modules.filter((module) => module.layer === layer);
+  }
+
+  /** The targets of a layer's gradients, under the names that they have in the graph it shares. */
+  private gradientsOf(layer: number, fetches: Feeds): Feeds {
+    const [from, to] = [gradientName(layerPrefix(layer)), gradientName(layerPrefix(this.models[layer] ?? layer))];
+    const own = Object.entries(fetches).filter(([name]) => name.startsWith(from));
+    return Object.fromEntries(own.map(([name, tensor]) => [to + name.slice(from.length), tensor]));
+  }
+}
+
+function layerPrefix(layer: number): string {
+  return `model.layers.${layer}.`;
+}
+
+function hiddenOf(hidden: readonly Tensor[], layer: number): Tensor {
+  const states = hidden[layer];
+  if (states === undefined) throw new EngineError('internal', `There are no hidden states for layer ${layer}.`);
+  return states;
+}
+
+function tensorOf(outputs: InferenceSession.OnnxValueMapType, name: string): Tensor {
+  const value = outputs[name];
+  if (value === undefined) throw new EngineError('internal', `The graph gave no ${name}.`);
+  return value;
+}

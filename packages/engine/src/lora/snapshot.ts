@@ -1,0 +1,140 @@
+/**
+ * A training on disk: the adapter in PEFT's format and, beside its two files, the optimizer's moments and the settings
+ * that go with them. A training that is read back goes on as if it had never been interrupted.
+ */
+import { createHash } from 'node:crypto';
+import path from 'node:path';
+import { readAdapter } from '../adapters/adapterFolder.js';
+import { CONFIG_FILE, contentHash, WEIGHTS_FILE } from '../adapters/contentHash.js';
+import { readBounded, writeFolder } from '../adapters/folders.js';
+import { serializeMatrices, type LoraAdapter } from '../adapters/loraAdapter.js';
+import { serializePeftConfig } from '../adapters/peftConfig.js';
+import { readHeaderFrom, readTensorFrom, serializeSafetensors } from '../checkpoint/safetensors.js';
+import { EngineError } from '../engine.js';
+import type { DecoderConfig } from '../model/config.js';
+import type { AdamWOptions, AdamWState } from './adamW.js';
+
+const STATE_FILE = 'training.json';
+const MOMENTS_FILE = 'optimizer.safetensors';
+const FORMAT = 1;
+const MAX_STATE_BYTES = 2 ** 16;
+const MAX_MOMENTS_HEADER_BYTES = 2 ** 16;
+
+export interface TrainingSnapshot {
+  readonly adapter: LoraAdapter;
+  readonly optimizer: AdamWState;
+  readonly options: AdamWOptions;
+}
+
+/** @param model identity of the base model; a snapshot goes on with the same one only. */
+export async function writeSnapshot(folder: string, snapshot: TrainingSnapshot, model: string | null): Promise<void> {
+  const { adapter, optimizer, options } = snapshot;
+  const files = { config: serializePeftConfig(adapter, model), weights: serializeMatrices(adapter) };
+  const moments = serializeSafetensors(
+    [
+      ['first_moment', { shape: [optimizer.first.length], data: optimizer.first }],
+      ['second_moment', { shape: [optimizer.second.length], data: optimizer.second }],
+    ],
+    {},
+  );
+  const state = {
+    format: FORMAT,
+    model,
+    adapter_hash: contentHash(files),
+    optimizer_sha256: sha256(moments),
+    steps: optimizer.steps,
+    betas: options.betas,
+    weight_decay: options.weightDecay,
+    // JSON has no infinity.
+    clip_norm: options.clipNorm === Infinity ? null : options.clipNorm,
+  };
+  await writeFolder(folder, {
+    [CONFIG_FILE]: files.config,
+    [WEIGHTS_FILE]: files.weights,
+    [MOMENTS_FILE]: moments,
+    [STATE_FILE]: Buffer.from(`${JSON.stringify(state, null, 2)}\n`, 'utf8'),
+  });
+}
+
+/** @throws EngineError `adapter_invalid` naming the file and the field that is missing, damaged or of another model. */
+export async function readSnapshot(
+  folder: string,
+  config: DecoderConfig,
+  model: string | null,
+): Promise<TrainingSnapshot> {
+  const state = parseState(await readBounded(path.join(folder, STATE_FILE), MAX_STATE_BYTES));
+  if (state.model !== model) throw refused(STATE_FILE, `model is ${String(state.model)}, not ${String(model)}`);
+  const adapter = await readAdapter({ folder, contentHash: state.adapterHash }, config);
+  const size = [...adapter.matrices.values()].reduce((sum, { data }) => sum + data.length, 0);
+  const limit = 2 * size * Float32Array.BYTES_PER_ELEMENT + MAX_MOMENTS_HEADER_BYTES;
+  const bytes = await readBounded(path.join(folder, MOMENTS_FILE), limit);
+  if (sha256(bytes) !== state.optimizerHash) throw refused(MOMENTS_FILE, `has not the hash of ${STATE_FILE}`);
+  const [first, second] = readMoments(bytes, size);
+  return { adapter, optimizer: { first, second, steps: state.steps }, options: state.options };
+}
+
+function readMoments(bytes: Uint8Array, size: number): readonly [Float32Array, Float32Array] {
+  const entries = readHeaderFrom(bytes, { code: 'adapter_invalid', file: MOMENTS_FILE });
+  const read = (name: string): Float32Array => {
+    const entry = entries.find((candidate) => candidate.name === name);
+    if (entry?.shape.join() !== String(size)) throw refused(MOMENTS_FILE, `${name} must have ${size} numbers`);
+    return readTensorFrom(bytes, entry);
+  };
+  return [read('first_moment'), read('second_moment')];
+}
+
+interface State {
+  readonly model: unknown;
+  readonly adapterHash: string;
+  readonly optimizerHash: string;
+  readonly steps: number;
+  readonly options: AdamWOptions;
+}
+
+function parseState(bytes: Uint8Array): State {
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch (cause) {
+    throw new EngineError('adapter_invalid', `${STATE_FILE} is not JSON.`, { cause });
+  }
+  const state: Readonly<Record<string, unknown>> = typeof value === 'object' && value !== null ? { ...value } : {};
+  if (state['format'] !== FORMAT) throw refused(STATE_FILE, `format must be ${FORMAT}`);
+  const number = (name: string, holds: (value: number) => boolean): number => {
+    const found = state[name];
+    if (typeof found !== 'number' || !holds(found)) throw refused(STATE_FILE, `${name} is not a number of its range`);
+    return found;
+  };
+  const text = (name: string): string => {
+    const found = state[name];
+    if (typeof found !== 'string') throw refused(STATE_FILE, `${name} must be a string`);
+    return found;
+  };
+  return {
+    model: state['model'],
+    adapterHash: text('adapter_hash'),
+    optimizerHash: text('optimizer_sha256'),
+    steps: number('steps', (steps) => Number.isSafeInteger(steps) && steps >= 0),
+    options: {
+      betas: readBetas(state['betas']),
+      weightDecay: number('weight_decay', (decay) => Number.isFinite(decay) && decay >= 0),
+      clipNorm: state['clip_norm'] === null ? Infinity : number('clip_norm', (norm) => norm > 0),
+    },
+  };
+}
+
+function readBetas(value: unknown): readonly [number, number] {
+  const isBeta = (item: unknown): item is number => typeof item === 'number' && item >= 0 && item < 1;
+  const list: readonly unknown[] = Array.isArray(value) ? value : [];
+  const [first, second, ...rest] = list;
+  if (isBeta(first) && isBeta(second) && rest.length === 0) return [first, second];
+  throw refused(STATE_FILE, 'betas must be two numbers of at least 0 and below 1');
+}
+
+function sha256(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+function refused(file: string, reason: string): EngineError {
+  return new EngineError('adapter_invalid', `${file}: ${reason}.`);
+}

@@ -1,0 +1,50 @@
+/** The LoRA matrices of a graph under training, as its inputs. */
+import type { LoraPair } from '../autodiff/operations.js';
+import type { Tape, Value } from '../autodiff/tape.js';
+import { EngineError } from '../engine.js';
+import type { DecoderConfig } from './config.js';
+import { loraName, moduleTensorSpecs, type LoraModule, type LoraTensorSpec, type Projection } from './weights.js';
+
+/** The name of the output that holds the gradient of the LoRA matrix `name`. */
+export function gradientName(name: string): string {
+  return `gradient.${name}`;
+}
+
+export class LoraParameters {
+  private readonly specs: readonly LoraTensorSpec[];
+  private readonly values: ReadonlyMap<string, Value>;
+  private readonly scales: ReadonlyMap<string, number>;
+
+  /** Declares the matrices of `modules` as inputs of the graph under their own names. */
+  constructor(
+    private readonly tape: Tape,
+    config: DecoderConfig,
+    modules: readonly LoraModule[],
+  ) {
+    this.specs = moduleTensorSpecs(config, modules);
+    this.values = new Map(
+      this.specs.map(({ name, shape }) => [name, tape.parameter(tape.graph.input(name, 'float32', shape))]),
+    );
+    this.scales = new Map(modules.map(({ layer, projection, scale }) => [loraName(layer, projection, 'A'), scale]));
+  }
+
+  /** The pair of a projection, if it is adapted. */
+  pair(layer: number, projection: Projection): LoraPair | undefined {
+    const scale = this.scales.get(loraName(layer, projection, 'A'));
+    if (scale === undefined) return undefined;
+    return { a: this.value(loraName(layer, projection, 'A')), b: this.value(loraName(layer, projection, 'B')), scale };
+  }
+
+  /** Declares an output for the gradient of each matrix, once the tape has gone backward. */
+  outputGradients(): void {
+    for (const { name, shape } of this.specs) {
+      this.tape.graph.output(gradientName(name), this.tape.gradient(this.value(name)), 'float32', shape);
+    }
+  }
+
+  private value(name: string): Value {
+    const value = this.values.get(name);
+    if (value === undefined) throw new EngineError('internal', `There is no LoRA matrix ${name}.`);
+    return value;
+  }
+}
