@@ -12,7 +12,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { startLearning } from './lib/learningLoad.mjs';
 import { runLoad, summarise } from './lib/load.mjs';
-import { machine, option, writeResults } from './lib/measure.mjs';
+import { machine, option, withLoadNote, writeResults } from './lib/measure.mjs';
 
 export default async function bench(args) {
   const seconds = Number(option(args, 'seconds', '3'));
@@ -21,7 +21,14 @@ export default async function bench(args) {
   const server = fork(fileURLToPath(new URL('./lib/apiServer.mjs', import.meta.url)));
   const [target] = await once(server, 'message');
   const workloads = workloadsOf(target);
-  const results = { machine: withNote(machine()), connections, seconds, rounds, withoutLearning: {}, learning: null };
+  const results = {
+    machine: withLoadNote(machine()),
+    connections,
+    seconds,
+    rounds,
+    withoutLearning: {},
+    learning: null,
+  };
 
   results.withoutLearning = await measure(workloads, { connections, seconds, rounds });
   print('The machine as it is', results.withoutLearning);
@@ -39,11 +46,6 @@ export default async function bench(args) {
   server.disconnect();
   await once(server, 'exit');
   writeResults('api', results);
-}
-
-/** Ratios keep their meaning on a busy machine; the other figures do not. */
-function withNote(facts) {
-  return facts.loadAverage > facts.cores / 2 ? { ...facts, note: 'other work kept the machine busy' } : facts;
 }
 
 function workloadsOf({ service_port, bare_port, authorization, job_id, body }) {

@@ -1,37 +1,21 @@
 // How fast a LoRA step is, and which share of ONNX Runtime's own matrix-product speed it reaches.
 //
 // npm run bench -- train [--threads 1,2] [--rounds 5]
-//
-// FLOP of a step over R rows (tokens with padding), S of them supervised, in sequences of T tokens:
-//   frozen weights   4 W R + 4 V d S   forward and input gradient of the layers' matrices (W numbers) and of the head
-//   LoRA             6 P R             forward, gradient of the matrix, gradient of its input (P numbers)
-//   attention        12 T H h L R      scores and mixing: two products forward, four backward
-//   less             2 R (Wqkv + Aqkv) of the first layer, whose input is the frozen embedding and needs no gradient,
-//                    and R - S rows of o, gate, up and down in the last layer, which only supervised rows pass
-// Elementwise work is not counted, so the share can only be understated.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import ort from 'onnxruntime-node';
 import { loadWeights } from '../packages/engine/dist/checkpoint/weightFiles.js';
 import { readModelConfig } from '../packages/engine/dist/checkpoint/modelConfig.js';
 import { openTrainingSession } from '../packages/engine/dist/lora/trainingSession.js';
 import { weightFeeds } from '../packages/engine/dist/model/inputs.js';
-import {
-  decoderWeightShapes,
-  loraTensorSpecs,
-  projectionShape,
-  PROJECTIONS,
-} from '../packages/engine/dist/model/weights.js';
-import { GraphBuilder } from '../packages/engine/dist/onnx/graphBuilder.js';
-import { createSession } from '../packages/engine/dist/onnx/session.js';
+import { decoderWeightShapes } from '../packages/engine/dist/model/weights.js';
 import { createRandom } from '../packages/engine/dist/random.js';
+import { gemm, GEMM_ROWS, gemmFlop, stepFlop } from './lib/matrixWork.mjs';
 import { machine, measureInterleaved, option, root, writeResults } from './lib/measure.mjs';
 
 const BATCH = 8;
 const LENGTH = 128;
 const RANK = 16;
-const GEMM_ROWS = BATCH * LENGTH;
-const GEMM_CHAIN = 8;
+const STEP = { batch: BATCH, length: LENGTH, rank: RANK };
 
 /** Two layers of a 0.5-billion-parameter shape, with a smaller vocabulary. */
 const WIDE = {
@@ -70,18 +54,17 @@ export default async function bench(args) {
     for (const model of models) workloads[model.name] = await trainingStep(model, threads);
     const times = await measureInterleaved(workloads, rounds);
     for (const width of widths) {
-      const flop = 2 * GEMM_ROWS * width * width * GEMM_CHAIN;
-      results.gemm.push({ width, threads, ...speeds(flop, times[`gemm ${width}`]) });
+      results.gemm.push({ width, threads, ...speeds(gemmFlop(width), times[`gemm ${width}`]) });
     }
     for (const { name, config } of models) {
-      const speed = speeds(stepFlop(config), times[name]);
+      const speed = speeds(stepFlop(config, STEP), times[name]);
       const peer = results.gemm.find((entry) => entry.width === config.hiddenSize && entry.threads === threads);
       results.steps.push({
         model: name,
         width: config.hiddenSize,
         threads,
         tokensPerSecond: (BATCH * LENGTH) / times[name].wall,
-        gigaflopPerStep: stepFlop(config) / 1e9,
+        gigaflopPerStep: stepFlop(config, STEP) / 1e9,
         ...speed,
         shareOfGemm: speed.gigaflops / peer.gigaflops,
         shareOfGemmByCpuTime: speed.gigaflopPerCpuSecond / peer.gigaflopPerCpuSecond,
@@ -94,42 +77,6 @@ export default async function bench(args) {
 
 function speeds(flop, { wall, cpu }) {
   return { gigaflops: flop / wall / 1e9, gigaflopPerCpuSecond: flop / cpu / 1e9 };
-}
-
-function stepFlop(config) {
-  const rows = BATCH * LENGTH;
-  const supervised = BATCH * (LENGTH - 1);
-  const size = (projection) => projectionShape(config, projection).reduce((a, b) => a * b);
-  const frozen = config.layers * PROJECTIONS.reduce((sum, projection) => sum + size(projection), 0);
-  const lora = loraTensorSpecs(config, RANK).reduce((sum, { shape: [a, b] }) => sum + a * b, 0);
-  const attention = 12 * LENGTH * config.heads * config.headDim * config.layers;
-  const first = ['q_proj', 'k_proj', 'v_proj'].reduce((sum, name) => sum + size(name) + RANK * config.hiddenSize, 0);
-  const last = ['o_proj', 'gate_proj', 'up_proj', 'down_proj'].reduce((sum, name) => {
-    const [out, width] = projectionShape(config, name);
-    return sum + 4 * out * width + 6 * RANK * (out + width);
-  }, 0);
-  const head = 4 * config.vocabularySize * config.hiddenSize * supervised;
-  return rows * (4 * frozen + 6 * lora + attention - 2 * first) - (rows - supervised) * last + head;
-}
-
-/** A chain of products [1024, width] x [width, width], the weight in the `[out, in]` layout of the checkpoints. */
-async function gemm(width, threads) {
-  const graph = new GraphBuilder();
-  let value = graph.input('x', 'float32', [GEMM_ROWS, width]);
-  graph.input('weight', 'float32', [width, width]);
-  for (let index = 0; index < GEMM_CHAIN; index += 1)
-    value = graph.node('Gemm', [value, 'weight'], { transB: { int: 1 } });
-  graph.output('y', value, 'float32', [GEMM_ROWS, width]);
-  const session = await createSession(graph.encode(), { threads });
-  const random = createRandom(width);
-  const tensor = (rows, scale) =>
-    new ort.Tensor(
-      'float32',
-      Float32Array.from({ length: rows * width }, () => (random.next() - 0.5) * scale),
-      [rows, width],
-    );
-  const feeds = { x: tensor(GEMM_ROWS, 1), weight: tensor(width, 2 * Math.sqrt(3 / width)) };
-  return () => session.run(feeds);
 }
 
 async function trainingStep({ config, weights, name }, threads) {

@@ -31,18 +31,24 @@ function sourceFolders() {
   return readdirSync(join(root, 'packages')).map((name) => `packages/${name}/src`);
 }
 
-/** Every compiled test, or those of the named folders. */
+/** Every compiled test and those of the benches, or those of the named folders. */
 function testFiles(only) {
-  const outputs = [...readdirSync(join(root, 'packages')).map((name) => `packages/${name}`), 'test'].filter(
+  const outputs = [...readdirSync(join(root, 'packages')).map((name) => `packages/${name}`), 'test', 'bench'].filter(
     (folder) => only.length === 0 || only.some((each) => folder === each || each.startsWith(`${folder}/`)),
   );
   return outputs.flatMap((folder) => {
-    const dist = join(root, folder, 'dist');
-    if (!existsSync(dist)) return [];
-    return readdirSync(dist, { recursive: true })
-      .filter((file) => file.endsWith('.test.js'))
-      .map((file) => join(dist, file));
+    // What is not compiled; the peers in bench/.peers bring tests of their own.
+    if (folder === 'bench') return ['bench/lib', 'bench/engine'].flatMap((part) => filesIn(part, '.test.mjs'));
+    return filesIn(join(folder, 'dist'), '.test.js');
   });
+}
+
+function filesIn(folder, ending) {
+  const path = join(root, folder);
+  if (!existsSync(path)) return [];
+  return readdirSync(path, { recursive: true })
+    .filter((file) => file.endsWith(ending))
+    .map((file) => join(path, file));
 }
 
 /** The tests share one PostgreSQL server, and each file makes databases of its own on it. */

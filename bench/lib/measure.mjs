@@ -29,6 +29,31 @@ export async function measureInterleaved(workloads, rounds) {
   return best;
 }
 
+/**
+ * Runs peers in turn, A B A B, and keeps every sample: what a run returns as `{ wall_s, cpu_s }`, or else its wall time
+ * and the CPU time of this process. The first round only warms up.
+ * @param {Record<string, () => Promise<unknown>>} peers
+ * @param {number} rounds
+ * @returns {Promise<Record<string, { wall_s: number[], cpu_s: number[] }>>}
+ */
+export async function measureInTurn(peers, rounds) {
+  const samples = Object.fromEntries(Object.keys(peers).map((name) => [name, { wall_s: [], cpu_s: [] }]));
+  for (let round = -1; round < rounds; round += 1) {
+    for (const [name, run] of Object.entries(peers)) {
+      const cpuBefore = process.cpuUsage();
+      const before = performance.now();
+      const own = await run();
+      const wall_s = own?.wall_s ?? (performance.now() - before) / 1e3;
+      const { user, system } = process.cpuUsage(cpuBefore);
+      const cpu_s = own?.cpu_s ?? (user + system) / 1e6;
+      if (round < 0) continue;
+      samples[name].wall_s.push(wall_s);
+      samples[name].cpu_s.push(cpu_s);
+    }
+  }
+  return samples;
+}
+
 /** What a figure means nothing without. */
 export function machine() {
   return {
@@ -38,6 +63,11 @@ export function machine() {
     cores: availableParallelism(),
     loadAverage: loadavg()[0],
   };
+}
+
+/** Ratios keep their meaning on a busy machine; the other figures do not. */
+export function withLoadNote(facts) {
+  return facts.loadAverage > facts.cores / 2 ? { ...facts, note: 'other work kept the machine busy' } : facts;
 }
 
 /** Writes bench/results/NAME.json. */

@@ -51,10 +51,12 @@ export interface EmbeddedEngineOptions {
   readonly cacheFolder?: string;
   /** Bound on the keys and values kept for reuse, in bytes; by default 256 MiB, 0 keeps none. */
   readonly maxPrefixBytes?: number;
+  /** Bound on the memory of the adapters that are kept ready; by default 512 MiB. */
+  readonly maxAdapterBytes?: number;
 }
 
 const DEFAULT_MAX_BATCH = 8;
-const MAX_ADAPTER_BYTES = 512 * 2 ** 20;
+const DEFAULT_MAX_ADAPTER_BYTES = 512 * 2 ** 20;
 
 /**
  * The engine in the calling process. ONNX Runtime's binding computes on the calling thread, so two runs never
@@ -74,7 +76,7 @@ export class EmbeddedEngine implements Engine {
     options: EmbeddedEngineOptions,
   ) {
     const defaults = defaultLimits(model.config);
-    this.adapters = new AdapterCache(model.config, MAX_ADAPTER_BYTES);
+    this.adapters = new AdapterCache(model.config, options.maxAdapterBytes ?? DEFAULT_MAX_ADAPTER_BYTES);
     this.generator = new Generator(model, options.maxBatch ?? DEFAULT_MAX_BATCH, {
       cacheBytes: options.maxCacheBytes ?? defaults.cacheBytes,
       prefixBytes: options.maxPrefixBytes ?? defaults.prefixBytes,

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import {
   EngineError,
   type AdapterReference,
@@ -13,6 +14,8 @@ import type { LearningUsage } from './types.js';
 
 interface PlannedCall<Result> {
   readonly worst: LearningUsage;
+  /** Requests that the call answers. */
+  readonly requestCount: number;
   readonly run: () => Promise<{ result: Result; usage: LearningUsage }>;
 }
 
@@ -28,7 +31,7 @@ export class MeteredCalls {
     readonly engine: Engine,
     readonly meter: Meter,
     readonly signal?: AbortSignal,
-    readonly onCall: () => void = () => undefined,
+    readonly onCall: (requestCount: number) => void = () => undefined,
     /** Given to the engine with every generation, so that prompts that begin with the same passage are read once. */
     readonly isolationKey?: string,
   ) {}
@@ -43,6 +46,7 @@ export class MeteredCalls {
       const inputTokens = await this.engine.countTokens(request.prompt);
       return {
         worst: { ...noUsage, input_tokens: inputTokens, output_tokens: request.maxOutputTokens },
+        requestCount: 1,
         run: async () => {
           const result = await this.engine.generate({ ...request, ...shared }, this.#options());
           return { result, usage: usageOf(result) };
@@ -52,21 +56,30 @@ export class MeteredCalls {
     return this.#runAffordable(calls, share);
   }
 
-  /** As `generate`, for scoring; every token of a sequence counts as input. */
+  /**
+   * As `generate`, for scoring; every token of a sequence counts as input. Sequences go to the engine
+   * `recipe.scoresPerCall` at a time, where one run of the model takes several; a call is affordable as a whole or not.
+   */
   async score(requests: readonly ScoreCall[], share: number): Promise<(SequenceScore | null)[]> {
-    const calls = requests.map((request): PlannedCall<SequenceScore> => {
-      const usage = { ...noUsage, input_tokens: request.sequence.tokens.length };
+    const batches = scoreBatches(requests);
+    const calls = batches.map(({ sequences, adapter, topK }): PlannedCall<readonly SequenceScore[]> => {
+      const usage = { ...noUsage, input_tokens: sequences.reduce((sum, { tokens }) => sum + tokens.length, 0) };
       return {
         worst: usage,
+        requestCount: sequences.length,
         run: async () => {
-          const { sequence, adapter, topK } = request;
-          const [result] = await this.engine.score({ sequences: [sequence], adapter, topK }, this.#options());
-          if (result === undefined) throw new EngineError('internal', 'score returned nothing for a sequence');
+          const result = await this.engine.score({ sequences, adapter, topK }, this.#options());
+          if (result.length !== sequences.length) throw new EngineError('internal', 'score lost a sequence');
           return { result, usage };
         },
       };
     });
-    return this.#runAffordable(calls, share);
+    const results = await this.#runAffordable(calls, share);
+    const scores: (SequenceScore | null)[] = requests.map(() => null);
+    batches.forEach(({ indices }, batch) =>
+      indices.forEach((index, place) => (scores[index] = results[batch]?.[place] ?? null)),
+    );
+    return scores;
   }
 
   /**
@@ -99,7 +112,7 @@ export class MeteredCalls {
       return done.result;
     } finally {
       this.meter.settle(call.worst, usage);
-      this.onCall();
+      this.onCall(call.requestCount);
     }
   }
 
@@ -107,6 +120,39 @@ export class MeteredCalls {
     throwIfCancelled(this.signal);
     return this.signal === undefined ? {} : { signal: this.signal };
   }
+}
+
+interface ScoreBatch {
+  readonly adapter: AdapterReference | null;
+  readonly topK: number;
+  readonly sequences: TokenSequence[];
+  /** Where each sequence stands among the requests. */
+  readonly indices: number[];
+}
+
+/** Requests that one call can answer, together; in the order of the first of each. */
+function scoreBatches(requests: readonly ScoreCall[]): ScoreBatch[] {
+  const batches: ScoreBatch[] = [];
+  const open = new Map<string, ScoreBatch>();
+  for (const [index, { sequence, adapter, topK }] of requests.entries()) {
+    const key = `${adapter?.contentHash ?? ''} ${topK}`;
+    let batch = open.get(key);
+    if (batch === undefined || batch.sequences.length === recipe.scoresPerCall) {
+      batch = { adapter, topK, sequences: [], indices: [] };
+      open.set(key, batch);
+      batches.push(batch);
+    }
+    batch.sequences.push(sequence);
+    batch.indices.push(index);
+  }
+  return batches;
+}
+
+/** A signal of our own, as every call under way listens to it, and Node.js warns of more than ten listeners. */
+export function forManyListeners(signal: AbortSignal): AbortSignal {
+  const own = AbortSignal.any([signal]);
+  setMaxListeners(0, own);
+  return own;
 }
 
 export function throwIfCancelled(signal: AbortSignal | undefined): void {

@@ -11,9 +11,13 @@ const good = {
 test('the gate says why', () => {
   assert.deepEqual(gateReasons(good), []);
   assert.deepEqual(gateReasons({ ...good, validation: { candidate: 5, parent: 0, total: 10 } }), ['too_few_passed']);
-  assert.deepEqual(gateReasons({ ...good, validation: { candidate: 0, parent: 0, total: 0 } }), [
-    'nothing_to_validate',
-  ]);
+  for (const total of [0, 1]) {
+    assert.deepEqual(
+      gateReasons({ ...good, validation: { candidate: total, parent: 0, total } }),
+      ['too_few_validated'],
+      'one right answer is no evidence',
+    );
+  }
   assert.deepEqual(gateReasons({ ...good, retention: { candidate: 7, parent: 10, total: 12 } }), [
     'earlier_passages_lost',
   ]);

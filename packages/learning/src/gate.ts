@@ -15,12 +15,12 @@ export interface EvaluationCounts {
 }
 
 export type GateReason =
-  'nothing_to_validate' | 'too_few_passed' | 'not_better_than_parent' | 'earlier_passages_lost' | 'skills_lost';
+  'too_few_validated' | 'too_few_passed' | 'not_better_than_parent' | 'earlier_passages_lost' | 'skills_lost';
 
 /** Every reason for which the candidate must not be used; none means that it passed. */
 export function gateReasons({ validation, retention, canaries }: EvaluationCounts): GateReason[] {
   const reasons: GateReason[] = [];
-  if (validation.total === 0) reasons.push('nothing_to_validate');
+  if (validation.total < recipe.minValidationPairs) reasons.push('too_few_validated');
   else if (validation.candidate < recipe.minPassRate * validation.total) reasons.push('too_few_passed');
   // A parent that knows the passage already cannot be bettered; then it is enough not to fall behind.
   else if (validation.candidate <= validation.parent && validation.parent < recipe.minPassRate * validation.total) {

@@ -1,3 +1,4 @@
 export * from './types.js';
 export { learnPassage } from './learnPassage.js';
 export { loadReplay } from './replay.js';
+export * from './measuring/index.js';

@@ -4,9 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { EngineError, startEngineHost, type Engine, type TrainingSession } from '@engraft/engine';
+import { EngineError, startEngineHost, type Engine, type TrainingExample, type TrainingSession } from '@engraft/engine';
 import { learnPassage } from './learnPassage.js';
+import { encodeMaterial } from './material.js';
 import { addUsage, costNanousd, noUsage } from './meter.js';
+import type { ScoringOutcome } from './outcomes.js';
+import { closedBookPrompt } from './prompts.js';
 import { loadReplay } from './replay.js';
 import {
   learningPhases,
@@ -166,10 +169,56 @@ test('the cap is never passed, however small', async () => {
   }
 });
 
-test('a passage that says nothing is rejected', async () => {
-  const outcome = await learn(inputOf({ content: 'qwpo zxmn vbty plok rtgh wqas zxcv poiu lkjh mnbv.' }));
-  assert.equal(outcome.kind, 'rejected');
-  assert.equal(outcome.validation.passed, false);
+test('a passage that says nothing, or two things at once, is rejected, with its numbers', async () => {
+  for (const content of [
+    'qwpo zxmn vbty plok rtgh wqas zxcv poiu lkjh mnbv.',
+    'The Lume Lamp costs 49 dollars. The Lume Lamp costs 82 dollars. The Lume Lamp was made in 1994. The Lume Lamp was made in 2011.',
+  ]) {
+    const outcome = await learn(inputOf({ content }));
+    assert.equal(outcome.kind, 'rejected', content);
+    const { passed, passed_count, total_count } = outcome.validation;
+    assert.ok(!passed && passed_count <= total_count);
+    assert.ok(outcome.usage.input_tokens > 0, 'what it cost is counted');
+  }
+});
+
+test('nothing that is trained shares eight words with a held-out question', async () => {
+  const heldOut = 'In which of the towns by the sea does Orin Works sit?';
+  const near = 'Tell me in which of the towns by the sea it is?';
+  const split: ScoringOutcome = {
+    facts: [
+      {
+        answer: 'Porto',
+        training: [{ question: 'Where is Orin Works?', origin: 'derived' }],
+        dev: [],
+        validation: [{ question: heldOut, origin: 'asked' }],
+        softTargets: null,
+      },
+    ],
+    known: [
+      { question: near, answer: 'Porto' },
+      { question: 'Who runs the mill?', answer: 'Anna' },
+    ],
+  };
+  const training_pairs = [heldOut, near, 'Where is Orin Works?', 'When was the mill built?'].map((question) => ({
+    question,
+    answer: 'Lisbon',
+  }));
+  const rows = [near, 'Hello!'].map((content): ReplayRow => ({
+    messages: [
+      { role: 'user', content },
+      { role: 'assistant', content: 'Yes.' },
+    ],
+  }));
+  const material = await encodeMaterial(engine, split, [{ training_pairs, validation_pairs: [] }], rows);
+  const tokensOf = async (question: string, answer: string): Promise<readonly number[]> =>
+    (await engine.encode(closedBookPrompt(question), answer)).tokens;
+  const tokens = ({ sequence }: TrainingExample): readonly number[] => sequence.tokens;
+  assert.deepEqual(material.rehearsal.map(tokens), [await tokensOf('When was the mill built?', 'Lisbon')]);
+  assert.deepEqual(material.replay.map(tokens), [
+    await tokensOf('Hello!', 'Yes.'),
+    await tokensOf('Who runs the mill?', 'Anna'),
+  ]);
 });
 
 test('a dying engine process costs time, not money', async () => {

@@ -1,9 +1,8 @@
-import { setMaxListeners } from 'node:events';
 import type { Engine, ModelDescription } from '@engraft/engine';
 import type { z } from 'zod';
 import { planTeaching, type PassageSize } from './budget.js';
-import { mapConcurrently, MeteredCalls, throwIfCancelled } from './calls.js';
-import { chunkPassage, type Chunk } from './chunk.js';
+import { forManyListeners, mapConcurrently, MeteredCalls, throwIfCancelled } from './calls.js';
+import type { Chunk } from './chunk.js';
 import { evaluate, validationPairs } from './evaluate.js';
 import { gateReasons, validationReport } from './gate.js';
 import { encodeMaterial } from './material.js';
@@ -20,12 +19,12 @@ import {
   type TrainingOutcome,
 } from './outcomes.js';
 import { readingPrompt } from './prompts.js';
-import { deriveSeed, randomNumbers, shuffled } from './random.js';
 import { recipe } from './recipe.js';
-import { upToSomeTurn } from './replay.js';
+import { drawReplay } from './replay.js';
 import { score, type ScoredFact } from './score.js';
 import { splitFacts } from './split.js';
 import { chooseCandidates, findCandidates, teach } from './teach.js';
+import { chunkForTeacher } from './teacherChunks.js';
 import { train } from './train.js';
 import type {
   LearningInput,
@@ -72,16 +71,10 @@ class LearningRun {
     readonly journal: LearningJournal,
     readonly options: LearningOptions,
   ) {
-    if (options.signal !== undefined) {
-      // A signal of our own, as every call under way listens to it, and Node.js warns of more than ten listeners.
-      this.#signal = AbortSignal.any([options.signal]);
-      setMaxListeners(0, this.#signal);
-    }
-    const random = randomNumbers(deriveSeed(input.seed, 'replay'));
-    const rows = shuffled(input.replay ?? [], random).map((row) => upToSomeTurn(row, random));
-    const canaryCount = Math.min(recipe.maxCanaries, Math.floor(rows.length / 2));
-    this.#canaries = rows.slice(0, canaryCount);
-    this.#replay = rows.slice(canaryCount, canaryCount + recipe.maxReplayRows);
+    if (options.signal !== undefined) this.#signal = forManyListeners(options.signal);
+    const drawn = drawReplay(input.replay ?? [], input.seed);
+    this.#canaries = drawn.canaries;
+    this.#replay = drawn.replay;
   }
 
   async run(): Promise<LearningOutcome> {
@@ -179,21 +172,15 @@ class LearningRun {
 
   #calls(meter: Meter, phase: LearningPhase, expectedCalls: number): MeteredCalls {
     let done = 0;
-    const onCall = (): void => {
-      done++;
+    const onCall = (requestCount: number): void => {
+      done += requestCount;
       this.options.onProgress?.({ phase, done, total: Math.max(done, expectedCalls) });
     };
     return new MeteredCalls(this.engine, meter, this.#signal, onCall, this.input.isolationKey);
   }
 
-  /** Chunks that fit the teacher's context with room for a question and its answer. */
-  async #chunks(): Promise<Chunk[]> {
-    const limitTokens = Math.min(recipe.chunkMaxTokens, this.model.contextLength - recipe.chunkReserveTokens);
-    for (let maxChars: number = recipe.chunkMaxChars; ; maxChars = Math.floor(maxChars * 0.8)) {
-      const chunks = chunkPassage(this.input.content, maxChars);
-      const tokens = await mapConcurrently(chunks, (chunk) => this.engine.countTokens(readingPrompt(chunk.text, '')));
-      if (Math.max(...tokens) <= limitTokens || maxChars < 100) return chunks;
-    }
+  #chunks(): Promise<Chunk[]> {
+    return chunkForTeacher(this.engine, this.input.content, this.model.contextLength);
   }
 
   async #measure(chunks: readonly Chunk[], factCount: number): Promise<PassageSize> {

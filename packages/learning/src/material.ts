@@ -1,6 +1,7 @@
 import type { Engine, TrainingExample } from '@engraft/engine';
 import { mapConcurrently } from './calls.js';
 import { questionKey } from './facts.js';
+import { fingerprints } from './overlap.js';
 import { closedBookPrompt } from './prompts.js';
 import { replayPrompt } from './replay.js';
 import { deriveSeed, endlessRounds, randomNumbers } from './random.js';
@@ -8,7 +9,7 @@ import { recipe } from './recipe.js';
 import type { ScoringOutcome } from './outcomes.js';
 import type { QuestionAnswer, Rehearsal, ReplayRow } from './types.js';
 
-/** Everything that training may show, as token sequences. */
+/** Everything that training may show, as token sequences; nothing of it shares a run of words with a held-out question. */
 export interface Material {
   /** One list a fact: its forms. */
   readonly facts: readonly (readonly TrainingExample[])[];
@@ -41,7 +42,9 @@ export async function encodeMaterial(
     return examples;
   });
   const devPairs = split.facts.flatMap(({ answer, dev }) => dev.map(({ question }) => ({ question, answer })));
-  const rows = await mapConcurrently(replay, async (row): Promise<TrainingExample> => {
+  const leaks = leakTest(split);
+  const cleanReplay = replay.filter(({ messages }) => !messages.some(({ content }) => leaks(content)));
+  const rows = await mapConcurrently(cleanReplay, async (row): Promise<TrainingExample> => {
     const { prompt, completion } = replayPrompt(row);
     return { sequence: await engine.encode(prompt, completion), weight: recipe.replayWeight };
   });
@@ -51,18 +54,35 @@ export async function encodeMaterial(
     dev: await mapConcurrently(devPairs, (devPair) => pair(devPair, 1)),
     replay: [
       ...(shortRows.length > 0 ? shortRows : rows),
-      ...(await mapConcurrently(split.known, (known) => pair(known, recipe.replayWeight))),
+      ...(await mapConcurrently(
+        split.known.filter(({ question }) => !leaks(question)),
+        (known) => pair(known, recipe.replayWeight),
+      )),
     ],
     rehearsal: await mapConcurrently(rehearsalPairs(split, earlier), (earlierPair) => pair(earlierPair, 1)),
   };
 }
 
-/** Earlier training pairs, except for questions that this passage answers anew: the latest passage is right. */
+/**
+ * Earlier training pairs, except for questions that this passage answers anew: the latest passage is right. Nor those
+ * that are too near to a held-out question, which would be answered from rehearsal rather than from what was learned.
+ */
 function rehearsalPairs(split: ScoringOutcome, earlier: readonly Rehearsal[]): QuestionAnswer[] {
-  const asked = new Set(split.facts.flatMap(({ training }) => training.map(({ question }) => questionKey(question))));
-  return earlier.flatMap(({ training_pairs }) =>
-    training_pairs.filter(({ question }) => !asked.has(questionKey(question))),
+  const asked = new Set(
+    split.facts.flatMap(({ training, dev }) => [...training, ...dev].map(({ question }) => questionKey(question))),
   );
+  const leaks = leakTest(split);
+  return earlier.flatMap(({ training_pairs }) =>
+    training_pairs.filter(({ question }) => !asked.has(questionKey(question)) && !leaks(question)),
+  );
+}
+
+/** Whether a text is too near to a held-out question, see `fingerprints`. */
+function leakTest({ facts }: ScoringOutcome): (text: string) => boolean {
+  const heldOut = new Set(
+    facts.flatMap(({ validation }) => validation.flatMap(({ question }) => fingerprints(question))),
+  );
+  return (text) => fingerprints(text).some((key) => heldOut.has(key));
 }
 
 /**

@@ -1,12 +1,13 @@
 /** When two answers, or two questions, count as the same. */
+import { numbersInDigits } from './numberWords.js';
 
 /**
- * Case, punctuation, leading articles, thousands separators and white space set aside, in the manner of SQuAD's
- * evaluation script (Rajpurkar et al., 2016), except that articles inside an answer stay ("Vitamin A").
+ * Case, punctuation, leading articles, thousands separators, numbers in words and white space set aside, in the manner
+ * of SQuAD's evaluation script (Rajpurkar et al., 2016), except that articles inside an answer stay ("Vitamin A").
  * Decimal points, clock colons, currency signs and per cent keep their meaning. Idempotent.
  */
 export function normalise(text: string): string {
-  return text
+  const words = text
     .normalize('NFKC')
     .toLowerCase()
     .normalize('NFKC')
@@ -18,6 +19,7 @@ export function normalise(text: string): string {
     .replace(/ +/gu, ' ')
     .trim()
     .replace(/^(?:(?:a|an|the) )+/u, '');
+  return numbersInDigits(words);
 }
 
 export function sameAnswer(a: string, b: string): boolean {

@@ -33,6 +33,8 @@ export const recipe = {
 
   /** Calls under way at once; the engine decodes them together. */
   concurrency: 16,
+  /** Sequences that one scoring call takes; the engine bounds its own memory. */
+  scoresPerCall: 8,
 
   /** Mean log-probability (nats a token) that the passage must add before an answer counts as new. */
   minGainNats: 0.5,
@@ -46,6 +48,8 @@ export const recipe = {
   /** Fewer dev pairs are noise, which once stopped a good run early; then the last weights are kept. */
   minDevPairs: 4,
   maxDevPairs: 12,
+  /** One right answer is no evidence: "The cat sat.", thirty times, once passed with it. */
+  minValidationPairs: 2,
   maxValidationPairs: 48,
   maxRetentionPairs: 32,
   maxCanaries: 12,

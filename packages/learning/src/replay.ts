@@ -2,6 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ChatPrompt } from '@engraft/engine';
 import { z } from 'zod';
+import { deriveSeed, randomNumbers, shuffled } from './random.js';
+import { recipe } from './recipe.js';
 import type { ReplayRow } from './types.js';
 
 const toolCallSchema = z.object({ id: z.string(), name: z.string(), arguments: z.string() });
@@ -50,6 +52,20 @@ export async function loadReplay(modelDir: string): Promise<ReplayRow[]> {
 export function replayPrompt({ messages, tools }: ReplayRow): { prompt: ChatPrompt; completion: string } {
   const prompt = { messages: messages.slice(0, -1), ...(tools === undefined ? {} : { tools }) };
   return { prompt, completion: messages.at(-1)?.content ?? '' };
+}
+
+/** The rows that one job practises, and those that it keeps for its canaries; none is both. */
+export function drawReplay(
+  rows: readonly ReplayRow[],
+  seed: number,
+): { readonly canaries: readonly ReplayRow[]; readonly replay: readonly ReplayRow[] } {
+  const random = randomNumbers(deriveSeed(seed, 'replay'));
+  const drawn = shuffled(rows, random).map((row) => upToSomeTurn(row, random));
+  const canaryCount = Math.min(recipe.maxCanaries, Math.floor(drawn.length / 2));
+  return {
+    canaries: drawn.slice(0, canaryCount),
+    replay: drawn.slice(canaryCount, canaryCount + recipe.maxReplayRows),
+  };
 }
 
 /**

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { questionKey, type Fact } from './facts.js';
 import { wordTokens } from './normalise.js';
+import { recipe } from './recipe.js';
 import { splitFacts } from './split.js';
 
 function factOf(answer: string, questions: readonly string[], cloze: readonly string[] = []): Fact {
@@ -28,6 +29,14 @@ test('every fact with two questions holds one out; one alone, and cloze forms, a
   assert.equal(two?.validation.length, 1);
   assert.equal(two.training.length, 2);
   assert.deepEqual([one?.training.length, one?.validation.length], [1, 0]);
+});
+
+test('of a single fact with enough questions, as many are held out as the gate needs', () => {
+  const questions = ['Where is Orin?', 'In what city is Orin?', 'Which town has Orin?', 'What place is home to Orin?'];
+  const [four] = splitFacts([factOf('Porto', questions)], 1);
+  assert.equal(four?.validation.length, recipe.minValidationPairs);
+  const [three] = splitFacts([factOf('Porto', questions.slice(1))], 1);
+  assert.equal(three?.validation.length, 1, 'never more than half');
 });
 
 test('a held-out question that repeats eight words of a trained one goes to training', () => {

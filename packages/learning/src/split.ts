@@ -1,5 +1,5 @@
-import { questionKey, type Fact, type Form } from './facts.js';
-import { wordTokens } from './normalise.js';
+import type { Fact, Form } from './facts.js';
+import { fingerprints } from './overlap.js';
 import { deriveSeed, randomNumbers, shuffled, spreadSample } from './random.js';
 import { recipe } from './recipe.js';
 
@@ -20,7 +20,8 @@ interface Assignment {
 }
 
 /**
- * Holds out one whole phrasing of every fact that has at least two questions for validation, and of some that have
+ * Holds out one whole phrasing of every fact that has at least two questions for validation (more of them where there
+ * are too few facts to make `recipe.minValidationPairs`, but never more than half), and of some that have
  * five or more another for early stopping; the
  * plainest question of a fact is always trained. Validation is clean of the rest: no validation question equals another
  * question after normalisation, or shares a run of `recipe.overlapTokens` word tokens with one that is trained or steers
@@ -38,10 +39,13 @@ export function splitFacts(facts: readonly Fact[], seed: number): SplitFact[] {
     ),
   );
   const overlaps = overlapCounts(assignments);
+  const testable = questions.filter((ofFact) => ofFact.length >= 2).length;
+  const perFact = Math.ceil(recipe.minValidationPairs / Math.max(1, testable));
   const heldOut = questions.flatMap((ofFact) => {
     const plainest = plainestOf(ofFact);
     const others = ofFact.filter((assignment) => assignment !== plainest);
-    return others.sort((a, b) => (overlaps.get(a) ?? 0) - (overlaps.get(b) ?? 0)).slice(0, 1);
+    const count = Math.min(perFact, Math.floor(ofFact.length / 2));
+    return others.sort((a, b) => (overlaps.get(a) ?? 0) - (overlaps.get(b) ?? 0)).slice(0, count);
   });
   for (const assignment of spreadSample(heldOut, recipe.maxValidationPairs)) assignment.use = 'validation';
   const rich = questions.filter((ofFact) => ofFact.length >= 5);
@@ -89,14 +93,4 @@ function returnOverlapping(assignments: readonly Assignment[]): void {
     if (overlapping.length === 0) return;
     for (const assignment of overlapping) assignment.use = 'training';
   }
-}
-
-/** The question as a whole, and every run of `recipe.overlapTokens` word tokens in it; each at most once. */
-function fingerprints(question: string): string[] {
-  const words = wordTokens(question);
-  const keys = new Set([`= ${questionKey(question)}`]);
-  for (let start = 0; start + recipe.overlapTokens <= words.length; start++) {
-    keys.add(words.slice(start, start + recipe.overlapTokens).join(' '));
-  }
-  return [...keys];
 }

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { chunkPassage } from './chunk.js';
 import { parseList } from './prompts.js';
 import { agrees } from './normalise.js';
 import { fitsQuestionWord } from './questionWord.js';
-import { chooseCandidates, findCandidates, isQuestion, keepsNames } from './teach.js';
+import { parsePassageSet } from './measuring/passageSet.js';
+import { chooseCandidates, findCandidates, isQuestion, keepsNames, type Candidate } from './teach.js';
 
 test('a question is one line that asks, stands alone and keeps its answer', () => {
   assert.ok(isQuestion('How heavy is the Lume Lamp?', '1.2 kilograms'));
@@ -47,6 +49,32 @@ test('of too many candidates, values come first and evenly', () => {
     ['$49', '2 kg', '3 bulbs', 'red'],
   );
   assert.equal(chooseCandidates(candidates, 2).length, 2);
+});
+
+test('a passage of sixteen thousand characters is read in chunks and asked about evenly', async () => {
+  const file = new URL('../../../bench/learning/handbooks.jsonl', import.meta.url);
+  const set = parsePassageSet(await readFile(file, 'utf8'));
+  assert.ok(set.kind === 'read' && set.passages[0] !== undefined);
+  const { passage } = set.passages[0];
+  const chunks = chunkPassage(passage, 1200);
+  const candidates = findCandidates(passage, chunks);
+  const chosen = chooseCandidates(candidates, 100);
+  assert.equal(chosen.length, 100);
+  for (const index of chunks.keys()) {
+    const ofChunk = (all: readonly Candidate[]): number => all.filter(({ chunk }) => chunk === index).length;
+    const share = (100 * ofChunk(candidates)) / candidates.length;
+    assert.ok(Math.abs(ofChunk(chosen) - share) <= 1, `chunk ${index}: ${ofChunk(chosen)} of ${share.toFixed(1)}`);
+  }
+  const tiers = chosen.map(({ span }) => span.tier);
+  assert.deepEqual(tiers, [...tiers].sort(), 'values first');
+});
+
+test('values that a passage contradicts itself about are left out, and what a thing can have two of stays', () => {
+  const passage =
+    'The Lume Lamp costs 49 dollars. The Lume Lamp costs 82 dollars. The Lume Lamp was made in 1994. The Lume Lamp was made in 2011. ' +
+    'The Lume Lamp was designed by Maria Ochoa. The Lume Lamp has 3 bulbs. The Lume Lamp has 2 switches.';
+  const answers = findCandidates(passage, chunkPassage(passage, 1500)).map(({ span }) => span.text);
+  assert.deepEqual(answers, ['Maria Ochoa', '3 bulbs', '2 switches', 'Lume Lamp']);
 });
 
 test('an answer fits the question word', () => {

@@ -2,6 +2,7 @@ import type { GenerateRequest } from '@engraft/engine';
 import type { MeteredCalls } from './calls.js';
 import type { Chunk } from './chunk.js';
 import { clozeQuestions, isNaming } from './cloze.js';
+import { withoutContradictions } from './contradictions.js';
 import { deriveQuestions, type Context } from './derive.js';
 import { subjectName, withAliases } from './statement.js';
 import { questionKey, type Fact, type Form, type FormOrigin } from './facts.js';
@@ -25,7 +26,7 @@ export interface Candidate {
   readonly about: string;
 }
 
-/** Every span of every sentence, at most `maxFactsPerAnswer` for one answer: values first, subjects last. */
+/** Every span of every sentence that nothing contradicts, at most `maxFactsPerAnswer` for one answer: values first, subjects last. */
 export function findCandidates(passage: string, chunks: readonly Chunk[]): Candidate[] {
   const all: Candidate[] = [];
   let previous: Stretch | null = null;
@@ -48,7 +49,7 @@ export function findCandidates(passage: string, chunks: readonly Chunk[]): Candi
     }
   }
   const perAnswer = new Map<string, number>();
-  return byTier(all).filter(({ span }) => {
+  return byTier(withoutContradictions(all)).filter(({ span }) => {
     const key = normalise(span.text);
     const count = (perAnswer.get(key) ?? 0) + 1;
     perAnswer.set(key, count);
@@ -60,8 +61,29 @@ function byTier(candidates: readonly Candidate[]): Candidate[] {
   return [...candidates].sort((a, b) => a.span.tier - b.span.tier || a.span.start - b.span.start);
 }
 
-/** As many candidates as planned: whole tiers first, and what of a tier there is room for, evenly over the passage. */
+/**
+ * As many candidates as planned: of every chunk its share, and of a chunk whole tiers first, and what of a tier there is
+ * room for, evenly over the text.
+ */
 export function chooseCandidates(candidates: readonly Candidate[], count: number): Candidate[] {
+  const chunks = new Map<number, Candidate[]>();
+  for (const candidate of candidates) {
+    const ofChunk = chunks.get(candidate.chunk) ?? [];
+    chunks.set(candidate.chunk, [...ofChunk, candidate]);
+  }
+  const total = Math.min(count, candidates.length);
+  const chosen: Candidate[] = [];
+  let passed = 0;
+  for (const ofChunk of chunks.values()) {
+    passed += ofChunk.length;
+    const room = Math.floor((total * passed) / candidates.length) - chosen.length;
+    chosen.push(...bestOf(ofChunk, room));
+  }
+  // Values before phrases again, over all chunks: when money runs out, what comes last is not asked.
+  return byTier(chosen);
+}
+
+function bestOf(candidates: readonly Candidate[], count: number): Candidate[] {
   const chosen: Candidate[] = [];
   for (const tier of [0, 1, 2]) {
     const ofTier = candidates.filter(({ span }) => span.tier === tier);

@@ -22,6 +22,7 @@ export function scaledMatrices(adapter: LoraAdapter): ReadonlyMap<string, FloatT
   return scaled;
 }
 
+/** A loop, as a call for each number takes many times as long, and a cold adapter's first answer waits for it. */
 function multiplied(data: Float32Array, factor: number): Float32Array {
   const product = new Float32Array(data.length);
   for (let index = 0; index < data.length; index += 1) product[index] = (data[index] ?? 0) * factor;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -126,7 +127,6 @@ suite('an engine in its own process', () => {
       host.onExit((exit) => exits.push(exit));
       const pid = host.pid;
       assert.ok(pid !== undefined);
-      const training = await host.openTraining({ parent: null, rank: 2, alpha: 2, seed: 1 });
       const expected = await host.generate(short);
       const call = host.generate(long);
       await sleep(50);
@@ -136,8 +136,48 @@ suite('an engine in its own process', () => {
       const again = await host.generate(short);
       assert.equal(again.text, expected.text);
       assert.notEqual(host.pid, pid);
-      await assert.rejects(training.evaluate([]), { code: 'process_lost' });
+    });
+  });
+
+  test('trains in a process of its own, of lower priority, that ends with the session', async () => {
+    await withHost(async (host) => {
+      const training = await host.openTraining({ parent: null, rank: 2, alpha: 2, seed: 1 });
+      const [pid, ...others] = host.trainingPids;
+      assert.ok(pid !== undefined && pid !== host.pid);
+      assert.deepEqual(others, []);
+      assert.ok(getPriority(pid) > getPriority(host.pid), 'a greater number is a lower priority');
       await training.close();
+      assert.deepEqual(host.trainingPids, []);
+      assert.ok(await hasEnded(pid, 1000));
+    });
+  });
+
+  test('whose training is killed loses that session and nothing else', async () => {
+    await withHost(async (host) => {
+      const exits: EngineExit[] = [];
+      host.onExit((exit) => exits.push(exit));
+      const { pid: servingPid } = host;
+      const open = (): Promise<TrainingSession> => host.openTraining({ parent: null, rank: 2, alpha: 2, seed: 1 });
+      const [killed, other] = [await open(), await open()];
+      const [pid] = host.trainingPids;
+      const batch = [{ sequence: await host.encode(prompt, 'Ada Kell.'), weight: 1 }];
+      const answer = host.generate({ ...long, maxOutputTokens: 200 });
+      process.kill(pid!, 'SIGKILL');
+      await assert.rejects(killed.step(batch, 1e-2), { name: 'EngineError', code: 'process_lost' });
+      assert.deepEqual(exits, [{ pid, code: null, signal: 'SIGKILL' }]);
+      await killed.close();
+      assert.ok((await other.step(batch, 1e-2)).loss > 0);
+      assert.equal(host.pid, servingPid);
+      assert.ok((await answer).usage.outputTokens > 0);
+    });
+  });
+
+  test('keeps no process of a training that could not be opened', async () => {
+    await withHost(async (host) => {
+      await assert.rejects(host.openTraining({ parent: null, rank: 0, alpha: 2, seed: 1 }), {
+        code: 'invalid_request',
+      });
+      assert.deepEqual(host.trainingPids, []);
     });
   });
 
@@ -171,12 +211,18 @@ suite('an engine in its own process', () => {
 
   test('ends when it is closed, whatever is under way', async () => {
     await withHost(async (host) => {
-      const { pid } = host;
+      await host.openTraining({ parent: null, rank: 2, alpha: 2, seed: 1 });
+      const pids = [host.pid!, ...host.trainingPids];
+      assert.equal(pids.length, 2);
       const call = assert.rejects(host.generate(long), { code: 'cancelled' });
       await sleep(50);
+      const opening = assert.rejects(host.openTraining({ parent: null, rank: 2, alpha: 2, seed: 1 }), {
+        code: 'cancelled',
+      });
       await host.close();
-      await call;
-      assert.ok(await hasEnded(pid!, 1000));
+      await Promise.all([call, opening]);
+      for (const pid of pids) assert.ok(await hasEnded(pid, 1000));
+      assert.deepEqual(host.trainingPids, []);
       await assert.rejects(host.describe(), { code: 'cancelled' });
     });
   });

@@ -13,7 +13,7 @@ import type {
 } from '../types.js';
 import { EngineProcess } from './engineProcess.js';
 import type { EngineExit, EngineHost, EngineHostOptions } from './hostTypes.js';
-import type { MethodArguments, MethodName, MethodResult } from './protocol.js';
+import type { EnginePurpose, MethodArguments, MethodName, MethodResult } from './protocol.js';
 
 /** A process that lived this long was no crash at start-up; the next failure counts as the first again. */
 const STABLE_MS = 30_000;
@@ -23,9 +23,14 @@ const MAX_DELAY_MS = 30_000;
 /**
  * Starts an engine process and resolves when its model is loaded.
  *
- * When the process dies, calls under way and its training sessions reject with `process_lost`, and the next call
- * starts a new process: at once after the first death, with growing delays when deaths follow each other quickly.
- * The process ends by itself when this one dies.
+ * When the process dies, calls under way reject with `process_lost`, and the next call starts a new process: at once
+ * after the first death, with growing delays when deaths follow each other quickly.
+ *
+ * Every training session has a process of its own, of lower priority and with a model of its own, from `openTraining`
+ * to `close`. A training step blocks its thread for longer than a short answer takes; so the operating system shares
+ * the cores out, which it can do in the middle of a step. When that process dies, the session is lost with it.
+ *
+ * All of the processes end by themselves when this one dies.
  * @throws EngineError `checkpoint_invalid`; `process_lost` when the process dies while loading.
  */
 export async function startEngineHost(options: EngineHostOptions): Promise<EngineHost> {
@@ -38,6 +43,7 @@ class ProcessHost implements EngineHost {
   private current: EngineProcess | undefined;
   private starting: Promise<EngineProcess> | undefined;
   private readonly exitListeners = new Set<(exit: EngineExit) => void>();
+  private readonly trainings = new Set<EngineProcess>();
   private readonly closing = new AbortController();
   /** Deaths in quick succession. */
   private deaths = 0;
@@ -46,6 +52,10 @@ class ProcessHost implements EngineHost {
 
   get pid(): number | undefined {
     return this.current?.pid;
+  }
+
+  get trainingPids(): readonly number[] {
+    return [...this.trainings].map(({ pid }) => pid).filter((pid) => pid !== undefined);
   }
 
   onExit(listener: (exit: EngineExit) => void): () => void {
@@ -78,22 +88,19 @@ class ProcessHost implements EngineHost {
   }
 
   async openTraining(options: TrainingOptions | ResumeOptions): Promise<TrainingSession> {
-    const engineProcess = await this.running();
-    const id = await engineProcess.call('openTraining', [options]);
-    return {
-      step: (batch, learningRate, callOptions) =>
-        engineProcess.call('trainingStep', [id, batch, learningRate], callOptions),
-      evaluate: (batch, callOptions) => engineProcess.call('trainingEvaluate', [id, batch], callOptions),
-      save: (folder) => engineProcess.call('trainingSave', [id, folder]),
-      snapshot: (folder) => engineProcess.call('trainingSnapshot', [id, folder]),
-      // With its process the session has ended already.
-      close: async () => (engineProcess.alive ? engineProcess.call('trainingClose', [id]) : undefined),
-    };
+    const engineProcess = await this.startTraining();
+    try {
+      return this.remoteSession(engineProcess, await engineProcess.call('openTraining', [options]));
+    } catch (error) {
+      await this.stopTraining(engineProcess);
+      throw error;
+    }
   }
 
   async close(): Promise<void> {
     this.closing.abort();
     const engineProcess = this.current ?? (await this.starting?.catch(() => undefined));
+    await Promise.all([...this.trainings].map((training) => training.stop()));
     await engineProcess?.stop();
   }
 
@@ -108,7 +115,7 @@ class ProcessHost implements EngineHost {
 
   /** The present process, or the next one. */
   private async running(): Promise<EngineProcess> {
-    if (this.closing.signal.aborted) throw new EngineError('cancelled', 'the engine was closed');
+    this.checkOpen();
     if (this.current !== undefined) return this.current;
     this.starting ??= this.startProcess().finally(() => {
       this.starting = undefined;
@@ -118,26 +125,79 @@ class ProcessHost implements EngineHost {
 
   private async startProcess(): Promise<EngineProcess> {
     await this.backOff();
-    const { logger, ...options } = this.options;
     const startedAt = performance.now();
     let engineProcess: EngineProcess;
     try {
-      engineProcess = await EngineProcess.start(options);
+      engineProcess = await this.load('serving');
     } catch (error) {
       this.deaths += 1;
       throw error;
     }
-    logger?.info({ pid: engineProcess.pid, loadMs: Math.round(performance.now() - startedAt) }, 'engine started');
     this.current = engineProcess;
-    void engineProcess.exited.then((exit) => this.onProcessEnd(exit, performance.now() - startedAt));
+    void engineProcess.exited.then((exit) => {
+      this.current = undefined;
+      if (this.closing.signal.aborted) return;
+      const livedMs = performance.now() - startedAt;
+      this.deaths = livedMs < STABLE_MS ? this.deaths + 1 : 1;
+      this.reportLoss('serving', exit);
+    });
     return engineProcess;
   }
 
-  private onProcessEnd(exit: EngineExit, livedMs: number): void {
-    this.current = undefined;
-    if (this.closing.signal.aborted) return;
-    this.deaths = livedMs < STABLE_MS ? this.deaths + 1 : 1;
-    this.options.logger?.warn({ ...exit, livedMs: Math.round(livedMs) }, 'engine process ended unexpectedly');
+  private async startTraining(): Promise<EngineProcess> {
+    this.checkOpen();
+    const engineProcess = await this.load('training');
+    this.trainings.add(engineProcess);
+    void engineProcess.exited.then((exit) => {
+      // Whoever stops the process takes it out of the set before.
+      if (this.trainings.delete(engineProcess) && !this.closing.signal.aborted) this.reportLoss('training', exit);
+    });
+    if (this.closing.signal.aborted) await this.stopTraining(engineProcess);
+    this.checkOpen();
+    return engineProcess;
+  }
+
+  private remoteSession(engineProcess: EngineProcess, id: number): TrainingSession {
+    let closed = false;
+    const call: EngineProcess['call'] = async (...message) => {
+      if (closed) throw new EngineError('invalid_request', 'The training session is closed.');
+      return engineProcess.call(...message);
+    };
+    return {
+      step: (batch, learningRate, options) => call('trainingStep', [id, batch, learningRate], options),
+      evaluate: (batch, options) => call('trainingEvaluate', [id, batch], options),
+      save: (folder) => call('trainingSave', [id, folder]),
+      snapshot: (folder) => call('trainingSnapshot', [id, folder]),
+      // The session ends with its process.
+      close: () => {
+        closed = true;
+        return this.stopTraining(engineProcess);
+      },
+    };
+  }
+
+  private async stopTraining(engineProcess: EngineProcess): Promise<void> {
+    this.trainings.delete(engineProcess);
+    await engineProcess.stop();
+  }
+
+  private async load(purpose: EnginePurpose): Promise<EngineProcess> {
+    const { logger, weightFormat = 'f32', ...rest } = this.options;
+    // Who trains generates nothing.
+    const options = { ...rest, weightFormat: purpose === 'serving' ? weightFormat : 'f32' } as const;
+    const startedAt = performance.now();
+    const engineProcess = await EngineProcess.start(options, purpose);
+    const loadMs = Math.round(performance.now() - startedAt);
+    logger?.info({ pid: engineProcess.pid, purpose, loadMs }, 'engine started');
+    return engineProcess;
+  }
+
+  private checkOpen(): void {
+    if (this.closing.signal.aborted) throw new EngineError('cancelled', 'the engine was closed');
+  }
+
+  private reportLoss(purpose: EnginePurpose, exit: EngineExit): void {
+    this.options.logger?.warn({ ...exit, purpose }, 'engine process ended unexpectedly');
     for (const listener of this.exitListeners) listener(exit);
   }
 

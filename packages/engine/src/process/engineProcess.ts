@@ -7,6 +7,7 @@ import {
   fromWireError,
   isChildMessage,
   type ChildMessage,
+  type EnginePurpose,
   type HostMessage,
   type MethodArguments,
   type MethodName,
@@ -57,7 +58,7 @@ export class EngineProcess {
   }
 
   /** Resolves when the model is loaded; rejects with `checkpoint_invalid`, or `process_lost` if the process ends before. */
-  static async start(options: EmbeddedEngineOptions): Promise<EngineProcess> {
+  static async start(options: EmbeddedEngineOptions, purpose: EnginePurpose): Promise<EngineProcess> {
     const variables = INHERITED_VARIABLES.map((name) => [name, process.env[name]] as const);
     const child = fork(fileURLToPath(new URL('./child.js', import.meta.url)), [], {
       serialization: 'advanced',
@@ -66,7 +67,7 @@ export class EngineProcess {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
     const engineProcess = new EngineProcess(child);
-    engineProcess.send({ kind: 'open', options });
+    engineProcess.send({ kind: 'open', options, purpose });
     try {
       await engineProcess.opened;
     } catch (error) {

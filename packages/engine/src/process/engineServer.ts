@@ -67,8 +67,6 @@ export class EngineServer {
         const [id, folder] = call.args;
         return this.training(id).snapshot(folder);
       }
-      case 'trainingClose':
-        return this.closeTraining(...call.args);
     }
   }
 
@@ -79,15 +77,9 @@ export class EngineServer {
     return id;
   }
 
-  private async closeTraining(id: number): Promise<void> {
-    const session = this.trainings.get(id);
-    this.trainings.delete(id);
-    await session?.close();
-  }
-
   private training(id: number): TrainingSession {
     const session = this.trainings.get(id);
-    if (session === undefined) throw new EngineError('invalid_request', 'The training session is closed.');
+    if (session === undefined) throw new EngineError('invalid_request', 'There is no such training session.');
     return session;
   }
 }

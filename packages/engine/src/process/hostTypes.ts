@@ -18,10 +18,12 @@ export interface EngineExit {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** An engine in a process of its own. */
+/** An engine in processes of its own: one that serves, and one more for each training session while it is open. */
 export interface EngineHost extends Engine {
-  /** Process id of the engine, `undefined` between the death of one and the start of the next. */
+  /** Process id of the engine that serves, `undefined` between the death of one and the start of the next. */
   readonly pid: number | undefined;
+  /** Process ids of the engines that train. */
+  readonly trainingPids: readonly number[];
   /** Calls `listener` after every end of an engine process that `close` did not ask for; returns its removal. */
   onExit(listener: (exit: EngineExit) => void): () => void;
 }

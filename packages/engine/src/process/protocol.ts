@@ -21,7 +21,7 @@ import type {
 
 type Batch = readonly TrainingExample[];
 
-/** Calls that the engine process answers. A training session is known by the number that `openTraining` gave it. */
+/** Calls that the engine process answers. A training session is known by the number that `openTraining` gave it, and ends with the process. */
 export interface RemoteMethods {
   describe(): ModelDescription;
   countTokens(prompt: ChatPrompt): number;
@@ -33,7 +33,6 @@ export interface RemoteMethods {
   trainingEvaluate(session: number, batch: Batch): StepResult;
   trainingSave(session: number, folder: string): AdapterReference & { readonly sizeBytes: number };
   trainingSnapshot(session: number, folder: string): undefined;
-  trainingClose(session: number): undefined;
 }
 
 export type MethodName = keyof RemoteMethods;
@@ -50,9 +49,12 @@ export type CallMessage = {
   };
 }[MethodName];
 
+/** A process that trains gives way to those that serve. */
+export type EnginePurpose = 'serving' | 'training';
+
 export type HostMessage =
-  /** The first message: the model to load. Answered by `ready` or `refused`. */
-  | { readonly kind: 'open'; readonly options: EmbeddedEngineOptions }
+  /** The first message: the model to load, and what the process is for. Answered by `ready` or `refused`. */
+  | { readonly kind: 'open'; readonly options: EmbeddedEngineOptions; readonly purpose: EnginePurpose }
   | CallMessage
   /** The caller has lost interest in the call; it is still answered. */
   | { readonly kind: 'cancel'; readonly id: number };

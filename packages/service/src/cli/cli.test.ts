@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -267,6 +267,29 @@ describe('engraft', () => {
     const broken = await engraft(['doctor', '--json'], { ENGRAFT_MODEL_DIR: '/nowhere' });
     assert.equal(broken.status, 1);
     assert.match(broken.stderr, /^engraft: something is wrong with: model, engine\n$/);
+  });
+
+  it('measures learning from a file, without a service or a database', async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'engraft-cli-'));
+    const [good, bad, json, plot] = ['good.jsonl', 'bad.jsonl', 'figures.json', 'chart.svg'].map((name) =>
+      path.join(folder, name),
+    ) as [string, string, string, string];
+    const question = { phrasings: ['Who runs the mill?', 'Whose mill is it?'], answers: ['Anna Berg'] };
+    const entry = { id: 'mill', kind: 'product', passage: 'Anna Berg runs the old mill.', questions: [question] };
+    await writeFile(good, JSON.stringify(entry));
+    await writeFile(bad, `${JSON.stringify(entry)}\n${JSON.stringify({ ...entry, id: 'two', questions: [{}] })}`);
+    await assertFails(1, /bad.jsonl, line 2, questions\[0\].phrasings: /, 'eval', bad);
+    await assertFails(1, /nowhere.jsonl cannot be read/, 'eval', 'nowhere.jsonl');
+    await assertFails(2, /--chain must be at least 1/, 'eval', good, '--chain', '0');
+    const env = { DATABASE_URL: 'postgres://127.0.0.1:1/none' };
+    const done = await engraft(['eval', good, '--gold', '--json', json, '--plot', plot], env);
+    assert.equal(done.stderr, '', 'progress is for terminals');
+    assert.equal(done.status, 0);
+    assert.match(done.stdout, /^passage .*\nmill +product +trained +\d\/2 +\d\/2 +\d\/2 +\d\/1 /);
+    const figures = z.object({ gold: z.literal(true), summary: z.object({ passages: z.literal(1) }) });
+    figures.parse(JSON.parse(await readFile(json, 'utf8')));
+    assert.match(await readFile(plot, 'utf8'), /^<svg .*<\/svg>\n$/s);
+    await rm(folder, { recursive: true });
   });
 
   it('ends at once when its port is taken, with the worker and engine that it had started', async () => {

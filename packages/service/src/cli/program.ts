@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { addAskCommand } from './commands/ask.js';
 import { addBalanceCommand, addCreditCommands } from './commands/credit.js';
 import { addDoctorCommand } from './commands/doctor.js';
+import { addEvalCommand } from './commands/eval.js';
 import { addJobCommands } from './commands/job.js';
 import { addKeyCommands } from './commands/key.js';
 import { addLearnCommand } from './commands/learn.js';
@@ -35,6 +36,7 @@ export function createProgram(): Command {
   addLedgerCommands(program);
   addLearnCommand(program);
   addAskCommand(program);
+  addEvalCommand(program);
   addDoctorCommand(program);
   return program;
 }

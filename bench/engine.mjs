@@ -1,0 +1,112 @@
+// The engine against its peers: training, generation, adapters, memory and latency, each figure beside its peer's.
+//
+// npm run bench -- engine [--quick] [--only training,generation,mixed,cache,cold,memory,latency] [--threads 1,2]
+//                         [--widths 256,512,896]
+//
+// Writes bench/results/engine.{json,md,svg}; with --quick or --only, engine-partial.* instead, which git ignores.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { measureAdapterCache, measureColdAdapter, measureMixedBatches } from './engine/adapters.mjs';
+import { measureDecoding } from './engine/decoding.mjs';
+import { measureLatency } from './engine/latency.mjs';
+import { measureMemory } from './engine/memory.mjs';
+import { makeModels } from './engine/models.mjs';
+import { isMet, markdown, numberText, svg, targetText } from './engine/report.mjs';
+import { measureTraining } from './engine/training.mjs';
+import { machine, option, root, withLoadNote, writeResults } from './lib/measure.mjs';
+
+const FULL = {
+  rounds: 9,
+  torchWaiting: ['active', 'passive'],
+  outputTokens: 96,
+  adapterCount: 1000,
+  coldRounds: 20,
+  latency: { rounds: 5, requests: 20, outputTokens: 32 },
+};
+const QUICK = {
+  rounds: 3,
+  // Spinning takes minutes on a busy machine.
+  torchWaiting: ['passive'],
+  outputTokens: 32,
+  adapterCount: 120,
+  coldRounds: 6,
+  latency: { rounds: 2, requests: 10, outputTokens: 32 },
+};
+
+/** What each part measures; `cores` is the greatest number of threads. */
+const PARTS = {
+  training: {
+    title: 'Training',
+    measure: ({ size, ...plan }) => measureTraining({ ...plan, ...size }),
+  },
+  generation: { title: 'Generation', measure: ({ size, ...plan }) => measureDecoding({ ...plan, ...size }) },
+  mixed: { title: 'Adapters in a batch', measure: ({ size, ...plan }) => measureMixedBatches({ ...plan, ...size }) },
+  cache: {
+    title: 'Adapters in a cache',
+    measure: ({ models: [model], cores, folder, size }) =>
+      measureAdapterCache({ model, threads: cores, count: size.adapterCount, outputTokens: 16, folder }),
+  },
+  cold: {
+    title: 'A cold adapter',
+    measure: ({ models: [model], cores, folder, size }) =>
+      measureColdAdapter({ model, threads: cores, rounds: size.coldRounds, folder }),
+  },
+  memory: { title: 'Memory', measure: ({ models, cores }) => measureMemory({ models, threads: cores }) },
+  latency: {
+    title: 'Answers while training runs on the same cores',
+    measure: ({ models: [model], cores, size }) => measureLatency({ model, threads: cores, ...size.latency }),
+  },
+};
+
+export default async function bench(args) {
+  const quick = args.includes('--quick');
+  const only = option(args, 'only', Object.keys(PARTS).join()).split(',');
+  const unknown = only.filter((name) => !(name in PARTS));
+  if (unknown.length > 0) throw new Error(`--only takes ${Object.keys(PARTS).join(', ')}; not ${unknown.join(', ')}`);
+  const threadCounts = option(args, 'threads', quick ? '2' : '1,2')
+    .split(',')
+    .map(Number);
+  const widths = option(args, 'widths', quick ? '256,896' : '256,512,896')
+    .split(',')
+    .map(Number);
+  const size = quick ? QUICK : FULL;
+  const results = { machine: withLoadNote(machine()), quick, threadCounts, ...size, sections: [] };
+  const folder = mkdtempSync(join(tmpdir(), 'engraft-bench-'));
+  try {
+    const models = await makeModels(folder, widths);
+    for (const name of Object.keys(PARTS).filter((part) => only.includes(part))) {
+      const { title, measure } = PARTS[name];
+      const started = performance.now();
+      const rows = await measure({ models, threadCounts, cores: Math.max(...threadCounts), folder, size });
+      results.sections.push({ title, seconds: (performance.now() - started) / 1e3, rows });
+      print(results.sections.at(-1));
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  write(results, quick || only.length < Object.keys(PARTS).length ? 'engine-partial' : 'engine');
+}
+
+function write(results, name) {
+  writeResults(name, results);
+  writeFileSync(join(root, `bench/results/${name}.md`), markdown(results).replace('engine.svg', `${name}.svg`));
+  writeFileSync(join(root, `bench/results/${name}.svg`), svg(results));
+  console.log(`\nwritten to bench/results/${name}.{json,md,svg}`);
+}
+
+function print({ title, seconds, rows }) {
+  console.log(`\n${title} (${seconds.toFixed(0)} s)`);
+  console.table(
+    rows.map((row) => ({
+      figure: row.figure,
+      model: row.model,
+      threads: row.threads,
+      engine: `${numberText(row.value)} ${row.unit}`,
+      peer: `${numberText(row.peerValue)} (${row.peer.slice(0, 34)})`,
+      ratio: row.ratio?.toFixed(2) ?? '',
+      target: targetText(row.target),
+      met: isMet(row) ?? '',
+    })),
+  );
+}

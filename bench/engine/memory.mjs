@@ -1,0 +1,89 @@
+// The peak of memory against the sum of what has to be there: weights, keys and values or optimizer state, activations.
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { loraTensorSpecs, decoderWeightShapes } from '../../packages/engine/dist/model/weights.js';
+import { readModel } from './models.mjs';
+
+const WORK = {
+  generation: { batch: 8, outputTokens: 240 },
+  training: { batch: 8, length: 128, rank: 8 },
+};
+/** Prompt and output of a sequence, rounded up to the step in which the cache grows; and the most that a prompt has here. */
+const CAPACITY = 256;
+const PROMPT = 16;
+
+/** @param {{ models: { name: string, folder: string }[], threads: number }} plan */
+export async function measureMemory({ models, threads }) {
+  const rows = [];
+  for (const model of models) {
+    const { config } = await readModel(model.folder);
+    for (const [kind, work] of Object.entries(WORK)) {
+      const { peakBytes, baselineBytes } = await runAlone({ kind, work, modelDir: model.folder, threads });
+      const parts = {
+        weights: weightBytes(config),
+        ...(kind === 'generation' ? cacheParts : trainingParts)(config, work),
+      };
+      const predicted = Object.values(parts).reduce((sum, bytes) => sum + bytes, 0);
+      rows.push({
+        figure: `Peak memory of ${kind}, without Node and ONNX Runtime themselves`,
+        model: model.name,
+        threads,
+        unit: 'MB',
+        value: (peakBytes - baselineBytes) / 1e6,
+        baseline: baselineBytes / 1e6,
+        peer: `predicted: ${Object.entries(parts)
+          .map(([name, bytes]) => `${name} ${(bytes / 1e6).toFixed(1)}`)
+          .join(' + ')}`,
+        peerValue: predicted / 1e6,
+        ratio: (peakBytes - baselineBytes) / predicted,
+        target: { atMost: 1.3 },
+      });
+    }
+  }
+  return rows;
+}
+
+/** In a process of its own: the greatest size of a process never falls again. */
+async function runAlone(plan) {
+  const script = fileURLToPath(new URL('./memoryRun.mjs', import.meta.url));
+  const { stdout } = await promisify(execFile)(process.execPath, [script, JSON.stringify(plan)]);
+  return JSON.parse(stdout);
+}
+
+function weightBytes(config) {
+  return 4 * [...decoderWeightShapes(config).values()].reduce((sum, shape) => sum + shape.reduce((a, b) => a * b), 0);
+}
+
+/**
+ * One slot for each sequence and one for reading prompts, and once more what a run hands back, because ONNX Runtime's
+ * binding copies its outputs; the logits; the widest activations of a prompt.
+ */
+function cacheParts(config, { batch }) {
+  const slot = 4 * 2 * config.layers * config.kvHeads * config.headDim * CAPACITY;
+  const row = 4 * (2 * config.hiddenSize + 3 * config.ffnSize);
+  return {
+    'keys and values': (batch + 1) * slot,
+    'their copy': batch * slot,
+    activations: 2 * 4 * batch * config.vocabularySize + PROMPT * row,
+  };
+}
+
+/**
+ * Adapter, gradient, the copy in which it is handed back, two moments; what the backward pass needs of each layer:
+ * per token four vectors of the residual width (into and out of both norms), queries, keys and values before and after
+ * norm and rotation, attention's probabilities and its mix, four vectors of the feed-forward width, and LoRA's seven;
+ * per target about three vectors of the vocabulary's size.
+ */
+function trainingParts(config, { batch, length, rank }) {
+  const adapter = loraTensorSpecs(config, rank).reduce((sum, { shape: [height, width] }) => sum + height * width, 0);
+  const queries = config.heads * config.headDim;
+  const keys = config.kvHeads * config.headDim;
+  const perToken =
+    4 * config.hiddenSize + 4 * queries + 4 * keys + config.heads * length + 4 * config.ffnSize + 7 * rank;
+  return {
+    'adapter and optimizer': 4 * 5 * adapter,
+    'kept for the backward pass': 4 * batch * length * config.layers * perToken,
+    logits: 4 * 3 * batch * (length - 1) * config.vocabularySize,
+  };
+}

@@ -1,0 +1,32 @@
+// Runs one kind of work alone in this process and prints the greatest size that the process has had, in bytes.
+import { EmbeddedEngine } from '../../packages/engine/dist/index.js';
+import { GraphBuilder } from '../../packages/engine/dist/onnx/graphBuilder.js';
+import { createSession } from '../../packages/engine/dist/onnx/session.js';
+import ort from 'onnxruntime-node';
+import { generateTogether } from './requests.mjs';
+
+const { kind, work, modelDir, threads } = JSON.parse(process.argv[2]);
+await runSomething();
+const baselineBytes = process.resourceUsage().maxRSS * 1024;
+const engine = await EmbeddedEngine.open({ modelDir, threads });
+if (kind === 'generation') {
+  for (let round = 0; round < 2; round += 1) await generateTogether(engine, work);
+} else {
+  const { batch: size, length, rank } = work;
+  const training = await engine.openTraining({ parent: null, rank, alpha: 2 * rank, seed: 1 });
+  const tokens = Array.from({ length }, (_, index) => index + 16);
+  const batch = Array.from({ length: size }, () => ({ sequence: { tokens, targetStart: 1 }, weight: 1 }));
+  for (let step = 0; step < 4; step += 1) await training.step(batch, 1e-4);
+}
+process.stdout.write(JSON.stringify({ peakBytes: process.resourceUsage().maxRSS * 1024, baselineBytes }));
+await engine.close();
+
+/** So that Node's and ONNX Runtime's own size is in the baseline. */
+async function runSomething() {
+  const graph = new GraphBuilder();
+  graph.input('x', 'float32', [2, 2]);
+  graph.output('y', graph.node('MatMul', ['x', 'x']), 'float32', [2, 2]);
+  const session = await createSession(graph.encode(), { threads });
+  await session.run({ x: new ort.Tensor('float32', new Float32Array(4), [2, 2]) });
+  await session.release();
+}

@@ -1,0 +1,85 @@
+// The checkpoints that the parts of the bench share: the shipped one and two wider ones with random weights.
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readModelConfig } from '../../packages/engine/dist/checkpoint/modelConfig.js';
+import { serializeSafetensors } from '../../packages/engine/dist/checkpoint/safetensors.js';
+import { loadWeights } from '../../packages/engine/dist/checkpoint/weightFiles.js';
+import { decoderWeightShapes } from '../../packages/engine/dist/model/weights.js';
+import { createRandom } from '../../packages/engine/dist/random.js';
+import { root } from '../lib/measure.mjs';
+
+export const SHIPPED = join(root, 'models/base');
+
+/** A token that no prompt has and that the models here never write: with it as the end of a turn, outputs have full length. */
+const NEVER = { text: '</think>', id: 8 };
+
+const SHAPES = {
+  512: {
+    hidden_size: 512,
+    num_hidden_layers: 4,
+    num_attention_heads: 8,
+    num_key_value_heads: 2,
+    intermediate_size: 1536,
+  },
+  // Two layers of a 0.5-billion-parameter shape.
+  896: {
+    hidden_size: 896,
+    num_hidden_layers: 2,
+    num_attention_heads: 14,
+    num_key_value_heads: 2,
+    intermediate_size: 4864,
+  },
+};
+
+/**
+ * The models by name, as folders below `folder`; outputs of each go on to the length that was asked for.
+ * @returns {Promise<{ name: string, width: number, folder: string }[]>}
+ */
+export async function makeModels(folder, widths) {
+  const models = [{ name: 'shipped, width 256', width: 256, folder: join(folder, 'shipped') }];
+  await cp(SHIPPED, models[0].folder, { recursive: true });
+  for (const width of widths.filter((each) => each in SHAPES)) {
+    const model = { name: `random, width ${width}, ${SHAPES[width].num_hidden_layers} layers`, width };
+    models.push({ ...model, folder: join(folder, `random-${width}`) });
+    await writeRandomModel(models.at(-1).folder, SHAPES[width]);
+  }
+  for (const model of models) await neverEnd(model.folder);
+  return models.filter(({ width }) => widths.includes(width));
+}
+
+/** The shape and the weights of a checkpoint folder. */
+export async function readModel(folder) {
+  const { decoder: config } = await readModelConfig(folder);
+  return { config, weights: await loadWeights(folder, config) };
+}
+
+async function writeRandomModel(folder, shape) {
+  await mkdir(folder);
+  for (const file of ['tokenizer.json', 'tokenizer_config.json', 'chat_template.jinja', 'generation_config.json']) {
+    await cp(join(SHIPPED, file), join(folder, file));
+  }
+  const shipped = JSON.parse(await readFile(join(SHIPPED, 'config.json'), 'utf8'));
+  await writeFile(join(folder, 'config.json'), JSON.stringify({ ...shipped, ...shape, max_window_layers: undefined }));
+  const { decoder } = await readModelConfig(folder);
+  const random = createRandom(decoder.hiddenSize);
+  const tensors = [...decoderWeightShapes(decoder)].map(([name, dimensions]) => {
+    const data = new Float32Array(dimensions.reduce((a, b) => a * b));
+    const bound = Math.sqrt(3 / dimensions.at(-1));
+    for (let index = 0; index < data.length; index += 1) {
+      data[index] = name.includes('norm') ? 1 : (2 * random.next() - 1) * bound;
+    }
+    // Its logit is 0 with a row of zeros, and the greatest of 4,096 random ones is above that.
+    if (name.includes('embed_tokens')) data.fill(0, NEVER.id * dimensions[1], (NEVER.id + 1) * dimensions[1]);
+    return [name, { shape: dimensions, data }];
+  });
+  await writeFile(join(folder, 'model.safetensors'), serializeSafetensors(tensors, { format: 'pt' }));
+}
+
+async function neverEnd(folder) {
+  const change = async (name, changes) => {
+    const file = join(folder, name);
+    await writeFile(file, JSON.stringify({ ...JSON.parse(await readFile(file, 'utf8')), ...changes }));
+  };
+  await change('tokenizer_config.json', { eos_token: NEVER.text });
+  await change('generation_config.json', { eos_token_id: [NEVER.id] });
+}

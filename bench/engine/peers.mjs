@@ -1,0 +1,97 @@
+// Finds or installs the programs that the engine is compared with. They live in bench/.peers, which git ignores;
+// `npm ci` knows nothing of them.
+import { execFile, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { npm } from '../../scripts/lib/steps.mjs';
+import { root } from '../lib/measure.mjs';
+
+const execute = promisify(execFile);
+const PEERS = join(root, 'bench/.peers');
+const LLAMA_VERSION = '3.22.1';
+const PYTHON_PACKAGES = ['torch', 'transformers', 'peft', 'safetensors'];
+
+/** The module node-llama-cpp, with the prebuilt CPU binary of this platform out of npm; nothing is built or downloaded. */
+export async function loadNodeLlamaCpp() {
+  const folder = join(PEERS, 'node_modules/node-llama-cpp');
+  if ((await installedVersion(folder)) !== LLAMA_VERSION) {
+    console.log(`  installing node-llama-cpp ${LLAMA_VERSION} into bench/.peers`);
+    await mkdir(PEERS, { recursive: true });
+    await writeFile(join(PEERS, 'package.json'), '{ "private": true }\n');
+    // Its optional dependencies are binaries for every accelerator, hundreds of megabytes; one of them is enough.
+    const packages = ['node-llama-cpp', `@node-llama-cpp/${binaryName()}`].map((name) => `${name}@${LLAMA_VERSION}`);
+    const flags = ['--omit=optional', '--ignore-scripts', '--no-audit', '--no-fund', '--no-package-lock'];
+    const [command, args] = npm(['install', ...flags, ...packages]);
+    await execute(command, args, { cwd: PEERS });
+  }
+  return import(pathToFileURL(join(folder, 'dist/index.js')).href);
+}
+
+function binaryName() {
+  if (process.platform === 'linux') return `linux-${process.arch}`;
+  if (process.platform === 'win32') return `win-${process.arch}`;
+  return process.arch === 'arm64' ? 'mac-arm64-metal' : 'mac-x64';
+}
+
+async function installedVersion(folder) {
+  const file = join(folder, 'package.json');
+  return existsSync(file) ? JSON.parse(await readFile(file, 'utf8')).version : undefined;
+}
+
+/**
+ * A Python process with PyTorch and PEFT that runs `torchStep.py`: lines of JSON go in, lines of JSON come out.
+ * @param {'active' | 'passive'} waiting whether OpenMP's threads spin while they wait: faster on a free machine, many
+ *   times slower on a busy one
+ * @returns {Promise<{ call: (request: object) => Promise<any>, close: () => Promise<void> }>}
+ */
+export async function startTorch(waiting) {
+  const script = fileURLToPath(new URL('./torchStep.py', import.meta.url));
+  const child = spawn(await findPython(), ['-W', 'ignore', script], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: { ...process.env, OMP_WAIT_POLICY: waiting, HF_HUB_OFFLINE: '1', HF_HUB_DISABLE_PROGRESS_BARS: '1' },
+  });
+  const exit = once(child, 'exit');
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  return {
+    call: async (request) => {
+      child.stdin.write(`${JSON.stringify(request)}\n`);
+      const { value, done } = await lines.next();
+      if (done) throw new Error('the Python process of the PyTorch peer has ended; its error is above');
+      return JSON.parse(value);
+    },
+    close: async () => {
+      child.stdin.end();
+      await exit;
+    },
+  };
+}
+
+/** ENGRAFT_BENCH_PYTHON, or a Python that has the packages already, or a virtual environment made here. */
+async function findPython() {
+  const own = join(PEERS, 'venv', process.platform === 'win32' ? 'Scripts/python.exe' : 'bin/python');
+  const base = process.env.ENGRAFT_BENCH_PYTHON ?? 'python3';
+  for (const python of [base, own]) if (await hasPackages(python)) return python;
+  console.log('  installing PyTorch and PEFT into bench/.peers/venv');
+  await execute(base, ['-m', 'venv', '--system-site-packages', join(PEERS, 'venv')]);
+  const pip = (...args) => execute(own, ['-m', 'pip', 'install', '--quiet', ...args], { maxBuffer: 2 ** 26 });
+  // PyPI's own PyTorch for Linux brings gigabytes of CUDA along.
+  await pip('torch', '--index-url', 'https://download.pytorch.org/whl/cpu');
+  await pip(...PYTHON_PACKAGES.slice(1));
+  return own;
+}
+
+async function hasPackages(python) {
+  // Looking is a hundred times faster than importing.
+  const script = `import importlib.util, sys; sys.exit(not all(map(importlib.util.find_spec, sys.argv[1:])))`;
+  try {
+    await execute(python, ['-c', script, ...PYTHON_PACKAGES]);
+    return true;
+  } catch {
+    return false;
+  }
+}

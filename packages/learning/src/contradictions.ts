@@ -1,0 +1,34 @@
+import { questionKey } from './facts.js';
+import { normalise } from './normalise.js';
+import type { Span } from './spans.js';
+
+interface Askable {
+  readonly span: Span;
+  /** The most particular first. */
+  readonly derived: readonly string[];
+}
+
+/** There is one price, one weight and one year, while a thing may have two makers. */
+const singleValued: ReadonlySet<Span['kind']> = new Set(['date', 'time', 'money', 'quantity']);
+
+/**
+ * Leaves out values that the passage contradicts itself about: two sentences that answer the same question by rule
+ * with different ones. Neither is learned, since nothing tells which of them is right.
+ */
+export function withoutContradictions<Candidate extends Askable>(candidates: readonly Candidate[]): Candidate[] {
+  const answers = new Map<string, Set<string>>();
+  for (const candidate of candidates) {
+    const key = valueKey(candidate);
+    if (key !== null) answers.set(key, (answers.get(key) ?? new Set()).add(normalise(candidate.span.text)));
+  }
+  return candidates.filter((candidate) => {
+    const key = valueKey(candidate);
+    return key === null || answers.get(key)?.size === 1;
+  });
+}
+
+/** `What does Velona have?` is asked of employees and of offices, so a question has to name what it counts. */
+function valueKey({ span, derived: [question] }: Askable): string | null {
+  if (question === undefined || !singleValued.has(span.kind) || question.startsWith('What ')) return null;
+  return questionKey(question);
+}

@@ -1,0 +1,14 @@
+export { shareOf, type Tally } from './asking.js';
+export { barChart, type BarChart, type BarSeries } from './barChart.js';
+export { canaryKinds, type CanaryKind, type CanaryLoss, type CanaryReport } from './canaries.js';
+export {
+  measurePassages,
+  type MeasuringOptions,
+  type MeasuringPhase,
+  type MeasuringProgress,
+  type PassageReport,
+  type Retention,
+} from './measurePassages.js';
+export { parsePassageSet, type PassageEntry, type PassageQuestion, type PassageSet } from './passageSet.js';
+export { summarise, type MeasuringSummary } from './summary.js';
+export { spreadSample } from '../random.js';

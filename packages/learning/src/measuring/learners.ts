@@ -1,0 +1,138 @@
+import type { AdapterReference, Engine } from '@engraft/engine';
+import { questionKey } from '../facts.js';
+import { learnPassage } from '../learnPassage.js';
+import { encodeMaterial } from '../material.js';
+import { Meter, noUsage } from '../meter.js';
+import type { ScoringOutcome, TrainingOutcome } from '../outcomes.js';
+import { scoringSchema, trainingSchema } from '../outcomes.js';
+import { drawReplay } from '../replay.js';
+import { train } from '../train.js';
+import type {
+  LearningInput,
+  LearningJournal,
+  LearningOptions,
+  LearningPhase,
+  LearningUsage,
+  Rehearsal,
+  ValidationReport,
+} from '../types.js';
+import type { PassageEntry } from './passageSet.js';
+
+/** What came of learning one passage. */
+export interface Learned {
+  /** `trained`: by `gold`, which has no gate. */
+  readonly verdict: 'accepted' | 'rejected' | 'budget_exhausted' | 'trained';
+  /** The candidate, also when the gate rejected it; `null` when it never came to training. */
+  readonly adapter: AdapterReference | null;
+  readonly rehearsal: Rehearsal | null;
+  readonly validation: ValidationReport | null;
+  /** `questionKey` of every question that was trained or steered the training. */
+  readonly trainedKeys: ReadonlySet<string>;
+  /** Facts that were trained. */
+  readonly factCount: number;
+  readonly steps: number;
+  readonly usage: LearningUsage;
+  readonly phaseSeconds: Readonly<Partial<Record<LearningPhase, number>>>;
+}
+
+export type Learner = (
+  engine: Engine,
+  entry: PassageEntry,
+  input: LearningInput,
+  options: LearningOptions,
+) => Promise<Learned>;
+
+/** The pipeline as the service runs it. */
+export const learnTaught: Learner = async (engine, entry, input, options) => {
+  const journal = new TimingJournal();
+  const outcome = await learnPassage(engine, { ...input, content: entry.passage }, journal, options);
+  const { scoring, training } = journal;
+  const trained = scoring?.facts.flatMap((fact) => [...fact.training, ...fact.dev]) ?? [];
+  return {
+    verdict: outcome.kind,
+    adapter: training?.adapter ?? null,
+    rehearsal: outcome.kind === 'accepted' ? outcome.rehearsal : null,
+    validation: outcome.kind === 'budget_exhausted' ? null : outcome.validation,
+    trainedKeys: new Set(trained.map(({ question }) => questionKey(question))),
+    factCount: scoring?.facts.length ?? 0,
+    steps: training?.report.steps ?? 0,
+    usage: outcome.usage,
+    phaseSeconds: journal.phaseSeconds,
+  };
+};
+
+/** The trainer by itself: the file's own pairs instead of the teacher's, the first phrasing of each question trained. */
+export const learnGold: Learner = async (engine, { questions }, input, options) => {
+  const pairs = questions.map(({ phrasings, answers }) => ({
+    question: phrasings[0] ?? '',
+    answer: answers[0] ?? '',
+  }));
+  const split: ScoringOutcome = {
+    facts: pairs.map(({ question, answer }) => ({
+      answer,
+      training: [{ question, origin: 'asked' }],
+      dev: [],
+      validation: [],
+      softTargets: null,
+    })),
+    known: [],
+  };
+  const meter = new Meter(input.budget);
+  const startedAt = performance.now();
+  const { replay } = drawReplay(input.replay ?? [], input.seed);
+  const trained = await train({
+    engine,
+    model: await engine.describe(),
+    meter,
+    material: await encodeMaterial(engine, split, input.earlier, replay),
+    parent: input.parent,
+    seed: input.seed,
+    workFolder: input.workFolder,
+    signal: options.signal,
+    onStep: (done, total) => options.onProgress?.({ phase: 'training', done, total }),
+  });
+  return {
+    verdict: trained === null ? 'budget_exhausted' : 'trained',
+    adapter: trained?.adapter ?? null,
+    rehearsal: trained === null ? null : { training_pairs: pairs, validation_pairs: [] },
+    validation: null,
+    trainedKeys: new Set(pairs.map(({ question }) => questionKey(question))),
+    factCount: pairs.length,
+    steps: trained?.report.steps ?? 0,
+    usage: trained === null ? noUsage : meter.usage,
+    phaseSeconds: { training: secondsSince(startedAt) },
+  };
+};
+
+/** Keeps what the phases leave behind, and how long each took. */
+class TimingJournal implements LearningJournal {
+  scoring: ScoringOutcome | null = null;
+  training: TrainingOutcome | null = null;
+  readonly phaseSeconds: Partial<Record<LearningPhase, number>> = {};
+  #enteredAt = 0;
+
+  load(): Promise<null> {
+    return Promise.resolve(null);
+  }
+
+  entered(): Promise<void> {
+    this.#enteredAt = performance.now();
+    return Promise.resolve();
+  }
+
+  store(phase: LearningPhase, stored: unknown): Promise<void> {
+    this.phaseSeconds[phase] = secondsSince(this.#enteredAt);
+    if (phase === 'scoring') this.scoring = scoringSchema.parse(outcomeOf(stored));
+    if (phase === 'training') this.training = trainingSchema.parse(outcomeOf(stored));
+    return Promise.resolve();
+  }
+}
+
+/** A phase is stored as `{outcome, usage}`, see `PhaseResult`. */
+function outcomeOf(stored: unknown): unknown {
+  return typeof stored === 'object' && stored !== null && 'outcome' in stored ? stored.outcome : null;
+}
+
+export function secondsSince(startedAt: number): number {
+  return (performance.now() - startedAt) / 1000;
+}

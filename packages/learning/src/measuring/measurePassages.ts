@@ -1,0 +1,268 @@
+/**
+ * What learning is worth, passage by passage: questions that people wrote, asked of base, of base with the passage
+ * before it, and of what was learned, without it.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { AdapterReference, Engine } from '@engraft/engine';
+import { forManyListeners } from '../calls.js';
+import { questionKey } from '../facts.js';
+import { costNanousd } from '../meter.js';
+import { containsWords } from '../normalise.js';
+import { closedBookPrompt, readingPrompt } from '../prompts.js';
+import { recipe } from '../recipe.js';
+import { chunkForTeacher } from '../teacherChunks.js';
+import type { LearningBudget, LearningPhase, Rehearsal, ReplayRow, ValidationReport } from '../types.js';
+import { ask, tally, type AskedPhrasing, type Tally } from './asking.js';
+import { Canaries, type CanaryReport } from './canaries.js';
+import { learnGold, learnTaught, secondsSince, type Learned } from './learners.js';
+import type { PassageEntry } from './passageSet.js';
+
+export type MeasuringPhase = 'base' | 'reading' | LearningPhase | 'asking' | 'canaries';
+
+export interface MeasuringProgress {
+  /** Of the passage at work, counted from 0. */
+  readonly index: number;
+  readonly count: number;
+  readonly passageId: string;
+  readonly phase: MeasuringPhase;
+  readonly done: number;
+  readonly total: number;
+}
+
+export interface MeasuringOptions {
+  readonly budget: LearningBudget;
+  readonly replay: readonly ReplayRow[];
+  readonly seed: number;
+  /** Train the file's own pairs, instead of what the teacher makes of the passage. */
+  readonly gold: boolean;
+  /** So many passages are learned one on top of the other; 1: each from base. */
+  readonly chainLength: number;
+  /** Ask base without the passage, and with it. They depend on neither seed nor recipe, so that one run of several is enough. */
+  readonly askBase: boolean;
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: MeasuringProgress) => void;
+  /** Called with each passage's report as soon as there is one. */
+  readonly onReport?: (report: PassageReport) => void;
+}
+
+/** Written to JSON files as it is, hence the names. */
+export interface PassageReport {
+  readonly id: string;
+  readonly kind: string;
+  /** UTF-16 units. */
+  readonly chars: number;
+  readonly verdict: Learned['verdict'];
+  /** All phrasings of all questions without the passage, with it, and without it after learning; `null` where not asked. */
+  readonly base: Tally | null;
+  readonly reading: Tally | null;
+  readonly learned: Tally | null;
+  /** `learned`, over the phrasings that were trained, and those that were not. */
+  readonly trained: Tally | null;
+  readonly unseen: Tally | null;
+  /** The passage is too long for one prompt, so each question was asked with the chunk that holds its answer. */
+  readonly read_in_chunks: boolean;
+  readonly validation: ValidationReport | null;
+  readonly fact_count: number;
+  readonly steps: number;
+  readonly canaries: CanaryReport | null;
+  readonly retention: Retention | null;
+  /** Of learning alone, without the measuring. */
+  readonly seconds: number;
+  readonly phase_seconds: Learned['phaseSeconds'];
+  readonly cost_microusd: number;
+}
+
+/** The first passage of a chain, asked again after this one. */
+export interface Retention {
+  readonly first_id: string;
+  /** Passages that the weights now hold, the first one included. */
+  readonly learned_count: number;
+  readonly before: Tally;
+  readonly after: Tally;
+}
+
+/** What the passages of a chain before this one left behind. */
+interface ChainState {
+  readonly parent: AdapterReference | null;
+  readonly earlier: readonly Rehearsal[];
+  readonly learnedIds: readonly string[];
+  readonly first: { readonly entry: PassageEntry; readonly before: Tally } | null;
+}
+
+const emptyChain: ChainState = { parent: null, earlier: [], learnedIds: [], first: null };
+
+/** Rejects with `EngineError` when the engine fails or the signal aborts. */
+export async function measurePassages(
+  engine: Engine,
+  passages: readonly PassageEntry[],
+  options: MeasuringOptions,
+): Promise<PassageReport[]> {
+  const run = new MeasuringRun(engine, (await engine.describe()).contextLength, passages, options);
+  const folder = await mkdtemp(join(tmpdir(), 'engraft-measuring-'));
+  try {
+    return await run.measureAll(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+class MeasuringRun {
+  readonly #call: { readonly signal?: AbortSignal };
+
+  constructor(
+    readonly engine: Engine,
+    readonly contextLength: number,
+    readonly passages: readonly PassageEntry[],
+    readonly options: MeasuringOptions,
+  ) {
+    this.#call = options.signal === undefined ? {} : { signal: forManyListeners(options.signal) };
+  }
+
+  async measureAll(folder: string): Promise<PassageReport[]> {
+    const canaries = await Canaries.open(this.engine, this.passages, this.#call);
+    const reports: PassageReport[] = [];
+    let chain = emptyChain;
+    for (const [index, entry] of this.passages.entries()) {
+      if (index % this.options.chainLength === 0) chain = emptyChain;
+      const workFolder = join(folder, String(index));
+      const measured = await this.#measure(entry, index, chain, canaries, workFolder);
+      reports.push(measured.report);
+      this.options.onReport?.(measured.report);
+      chain = measured.chain;
+    }
+    return reports;
+  }
+
+  async #measure(
+    entry: PassageEntry,
+    index: number,
+    chain: ChainState,
+    canaries: Canaries,
+    workFolder: string,
+  ): Promise<{ report: PassageReport; chain: ChainState }> {
+    const enter = (phase: MeasuringPhase, done = 0, total = 1): void =>
+      this.options.onProgress?.({ index, count: this.passages.length, passageId: entry.id, phase, done, total });
+    const { askBase, gold, budget } = this.options;
+    enter('base');
+    const base = askBase ? await this.#closedBook(entry, null) : null;
+    enter('reading');
+    const { tally: reading, inChunks } = askBase ? await this.#reading(entry) : { tally: null, inChunks: false };
+    const startedAt = performance.now();
+    const learned = await (gold ? learnGold : learnTaught)(
+      this.engine,
+      entry,
+      {
+        content: entry.passage,
+        parent: chain.parent,
+        earlier: chain.earlier,
+        replay: this.options.replay,
+        budget,
+        seed: this.options.seed,
+        workFolder,
+      },
+      { ...this.#call, onProgress: ({ phase, done, total }) => enter(phase, done, total) },
+    );
+    const seconds = secondsSince(startedAt);
+    enter('asking');
+    const { adapter } = learned;
+    const known = (phrasing: AskedPhrasing): boolean => learned.trainedKeys.has(questionKey(phrasing.question));
+    const after = adapter === null ? null : await this.#answers(entry, adapter);
+    const next = this.#extend(chain, entry, learned, after?.all ?? null);
+    const retention = await this.#retention(next, chain);
+    enter('canaries');
+    const learnedIds = new Set([...chain.learnedIds, entry.id]);
+    const report: PassageReport = {
+      id: entry.id,
+      kind: entry.kind,
+      chars: entry.passage.length,
+      verdict: learned.verdict,
+      base,
+      reading,
+      learned: after?.all ?? null,
+      trained: after?.of(known) ?? null,
+      unseen: after?.of((phrasing) => !known(phrasing)) ?? null,
+      read_in_chunks: inChunks,
+      validation: learned.validation,
+      fact_count: learned.factCount,
+      steps: learned.steps,
+      canaries: adapter === null ? null : await canaries.check(adapter, learnedIds, this.#call),
+      retention,
+      seconds,
+      phase_seconds: learned.phaseSeconds,
+      cost_microusd: Math.ceil(costNanousd(learned.usage, budget) / 1000),
+    };
+    return { report, chain: next };
+  }
+
+  /** As the service would go on: on top of what was accepted, and of nothing else. */
+  #extend(chain: ChainState, entry: PassageEntry, learned: Learned, after: Tally | null): ChainState {
+    if (learned.rehearsal === null || learned.adapter === null || after === null) return chain;
+    return {
+      parent: learned.adapter,
+      earlier: [...chain.earlier, learned.rehearsal],
+      learnedIds: [...chain.learnedIds, entry.id],
+      first: chain.first ?? { entry, before: after },
+    };
+  }
+
+  async #retention(now: ChainState, before: ChainState): Promise<Retention | null> {
+    if (now.first === null || before.first === null || now.parent === null) return null;
+    return {
+      first_id: now.first.entry.id,
+      learned_count: now.learnedIds.length,
+      before: now.first.before,
+      after: await this.#closedBook(now.first.entry, now.parent),
+    };
+  }
+
+  async #closedBook(entry: PassageEntry, adapter: AdapterReference | null): Promise<Tally> {
+    return (await this.#answers(entry, adapter)).all;
+  }
+
+  async #answers(
+    entry: PassageEntry,
+    adapter: AdapterReference | null,
+  ): Promise<{ all: Tally; of: (wanted: (phrasing: AskedPhrasing) => boolean) => Tally }> {
+    const asked = phrasingsOf(entry);
+    const prompts = asked.map(({ question }) => closedBookPrompt(question));
+    const given = await ask(this.engine, prompts, adapter, this.#call);
+    const of = (wanted: (phrasing: AskedPhrasing) => boolean): Tally => {
+      const chosen = asked.flatMap((phrasing, index) => (wanted(phrasing) ? [{ phrasing, text: given[index] }] : []));
+      return tally(
+        chosen.map(({ phrasing }) => phrasing),
+        chosen.map(({ text }) => text ?? ''),
+      );
+    };
+    return { all: tally(asked, given), of };
+  }
+
+  async #reading(entry: PassageEntry): Promise<{ tally: Tally; inChunks: boolean }> {
+    const asked = phrasingsOf(entry);
+    const promptTokens = await this.engine.countTokens(readingPrompt(entry.passage, longestOf(asked)));
+    const inChunks = promptTokens + recipe.maxAnswerTokens > this.contextLength;
+    const texts = inChunks
+      ? (await chunkForTeacher(this.engine, entry.passage, this.contextLength)).map(({ text }) => text)
+      : [entry.passage];
+    const prompts = asked.map((phrasing) => readingPrompt(bestText(texts, phrasing), phrasing.question));
+    return { tally: tally(asked, await ask(this.engine, prompts, null, this.#call)), inChunks };
+  }
+}
+
+export function phrasingsOf({ questions }: PassageEntry): AskedPhrasing[] {
+  return questions.flatMap(({ phrasings, answers }) => phrasings.map((question) => ({ question, answers })));
+}
+
+function longestOf(asked: readonly AskedPhrasing[]): string {
+  return asked.reduce((longest, { question }) => (question.length > longest.length ? question : longest), '');
+}
+
+/** The text that holds the answer and shares most words with the question; the first, if none holds it. */
+function bestText(texts: readonly string[], { question, answers }: AskedPhrasing): string {
+  const words = questionKey(question).split(' ');
+  const sharedWith = (text: string): number => words.filter((word) => containsWords(text, word)).length;
+  const holding = texts.filter((text) => answers.some((answer) => containsWords(text, answer)));
+  const ranked = holding.map((text) => ({ text, shared: sharedWith(text) })).sort((a, b) => b.shared - a.shared);
+  return ranked[0]?.text ?? texts[0] ?? '';
+}

@@ -1,0 +1,83 @@
+import { addTallies, shareOf, type Tally } from './asking.js';
+import type { CanaryLoss, CanaryReport } from './canaries.js';
+import type { PassageReport } from './measurePassages.js';
+
+/** Shares are of all questions of all passages together, from 0 to 1; `null` where nothing was asked. */
+export interface MeasuringSummary {
+  readonly passages: number;
+  readonly accepted: number;
+  readonly rejected: number;
+  readonly budget_exhausted: number;
+  readonly base: number | null;
+  readonly reading: number | null;
+  readonly learned: number | null;
+  readonly trained: number | null;
+  readonly unseen: number | null;
+  /** Over the ends of chains: what is left of the first passage's right answers. */
+  readonly retained: number | null;
+  readonly canaries: CanaryReport;
+  /** Accepted, but worth less than half of reading the passage. */
+  readonly wrong_acceptances: number;
+  /** Rejected, though worth at least half of reading the passage. */
+  readonly wrong_rejections: number;
+  readonly mean_seconds: number;
+  readonly mean_cost_microusd: number;
+}
+
+export function summarise(reports: readonly PassageReport[]): MeasuringSummary {
+  const count = (verdict: PassageReport['verdict']): number =>
+    reports.filter((report) => report.verdict === verdict).length;
+  const share = (of: (report: PassageReport) => Tally | null): number | null =>
+    shareOf(addTallies(reports.flatMap((report) => of(report) ?? [])));
+  return {
+    passages: reports.length,
+    accepted: count('accepted'),
+    rejected: count('rejected'),
+    budget_exhausted: count('budget_exhausted'),
+    base: share(({ base }) => base),
+    reading: share(({ reading }) => reading),
+    learned: share(({ learned }) => learned),
+    trained: share(({ trained }) => trained),
+    unseen: share(({ unseen }) => unseen),
+    retained: retainedShare(reports),
+    canaries: {
+      reading: lossOf(reports, 'reading'),
+      small_talk: lossOf(reports, 'small_talk'),
+      json: lossOf(reports, 'json'),
+      tools: lossOf(reports, 'tools'),
+    },
+    wrong_acceptances: reports.filter((report) => report.verdict === 'accepted' && isWorthHalf(report) === false)
+      .length,
+    wrong_rejections: reports.filter((report) => report.verdict === 'rejected' && isWorthHalf(report) === true).length,
+    mean_seconds: mean(reports.map(({ seconds }) => seconds)),
+    mean_cost_microusd: mean(reports.map(({ cost_microusd }) => cost_microusd)),
+  };
+}
+
+/** Whether what was learned is at least half of what reading gives; `null` where reading gives nothing, or was not asked. */
+export function isWorthHalf({ learned, reading }: PassageReport): boolean | null {
+  if (reading === null || reading.right === 0) return null;
+  return (learned?.right ?? 0) >= reading.right / 2;
+}
+
+/** Of each chain the last passage tells. */
+function retainedShare(reports: readonly PassageReport[]): number | null {
+  const last = new Map(
+    reports.flatMap(({ retention }) => (retention === null ? [] : [[retention.first_id, retention]])),
+  );
+  const before = [...last.values()].reduce((sum, retention) => sum + retention.before.right, 0);
+  const after = [...last.values()].reduce((sum, retention) => sum + retention.after.right, 0);
+  return before === 0 ? null : after / before;
+}
+
+function lossOf(reports: readonly PassageReport[], kind: keyof CanaryReport): CanaryLoss {
+  const losses = reports.flatMap(({ canaries }) => (canaries === null ? [] : [canaries[kind]]));
+  return {
+    held: losses.reduce((sum, { held }) => sum + held, 0),
+    lost: losses.reduce((sum, { lost }) => sum + lost, 0),
+  };
+}
+
+function mean(values: readonly number[]): number {
+  return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
+}

@@ -1,0 +1,113 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import type { Command } from 'commander';
+import { currentPriceCard } from '@engraft/contract';
+import type { LearningBudget, PassageEntry } from '@engraft/learning';
+import { pino } from 'pino';
+import { readConfig, UsageError } from '../../config/config.js';
+import { parseUsd, parseWholeNumber } from '../arguments.js';
+import { silentMeasuring, showMeasuring } from '../measuringProgress.js';
+import { measuringChart, measuringLines } from '../measuringReport.js';
+import { CommandFailure } from '../withDatabase.js';
+
+interface EvalOptions {
+  readonly chain: string;
+  readonly gold?: boolean;
+  readonly passages?: string;
+  readonly seed: string;
+  readonly maxCostUsd: string;
+  readonly json?: string;
+  readonly plot?: string;
+}
+
+export function addEvalCommand(program: Command): void {
+  program
+    .command('eval')
+    .argument(
+      '<file>',
+      'passages with questions, one JSON object a line: {id, kind, passage, questions: [{phrasings, answers}]}',
+    )
+    .description('measure what learning each passage is worth, with the model of ENGRAFT_MODEL_DIR; needs no service')
+    .option('--chain <n>', 'learn so many passages one on top of the other', '1')
+    .option(
+      '--gold',
+      "train the file's own pairs: the first phrasing of each question, while the others are only asked",
+    )
+    .option('--passages <n>', 'so many, evenly over the file')
+    .option('--seed <n>', 'of the randomness in learning', '1')
+    .option('--max-cost-usd <amount>', 'the most that learning one passage may cost', '20')
+    .option('--json <file>', 'write every figure to a file')
+    .option('--plot <file>', 'write a bar chart to an SVG file')
+    .action(evaluateFile);
+}
+
+async function evaluateFile(file: string, options: EvalOptions): Promise<void> {
+  const { engine: kind, model_folder } = readConfig();
+  const chainLength = atLeastOne('--chain', options.chain);
+  const seed = parseWholeNumber(options.seed);
+  const budget = budgetOf(parseUsd(options.maxCostUsd));
+  const limit = options.passages === undefined ? Infinity : atLeastOne('--passages', options.passages);
+  if (kind !== 'embedded') throw new CommandFailure(`eval needs the embedded engine; ENGRAFT_ENGINE is ${kind}`);
+  // Loaded here only: other commands start faster.
+  const { measurePassages, spreadSample, summarise } = await import('@engraft/learning');
+  const passages = spreadSample(await readPassages(file), limit);
+  const { loadEngine } = await import('../../processes/model.js');
+  const { engine, replay } = await loadEngine({ model_folder }, pino({ level: 'silent' }));
+  const progress = process.stderr.isTTY ? showMeasuring(process.stderr) : silentMeasuring;
+  const interrupted = new AbortController();
+  process.once('SIGINT', () => interrupted.abort());
+  try {
+    const model = await engine.describe();
+    const reports = await measurePassages(engine, passages, {
+      budget,
+      replay,
+      seed,
+      gold: options.gold === true,
+      chainLength,
+      askBase: true,
+      signal: interrupted.signal,
+      onProgress: (step) => progress.update(step),
+    }).finally(() => progress.stop());
+    const summary = summarise(reports);
+    for (const line of measuringLines(reports, summary)) process.stdout.write(`${line}\n`);
+    const figures = { file, model, seed, gold: options.gold === true, chain: chainLength, summary, passages: reports };
+    if (options.json !== undefined) await write(options.json, `${JSON.stringify(figures, null, 2)}\n`);
+    if (options.plot !== undefined) await write(options.plot, measuringChart(reports));
+  } finally {
+    await engine.close();
+  }
+}
+
+async function readPassages(file: string): Promise<readonly PassageEntry[]> {
+  const { parsePassageSet } = await import('@engraft/learning');
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    throw new CommandFailure(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  });
+  const set = parsePassageSet(text);
+  if (set.kind === 'read') return set.passages;
+  throw new CommandFailure(`${file}, line ${set.line}${set.field === '' ? '' : `, ${set.field}`}: ${set.message}`);
+}
+
+/** At the present prices; hosting is not computation, and is left out. */
+function budgetOf(max_compute_microusd: number): LearningBudget {
+  const { input_nanousd_per_token, output_nanousd_per_token } = currentPriceCard;
+  const { cached_input_nanousd_per_token, training_nanousd_per_token } = currentPriceCard;
+  return {
+    max_compute_microusd,
+    input_nanousd_per_token,
+    output_nanousd_per_token,
+    cached_input_nanousd_per_token,
+    training_nanousd_per_token,
+  };
+}
+
+function atLeastOne(name: string, text: string): number {
+  const value = parseWholeNumber(text);
+  if (value < 1) throw new UsageError(`${name} must be at least 1`);
+  return value;
+}
+
+async function write(file: string, text: string): Promise<void> {
+  await writeFile(file, text).catch((error: unknown) => {
+    throw new CommandFailure(`${file} cannot be written: ${error instanceof Error ? error.message : String(error)}`);
+  });
+}

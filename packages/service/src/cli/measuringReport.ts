@@ -1,0 +1,113 @@
+import {
+  barChart,
+  shareOf,
+  type BarSeries,
+  type CanaryLoss,
+  type MeasuringSummary,
+  type PassageReport,
+  type Tally,
+} from '@engraft/learning';
+import { formatUsd, table } from './output.js';
+
+/** A row a passage, a row for all of them, and what the columns do not say. */
+export function measuringLines(reports: readonly PassageReport[], summary: MeasuringSummary): string[] {
+  const head = [
+    'passage',
+    'kind',
+    'verdict',
+    'base',
+    'reading',
+    'learned',
+    'unseen',
+    'first',
+    'lost',
+    'seconds',
+    'USD',
+  ];
+  return [
+    ...table([head, ...reports.map(row), totals(summary)]),
+    '',
+    'base, reading: without the passage and with it, before learning; learned: without it, after; unseen: of these, the',
+    'phrasings that were never trained; first: what is left of the first passage of the chain; lost: canaries.',
+    '',
+    `canaries lost: ${canaryLine(summary)}`,
+    `wrong verdicts: ${summary.wrong_acceptances} accepted below half of reading, ${summary.wrong_rejections} rejected at half of it or more`,
+  ];
+}
+
+/** Reading and learned passage by passage. */
+export function measuringChart(reports: readonly PassageReport[]): string {
+  const series = (name: string, of: (report: PassageReport) => Tally | null): BarSeries => ({
+    name,
+    values: reports.map((report) => shareOf(of(report) ?? { right: 0, total: 0 })),
+  });
+  return barChart({
+    title: 'Questions answered right',
+    groups: reports.map(({ id }) => id),
+    series: [
+      series('base', ({ base }) => base),
+      series('with the passage', ({ reading }) => reading),
+      series('learned', ({ learned }) => learned),
+      series('learned, phrasings never trained', ({ unseen }) => unseen),
+    ],
+  });
+}
+
+function row(report: PassageReport): string[] {
+  const { id, kind, verdict, base, reading, learned, unseen, retention, canaries, seconds, cost_microusd } = report;
+  const losses = canaries === null ? [] : Object.values(canaries);
+  return [
+    id,
+    kind,
+    verdict,
+    ...[base, reading, learned, unseen].map(count),
+    retention === null ? '' : `${retention.after.right} of ${retention.before.right}`,
+    losses.length === 0 ? '' : loss(sumOf(losses)),
+    seconds.toFixed(1),
+    usd(cost_microusd),
+  ];
+}
+
+function totals(summary: MeasuringSummary): string[] {
+  const { base, reading, learned, unseen, retained, canaries, mean_seconds, mean_cost_microusd } = summary;
+  const { passages, accepted, rejected, budget_exhausted } = summary;
+  const exhausted = budget_exhausted === 0 ? '' : `, ${budget_exhausted} exhausted`;
+  return [
+    `all ${passages}`,
+    '',
+    accepted + rejected === 0 ? '' : `${accepted} accepted, ${rejected} rejected${exhausted}`,
+    ...[base, reading, learned, unseen, retained].map(percent),
+    loss(sumOf(Object.values(canaries))),
+    mean_seconds.toFixed(1),
+    usd(Math.round(mean_cost_microusd)),
+  ];
+}
+
+function canaryLine({ canaries }: MeasuringSummary): string {
+  const { reading, small_talk, json, tools } = canaries;
+  return `reading ${loss(reading)}, small talk ${loss(small_talk)}, JSON ${loss(json)}, tools ${loss(tools)}`;
+}
+
+function sumOf(losses: readonly CanaryLoss[]): CanaryLoss {
+  return losses.reduce((sum, { held, lost }) => ({ held: sum.held + held, lost: sum.lost + lost }), {
+    held: 0,
+    lost: 0,
+  });
+}
+
+function loss({ held, lost }: CanaryLoss): string {
+  return `${lost} of ${held}`;
+}
+
+function count(tally: Tally | null): string {
+  return tally === null ? '' : `${tally.right}/${tally.total}`;
+}
+
+function percent(share: number | null): string {
+  return share === null ? '' : `${Math.round(100 * share)} %`;
+}
+
+/** To a cent, which is enough beside others; "USD" stands in the head. */
+function usd(microusd: number): string {
+  return formatUsd(10_000 * Math.round(microusd / 10_000)).replace(' USD', '');
+}
