@@ -6,13 +6,14 @@ import { EngineError, type CallOptions, type Engine, type TrainingSession } from
 import { AdapterCache, type LoadedAdapter } from './generation/adapterCache.js';
 import { Generator } from './generation/generator.js';
 import type { LoadedModel } from './generation/inferenceRunner.js';
-import { KvCache } from './generation/kvCache.js';
+import { defaultLimits } from './generation/kvBudget.js';
 import { composeReply, mayCallTools, singleCallEnd } from './generation/reply.js';
 import { Scorer } from './generation/scorer.js';
 import { forcedOpening } from './generation/toolCalls.js';
 import { openTrainingSession } from './lora/trainingSession.js';
-import type { DecoderConfig } from './model/config.js';
 import { weightFeeds } from './model/inputs.js';
+import { WEIGHT_FORMATS, type WeightFormat } from './model/quantization.js';
+import { loadQuantizedWeights } from './model/quantizedWeights.js';
 import { createRandom } from './random.js';
 import type {
   AdapterReference,
@@ -34,15 +35,27 @@ export interface EmbeddedEngineOptions {
   readonly threads?: number;
   /** Bound on the model's own context length, in tokens; by default 16,384. */
   readonly maxContextLength?: number;
-  /** Requests decoded together at most; by default 8, fewer where the cache would grow too large. */
+  /** Requests decoded together at most; by default 8. */
   readonly maxBatch?: number;
+  /**
+   * Bound on the keys and values of the requests in the works, in bytes; requests wait until there is room. By default
+   * 2 GiB, or as much as one request that fills the context takes.
+   */
+  readonly maxCacheBytes?: number;
+  /**
+   * How generation keeps the matrices: `f32` (the default), or blocks of 8 or 4 bits, which are smaller and faster, and
+   * answer a little otherwise. Training and scoring always use float32.
+   */
+  readonly weightFormat?: WeightFormat;
+  /** Where quantised matrices are kept for the next start; without it they are made at every start. */
+  readonly cacheFolder?: string;
+  /** Bound on the keys and values kept for reuse, in bytes; by default 256 MiB, 0 keeps none. */
+  readonly maxPrefixBytes?: number;
   /** Bound on the memory of the adapters that are kept ready; by default 512 MiB. */
   readonly maxAdapterBytes?: number;
 }
 
 const DEFAULT_MAX_BATCH = 8;
-/** Bound on the cache of keys and values when every slot is full. */
-const MAX_CACHE_BYTES = 4 * 2 ** 30;
 const DEFAULT_MAX_ADAPTER_BYTES = 512 * 2 ** 20;
 
 /**
@@ -62,8 +75,12 @@ export class EmbeddedEngine implements Engine {
     private readonly model: LoadedModel,
     options: EmbeddedEngineOptions,
   ) {
+    const defaults = defaultLimits(model.config);
     this.adapters = new AdapterCache(model.config, options.maxAdapterBytes ?? DEFAULT_MAX_ADAPTER_BYTES);
-    this.generator = new Generator(model, batchSize(model.config, options.maxBatch ?? DEFAULT_MAX_BATCH));
+    this.generator = new Generator(model, options.maxBatch ?? DEFAULT_MAX_BATCH, {
+      cacheBytes: options.maxCacheBytes ?? defaults.cacheBytes,
+      prefixBytes: options.maxPrefixBytes ?? defaults.prefixBytes,
+    });
     this.scorer = new Scorer(model);
   }
 
@@ -78,8 +95,15 @@ export class EmbeddedEngine implements Engine {
     const contextLength = Math.min(checkpoint.config.contextLength, maxContextLength);
     const config = { ...checkpoint.config, contextLength };
     const threads = options.threads ?? Math.min(4, availableParallelism());
+    const format = options.weightFormat ?? 'f32';
+    if (!WEIGHT_FORMATS.includes(format)) {
+      throw new EngineError('invalid_request', `weightFormat must be one of ${WEIGHT_FORMATS.join(', ')}`);
+    }
     const model = { config, weights: weightFeeds(config, checkpoint.weights), threads };
-    return new EmbeddedEngine(checkpoint, model, options);
+    if (format === 'f32') return new EmbeddedEngine(checkpoint, model, options);
+    const source = { config, weights: checkpoint.weights, contentHash: checkpoint.description.contentHash };
+    const quantized = await loadQuantizedWeights(source, format, options.cacheFolder);
+    return new EmbeddedEngine(checkpoint, { ...model, quantized }, options);
   }
 
   describe(): Promise<ModelDescription> {
@@ -152,6 +176,7 @@ export class EmbeddedEngine implements Engine {
       temperature: request.temperature,
       random: createRandom(request.seed ?? randomInt(2 ** 47)),
       adapter: await this.loadAdapter(request.adapter),
+      ...(request.isolationKey === undefined ? {} : { isolationKey: request.isolationKey }),
       ...(options.signal === undefined ? {} : { signal: options.signal }),
     });
     return composeReply(tokenizer, request, prompt.length, generation);
@@ -162,18 +187,14 @@ export class EmbeddedEngine implements Engine {
   }
 }
 
-/** As many slots as the cache's bound allows, one of them for reading prompts; one sequence fits in any case. */
-function batchSize(config: DecoderConfig, wanted: number): number {
-  return Math.max(1, Math.min(wanted, Math.floor(MAX_CACHE_BYTES / KvCache.slotBytes(config)) - 1));
-}
-
 function checkRequest(request: GenerateRequest): void {
   const refuse = (message: string): never => {
     throw new EngineError('invalid_request', message);
   };
-  const { maxOutputTokens, temperature, seed, toolChoice } = request;
+  const { maxOutputTokens, temperature, seed, toolChoice, isolationKey } = request;
   if (!Number.isSafeInteger(maxOutputTokens) || maxOutputTokens < 1) refuse('maxOutputTokens must be at least 1');
   if (!Number.isFinite(temperature) || temperature < 0) refuse('temperature must be a number that is not negative');
+  if (isolationKey === '') refuse('isolationKey must not be empty');
   if (seed !== undefined && !Number.isSafeInteger(seed)) refuse('seed must be a whole number');
   if (toolChoice?.kind === 'required' && !mayCallTools(request))
     refuse('toolChoice asks for a call, but there are no tools');

@@ -56,6 +56,8 @@ export type EngineErrorCode =
   /** The adapter is missing, damaged, or does not fit the model; the message names the field. */
   | 'adapter_invalid'
   | 'context_length_exceeded'
+  /** The call would not fit in the engine's memory bound even if it were alone. */
+  | 'memory_exceeded'
   | 'invalid_request'
   | 'cancelled'
   /** The engine's process died; the host starts a new one and the caller may repeat the call. */

@@ -55,6 +55,11 @@ export interface GenerateRequest {
   readonly seed?: number;
   readonly toolChoice?: ToolChoice;
   readonly parallelToolCalls?: boolean;
+  /**
+   * Requests with the same key and the same adapter, or none, reuse each other's attention state where their prompts begin
+   * alike; the answer does not depend on it. Without a key nothing is kept and nothing reused.
+   */
+  readonly isolationKey?: string;
 }
 
 export interface GenerateUsage {

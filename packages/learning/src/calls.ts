@@ -32,6 +32,8 @@ export class MeteredCalls {
     readonly meter: Meter,
     readonly signal?: AbortSignal,
     readonly onCall: (requestCount: number) => void = () => undefined,
+    /** Given to the engine with every generation, so that prompts that begin with the same passage are read once. */
+    readonly isolationKey?: string,
   ) {}
 
   /**
@@ -39,13 +41,14 @@ export class MeteredCalls {
    * The affordable ones are always the first of the list.
    */
   async generate(requests: readonly GenerateRequest[], share: number): Promise<(GenerateResult | null)[]> {
+    const shared = this.isolationKey === undefined ? {} : { isolationKey: this.isolationKey };
     const calls = await mapConcurrently(requests, async (request): Promise<PlannedCall<GenerateResult>> => {
       const inputTokens = await this.engine.countTokens(request.prompt);
       return {
         worst: { ...noUsage, input_tokens: inputTokens, output_tokens: request.maxOutputTokens },
         requestCount: 1,
         run: async () => {
-          const result = await this.engine.generate(request, this.#options());
+          const result = await this.engine.generate({ ...request, ...shared }, this.#options());
           return { result, usage: usageOf(result) };
         },
       };

@@ -61,6 +61,7 @@ function inputOf(changes: Partial<LearningInput> & { readonly max_compute_microu
       training_nanousd_per_token: 36_000,
     },
     seed: 7,
+    isolationKey: 'a job',
     workFolder: join(folder, 'work'),
     ...rest,
   };
@@ -113,6 +114,7 @@ test('a passage is learned, and its text is not kept', () => {
   assert.equal(expected.kind, 'accepted');
   assert.ok(expected.validation.passed_count > expected.validation.base_passed_count);
   assert.deepEqual(expected.usage, whole.usage);
+  assert.ok(expected.usage.cached_input_tokens > 0, 'the passage was not read anew for every question');
   assert.ok(costNanousd(expected.usage, inputOf().budget) <= 2_000_000_000);
   const kept = JSON.stringify(expected.rehearsal);
   assert.ok(!kept.includes('Complete:') && !kept.includes(passage.slice(0, 40)));

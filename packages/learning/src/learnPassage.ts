@@ -176,7 +176,7 @@ class LearningRun {
       done += requestCount;
       this.options.onProgress?.({ phase, done, total: Math.max(done, expectedCalls) });
     };
-    return new MeteredCalls(this.engine, meter, this.#signal, onCall);
+    return new MeteredCalls(this.engine, meter, this.#signal, onCall, this.input.isolationKey);
   }
 
   #chunks(): Promise<Chunk[]> {

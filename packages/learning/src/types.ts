@@ -50,6 +50,11 @@ export interface LearningInput {
   readonly replay?: readonly ReplayRow[];
   readonly budget: LearningBudget;
   readonly seed: number;
+  /**
+   * Of this job alone: its calls may reuse each other's attention state, as many of them begin with the same passage.
+   * Without it nothing is reused.
+   */
+  readonly isolationKey?: string;
   /** A folder of this job alone, for the adapter before it enters the adapter store. Survives a crash. */
   readonly workFolder: string;
 }

@@ -140,7 +140,7 @@ export const decisionRules: readonly Rule[] = [
     ],
     [
       '`cached_input_tokens` counts prompt tokens whose attention state was really reused from an earlier request of the same project, tenant and adapter, never across them.',
-      'is the text without the end of the turn, which counts',
+      '"counts prompt tokens whose attention state was really reused from an earlier request of the same project, tenant and adapter"',
     ],
     [
       '`temperature` 0 is greedy and repeatable for the same prompt and version, alone or in a batch.',

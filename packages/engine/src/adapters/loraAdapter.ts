@@ -2,6 +2,7 @@
 import { readHeaderFrom, readTensorFrom, serializeSafetensors, type FloatTensor } from '../checkpoint/safetensors.js';
 import { EngineError } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
+import { allFinite } from '../finite.js';
 import { loraTensorSpecs, moduleTensorSpecs, type LoraTensorSpec } from '../model/weights.js';
 import { CONFIG_FILE, WEIGHTS_FILE } from './contentHash.js';
 import { loraModules, scaleOf, type LoraHyperparameters } from './loraModules.js';
@@ -19,6 +20,13 @@ export function scaledMatrices(adapter: LoraAdapter): ReadonlyMap<string, FloatT
     scaled.set(name, { shape, data: scale === 1 ? data : multiplied(data, scale) });
   }
   return scaled;
+}
+
+/** A loop, as a call for each number takes many times as long, and a cold adapter's first answer waits for it. */
+function multiplied(data: Float32Array, factor: number): Float32Array {
+  const product = new Float32Array(data.length);
+  for (let index = 0; index < data.length; index += 1) product[index] = (data[index] ?? 0) * factor;
+  return product;
 }
 
 /** Scaled matrices of every projection, all of one rank. */
@@ -79,20 +87,6 @@ export function parseMatrices(
   }
   for (const key of entries.keys()) throw refused(`${key} is not a matrix that ${CONFIG_FILE} asks for`);
   return matrices;
-}
-
-// A call for each number takes many times as long as these loops, which a cold adapter's first answer waits for.
-
-function multiplied(values: Float32Array, factor: number): Float32Array {
-  const products = new Float32Array(values.length);
-  for (let index = 0; index < values.length; index += 1) products[index] = (values[index] ?? 0) * factor;
-  return products;
-}
-
-function allFinite(values: Float32Array): boolean {
-  // eslint-disable-next-line @typescript-eslint/prefer-for-of -- the iterator is as slow as a call
-  for (let index = 0; index < values.length; index += 1) if (!Number.isFinite(values[index])) return false;
-  return true;
 }
 
 /** `base_model.model.model.layers.0.self_attn.q_proj.lora_A.weight` */

@@ -164,7 +164,7 @@ suite('config.json', () => {
     ['an absurd size', { hidden_size: 1e12 }, /hidden_size must be between 1 and/],
     ['an absurd context', { max_position_embeddings: 1e12 }, /max_position_embeddings must be between/],
     ['heads that do not divide', { num_key_value_heads: 3 }, /num_key_value_heads must be a divisor of 4/],
-    ['an odd head size', { head_dim: 17 }, /head_dim must be a multiple of 16/],
+    ['an odd head size', { head_dim: 17 }, /head_dim must be even/],
   ] as const) {
     test(`with ${name} is refused`, () => {
       assert.throws(() => parse(changes), { name: 'EngineError', code: 'checkpoint_invalid', message });

@@ -80,6 +80,6 @@ function readHeadDim(fields: JsonFields, architecture: Architecture, hiddenSize:
   const fallback = architecture === 'qwen3' ? 128 : hiddenSize / heads;
   const headDim = fields.integer('head_dim', fallback, { min: 2, max: MAX.headDim });
   // The rotation of ONNX Runtime's GroupQueryAttention works on multiples of 16.
-  if (headDim % 16 !== 0) throw fields.refusal('head_dim', 'a multiple of 16');
+  if (headDim % 2 !== 0) throw fields.refusal('head_dim', 'even');
   return headDim;
 }

@@ -9,7 +9,7 @@ import { weightFeeds } from '../model/inputs.js';
 import { ChatTokenizer } from '../tokenizer/chatTokenizer.js';
 import type { AdapterReference, ChatPrompt, GenerateRequest, GenerateResult } from '../types.js';
 import { AdapterCache } from './adapterCache.js';
-import { InferenceRunner, reproducibleRows, type DecodeRow } from './inferenceRunner.js';
+import { InferenceRunner, type DecodeRow } from './inferenceRunner.js';
 import { KvCache } from './kvCache.js';
 
 const user = (content: string): ChatPrompt => ({ messages: [{ role: 'user', content }] });
@@ -90,16 +90,17 @@ test('greedy output is that of the whole sequence computed anew for every token'
 });
 
 test('a row’s logits are the same to the last bit alone and in any batch', async () => {
-  for (const [hiddenSize, threads] of [
-    [32, 1],
-    [32, 2],
-    [192, 2],
+  for (const [hiddenSize, threads, headDim] of [
+    [32, 1, 16],
+    [32, 2, 10],
+    [192, 2, 64],
+    [192, 4, 24],
   ] as const) {
-    const changes = { hidden_size: hiddenSize, intermediate_size: 2 * hiddenSize };
+    const changes = { hidden_size: hiddenSize, intermediate_size: 2 * hiddenSize, head_dim: headDim };
     await withRandomCheckpoint(async (folder) => {
       const { config, weights } = await openCheckpoint(join(folder, 'model'));
       const model = { config, weights: weightFeeds(config, weights), threads };
-      const runner = new InferenceRunner(model, reproducibleRows(model, 4));
+      const runner = new InferenceRunner(model);
       const adapters = new AdapterCache(config, 2 ** 30);
       const rows: DecodeRow[] = [];
       for (const [row, rank] of [0, 2, 20, 5].entries()) {
@@ -107,18 +108,18 @@ test('a row’s logits are the same to the last bit alone and in any batch', asy
         const adapter = reference === null ? null : await adapters.get(reference);
         rows.push({ token: 5, cachedTokens: 3 + 60 * row, adapter });
       }
-      const cache = new KvCache(config, 4);
+      const cache = new KvCache(config);
       const prompt = ({ cachedTokens }: DecodeRow): number[] =>
         Array.from({ length: cachedTokens }, (_, index) => (index * cachedTokens) % 384);
       const alone: Float32Array[] = [];
       const prefill = async (target: KvCache, slot: number, row: DecodeRow): Promise<void> => {
-        const staging = new KvCache(config, 1);
+        const staging = new KvCache(config);
         await runner.append(staging, prompt(row), 0, row.adapter);
-        target.reserve(row.cachedTokens + 1, slot);
+        target.reserve(row.cachedTokens + 1, slot + 1, slot);
         target.copy(staging, 0, slot, row.cachedTokens);
       };
       for (const row of rows) {
-        const single = new KvCache(config, 4);
+        const single = new KvCache(config);
         await prefill(single, 0, row);
         alone.push((await runner.decode(single, [row]))[0]!);
       }

@@ -1,8 +1,10 @@
 import { EngineError } from '../engine.js';
 import type { Random } from '../random.js';
 import type { LoadedAdapter } from './adapterCache.js';
-import { InferenceRunner, reproducibleRows, type LoadedModel } from './inferenceRunner.js';
+import { InferenceRunner, type LoadedModel } from './inferenceRunner.js';
+import { cacheBytes, defaultLimits, type KvLimits } from './kvBudget.js';
 import { KvCache } from './kvCache.js';
+import { PrefixCache, prefixKeys } from './prefixCache.js';
 import { sample } from './sampler.js';
 
 /** What one sequence starts from, and when it ends. */
@@ -19,6 +21,8 @@ export interface GenerationJob {
   readonly temperature: number;
   readonly random: Random;
   readonly adapter: LoadedAdapter | null;
+  /** Jobs of the same key and adapter share the attention state of equal beginnings; without it, nothing is shared. */
+  readonly isolationKey?: string;
   readonly signal?: AbortSignal;
 }
 
@@ -26,15 +30,23 @@ export interface Generation {
   /** Every token written, the stop token included. */
   readonly tokens: readonly number[];
   readonly ended: 'stop' | 'length';
+  /** Tokens at the beginning of the prompt whose attention state was there already. */
+  readonly reusedTokens: number;
 }
 
-/** Tokens of a prompt that are read in one run. Between two of them other requests get their turn. */
-const PREFILL_CHUNK = 256;
+/**
+ * Tokens of a prompt that are read in one run. Between two of them other requests get their turn, and a beginning is
+ * reused in whole chunks: larger ones are read no faster, smaller ones are.
+ */
+export const PREFILL_CHUNK = 64;
 
 /** A job in the works. */
 interface Sequence {
   readonly job: GenerationJob;
   readonly output: number[];
+  /** Of the chunks that may be reused, see `prefixKeys`. */
+  readonly prefixKeys: readonly string[];
+  reusedTokens: number;
   /** Tokens of prompt and output that are in the cache. */
   cachedTokens: number;
   readonly resolve: (generation: Generation) => void;
@@ -44,7 +56,8 @@ interface Sequence {
 /**
  * Continuous batching: running sequences advance together, one token a step, each with its own adapter; they join
  * and leave between steps. A prompt is read alone, in chunks, into a cache of its own, and joins when it is complete.
- * Reading and decoding take turns, so that a long prompt delays the others by a chunk at a time.
+ * Reading and decoding take turns, so that a long prompt delays the others by a chunk at a time. Jobs begin in the order
+ * of their arrival, each when its keys and values fit in memory at their greatest length, next to those in the works.
  *
  * Sequence i of `running` occupies slot i of the cache.
  */
@@ -54,28 +67,34 @@ export class Generator {
   private readonly running: Sequence[] = [];
   private readonly cache: KvCache;
   private readonly staging: KvCache;
+  private readonly prefixes: PrefixCache;
   private readonly runner: InferenceRunner;
   private loop: Promise<void> | undefined;
   private readsNext = true;
   private closed = false;
 
   constructor(
-    model: LoadedModel,
+    private readonly model: LoadedModel,
     /** Sequences decoded together, at least 1. */
     private readonly maxBatch: number,
+    private readonly limits: KvLimits = defaultLimits(model.config),
   ) {
-    const rows = reproducibleRows(model, maxBatch);
-    this.cache = new KvCache(model.config, Math.max(rows, maxBatch));
-    this.staging = new KvCache(model.config, 1);
-    this.runner = new InferenceRunner(model, rows);
+    this.cache = new KvCache(model.config);
+    this.staging = new KvCache(model.config);
+    this.prefixes = new PrefixCache(limits.prefixBytes);
+    this.runner = new InferenceRunner(model);
   }
 
-  /** Rejects with `cancelled` at the next step after the signal aborts. */
+  /** Rejects with `cancelled` at the next step after the signal aborts, at once with `memory_exceeded`. */
   generate(job: GenerationJob): Promise<Generation> {
     return new Promise((resolve, reject) => {
       if (this.closed) throw new EngineError('cancelled', 'the engine is closed');
+      if (!this.fits([job])) {
+        const message = `${finalLength(job)} tokens of keys and values would pass the bound of ${this.limits.cacheBytes} bytes`;
+        throw new EngineError('memory_exceeded', message);
+      }
       const output = job.forced.slice(0, job.maxOutputTokens);
-      this.waiting.push({ job, output, cachedTokens: 0, resolve, reject });
+      this.waiting.push({ job, output, prefixKeys: keysOf(job), reusedTokens: 0, cachedTokens: 0, resolve, reject });
       this.loop ??= this.runLoop();
     });
   }
@@ -103,11 +122,25 @@ export class Generator {
   /** One turn: schedule, run the model, take in what it said. */
   private async step(): Promise<void> {
     this.dropCancelled();
-    if (this.reading === undefined && this.running.length < this.maxBatch) this.reading = this.waiting.shift();
+    if (this.reading === undefined) this.admit();
     const reads = this.reading !== undefined && (this.readsNext || this.running.length === 0);
     this.readsNext = !reads;
     if (reads && this.reading !== undefined) await this.readAlone(this.reading);
     else if (this.running.length > 0) await this.decodeRunning();
+  }
+
+  /** The next in line begins if there is room. Nobody overtakes it: what is large must not wait for ever. */
+  private admit(): void {
+    const [next] = this.waiting;
+    if (next === undefined || this.running.length >= this.maxBatch) return;
+    if (!this.fits([...this.running, next].map(({ job }) => job))) return;
+    this.reading = this.waiting.shift();
+  }
+
+  /** Whether these jobs fit in memory together, the last of them still to be read. */
+  private fits(jobs: readonly GenerationJob[]): boolean {
+    const promptTokens = jobs.at(-1)?.prompt.length ?? 0;
+    return cacheBytes(this.model.config, jobs.map(finalLength), promptTokens) <= this.limits.cacheBytes;
   }
 
   /** Nobody else takes part in reading a prompt, so what goes wrong there ends nobody else. */
@@ -121,22 +154,37 @@ export class Generator {
   }
 
   private async readChunk(sequence: Sequence): Promise<void> {
-    const { job, output, cachedTokens } = sequence;
+    const { job, output } = sequence;
     if (output.length >= job.maxOutputTokens) {
       this.reading = undefined;
-      sequence.resolve({ tokens: output, ended: 'length' });
+      end(sequence, 'length');
       return;
     }
+    if (sequence.cachedTokens === 0) this.restore(sequence);
+    const { cachedTokens } = sequence;
     const given = [...job.prompt, ...output];
     const chunk = given.slice(cachedTokens, cachedTokens + PREFILL_CHUNK);
-    const logits = await this.runner.append(this.staging, chunk, cachedTokens, job.adapter);
+    const { logits, state } = await this.runner.append(this.staging, chunk, cachedTokens, job.adapter);
+    const keys = sequence.prefixKeys.slice(0, cachedTokens / PREFILL_CHUNK + 1);
+    if (keys.length * PREFILL_CHUNK === cachedTokens + chunk.length) this.prefixes.add(keys, state);
     sequence.cachedTokens += chunk.length;
     if (sequence.cachedTokens < given.length) return;
     this.reading = undefined;
     if (this.takeToken(sequence, logits)) return;
-    this.cache.reserve(this.longest(sequence), this.running.length);
+    this.cache.reserve(this.longest(sequence), this.running.length + 1, this.running.length);
     this.cache.copy(this.staging, 0, this.running.length, sequence.cachedTokens);
     this.running.push(sequence);
+  }
+
+  /** Puts the beginning of a prompt that is known into the cache. */
+  private restore(sequence: Sequence): void {
+    const states = this.prefixes.find(sequence.prefixKeys);
+    this.staging.reserve(states.length * PREFILL_CHUNK, 1, 0);
+    for (const state of states) {
+      this.staging.write(0, sequence.cachedTokens, state, 0, 1);
+      sequence.cachedTokens += PREFILL_CHUNK;
+    }
+    sequence.reusedTokens = sequence.cachedTokens;
   }
 
   private async decodeRunning(): Promise<void> {
@@ -166,11 +214,11 @@ export class Generator {
     const token = sample(logits, job.temperature, job.random);
     output.push(token);
     if (job.stopTokens.has(token) || job.isComplete?.(output) === true) {
-      sequence.resolve({ tokens: output, ended: 'stop' });
+      end(sequence, 'stop');
       return true;
     }
     if (output.length >= job.maxOutputTokens) {
-      sequence.resolve({ tokens: output, ended: 'length' });
+      end(sequence, 'length');
       return true;
     }
     return false;
@@ -216,6 +264,21 @@ export class Generator {
     this.reading = undefined;
     for (const sequence of sequences) sequence.reject(error);
   }
+}
+
+function end({ output, reusedTokens, resolve }: Sequence, ended: Generation['ended']): void {
+  resolve({ tokens: output, ended, reusedTokens });
+}
+
+/** Forced tokens are left out: what is reused is part of the prompt. */
+function keysOf({ prompt, isolationKey, adapter }: GenerationJob): readonly string[] {
+  if (isolationKey === undefined) return [];
+  return prefixKeys({ isolationKey, adapterHash: adapter?.contentHash ?? null }, prompt, PREFILL_CHUNK);
+}
+
+/** Tokens of a job at its end; the last is never put into the cache, but it may. */
+function finalLength({ prompt, maxOutputTokens }: GenerationJob): number {
+  return prompt.length + maxOutputTokens;
 }
 
 function failure(error: unknown): EngineError {

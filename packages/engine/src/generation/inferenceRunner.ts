@@ -1,11 +1,13 @@
 import { Tensor, type InferenceSession } from 'onnxruntime-node';
+import { EngineError } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
 import { buildInferenceGraph } from '../model/inferenceGraph.js';
-import type { Feeds } from '../model/inputs.js';
-import { PROJECTIONS, projectionShape } from '../model/weights.js';
+import { ROPE_COS, ROPE_SIN, type Feeds } from '../model/inputs.js';
+import { servingConstants, type QuantizedWeights } from '../model/servingWeights.js';
+import { EMBEDDING } from '../model/weights.js';
 import { createSession } from '../onnx/session.js';
 import type { LoadedAdapter } from './adapterCache.js';
-import { rowAdapterFeeds } from './adapterFeeds.js';
+import { RowAdapters } from './adapterFeeds.js';
 import type { KvCache } from './kvCache.js';
 
 /** A loaded model, as the sessions of generation and scoring share it. */
@@ -13,8 +15,16 @@ export interface LoadedModel {
   readonly config: DecoderConfig;
   /** See `weightFeeds`. */
   readonly weights: Feeds;
+  /** The matrices of generation, where these are not to be the float32 ones. */
+  readonly quantized?: QuantizedWeights;
   /** Threads inside one operator, at least 1. */
   readonly threads: number;
+}
+
+/** What a run of the graph gives, see `buildInferenceGraph`. */
+interface RunResult {
+  readonly logits: Float32Array;
+  readonly state: Float32Array;
 }
 
 /** The next token of one running sequence. */
@@ -25,90 +35,67 @@ export interface DecodeRow {
   readonly adapter: LoadedAdapter | null;
 }
 
-/** Multiplications for which ONNX Runtime's matrix kernels use one more thread (`MLAS_SGEMM_THREAD_COMPLEXITY`). */
-const WORK_PER_THREAD = 65_536;
-
-/**
- * How many rows to decode at least so that a row's result does not depend on how many others there are, to the last
- * bit. A single row runs through a kernel that adds in another order than that for several; and how a matrix is cut
- * among threads, with it the order, changes with the rows until there is work for all threads. A batch that never
- * changes its size is the same too, so `maxRows` suffices in any case.
- */
-export function reproducibleRows({ config, threads }: LoadedModel, maxRows: number): number {
-  const sizes = PROJECTIONS.map((projection) => {
-    const [out, width] = projectionShape(config, projection);
-    return out * width;
-  });
-  const busy = Math.ceil(((threads - 1) * WORK_PER_THREAD) / Math.min(...sizes));
-  return Math.max(2, Math.min(busy, maxRows));
-}
-
 /** Runs the inference graph over a cache: a prompt into one slot, single tokens for many slots at once. */
 export class InferenceRunner {
   private readonly sessions = new Map<boolean, InferenceSession>();
-  private rowFeeds: { readonly rows: readonly (LoadedAdapter | null)[]; readonly feeds: Feeds } | undefined;
+  private readonly rowAdapters: RowAdapters;
 
-  constructor(
-    private readonly model: LoadedModel,
-    /** Rows that `decode` computes at least; its cache must have as many slots. */
-    private readonly minRows: number,
-  ) {}
+  /** What the graph looks up: the embedding and the rotary tables. */
+  private readonly tables: Feeds;
+
+  constructor(private readonly model: LoadedModel) {
+    this.rowAdapters = new RowAdapters(model.config);
+    const names = [EMBEDDING, ROPE_COS, ROPE_SIN];
+    this.tables = Object.fromEntries(Object.entries(model.weights).filter(([name]) => names.includes(name)));
+  }
 
   /**
    * Appends `tokens` to the sequence in the first slot of `cache`, which holds `cachedTokens` tokens.
-   * @returns logits `[vocabularySize]` of what follows.
+   * @returns logits `[vocabularySize]` of what follows, and the state that was appended, see `KvCache.write`.
    */
   async append(
     cache: KvCache,
     tokens: readonly number[],
     cachedTokens: number,
     adapter: LoadedAdapter | null,
-  ): Promise<Float32Array> {
-    const length = tokens.length;
-    const total = cachedTokens + length;
+  ): Promise<RunResult> {
     const feeds = {
-      ids: new Tensor('int64', BigInt64Array.from(tokens, BigInt), [1, length]),
-      seqlens: new Tensor('int32', Int32Array.of(total - 1), [1]),
-      total: new Tensor('int32', Int32Array.of(total), []),
-      last: new Tensor('int64', BigInt64Array.of(BigInt(length - 1)), [1]),
+      ids: new Tensor('int64', BigInt64Array.from(tokens, BigInt), [1, tokens.length]),
+      last: new Tensor('int64', BigInt64Array.of(BigInt(tokens.length - 1)), [1]),
     };
-    cache.reserve(total, 1);
-    return this.run(cache, feeds, [adapter]);
+    cache.reserve(cachedTokens + tokens.length, 1);
+    const result = await this.run(cache, [cachedTokens], feeds, [adapter]);
+    if (!cache.write(0, cachedTokens, result.state, 0, 1)) throw notFinite();
+    return result;
   }
 
   /**
-   * Appends one token to each of the sequences in the first slots of `cache`. Rows that make up the
-   * minimum write into the slots after these.
-   * @returns logits `[vocabularySize]` for each sequence.
+   * Appends one token to each of the sequences in the first slots of `cache`.
+   * @returns logits `[vocabularySize]` for each sequence; for one with a number that is not finite, NaN only.
    */
   async decode(cache: KvCache, sequences: readonly DecodeRow[]): Promise<readonly Float32Array[]> {
-    const rows = [...sequences];
-    while (rows.length < this.minRows) rows.push({ token: 0, cachedTokens: 0, adapter: null });
-    const count = rows.length;
-    const lengths = rows.map((row) => row.cachedTokens + 1);
+    const count = sequences.length;
+    const lengths = sequences.map((row) => row.cachedTokens);
     const feeds = {
       ids: new Tensor(
         'int64',
-        BigInt64Array.from(rows, (row) => BigInt(row.token)),
+        BigInt64Array.from(sequences, (row) => BigInt(row.token)),
         [count, 1],
       ),
-      seqlens: new Tensor(
-        'int32',
-        Int32Array.from(lengths, (length) => length - 1),
-        [count],
-      ),
-      total: new Tensor('int32', Int32Array.of(Math.max(...lengths)), []),
       last: new Tensor(
         'int64',
-        BigInt64Array.from(rows, (_, index) => BigInt(index)),
+        BigInt64Array.from(sequences, (_, index) => BigInt(index)),
         [count],
       ),
     };
-    const adapters = rows.map((row) => row.adapter);
-    cache.reserve(Math.max(...lengths), sequences.length);
-    const logits = await this.run(cache, feeds, adapters);
+    const adapters = sequences.map((row) => row.adapter);
+    cache.reserve(Math.max(...lengths) + 1, count);
+    const { logits, state } = await this.run(cache, lengths, feeds, adapters);
     const width = this.model.config.vocabularySize;
-    return sequences.map((_, index) => logits.subarray(index * width, (index + 1) * width));
+    return sequences.map(({ cachedTokens }, row) => {
+      const ofRow = logits.subarray(row * width, (row + 1) * width);
+      return cache.write(row, cachedTokens, state, row, count) ? ofRow : ofRow.fill(NaN);
+    });
   }
 
   async close(): Promise<void> {
@@ -117,39 +104,44 @@ export class InferenceRunner {
     for (const session of sessions) await session.release();
   }
 
-  private async run(cache: KvCache, feeds: Feeds, adapters: readonly (LoadedAdapter | null)[]): Promise<Float32Array> {
+  private async run(
+    cache: KvCache,
+    pastLengths: readonly number[],
+    inputs: Feeds,
+    adapters: readonly (LoadedAdapter | null)[],
+  ): Promise<RunResult> {
     const adapted = adapters.some((adapter) => adapter !== null);
     const session = await this.session(adapted);
-    const count = adapters.length;
-    const { past, present } = cache.view(count);
-    const logits = new Float32Array(count * this.model.config.vocabularySize);
-    const fetches = {
-      ...present,
-      logits: new Tensor('float32', logits, [count, this.model.config.vocabularySize]),
+    const pastLength = new Tensor('int64', BigInt64Array.from(pastLengths, BigInt), [pastLengths.length]);
+    const feeds = {
+      ...this.tables,
+      ...cache.view(adapters.length),
+      ...(adapted ? this.rowAdapters.feeds(adapters) : {}),
+      ...inputs,
+      'past.length': pastLength,
     };
-    const adapterFeeds = adapted ? this.adapterFeeds(adapters) : {};
-    await session.run({ ...this.model.weights, ...past, ...adapterFeeds, ...feeds }, fetches);
-    return logits;
-  }
-
-  /** The stacked matrices are kept while the same adapters sit in the same rows. */
-  private adapterFeeds(rows: readonly (LoadedAdapter | null)[]): Feeds {
-    const last = this.rowFeeds;
-    if (last?.rows.length === rows.length && last.rows.every((adapter, row) => adapter === rows[row])) {
-      return last.feeds;
-    }
-    const feeds = rowAdapterFeeds(this.model.config, rows);
-    this.rowFeeds = { rows, feeds };
-    return feeds;
+    const results = await session.run(feeds, ['logits', 'state']);
+    return { logits: floats(results['logits']), state: floats(results['state']) };
   }
 
   private async session(adapters: boolean): Promise<InferenceSession> {
     let session = this.sessions.get(adapters);
     if (session === undefined) {
-      const graph = buildInferenceGraph(this.model.config, { adapters });
-      session = await createSession(graph, { threads: this.model.threads });
+      const { config, weights, quantized, threads } = this.model;
+      const graph = buildInferenceGraph(config, { adapters, format: quantized?.format ?? 'f32' });
+      const constants = servingConstants(graph.constants, weights, quantized);
+      session = await createSession(graph.model, { threads, constants });
       this.sessions.set(adapters, session);
     }
     return session;
   }
+}
+
+function floats(tensor: Tensor | undefined): Float32Array {
+  if (tensor?.data instanceof Float32Array) return tensor.data;
+  throw new EngineError('internal', 'the inference graph gave no float32 output');
+}
+
+function notFinite(): EngineError {
+  return new EngineError('internal', 'the model computed a number that is not finite');
 }

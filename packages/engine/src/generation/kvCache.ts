@@ -1,108 +1,128 @@
 import { Tensor } from 'onnxruntime-node';
+import { allFinite } from '../finite.js';
 import type { DecoderConfig } from '../model/config.js';
 import type { Feeds } from '../model/inputs.js';
 
-/** Tensors over the first slots, under the names that the inference graph gives its inputs and outputs. */
-export interface CacheView {
-  readonly past: Feeds;
-  /** The same memory: fetching into it extends the sequences in place. */
-  readonly present: Feeds;
-}
-
-/** `[slots, kvHeads, capacity, headDim]` each. */
-interface LayerCache {
-  readonly key: Float32Array;
-  readonly value: Float32Array;
-}
-
-/** Capacity grows in steps of so many tokens. */
-const CAPACITY_STEP = 128;
+/**
+ * Capacity is a multiple of so many tokens, which is a multiple of what the vector kernels take at once: a sequence's
+ * sums are added up in the same order whatever the capacity.
+ */
+const CAPACITY_STEP = 64;
 
 /**
- * Keys and values of the sequences being generated, one slot for each.
+ * Number of tokens for which a slot has room when it must hold `tokens`. Steps widen with the length, as each costs a
+ * copy of the cache; what is too much costs computing, and stays below a quarter.
+ */
+export function slotCapacity(tokens: number): number {
+  const step = Math.max(CAPACITY_STEP, 2 ** (Math.ceil(Math.log2(Math.max(1, tokens))) - 3));
+  return Math.max(1, Math.ceil(tokens / step)) * step;
+}
+
+/** Bytes of keys and values of one token. */
+export function bytesPerToken({ layers, kvHeads, headDim }: DecoderConfig): number {
+  return 2 * layers * kvHeads * headDim * Float32Array.BYTES_PER_ELEMENT;
+}
+
+/**
+ * Keys and values of the sequences being generated, one slot for each: for every layer two buffers
+ * `[slots, kvHeads, capacity, headDim]`. A run reads them in place and gives the new tokens' part, which `write` adds.
  *
- * The capacity follows the longest sequence instead of the context length, because ONNX Runtime's binding for Node
- * hands every output back as a copy, also one that was computed in place: a step costs a copy of all the slots at
- * full capacity. Resizing costs no more than one such step.
+ * The capacity follows the longest sequence instead of the context length, because attention is computed over all of
+ * it. What lies beyond the end of a sequence is never seen, but must be finite: only finite numbers are written.
  */
 export class KvCache {
-  private layers: readonly LayerCache[] = [];
-  private capacity = 0;
-  private readonly views = new Map<number, CacheView>();
+  /** Keys and values by turns, layer by layer. */
+  private buffers: readonly Float32Array[];
+  private capacity: number;
+  private slots: number;
+  private readonly feeds = new Map<number, Feeds>();
 
-  constructor(
-    private readonly config: DecoderConfig,
-    /** Sequences that fit. */
-    readonly slots: number,
-  ) {}
-
-  /** Bytes that one slot takes when its sequence fills the context. */
-  static slotBytes(config: DecoderConfig): number {
-    const floats = 2 * config.layers * config.kvHeads * config.contextLength * config.headDim;
-    return floats * Float32Array.BYTES_PER_ELEMENT;
+  constructor(private readonly config: DecoderConfig) {
+    this.capacity = slotCapacity(1);
+    this.slots = 1;
+    this.buffers = Array.from({ length: 2 * config.layers }, () => this.allocate(1, this.capacity));
   }
 
-  /** Makes room for `tokens` tokens in every slot and keeps what is in the first `used` slots; may also give room back. */
-  reserve(tokens: number, used: number): void {
-    const capacity = Math.min(Math.ceil(tokens / CAPACITY_STEP) * CAPACITY_STEP, this.config.contextLength);
-    if (capacity <= this.capacity && capacity * 2 > this.capacity) return;
-    const resized = new KvCache(this.config, this.slots);
-    resized.allocate(capacity);
-    const kept = Math.min(capacity, this.capacity);
-    for (let slot = 0; slot < used; slot += 1) resized.copy(this, slot, slot, kept);
-    this.layers = resized.layers;
+  /** Room for `slots` sequences of `tokens` tokens; keeps what is in the first `used` slots, and may give room back. */
+  reserve(tokens: number, slots: number, used = slots): void {
+    let capacity = slotCapacity(tokens);
+    const fits = capacity <= this.capacity && capacity * 2 > this.capacity;
+    if (fits && slots <= this.slots) return;
+    if (fits) capacity = this.capacity;
+    const count = 2 ** Math.ceil(Math.log2(slots));
+    const width = this.config.headDim;
+    const kept = Math.min(capacity, this.capacity) * width;
+    // Buffer by buffer, so that the old and the new are never in memory together as a whole.
+    this.buffers = this.buffers.map((old) => {
+      const resized = this.allocate(count, capacity);
+      for (let row = 0; row < used * this.config.kvHeads; row += 1) {
+        const start = row * this.capacity * width;
+        resized.set(old.subarray(start, start + kept), row * capacity * width);
+      }
+      return resized;
+    });
     this.capacity = capacity;
-    this.views.clear();
+    this.slots = count;
+    this.feeds.clear();
   }
 
   /** Copies the first `tokens` tokens of a sequence out of a slot of `source`, which may be this cache. */
   copy(source: KvCache, from: number, to: number, tokens: number): void {
     const { kvHeads, headDim } = this.config;
-    for (const [index, layer] of this.layers.entries()) {
-      for (const part of ['key', 'value'] as const) {
-        const data = source.layers[index]?.[part] ?? new Float32Array();
-        for (let head = 0; head < kvHeads; head += 1) {
-          const start = (from * kvHeads + head) * source.capacity * headDim;
-          const target = (to * kvHeads + head) * this.capacity * headDim;
-          layer[part].set(data.subarray(start, start + tokens * headDim), target);
-        }
+    for (const [index, buffer] of this.buffers.entries()) {
+      const data = source.buffers[index] ?? new Float32Array();
+      for (let head = 0; head < kvHeads; head += 1) {
+        const start = (from * kvHeads + head) * source.capacity * headDim;
+        const target = (to * kvHeads + head) * this.capacity * headDim;
+        buffer.set(data.subarray(start, start + tokens * headDim), target);
       }
     }
   }
 
-  /** The first `count` slots as a batch; valid until the next `reserve`. */
-  view(count: number): CacheView {
-    let view = this.views.get(count);
+  /**
+   * Puts new tokens into a slot, from place `start` on. `state` is `[2 * layers, rows, kvHeads, S, headDim]`, of which
+   * `row` is taken. Returns false, with nothing written, when a number is not finite.
+   */
+  write(slot: number, start: number, state: Float32Array, row: number, rows: number): boolean {
+    const { kvHeads, headDim } = this.config;
+    const head = state.length / (this.buffers.length * rows * kvHeads);
+    const offset = (index: number): number => (index * rows + row) * kvHeads * head;
+    for (let index = 0; index < this.buffers.length; index += 1) {
+      if (!allFinite(state, offset(index), offset(index) + kvHeads * head)) return false;
+    }
+    for (const [index, buffer] of this.buffers.entries()) {
+      for (let part = 0; part < kvHeads; part += 1) {
+        const from = offset(index) + part * head;
+        buffer.set(state.subarray(from, from + head), ((slot * kvHeads + part) * this.capacity + start) * headDim);
+      }
+    }
+    return true;
+  }
+
+  /** The first `count` slots as a batch, under the graph's names; valid until the next `reserve`. */
+  view(count: number): Feeds {
+    let view = this.feeds.get(count);
     if (view === undefined) {
       view = this.createView(count);
-      this.views.set(count, view);
+      this.feeds.set(count, view);
     }
     return view;
   }
 
-  private allocate(capacity: number): void {
-    const size = this.slots * this.config.kvHeads * capacity * this.config.headDim;
+  private allocate(slots: number, capacity: number): Float32Array {
     // Memory that is never written costs nothing: the operating system provides its pages on first use.
-    this.layers = Array.from({ length: this.config.layers }, () => ({
-      key: new Float32Array(size),
-      value: new Float32Array(size),
-    }));
-    this.capacity = capacity;
+    return new Float32Array(slots * this.config.kvHeads * capacity * this.config.headDim);
   }
 
-  private createView(count: number): CacheView {
+  private createView(count: number): Feeds {
     const { kvHeads, headDim } = this.config;
     const shape = [count, kvHeads, this.capacity, headDim];
     const size = shape.reduce((a, b) => a * b, 1);
-    const past: Record<string, Tensor> = {};
-    const present: Record<string, Tensor> = {};
-    for (const [index, layer] of this.layers.entries()) {
-      for (const part of ['key', 'value'] as const) {
-        const tensor = new Tensor('float32', layer[part].subarray(0, size), shape);
-        past[`past.${part}.${index}`] = tensor;
-        present[`present.${part}.${index}`] = tensor;
-      }
+    const feeds: Record<string, Tensor> = {};
+    for (const [index, buffer] of this.buffers.entries()) {
+      const name = `past.${index % 2 === 0 ? 'key' : 'value'}.${index >> 1}`;
+      feeds[name] = new Tensor('float32', buffer.subarray(0, size), shape);
     }
-    return { past, present };
+    return feeds;
   }
 }

@@ -23,7 +23,8 @@ suite('the reply for generated tokens', () => {
   });
   const reply = (text: string, ended: 'stop' | 'length', asked = request()): GenerateResult => {
     const end = ended === 'stop' ? [tokenizer.endOfTurn] : [];
-    return composeReply(tokenizer, asked, 7, { tokens: [...tokenizer.encodeCompletion(text), ...end], ended });
+    const tokens = [...tokenizer.encodeCompletion(text), ...end];
+    return composeReply(tokenizer, asked, 7, { tokens, ended, reusedTokens: 3 });
   };
 
   test('is the text without the end of the turn, which counts', () => {
@@ -31,7 +32,7 @@ suite('the reply for generated tokens', () => {
     assert.equal(text, 'Ada Kell.');
     assert.equal(finishReason, 'stop');
     const outputTokens = tokenizer.encodeCompletion('Ada Kell.').length + 1;
-    assert.deepEqual(usage, { inputTokens: 7, outputTokens, cachedInputTokens: 0, reasoningTokens: 0 });
+    assert.deepEqual(usage, { inputTokens: 7, outputTokens, cachedInputTokens: 3, reasoningTokens: 0 });
   });
 
   test('leaves reasoning out and counts it', () => {

@@ -33,7 +33,7 @@ export function composeReply(
   const usage: GenerateUsage = {
     inputTokens: promptTokens,
     outputTokens: generation.tokens.length,
-    cachedInputTokens: 0,
+    cachedInputTokens: generation.reusedTokens,
     reasoningTokens,
   };
   if (!mayCallTools(request)) return { text: answer, finishReason: generation.ended, toolCalls: [], usage };

@@ -38,7 +38,7 @@ export interface DecoderConfig {
   readonly heads: number;
   /** Key and value heads; each is shared by `heads / kvHeads` query heads. */
   readonly kvHeads: number;
-  /** A multiple of 16, as cached attention needs it; need not be `hiddenSize / heads`. */
+  /** Even; need not be `hiddenSize / heads`. */
   readonly headDim: number;
   readonly ffnSize: number;
   readonly rmsNormEps: number;

@@ -12,7 +12,7 @@ const CONFIGS: readonly (readonly [string, DecoderConfig])[] = [
   ['qwen2', { ...TINY_CONFIG, architecture: 'qwen2', attentionBias: true, kvHeads: 6 }],
   ['a window in the first layer', { ...TINY_CONFIG, layerWindows: [3, null] }],
   ['a window of one token', { ...TINY_CONFIG, layerWindows: [null, 1] }],
-  ['one key head', { ...TINY_CONFIG, kvHeads: 1, ropeScaling: { kind: 'linear', factor: 2 } }],
+  ['one key head', { ...TINY_CONFIG, kvHeads: 1, headDim: 10, ropeScaling: { kind: 'linear', factor: 2 } }],
 ];
 
 for (const [index, [name, config]] of CONFIGS.entries()) {

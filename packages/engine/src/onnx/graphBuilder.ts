@@ -9,6 +9,8 @@ import { ProtobufWriter } from './protobuf.js';
 const ELEMENT_TYPES = { float32: 1, uint8: 2, int32: 6, int64: 7, bool: 9 } as const;
 const IR_VERSION = 8;
 const OPERATOR_SET = 17;
+/** `TensorProto.DataLocation` */
+const EXTERNAL = 1;
 /** ONNX Runtime's own operators (`GroupQueryAttention`, `FusedMatMul`, …). */
 const MICROSOFT_DOMAIN = 'com.microsoft';
 
@@ -32,6 +34,7 @@ export class GraphBuilder {
   private readonly initializers: ProtobufWriter[] = [];
   private readonly constants = new Map<string, string>();
   private readonly inputNames = new Set<string>();
+  private readonly externalNames = new Set<string>();
   private nameCount = 0;
 
   /** Declares a graph input; declaring a name again returns the first declaration. */
@@ -41,6 +44,26 @@ export class GraphBuilder {
       this.inputs.push(valueInfo(name, type, shape));
     }
     return name;
+  }
+
+  /**
+   * Declares a constant whose bytes the session gets apart from the model, as `constants` of `createSession`:
+   * a serialised model holds less than 2 GiB. Naming it again returns the first declaration.
+   */
+  externalConstant(name: string, type: ElementType, shape: readonly number[]): string {
+    if (!this.externalNames.has(name)) {
+      this.externalNames.add(name);
+      const tensor = new ProtobufWriter();
+      for (const size of shape) tensor.integer(1, size);
+      tensor.integer(2, ELEMENT_TYPES[type]).string(8, name);
+      tensor.message(13, new ProtobufWriter().string(1, 'location').string(2, name));
+      this.initializers.push(tensor.integer(14, EXTERNAL));
+    }
+    return name;
+  }
+
+  get externalConstants(): readonly string[] {
+    return [...this.externalNames];
   }
 
   /** Declares the graph output `name`, which some node computes under that name. */

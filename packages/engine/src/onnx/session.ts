@@ -4,6 +4,8 @@ import { InferenceSession } from 'onnxruntime-node';
 export interface SessionOptions {
   /** Threads inside one operator, at least 1. */
   readonly threads: number;
+  /** The bytes of the graph's external constants. ONNX Runtime keeps copies, arranged for its kernels. */
+  readonly constants?: ReadonlyMap<string, Uint8Array>;
 }
 
 /** Loading and running block the calling thread. */
@@ -17,6 +19,7 @@ export function createSession(model: Uint8Array, options: SessionOptions): Promi
     enableMemPattern: false,
     // Spinning threads gain nothing on a free machine and halve the speed on a shared one.
     extra: { session: { intra_op: { allow_spinning: '0' } } },
+    externalData: Array.from(options.constants ?? [], ([path, data]) => ({ path, data })),
     logSeverityLevel: 3,
   });
 }

@@ -182,7 +182,9 @@ class ProcessHost implements EngineHost {
   }
 
   private async load(purpose: EnginePurpose): Promise<EngineProcess> {
-    const { logger, ...options } = this.options;
+    const { logger, weightFormat = 'f32', ...rest } = this.options;
+    // Who trains generates nothing.
+    const options = { ...rest, weightFormat: purpose === 'serving' ? weightFormat : 'f32' } as const;
     const startedAt = performance.now();
     const engineProcess = await EngineProcess.start(options, purpose);
     const loadMs = Math.round(performance.now() - startedAt);

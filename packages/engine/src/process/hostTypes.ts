@@ -1,3 +1,4 @@
+import type { EmbeddedEngineOptions } from '../embeddedEngine.js';
 import type { Engine } from '../engine.js';
 
 /** The part of a structured logger (pino, for instance) that the host writes to. */
@@ -6,11 +7,7 @@ export interface EngineLogger {
   warn(fields: Readonly<Record<string, unknown>>, message: string): void;
 }
 
-export interface EngineHostOptions {
-  /** A Hugging Face checkpoint folder. */
-  readonly modelDir: string;
-  /** Threads of the engine's computations; by default the number of cores, at most 4. */
-  readonly threads?: number;
+export interface EngineHostOptions extends EmbeddedEngineOptions {
   readonly logger?: EngineLogger;
 }
 

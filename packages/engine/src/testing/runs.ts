@@ -1,11 +1,14 @@
 /** Running the decoder's graphs directly, for tests of the graphs themselves. */
 import { Tensor, type InferenceSession } from 'onnxruntime-node';
 import { uniformMatrices, type LoraAdapter } from '../adapters/loraAdapter.js';
+import { RowAdapters } from '../generation/adapterFeeds.js';
+import { KvCache } from '../generation/kvCache.js';
 import type { DecoderConfig } from '../model/config.js';
 import { buildInferenceGraph } from '../model/inferenceGraph.js';
 import { weightFeeds, type Feeds } from '../model/inputs.js';
 import { buildScoreGraph } from '../model/scoreGraph.js';
-import { loraTensorSpecs, type DecoderWeights } from '../model/weights.js';
+import { servingConstants, type QuantizedWeights } from '../model/servingWeights.js';
+import type { DecoderWeights } from '../model/weights.js';
 import { createSession } from '../onnx/session.js';
 
 export interface TestModel {
@@ -50,24 +53,18 @@ export async function scoreEverything(
 
 /** A batch of sequences over one cache, each with its adapter. */
 export class CachedBatch {
-  private readonly caches: Record<string, Tensor> = {};
-  private readonly adapterFeeds: Record<string, Tensor> = {};
+  private readonly cache: KvCache;
   private readonly lengths: number[];
 
   private constructor(
     private readonly session: InferenceSession,
     private readonly weights: Feeds,
     private readonly config: DecoderConfig,
+    private readonly adapterFeeds: Feeds,
     batchSize: number,
   ) {
-    const { kvHeads, headDim, contextLength: capacity } = config;
     this.lengths = Array.from({ length: batchSize }, () => 0);
-    for (let layer = 0; layer < config.layers; layer += 1) {
-      for (const kind of ['key', 'value']) {
-        const data = new Float32Array(batchSize * kvHeads * capacity * headDim);
-        this.caches[`${kind}.${layer}`] = new Tensor('float32', data, [batchSize, kvHeads, capacity, headDim]);
-      }
-    }
+    this.cache = new KvCache(config);
   }
 
   /** `undefined` builds the graph that knows no adapters. */
@@ -75,69 +72,46 @@ export class CachedBatch {
     model: TestModel,
     adapters: readonly (LoraAdapter | null)[] | undefined,
     batchSize: number,
+    quantized?: QuantizedWeights,
   ): Promise<CachedBatch> {
     const { config, weights } = model;
-    const session = await createSession(buildInferenceGraph(config, { adapters: adapters !== undefined }), {
-      threads: 1,
+    const graph = buildInferenceGraph(config, {
+      adapters: adapters !== undefined,
+      format: quantized?.format ?? 'f32',
     });
-    const batch = new CachedBatch(session, weightFeeds(config, weights), config, batchSize);
-    if (adapters !== undefined) batch.feedAdapters(adapters);
-    return batch;
+    const feeds = weightFeeds(config, weights);
+    const constants = servingConstants(graph.constants, feeds, quantized);
+    const session = await createSession(graph.model, { threads: 1, constants });
+    const loaded = adapters?.map((adapter) =>
+      adapter === null ? null : { contentHash: '', ...uniformMatrices(adapter, config) },
+    );
+    const adapterFeeds = loaded === undefined ? {} : new RowAdapters(config).feeds(loaded);
+    return new CachedBatch(session, feeds, config, adapterFeeds, batchSize);
   }
 
   /** Appends to each sequence its row of tokens, and returns the logits after the last one. */
   async append(rows: readonly (readonly number[])[]): Promise<Float32Array[]> {
     const width = Math.max(...rows.map((row) => row.length));
     const ids = new BigInt64Array(rows.length * width);
-    for (const [index, row] of rows.entries()) {
-      ids.set(row.map(BigInt), index * width);
-      this.lengths[index] = (this.lengths[index] ?? 0) + row.length;
-    }
+    for (const [index, row] of rows.entries()) ids.set(row.map(BigInt), index * width);
     const last = BigInt64Array.from(rows, (row, index) => BigInt(index * width + row.length - 1));
-    const feeds: Record<string, Tensor> = {
+    this.cache.reserve(Math.max(...this.lengths) + width, rows.length);
+    const results = await this.session.run({
       ...this.weights,
       ...this.adapterFeeds,
+      ...this.cache.view(rows.length),
       ids: new Tensor('int64', ids, [rows.length, width]),
-      seqlens: new Tensor(
-        'int32',
-        Int32Array.from(this.lengths, (length) => length - 1),
-        [rows.length],
-      ),
-      total: new Tensor('int32', Int32Array.of(Math.max(...this.lengths)), []),
+      'past.length': new Tensor('int64', BigInt64Array.from(this.lengths, BigInt), [rows.length]),
       last: new Tensor('int64', last, [rows.length]),
-    };
-    const logits = new Float32Array(rows.length * this.config.vocabularySize);
-    const fetches: Record<string, Tensor> = {
-      logits: new Tensor('float32', logits, [rows.length, this.config.vocabularySize]),
-    };
-    for (const [name, cache] of Object.entries(this.caches)) {
-      feeds[`past.${name}`] = cache;
-      fetches[`present.${name}`] = cache;
-    }
-    await this.session.run(feeds, fetches);
-    return rows.map((_, index) =>
-      logits.slice(index * this.config.vocabularySize, (index + 1) * this.config.vocabularySize),
-    );
-  }
-
-  private feedAdapters(adapters: readonly (LoraAdapter | null)[]): void {
-    const uniform = adapters.map((adapter) => (adapter === null ? null : uniformMatrices(adapter, this.config)));
-    const rank = Math.max(1, ...uniform.map((adapter) => adapter?.rank ?? 0));
-    for (const { name, matrix, shape } of loraTensorSpecs(this.config, rank)) {
-      const size = shape[0] * shape[1];
-      const data = new Float32Array(adapters.length * size);
-      for (const [index, adapter] of uniform.entries()) {
-        const source = adapter?.matrices.get(name);
-        if (source === undefined) continue;
-        const [rows = 0, columns = 0] = source.shape;
-        const width = matrix === 'A' ? columns : rank;
-        for (let row = 0; row < rows; row += 1) {
-          const values = source.data.subarray(row * columns, (row + 1) * columns);
-          data.set(values, index * size + row * width);
-        }
-      }
-      this.adapterFeeds[name] = new Tensor('float32', data, [adapters.length, ...shape]);
-    }
+    });
+    const logits = results['logits']?.data as Float32Array;
+    const state = results['state']?.data as Float32Array;
+    return rows.map((row, index) => {
+      // What follows the end of a shorter row is overwritten by its next tokens, and unseen until then.
+      this.cache.write(index, this.lengths[index] ?? 0, state, index, rows.length);
+      this.lengths[index] = (this.lengths[index] ?? 0) + row.length;
+      return logits.slice(index * this.config.vocabularySize, (index + 1) * this.config.vocabularySize);
+    });
   }
 }
 

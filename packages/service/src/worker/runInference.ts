@@ -32,6 +32,7 @@ export async function runInference(
         seed: seedOf(job.job_id),
         toolChoice: engineToolChoiceOf(request),
         parallelToolCalls: request.parallel_tool_calls,
+        isolationKey: isolationKeyOf(job),
       },
       { signal },
     );
@@ -43,6 +44,11 @@ export async function runInference(
   return completion.kind === 'succeeded'
     ? { status: 'succeeded' }
     : { status: 'failed', error_code: completion.error_code };
+}
+
+/** Attention state is reused within a project and tenant, never across them; the engine keeps adapters apart by itself. */
+function isolationKeyOf({ project_id, tenant_id }: ClaimedJob): string {
+  return JSON.stringify(['inference', project_id, tenant_id]);
 }
 
 function needsValidation({ response_format, tools }: InferenceJobRequest): boolean {

@@ -40,6 +40,7 @@ export async function runLearning(
     replay: context.replay,
     budget: budgetOf(job),
     seed: seedOf(job.job_id),
+    isolationKey: JSON.stringify(['learning', job.job_id]),
     workFolder: await openWorkFolder(data_folder, job),
   };
   const learn = (): Promise<LearningOutcome> => learnPassage(engine, input, journalOf(context, job), { signal });

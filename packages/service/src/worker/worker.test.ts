@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { JobStatus } from '@engraft/contract';
+import { computeChargeMicrousd, currentPriceCard, type JobStatus, type TenantId } from '@engraft/contract';
 import { sql } from 'kysely';
 import { pino } from 'pino';
 import { type AdapterStore, openAdapterStore } from '../adapterStore/adapterStore.js';
@@ -79,13 +79,17 @@ describe('worker', () => {
     return worker;
   }
 
-  async function admit(request: JobRequest, subject_id = 'anna', adapter_version?: string): Promise<string> {
+  async function admit(
+    request: JobRequest,
+    subject_id = 'anna',
+    adapter_version?: string,
+    caller: { key: TestKey; tenant_id: TenantId } = { key, tenant_id: null },
+  ): Promise<string> {
     admitted += 1;
     const outcome = await admitJob(
       { ...meter, db: database.db, execution: 'on' },
       {
-        key,
-        tenant_id: null,
+        ...caller,
         subject_id,
         adapter_version,
         endpoint: '/v1/test',
@@ -118,6 +122,29 @@ describe('worker', () => {
     assert.equal(job.input_tokens, await meter.countTokens(chatPromptOf(question)));
     assert.ok(job.output_tokens > 0 && job.output_tokens <= 12);
     assert.ok(job.charged_microusd > 0 && job.charged_microusd <= job.reserved_microusd);
+  });
+
+  it('"counts prompt tokens whose attention state was really reused from an earlier request of the same project, tenant and adapter"', async () => {
+    start();
+    const content = 'The lighthouse keeper of Varn wrote down the weather of every single day. '.repeat(8);
+    const long: InferenceJobRequest = { ...question, messages: [{ role: 'user', content }] };
+    const stranger = await createTestKey(database.db, await createTestProject(database.db));
+    const ask = async (caller: { key: TestKey; tenant_id: TenantId }) =>
+      ended(await admit(long, 'anna', undefined, caller));
+    const first = await ask({ key, tenant_id: null });
+    const again = await ask({ key, tenant_id: null });
+    const others = [await ask({ key, tenant_id: 'acme' }), await ask({ key: stranger, tenant_id: null })];
+    assert.ok(again.cached_input_tokens > 64 && again.cached_input_tokens < again.input_tokens);
+    assert.deepEqual(
+      [first, ...others].map(({ cached_input_tokens }) => cached_input_tokens),
+      [0, 0, 0],
+    );
+    assert.ok(again.charged_microusd < first.charged_microusd);
+    for (const job of [first, again, ...others]) {
+      assert.deepEqual(job.result, first.result);
+      assert.equal(job.reserved_microusd, first.reserved_microusd);
+      assert.equal(job.charged_microusd, computeChargeMicrousd(job, currentPriceCard));
+    }
   });
 
   it('runs several workers over one queue, each job once', async () => {

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Tensor } from 'onnxruntime-node';
+import fc from 'fast-check';
+import { GraphBuilder } from '../onnx/graphBuilder.js';
+import { createSession } from '../onnx/session.js';
+import { createRandom } from '../random.js';
+import { decoderWeightShapes } from './weights.js';
+import { ServingWeights, servingConstants, constantName } from './servingWeights.js';
+import {
+  BLOCK_SIZE,
+  FORMAT_BITS,
+  packedSizes,
+  quantize,
+  type QuantizedFormat,
+  type QuantizedMatrix,
+} from './quantization.js';
+import { TINY_CONFIG } from '../testing/fixtures.js';
+
+/** Number by number, straight from the operator's description. */
+function dequantize(format: QuantizedFormat, { quantized, scales }: QuantizedMatrix, out: number, width: number) {
+  const bits = FORMAT_BITS[format];
+  const { blocks, blockBytes } = packedSizes(format, width);
+  return Array.from({ length: out }, (_, line) =>
+    Array.from({ length: width }, (__, column) => {
+      const block = line * blocks + Math.floor(column / BLOCK_SIZE);
+      const bit = (column % BLOCK_SIZE) * bits;
+      const byte = quantized[block * blockBytes + Math.floor(bit / 8)]!;
+      return (((byte >> (bit % 8)) & (2 ** bits - 1)) - 2 ** (bits - 1)) * scales[block]!;
+    }),
+  );
+}
+
+function randomNumbers(length: number, seed: number): Float32Array {
+  const random = createRandom(seed);
+  return Float32Array.from({ length }, () => random.next() - 0.5);
+}
+
+for (const format of ['q8', 'q4'] as const) {
+  test(`${format}: every number comes back within a step of its block, and the greatest exactly`, () => {
+    // Below that, a scale would lose its digits.
+    const number = fc.float({ noNaN: true, min: -1000, max: 1000 }).map((x) => (Math.abs(x) < 1e-30 ? 0 : x));
+    const numbers = fc.array(number, { minLength: 70, maxLength: 70 });
+    fc.assert(
+      fc.property(numbers, (list) => {
+        const data = Float32Array.from(list);
+        const matrix = quantize(format, data, 35);
+        dequantize(format, matrix, 2, 35).forEach((line, row) => {
+          for (let start = 0; start < 35; start += BLOCK_SIZE) {
+            const block = [...data.subarray(row * 35 + start, row * 35 + Math.min(start + BLOCK_SIZE, 35))];
+            const peak = Math.max(...block.map(Math.abs));
+            // Half a step, but for what lies at the other end of the range, where a step is missing.
+            const step = peak / 2 ** (FORMAT_BITS[format] - 1);
+            block.forEach((value, index) => {
+              const error = Math.abs(line[start + index]! - value);
+              assert.ok(error <= step * (1 + 1e-6), `${value} became ${line[start + index]}`);
+              if (value !== -peak && Math.abs(value) < peak - step) assert.ok(error <= (step / 2) * (1 + 1e-5));
+            });
+            const greatest = block.find((value) => Math.abs(value) === peak)!;
+            assert.ok(Math.abs(line[start + block.indexOf(greatest)]! - greatest) <= peak * 1e-6);
+          }
+        });
+      }),
+    );
+  });
+
+  test(`${format}: ONNX Runtime multiplies with the numbers that the reference reads`, async () => {
+    const weight = 'model.layers.0.mlp.down_proj.weight';
+    const [out = 0, width = 0] = decoderWeightShapes(TINY_CONFIG).get(weight)!;
+    const matrix = quantize(format, randomNumbers(out * width, 1), width);
+    const graph = new GraphBuilder();
+    graph.input('x', 'float32', ['rows', width]);
+    const weights = new ServingWeights(graph, TINY_CONFIG, format);
+    graph.output('y', weights.product('x', weight), 'float32', ['rows', out]);
+    const quantized = {
+      format,
+      constants: new Map([
+        [constantName(weight, 'quantized'), matrix.quantized],
+        [constantName(weight, 'scales'), new Uint8Array(matrix.scales.buffer)],
+      ]),
+    };
+    const constants = servingConstants(graph.externalConstants, {}, quantized);
+    const session = await createSession(graph.encode(), { threads: 1, constants });
+    const x = randomNumbers(3 * width, 2);
+    const { y } = await session.run({ x: new Tensor('float32', x, [3, width]) });
+    const lines = dequantize(format, matrix, out, width);
+    for (let row = 0; row < 3; row += 1) {
+      lines.forEach((line, column) => {
+        const expected = line.reduce((sum, value, index) => sum + value * x[row * width + index]!, 0);
+        // The other operand is rounded to 8 bits: an error of at most 1 / 254 of its greatest for every product.
+        const bound = line.reduce((sum, value) => sum + Math.abs(value), 0) * (0.5 / 254) * 1.01;
+        const actual = (y!.data as Float32Array)[row * out + column]!;
+        assert.ok(Math.abs(actual - expected) <= bound, `${actual} for ${expected}`);
+      });
+    }
+    await session.release();
+  });
+}

@@ -1,0 +1,66 @@
+/**
+ * Weights in blocks of 4 or 8 bits, as ONNX Runtime's `MatMulNBits` reads them
+ * (https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.MatMulNBits): a line of a
+ * matrix is cut into blocks of 32 numbers, each a float32 scale and 32 unsigned integers, of which the middle one is 0.
+ */
+
+export const WEIGHT_FORMATS = ['f32', 'q8', 'q4'] as const;
+/** How the matrices of generation are kept: float32, or blocks of 8 or 4 bits. */
+export type WeightFormat = (typeof WEIGHT_FORMATS)[number];
+export type QuantizedFormat = Exclude<WeightFormat, 'f32'>;
+
+export const BLOCK_SIZE = 32;
+export const FORMAT_BITS = { q8: 8, q4: 4 } as const satisfies Record<QuantizedFormat, number>;
+
+/** A matrix `[out, in]` in blocks. */
+export interface QuantizedMatrix {
+  /** `[out, blocks, blockBytes]`; two numbers of 4 bits share a byte, the first in its lower half. */
+  readonly quantized: Uint8Array;
+  /** `[out, blocks]` */
+  readonly scales: Float32Array;
+}
+
+/** Blocks of one line, the last filled up with zeros, and the bytes of one block. */
+export function packedSizes(format: QuantizedFormat, width: number): { blocks: number; blockBytes: number } {
+  return { blocks: Math.ceil(width / BLOCK_SIZE), blockBytes: (BLOCK_SIZE * FORMAT_BITS[format]) / 8 };
+}
+
+/**
+ * Rounds a matrix `[out, width]`. The number of a block that is greatest in size becomes the lowest integer, which is
+ * one step farther from the middle than the highest is, so that the whole range is used.
+ */
+export function quantize(format: QuantizedFormat, data: Float32Array, width: number): QuantizedMatrix {
+  const { blocks, blockBytes } = packedSizes(format, width);
+  const lines = data.length / width;
+  const quantized = new Uint8Array(lines * blocks * blockBytes);
+  const scales = new Float32Array(lines * blocks);
+  const bits = FORMAT_BITS[format];
+  const middle = 2 ** (bits - 1);
+  for (let block = 0; block < scales.length; block += 1) {
+    const line = Math.floor(block / blocks);
+    const start = line * width + (block % blocks) * BLOCK_SIZE;
+    const end = Math.min(start + BLOCK_SIZE, (line + 1) * width);
+    const scale = Math.fround(greatest(data, start, end) / -middle);
+    scales[block] = scale;
+    const inverse = scale === 0 ? 0 : 1 / scale;
+    for (let index = 0; index < BLOCK_SIZE; index += 1) {
+      const value = start + index < end ? (data[start + index] ?? 0) * inverse : 0;
+      const code = Math.min(2 * middle - 1, Math.max(0, Math.round(value) + middle));
+      // Bits are counted from the beginning of the block.
+      const bit = index * bits;
+      const byte = block * blockBytes + (bit >> 3);
+      quantized[byte] = (quantized[byte] ?? 0) | (code << (bit & 7));
+    }
+  }
+  return { quantized, scales };
+}
+
+/** The number that is greatest in size, with its sign. */
+function greatest(data: Float32Array, start: number, end: number): number {
+  let result = 0;
+  for (let index = start; index < end; index += 1) {
+    const value = data[index] ?? 0;
+    if (Math.abs(value) > Math.abs(result)) result = value;
+  }
+  return result;
+}

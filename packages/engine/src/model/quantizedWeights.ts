@@ -1,0 +1,128 @@
+/** The matrices of a model in blocks, made once and kept in a file. */
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdir, open, rename, rm, type FileHandle } from 'node:fs/promises';
+import path from 'node:path';
+import type { DecoderConfig } from './config.js';
+import { packedSizes, quantize, type QuantizedFormat } from './quantization.js';
+import { constantName, type ConstantBytes, type QuantizedWeights } from './servingWeights.js';
+import { decoderWeightShapes, EMBEDDING, headName, type DecoderWeights } from './weights.js';
+
+/** Changes with everything that changes the bytes. */
+const FILE_VERSION = 1;
+const DIGEST_BYTES = 32;
+/** One call moves less than 2 GiB. */
+const MAX_TRANSFER_BYTES = 2 ** 30;
+
+interface Source {
+  readonly config: DecoderConfig;
+  readonly weights: DecoderWeights;
+  /** Of the checkpoint, `sha256:<hex>`. */
+  readonly contentHash: string;
+}
+
+/**
+ * The quantised weights of a checkpoint: out of `folder` if they are there and whole, otherwise made, and kept there for
+ * the next time. With no folder they are made every time. A folder that cannot be written costs time, not the model.
+ */
+export async function loadQuantizedWeights(
+  source: Source,
+  format: QuantizedFormat,
+  folder: string | undefined,
+): Promise<QuantizedWeights> {
+  if (folder === undefined) return { format, constants: quantizeWeights(source, format) };
+  const file = path.join(folder, `${source.contentHash.replace(':', '-')}.${format}.v${FILE_VERSION}`);
+  const kept = await readConstants(file, source, format);
+  if (kept !== undefined) return { format, constants: kept };
+  const constants = quantizeWeights(source, format);
+  const digest = digestOf(source, format, constants.values());
+  await writeConstants(file, [...constants.values()], digest).catch(() => undefined);
+  return { format, constants };
+}
+
+/** Names and sizes in bytes of the constants, in the order of the file. */
+function layout(config: DecoderConfig, format: QuantizedFormat): readonly (readonly [string, number])[] {
+  return matrices(config).flatMap(([name, [out, width]]) => {
+    const { blocks, blockBytes } = packedSizes(format, width);
+    const scaleBytes = out * blocks * Float32Array.BYTES_PER_ELEMENT;
+    return [
+      [constantName(name, 'quantized'), out * blocks * blockBytes] as const,
+      [constantName(name, 'scales'), scaleBytes] as const,
+    ];
+  });
+}
+
+/** The matrices that are multiplied with: all but an embedding that is no head. */
+function matrices(config: DecoderConfig): readonly (readonly [string, readonly [number, number]])[] {
+  return [...decoderWeightShapes(config)].flatMap(([name, [out, width]]) => {
+    if (out === undefined || width === undefined || (name === EMBEDDING && headName(config) !== EMBEDDING)) return [];
+    return [[name, [out, width]] as const];
+  });
+}
+
+function quantizeWeights({ config, weights }: Source, format: QuantizedFormat): ConstantBytes {
+  const constants = new Map<string, Uint8Array>();
+  for (const [name, [, width]] of matrices(config)) {
+    const data = weights.get(name)?.data ?? new Float32Array();
+    const { quantized, scales } = quantize(format, data, width);
+    constants.set(constantName(name, 'quantized'), quantized);
+    constants.set(constantName(name, 'scales'), new Uint8Array(scales.buffer));
+  }
+  return constants;
+}
+
+/** `undefined` when there is no such file, or not all of it. */
+async function readConstants(
+  file: string,
+  source: Source,
+  format: QuantizedFormat,
+): Promise<ConstantBytes | undefined> {
+  const constants = new Map<string, Uint8Array>();
+  try {
+    const handle = await open(file, 'r');
+    try {
+      const digest = await readExactly(handle, DIGEST_BYTES);
+      for (const [name, bytes] of layout(source.config, format)) constants.set(name, await readExactly(handle, bytes));
+      const whole = digestOf(source, format, constants.values()).equals(digest);
+      return whole ? constants : undefined;
+    } finally {
+      await handle.close();
+    }
+  } catch {
+    return undefined;
+  }
+}
+
+async function readExactly(handle: FileHandle, length: number): Promise<Uint8Array> {
+  const bytes = new Uint8Array(length);
+  for (let done = 0; done < length;) {
+    const { bytesRead } = await handle.read(bytes, done, Math.min(length - done, MAX_TRANSFER_BYTES));
+    if (bytesRead === 0) throw new Error('the file ended early');
+    done += bytesRead;
+  }
+  return bytes;
+}
+
+/** Under a temporary name first: a crash leaves either the whole file or none of this name. */
+async function writeConstants(file: string, chunks: readonly Uint8Array[], digest: Uint8Array): Promise<void> {
+  const partial = `${file}.partial-${randomBytes(6).toString('hex')}`;
+  try {
+    await mkdir(path.dirname(file), { recursive: true });
+    const handle = await open(partial, 'wx');
+    try {
+      for (const chunk of [digest, ...chunks]) await handle.appendFile(chunk);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(partial, file);
+  } finally {
+    await rm(partial, { force: true });
+  }
+}
+
+/** Over the identity of the file as well, so that it is not taken for another's. */
+function digestOf({ contentHash }: Source, format: QuantizedFormat, chunks: Iterable<Uint8Array>): Buffer {
+  const hash = createHash('sha256').update(`${contentHash} ${format} ${FILE_VERSION}\n`);
+  for (const chunk of chunks) hash.update(chunk);
+  return hash.digest();
+}
