@@ -3,6 +3,7 @@ import { sql, type Kysely, type Transaction } from 'kysely';
 import type { Database } from '../db/schema.js';
 import { inTransaction } from '../db/transaction.js';
 import { accountId, lockBalance } from '../ledger/accounts.js';
+import { eachApart } from './eachApart.js';
 
 const day_seconds = 86_400;
 /** A deadline this near is moved on, so that a version in use never passes it between two rounds. */
@@ -13,16 +14,12 @@ const ahead_hours = 1;
  * day, while the project's `version_retention_days` (an active version renews beyond it) and the balance allow;
  * otherwise it expires at `expires_at`." A deadline that passed while no worker ran is made good: charged are the whole
  * days until it lies ahead again, all of them or none. Returns how many versions were renewed. Several workers may
- * do this at once.
+ * do this at once. A version that cannot be renewed is thrown at the end, after all the others had their turn.
  */
 export async function renewHosting(db: Kysely<Database>, stopping?: AbortSignal): Promise<number> {
   const due = await dueVersions(db).execute();
-  let renewed = 0;
-  for (const { id } of due) {
-    if (stopping?.aborted === true) break;
-    if (await renewOrEnd(db, id)) renewed += 1;
-  }
-  return renewed;
+  const version_ids = due.map(({ id }) => id);
+  return eachApart(version_ids, (id) => renewOrEnd(db, id), stopping);
 }
 
 function dueVersions(db: Kysely<Database>) {
