@@ -5,7 +5,7 @@ import type { Database } from '../db/schema.js';
 import { inTransaction } from '../db/transaction.js';
 import { eachApart } from './eachApart.js';
 
-/** How long the files of an expired version stay, in case the operator wants it back. */
+/** How long the files of an expired version stay: "its files are deleted 7 days later". */
 const grace_days = 7;
 const adapters_per_round = 200;
 

@@ -10,7 +10,7 @@ import { recordKeptAdapter } from '../adapterStore/keptAdapters.js';
 import { listWorkFolders, openWorkFolder } from '../adapterStore/workFolder.js';
 import { claimJob } from '../jobs/claimJob.js';
 import { failJob } from '../jobs/failJob.js';
-import { readBalance } from '../ledger/accounts.js';
+import { accountId, readBalance } from '../ledger/accounts.js';
 import { grantCredit } from '../ledger/grantCredit.js';
 import { verifyLedger } from '../ledger/verifyLedger.js';
 import { createTestKey, createTestProject } from '../testing/testApp.js';
@@ -165,6 +165,30 @@ describe('retention', () => {
     assert.ok(!(await retentionEnded(id)));
     await grantCredit(database.db, { project_id, amount_microusd: 1, memo: 'in time' });
     assert.equal(await renewHosting(database.db), 1);
+  });
+
+  it('leaves a version undecided for a day while jobs hold the money for it', async () => {
+    const credit_microusd = 100_000_000;
+    const held = await makeVersion({ age: '26 hours', left: '-1 hour' }, { activate: true, credit_microusd });
+    const { available_microusd } = await readBalance(database.db, held.project_id);
+    const reserve = async (from: 'available' | 'reserved', to: 'available' | 'reserved') => {
+      // A fault injector: the whole balance changes hands without a job.
+      await database.db
+        .insertInto('transfers')
+        .values({
+          kind: 'grant',
+          from_account: accountId(from, held.project_id),
+          to_account: accountId(to, held.project_id),
+          amount_microusd: available_microusd,
+          memo: 'held',
+        })
+        .execute();
+    };
+    await reserve('available', 'reserved');
+    await renewHosting(database.db);
+    await reserve('reserved', 'available');
+    await renewHosting(database.db);
+    assert.equal((await readBalance(database.db, held.project_id)).spent_microusd, day_microusd);
   });
 
   it('renews the others when one version cannot be renewed', async () => {
