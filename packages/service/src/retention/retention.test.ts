@@ -10,7 +10,7 @@ import { recordKeptAdapter } from '../adapterStore/keptAdapters.js';
 import { listWorkFolders, openWorkFolder } from '../adapterStore/workFolder.js';
 import { claimJob } from '../jobs/claimJob.js';
 import { failJob } from '../jobs/failJob.js';
-import { accountId, readBalance } from '../ledger/accounts.js';
+import { readBalance } from '../ledger/accounts.js';
 import { grantCredit } from '../ledger/grantCredit.js';
 import { verifyLedger } from '../ledger/verifyLedger.js';
 import { createTestKey, createTestProject } from '../testing/testApp.js';
@@ -168,27 +168,21 @@ describe('retention', () => {
   });
 
   it('leaves a version undecided for a day while jobs hold the money for it', async () => {
-    const credit_microusd = 100_000_000;
-    const held = await makeVersion({ age: '26 hours', left: '-1 hour' }, { activate: true, credit_microusd });
-    const { available_microusd } = await readBalance(database.db, held.project_id);
-    const reserve = async (from: 'available' | 'reserved', to: 'available' | 'reserved') => {
-      // A fault injector: the whole balance changes hands without a job.
-      await database.db
-        .insertInto('transfers')
-        .values({
-          kind: 'grant',
-          from_account: accountId(from, held.project_id),
-          to_account: accountId(to, held.project_id),
-          amount_microusd: available_microusd,
-          memo: 'held',
-        })
-        .execute();
-    };
-    await reserve('available', 'reserved');
+    const credit_microusd = 2_000_000; // one for the job that made the version, one for the job that waits
+    const { id, project_id } = await makeVersion(
+      { age: '26 hours', left: '-1 hour' },
+      { activate: true, credit_microusd },
+    );
+    const key = await createTestKey(database.db, project_id);
+    await admitTestLearning(database.db, key, { subject_id: 'another' });
+    assert.equal(await available(project_id), 0);
     await renewHosting(database.db);
-    await reserve('reserved', 'available');
+    assert.equal(await retentionEnded(id), false);
+    const job = await claimJob(database.db, { kind: 'internalization', lease_ms: 60_000, worker_id: 'waiting' });
+    if (job === null) throw new Error('no job to claim');
+    await failJob(database.db, job, 'engine_failed');
     await renewHosting(database.db);
-    assert.equal((await readBalance(database.db, held.project_id)).spent_microusd, day_microusd);
+    assert.equal(await available(project_id), 1_000_000 - day_microusd);
   });
 
   it('renews the others when one version cannot be renewed', async () => {
