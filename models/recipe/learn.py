@@ -85,7 +85,8 @@ def material(reader: Reader, world: World, facts: int, settings: Settings, seed:
         held = [capitalise(fill(t, fact.entity.name, fact.value, fact.label)) for t in held]
         result.new_forms += [(q, fact.value) for q in held if q not in forms and q not in own][:1]
     for entity in passage.entities:
-        for relation in world.random.sample(world.relations_of(entity), 2):
+        others = world.relations_of(entity)
+        for relation in world.random.sample(others, min(2, len(others))):
             templates = world.question_templates(relation, relation.label, held=False)
             result.absent.append((capitalise(fill(templates[0], entity.name, "", relation.label)), UNKNOWN))
     return result
