@@ -19,6 +19,11 @@ export const recipe = {
   minFormsPerFact: 3,
   /** Questions made by rule, beside the teacher's own. */
   derivedPerFact: 5,
+  /** Things that one answer is asked about with templates, and wordings of templates kept for it. */
+  subjectsPerFact: 2,
+  templatesPerFact: 8,
+  /** From so many other questions on, a fact needs no rephrasings. */
+  enoughForms: 4 as number,
   /** Two occurrences of one name are asked about; more would crowd out the other facts. */
   maxFactsPerAnswer: 2,
   maxFacts: 160,

@@ -41,7 +41,7 @@ const patterns: readonly (readonly [SpanKind, RegExp])[] = [
   [
     'quantity',
     new RegExp(
-      `(?<![\\p{L}\\d])(?:${digits}|${small})${magnitude}(?:[ -](?:(?:square|cubic|light|metric|nautical) )?(?:\\p{Ll}|°)[\\p{L}°/²³]*)?`,
+      `(?<![\\p{L}\\d])(?:${digits}|${small}(?!\\p{L}))${magnitude}(?:[ -](?:(?:square|cubic|light|metric|nautical) )?(?:\\p{Ll}|°)[\\p{L}°/²³]*)?`,
       'giu',
     ),
   ],
@@ -167,8 +167,10 @@ function findPhrases(sentence: Stretch, taken: readonly Span[]): Found[] {
     const count = index - opening - 1;
     if (before?.role !== 'function' || first === undefined || count < 1 || count > 4 || opening < 1) continue;
     if (!introducesNounPhrase(before.text) && !isCopula(before.text)) continue;
-    const text = sentence.text.slice(first.start, words[index - 1]?.end);
-    if (text.length > 2) phrases.push({ start: first.start, text, tier: 1 });
+    const phrase = sentence.text.slice(first.start, words[index - 1]?.end);
+    // "is painted dark green": the colour is what people ask for.
+    const text = phrase.replace(/^(?:painted|coloured|colored) (?=.)/u, '');
+    if (text.length > 2) phrases.push({ start: first.start + phrase.length - text.length, text, tier: 1 });
   }
   return phrases;
 }

@@ -67,6 +67,26 @@ export function subjectName(sentence: Stretch, spans: readonly Span[]): string |
   return article ? `the ${name.text}` : name.text;
 }
 
+/** The name that a passage mentions most often, with its article; of equals the first. `null` when it names nothing. */
+export function protagonistOf(passage: string, names: readonly string[]): string | null {
+  const mentions = (name: string): number => passage.split(name).length - 1;
+  const best = names.reduce<string | null>(
+    (most, name) => (most === null || mentions(name) > mentions(most) ? name : most),
+    null,
+  );
+  if (best === null) return null;
+  return new RegExp(`\\b[Tt]he ${best.replace(/[.*+?^${}()|[\]\\]/gu, '\\$&')}`, 'u').test(passage)
+    ? `the ${best}`
+    : best;
+}
+
+/** Away from its passage "the frame" could be any: "the frame of the Lume Lamp", unless the noun stands for a name itself. */
+export function qualified(subject: string, protagonist: string | null, aliases: Aliases): string {
+  const noun = /^(?:the|an?|its|his|her|their|our) (?:\p{Ll}+ )*?(\p{Ll}+)$/u.exec(subject)?.[1];
+  if (noun === undefined || protagonist === null || aliases.has(noun)) return subject;
+  return `the ${subject.replace(/^\S+ /u, '')} of ${protagonist}`;
+}
+
 /** What common nouns stand for: after "Sorrel Park" the park, after "The Grey Heron is a research ship" the ship. */
 export type Aliases = ReadonlyMap<string, string>;
 
