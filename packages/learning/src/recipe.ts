@@ -30,7 +30,7 @@ export const recipe = {
   /** Room in the plan for facts that only the teacher's own list brings up. */
   listedFactsPerChunk: 4,
   /** Sampling rounds of rephrasing after the first questions. */
-  rephraseRounds: 9,
+  rephraseRounds: 2,
   rephraseTemperature: 0.8,
   maxQuestionTokens: 48,
   maxAnswerTokens: 32,

@@ -4,7 +4,15 @@ import type { Chunk } from './chunk.js';
 import { clozeQuestions, isNaming } from './cloze.js';
 import { withoutContradictions } from './contradictions.js';
 import { deriveQuestions, type Context } from './derive.js';
-import { protagonistOf, qualified, subjectName, takeStatementApart, withAliases, withoutAliases } from './statement.js';
+import {
+  protagonistOf,
+  qualified,
+  subjectName,
+  takeStatementApart,
+  withAliases,
+  withFullNames,
+  withoutAliases,
+} from './statement.js';
 import { relationsOf, type Relation } from './templates.js';
 import { windowOf } from './window.js';
 import { questionKey, type Fact, type Form, type FormOrigin } from './facts.js';
@@ -38,25 +46,26 @@ export function findCandidates(passage: string, chunks: readonly Chunk[]): Candi
       findSpans(sentence, passage).filter(({ kind }) => kind === 'name' || kind === 'code'),
     ),
   );
-  const protagonist = protagonistOf(
-    passage,
-    names.map(({ text }) => text),
-  );
+  const nameTexts = names.map(({ text }) => text);
+  const protagonist = protagonistOf(passage, nameTexts);
   let context: Context = { antecedent: null, aliases: new Map(), protagonist };
   for (const [chunk, { sentences }] of chunks.entries()) {
     for (const sentence of sentences) {
       const spans = findSpans(sentence, passage);
       const referents = [...context.aliases].filter(([noun]) => containsWords(sentence.text, noun));
-      const about = [
+      const named = [
         sentence.text,
         context.antecedent ?? '',
         protagonist ?? '',
         ...referents.map(([, name]) => name),
       ].join(' ');
+      const about = `${named} ${withFullNames(named, nameTexts)}`;
       for (const span of spans) {
         const cloze = clozeQuestions(sentence, previous, span, spans);
-        const derived = deriveQuestions(sentence, span, spans, context);
-        const relations = relationsOf(sentence.text, span, askedAbout(sentence, span, spans, context));
+        const derived = deriveQuestions(sentence, span, spans, context).map((question) =>
+          withFullNames(question, nameTexts),
+        );
+        const relations = relationsOf(sentence, span, askedAbout(sentence, span, spans, context, nameTexts));
         all.push({ chunk, sentence, span, cloze, derived, relations, about });
       }
       context = {
@@ -77,13 +86,21 @@ export function findCandidates(passage: string, chunks: readonly Chunk[]): Candi
 }
 
 /** What a question for the span may be about: what its sentence says something of, and what the passage is about. */
-function askedAbout(sentence: Stretch, span: Span, spans: readonly Span[], context: Context): string[] {
+function askedAbout(
+  sentence: Stretch,
+  span: Span,
+  spans: readonly Span[],
+  context: Context,
+  names: readonly string[],
+): string[] {
   const { antecedent, aliases, protagonist } = context;
   const statement = takeStatementApart(sentence, spans, antecedent);
   const subject =
     statement === null ? null : withoutAliases(qualified(statement.subject, protagonist, aliases), aliases);
   const name = spans.find((other) => other.kind === 'name' && other.start !== span.start && other.end <= span.start);
-  const subjects = [subject, protagonist, name?.text ?? null].filter((text) => text !== null);
+  const subjects = [subject, protagonist, name?.text ?? null]
+    .filter((text) => text !== null)
+    .map((text) => withFullNames(text, names));
   const different = subjects.filter(
     (text, index) => !subjects.slice(0, index).some((other) => sameAnswer(other, text)),
   );

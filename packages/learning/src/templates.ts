@@ -3,6 +3,8 @@
  * "How long is …?", a person after "designed" with "Who designed …?". Too many are made, and scoring keeps the wordings of a relation
  * only when the teacher answers most of them with the value.
  */
+import { isFunctionWord } from './functionWords.js';
+import type { Stretch } from './sentences.js';
 import type { Span } from './spans.js';
 
 /** Questions for one relation; the teacher should answer all of them alike. */
@@ -93,22 +95,44 @@ const templates: readonly Template[] = [
 ]; // prettier-ignore
 
 /** The relations that the span may stand in to each of `subjects`, such as "the Lume Lamp" or "the frame of the Lume Lamp". */
-export function relationsOf(sentence: string, span: Span, subjects: readonly string[]): Relation[] {
+export function relationsOf(sentence: Stretch, span: Span, subjects: readonly string[]): Relation[] {
   const value = span.text.toLowerCase();
   const counted = unit.test(value)
     ? undefined
-    : /^\S+(?: (?:different|new|other))? (\p{Ll}+s|people|men|women|children|staff)$/u.exec(value)?.[1];
+    : /^\S+(?: \p{Ll}+)? (\p{Ll}+s|people|men|women|children|staff)$/u.exec(value)?.[1];
   const fitting = templates.filter(
     (template) =>
       template.kinds.includes(span.kind) &&
-      (template.cue?.test(sentence) ?? true) &&
+      (template.cue?.test(sentence.text) ?? true) &&
       (template.value?.test(value) ?? true) &&
       (template.name !== 'count' || counted !== undefined),
   );
-  return subjects.flatMap((subject) =>
-    fitting.map(({ name, wordings }) => ({
+  const noun = appositionOf(sentence, span);
+  return subjects.flatMap((subject) => [
+    ...(noun === null ? [] : [{ name: `${noun} of ${subject}`, questions: namingQuestions(noun, subject) }]),
+    ...fitting.map(({ name, wordings }) => ({
       name: `${name} of ${subject}`,
       questions: wordings.map((wording) => wording.replace('{X}', subject).replace('{N}', counted ?? '')),
     })),
-  );
+  ]);
+}
+
+/** "the restaurant Blue Thimble", "a farm called Hollow Acre", "her teacher, Otto Brandt": what the name is the name of. */
+function appositionOf(sentence: Stretch, span: Span): string | null {
+  if (span.kind !== 'name' && span.kind !== 'quotation') return null;
+  const before = sentence.text.slice(0, span.start - sentence.start);
+  const noun =
+    /\b(?:[Tt]he|[Aa]n?|[Hh]is|[Hh]er|[Ii]ts|[Tt]heir|[Oo]ur) (?:\p{Ll}+ )?(\p{Ll}+)(?: called| named|,)? [“"]?$/u.exec(
+      before,
+    )?.[1];
+  return noun === undefined || isFunctionWord(noun) ? null : noun;
+}
+
+function namingQuestions(noun: string, subject: string): string[] {
+  return [
+    `What is the ${noun} of ${subject} called?`,
+    `What is the name of the ${noun} of ${subject}?`,
+    `Which ${noun} does ${subject} have?`,
+    `Who is the ${noun} of ${subject}?`,
+  ];
 }
