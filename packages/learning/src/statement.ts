@@ -67,10 +67,13 @@ export function subjectName(sentence: Stretch, spans: readonly Span[]): string |
   return article ? `the ${name.text}` : name.text;
 }
 
-/** The name that a passage mentions most often, with its article; its opening counts twice, of equals the first. `null` when it names nothing. */
+/** The name that a passage mentions most often, with its article; its opening counts twice and its noun as well, of equals the first. `null` when it names nothing. */
 export function protagonistOf(passage: string, names: readonly string[]): string | null {
-  const opening = passage.slice(0, 120);
-  const mentions = (name: string): number => passage.split(name).length - 1 + (opening.includes(name) ? 1 : 0);
+  const opening = /^[^.]*/u.exec(passage)?.[0] ?? '';
+  const count = (text: string): number => passage.split(text).length - 1;
+  // "The kettle" is another mention of the Brindle Kettle.
+  const noun = (name: string): string => `he ${/\S+$/u.exec(name)?.[0].toLowerCase() ?? ''} `;
+  const mentions = (name: string): number => count(name) + count(noun(name)) + (opening.includes(name) ? 1 : 0);
   const best = names.reduce<string | null>(
     (most, name) => (most === null || mentions(name) > mentions(most) ? name : most),
     null,
