@@ -17,8 +17,9 @@ import matplotlib.pyplot as plt  # noqa: E402
 from .pretrain import RUNS  # noqa: E402
 
 TASKS = {
-    "level 10": "synthetic binding", "read": "reading", "ask": "ask (this wording)", "pairs": "list pairs (all right)",
-    "rephrase": "rephrase (this wording)", "unknown": "not knowing", "almanac": "almanac by heart",
+    "level 10": "synthetic binding", "read": "reading", "long": "long passages", "squad": "SQuAD", "tools": "functions",
+    "json": "JSON", "memory": "facts told in the chat", "instructions": "system prompts", "small talk": "small talk",
+    "unknown": "not knowing", "almanac": "almanac by heart",
 }  # fmt: skip
 
 

@@ -222,6 +222,20 @@ describe('a reader', () => {
     assert.equal(fieldPath([]), '');
   });
 
+  test('says of a field that is not there that it is required, at every level', () => {
+    const messageOf = (body: unknown): string => {
+      const outcome = readInferenceRequest(body);
+      return outcome.kind === 'read' ? 'read' : `${outcome.param}: ${outcome.message}`;
+    };
+    assert.equal(messageOf({ messages: [message] }), 'subject_id: this field is required');
+    assert.equal(
+      messageOf({ ...inference, messages: [{ role: 'user' }] }),
+      'messages[0].content: this field is required',
+    );
+    assert.doesNotMatch(messageOf({ ...inference, subject_id: 5 }), /required/);
+    assert.doesNotMatch(messageOf([]), /required/);
+  });
+
   test('echoes no more than a line of what was sent', () => {
     const outcome = readInferenceRequest({ ...inference, ['x'.repeat(90_000)]: 1 });
     assert.ok(outcome.kind === 'invalid' && outcome.param.length <= 300 && outcome.message.length <= 300);

@@ -19,7 +19,15 @@ export function readRequest<Schema extends z.ZodType>(schema: Schema, body: unkn
   if (issue.code === 'unrecognized_keys') {
     return invalid([...issue.path, ...issue.keys.slice(0, 1)], 'this field is not accepted');
   }
-  return invalid(issue.path, issue.message);
+  return invalid(issue.path, isMissing(body, issue.path) ? 'this field is required' : issue.message);
+}
+
+function isMissing(body: unknown, path: readonly PropertyKey[]): boolean {
+  const [step, ...further] = path;
+  if (step === undefined) return false;
+  if (typeof body !== 'object' || body === null) return false;
+  if (!Object.hasOwn(body, step)) return true;
+  return isMissing(Reflect.get(body, step), further);
 }
 
 /** The body of `POST /v1/inferences`, with the rules over the whole conversation. */

@@ -90,6 +90,10 @@ export class EmbeddedEngine implements Engine {
   }
 
   private static async load(options: EmbeddedEngineOptions): Promise<EmbeddedEngine> {
+    const { maxBatch = DEFAULT_MAX_BATCH } = options;
+    if (!Number.isSafeInteger(maxBatch) || maxBatch < 1) {
+      throw new EngineError('invalid_request', 'maxBatch must be a whole number of at least 1');
+    }
     const checkpoint = await openCheckpoint(options.modelDir);
     const maxContextLength = options.maxContextLength ?? maxContextLengthDefault;
     const contextLength = Math.min(checkpoint.config.contextLength, maxContextLength);

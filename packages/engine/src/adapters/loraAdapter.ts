@@ -5,7 +5,7 @@ import type { DecoderConfig } from '../model/config.js';
 import { allFinite } from '../finite.js';
 import { loraTensorSpecs, moduleTensorSpecs, type LoraTensorSpec } from '../model/weights.js';
 import { CONFIG_FILE, WEIGHTS_FILE } from './contentHash.js';
-import { loraModules, scaleOf, type LoraHyperparameters } from './loraModules.js';
+import { loraModules, scales, type LoraHyperparameters } from './loraModules.js';
 
 export interface LoraAdapter extends LoraHyperparameters {
   /** By `loraName`: A `[rank, in]` and B `[out, rank]` of every module, in the order of `moduleTensorSpecs`. */
@@ -15,8 +15,9 @@ export interface LoraAdapter extends LoraHyperparameters {
 /** Generation and scoring take B multiplied by its module's scale, so that adapters of unlike scale share a batch. */
 export function scaledMatrices(adapter: LoraAdapter): ReadonlyMap<string, FloatTensor> {
   const scaled = new Map<string, FloatTensor>();
+  const scaleOf = scales(adapter);
   for (const [name, { shape, data }] of adapter.matrices) {
-    const scale = name.endsWith('.lora_B') ? scaleOf(adapter, name.slice(0, -'.lora_B'.length)) : 1;
+    const scale = name.endsWith('.lora_B') ? scaleOf(name.slice(0, -'.lora_B'.length)) : 1;
     scaled.set(name, { shape, data: scale === 1 ? data : multiplied(data, scale) });
   }
   return scaled;

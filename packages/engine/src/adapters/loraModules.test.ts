@@ -56,6 +56,7 @@ void test('a module that the model does not have is refused by its field', () =>
   refuses({ targets: ['proj'] }, /target_modules names "proj"/);
   refuses({ targets: ['model.layers.2.mlp.up_proj'] }, /target_modules/);
   refuses({ layers: [0, 2] }, /layers_to_transform names layer 2 of 2/);
+  refuses({ targets: ['layers.0.mlp.up_proj'], layers: [1] }, /target_modules names nothing in the layers/);
 });
 
 void test('patterns that could take for ever are none', () => {

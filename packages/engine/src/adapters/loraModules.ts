@@ -38,20 +38,18 @@ export function loraModules(config: DecoderConfig, lora: LoraHyperparameters): r
   for (const layer of lora.layers ?? []) {
     if (layer >= config.layers) throw refused('layers_to_transform', `names layer ${layer} of ${config.layers}`);
   }
-  return all
+  const [rankOf, scaleOf] = [ranks(lora), scales(lora)];
+  const modules = all
     .filter(({ name, layer }) => isAdapted(lora, name, layer))
-    .map(({ layer, projection, name }) => ({
-      layer,
-      projection,
-      rank: rankOf(lora, name),
-      scale: scaleOf(lora, name),
-    }));
+    .map(({ layer, projection, name }) => ({ layer, projection, rank: rankOf(name), scale: scaleOf(name) }));
+  if (modules.length === 0) throw refused('target_modules', 'names nothing in the layers of layers_to_transform');
+  return modules;
 }
 
-/** What the low-rank term of the module `name` is multiplied by. */
-export function scaleOf(lora: LoraHyperparameters, name: string): number {
-  const rank = rankOf(lora, name);
-  return matched(lora.alphaPattern, name, lora.alpha) / (lora.rsLora === true ? Math.sqrt(rank) : rank);
+/** By a module's name: what its low-rank term is multiplied by. */
+export function scales(lora: LoraHyperparameters): (name: string) => number {
+  const [rankOf, alphaOf] = [ranks(lora), matcher(lora.alphaPattern, lora.alpha)];
+  return (name) => alphaOf(name) / (lora.rsLora === true ? Math.sqrt(rankOf(name)) : rankOf(name));
 }
 
 /** The characters that a pattern may have; others could make a regular expression that takes for ever. */
@@ -59,8 +57,8 @@ export function isPattern(text: string): boolean {
   return /^\^?(?:\w|\\?\.)+$/.test(text);
 }
 
-function rankOf(lora: LoraHyperparameters, name: string): number {
-  return matched(lora.rankPattern, name, lora.rank);
+function ranks(lora: LoraHyperparameters): (name: string) => number {
+  return matcher(lora.rankPattern, lora.rank);
 }
 
 function isAdapted({ targets, layers }: LoraHyperparameters, name: string, layer: number): boolean {
@@ -73,11 +71,12 @@ function endsWith(name: string, target: string): boolean {
   return name === target || name.endsWith(`.${target}`);
 }
 
-function matched(patterns: ReadonlyMap<string, number> | undefined, name: string, otherwise: number): number {
-  for (const [pattern, value] of patterns ?? []) {
-    if (new RegExp(`^(?:.*\\.)?(?:${pattern})$`).test(name)) return value;
-  }
-  return otherwise;
+/** Compiles the patterns once: there may be thousands, for each of hundreds of modules. */
+function matcher(patterns: ReadonlyMap<string, number> | undefined, otherwise: number): (name: string) => number {
+  const compiled = Array.from(patterns ?? [], ([pattern, value]) => {
+    return { expression: new RegExp(`^(?:.*\\.)?(?:${pattern})$`), value };
+  });
+  return (name) => compiled.find(({ expression }) => expression.test(name))?.value ?? otherwise;
 }
 
 function refused(field: string, reason: string): EngineError {

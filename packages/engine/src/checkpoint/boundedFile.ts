@@ -24,6 +24,19 @@ export async function openRegularFile(path: string, { code, file }: ErrorContext
   throw new EngineError(code, `${file} is not a file.`);
 }
 
+/** The first `size` bytes, or fewer; a file that has grown, or lies about its size as those of `/proc` do, is cut off. */
+async function readStart(handle: FileHandle, size: number): Promise<Uint8Array> {
+  const bytes = new Uint8Array(size);
+  let done = 0;
+  while (done < size) {
+    // One read call moves less than 2 GiB.
+    const { bytesRead } = await handle.read(bytes, done, Math.min(2 ** 30, size - done), done);
+    if (bytesRead === 0) break;
+    done += bytesRead;
+  }
+  return bytes.subarray(0, done);
+}
+
 /** @returns the bytes, `undefined` when there is no such file; a file of more than `maxBytes` bytes is refused unread. */
 export async function readBoundedFile(
   path: string,
@@ -36,7 +49,7 @@ export async function readBoundedFile(
   try {
     const { size } = await handle.stat();
     if (size > maxBytes) throw new EngineError(code, `${file} has ${size} bytes; at most ${maxBytes} would fit.`);
-    return await handle.readFile();
+    return await readStart(handle, size);
   } catch (cause) {
     if (cause instanceof EngineError) throw cause;
     throw new EngineError(code, `${file} cannot be read.`, { cause });

@@ -9,6 +9,7 @@ import type { ChatPrompt } from '../types.js';
 import { ChatTokenizer } from '../tokenizer/chatTokenizer.js';
 import { damagedBytes, damagedJson, jsonText, readOrRefused } from '../testing/hostile.js';
 import { TINY_CONFIG, withRandomCheckpoint } from '../testing/randomCheckpoint.js';
+import { readBoundedFile } from './boundedFile.js';
 import { openCheckpoint } from './checkpoint.js';
 import { JsonFields, type JsonObject } from './jsonFields.js';
 import { parseModelConfig } from './modelConfig.js';
@@ -170,3 +171,13 @@ void test('a pipe, a folder or a file of absurd size in the place of a file is r
     }
   });
 });
+
+void test(
+  'a file that lies about its size is read no further than that',
+  { skip: process.platform !== 'linux' },
+  async () => {
+    // The kernel says that this file is empty.
+    const bytes = await readBoundedFile('/proc/self/status', { code: 'checkpoint_invalid', file: 'status' }, 16);
+    assert.equal(bytes?.byteLength, 0);
+  },
+);

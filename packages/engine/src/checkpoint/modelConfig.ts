@@ -79,7 +79,7 @@ function readHeadDim(fields: JsonFields, architecture: Architecture, hiddenSize:
   // Qwen3's default is a constant, the others' follows from the width.
   const fallback = architecture === 'qwen3' ? 128 : hiddenSize / heads;
   const headDim = fields.integer('head_dim', fallback, { min: 2, max: MAX.headDim });
-  // The rotation of ONNX Runtime's GroupQueryAttention works on multiples of 16.
+  // The rotation turns pairs of dimensions.
   if (headDim % 2 !== 0) throw fields.refusal('head_dim', 'even');
   return headDim;
 }

@@ -65,6 +65,34 @@ test('greedy output is the same alone and in any mixture of rows', async () => {
   });
 });
 
+test('a batch of no rows, in which nothing would ever begin, is refused', async () => {
+  await withRandomCheckpoint(async (folder) => {
+    for (const maxBatch of [0, -1, 0.5, NaN]) {
+      await assert.rejects(EmbeddedEngine.open({ modelDir: join(folder, 'model'), threads: 1, maxBatch }), {
+        code: 'invalid_request',
+        message: /maxBatch must be a whole number of at least 1/,
+      });
+    }
+  });
+});
+
+test('what an earlier sequence left beyond the end of another has no influence, however large', async () => {
+  await withRandomCheckpoint(async (folder) => {
+    const { config, weights } = await openCheckpoint(join(folder, 'model'));
+    const runner = new InferenceRunner({ config, weights: weightFeeds(config, weights), threads: 1 });
+    const answer = async (left: number) => {
+      const cache = new KvCache(config);
+      const state = new Float32Array(2 * config.layers * config.kvHeads * 60 * config.headDim).fill(left);
+      assert.ok(cache.write(0, 0, state, 0, 1));
+      const { logits } = await runner.append(cache, [7, 11, 13], 0, null);
+      return [logits, ...(await runner.decode(cache, [{ token: 5, cachedTokens: 3, adapter: null }]))];
+    };
+    const expected = await answer(0);
+    for (const left of [1, 1e6, 1e12, 3e38]) assert.deepEqual(await answer(left), expected, `${left}`);
+    await runner.close();
+  });
+});
+
 test('greedy output is that of the whole sequence computed anew for every token', async () => {
   const tokenizer = await ChatTokenizer.load(TINY_TOKENIZER);
   await withEngine(async ({ engine, adapters }) => {

@@ -66,7 +66,7 @@ test('what goes wrong in one sequence ends no other', async () => {
   });
 });
 
-test('a run that fails for all ends all of them, and each may be repeated', async () => {
+test('a run that fails for all ends all of them but nobody who waits, and each may be repeated', async () => {
   await withGenerator(async ({ generator, adapter }) => {
     const expected = await generator.generate(job());
     let looks = 0;
@@ -79,14 +79,14 @@ test('a run that fails for all ends all of them, and each may be repeated', asyn
         return adapter.matrices;
       },
     };
-    const outcomes = await Promise.allSettled([
-      generator.generate(job()),
-      generator.generate(job({ adapter: unreadable })),
-    ]);
+    const shared = [generator.generate(job()), generator.generate(job({ adapter: unreadable }))];
+    const waiting = generator.generate(job());
+    const outcomes = await Promise.allSettled(shared);
     for (const outcome of outcomes) {
       assert.ok(outcome.status === 'rejected' && outcome.reason instanceof EngineError);
       assert.deepEqual([outcome.reason.code, outcome.reason.repeatable], ['batch_lost', true]);
     }
+    assert.deepEqual(await waiting, expected);
     assert.deepEqual(await generator.generate(job()), expected);
   });
 });

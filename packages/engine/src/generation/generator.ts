@@ -113,7 +113,7 @@ export class Generator {
       try {
         await this.step();
       } catch (error) {
-        this.failAll(new EngineError('batch_lost', 'the model failed while generating', { cause: error }));
+        this.failRunning(new EngineError('batch_lost', 'the model failed while generating', { cause: error }));
       }
     }
     this.loop = undefined;
@@ -257,12 +257,9 @@ export class Generator {
     }
   }
 
-  /** Whose fault it was is not known when a run fails that several sequences share. */
-  private failAll(error: EngineError): void {
-    const sequences = [...this.waiting.splice(0), ...this.running.splice(0)];
-    if (this.reading !== undefined) sequences.push(this.reading);
-    this.reading = undefined;
-    for (const sequence of sequences) sequence.reject(error);
+  /** Whose fault it was is not known when a run fails that several sequences share. Those that took no part go on. */
+  private failRunning(error: EngineError): void {
+    for (const sequence of this.running.splice(0)) sequence.reject(error);
   }
 }
 

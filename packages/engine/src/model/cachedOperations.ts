@@ -6,8 +6,9 @@ import { ROPE_COS, ROPE_SIN } from './inputs.js';
 import type { ServingWeights } from './servingWeights.js';
 import { hasBias, loraName, projectionName, projectionShape, type Projection } from './weights.js';
 
-/** Added to the score of a token that may not be seen; its weight is then exactly 0. */
+/** Bounds of the score of a token that may not be seen, whose weight is then exactly 0, and of one that may. */
 const HIDDEN = -1e9;
+const SEEN = Infinity;
 
 /** Values are names of tensors `[B, S, width]`; of the rows that `select` kept, `[B, 1, width]`. */
 export class CachedOperations implements DecoderOperations<string> {
@@ -98,7 +99,9 @@ export class CachedOperations implements DecoderOperations<string> {
     const queries = this.grouped(this.rotate(this.splitHeads(scaled, heads)));
     const product = (keys: string) => graph.microsoftNode('FusedMatMul', [queries, keys], { transB: { int: 1 } });
     const scores = graph.node('Concat', [product(pastKey), product(newKey)], { axis: { int: -1 } });
-    const masked = graph.node('Add', [this.perHead(scores), this.mask(layerWindow(this.config, layer))]);
+    // A bound instead of a summand: a key that an earlier sequence left behind may be as large as any finite number.
+    const mask = this.mask(layerWindow(this.config, layer));
+    const masked = graph.node('Min', [this.perHead(scores), mask]);
     const weights = this.grouped(graph.node('Softmax', [masked], { axis: { int: -1 } }));
     const [past, fresh] = [graph.freshName('pastWeights'), graph.freshName('newWeights')];
     graph.nodeInto('Split', [weights, this.lengths], { axis: { int: -1 } }, [past, fresh]);
@@ -144,8 +147,8 @@ export class CachedOperations implements DecoderOperations<string> {
   }
 
   /**
-   * `[B, 1, S, C + S]`: hides what lies beyond a sequence's end in the cache, what is ahead, and what lies `window` tokens
-   * or more behind unless that is null.
+   * Bounds of scores, `[B, 1, S, C + S]`: hides what lies beyond a sequence's end in the cache, what is ahead, and what
+   * lies `window` tokens or more behind unless that is null.
    */
   private mask(window: number | null): string {
     const known = this.masks.get(window);
@@ -155,8 +158,8 @@ export class CachedOperations implements DecoderOperations<string> {
       const behind = (size: number) =>
         graph.node('LessOrEqual', [keys, graph.node('Sub', [queries, graph.integer(size)])]);
       const either = window === null ? condition : graph.node('Or', [condition, behind(window)]);
-      const scores = graph.node('Where', [either, graph.float(HIDDEN), graph.float(0)]);
-      return graph.node('Expand', [scores, shape]);
+      const bounds = graph.node('Where', [either, graph.float(HIDDEN), graph.float(SEEN)]);
+      return graph.node('Expand', [bounds, shape]);
     };
     const beyond = graph.node('GreaterOrEqual', [this.pastIndices, this.unsqueeze('past.length', 1, 2, 3)]);
     const rows = this.unsqueeze(this.newIndices, 1);

@@ -11,7 +11,7 @@ const IR_VERSION = 8;
 const OPERATOR_SET = 17;
 /** `TensorProto.DataLocation` */
 const EXTERNAL = 1;
-/** ONNX Runtime's own operators (`GroupQueryAttention`, `FusedMatMul`, …). */
+/** ONNX Runtime's own operators (`FusedMatMul`, `RotaryEmbedding`, …). */
 const MICROSOFT_DOMAIN = 'com.microsoft';
 
 export type ElementType = keyof typeof ELEMENT_TYPES;
@@ -109,11 +109,6 @@ export class GraphBuilder {
     const output = this.freshName(type);
     this.addNode(type, inputs, attributes, MICROSOFT_DOMAIN, [output]);
     return output;
-  }
-
-  /** One of ONNX Runtime's own operators, with results of the given names. */
-  microsoftNodeInto(type: string, inputs: readonly string[], attributes: Attributes, outputs: readonly string[]): void {
-    this.addNode(type, inputs, attributes, MICROSOFT_DOMAIN, outputs);
   }
 
   /** A name that no other value of this graph has. */

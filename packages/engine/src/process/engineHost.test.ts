@@ -183,6 +183,20 @@ suite('an engine in its own process', () => {
     });
   });
 
+  test('reports a training that is killed while it is opened', async () => {
+    await withHost(async (host) => {
+      const exits: EngineExit[] = [];
+      host.onExit((exit) => exits.push(exit));
+      // So many random numbers take longer than the signal.
+      const opening = host.openTraining({ parent: null, rank: 1024, alpha: 2, seed: 1 });
+      while (host.trainingPids.length === 0) await new Promise((resolve) => setImmediate(resolve));
+      const [pid] = host.trainingPids;
+      process.kill(pid!, 'SIGKILL');
+      await assert.rejects(opening, { code: 'process_lost' });
+      assert.deepEqual(exits, [{ pid, code: null, signal: 'SIGKILL' }]);
+    });
+  });
+
   test('that dies again and again is started less and less often', async () => {
     await withHost(async (host) => {
       const waits: number[] = [];
@@ -221,7 +235,11 @@ suite('an engine in its own process', () => {
       const opening = assert.rejects(host.openTraining({ parent: null, rank: 2, alpha: 2, seed: 1 }), {
         code: 'cancelled',
       });
+      let opened = false;
+      void opening.finally(() => (opened = true));
       await host.close();
+      await new Promise((resolve) => setImmediate(resolve));
+      assert.ok(opened, 'a process that was still loading has ended, too');
       await Promise.all([call, opening]);
       for (const pid of pids) assert.ok(await hasEnded(pid, 1000));
       assert.deepEqual(host.trainingPids, []);

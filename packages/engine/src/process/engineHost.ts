@@ -44,6 +44,8 @@ class ProcessHost implements EngineHost {
   private starting: Promise<EngineProcess> | undefined;
   private readonly exitListeners = new Set<(exit: EngineExit) => void>();
   private readonly trainings = new Set<EngineProcess>();
+  /** Processes of training sessions that are still loading their model. */
+  private readonly trainingStarts = new Set<Promise<EngineProcess>>();
   private readonly closing = new AbortController();
   /** Deaths in quick succession. */
   private deaths = 0;
@@ -88,7 +90,9 @@ class ProcessHost implements EngineHost {
   }
 
   async openTraining(options: TrainingOptions | ResumeOptions): Promise<TrainingSession> {
-    const engineProcess = await this.startTraining();
+    const starting = this.startTraining();
+    this.trainingStarts.add(starting);
+    const engineProcess = await starting.finally(() => this.trainingStarts.delete(starting));
     try {
       return this.remoteSession(engineProcess, await engineProcess.call('openTraining', [options]));
     } catch (error) {
@@ -102,6 +106,8 @@ class ProcessHost implements EngineHost {
     const engineProcess = this.current ?? (await this.starting?.catch(() => undefined));
     await Promise.all([...this.trainings].map((training) => training.stop()));
     await engineProcess?.stop();
+    // These end by themselves once they are loaded and see that the host is closed.
+    await Promise.allSettled([...this.trainingStarts]);
   }
 
   private async call<M extends MethodName>(
@@ -149,8 +155,8 @@ class ProcessHost implements EngineHost {
     const engineProcess = await this.load('training');
     this.trainings.add(engineProcess);
     void engineProcess.exited.then((exit) => {
-      // Whoever stops the process takes it out of the set before.
-      if (this.trainings.delete(engineProcess) && !this.closing.signal.aborted) this.reportLoss('training', exit);
+      this.trainings.delete(engineProcess);
+      if (!engineProcess.wasStopped && !this.closing.signal.aborted) this.reportLoss('training', exit);
     });
     if (this.closing.signal.aborted) await this.stopTraining(engineProcess);
     this.checkOpen();

@@ -86,6 +86,11 @@ export class EngineProcess {
     return !this.ended && !this.closing;
   }
 
+  /** Whether the process was to end, and did not end of itself before. */
+  get wasStopped(): boolean {
+    return this.closing;
+  }
+
   /** Rejects with the engine's own errors; `process_lost` if the process ends before its answer. */
   call<M extends MethodName>(
     method: M,
@@ -125,8 +130,9 @@ export class EngineProcess {
 
   /** Ends the process: politely first, by force after a grace period. Pending calls reject with `cancelled`. */
   async stop(): Promise<void> {
+    if (this.ended) return;
     this.closing = true;
-    if (!this.ended) this.child.kill('SIGTERM');
+    this.child.kill('SIGTERM');
     const force = setTimeout(() => this.child.kill('SIGKILL'), GRACE_MS);
     await this.exited;
     clearTimeout(force);

@@ -53,6 +53,42 @@ describe('migrate', () => {
     assert.deepEqual(await query(url, 'SELECT count(*)::int AS n FROM jobs'), [{ n: 0 }]);
   });
 
+  it('records of existing versions whose retention has ended and whose adapters are kept', async () => {
+    const url = await makeDatabase();
+    const copy = await copyMigrations();
+    await rm(path.join(copy, '0004_retention.sql'));
+    await migrate(url, copy);
+    await query(
+      url,
+      `INSERT INTO projects (id, name) VALUES ('p', 'p');
+       INSERT INTO api_keys (id, project_id, name, secret_sha256, scopes)
+         VALUES ('k', 'p', 'k', sha256('k'), ARRAY['internalize']);
+       INSERT INTO subjects (id, project_id, name) VALUES ('s', 'p', 's');
+       INSERT INTO jobs (id, project_id, subject_ref, subject_name, api_key_id, kind, status, settled, adapter_version,
+           request, pricing_version, reserved_microusd)
+         SELECT 'job_' || name, 'p', 's', 's', 'k', 'internalization', 'ready', true, 'base', '{}', 'v', 1
+         FROM unnest(ARRAY['alive', 'expired', 'deleted']) AS name;
+       INSERT INTO versions (id, subject_ref, source_job_id, adapter_hash, size_bytes, passed_count, total_count,
+           rehearsal, expires_at, files_deleted_at)
+         VALUES ('alive', 's', 'job_alive', 'same', 1, 1, 1, '{}', now() + interval '1 hour', NULL),
+                ('expired', 's', 'job_expired', 'same', 1, 1, 1, '{}', now() - interval '1 day', NULL),
+                ('deleted', 's', 'job_deleted', 'other', 1, 1, 1, '{}', now() - interval '9 days', now());`,
+    );
+    assert.ok((await migrate(url)).includes('0004_retention'));
+    assert.deepEqual(
+      await query(url, 'SELECT id, retention_ended_at = expires_at AS ended FROM versions ORDER BY expires_at DESC'),
+      [
+        { id: 'alive', ended: null },
+        { id: 'expired', ended: true },
+        { id: 'deleted', ended: true },
+      ],
+    );
+    assert.deepEqual(await query(url, 'SELECT adapter_hash, job_id FROM kept_adapters ORDER BY job_id'), [
+      { adapter_hash: 'same', job_id: 'job_alive' },
+      { adapter_hash: 'same', job_id: 'job_expired' },
+    ]);
+  });
+
   it('applies each file once when many processes start together', async () => {
     const url = await makeDatabase();
     const all = await Promise.all(Array.from({ length: 6 }, () => migrate(url)));

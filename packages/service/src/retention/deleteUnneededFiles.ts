@@ -3,21 +3,22 @@ import { lockAdapter } from '../adapterStore/keptAdapters.js';
 import type { AdapterStore } from '../adapterStore/adapterStore.js';
 import type { Database } from '../db/schema.js';
 import { inTransaction } from '../db/transaction.js';
+import { eachApart } from './eachApart.js';
 
-/** How long the files of an expired version stay, in case the operator wants it back. */
+/** How long the files of an expired version stay: "its files are deleted 7 days later". */
 const grace_days = 7;
 const adapters_per_round = 200;
 
 /**
  * Deletes the adapters that nobody needs any more: of versions that have expired ("its files are deleted 7 days later.
  * The row stays"), and of jobs that ended without one after they had kept it. Only what this database has recorded is
- * looked at: a folder of another installation's is none of its business. Returns how many adapters were deleted.
+ * looked at: a folder of another installation's is none of its business. Returns how many adapters were deleted; files that
+ * cannot be deleted are thrown at the end, after all the others had their turn.
  */
 export async function deleteUnneededFiles(db: Kysely<Database>, store: AdapterStore): Promise<number> {
   const adapters = await unneededAdapters(db).distinct().limit(adapters_per_round).execute();
-  let deleted = 0;
-  for (const { adapter_hash } of adapters) if (await deleteIfUnneeded(db, store, adapter_hash)) deleted += 1;
-  return deleted;
+  const hashes = adapters.map(({ adapter_hash }) => adapter_hash);
+  return eachApart(hashes, (adapter_hash) => deleteIfUnneeded(db, store, adapter_hash));
 }
 
 /** Equal adapters share their files: none of their jobs may be open, none of their versions retained. */

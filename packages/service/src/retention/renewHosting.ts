@@ -3,6 +3,7 @@ import { sql, type Kysely, type Transaction } from 'kysely';
 import type { Database } from '../db/schema.js';
 import { inTransaction } from '../db/transaction.js';
 import { accountId, lockBalance } from '../ledger/accounts.js';
+import { eachApart } from './eachApart.js';
 
 const day_seconds = 86_400;
 /** A deadline this near is moved on, so that a version in use never passes it between two rounds. */
@@ -12,17 +13,14 @@ const ahead_hours = 1;
  * "After [the first 24 hours] each retained version is charged a day in advance and its `expires_at` moves on by that
  * day, while the project's `version_retention_days` (an active version renews beyond it) and the balance allow;
  * otherwise it expires at `expires_at`." A deadline that passed while no worker ran is made good: charged are the whole
- * days until it lies ahead again, all of them or none. Returns how many versions were renewed. Several workers may
- * do this at once.
+ * days until it lies ahead again, all of them or none. While jobs hold the money for the first day past the deadline, it is
+ * left undecided for that day: most of a reservation comes back. Returns how many versions were renewed. Several workers may
+ * do this at once. A version that cannot be renewed is thrown at the end, after all the others had their turn.
  */
 export async function renewHosting(db: Kysely<Database>, stopping?: AbortSignal): Promise<number> {
   const due = await dueVersions(db).execute();
-  let renewed = 0;
-  for (const { id } of due) {
-    if (stopping?.aborted === true) break;
-    if (await renewOrEnd(db, id)) renewed += 1;
-  }
-  return renewed;
+  const version_ids = due.map(({ id }) => id);
+  return eachApart(version_ids, (id) => renewOrEnd(db, id), stopping);
 }
 
 function dueVersions(db: Kysely<Database>) {
@@ -56,7 +54,8 @@ async function renewOrEnd(db: Kysely<Database>, version_id: string): Promise<boo
     if (version === undefined) return false;
     const { project_id, size_bytes, days, expired, retained } = version;
     const day_microusd = storageChargeMicrousd(size_bytes, day_seconds, currentPriceCard);
-    if (retained && (await payDays(trx, { project_id, version_id, days, day_microusd }))) {
+    const payment = retained ? await payDays(trx, { project_id, version_id, days, day_microusd }) : 'unaffordable';
+    if (payment === 'paid') {
       await trx
         .updateTable('versions')
         .set({ expires_at: sql<Date>`expires_at + ${days} * interval '24 hours'` })
@@ -64,7 +63,8 @@ async function renewOrEnd(db: Kysely<Database>, version_id: string): Promise<boo
         .execute();
       return true;
     }
-    if (expired) await endRetention(trx, version_id);
+    const may_still_be_paid = payment === 'reserved_for_jobs' && days === 1;
+    if (expired && !may_still_be_paid) await endRetention(trx, version_id);
     return false;
   });
 }
@@ -79,13 +79,18 @@ interface HostingDays {
   readonly day_microusd: number;
 }
 
-/** Charges each day by a transfer of its own. Nothing is charged, and false returned, when the balance does not allow all. */
+/** `reserved_for_jobs`: the balance would allow it if the jobs that hold money of it were charged nothing. */
+type HostingPayment = 'paid' | 'reserved_for_jobs' | 'unaffordable';
+
+/** Charges each day by a transfer of its own, all of them or none. */
 async function payDays(
   trx: Transaction<Database>,
   { project_id, version_id, days, day_microusd }: HostingDays,
-): Promise<boolean> {
-  const { available_microusd } = await lockBalance(trx, project_id);
-  if (available_microusd < days * day_microusd) return false;
+): Promise<HostingPayment> {
+  const { available_microusd, reserved_microusd } = await lockBalance(trx, project_id);
+  const cost_microusd = days * day_microusd;
+  if (available_microusd + reserved_microusd < cost_microusd) return 'unaffordable';
+  if (available_microusd < cost_microusd) return 'reserved_for_jobs';
   const day = {
     kind: 'hosting' as const,
     from_account: accountId('available', project_id),
@@ -97,7 +102,7 @@ async function payDays(
     .insertInto('transfers')
     .values(Array.from({ length: days }, () => day))
     .execute();
-  return true;
+  return 'paid';
 }
 
 /** It has expired: credit that comes later does not pay for days on which it could not be used. */

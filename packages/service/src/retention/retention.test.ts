@@ -167,6 +167,64 @@ describe('retention', () => {
     assert.equal(await renewHosting(database.db), 1);
   });
 
+  it('leaves a version undecided for a day while jobs hold the money for it', async () => {
+    const credit_microusd = 2_000_000; // one for the job that made the version, one for the job that waits
+    const { id, project_id } = await makeVersion(
+      { age: '26 hours', left: '-1 hour' },
+      { activate: true, credit_microusd },
+    );
+    const key = await createTestKey(database.db, project_id);
+    await admitTestLearning(database.db, key, { subject_id: 'another' });
+    assert.equal(await available(project_id), 0);
+    await renewHosting(database.db);
+    assert.equal(await retentionEnded(id), false);
+    const job = await claimJob(database.db, { kind: 'internalization', lease_ms: 60_000, worker_id: 'waiting' });
+    if (job === null) throw new Error('no job to claim');
+    await failJob(database.db, job, 'engine_failed');
+    await renewHosting(database.db);
+    assert.equal(await available(project_id), 1_000_000 - day_microusd);
+  });
+
+  it('renews the others when one version cannot be renewed', async () => {
+    // The first in its turn.
+    const broken = await makeVersion({ age: '1 day', left: '10 minutes' });
+    const sound = await makeVersion({ age: '1 day', left: '20 minutes' });
+    // A fault injector: the database refuses this one's new deadline.
+    await sql`create function refuse_renewal() returns trigger language plpgsql as
+      $$ begin raise exception 'refused on purpose'; end $$`.execute(database.db);
+    await sql`create trigger refuse_renewal before update on versions for each row
+      when (old.id = ${sql.lit(broken.id)}) execute function refuse_renewal()`.execute(database.db);
+    const before_microusd = await available(broken.project_id);
+    await assert.rejects(renewHosting(database.db), AggregateError);
+    await sql`drop trigger refuse_renewal on versions`.execute(database.db);
+    assert.ok((await hoursLeft(sound.id)) >= 24);
+    // What it was charged went back with its deadline.
+    assert.deepEqual([await hoursLeft(broken.id), await available(broken.project_id)], [0, before_microusd]);
+    assert.equal(await renewHosting(database.db), 1);
+  });
+
+  it('deletes the files of the others when those of one cannot be deleted', async () => {
+    const versions = [
+      await makeVersion({ age: '10 days', left: '-8 days' }),
+      await makeVersion({ age: '10 days', left: '-8 days' }),
+      await makeVersion({ age: '10 days', left: '-8 days' }),
+    ];
+    for (const { id, adapter_hash } of versions) {
+      await expireVersion(database.db, id);
+      await makeFiles(adapter_hash);
+    }
+    // A fault injector: the first that is to be removed cannot be.
+    let stuck: string | undefined;
+    const remove = (adapter_hash: string): Promise<void> => {
+      stuck ??= adapter_hash;
+      return stuck === adapter_hash ? Promise.reject(new Error('refused on purpose')) : store.remove(adapter_hash);
+    };
+    await assert.rejects(deleteUnneededFiles(database.db, { ...store, remove }), AggregateError);
+    const left = await Promise.all(versions.map(({ adapter_hash }) => store.has(adapter_hash)));
+    assert.equal(left.filter((has) => has).length, 1);
+    assert.equal(await deleteUnneededFiles(database.db, store), 1);
+  });
+
   it('deletes the files a week after the deadline, and keeps the row', async () => {
     const [fresh, unlucky, stale, shared, sharing] = [
       await makeVersion({ age: '10 days', left: '-6 days' }),

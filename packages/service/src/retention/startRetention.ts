@@ -29,16 +29,25 @@ export interface Retention {
 export async function startRetention({ db, store, data_folder, logger }: RetentionOptions): Promise<Retention> {
   const stopping = new AbortController();
   const { signal } = stopping;
-  const round = async (): Promise<void> => {
+  /** What fails has its turn again in the next round, and keeps nothing else from its own. */
+  const attempt = async (duty: () => Promise<unknown>): Promise<void> => {
     try {
-      const renewed_versions = await renewHosting(db, signal);
-      const deleted_adapters = await deleteUnneededFiles(db, store);
-      await store.removeRemnants(remnant_age_ms);
-      await removeEndedWork(db, data_folder);
-      if (renewed_versions + deleted_adapters > 0) logger.info({ renewed_versions, deleted_adapters }, 'retention');
+      await duty();
     } catch (error) {
       logger.warn({ err: error }, 'the retention of versions is looked after later');
     }
+  };
+  const round = async (): Promise<void> => {
+    await attempt(async () => {
+      const renewed_versions = await renewHosting(db, signal);
+      if (renewed_versions > 0) logger.info({ renewed_versions }, 'retention');
+    });
+    await attempt(async () => {
+      const deleted_adapters = await deleteUnneededFiles(db, store);
+      if (deleted_adapters > 0) logger.info({ deleted_adapters }, 'retention');
+    });
+    await attempt(() => store.removeRemnants(remnant_age_ms));
+    await attempt(() => removeEndedWork(db, data_folder));
   };
   const loop = async (): Promise<void> => {
     for (;;) {

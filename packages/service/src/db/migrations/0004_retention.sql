@@ -2,8 +2,11 @@
 -- settings or balance did not allow another day. Until then a deadline that has passed only means that nobody was
 -- there to move it on.
 ALTER TABLE versions ADD COLUMN retention_ended_at timestamptz;
--- Why the earlier ones ended is not known; what has expired stays so.
-UPDATE versions SET retention_ended_at = expires_at WHERE expires_at <= now();
+-- Why the earlier ones ended is not known; what has expired stays so, but for active versions whose deadline passed within
+-- the last day, perhaps because the service was stopped for this upgrade.
+UPDATE versions SET retention_ended_at = expires_at
+WHERE expires_at <= now()
+  AND (expires_at <= now() - interval '1 day' OR id NOT IN (SELECT active_version_id FROM subjects WHERE active_version_id IS NOT NULL));
 CREATE INDEX versions_by_deadline ON versions (expires_at) WHERE retention_ended_at IS NULL;
 
 -- What is in the adapter store, or was about to be when a worker died, and for which job: written before the files, and
