@@ -13,7 +13,7 @@ function questionsFor(text: string, answer: string): string[] {
   for (const sentence of sentencesOf(text)) {
     const spans = findSpans(sentence, text);
     const span = spans.find((candidate) => candidate.text === answer);
-    if (span !== undefined) return deriveQuestions(sentence, span, spans, { antecedent, aliases });
+    if (span !== undefined) return deriveQuestions(sentence, span, spans, { protagonist: null, antecedent, aliases });
     antecedent = subjectName(sentence, spans) ?? antecedent;
     aliases = withAliases(aliases, sentence, spans);
   }

@@ -5,7 +5,14 @@
  */
 import type { Stretch } from './sentences.js';
 import type { Span } from './spans.js';
-import { auxiliaries, takeStatementApart, withoutAliases, type Aliases, type Statement } from './statement.js';
+import {
+  auxiliaries,
+  qualified,
+  takeStatementApart,
+  withoutAliases,
+  type Aliases,
+  type Statement,
+} from './statement.js';
 import { takeApart } from './verbs.js';
 
 const auxiliary = new RegExp(`^(?:${auxiliaries})$`, 'u');
@@ -15,6 +22,8 @@ export interface Context {
   /** What a pronoun most likely stands for. */
   readonly antecedent: string | null;
   readonly aliases: Aliases;
+  /** What the passage is about, see `protagonistOf`. */
+  readonly protagonist: string | null;
 }
 
 /** Questions whose answer is `span`; none when the sentence is of no kind known here. */
@@ -23,8 +32,9 @@ export function deriveQuestions(whole: Stretch, span: Span, spans: readonly Span
     /^(?:In|On|At|Since|During|Every) [^,]{1,40}?,? (?=(?:the|an?|our|my|his|her|its|their|it|he|she|they) )/u;
   const aside = opening.exec(whole.text)?.[0] ?? '';
   const sentence = aside === '' ? whole : withoutOpening(whole, aside.length);
-  const statement = takeStatementApart(sentence, spans, context.antecedent);
-  if (statement === null) return [];
+  const apart = takeStatementApart(sentence, spans, context.antecedent);
+  if (apart === null) return [];
+  const statement = { ...apart, subject: qualified(apart.subject, context.protagonist, context.aliases) };
   const text = sentence.text.trimEnd().replace(/[.!]+$/u, '');
   const from = span.start - sentence.start;
   const { subject, predicateStart } = statement;

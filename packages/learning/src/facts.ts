@@ -1,12 +1,17 @@
 import { z } from 'zod';
 import { wordTokens } from './normalise.js';
 
-/** How a question came about: asked for the answer, listed, made by rule, in other words than another, or the sentence with a gap. */
-export const formOriginSchema = z.enum(['asked', 'listed', 'derived', 'rephrased', 'cloze']);
+/** How a question came about: asked for the answer, listed, made by rule, the usual way to ask for such a value, in other words than another, or the sentence with a gap. */
+export const formOriginSchema = z.enum(['asked', 'listed', 'derived', 'template', 'rephrased', 'cloze']);
 export type FormOrigin = z.infer<typeof formOriginSchema>;
 
 /** One way of asking for a fact. */
-export const formSchema = z.object({ question: z.string(), origin: formOriginSchema });
+export const formSchema = z.object({
+  question: z.string(),
+  origin: formOriginSchema,
+  /** Of a template: wordings of one relation, which are confirmed together. */
+  relation: z.string().optional(),
+});
 export type Form = z.infer<typeof formSchema>;
 
 /** One thing that one sentence of the passage says: an answer, and the ways of asking for it. */

@@ -19,13 +19,18 @@ export const recipe = {
   minFormsPerFact: 3,
   /** Questions made by rule, beside the teacher's own. */
   derivedPerFact: 5,
+  /** Things that one answer is asked about with templates, and wordings of templates kept for it. */
+  subjectsPerFact: 2,
+  templatesPerFact: 8,
+  /** From so many other questions on, a fact needs no rephrasings. */
+  enoughForms: 4 as number,
   /** Two occurrences of one name are asked about; more would crowd out the other facts. */
   maxFactsPerAnswer: 2,
   maxFacts: 160,
   /** Room in the plan for facts that only the teacher's own list brings up. */
   listedFactsPerChunk: 4,
   /** Sampling rounds of rephrasing after the first questions. */
-  rephraseRounds: 9,
+  rephraseRounds: 2,
   rephraseTemperature: 0.8,
   maxQuestionTokens: 48,
   maxAnswerTokens: 32,

@@ -6,6 +6,7 @@ import { agrees, normalise, sameAnswer } from './normalise.js';
 import { fitsQuestionWord } from './questionWord.js';
 import { closedBookPrompt, notStated, readingPrompt } from './prompts.js';
 import { recipe } from './recipe.js';
+import { windowOf } from './window.js';
 
 /** A fact whose questions the teacher answered alike with the passage before it. */
 export interface ScoredFact extends Fact {
@@ -24,7 +25,7 @@ export async function score(
 ): Promise<ScoredFact[]> {
   const readBack = await readQuestions(calls, chunks, facts);
   const confirmedFacts = facts.map((fact, index) => confirmed(fact, readBack[index] ?? new Map()));
-  const kept = withoutAmbiguity(mergeSame(confirmedFacts)).map(withClozeAsComplement);
+  const kept = withoutAmbiguity(mergeSame(confirmedFacts)).map(withoutNeedlessRephrasings).map(withClozeAsComplement);
   return measureGain(calls, chunks, kept, parent);
 }
 
@@ -44,7 +45,7 @@ async function readQuestions(
     }
   }
   const requests = asked.map(({ fact, question }): GenerateRequest => ({
-    prompt: readingPrompt(chunks[facts[fact]?.chunk ?? 0]?.text ?? '', question),
+    prompt: readingPrompt(windowOfFact(chunks, facts[fact]), question),
     adapter: null,
     maxOutputTokens: recipe.maxAnswerTokens,
     temperature: 0,
@@ -71,7 +72,30 @@ function confirmed(fact: Fact, readBack: ReadonlyMap<string, string>): Fact {
     if (agrees(answer, fact.answer)) return true;
     return origin === 'derived' && (sameAnswer(answer, notStated) || !fitsQuestionWord(question, answer));
   });
-  return { ...fact, forms };
+  const templates = new Set(bestTemplates(fact, forms));
+  return { ...fact, forms: forms.filter((form) => form.relation === undefined || templates.has(form)) };
+}
+
+/** The wordings of a relation that most of them were confirmed for; of several relations those with the largest share, up to `recipe.templatesPerFact`. */
+function bestTemplates(fact: Fact, kept: readonly Form[]): Form[] {
+  const relations = new Map<string, { asked: number; confirmed: Form[] }>();
+  for (const form of fact.forms) {
+    if (form.relation === undefined) continue;
+    const group = relations.get(form.relation) ?? { asked: 0, confirmed: [] };
+    group.asked++;
+    if (kept.includes(form)) group.confirmed.push(form);
+    relations.set(form.relation, group);
+  }
+  return [...relations.values()]
+    .map((group) => ({ ...group, share: group.confirmed.length / group.asked }))
+    .filter(({ share, confirmed }) => confirmed.length >= 2 && share >= 0.5)
+    .sort((a, b) => b.share - a.share)
+    .flatMap(({ confirmed }) => confirmed)
+    .slice(0, recipe.templatesPerFact);
+}
+
+function windowOfFact(chunks: readonly Chunk[], fact: Fact | undefined): string {
+  return fact === undefined ? '' : windowOf(chunks[fact.chunk], fact.sentenceStart);
 }
 
 /** Facts of one sentence with the same answer are one fact. */
@@ -106,6 +130,13 @@ function withoutAmbiguity(facts: readonly Fact[]): Fact[] {
     .filter((fact) => fact.forms.some(({ origin }) => origin !== 'cloze'));
 }
 
+/** A rephrasing by a small teacher is the least of its questions, so it only fills up. */
+function withoutNeedlessRephrasings(fact: Fact): Fact {
+  const others = fact.forms.filter(({ origin }) => origin !== 'rephrased' && origin !== 'cloze');
+  if (others.length < recipe.enoughForms) return fact;
+  return { ...fact, forms: fact.forms.filter(({ origin }) => origin !== 'rephrased') };
+}
+
 /** Cloze forms only where questions are few: they cost as much, and teach less of what a question asks. */
 function withClozeAsComplement(fact: Fact): Fact {
   const questions = fact.forms.filter(({ origin }) => origin !== 'cloze');
@@ -121,7 +152,7 @@ async function measureGain(
 ): Promise<ScoredFact[]> {
   const requests = await mapConcurrently(facts, async (fact): Promise<ScoreCall[]> => {
     const question = fact.forms.find(({ origin }) => origin !== 'cloze')?.question ?? '';
-    const reading = await calls.engine.encode(readingPrompt(chunks[fact.chunk]?.text ?? '', question), fact.answer);
+    const reading = await calls.engine.encode(readingPrompt(windowOfFact(chunks, fact), question), fact.answer);
     const closedBook = await calls.engine.encode(closedBookPrompt(question), fact.answer);
     return [
       { sequence: reading, adapter: null, topK: recipe.softTargetK },

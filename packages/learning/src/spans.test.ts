@@ -39,9 +39,18 @@ test('a word that only opens a sentence is no name', () => {
   assert.deepEqual(spansOf('Maria bakes. We thank Maria daily.').slice(0, 1), ['name Maria']);
 });
 
+test('the number of a name belongs to it, and a word that begins like a number is none', () => {
+  assert.deepEqual(spansOf('The Melisande 61 is a piano with 61 keys.'), ['name Melisande 61', 'quantity 61 keys']);
+  assert.deepEqual(
+    spansOf('Its tent is the Kestral Two.').filter((span) => !span.startsWith('phrase')),
+    ['name Kestral Two'],
+  );
+  assert.deepEqual(spansOf('It plays 24 different sounds.'), ['quantity 24 different sounds']);
+});
+
 test('phrases that end a clause', () => {
   assert.deepEqual(spansOf('The gate opens with a brass key.'), ['phrase brass key']);
-  assert.deepEqual(spansOf('The shop is painted green, and nobody minds.'), ['phrase painted green']);
+  assert.deepEqual(spansOf('The shop is painted green, and nobody minds.'), ['phrase green']);
 });
 
 test('spans stand where they say, and never overlap', () => {

@@ -4,7 +4,7 @@
  */
 import { introducesNounPhrase, isCopula, isFunctionWord } from './functionWords.js';
 import type { Stretch } from './sentences.js';
-import { predicateAhead } from './statement.js';
+import { auxiliaries, predicateAhead, preposition } from './statement.js';
 
 export type SpanKind = 'date' | 'time' | 'money' | 'quantity' | 'code' | 'quotation' | 'name' | 'phrase';
 
@@ -41,7 +41,7 @@ const patterns: readonly (readonly [SpanKind, RegExp])[] = [
   [
     'quantity',
     new RegExp(
-      `(?<![\\p{L}\\d])(?:${digits}|${small})${magnitude}(?:[ -](?:(?:square|cubic|light|metric|nautical) )?(?:\\p{Ll}|°)[\\p{L}°/²³]*)?`,
+      `(?<![\\p{L}\\d])(?:${digits}|${small}(?!\\p{L}))${magnitude}(?:[ -](?:(?:square|cubic|light|metric|nautical|different|new|small|large|big|old|young|full|extra) )?(?:\\p{Ll}|°)[\\p{L}°/²³]*)?`,
       'giu',
     ),
   ],
@@ -51,7 +51,7 @@ const nameWord = "\\p{Lu}[\\p{L}\\p{N}]*(?:[-'’&][\\p{L}\\p{N}]+)*";
 const nameTitle = '(?:(?:Dr|Mr|Mrs|Ms|Prof|St|Mt|Rev|Hon|Gen|Col|Capt|Lt|Sgt|\\p{Lu})\\.\\s?)';
 const nameLink = '(?:(?:of|de|da|do|du|la|le|van|von|der|den|del|di|el|al|&)\\s(?:the\\s|la\\s|der\\s)?)?';
 const nameRun = new RegExp(
-  `(?<![\\p{L}\\p{N}])${nameTitle}*${nameWord}(?:\\s${nameLink}${nameTitle}*${nameWord})*(?:\\s\\d+(?!\\s\\p{Ll}|[\\d.,:%]\\d))?`,
+  `(?<![\\p{L}\\p{N}])${nameTitle}*${nameWord}(?:\\s${nameLink}${nameTitle}*${nameWord})*(?:\\s\\d+(?!\\s(?!(?:${auxiliaries}|has|had|and|or|${preposition})\\b)\\p{Ll}|[\\d.,:%]\\d))?`,
   'gu',
 );
 
@@ -68,6 +68,7 @@ export function findSpans(sentence: Stretch, passage: string): Span[] {
     for (const match of sentence.text.matchAll(pattern)) {
       const inner = match[1] ?? match[0];
       const text = kind === 'quantity' ? withoutFunctionWords(inner) : inner;
+      if (kind === 'quantity' && isPartOfName(sentence.text, match.index, text)) continue;
       if (kind !== 'quantity' || worthAsking(text)) take(kind, match.index + match[0].indexOf(inner), text, 0);
     }
   }
@@ -85,6 +86,12 @@ function withoutFunctionWords(quantity: string): string {
     (part, index) => index > 0 && /^\p{Ll}/u.test(part) && isFunctionWord(part.replace(/[\s-]+$/u, '')),
   );
   return (stop < 0 ? parts : parts.slice(0, stop)).join('').replace(/[\s-]+$/u, '');
+}
+
+/** The number of "the Melisande 61 is" or "the Kestral Two": bare, after a capital. */
+function isPartOfName(text: string, start: number, quantity: string): boolean {
+  const before = /(\p{Lu}[\p{L}-]+) $/u.exec(text.slice(0, start))?.[1];
+  return before !== undefined && !isFunctionWord(before) && /^(?:\d+|\p{Lu}\p{Ll}+)$/u.test(quantity);
 }
 
 /** "one" and "a" alone are rarely quantities. */
@@ -167,8 +174,10 @@ function findPhrases(sentence: Stretch, taken: readonly Span[]): Found[] {
     const count = index - opening - 1;
     if (before?.role !== 'function' || first === undefined || count < 1 || count > 4 || opening < 1) continue;
     if (!introducesNounPhrase(before.text) && !isCopula(before.text)) continue;
-    const text = sentence.text.slice(first.start, words[index - 1]?.end);
-    if (text.length > 2) phrases.push({ start: first.start, text, tier: 1 });
+    const phrase = sentence.text.slice(first.start, words[index - 1]?.end);
+    // "is painted dark green": the colour is what people ask for.
+    const text = phrase.replace(/^(?:painted|coloured|colored) (?=.)/u, '');
+    if (text.length > 2) phrases.push({ start: first.start + phrase.length - text.length, text, tier: 1 });
   }
   return phrases;
 }

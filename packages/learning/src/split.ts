@@ -45,7 +45,8 @@ export function splitFacts(facts: readonly Fact[], seed: number): SplitFact[] {
     const plainest = plainestOf(ofFact);
     const others = ofFact.filter((assignment) => assignment !== plainest);
     const count = Math.min(perFact, Math.floor(ofFact.length / 2));
-    return others.sort((a, b) => (overlaps.get(a) ?? 0) - (overlaps.get(b) ?? 0)).slice(0, count);
+    const cost = (assignment: Assignment): number => overlaps.get(assignment) ?? 0;
+    return others.sort((a, b) => trust(a) - trust(b) || cost(a) - cost(b)).slice(0, count);
   });
   for (const assignment of spreadSample(heldOut, recipe.maxValidationPairs)) assignment.use = 'validation';
   const rich = questions.filter((ofFact) => ofFact.length >= 5);
@@ -65,7 +66,16 @@ export function splitFacts(facts: readonly Fact[], seed: number): SplitFact[] {
 /** The one nearest to the passage's own words: made by rule, else the teacher's first. */
 function plainestOf(ofFact: readonly Assignment[]): Assignment | undefined {
   const inOrder = [...ofFact].sort((a, b) => a.position - b.position);
-  return inOrder.find(({ form }) => form.origin === 'derived') ?? inOrder[0];
+  return (
+    inOrder.find(({ form }) => form.origin === 'derived') ??
+    inOrder.find(({ form }) => form.origin === 'template') ??
+    inOrder[0]
+  );
+}
+
+/** What a small teacher writes is often no question anybody would ask, even when it reads it back: a usual wording tests more. */
+function trust({ form }: Assignment): number {
+  return form.origin === 'template' ? 0 : form.origin === 'rephrased' ? 2 : 1;
 }
 
 /** With how many other questions each one shares a run of tokens. */

@@ -6,7 +6,7 @@ import { irregularPasts } from './verbs.js';
 export const auxiliaries = 'is|are|was|were|can|could|will|would|must|may|might|should';
 const determiner = '(?:The|A|An|Our|My|His|Her|Its|Their|Every|Each|This|That)';
 const finiteVerb = `(?:\\p{Ll}+(?:s|ed)|${Object.keys(irregularPasts).join('|')})`;
-const preposition = '(?:in|on|at|by|of|for|from|to|with|about)';
+export const preposition = '(?:in|on|at|by|of|for|from|to|with|about)';
 const afterVerb = `(?:\\p{N}|\\p{Lu}|[$€£]|(?:an?|the|it|one|two|three|four|five|six|seven|eight|nine|ten|${preposition}) )`;
 
 /** A verb, and what may follow one: "weighs 1.2 …", "is …", but not "requests must …". */
@@ -65,6 +65,48 @@ export function subjectName(sentence: Stretch, spans: readonly Span[]): string |
   if (name === undefined) return null;
   const article = /^\s*The $/u.test(sentence.text.slice(0, name.start - sentence.start));
   return article ? `the ${name.text}` : name.text;
+}
+
+/** The name that a passage mentions most often, with its article; its opening counts twice and its noun as well, of equals the first. `null` when it names nothing. */
+export function protagonistOf(passage: string, names: readonly string[]): string | null {
+  const opening = /^[^.]*/u.exec(passage)?.[0] ?? '';
+  const count = (text: string): number => passage.split(text).length - 1;
+  // "The kettle" is another mention of the Brindle Kettle.
+  const noun = (name: string): string => `he ${/\S+$/u.exec(name)?.[0].toLowerCase() ?? ''} `;
+  const mentions = (name: string): number => count(name) + count(noun(name)) + (opening.includes(name) ? 1 : 0);
+  const best = names.reduce<string | null>(
+    (most, name) => (most === null || mentions(name) > mentions(most) ? name : most),
+    null,
+  );
+  if (best === null) return null;
+  const full = fullName(best, names);
+  if (full !== best) return full;
+  return new RegExp(`\\b[Tt]he ${best.replace(/[.*+?^${}()|[\]\\]/gu, '\\$&')}`, 'u').test(passage)
+    ? `the ${best}`
+    : best;
+}
+
+/** "Osei" is "Philippa Osei" where the passage has named her so: people ask with the whole name. */
+export function fullName(name: string, names: readonly string[]): string {
+  if (/\s/u.test(name)) return name;
+  return names.find((other) => other.endsWith(` ${name}`) && /^\p{Lu}[\p{L}.'’-]+ \p{Lu}\S+$/u.test(other)) ?? name;
+}
+
+/** The text with each name in full. */
+export function withFullNames(text: string, names: readonly string[]): string {
+  const short = [...new Set(names)].filter((name) => fullName(name, names) !== name);
+  return short.reduce((result, name) => {
+    const full = fullName(name, names);
+    const before = full.slice(0, -name.length);
+    return result.replaceAll(name, (found, at: number) => (result.slice(0, at).endsWith(before) ? found : full));
+  }, text);
+}
+
+/** Away from its passage "the frame" could be any: "the frame of the Lume Lamp", unless the noun stands for a name itself. */
+export function qualified(subject: string, protagonist: string | null, aliases: Aliases): string {
+  const noun = /^(?:the|an?|its|his|her|their|our) (?:\p{Ll}+ )*?(\p{Ll}+)$/u.exec(subject)?.[1];
+  if (noun === undefined || protagonist === null || aliases.has(noun)) return subject;
+  return `the ${subject.replace(/^\S+ /u, '')} of ${protagonist}`;
 }
 
 /** What common nouns stand for: after "Sorrel Park" the park, after "The Grey Heron is a research ship" the ship. */

@@ -4,7 +4,17 @@ import type { Chunk } from './chunk.js';
 import { clozeQuestions, isNaming } from './cloze.js';
 import { withoutContradictions } from './contradictions.js';
 import { deriveQuestions, type Context } from './derive.js';
-import { subjectName, withAliases } from './statement.js';
+import {
+  protagonistOf,
+  qualified,
+  subjectName,
+  takeStatementApart,
+  withAliases,
+  withFullNames,
+  withoutAliases,
+} from './statement.js';
+import { relationsOf, type Relation } from './templates.js';
+import { windowOf } from './window.js';
 import { questionKey, type Fact, type Form, type FormOrigin } from './facts.js';
 import { agrees, containsWords, normalise, sameAnswer } from './normalise.js';
 import { fitsQuestionWord } from './questionWord.js';
@@ -22,6 +32,7 @@ export interface Candidate {
   readonly span: Span;
   readonly cloze: readonly string[];
   readonly derived: readonly string[];
+  readonly relations: readonly Relation[];
   /** The sentence and what its pronouns and nouns stand for: a question of it names nothing else. */
   readonly about: string;
 }
@@ -30,18 +41,35 @@ export interface Candidate {
 export function findCandidates(passage: string, chunks: readonly Chunk[]): Candidate[] {
   const all: Candidate[] = [];
   let previous: Stretch | null = null;
-  let context: Context = { antecedent: null, aliases: new Map() };
+  const names = chunks.flatMap(({ sentences }) =>
+    sentences.flatMap((sentence) =>
+      findSpans(sentence, passage).filter(({ kind }) => kind === 'name' || kind === 'code'),
+    ),
+  );
+  const nameTexts = names.map(({ text }) => text);
+  const protagonist = protagonistOf(passage, nameTexts);
+  let context: Context = { antecedent: null, aliases: new Map(), protagonist };
   for (const [chunk, { sentences }] of chunks.entries()) {
     for (const sentence of sentences) {
       const spans = findSpans(sentence, passage);
       const referents = [...context.aliases].filter(([noun]) => containsWords(sentence.text, noun));
-      const about = [sentence.text, context.antecedent ?? '', ...referents.map(([, name]) => name)].join(' ');
+      const named = [
+        sentence.text,
+        context.antecedent ?? '',
+        protagonist ?? '',
+        ...referents.map(([, name]) => name),
+      ].join(' ');
+      const about = `${named} ${withFullNames(named, nameTexts)}`;
       for (const span of spans) {
         const cloze = clozeQuestions(sentence, previous, span, spans);
-        const derived = deriveQuestions(sentence, span, spans, context);
-        all.push({ chunk, sentence, span, cloze, derived, about });
+        const derived = deriveQuestions(sentence, span, spans, context).map((question) =>
+          withFullNames(question, nameTexts),
+        );
+        const relations = relationsOf(sentence, span, askedAbout(sentence, span, spans, context, nameTexts));
+        all.push({ chunk, sentence, span, cloze, derived, relations, about });
       }
       context = {
+        protagonist,
         antecedent: subjectName(sentence, spans) ?? context.antecedent,
         aliases: withAliases(context.aliases, sentence, spans),
       };
@@ -55,6 +83,30 @@ export function findCandidates(passage: string, chunks: readonly Chunk[]): Candi
     perAnswer.set(key, count);
     return key !== '' && count <= (span.tier === 2 ? 1 : recipe.maxFactsPerAnswer);
   });
+}
+
+/** What a question for the span may be about: what its sentence says something of, and what the passage is about. */
+function askedAbout(
+  sentence: Stretch,
+  span: Span,
+  spans: readonly Span[],
+  context: Context,
+  names: readonly string[],
+): string[] {
+  const { antecedent, aliases, protagonist } = context;
+  const statement = takeStatementApart(sentence, spans, antecedent);
+  const subject =
+    statement === null ? null : withoutAliases(qualified(statement.subject, protagonist, aliases), aliases);
+  const name = spans.find((other) => other.kind === 'name' && other.start !== span.start && other.end <= span.start);
+  const subjects = [subject, protagonist, name?.text ?? null]
+    .filter((text) => text !== null)
+    .map((text) => withFullNames(text, names));
+  const different = subjects.filter(
+    (text, index) => !subjects.slice(0, index).some((other) => sameAnswer(other, text)),
+  );
+  return different
+    .filter((text) => /\p{Lu}/u.test(text) && text.length <= 60 && !containsWords(text, span.text))
+    .slice(0, recipe.subjectsPerFact);
 }
 
 function byTier(candidates: readonly Candidate[]): Candidate[] {
@@ -99,6 +151,7 @@ interface Draft {
   readonly answer: string;
   readonly cloze: readonly string[];
   readonly derived: readonly string[];
+  readonly relations: readonly Relation[];
   readonly about: string;
   readonly forms: Map<string, Form>;
 }
@@ -115,12 +168,13 @@ export async function teach(
   plan: TeachingPlan,
   seed: number,
 ): Promise<Fact[]> {
-  const drafts = candidates.map(({ chunk, sentence, span, cloze, derived, about }): Draft => ({
+  const drafts = candidates.map(({ chunk, sentence, span, cloze, derived, relations, about }): Draft => ({
     chunk,
     sentenceStart: sentence.start,
     answer: span.text,
     cloze,
     derived,
+    relations,
     about,
     forms: new Map(),
   }));
@@ -135,6 +189,11 @@ export async function teach(
     const unfinished = drafts.filter((draft) => draft.forms.size > 0 && draft.forms.size < plan.formsPerFact);
     if (unfinished.length === 0 || !(await rephraseEach(calls, unfinished, round, seed))) break;
   }
+  for (const draft of drafts) {
+    for (const { name, questions } of draft.relations) {
+      for (const question of questions) addForm(draft, question, 'template', name);
+    }
+  }
   return drafts.map(finished).filter((fact) => fact.forms.length > 0);
 }
 
@@ -146,7 +205,7 @@ async function askForEach(
   seed: number,
 ): Promise<void> {
   const requests = drafts.map((draft, index): GenerateRequest => ({
-    prompt: askPrompt(chunks[draft.chunk]?.text ?? '', draft.answer),
+    prompt: askPrompt(windowOf(chunks[draft.chunk], draft.sentenceStart), draft.answer),
     adapter: null,
     maxOutputTokens: recipe.maxQuestionTokens,
     temperature,
@@ -185,6 +244,7 @@ async function askForLists(
         answer,
         cloze: [],
         derived: [],
+        relations: [],
         about: drafts.find(({ sentenceStart }) => sentenceStart === sentence.start)?.about ?? sentence.text,
         forms: new Map(),
       };
@@ -246,11 +306,12 @@ export function keepsNames(source: string, rephrasing: string, answer: string): 
     .every((span) => containsWords(rephrasing, span.text));
 }
 
-function addForm(draft: Draft, text: string, origin: FormOrigin): void {
+function addForm(draft: Draft, text: string, origin: FormOrigin, relation?: string): void {
   const question = text.trim();
   if (isQuestion(question, draft.answer) && namesOnly(question, draft.about)) {
     const key = questionKey(question);
-    if (!draft.forms.has(key)) draft.forms.set(key, { question, origin });
+    if (!draft.forms.has(key))
+      draft.forms.set(key, { question, origin, ...(relation === undefined ? {} : { relation }) });
   }
 }
 
