@@ -1,5 +1,5 @@
 import { questionKey } from './facts.js';
-import { normalise } from './normalise.js';
+import { containsWords, normalise } from './normalise.js';
 import type { Span } from './spans.js';
 
 interface Askable {
@@ -12,19 +12,28 @@ interface Askable {
 const singleValued: ReadonlySet<Span['kind']> = new Set(['date', 'time', 'money', 'quantity']);
 
 /**
- * Leaves out values that the passage contradicts itself about: two sentences that answer the same question by rule
- * with different ones. Neither is learned, since nothing tells which of them is right.
+ * The values that the passage contradicts itself about: two sentences that answer the same question by rule with
+ * different ones. Neither is learned, since nothing tells which of them is right.
  */
-export function withoutContradictions<Candidate extends Askable>(candidates: readonly Candidate[]): Candidate[] {
+export function contradictedValues(candidates: readonly Askable[]): string[] {
   const answers = new Map<string, Set<string>>();
   for (const candidate of candidates) {
     const key = valueKey(candidate);
-    if (key !== null) answers.set(key, (answers.get(key) ?? new Set()).add(normalise(candidate.span.text)));
+    if (key !== null) answers.set(key, (answers.get(key) ?? new Set()).add(candidate.span.text));
   }
-  return candidates.filter((candidate) => {
-    const key = valueKey(candidate);
-    return key === null || answers.get(key)?.size === 1;
-  });
+  return [...answers.values()].flatMap((values) => (new Set([...values].map(normalise)).size > 1 ? [...values] : []));
+}
+
+/** Leaves out such values, and what is asked for by one of them ("What costs 49 dollars?"). */
+export function withoutContradictions<Candidate extends Askable>(
+  candidates: readonly Candidate[],
+  contradicted: readonly string[],
+): Candidate[] {
+  return candidates.filter(({ span, derived: [question] }) => !mentionsAny(contradicted, span.text, question ?? ''));
+}
+
+export function mentionsAny(values: readonly string[], ...texts: readonly string[]): boolean {
+  return values.some((value) => texts.some((text) => containsWords(text, value)));
 }
 
 /** `What does Velona have?` is asked of employees and of offices, so a question has to name what it counts. */

@@ -117,7 +117,7 @@ class LearningRun {
 
   async #teach(meter: Meter): Promise<TeachingOutcome | null> {
     const chunks = await this.#chunks();
-    const candidates = findCandidates(this.input.content, chunks);
+    const { candidates, contradicted } = findCandidates(this.input.content, chunks);
     const plan = planTeaching(
       this.input.budget,
       await this.#measure(chunks, candidates.length + recipe.listedFactsPerChunk * chunks.length),
@@ -126,7 +126,7 @@ class LearningRun {
     const chosen = chooseCandidates(candidates, plan.factCount);
     const expectedCalls = chosen.length * (1 + 1.5 * plan.formsPerFact) + chunks.length;
     const calls = this.#calls(meter, 'teaching', Math.ceil(expectedCalls));
-    return { facts: await teach(calls, chunks, chosen, plan, this.input.seed) };
+    return { facts: await teach(calls, chunks, { candidates: chosen, contradicted }, plan, this.input.seed) };
   }
 
   async #score(meter: Meter, { facts }: TeachingOutcome): Promise<ScoringOutcome | null> {

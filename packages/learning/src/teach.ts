@@ -2,7 +2,7 @@ import type { GenerateRequest } from '@engraft/engine';
 import type { MeteredCalls } from './calls.js';
 import type { Chunk } from './chunk.js';
 import { clozeQuestions, isNaming } from './cloze.js';
-import { withoutContradictions } from './contradictions.js';
+import { contradictedValues, mentionsAny, withoutContradictions } from './contradictions.js';
 import { deriveQuestions, type Context } from './derive.js';
 import {
   protagonistOf,
@@ -37,8 +37,14 @@ export interface Candidate {
   readonly about: string;
 }
 
-/** Every span of every sentence that nothing contradicts, at most `maxFactsPerAnswer` for one answer: values first, subjects last. */
-export function findCandidates(passage: string, chunks: readonly Chunk[]): Candidate[] {
+export interface Candidates {
+  /** Every span of every sentence that nothing contradicts, at most `maxFactsPerAnswer` for one answer: values first, subjects last. */
+  readonly candidates: readonly Candidate[];
+  /** Values that nothing may be taught about. */
+  readonly contradicted: readonly string[];
+}
+
+export function findCandidates(passage: string, chunks: readonly Chunk[]): Candidates {
   const all: Candidate[] = [];
   let previous: Stretch | null = null;
   const names = chunks.flatMap(({ sentences }) =>
@@ -77,12 +83,14 @@ export function findCandidates(passage: string, chunks: readonly Chunk[]): Candi
     }
   }
   const perAnswer = new Map<string, number>();
-  return byTier(withoutContradictions(all)).filter(({ span }) => {
+  const contradicted = contradictedValues(all);
+  const candidates = byTier(withoutContradictions(all, contradicted)).filter(({ span }) => {
     const key = normalise(span.text);
     const count = (perAnswer.get(key) ?? 0) + 1;
     perAnswer.set(key, count);
     return key !== '' && count <= (span.tier === 2 ? 1 : recipe.maxFactsPerAnswer);
   });
+  return { candidates, contradicted };
 }
 
 /** What a question for the span may be about: what its sentence says something of, and what the passage is about. */
@@ -164,7 +172,7 @@ interface Draft {
 export async function teach(
   calls: MeteredCalls,
   chunks: readonly Chunk[],
-  candidates: readonly Candidate[],
+  { candidates, contradicted }: Candidates,
   plan: TeachingPlan,
   seed: number,
 ): Promise<Fact[]> {
@@ -179,7 +187,7 @@ export async function teach(
     forms: new Map(),
   }));
   await askForEach(calls, chunks, drafts, 0, seed);
-  await askForLists(calls, chunks, drafts, plan);
+  await askForLists(calls, chunks, drafts, contradicted, plan);
   for (const draft of drafts) {
     for (const question of draft.derived.slice(0, recipe.derivedPerFact)) addForm(draft, question, 'derived');
   }
@@ -223,6 +231,7 @@ async function askForLists(
   calls: MeteredCalls,
   chunks: readonly Chunk[],
   drafts: Draft[],
+  contradicted: readonly string[],
   plan: TeachingPlan,
 ): Promise<void> {
   const requests = chunks.map((chunk): GenerateRequest => ({
@@ -235,7 +244,7 @@ async function askForLists(
   for (const [index, chunk] of chunks.entries()) {
     for (const { question, answer } of parseList(results[index]?.text ?? '')) {
       const sentence = sentenceOf(chunk, question, answer);
-      if (sentence === null || sameAnswer(answer, notStated)) continue;
+      if (sentence === null || sameAnswer(answer, notStated) || mentionsAny(contradicted, question, answer)) continue;
       const known = drafts.find((draft) => draft.sentenceStart === sentence.start && agrees(draft.answer, answer));
       if (known === undefined && drafts.length >= plan.factCount) continue;
       const draft = known ?? {

@@ -10,7 +10,9 @@ const passage =
 
 /** What templates ask for the answer, over all relations. */
 function templatesFor(answer: string): string[] {
-  const candidate = findCandidates(passage, chunkPassage(passage, 1500)).find(({ span }) => span.text === answer);
+  const candidate = findCandidates(passage, chunkPassage(passage, 1500)).candidates.find(
+    ({ span }) => span.text === answer,
+  );
   assert.ok(candidate !== undefined, answer);
   return candidate.relations.flatMap(({ questions }) => questions);
 }
