@@ -23,7 +23,8 @@ import { recipe } from './recipe.js';
 import { drawReplay } from './replay.js';
 import { score, type ScoredFact } from './score.js';
 import { splitFacts } from './split.js';
-import { chooseCandidates, findCandidates, teach } from './teach.js';
+import { chooseCandidates, findCandidates } from './candidates.js';
+import { teach } from './teach.js';
 import { chunkForTeacher } from './teacherChunks.js';
 import { train } from './train.js';
 import type {

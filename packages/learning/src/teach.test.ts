@@ -6,7 +6,8 @@ import { parseList } from './prompts.js';
 import { agrees } from './normalise.js';
 import { fitsQuestionWord } from './questionWord.js';
 import { parsePassageSet } from './measuring/passageSet.js';
-import { chooseCandidates, findCandidates, isQuestion, keepsNames, type Candidate } from './teach.js';
+import { chooseCandidates, findCandidates, type Candidate } from './candidates.js';
+import { isQuestion, keepsNames } from './teach.js';
 
 test('a question is one line that asks, stands alone and keeps its answer', () => {
   assert.ok(isQuestion('How heavy is the Lume Lamp?', '1.2 kilograms'));

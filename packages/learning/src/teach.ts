@@ -1,156 +1,20 @@
 import type { GenerateRequest } from '@engraft/engine';
-import type { MeteredCalls } from './calls.js';
-import type { Chunk } from './chunk.js';
-import { clozeQuestions, isNaming } from './cloze.js';
-import { contradictedValues, mentionsAny, withoutContradictions } from './contradictions.js';
-import { deriveQuestions, type Context } from './derive.js';
-import {
-  protagonistOf,
-  qualified,
-  subjectName,
-  takeStatementApart,
-  withAliases,
-  withFullNames,
-  withoutAliases,
-} from './statement.js';
-import { relationsOf, type Relation } from './templates.js';
-import { windowOf } from './window.js';
-import { questionKey, type Fact, type Form, type FormOrigin } from './facts.js';
-import { agrees, containsWords, normalise, sameAnswer } from './normalise.js';
-import { fitsQuestionWord } from './questionWord.js';
-import { askPrompt, listPrompt, notStated, parseList, rephrasePrompt } from './prompts.js';
-import { deriveSeed, spreadSample } from './random.js';
-import { recipe } from './recipe.js';
-import { findSpans, type Span } from './spans.js';
-import type { Stretch } from './sentences.js';
 import type { TeachingPlan } from './budget.js';
-
-/** A span to ask for, and where it stands. */
-export interface Candidate {
-  readonly chunk: number;
-  readonly sentence: Stretch;
-  readonly span: Span;
-  readonly cloze: readonly string[];
-  readonly derived: readonly string[];
-  readonly relations: readonly Relation[];
-  /** The sentence and what its pronouns and nouns stand for: a question of it names nothing else. */
-  readonly about: string;
-}
-
-export interface Candidates {
-  /** Every span of every sentence that nothing contradicts, at most `maxFactsPerAnswer` for one answer: values first, subjects last. */
-  readonly candidates: readonly Candidate[];
-  /** Values that nothing may be taught about. */
-  readonly contradicted: readonly string[];
-}
-
-export function findCandidates(passage: string, chunks: readonly Chunk[]): Candidates {
-  const all: Candidate[] = [];
-  let previous: Stretch | null = null;
-  const names = chunks.flatMap(({ sentences }) =>
-    sentences.flatMap((sentence) =>
-      findSpans(sentence, passage).filter(({ kind }) => kind === 'name' || kind === 'code'),
-    ),
-  );
-  const nameTexts = names.map(({ text }) => text);
-  const protagonist = protagonistOf(passage, nameTexts);
-  let context: Context = { antecedent: null, aliases: new Map(), protagonist };
-  for (const [chunk, { sentences }] of chunks.entries()) {
-    for (const sentence of sentences) {
-      const spans = findSpans(sentence, passage);
-      const referents = [...context.aliases].filter(([noun]) => containsWords(sentence.text, noun));
-      const named = [
-        sentence.text,
-        context.antecedent ?? '',
-        protagonist ?? '',
-        ...referents.map(([, name]) => name),
-      ].join(' ');
-      const about = `${named} ${withFullNames(named, nameTexts)}`;
-      for (const span of spans) {
-        const cloze = clozeQuestions(sentence, previous, span, spans);
-        const derived = deriveQuestions(sentence, span, spans, context).map((question) =>
-          withFullNames(question, nameTexts),
-        );
-        const relations = relationsOf(sentence, span, askedAbout(sentence, span, spans, context, nameTexts));
-        all.push({ chunk, sentence, span, cloze, derived, relations, about });
-      }
-      context = {
-        protagonist,
-        antecedent: subjectName(sentence, spans) ?? context.antecedent,
-        aliases: withAliases(context.aliases, sentence, spans),
-      };
-      previous = sentence;
-    }
-  }
-  const perAnswer = new Map<string, number>();
-  const contradicted = contradictedValues(all);
-  const candidates = byTier(withoutContradictions(all, contradicted)).filter(({ span }) => {
-    const key = normalise(span.text);
-    const count = (perAnswer.get(key) ?? 0) + 1;
-    perAnswer.set(key, count);
-    return key !== '' && count <= (span.tier === 2 ? 1 : recipe.maxFactsPerAnswer);
-  });
-  return { candidates, contradicted };
-}
-
-/** What a question for the span may be about: what its sentence says something of, and what the passage is about. */
-function askedAbout(
-  sentence: Stretch,
-  span: Span,
-  spans: readonly Span[],
-  context: Context,
-  names: readonly string[],
-): string[] {
-  const { antecedent, aliases, protagonist } = context;
-  const statement = takeStatementApart(sentence, spans, antecedent);
-  const subject =
-    statement === null ? null : withoutAliases(qualified(statement.subject, protagonist, aliases), aliases);
-  const name = spans.find((other) => other.kind === 'name' && other.start !== span.start && other.end <= span.start);
-  const subjects = [subject, protagonist, name?.text ?? null]
-    .filter((text) => text !== null)
-    .map((text) => withFullNames(text, names));
-  const different = subjects.filter(
-    (text, index) => !subjects.slice(0, index).some((other) => sameAnswer(other, text)),
-  );
-  return different
-    .filter((text) => /\p{Lu}/u.test(text) && text.length <= 60 && !containsWords(text, span.text))
-    .slice(0, recipe.subjectsPerFact);
-}
-
-function byTier(candidates: readonly Candidate[]): Candidate[] {
-  return [...candidates].sort((a, b) => a.span.tier - b.span.tier || a.span.start - b.span.start);
-}
-
-/**
- * As many candidates as planned: of every chunk its share, and of a chunk whole tiers first, and what of a tier there is
- * room for, evenly over the text.
- */
-export function chooseCandidates(candidates: readonly Candidate[], count: number): Candidate[] {
-  const chunks = new Map<number, Candidate[]>();
-  for (const candidate of candidates) {
-    const ofChunk = chunks.get(candidate.chunk) ?? [];
-    chunks.set(candidate.chunk, [...ofChunk, candidate]);
-  }
-  const total = Math.min(count, candidates.length);
-  const chosen: Candidate[] = [];
-  let passed = 0;
-  for (const ofChunk of chunks.values()) {
-    passed += ofChunk.length;
-    const room = Math.floor((total * passed) / candidates.length) - chosen.length;
-    chosen.push(...bestOf(ofChunk, room));
-  }
-  // Values before phrases again, over all chunks: when money runs out, what comes last is not asked.
-  return byTier(chosen);
-}
-
-function bestOf(candidates: readonly Candidate[], count: number): Candidate[] {
-  const chosen: Candidate[] = [];
-  for (const tier of [0, 1, 2]) {
-    const ofTier = candidates.filter(({ span }) => span.tier === tier);
-    chosen.push(...spreadSample(ofTier, count - chosen.length));
-  }
-  return chosen;
-}
+import type { MeteredCalls } from './calls.js';
+import type { Candidates } from './candidates.js';
+import type { Chunk } from './chunk.js';
+import { isNaming } from './cloze.js';
+import { mentionsAny } from './contradictions.js';
+import { questionKey, type Fact, type Form, type FormOrigin } from './facts.js';
+import { agrees, containsWords, sameAnswer } from './normalise.js';
+import { askPrompt, listPrompt, notStated, parseList, rephrasePrompt } from './prompts.js';
+import { fitsQuestionWord } from './questionWord.js';
+import { deriveSeed } from './random.js';
+import { recipe } from './recipe.js';
+import type { Stretch } from './sentences.js';
+import { findSpans } from './spans.js';
+import type { Relation } from './templates.js';
+import { windowOf } from './window.js';
 
 /** A fact while its forms are being gathered. */
 interface Draft {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { chunkPassage } from './chunk.js';
-import { findCandidates } from './teach.js';
+import { findCandidates } from './candidates.js';
 import { windowOf } from './window.js';
 
 const passage =
