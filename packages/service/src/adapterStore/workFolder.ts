@@ -3,8 +3,8 @@ import path from 'node:path';
 import type { JobLease } from '../jobs/jobLease.js';
 
 /**
- * `<data>/work/<job>/<fencing token>/`: what one claim of a learning job writes before its adapter enters the store.
- * Files know no lease, so every claim has a folder of its own: a worker that has lost the job writes where nobody
+ * One folder of a job for each fencing token, in the data folder: what one claim of a learning job writes before its
+ * adapter enters the store. Files know no lease, so every claim has a folder of its own: a worker that has lost the job writes where nobody
  * reads. What finished phases left there survives a crash, for the next claim to resume, until the job has ended.
  */
 export async function openWorkFolder(data_folder: string, { job_id, fencing_token }: JobLease): Promise<string> {
