@@ -1,5 +1,5 @@
 // How many requests the HTTP interface answers, how fast, and at which ratio to a bare Fastify that runs the same SQL;
-// on a quiet machine, and while a learning job trains on it.
+// on a quiet machine, and while passages are learned on it.
 //
 // npm run bench -- api [--seconds 3] [--rounds 3] [--connections 16] [--learning yes|no]
 //
@@ -35,13 +35,9 @@ export default async function bench(args) {
   const learning = option(args, 'learning', 'yes') === 'yes' ? await startLearning() : null;
   if (learning !== null) {
     results.learning = await measure(workloads, { connections, seconds, rounds });
-    // Figures of a job that ended on the way would be of another thing.
-    results.trainedThroughout = await learning.isTraining();
     await learning.stop();
-    print(
-      `While a learning job trains${results.trainedThroughout ? '' : ' (it ended before the last round)'}`,
-      results.learning,
-    );
+    results.learningJobsEnded = learning.endedJobs();
+    print(`While passages are learned (${results.learningJobsEnded} meanwhile)`, results.learning);
   }
   server.disconnect();
   await once(server, 'exit');
