@@ -34,6 +34,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--tokens", type=float, default=100e6, help="tokens to train on in all")
     parser.add_argument("--decay", type=float, default=0.3, help="share of the tokens over which the rate falls")
     parser.add_argument("--rate", type=float, default=2e-3, help="learning rate")
+    parser.add_argument("--optimiser", choices=("adamw", "muon"), default="adamw", help="of the layers' matrices; all else is always AdamW's")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--batch", type=int, default=2048, help="tokens per step and process")
     parser.add_argument("--save-every", type=int, default=100, help="steps between checkpoints")
@@ -48,6 +49,24 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=float("inf"), help="save and stop after this time, to be resumed")
     parser.add_argument("--compile", action=argparse.BooleanOptionalAction, default=True)
     return parser.parse_args()
+
+
+def make_optimisers(model: Decoder, name: str, rate: float) -> list[torch.optim.Optimizer]:
+    """AdamW for everything, or Muon (Jordan et al. 2024) for the layers' matrices, scaled so that AdamW's rate suits both.
+
+    The scale, 0.2 times the root of the longer side, and the weight decay are those of Liu et al. 2025 (arXiv:2502.16982).
+    """
+    matrices = [p for p in model.model.layers.parameters() if p.ndim == 2] if name == "muon" else []
+    taken = {id(p) for p in matrices}
+    rest = [p for p in model.parameters() if id(p) not in taken]
+    groups = [
+        {"params": [p for p in rest if p.ndim == 2], "weight_decay": 0.01},
+        {"params": [p for p in rest if p.ndim != 2], "weight_decay": 0.0},
+    ]
+    optimisers: list[torch.optim.Optimizer] = [torch.optim.AdamW(groups, lr=rate, betas=(0.9, 0.98), fused=True)]
+    if matrices:
+        optimisers.append(torch.optim.Muon(matrices, lr=rate, weight_decay=0.1, adjust_lr_fn="match_rms_adamw"))
+    return optimisers
 
 
 def learning_rate(options: argparse.Namespace, step: int, tokens: int) -> float:
@@ -102,11 +121,7 @@ def main() -> None:
     model.to(device)
     parameters = list(model.parameters())
     workers = Workers(options.processes, parameters, statistics=2 * len(LEVELS) + 2)
-    groups = [
-        {"params": [p for p in parameters if p.ndim == 2], "weight_decay": 0.01},
-        {"params": [p for p in parameters if p.ndim != 2], "weight_decay": 0.0},
-    ]
-    optimiser = torch.optim.AdamW(groups, lr=options.rate, betas=(0.9, 0.98), fused=True)
+    optimisers = make_optimisers(model, options.optimiser, options.rate)
     stream: Batches = (
         Loaders(options, config.vocab_size, options.loaders) if options.loaders
         else Stream(options, workers.rank, config.vocab_size)
@@ -118,7 +133,8 @@ def main() -> None:
     if weights_file.exists():
         saved = torch.load(weights_file, map_location=device)
         model.load_state_dict(saved["model"])
-        optimiser.load_state_dict(saved["optimiser"])
+        for optimiser, state in zip(optimisers, saved["optimisers"], strict=True):
+            optimiser.load_state_dict(state)
         step, tokens, cpu_before = saved["step"], saved["tokens"], saved["cpu_seconds"]
         stream.restore(torch.load(data_file, weights_only=False))
     if options.compile:
@@ -140,10 +156,12 @@ def main() -> None:
         statistics[-2:] = torch.tensor([batch.tokens, loss.item()])
         statistics = workers.average(statistics)
         torch.nn.utils.clip_grad_norm_(parameters, 1.0)
-        for group in optimiser.param_groups:
-            group["lr"] = learning_rate(options, step, tokens)
-        optimiser.step()
-        optimiser.zero_grad(set_to_none=True)
+        rate = learning_rate(options, step, tokens)
+        for optimiser in optimisers:
+            for group in optimiser.param_groups:
+                group["lr"] = rate
+            optimiser.step()
+            optimiser.zero_grad(set_to_none=True)
         for level in range(len(LEVELS)):
             right_count, count = statistics[2 * level].item(), statistics[2 * level + 1].item()
             if count:
@@ -159,7 +177,7 @@ def main() -> None:
             left_hours = (options.tokens - tokens) / max(1.0, speed) / 3600
             log.write(
                 step=step, tokens=tokens, hours_left=round(left_hours, 2), cpu_hours=round(cpu / 3600, 3), speed=round(speed), loss=round(mean_loss, 4),
-                level=stream.curriculum.level, rate=optimiser.param_groups[0]["lr"],
+                level=stream.curriculum.level, rate=rate,
             )  # fmt: skip
         # A step is about the same for all processes, so that they stop at the same one.
         stopping = step % 20 == 0 and workers.agree(time.time() - started > options.seconds)
@@ -167,7 +185,7 @@ def main() -> None:
             torch.save(stream.state(), data_file)  # every process saves its own data position at the same step
             if workers.rank == 0:
                 saved = {
-                    "model": model.state_dict(), "optimiser": optimiser.state_dict(), "step": step, "tokens": tokens,
+                    "model": model.state_dict(), "optimisers": [optimiser.state_dict() for optimiser in optimisers], "step": step, "tokens": tokens,
                     "cpu_seconds": cpu_before + time.process_time() * workers.count, "config": config.as_dict(),
                 }  # fmt: skip
                 torch.save(saved, weights_file.with_suffix(".new"))

@@ -81,7 +81,7 @@ class SquadTasks:
             window = windows(paragraph, self.longest, self.random)
             if window.pairs:
                 break
-        return self.ask(window) if self.random.random() < 0.2 else self.read(paragraph, window)
+        return self.ask(window) if self.random.random() < 0.3 else self.read(paragraph, window)
 
     def read(self, paragraph: Paragraph, window: Paragraph) -> Chat:
         pick = self.random

@@ -20,7 +20,7 @@ from .world import Entity, Fact, World, american, capitalise, fill
 
 #: Shares of the tasks.
 SHARES = {
-    "read": 0.5, "ask": 0.2, "pairs": 0.08, "rephrase": 0.1, "unknown": 0.05, "almanac": 0.04, "talk": 0.02, "tell": 0.03,
+    "read": 0.5, "ask": 0.25, "pairs": 0.1, "rephrase": 0.15, "unknown": 0.05, "almanac": 0.04, "talk": 0.02, "tell": 0.03,
     "tool_calls": 0.07, "json": 0.05, "small_talk": 0.03, "memory": 0.04, "instructions": 0.04, "long": 0.05,
     "closed_book": 0.03,
 }  # fmt: skip
