@@ -1,6 +1,7 @@
 import { EngineError } from '../engine.js';
 import type { Random } from '../random.js';
 import type { LoadedAdapter } from './adapterCache.js';
+import type { StackBudget } from './adapterFeeds.js';
 import { InferenceRunner, type LoadedModel } from './inferenceRunner.js';
 import { defaultLimits, kvShares, roomBytesPerToken, type KvLimits, type KvShares } from './kvBudget.js';
 import { KvCache } from './kvCache.js';
@@ -57,7 +58,8 @@ interface Sequence {
  * Continuous batching: running sequences advance together, one token a step, each with its own adapter; they join
  * and leave between steps. A prompt is read alone, in chunks, into a cache of its own, and joins when it is complete.
  * Reading and decoding take turns, so that a long prompt delays the others by a chunk at a time. Jobs begin in the order
- * of their arrival, each when its keys and values fit in memory at their greatest length, next to those in the works.
+ * of their arrival, each when its keys and values fit in memory at their greatest length, next to those in the works, and so
+ * do the adapters.
  *
  * Sequence i of `running` occupies slot i of the cache.
  */
@@ -78,11 +80,12 @@ export class Generator {
     /** Sequences decoded together, at least 1. */
     private readonly maxBatch: number,
     private readonly limits: KvLimits = defaultLimits(model.config),
+    stackBudget?: StackBudget,
   ) {
     this.cache = new KvCache(model.config);
     this.staging = new KvCache(model.config);
     this.prefixes = new PrefixCache(limits.prefixBytes);
-    this.runner = new InferenceRunner(model);
+    this.runner = new InferenceRunner(model, stackBudget);
   }
 
   /** Bytes allocated for the keys and values of the sequences in the works; never above the limit. */
@@ -138,8 +141,9 @@ export class Generator {
   private admit(): void {
     const [next] = this.waiting;
     if (next === undefined || this.running.length >= this.maxBatch) return;
-    const shares = this.shares([...this.running, next].map(({ job }) => job));
-    if (shares === undefined) return;
+    const jobs = [...this.running, next].map(({ job }) => job);
+    const shares = this.shares(jobs);
+    if (shares === undefined || !this.runner.admits(jobs.map(({ adapter }) => adapter))) return;
     // What earlier batches of other shapes have left beyond the shares is given back before anything grows.
     this.cache.limit(shares.runningTokens, this.longest(), this.running.length);
     this.staging.limit(shares.promptTokens, 0, 0);

@@ -138,7 +138,7 @@ export class Scorer {
     const results = await session.run(
       {
         ...this.model.weights,
-        ...(adapter === null ? {} : sharedAdapterFeeds(adapter)),
+        ...(adapter === null ? {} : sharedAdapterFeeds(adapter, this.model.config)),
         ids: new Tensor('int64', ids, [rows.length, length]),
         positions: new Tensor('int64', BigInt64Array.from(positions), [places.length]),
         targets: new Tensor('int64', BigInt64Array.from(targets), [places.length]),
