@@ -97,3 +97,16 @@ test('impossible requests are refused', async () => {
     await refuses({ ...fine, tokens: new Array<number>(513).fill(1) }, 0, 'context_length_exceeded', /513 tokens/);
   });
 });
+
+test('closing cancels what is under way before anything is freed', async () => {
+  await withModel(async (model, adapter) => {
+    for (let turns = 0; turns < 5; turns += 1) {
+      const scorer = new Scorer(model, { runTokens: 200, runLogits: 2 ** 25 });
+      const scoring = scorer.score(randomSequences(24), adapter, 0);
+      const ended = assert.rejects(scoring, { name: 'EngineError', code: 'cancelled' });
+      for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+      await scorer.close();
+      await ended;
+    }
+  });
+});
