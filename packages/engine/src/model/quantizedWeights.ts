@@ -1,7 +1,8 @@
 /** The matrices of a model in blocks, made once and kept in a file. */
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdir, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { readUpTo } from '../checkpoint/boundedFile.js';
 import { EngineError } from '../engine.js';
 import { allFinite } from '../finite.js';
 import type { DecoderConfig } from './config.js';
@@ -12,8 +13,6 @@ import { decoderWeightShapes, EMBEDDING, headName, type DecoderWeights } from '.
 /** Changes with everything that changes the bytes. */
 const FILE_VERSION = 1;
 const DIGEST_BYTES = 32;
-/** One call moves less than 2 GiB. */
-const MAX_TRANSFER_BYTES = 2 ** 30;
 /** In the names of files that are being written. */
 const PARTIAL = '.partial-';
 const LEFTOVER_AGE_MS = 60 * 60_000;
@@ -104,8 +103,12 @@ async function readConstants(
   try {
     const handle = await open(file, 'r');
     try {
-      const digest = await readExactly(handle, DIGEST_BYTES);
-      for (const [name, bytes] of layout(source.config, format)) constants.set(name, await readExactly(handle, bytes));
+      const digest = await readUpTo(handle, 0, DIGEST_BYTES);
+      let start = DIGEST_BYTES;
+      for (const [name, bytes] of layout(source.config, format)) {
+        constants.set(name, await readUpTo(handle, start, bytes));
+        start += bytes;
+      }
       const whole = digestOf(source, format, constants.values()).equals(digest);
       return whole ? constants : undefined;
     } finally {
@@ -114,16 +117,6 @@ async function readConstants(
   } catch {
     return undefined;
   }
-}
-
-async function readExactly(handle: FileHandle, length: number): Promise<Uint8Array> {
-  const bytes = new Uint8Array(length);
-  for (let done = 0; done < length;) {
-    const { bytesRead } = await handle.read(bytes, done, Math.min(length - done, MAX_TRANSFER_BYTES));
-    if (bytesRead === 0) throw new Error('the file ended early');
-    done += bytesRead;
-  }
-  return bytes;
 }
 
 /** Removes what writers that died have left behind; a file that was written to of late may still be being written. */
