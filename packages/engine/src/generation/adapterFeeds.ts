@@ -14,18 +14,8 @@ export function sharedAdapterFeeds(adapter: LoadedAdapter, config: DecoderConfig
   const specs = loraTensorSpecs(config, 1);
   const zeros = zerosFor(specs);
   const tensors = specs.map((spec) => {
-    const { shape, data } = adapter.matrices.get(spec.name) ?? { shape: spec.shape, data: zeros };
-    return [
-      spec.name,
-      new Tensor(
-        'float32',
-        data.subarray(
-          0,
-          shape.reduce((a, b) => a * b, 1),
-        ),
-        shape,
-      ),
-    ] as const;
+    const { shape, data } = adapter.matrices.get(spec.name) ?? { ...spec, data: zeros.subarray(0, sizeOf(spec)) };
+    return [spec.name, new Tensor('float32', data, shape)] as const;
   });
   return Object.fromEntries(tensors);
 }
@@ -78,7 +68,7 @@ export class RowAdapters {
   feeds(rows: readonly (LoadedAdapter | null)[]): Feeds {
     const [first = null] = rows;
     if (first === null || rows.some((row) => row !== first)) return this.mixed.feeds(rows);
-    return isFull(first) ? this.ownFeeds(first) : this.alone.feeds([first]);
+    return this.ownFeeds(first) ?? this.alone.feeds([first]);
   }
 
   private bytesFor(rows: readonly (LoadedAdapter | null)[]): number {
@@ -90,9 +80,9 @@ export class RowAdapters {
     );
   }
 
-  private ownFeeds(adapter: LoadedAdapter): Feeds {
+  private ownFeeds(adapter: LoadedAdapter): Feeds | undefined {
     let feeds = this.own.get(adapter);
-    if (feeds === undefined) {
+    if (feeds === undefined && isFull(adapter)) {
       const tensors = this.specs.map((spec) => {
         const matrix = adapter.matrices.get(spec.name);
         const own = matrix === undefined ? spec : withRank(spec, rankOf(spec, matrix));
@@ -109,8 +99,8 @@ export class RowAdapters {
 class MatrixStacks {
   private capacity = 0;
   private stacks: readonly (readonly [LoraTensorSpec, Float32Array])[] = [];
-  /** Whose matrices are in the stacks; a new stack holds zeros. */
-  private rows: (LoadedAdapter | null | undefined)[] = [];
+  /** Whose matrices are in the stacks, without keeping them in memory; a new stack holds zeros. */
+  private rows: (WeakRef<LoadedAdapter> | null | undefined)[] = [];
   private readonly feedsByCount = new Map<number, Feeds>();
 
   constructor(
@@ -136,7 +126,7 @@ class MatrixStacks {
   }
 
   feeds(rows: readonly (LoadedAdapter | null)[]): Feeds {
-    if (rows.some((row, index) => this.rows[index] !== row)) this.copy(rows);
+    if (!rows.every((adapter, row) => this.holds(row, adapter))) this.copy(rows);
     let feeds = this.feedsByCount.get(rows.length);
     if (feeds === undefined) {
       feeds = Object.fromEntries(this.stacks.map(([spec, data]) => [spec.name, tensorOf(spec, data, rows.length)]));
@@ -145,19 +135,24 @@ class MatrixStacks {
     return feeds;
   }
 
+  private holds(row: number, adapter: LoadedAdapter | null): boolean {
+    const held = this.rows[row];
+    return adapter === null ? held === null : held?.deref() === adapter;
+  }
+
   private copy(rows: readonly (LoadedAdapter | null)[]): void {
     const specs = specsFor(this.specs, rows);
     const fits = specs.every(({ shape }, index) => this.stacks[index]?.[0].shape.join() === shape.join());
     if (!fits || rows.length > this.capacity) this.allocate(specs, rows);
     rows.forEach((adapter, row) => {
-      if (this.rows[row] === adapter) return;
+      if (this.holds(row, adapter)) return;
       // If copying fails, nobody's matrices are there.
       this.rows[row] = undefined;
       for (const [spec, stack] of this.stacks) {
         const start = row * sizeOf(spec);
         fill(spec, stack.subarray(start, start + sizeOf(spec)), adapter?.matrices.get(spec.name)?.data);
       }
-      this.rows[row] = adapter;
+      this.rows[row] = adapter === null ? null : new WeakRef(adapter);
     });
   }
 

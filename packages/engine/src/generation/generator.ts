@@ -58,8 +58,7 @@ interface Sequence {
  * Continuous batching: running sequences advance together, one token a step, each with its own adapter; they join
  * and leave between steps. A prompt is read alone, in chunks, into a cache of its own, and joins when it is complete.
  * Reading and decoding take turns, so that a long prompt delays the others by a chunk at a time. Jobs begin in the order
- * of their arrival, each when its keys and values fit in memory at their greatest length, next to those in the works, and so
- * do the adapters.
+ * of their arrival, each when its keys and values, at their greatest length, and the adapters fit in memory next to the others'.
  *
  * Sequence i of `running` occupies slot i of the cache.
  */
@@ -97,11 +96,11 @@ export class Generator {
   generate(job: GenerationJob): Promise<Generation> {
     return new Promise((resolve, reject) => {
       if (this.closed) throw new EngineError('cancelled', 'the engine is closed');
-      if (this.shares([job]) === undefined) {
+      if (this.shares(job) === undefined) {
         const message = `${finalLength(job)} tokens of keys and values would pass the bound of ${this.limits.cacheBytes} bytes`;
         throw new EngineError('memory_exceeded', message);
       }
-      const output = [...forcedTokens(job)];
+      const output = forcedTokens(job);
       this.waiting.push({ job, output, prefixKeys: keysOf(job), reusedTokens: 0, cachedTokens: 0, resolve, reject });
       this.loop ??= this.runLoop();
     });
@@ -141,20 +140,19 @@ export class Generator {
   private admit(): void {
     const [next] = this.waiting;
     if (next === undefined || this.running.length >= this.maxBatch) return;
-    const jobs = [...this.running, next].map(({ job }) => job);
-    const shares = this.shares(jobs);
-    if (shares === undefined || !this.runner.admits(jobs.map(({ adapter }) => adapter))) return;
+    const running = this.running.map(({ job }) => job);
+    const shares = this.shares(next.job, running);
+    if (shares === undefined || !this.runner.admits([...running, next.job].map(({ adapter }) => adapter))) return;
     // What earlier batches of other shapes have left beyond the shares is given back before anything grows.
     this.cache.limit(shares.runningTokens, this.longest(), this.running.length);
     this.staging.limit(shares.promptTokens, 0, 0);
     this.reading = this.waiting.shift();
   }
 
-  /** What these jobs may take when they run together, the last of them still to be read. */
-  private shares(jobs: readonly GenerationJob[]): KvShares | undefined {
-    const newcomer = jobs.at(-1);
-    const promptTokens = newcomer === undefined ? 0 : newcomer.prompt.length + forcedTokens(newcomer).length;
-    return kvShares(this.model.config, this.limits.cacheBytes, jobs.map(finalLength), promptTokens);
+  /** What a job that is still to be read and those that run may take together. */
+  private shares(next: GenerationJob, running: readonly GenerationJob[] = []): KvShares | undefined {
+    const promptTokens = next.prompt.length + forcedTokens(next).length;
+    return kvShares(this.model.config, this.limits.cacheBytes, [...running, next].map(finalLength), promptTokens);
   }
 
   /** Nobody else takes part in reading a prompt, so what goes wrong there ends nobody else. */
@@ -282,7 +280,7 @@ function end({ output, reusedTokens, resolve }: Sequence, ended: Generation['end
   resolve({ tokens: output, ended, reusedTokens });
 }
 
-function forcedTokens({ forced, maxOutputTokens }: GenerationJob): readonly number[] {
+function forcedTokens({ forced, maxOutputTokens }: GenerationJob): number[] {
   return forced.slice(0, maxOutputTokens);
 }
 
