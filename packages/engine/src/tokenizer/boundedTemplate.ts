@@ -57,7 +57,7 @@ class CountingInterpreter extends Interpreter {
   private stepsOf(statement: Statement | undefined, size: number): number {
     if (statement === undefined) return 0;
     if (this.iterables.has(statement)) return size;
-    const reads = ['Identifier', 'MemberExpression'].includes(statement.type);
+    const reads = statement.type === 'Identifier' || statement.type === 'MemberExpression';
     return Math.floor(size / (reads ? READ_A_STEP : MADE_A_STEP));
   }
 
