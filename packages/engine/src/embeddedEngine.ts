@@ -51,7 +51,10 @@ export interface EmbeddedEngineOptions {
   readonly cacheFolder?: string;
   /** Bound on the keys and values kept for reuse, in bytes; by default 256 MiB, 0 keeps none. */
   readonly maxPrefixBytes?: number;
-  /** Bound on the memory of the adapters that are kept ready; by default 512 MiB. */
+  /**
+   * Bound on the memory of the adapters that are kept ready and of a batch's copies of them; requests wait until there is
+   * room. One adapter is used whatever its size. By default 512 MiB.
+   */
   readonly maxAdapterBytes?: number;
 }
 
@@ -77,10 +80,11 @@ export class EmbeddedEngine implements Engine {
   ) {
     const defaults = defaultLimits(model.config);
     this.adapters = new AdapterCache(model.config, options.maxAdapterBytes ?? DEFAULT_MAX_ADAPTER_BYTES);
-    this.generator = new Generator(model, options.maxBatch ?? DEFAULT_MAX_BATCH, {
+    const limits = {
       cacheBytes: options.maxCacheBytes ?? defaults.cacheBytes,
       prefixBytes: options.maxPrefixBytes ?? defaults.prefixBytes,
-    });
+    };
+    this.generator = new Generator(model, options.maxBatch ?? DEFAULT_MAX_BATCH, limits, this.adapters);
     this.scorer = new Scorer(model);
   }
 

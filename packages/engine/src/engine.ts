@@ -31,6 +31,7 @@ export interface TrainingSession {
    * that follow give the same numbers, to the last bit, as without the interruption.
    */
   snapshot(folder: string): Promise<void>;
+  /** Calls under way reject with `cancelled`, or end before it resolves. */
   close(): Promise<void>;
 }
 

@@ -3,7 +3,7 @@ import { readHeaderFrom, readTensorFrom, serializeSafetensors, type FloatTensor 
 import { EngineError } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
 import { allFinite } from '../finite.js';
-import { loraTensorSpecs, moduleTensorSpecs, type LoraTensorSpec } from '../model/weights.js';
+import { moduleTensorSpecs } from '../model/weights.js';
 import { CONFIG_FILE, WEIGHTS_FILE } from './contentHash.js';
 import { loraModules, scales, type LoraHyperparameters } from './loraModules.js';
 
@@ -28,31 +28,6 @@ function multiplied(data: Float32Array, factor: number): Float32Array {
   const product = new Float32Array(data.length);
   for (let index = 0; index < data.length; index += 1) product[index] = (data[index] ?? 0) * factor;
   return product;
-}
-
-/** Scaled matrices of every projection, all of one rank. */
-export interface UniformMatrices {
-  readonly rank: number;
-  readonly matrices: ReadonlyMap<string, FloatTensor>;
-}
-
-/** As `scaledMatrices`, with smaller ranks and projections that are not adapted filled up with zeros, which add nothing. */
-export function uniformMatrices(adapter: LoraAdapter, config: DecoderConfig): UniformMatrices {
-  const rank = Math.max(...loraModules(config, adapter).map((module) => module.rank));
-  const scaled = scaledMatrices(adapter);
-  const specs = loraTensorSpecs(config, rank);
-  return { rank, matrices: new Map(specs.map((spec) => [spec.name, filledUp(spec, scaled.get(spec.name))])) };
-}
-
-function filledUp({ shape }: LoraTensorSpec, tensor: FloatTensor | undefined): FloatTensor {
-  if (tensor?.shape.join() === shape.join()) return tensor;
-  const [height, width] = shape;
-  const data = new Float32Array(height * width);
-  const [rows = 0, columns = 0] = tensor?.shape ?? [];
-  for (let row = 0; row < rows; row += 1) {
-    data.set(tensor?.data.subarray(row * columns, (row + 1) * columns) ?? [], row * width);
-  }
-  return { shape, data };
 }
 
 /** The content of `adapter_model.safetensors`. */

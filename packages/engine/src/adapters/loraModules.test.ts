@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from 'fast-check';
 import { projectionName } from '../model/weights.js';
 import { TINY_CONFIG } from '../testing/fixtures.js';
 import { isPattern, loraModules, type LoraHyperparameters } from './loraModules.js';
@@ -65,4 +66,32 @@ void test('patterns that could take for ever are none', () => {
   }
   for (const text of ['', '(a+)+$', '.*', 'a|b', '[0-9]', 'a{1,9}', 'a\nb', '\\d', 'q_proj$'])
     assert.ok(!isPattern(text), text);
+});
+
+void test('patterns match as the regular expressions that PEFT makes of them, the first of many', () => {
+  const part = fc.constantFrom('layers', '0', '1', 'mlp', 'self_attn', 'q_proj', 'up_proj', 'model', 'q', '_proj', 'p');
+  const dot = fc.constantFrom('.', '\\.', '');
+  const pattern = fc
+    .tuple(
+      fc.constantFrom('', '^', '^model.layers.', '.', '\\.'),
+      fc.array(fc.tuple(part, dot), { maxLength: 4 }),
+      part,
+    )
+    .map(([start, middle, last]) => `${start}${middle.flat().join('')}${last}`);
+  fc.assert(
+    fc.property(fc.uniqueArray(pattern, { minLength: 1, maxLength: 12 }), (patterns) => {
+      assert.ok(patterns.every(isPattern));
+      const rankPattern = new Map(patterns.map((text, index) => [text, index + 5]));
+      const expected = loraModules(TINY_CONFIG, PLAIN).map(({ layer, projection }) => {
+        const name = projectionName(layer, projection);
+        const first = patterns.findIndex((text) => new RegExp(`^(?:.*\\.)?(?:${text})$`).test(name));
+        return first === -1 ? PLAIN.rank : first + 5;
+      });
+      assert.deepEqual(
+        modules({ rankPattern }).map(([, rank]) => rank),
+        expected,
+      );
+    }),
+    { numRuns: 2000 },
+  );
 });

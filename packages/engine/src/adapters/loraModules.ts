@@ -30,8 +30,9 @@ export function loraModules(config: DecoderConfig, lora: LoraHyperparameters): r
   const all = Array.from({ length: config.layers }, (_, layer) =>
     PROJECTIONS.map((projection) => ({ layer, projection, name: projectionName(layer, projection) })),
   ).flat();
+  const known = new Set(all.flatMap(({ name }) => ends(name)));
   for (const target of lora.targets ?? []) {
-    if (!all.some(({ name }) => endsWith(name, target))) {
+    if (!known.has(target)) {
       throw refused('target_modules', `names ${brief(target)}, which is no projection of this model`);
     }
   }
@@ -39,8 +40,9 @@ export function loraModules(config: DecoderConfig, lora: LoraHyperparameters): r
     if (layer >= config.layers) throw refused('layers_to_transform', `names layer ${layer} of ${config.layers}`);
   }
   const [rankOf, scaleOf] = [ranks(lora), scales(lora)];
+  const isTarget = targetMatcher(lora);
   const modules = all
-    .filter(({ name, layer }) => isAdapted(lora, name, layer))
+    .filter(({ name, layer }) => isTarget(name, layer))
     .map(({ layer, projection, name }) => ({ layer, projection, rank: rankOf(name), scale: scaleOf(name) }));
   if (modules.length === 0) throw refused('target_modules', 'names nothing in the layers of layers_to_transform');
   return modules;
@@ -61,22 +63,67 @@ function ranks(lora: LoraHyperparameters): (name: string) => number {
   return matcher(lora.rankPattern, lora.rank);
 }
 
-function isAdapted({ targets, layers }: LoraHyperparameters, name: string, layer: number): boolean {
-  const inLayer = layers === undefined || layers.includes(layer);
-  if (targets === undefined) return inLayer;
-  return targets.includes(name) || (inLayer && targets.some((target) => endsWith(name, target)));
+function targetMatcher(lora: LoraHyperparameters): (name: string, layer: number) => boolean {
+  const targets = lora.targets === undefined ? undefined : new Set(lora.targets);
+  const layers = lora.layers === undefined ? undefined : new Set(lora.layers);
+  return (name, layer) => {
+    const inLayer = layers?.has(layer) ?? true;
+    if (targets === undefined) return inLayer;
+    return targets.has(name) || (inLayer && ends(name).some((end) => targets.has(end)));
+  };
 }
 
-function endsWith(name: string, target: string): boolean {
-  return name === target || name.endsWith(`.${target}`);
+/** The name itself and what follows each of its dots, the longest first. */
+function ends(name: string): readonly string[] {
+  const parts = name.split('.');
+  return parts.map((_, index) => parts.slice(index).join('.'));
 }
 
-/** Compiles the patterns once: there may be thousands, for each of hundreds of modules. */
+/** A space stands for any character. */
+const ANY = 0x20;
+
+interface Pattern {
+  /** What it matches, a space standing for any character. */
+  readonly text: string;
+  /** Whether it matches whole names only. */
+  readonly whole: boolean;
+  /** Its place among the patterns. */
+  readonly index: number;
+  readonly value: number;
+}
+
+/**
+ * As `isPattern` leaves only letters, dots and any characters, a pattern matches ends of its own length: there may be
+ * thousands of patterns for each of thousands of modules, and regular expressions would take seconds.
+ */
 function matcher(patterns: ReadonlyMap<string, number> | undefined, otherwise: number): (name: string) => number {
-  const compiled = Array.from(patterns ?? [], ([pattern, value]) => {
-    return { expression: new RegExp(`^(?:.*\\.)?(?:${pattern})$`), value };
-  });
-  return (name) => compiled.find(({ expression }) => expression.test(name))?.value ?? otherwise;
+  const byLength = new Map<number, Pattern[]>();
+  for (const [index, [pattern, value]] of [...(patterns ?? [])].entries()) {
+    const text = pattern.replace(/^\^/, '').replace(/\\?\./g, (dot) => (dot === '.' ? ' ' : '.'));
+    const alike = byLength.get(text.length);
+    const entry = { text, whole: pattern.startsWith('^'), index, value };
+    if (alike === undefined) byLength.set(text.length, [entry]);
+    else alike.push(entry);
+  }
+  return (name) => {
+    let first: Pattern | undefined;
+    for (const end of ends(name)) {
+      const found = byLength
+        .get(end.length)
+        ?.find(({ text, whole }) => (!whole || end.length === name.length) && matches(text, end));
+      if (found !== undefined && (first === undefined || found.index < first.index)) first = found;
+    }
+    return first?.value ?? otherwise;
+  };
+}
+
+/** From behind, where the names of modules differ soonest. */
+function matches(text: string, end: string): boolean {
+  for (let index = text.length - 1; index >= 0; index -= 1) {
+    const character = text.charCodeAt(index);
+    if (character !== ANY && character !== end.charCodeAt(index)) return false;
+  }
+  return true;
 }
 
 function refused(field: string, reason: string): EngineError {

@@ -24,13 +24,13 @@ export async function openRegularFile(path: string, { code, file }: ErrorContext
   throw new EngineError(code, `${file} is not a file.`);
 }
 
-/** The first `size` bytes, or fewer; a file that has grown, or lies about its size as those of `/proc` do, is cut off. */
-async function readStart(handle: FileHandle, size: number): Promise<Uint8Array> {
-  const bytes = new Uint8Array(size);
+/** The bytes from `start` on, fewer than `length` where the file ends before. */
+export async function readUpTo(handle: FileHandle, start: number, length: number): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes = new Uint8Array(length);
   let done = 0;
-  while (done < size) {
+  while (done < length) {
     // One read call moves less than 2 GiB.
-    const { bytesRead } = await handle.read(bytes, done, Math.min(2 ** 30, size - done), done);
+    const { bytesRead } = await handle.read(bytes, done, Math.min(2 ** 30, length - done), start + done);
     if (bytesRead === 0) break;
     done += bytesRead;
   }
@@ -49,7 +49,8 @@ export async function readBoundedFile(
   try {
     const { size } = await handle.stat();
     if (size > maxBytes) throw new EngineError(code, `${file} has ${size} bytes; at most ${maxBytes} would fit.`);
-    return await readStart(handle, size);
+    // A file that has grown, or lies about its size as those of `/proc` do, is cut off.
+    return await readUpTo(handle, 0, size);
   } catch (cause) {
     if (cause instanceof EngineError) throw cause;
     throw new EngineError(code, `${file} cannot be read.`, { cause });

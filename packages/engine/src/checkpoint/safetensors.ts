@@ -5,6 +5,7 @@
  */
 import type { FileHandle } from 'node:fs/promises';
 import { EngineError, type EngineErrorCode } from '../engine.js';
+import { readUpTo } from './boundedFile.js';
 import { brief } from './brief.js';
 
 /** The reference implementation's limit. */
@@ -132,15 +133,8 @@ async function readBytes(
   length: number,
   context: ErrorContext,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const bytes = new Uint8Array(length);
-  // One read call moves less than 2 GiB.
-  const maxRead = 2 ** 30;
-  let done = 0;
-  while (done < length) {
-    const { bytesRead } = await file.read(bytes, done, Math.min(maxRead, length - done), start + done);
-    if (bytesRead === 0) throw damaged(context, 'it ended while it was read');
-    done += bytesRead;
-  }
+  const bytes = await readUpTo(file, start, length);
+  if (bytes.byteLength < length) throw damaged(context, 'it ended while it was read');
   return bytes;
 }
 

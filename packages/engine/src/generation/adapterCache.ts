@@ -1,5 +1,5 @@
 import { readAdapter } from '../adapters/adapterFolder.js';
-import { uniformMatrices } from '../adapters/loraAdapter.js';
+import { scaledMatrices } from '../adapters/loraAdapter.js';
 import type { FloatTensor } from '../checkpoint/safetensors.js';
 import type { DecoderConfig } from '../model/config.js';
 import type { AdapterReference } from '../types.js';
@@ -7,8 +7,7 @@ import type { AdapterReference } from '../types.js';
 /** An adapter ready for use: verified, and B multiplied by alpha / rank. */
 export interface LoadedAdapter {
   readonly contentHash: string;
-  readonly rank: number;
-  /** By `loraName`: A `[rank, in]`, B `[out, rank]`. */
+  /** By `loraName`: A `[rank, in]`, B `[out, rank]` of the projections that it adapts, each of its own rank. */
   readonly matrices: ReadonlyMap<string, FloatTensor>;
 }
 
@@ -21,11 +20,12 @@ export class AdapterCache {
   private readonly entries = new Map<string, { readonly adapter: LoadedAdapter; readonly bytes: number }>();
   private readonly loading = new Map<string, Promise<LoadedAdapter>>();
   private bytes = 0;
+  private stackBytes = 0;
 
   constructor(
     private readonly config: DecoderConfig,
-    /** Bound on the memory of the adapters kept; a single larger one is kept all the same. */
-    private readonly maxBytes: number,
+    /** Bound on the memory of the adapters kept and of the batches' stacks; a single larger one is kept all the same. */
+    readonly maxBytes: number,
     private readonly read: typeof readAdapter = readAdapter,
   ) {}
 
@@ -46,18 +46,28 @@ export class AdapterCache {
     return loading;
   }
 
+  /** The stacks of batches, see `RowAdapters`, take so many bytes of the bound from now on. */
+  resizeStacks(bytes: number): void {
+    this.stackBytes = bytes;
+    this.dropOldest();
+  }
+
   private async load(reference: AdapterReference): Promise<LoadedAdapter> {
     const adapter = await this.read(reference, this.config);
-    const { rank, matrices } = uniformMatrices(adapter, this.config);
-    const loaded = { contentHash: reference.contentHash, rank, matrices };
+    const matrices = scaledMatrices(adapter);
+    const loaded = { contentHash: reference.contentHash, matrices };
     const bytes = [...matrices.values()].reduce((sum, { data }) => sum + data.byteLength, 0);
     this.entries.set(reference.contentHash, { adapter: loaded, bytes });
     this.bytes += bytes;
-    for (const [hash, oldest] of this.entries) {
-      if (this.bytes <= this.maxBytes || this.entries.size === 1) break;
-      this.entries.delete(hash);
-      this.bytes -= oldest.bytes;
-    }
+    this.dropOldest();
     return loaded;
+  }
+
+  private dropOldest(): void {
+    for (const [hash, { bytes }] of this.entries) {
+      if (this.bytes + this.stackBytes <= this.maxBytes || this.entries.size === 1) break;
+      this.entries.delete(hash);
+      this.bytes -= bytes;
+    }
   }
 }

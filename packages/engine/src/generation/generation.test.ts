@@ -16,15 +16,18 @@ const user = (content: string): ChatPrompt => ({ messages: [{ role: 'user', cont
 
 interface Setting {
   readonly engine: EmbeddedEngine;
-  /** No adapter, and three adapters of unlike rank. */
+  /** No adapter, three adapters of unlike rank, and one of unlike ranks that leaves projections alone. */
   readonly adapters: readonly (AdapterReference | null)[];
 }
+
+const UNEVEN = { targets: ['q_proj', 'v_proj', 'down_proj'], rankPattern: new Map([['v_proj', 18]]) };
 
 async function withEngine(use: (setting: Setting) => Promise<void>): Promise<void> {
   await withRandomCheckpoint(async (folder, config) => {
     const adapters = await Promise.all(
       [2, 4, 7].map((rank) => writeRandomAdapter(join(folder, `adapter-${rank}`), config, rank, rank)),
     );
+    adapters.push(await writeRandomAdapter(join(folder, 'uneven'), config, 1, 3, UNEVEN));
     const engine = await EmbeddedEngine.open({ modelDir: join(folder, 'model'), threads: 1, maxBatch: 3 });
     try {
       await use({ engine, adapters: [null, ...adapters] });
@@ -136,6 +139,8 @@ test('a row’s logits are the same to the last bit alone and in any batch', asy
         const adapter = reference === null ? null : await adapters.get(reference);
         rows.push({ token: 5, cachedTokens: 3 + 60 * row, adapter });
       }
+      const uneven = await writeRandomAdapter(join(folder, 'uneven'), config, 1, 3, UNEVEN);
+      rows.push({ token: 5, cachedTokens: 243, adapter: await adapters.get(uneven) });
       const cache = new KvCache(config);
       const prompt = ({ cachedTokens }: DecodeRow): number[] =>
         Array.from({ length: cachedTokens }, (_, index) => (index * cachedTokens) % 384);
@@ -151,7 +156,7 @@ test('a row’s logits are the same to the last bit alone and in any batch', asy
         await prefill(single, 0, row);
         alone.push((await runner.decode(single, [row]))[0]!);
       }
-      for (const count of [2, 3, 4]) {
+      for (const count of [2, 3, 4, 5]) {
         for (const [slot, row] of rows.slice(0, count).entries()) await prefill(cache, slot, row);
         const together = await runner.decode(cache, rows.slice(0, count));
         assert.deepEqual(together, alone.slice(0, count), `${hiddenSize} wide, ${threads} threads, ${count} rows`);

@@ -2,10 +2,13 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { openCheckpoint } from '../checkpoint/checkpoint.js';
+import type { FloatTensor } from '../checkpoint/safetensors.js';
+import { EmbeddedEngine } from '../embeddedEngine.js';
 import { EngineError } from '../engine.js';
 import { weightFeeds } from '../model/inputs.js';
 import { createRandom } from '../random.js';
 import { withRandomCheckpoint, writeRandomAdapter } from '../testing/randomCheckpoint.js';
+import type { AdapterReference, ChatPrompt } from '../types.js';
 import { AdapterCache, type LoadedAdapter } from './adapterCache.js';
 import { Generator, type GenerationJob } from './generator.js';
 
@@ -69,17 +72,22 @@ test('what goes wrong in one sequence ends no other', async () => {
 test('a run that fails for all ends all of them but nobody who waits, and each may be repeated', async () => {
   await withGenerator(async ({ generator, adapter }) => {
     const expected = await generator.generate(job());
-    let looks = 0;
     // A fault injector: the adapter is readable for its own prompt, and not when it is stacked for a batch.
-    const unreadable: LoadedAdapter = {
-      ...adapter,
-      get matrices() {
-        looks += 1;
-        if (looks > adapter.matrices.size) throw new Error('injected');
-        return adapter.matrices;
+    let broken = false;
+    const tensor = ({ shape, data }: FloatTensor): FloatTensor => ({
+      shape,
+      get data() {
+        if (broken) throw new Error('injected');
+        return data;
       },
+    });
+    const matrices = new Map([...adapter.matrices].map(([name, matrix]) => [name, tensor(matrix)]));
+    const isComplete = (): boolean => {
+      broken = true;
+      return false;
     };
-    const shared = [generator.generate(job()), generator.generate(job({ adapter: unreadable }))];
+    const unreadable = { ...adapter, matrices };
+    const shared = [generator.generate(job()), generator.generate(job({ adapter: unreadable, isComplete }))];
     const waiting = generator.generate(job());
     const outcomes = await Promise.allSettled(shared);
     for (const outcome of outcomes) {
@@ -88,5 +96,24 @@ test('a run that fails for all ends all of them but nobody who waits, and each m
     }
     assert.deepEqual(await waiting, expected);
     assert.deepEqual(await generator.generate(job()), expected);
+  });
+});
+
+test('adapters that do not fit in memory together wait for each other, and give the same answers', async () => {
+  await withRandomCheckpoint(async (folder) => {
+    const { config } = await openCheckpoint(join(folder, 'model'));
+    const adapters: (AdapterReference | null)[] = [null];
+    for (const seed of [1, 2]) adapters.push(await writeRandomAdapter(join(folder, `a${seed}`), config, seed));
+    const answers: unknown[] = [];
+    for (const maxAdapterBytes of [2 ** 30, 1]) {
+      const engine = await EmbeddedEngine.open({ modelDir: join(folder, 'model'), threads: 1, maxAdapterBytes });
+      const prompt: ChatPrompt = { messages: [{ role: 'user', content: 'Who built it?' }] };
+      const requests = [...adapters, ...adapters].map((adapter) =>
+        engine.generate({ prompt, adapter, maxOutputTokens: 6, temperature: 0 }),
+      );
+      answers.push(await Promise.all(requests));
+      await engine.close();
+    }
+    assert.deepEqual(answers[1], answers[0]);
   });
 });

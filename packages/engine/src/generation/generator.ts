@@ -1,8 +1,9 @@
 import { EngineError } from '../engine.js';
 import type { Random } from '../random.js';
 import type { LoadedAdapter } from './adapterCache.js';
+import type { StackBudget } from './adapterFeeds.js';
 import { InferenceRunner, type LoadedModel } from './inferenceRunner.js';
-import { cacheBytes, defaultLimits, type KvLimits } from './kvBudget.js';
+import { defaultLimits, kvShares, roomBytesPerToken, type KvLimits, type KvShares } from './kvBudget.js';
 import { KvCache } from './kvCache.js';
 import { PrefixCache, prefixKeys } from './prefixCache.js';
 import { sample } from './sampler.js';
@@ -57,7 +58,7 @@ interface Sequence {
  * Continuous batching: running sequences advance together, one token a step, each with its own adapter; they join
  * and leave between steps. A prompt is read alone, in chunks, into a cache of its own, and joins when it is complete.
  * Reading and decoding take turns, so that a long prompt delays the others by a chunk at a time. Jobs begin in the order
- * of their arrival, each when its keys and values fit in memory at their greatest length, next to those in the works.
+ * of their arrival, each when its keys and values, at their greatest length, and the adapters fit in memory next to the others'.
  *
  * Sequence i of `running` occupies slot i of the cache.
  */
@@ -78,22 +79,28 @@ export class Generator {
     /** Sequences decoded together, at least 1. */
     private readonly maxBatch: number,
     private readonly limits: KvLimits = defaultLimits(model.config),
+    stackBudget?: StackBudget,
   ) {
     this.cache = new KvCache(model.config);
     this.staging = new KvCache(model.config);
     this.prefixes = new PrefixCache(limits.prefixBytes);
-    this.runner = new InferenceRunner(model);
+    this.runner = new InferenceRunner(model, stackBudget);
+  }
+
+  /** Bytes allocated for the keys and values of the sequences in the works; never above the limit. */
+  get cacheBytes(): number {
+    return (this.cache.tokens + this.staging.tokens) * roomBytesPerToken(this.model.config);
   }
 
   /** Rejects with `cancelled` at the next step after the signal aborts, at once with `memory_exceeded`. */
   generate(job: GenerationJob): Promise<Generation> {
     return new Promise((resolve, reject) => {
       if (this.closed) throw new EngineError('cancelled', 'the engine is closed');
-      if (!this.fits([job])) {
+      if (this.shares(job) === undefined) {
         const message = `${finalLength(job)} tokens of keys and values would pass the bound of ${this.limits.cacheBytes} bytes`;
         throw new EngineError('memory_exceeded', message);
       }
-      const output = job.forced.slice(0, job.maxOutputTokens);
+      const output = forcedTokens(job);
       this.waiting.push({ job, output, prefixKeys: keysOf(job), reusedTokens: 0, cachedTokens: 0, resolve, reject });
       this.loop ??= this.runLoop();
     });
@@ -133,14 +140,19 @@ export class Generator {
   private admit(): void {
     const [next] = this.waiting;
     if (next === undefined || this.running.length >= this.maxBatch) return;
-    if (!this.fits([...this.running, next].map(({ job }) => job))) return;
+    const running = this.running.map(({ job }) => job);
+    const shares = this.shares(next.job, running);
+    if (shares === undefined || !this.runner.admits([...running, next.job].map(({ adapter }) => adapter))) return;
+    // What earlier batches of other shapes have left beyond the shares is given back before anything grows.
+    this.cache.limit(shares.runningTokens, this.longest(), this.running.length);
+    this.staging.limit(shares.promptTokens, 0, 0);
     this.reading = this.waiting.shift();
   }
 
-  /** Whether these jobs fit in memory together, the last of them still to be read. */
-  private fits(jobs: readonly GenerationJob[]): boolean {
-    const promptTokens = jobs.at(-1)?.prompt.length ?? 0;
-    return cacheBytes(this.model.config, jobs.map(finalLength), promptTokens) <= this.limits.cacheBytes;
+  /** What a job that is still to be read and those that run may take together. */
+  private shares(next: GenerationJob, running: readonly GenerationJob[] = []): KvShares | undefined {
+    const promptTokens = next.prompt.length + forcedTokens(next).length;
+    return kvShares(this.model.config, this.limits.cacheBytes, [...running, next].map(finalLength), promptTokens);
   }
 
   /** Nobody else takes part in reading a prompt, so what goes wrong there ends nobody else. */
@@ -171,7 +183,8 @@ export class Generator {
     if (sequence.cachedTokens < given.length) return;
     this.reading = undefined;
     if (this.takeToken(sequence, logits)) return;
-    this.cache.reserve(this.longest(sequence), this.running.length + 1, this.running.length);
+    const longest = Math.max(sequence.cachedTokens, this.longest());
+    this.cache.reserve(longest, this.running.length + 1, this.running.length);
     this.cache.copy(this.staging, 0, this.running.length, sequence.cachedTokens);
     this.running.push(sequence);
   }
@@ -236,9 +249,9 @@ export class Generator {
     }
   }
 
-  /** Tokens in the cache of the longest sequence, if `newcomer` joins. */
-  private longest(newcomer: Sequence): number {
-    return Math.max(newcomer.cachedTokens, ...this.running.map((sequence) => sequence.cachedTokens));
+  /** Tokens in the cache of the longest running sequence. */
+  private longest(): number {
+    return Math.max(0, ...this.running.map((sequence) => sequence.cachedTokens));
   }
 
   private dropCancelled(): void {
@@ -265,6 +278,10 @@ export class Generator {
 
 function end({ output, reusedTokens, resolve }: Sequence, ended: Generation['ended']): void {
   resolve({ tokens: output, ended, reusedTokens });
+}
+
+function forcedTokens({ forced, maxOutputTokens }: GenerationJob): number[] {
+  return forced.slice(0, maxOutputTokens);
 }
 
 /** Forced tokens are left out: what is reused is part of the prompt. */

@@ -7,7 +7,7 @@ import { servingConstants, type QuantizedWeights } from '../model/servingWeights
 import { EMBEDDING } from '../model/weights.js';
 import { createSession } from '../onnx/session.js';
 import type { LoadedAdapter } from './adapterCache.js';
-import { RowAdapters } from './adapterFeeds.js';
+import { RowAdapters, type StackBudget } from './adapterFeeds.js';
 import type { KvCache } from './kvCache.js';
 
 /** A loaded model, as the sessions of generation and scoring share it. */
@@ -43,10 +43,18 @@ export class InferenceRunner {
   /** What the graph looks up: the embedding and the rotary tables. */
   private readonly tables: Feeds;
 
-  constructor(private readonly model: LoadedModel) {
-    this.rowAdapters = new RowAdapters(model.config);
+  constructor(
+    private readonly model: LoadedModel,
+    budget?: StackBudget,
+  ) {
+    this.rowAdapters = new RowAdapters(model.config, budget);
     const names = [EMBEDDING, ROPE_COS, ROPE_SIN];
     this.tables = Object.fromEntries(Object.entries(model.weights).filter(([name]) => names.includes(name)));
+  }
+
+  /** See `RowAdapters`. */
+  admits(adapters: readonly (LoadedAdapter | null)[]): boolean {
+    return this.rowAdapters.admits(adapters);
   }
 
   /**

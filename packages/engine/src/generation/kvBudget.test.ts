@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import fc from 'fast-check';
 import { openCheckpoint } from '../checkpoint/checkpoint.js';
 import { weightFeeds } from '../model/inputs.js';
 import { createRandom } from '../random.js';
@@ -69,4 +70,42 @@ test('by default one sequence that fills the context always fits', () => {
     const needed = cacheBytes(config, [config.contextLength], config.contextLength);
     assert.ok(needed <= defaultLimits(config).cacheBytes);
   }
+});
+
+test('whatever batches came before, what is allocated stays within the bound, and everybody gets an answer', async () => {
+  await withRandomCheckpoint(async (folder) => {
+    const { config, weights } = await openCheckpoint(join(folder, 'model'));
+    const model = { config, weights: weightFeeds(config, weights), threads: 1 };
+    // Room for one long sequence, or for four short ones.
+    const bound = cacheBytes(config, [256], 200);
+    const length = fc.record({ prompt: fc.integer({ min: 1, max: 200 }), output: fc.integer({ min: 1, max: 4 }) });
+    const waves = fc.array(fc.array(length, { minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 4 });
+    const shrinking = [[{ prompt: 200, output: 4 }], Array.from({ length: 4 }, () => ({ prompt: 60, output: 4 }))];
+    const growing = shrinking.toReversed();
+    await fc.assert(
+      fc.asyncProperty(waves, async (batches) => {
+        const generator = new Generator(model, 6, { cacheBytes: bound, prefixBytes: 0 });
+        const isComplete = (): boolean => {
+          assert.ok(generator.cacheBytes <= bound, `${generator.cacheBytes} of ${bound} bytes`);
+          return false;
+        };
+        for (const batch of batches) {
+          const results = await Promise.all(
+            batch.map(({ prompt, output }) => {
+              const tokens = Array.from({ length: prompt }, (_, index) => index % 50);
+              // What is forced is read with the prompt.
+              const forced = output === 4 ? [3, 5] : [];
+              return generator.generate(job({ prompt: tokens, forced, maxOutputTokens: output, isComplete }));
+            }),
+          );
+          assert.deepEqual(
+            results.map(({ tokens }) => tokens.length),
+            batch.map(({ output }) => output),
+          );
+        }
+        await generator.close();
+      }),
+      { numRuns: 20, examples: [[shrinking], [growing]] },
+    );
+  });
 });

@@ -16,11 +16,41 @@ export function defaultLimits(config: DecoderConfig): KvLimits {
   return { ...DEFAULT_LIMITS, cacheBytes: Math.max(DEFAULT_LIMITS.cacheBytes, largest) };
 }
 
+/** Bytes that room for one token takes at most: of a cache's buffers, two a layer, one is there twice while it is resized. */
+export function roomBytesPerToken(config: DecoderConfig): number {
+  return bytesPerToken(config) + bytesPerToken(config) / (2 * config.layers);
+}
+
 /**
  * Bytes of the caches when sequences of these lengths run together and a prompt of `promptTokens` is being read: every
  * slot is as long as the longest sequence, and the prompt is read in a cache of its own.
  */
 export function cacheBytes(config: DecoderConfig, lengths: readonly number[], promptTokens: number): number {
-  const tokens = lengths.length * slotCapacity(Math.max(1, ...lengths)) + slotCapacity(promptTokens);
-  return tokens * bytesPerToken(config);
+  return (slotTokens(lengths) + slotCapacity(promptTokens)) * roomBytesPerToken(config);
+}
+
+/** Tokens that the slots of sequences of these lengths have room for. */
+function slotTokens(lengths: readonly number[]): number {
+  return lengths.length * slotCapacity(Math.max(1, ...lengths));
+}
+
+/** What a batch may take of the bound: tokens in the slots of running sequences, and of the prompt being read. */
+export interface KvShares {
+  readonly runningTokens: number;
+  readonly promptTokens: number;
+}
+
+/**
+ * Shares of a bound of `maxBytes` under which sequences of these lengths can be run to their ends, the last of them once its
+ * prompt of `promptTokens` is read; `undefined` if they do not fit.
+ */
+export function kvShares(
+  config: DecoderConfig,
+  maxBytes: number,
+  lengths: readonly number[],
+  promptTokens: number,
+): KvShares | undefined {
+  const prompt = slotCapacity(promptTokens);
+  const runningTokens = Math.floor(maxBytes / roomBytesPerToken(config)) - prompt;
+  return slotTokens(lengths) <= runningTokens ? { runningTokens, promptTokens: prompt } : undefined;
 }

@@ -32,9 +32,10 @@ export function bytesPerToken({ layers, kvHeads, headDim }: DecoderConfig): numb
  */
 export class KvCache {
   /** Keys and values by turns, layer by layer. */
-  private buffers: readonly Float32Array[];
+  private readonly buffers: Float32Array[];
   private capacity: number;
   private slots: number;
+  private maxTokens = Infinity;
   private readonly feeds = new Map<number, Feeds>();
 
   constructor(private readonly config: DecoderConfig) {
@@ -43,27 +44,35 @@ export class KvCache {
     this.buffers = Array.from({ length: 2 * config.layers }, () => this.allocate(1, this.capacity));
   }
 
-  /** Room for `slots` sequences of `tokens` tokens; keeps what is in the first `used` slots, and may give room back. */
+  /** Tokens that there is room for, in all slots together. */
+  get tokens(): number {
+    return this.slots * this.capacity;
+  }
+
+  /**
+   * From now on there is room for at most `maxTokens` tokens in all slots together, as long as what `reserve` is asked
+   * for fits; what goes beyond is given back, but for the first `used` slots up to `tokens` tokens.
+   */
+  limit(maxTokens: number, tokens: number, used: number): void {
+    this.maxTokens = maxTokens;
+    if (this.tokens > maxTokens) this.reserve(tokens, Math.max(1, used), used);
+  }
+
+  /**
+   * Room for `slots` sequences of `tokens` tokens; keeps what is in the first `used` slots, and may give room back.
+   * Where the limit allows, there is more room than asked for, so that it need not be resized for each newcomer.
+   */
   reserve(tokens: number, slots: number, used = slots): void {
-    let capacity = slotCapacity(tokens);
-    const fits = capacity <= this.capacity && capacity * 2 > this.capacity;
-    if (fits && slots <= this.slots) return;
-    if (fits) capacity = this.capacity;
-    const count = 2 ** Math.ceil(Math.log2(slots));
-    const width = this.config.headDim;
-    const kept = Math.min(capacity, this.capacity) * width;
-    // Buffer by buffer, so that the old and the new are never in memory together as a whole.
-    this.buffers = this.buffers.map((old) => {
-      const resized = this.allocate(count, capacity);
-      for (let row = 0; row < used * this.config.kvHeads; row += 1) {
-        const start = row * this.capacity * width;
-        resized.set(old.subarray(start, start + kept), row * capacity * width);
-      }
-      return resized;
-    });
-    this.capacity = capacity;
-    this.slots = count;
-    this.feeds.clear();
+    const needed = slotCapacity(tokens);
+    const fits = needed <= this.capacity && needed * 2 > this.capacity;
+    const capacity = fits ? this.capacity : needed;
+    const shapes = [
+      ...(fits && slots <= this.slots ? [{ slots: this.slots, capacity }] : []),
+      { slots: 2 ** Math.ceil(Math.log2(slots)), capacity },
+      { slots, capacity: needed },
+    ];
+    const shape = shapes.find((one) => one.slots * one.capacity <= this.maxTokens) ?? { slots, capacity: needed };
+    if (shape.slots !== this.slots || shape.capacity !== this.capacity) this.resize(shape.slots, shape.capacity, used);
   }
 
   /** Copies the first `tokens` tokens of a sequence out of a slot of `source`, which may be this cache. */
@@ -107,6 +116,23 @@ export class KvCache {
       this.feeds.set(count, view);
     }
     return view;
+  }
+
+  private resize(slots: number, capacity: number, used: number): void {
+    const width = this.config.headDim;
+    const kept = Math.min(capacity, this.capacity) * width;
+    this.feeds.clear();
+    // Each takes the place of its old one at once, so that the old and the new are never in memory together as a whole.
+    for (const [index, old] of this.buffers.entries()) {
+      const resized = this.allocate(slots, capacity);
+      for (let row = 0; row < used * this.config.kvHeads; row += 1) {
+        const start = row * this.capacity * width;
+        resized.set(old.subarray(start, start + kept), row * capacity * width);
+      }
+      this.buffers[index] = resized;
+    }
+    this.capacity = capacity;
+    this.slots = slots;
   }
 
   private allocate(slots: number, capacity: number): Float32Array {

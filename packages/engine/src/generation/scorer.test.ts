@@ -17,7 +17,7 @@ async function withModel(use: (model: LoadedModel, adapter: LoadedAdapter) => Pr
     const { config, weights } = await openCheckpoint(join(folder, 'model'));
     const reference = await writeRandomAdapter(join(folder, 'adapter'), config, 1);
     const adapter = await readAdapter(reference, config);
-    const loaded = { contentHash: reference.contentHash, rank: adapter.rank, matrices: scaledMatrices(adapter) };
+    const loaded = { contentHash: reference.contentHash, matrices: scaledMatrices(adapter) };
     await use({ config, weights: weightFeeds(config, weights), threads: 1 }, loaded);
   });
 }
@@ -95,5 +95,18 @@ test('impossible requests are refused', async () => {
     await refuses({ ...fine, targetStart: 3 }, 0, 'invalid_request', /targetStart/);
     await refuses(fine, 385, 'invalid_request', /topK/);
     await refuses({ ...fine, tokens: new Array<number>(513).fill(1) }, 0, 'context_length_exceeded', /513 tokens/);
+  });
+});
+
+test('closing cancels what is under way before anything is freed', async () => {
+  await withModel(async (model, adapter) => {
+    for (let turns = 0; turns < 5; turns += 1) {
+      const scorer = new Scorer(model, { runTokens: 200, runLogits: 2 ** 25 });
+      const scoring = scorer.score(randomSequences(24), adapter, 0);
+      const ended = assert.rejects(scoring, { name: 'EngineError', code: 'cancelled' });
+      for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+      await scorer.close();
+      await ended;
+    }
   });
 });

@@ -1,4 +1,5 @@
 import { Tensor, type InferenceSession } from 'onnxruntime-node';
+import { CallGate } from '../callGate.js';
 import { EngineError } from '../engine.js';
 import { buildScoreGraph } from '../model/scoreGraph.js';
 import { createSession } from '../onnx/session.js';
@@ -33,6 +34,7 @@ interface PlaceScore {
 /** Probabilities of given tokens under a model, with one adapter or none. */
 export class Scorer {
   private readonly sessions = new Map<boolean, InferenceSession>();
+  private readonly gate = new CallGate();
 
   constructor(
     private readonly model: LoadedModel,
@@ -54,19 +56,23 @@ export class Scorer {
       throw new EngineError('invalid_request', `topK must be from 0 to ${this.model.config.vocabularySize}`);
     }
     sequences.forEach((sequence, index) => this.checkSequence(sequence, `sequences[${index}]`));
-    const scores: PlaceScore[][] = sequences.map(() => []);
-    for (const places of this.planRuns(sequences)) {
-      if (signal?.aborted === true) throw new EngineError('cancelled', 'scoring cancelled');
-      const results = await this.run(sequences, places, adapter, Math.max(1, topK));
-      places.forEach(({ sequence }, row) => {
-        const result = results[row];
-        if (result !== undefined) scores[sequence]?.push(result);
-      });
-    }
-    return sequences.map((sequence, index) => summarise(sequence, scores[index] ?? [], topK));
+    return this.gate.run(signal === undefined ? {} : { signal }, async (options) => {
+      const scores: PlaceScore[][] = sequences.map(() => []);
+      for (const places of this.planRuns(sequences)) {
+        if (options.signal.aborted) throw new EngineError('cancelled', 'scoring cancelled');
+        const results = await this.run(sequences, places, adapter, Math.max(1, topK));
+        places.forEach(({ sequence }, row) => {
+          const result = results[row];
+          if (result !== undefined) scores[sequence]?.push(result);
+        });
+      }
+      return sequences.map((sequence, index) => summarise(sequence, scores[index] ?? [], topK));
+    });
   }
 
+  /** Cancels what is under way. */
   async close(): Promise<void> {
+    await this.gate.close();
     const sessions = [...this.sessions.values()];
     this.sessions.clear();
     for (const session of sessions) await session.release();
@@ -138,7 +144,7 @@ export class Scorer {
     const results = await session.run(
       {
         ...this.model.weights,
-        ...(adapter === null ? {} : sharedAdapterFeeds(adapter)),
+        ...(adapter === null ? {} : sharedAdapterFeeds(adapter, this.model.config)),
         ids: new Tensor('int64', ids, [rows.length, length]),
         positions: new Tensor('int64', BigInt64Array.from(positions), [places.length]),
         targets: new Tensor('int64', BigInt64Array.from(targets), [places.length]),

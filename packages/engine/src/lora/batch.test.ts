@@ -60,6 +60,25 @@ void test('a batch beyond the size of a run is split by length', () => {
   );
 });
 
+void test('a run has logits within the bound, also for one long example', () => {
+  const vast = { ...TINY_CONFIG, vocabularySize: 2 ** 21, contextLength: 256 };
+  const tokens = Array.from({ length: 201 }, (_, index) => index);
+  const softTargets = Array.from({ length: 200 }, (_, index) => ({ ids: [index], logprobs: [0] }));
+  const { runs, tokens: total } = buildBatch(
+    [{ sequence: { tokens, targetStart: 1 }, weight: 3, softTargets }, EXAMPLE],
+    vast,
+  );
+  assert.equal(total, 205);
+  assert.ok(runs.length > 1 && runs.every((run) => run.targets * vast.vocabularySize <= 2 ** 25));
+  const targets = runs.flatMap((run) => numbers(run, 'target.ids'));
+  assert.deepEqual(
+    targets.toSorted((a, b) => a - b),
+    [...tokens.slice(0, 200), 3, 4].sort((a, b) => a - b),
+  );
+  const weight = runs.flatMap((run) => numbers(run, 'weights')).reduce((sum, value) => sum + value, 0);
+  assert.ok(Math.abs(weight - 1) < 1e-6, `${weight}`);
+});
+
 const INVALID: readonly (readonly [string, readonly TrainingExample[], RegExp, string])[] = [
   ['no examples', [], /^batch /, 'invalid_request'],
   ['weights that sum to zero', [{ ...EXAMPLE, weight: 0 }], /^batch /, 'invalid_request'],

@@ -8,7 +8,7 @@ import { packRows, type PackedRows } from './packing.js';
 
 /** Tokens of one run without padding; beyond this a larger matrix gains no speed and only takes memory. */
 const MAX_RUN_TOKENS = 2048;
-/** Numbers in one matrix `[supervised rows, vocabulary]`, of which a run holds about four. */
+/** Numbers in one matrix `[supervised rows, vocabulary]`, of which a run holds about four; at least one row. */
 const MAX_RUN_LOGITS = 2 ** 25;
 
 /** What one run of the training graph computes. */
@@ -26,26 +26,53 @@ export interface TrainingRun {
 export interface TrainingBatch {
   /** One or more runs, whose losses and gradients add up to those of the batch. */
   readonly runs: readonly TrainingRun[];
-  /** Tokens without padding. */
+  /** Tokens of the examples, without padding. */
   readonly tokens: number;
 }
 
 /**
+ * An example with more targets than a run may have is computed in pieces, which share its weight.
+ *
  * The loss of the batch is `Σ weight · mean target loss / Σ weight` over its examples.
  * @throws EngineError `invalid_request` or `context_length_exceeded`, naming the example and its field.
  */
-export function buildBatch(examples: readonly TrainingExample[], config: DecoderConfig): TrainingBatch {
+export function buildBatch(
+  examples: readonly TrainingExample[],
+  config: DecoderConfig,
+  maxRunLogits = MAX_RUN_LOGITS,
+): TrainingBatch {
   for (const [index, example] of examples.entries()) checkExample(example, `batch[${index}]`, config);
   const weightSum = examples.reduce((sum, { weight }) => sum + weight, 0);
   if (!(weightSum > 0)) throw invalid('batch', 'needs an example with a positive weight');
+  const maxTargets = Math.max(1, Math.floor(maxRunLogits / config.vocabularySize));
+  const pieces = examples.flatMap((example) => splitTargets(example, maxTargets));
   return {
-    runs: splitIntoRuns(examples, config).map((run) => layOut(run, weightSum, config)),
+    runs: splitIntoRuns(pieces, maxTargets).map((run) => layOut(run, weightSum, config)),
     tokens: examples.reduce((sum, { sequence }) => sum + sequence.tokens.length, 0),
   };
 }
 
+/**
+ * Pieces of at most `maxTargets` targets, whose losses and gradients add up to the example's. As no token sees those after
+ * it, a piece ends with its last target.
+ */
+function splitTargets(example: TrainingExample, maxTargets: number): readonly TrainingExample[] {
+  const targets = targetCount(example);
+  if (targets <= maxTargets) return [example];
+  const { tokens, targetStart } = example.sequence;
+  return Array.from({ length: Math.ceil(targets / maxTargets) }, (_, index) => {
+    const from = index * maxTargets;
+    const to = Math.min(targets, from + maxTargets);
+    return {
+      sequence: { tokens: tokens.slice(0, targetStart + to), targetStart: targetStart + from },
+      weight: (example.weight * (to - from)) / targets,
+      ...(example.softTargets === undefined ? {} : { softTargets: example.softTargets.slice(from, to) }),
+    };
+  });
+}
+
 /** Examples of like length go together, so that little is spent on padding. */
-function splitIntoRuns(examples: readonly TrainingExample[], config: DecoderConfig): TrainingExample[][] {
+function splitIntoRuns(examples: readonly TrainingExample[], maxTargets: number): TrainingExample[][] {
   const byLength = [...examples].sort((a, b) => b.sequence.tokens.length - a.sequence.tokens.length);
   const runs: TrainingExample[][] = [];
   let run: TrainingExample[] = [];
@@ -54,7 +81,7 @@ function splitIntoRuns(examples: readonly TrainingExample[], config: DecoderConf
   for (const example of byLength) {
     tokens += example.sequence.tokens.length;
     targets += targetCount(example);
-    if (run.length > 0 && (tokens > MAX_RUN_TOKENS || targets * config.vocabularySize > MAX_RUN_LOGITS)) {
+    if (run.length > 0 && (tokens > MAX_RUN_TOKENS || targets > maxTargets)) {
       runs.push(run);
       run = [];
       tokens = example.sequence.tokens.length;

@@ -142,3 +142,27 @@ function abortedAfter(reads: number): AbortSignal {
   let count = 0;
   return Object.defineProperty(new AbortController().signal, 'aborted', { get: () => count++ >= reads });
 }
+
+void test('an example in pieces has the loss and gradients that it has whole', async () => {
+  const inputs = deepInputs(DEEP_LORA);
+  const example: TrainingExample = {
+    ...EXAMPLES[0]!,
+    softTargets: [1, 5, 9, 2, 6, 5, 3].map((id) => ({ ids: [id, id + 20], logprobs: [-0.5, -1] })),
+  };
+  const batch = [example, EXAMPLES[1]!];
+  const [run, ...others] = buildBatch(batch, DEEP).runs;
+  assert.deepEqual(others, []);
+  const whole = await compute(new WholeGradientRunner(inputs), inputs, run!);
+  const { runs } = buildBatch(batch, DEEP, 3 * DEEP.vocabularySize);
+  assert.ok(runs.length >= 3);
+  const sum = new Float32Array(whole.gradients.values.length);
+  let loss = 0;
+  for (const piece of runs) {
+    const part = await compute(new LayerwiseGradientRunner(inputs), inputs, piece);
+    loss += part.loss;
+    part.gradients.values.forEach((value, index) => (sum[index]! += value));
+  }
+  assert.ok(Math.abs(loss - whole.loss) <= 1e-6 * whole.loss);
+  const error = relativeError(sum, whole.gradients.values);
+  assert.ok(error <= 1e-5, `relative error ${error}`);
+});

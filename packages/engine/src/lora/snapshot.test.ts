@@ -26,7 +26,7 @@ void test('what is written is read back unchanged', async (t) => {
 });
 
 const DAMAGED: readonly (readonly [string, Readonly<Record<string, unknown>>, RegExp])[] = [
-  ['another model', { model: 'other' }, /training\.json: model is other, not base/],
+  ['another model', { model: 'other' }, /training\.json: model is "other", not "base"/],
   ['another format', { format: 2 }, /training\.json: format must be 1/],
   ['another adapter', { adapter_hash: 'sha256:0' }, /contentHash/],
   ['no hash', { adapter_hash: 3 }, /training\.json: adapter_hash/],
@@ -47,6 +47,17 @@ for (const [name, changes, message] of DAMAGED) {
     await assert.rejects(readSnapshot(folder, TINY_CONFIG, 'base'), { code: 'adapter_invalid', message });
   });
 }
+
+void test('refused: a model that is a list too deep to be shown', async (t) => {
+  const folder = await written(t);
+  const file = path.join(folder, 'training.json');
+  const deep = '['.repeat(20_000) + ']'.repeat(20_000);
+  await writeFile(file, (await readFile(file, 'utf8')).replace('"model": "base"', `"model": ${deep}`));
+  await assert.rejects(readSnapshot(folder, TINY_CONFIG, 'base'), {
+    code: 'adapter_invalid',
+    message: /training\.json: model is \[\.\.\.\], not "base"/,
+  });
+});
 
 void test('refused: moments of another size, cut short or missing, and a state that is no JSON', async (t) => {
   const folder = await written(t);

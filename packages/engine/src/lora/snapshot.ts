@@ -9,6 +9,7 @@ import { CONFIG_FILE, contentHash, WEIGHTS_FILE } from '../adapters/contentHash.
 import { readBounded, writeFolder } from '../adapters/folders.js';
 import { serializeMatrices, type LoraAdapter } from '../adapters/loraAdapter.js';
 import { serializePeftConfig } from '../adapters/peftConfig.js';
+import { brief } from '../checkpoint/brief.js';
 import { readHeaderFrom, readTensorFrom, serializeSafetensors } from '../checkpoint/safetensors.js';
 import { EngineError } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
@@ -63,7 +64,7 @@ export async function readSnapshot(
   model: string | null,
 ): Promise<TrainingSnapshot> {
   const state = parseState(await readBounded(path.join(folder, STATE_FILE), MAX_STATE_BYTES));
-  if (state.model !== model) throw refused(STATE_FILE, `model is ${String(state.model)}, not ${String(model)}`);
+  if (state.model !== model) throw refused(STATE_FILE, `model is ${brief(state.model)}, not ${brief(model)}`);
   const adapter = await readAdapter({ folder, contentHash: state.adapterHash }, config);
   const size = [...adapter.matrices.values()].reduce((sum, { data }) => sum + data.length, 0);
   const limit = 2 * size * Float32Array.BYTES_PER_ELEMENT + MAX_MOMENTS_HEADER_BYTES;

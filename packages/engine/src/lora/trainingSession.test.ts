@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
 import { readAdapter } from '../adapters/adapterFolder.js';
+import { EngineError } from '../engine.js';
 import type { LoraAdapter } from '../adapters/loraAdapter.js';
 import { weightFeeds } from '../model/inputs.js';
 import { randomWeights, relativeError, temporaryFolder, TINY_CONFIG } from '../testing/fixtures.js';
@@ -108,6 +109,34 @@ void test('with little memory the layers are trained one by one, to the same ada
     await session.close();
   }
   assert.ok(relativeError(adapters[1]!, adapters[0]!) <= 1e-3);
+});
+
+void test('closing during a call ends it with a typed error, and frees nothing that it uses', async (t) => {
+  const folder = await temporaryFolder(t);
+  for (const maxActivationBytes of [Infinity, 0]) {
+    // From the very beginning of the call to the middle of its runs.
+    for (let turns = 0; turns < 8; turns += 1) {
+      const session = await openTrainingSession(MODEL, { ...FRESH, maxActivationBytes });
+      const calls = [session.step(EXAMPLES, 0.02), session.evaluate(EXAMPLES)];
+      const saving = session.save(path.join(folder, `${maxActivationBytes}-${turns}`));
+      const ended = Promise.allSettled(calls);
+      for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+      let closed = false;
+      const closing = session.close().then(() => (closed = true));
+      for (const call of calls) void call.catch(() => undefined).finally(() => assert.equal(closed, false));
+      for (const outcome of await ended) {
+        if (outcome.status === 'fulfilled') assert.ok(outcome.value.loss > 0);
+        else
+          assert.ok(
+            outcome.reason instanceof EngineError && outcome.reason.code === 'cancelled',
+            String(outcome.reason),
+          );
+        if (turns === 0) assert.equal(outcome.status, 'rejected');
+      }
+      await closing;
+      assert.ok((await readAdapter(await saving, TINY_CONFIG)).rank > 0);
+    }
+  }
 });
 
 void test('cancelling, closing and wrong options are told apart', async () => {

@@ -3,6 +3,7 @@ import { Tensor } from 'onnxruntime-node';
 import { readAdapter, writeAdapter } from '../adapters/adapterFolder.js';
 import { loraModules, type LoraHyperparameters } from '../adapters/loraModules.js';
 import { MAX_RANK } from '../adapters/peftConfig.js';
+import { CallGate } from '../callGate.js';
 import { EngineError, type CallOptions, type TrainingSession } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
 import type { Feeds } from '../model/inputs.js';
@@ -11,7 +12,7 @@ import type { AdapterReference, ResumeOptions, StepResult, TrainingExample, Trai
 import { activationBytes, DEFAULT_MAX_ACTIVATION_BYTES } from './activations.js';
 import { AdamW, euclideanNorm } from './adamW.js';
 import { buildBatch, type TrainingBatch } from './batch.js';
-import { WholeGradientRunner, type GradientRunner } from './gradientRunner.js';
+import { throwIfCancelled, WholeGradientRunner, type GradientRunner } from './gradientRunner.js';
 import { LayerwiseGradientRunner } from './layerwiseRunner.js';
 import { copyMatrices, FlatMatrices, freshMatrices, toAdapter } from './parameters.js';
 import { readSnapshot, writeSnapshot } from './snapshot.js';
@@ -65,7 +66,7 @@ class OnnxTrainingSession implements TrainingSession {
   private readonly gradients: FlatMatrices;
   private readonly whole: GradientRunner;
   private readonly layerwise: GradientRunner;
-  private closed = false;
+  private readonly gate = new CallGate();
 
   constructor(
     private readonly model: TrainingModel,
@@ -82,45 +83,55 @@ class OnnxTrainingSession implements TrainingSession {
     this.layerwise = new LayerwiseGradientRunner(inputs);
   }
 
-  async step(batch: readonly TrainingExample[], learningRate: number, options: CallOptions = {}): Promise<StepResult> {
-    this.checkOpen();
-    if (!Number.isFinite(learningRate) || learningRate < 0) {
-      throw new EngineError('invalid_request', 'learningRate must not be negative.');
-    }
-    const { runs, tokens } = buildBatch(batch, this.model.config);
-    const loss = await this.computeGradients(runs, options);
-    const gradientNorm = euclideanNorm(this.gradients.values);
-    if (!Number.isFinite(loss) || !Number.isFinite(gradientNorm)) {
-      throw new EngineError('internal', 'The loss or its gradient is not finite; the weights are unchanged.');
-    }
-    this.optimizer.step(this.gradients.values, gradientNorm, learningRate);
-    return { loss, tokens, gradientNorm };
+  step(batch: readonly TrainingExample[], learningRate: number, options: CallOptions = {}): Promise<StepResult> {
+    return this.call(options, async (callOptions) => {
+      if (!Number.isFinite(learningRate) || learningRate < 0) {
+        throw new EngineError('invalid_request', 'learningRate must not be negative.');
+      }
+      const { runs, tokens } = buildBatch(batch, this.model.config);
+      const loss = await this.computeGradients(runs, callOptions);
+      const gradientNorm = euclideanNorm(this.gradients.values);
+      if (!Number.isFinite(loss) || !Number.isFinite(gradientNorm)) {
+        throw new EngineError('internal', 'The loss or its gradient is not finite; the weights are unchanged.');
+      }
+      throwIfCancelled(callOptions);
+      this.optimizer.step(this.gradients.values, gradientNorm, learningRate);
+      return { loss, tokens, gradientNorm };
+    });
   }
 
-  async evaluate(batch: readonly TrainingExample[], options: CallOptions = {}): Promise<StepResult> {
-    this.checkOpen();
-    const { runs, tokens } = buildBatch(batch, this.model.config);
-    let loss = 0;
-    for (const run of runs) loss += await this.whole.run(run, {}, options);
-    return { loss, tokens, gradientNorm: 0 };
+  evaluate(batch: readonly TrainingExample[], options: CallOptions = {}): Promise<StepResult> {
+    return this.call(options, async (callOptions) => {
+      const { runs, tokens } = buildBatch(batch, this.model.config);
+      let loss = 0;
+      for (const run of runs) loss += await this.whole.run(run, {}, callOptions);
+      return { loss, tokens, gradientNorm: 0 };
+    });
   }
 
-  async save(folder: string): Promise<AdapterReference & { readonly sizeBytes: number }> {
-    this.checkOpen();
-    return writeAdapter(folder, toAdapter(this.matrices, this.hyperparameters), this.model.name);
+  save(folder: string): Promise<AdapterReference & { readonly sizeBytes: number }> {
+    const { model, matrices, hyperparameters } = this;
+    return this.call({}, () => writeAdapter(folder, toAdapter(matrices, hyperparameters), model.name));
   }
 
-  async snapshot(folder: string): Promise<void> {
-    this.checkOpen();
-    const { state: optimizer, options } = this.optimizer;
-    const adapter = toAdapter(this.matrices, this.hyperparameters);
-    await writeSnapshot(folder, { adapter, optimizer, options }, this.model.name);
+  snapshot(folder: string): Promise<void> {
+    return this.call({}, () => {
+      const { state: optimizer, options } = this.optimizer;
+      const adapter = toAdapter(this.matrices, this.hyperparameters);
+      return writeSnapshot(folder, { adapter, optimizer, options }, this.model.name);
+    });
   }
 
+  /** A step under way rejects with `cancelled`, its weights unchanged; what is being written is written to its end. */
   async close(): Promise<void> {
-    this.closed = true;
+    await this.gate.close();
     await this.whole.close();
     await this.layerwise.close();
+  }
+
+  private async call<T>(options: CallOptions, call: (options: CallOptions) => Promise<T>): Promise<T> {
+    if (this.gate.closed) throw new EngineError('invalid_request', 'The training session is closed.');
+    return this.gate.run(options, call);
   }
 
   /** Fills `gradients` with the batch's gradient and returns its loss. */
@@ -138,10 +149,6 @@ class OnnxTrainingSession implements TrainingSession {
       addTo(sum, target.values);
     }
     return loss;
-  }
-
-  private checkOpen(): void {
-    if (this.closed) throw new EngineError('invalid_request', 'The training session is closed.');
   }
 }
 

@@ -138,8 +138,9 @@ export class CachedOperations implements DecoderOperations<string> {
    */
   private loraTerm(x: string, layer: number, projection: Projection): string {
     const [out, width] = projectionShape(this.config, projection);
-    const a = this.graph.input(loraName(layer, projection, 'A'), 'float32', [1, 'N', 'R', width]);
-    const b = this.graph.input(loraName(layer, projection, 'B'), 'float32', [1, 1, 'N', out, 'R']);
+    const rank = `${projectionName(layer, projection)}.rank`;
+    const a = this.graph.input(loraName(layer, projection, 'A'), 'float32', [1, 'N', rank, width]);
+    const b = this.graph.input(loraName(layer, projection, 'B'), 'float32', [1, 1, 'N', out, rank]);
     const transposed = { transB: { int: 1 } };
     const low = this.graph.microsoftNode('FusedMatMul', [x, a], transposed);
     const term = this.graph.microsoftNode('FusedMatMul', [low, b], transposed);

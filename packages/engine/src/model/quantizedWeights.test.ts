@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { EmbeddedEngine } from '../embeddedEngine.js';
@@ -37,11 +38,44 @@ test('what was made is read again; what is damaged, or of another checkpoint, is
   assert.notDeepEqual(await readFile(join(folder, 'sha256-4567.q8.v1')), bytes);
 });
 
-test('a folder that cannot be written costs no model', async (t) => {
+test('a folder that cannot be written costs no model, and is reported', async (t) => {
   const folder = await temporaryFolder(t);
   await writeFile(join(folder, 'file'), '');
+  const warned = once(process, 'warning');
   const made = await loadQuantizedWeights(source, 'q4', join(folder, 'file'));
+  const [{ message }] = (await warned) as [Error];
+  assert.match(message, /quantised weights .* cannot be kept: .*file/);
   assert.deepEqual(made, await loadQuantizedWeights(source, 'q4', undefined));
+});
+
+test('what a writer that died has left is removed, what may still be written is not', async (t) => {
+  const folder = await temporaryFolder(t);
+  const [old, fresh, foreign] = ['a.q8.v1.partial-0123', 'a.q8.v1.partial-4567', 'b.txt'];
+  for (const name of [old, fresh, foreign]) await writeFile(join(folder, name), '');
+  const yesterday = new Date(Date.now() - 24 * 60 * 60_000);
+  for (const name of [old, foreign]) await utimes(join(folder, name), yesterday, yesterday);
+  await loadQuantizedWeights(source, 'q8', folder);
+  assert.deepEqual((await readdir(folder)).sort(), [fresh, foreign, 'sha256-0123.q8.v1'].sort());
+  await utimes(join(folder, fresh), yesterday, yesterday);
+  await loadQuantizedWeights(source, 'q8', folder);
+  assert.deepEqual((await readdir(folder)).sort(), [foreign, 'sha256-0123.q8.v1'].sort());
+});
+
+test('weights that are not finite are refused by the name of their tensor', async (t) => {
+  const name = 'model.layers.1.mlp.down_proj.weight';
+  const folder = await temporaryFolder(t);
+  for (const value of [NaN, Infinity, -Infinity]) {
+    const { shape, data } = source.weights.get(name)!;
+    const weights = new Map(source.weights).set(name, { shape, data: data.with(5, value) });
+    for (const format of ['q8', 'q4'] as const) {
+      await assert.rejects(loadQuantizedWeights({ ...source, weights }, format, folder), {
+        name: 'EngineError',
+        code: 'checkpoint_invalid',
+        message: /^model\.layers\.1\.mlp\.down_proj\.weight holds .* not finite/,
+      });
+    }
+  }
+  assert.deepEqual(await readdir(folder), []);
 });
 
 test('the loss with 8 bits is within 0.02 nats a token of that with float32, with 4 bits within 0.2', async () => {

@@ -1,7 +1,10 @@
 /** The matrices of a model in blocks, made once and kept in a file. */
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdir, open, rename, rm, type FileHandle } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { readUpTo } from '../checkpoint/boundedFile.js';
+import { EngineError } from '../engine.js';
+import { allFinite } from '../finite.js';
 import type { DecoderConfig } from './config.js';
 import { packedSizes, quantize, type QuantizedFormat } from './quantization.js';
 import { constantName, type ConstantBytes, type QuantizedWeights } from './servingWeights.js';
@@ -10,8 +13,9 @@ import { decoderWeightShapes, EMBEDDING, headName, type DecoderWeights } from '.
 /** Changes with everything that changes the bytes. */
 const FILE_VERSION = 1;
 const DIGEST_BYTES = 32;
-/** One call moves less than 2 GiB. */
-const MAX_TRANSFER_BYTES = 2 ** 30;
+/** In the names of files that are being written. */
+const PARTIAL = '.partial-';
+const LEFTOVER_AGE_MS = 60 * 60_000;
 
 interface Source {
   readonly config: DecoderConfig;
@@ -22,7 +26,9 @@ interface Source {
 
 /**
  * The quantised weights of a checkpoint: out of `folder` if they are there and whole, otherwise made, and kept there for
- * the next time. With no folder they are made every time. A folder that cannot be written costs time, not the model.
+ * the next time. With no folder they are made every time. A folder that cannot be written costs time, not the model, and a
+ * warning of the process.
+ * @throws EngineError `checkpoint_invalid` naming a tensor that holds a number which is not finite.
  */
 export async function loadQuantizedWeights(
   source: Source,
@@ -31,12 +37,22 @@ export async function loadQuantizedWeights(
 ): Promise<QuantizedWeights> {
   if (folder === undefined) return { format, constants: quantizeWeights(source, format) };
   const file = path.join(folder, `${source.contentHash.replace(':', '-')}.${format}.v${FILE_VERSION}`);
+  await orWarn(removeLeftovers(folder));
   const kept = await readConstants(file, source, format);
   if (kept !== undefined) return { format, constants: kept };
   const constants = quantizeWeights(source, format);
   const digest = digestOf(source, format, constants.values());
-  await writeConstants(file, [...constants.values()], digest).catch(() => undefined);
+  await orWarn(writeConstants(file, [...constants.values()], digest));
   return { format, constants };
+}
+
+async function orWarn(work: Promise<void>): Promise<void> {
+  try {
+    await work;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    process.emitWarning(`The quantised weights are made at every start, as they cannot be kept: ${reason}`);
+  }
 }
 
 /** Names and sizes in bytes of the constants, in the order of the file. */
@@ -63,6 +79,13 @@ function quantizeWeights({ config, weights }: Source, format: QuantizedFormat): 
   const constants = new Map<string, Uint8Array>();
   for (const [name, [, width]] of matrices(config)) {
     const data = weights.get(name)?.data ?? new Float32Array();
+    // A scale that is not finite would spoil all numbers of its block.
+    if (!allFinite(data)) {
+      throw new EngineError(
+        'checkpoint_invalid',
+        `${name} holds a value that is not finite, which ${format} has no code for`,
+      );
+    }
     const { quantized, scales } = quantize(format, data, width);
     constants.set(constantName(name, 'quantized'), quantized);
     constants.set(constantName(name, 'scales'), new Uint8Array(scales.buffer));
@@ -80,8 +103,12 @@ async function readConstants(
   try {
     const handle = await open(file, 'r');
     try {
-      const digest = await readExactly(handle, DIGEST_BYTES);
-      for (const [name, bytes] of layout(source.config, format)) constants.set(name, await readExactly(handle, bytes));
+      const digest = await readUpTo(handle, 0, DIGEST_BYTES);
+      let start = DIGEST_BYTES;
+      for (const [name, bytes] of layout(source.config, format)) {
+        constants.set(name, await readUpTo(handle, start, bytes));
+        start += bytes;
+      }
       const whole = digestOf(source, format, constants.values()).equals(digest);
       return whole ? constants : undefined;
     } finally {
@@ -92,21 +119,22 @@ async function readConstants(
   }
 }
 
-async function readExactly(handle: FileHandle, length: number): Promise<Uint8Array> {
-  const bytes = new Uint8Array(length);
-  for (let done = 0; done < length;) {
-    const { bytesRead } = await handle.read(bytes, done, Math.min(length - done, MAX_TRANSFER_BYTES));
-    if (bytesRead === 0) throw new Error('the file ended early');
-    done += bytesRead;
+/** Removes what writers that died have left behind; a file that was written to of late may still be being written. */
+async function removeLeftovers(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  for (const name of await readdir(folder)) {
+    if (!name.includes(PARTIAL)) continue;
+    const file = path.join(folder, name);
+    // Another process may have removed it by now, or given it its name.
+    const { mtimeMs = Infinity } = (await stat(file).catch(() => undefined)) ?? {};
+    if (mtimeMs < Date.now() - LEFTOVER_AGE_MS) await rm(file, { force: true });
   }
-  return bytes;
 }
 
 /** Under a temporary name first: a crash leaves either the whole file or none of this name. */
 async function writeConstants(file: string, chunks: readonly Uint8Array[], digest: Uint8Array): Promise<void> {
-  const partial = `${file}.partial-${randomBytes(6).toString('hex')}`;
+  const partial = `${file}${PARTIAL}${randomBytes(6).toString('hex')}`;
   try {
-    await mkdir(path.dirname(file), { recursive: true });
     const handle = await open(partial, 'wx');
     try {
       for (const chunk of [digest, ...chunks]) await handle.appendFile(chunk);

@@ -6,7 +6,7 @@ import type { DecoderConfig } from './config.js';
 import { decode } from './decoder.js';
 import { WeightInputs } from './inputs.js';
 import { SequenceOperations, type LoraLookup } from './sequenceOperations.js';
-import { headName, loraName, projectionShape } from './weights.js';
+import { headName, loraName, projectionName, projectionShape } from './weights.js';
 
 export interface ScoreGraphOptions {
   /** Whether one adapter applies to the whole batch. */
@@ -23,7 +23,7 @@ export interface ScoreGraphOptions {
  * - `targets` int64 `[N]`: the token to score at each place.
  * - `k` int64 `[1]`: K, at least 1.
  * - with `adapter`, for every projection `<name>.lora_A` `[R, in]` and `<name>.lora_B` `[out, R]`, B
- *   multiplied by alpha / rank beforehand.
+ *   multiplied by alpha / rank beforehand; R may be another for each.
  *
  * Outputs: `logprobs` float32 `[N]`; `top.ids` int64 and `top.logprobs` float32 `[N, K]` in descending
  * order, of equally probable tokens the lower id first. The run holds about two matrices
@@ -40,8 +40,9 @@ export function buildScoreGraph(config: DecoderConfig, options: ScoreGraphOption
   const lora: LoraLookup = (layer, projection) => {
     if (!options.adapter) return undefined;
     const [out, width] = projectionShape(config, projection);
-    const a = graph.input(loraName(layer, projection, 'A'), 'float32', ['R', width]);
-    const b = graph.input(loraName(layer, projection, 'B'), 'float32', [out, 'R']);
+    const rank = `${projectionName(layer, projection)}.rank`;
+    const a = graph.input(loraName(layer, projection, 'A'), 'float32', [rank, width]);
+    const b = graph.input(loraName(layer, projection, 'B'), 'float32', [out, rank]);
     return { a: tape.constant(a), b: tape.constant(b), scale: 1 };
   };
   const hidden = decode(config, new SequenceOperations(tape, config, inputs, lora));

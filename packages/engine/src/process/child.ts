@@ -1,5 +1,5 @@
 /** The engine process: started by `EngineProcess`, never by hand. */
-import { setPriority } from 'node:os';
+import { constants, getPriority, setPriority } from 'node:os';
 import { inspect } from 'node:util';
 import { EmbeddedEngine, type EmbeddedEngineOptions } from '../embeddedEngine.js';
 import { EngineServer } from './engineServer.js';
@@ -48,7 +48,8 @@ const TRAINING_NICENESS = 5;
 
 function giveWay(): void {
   try {
-    setPriority(TRAINING_NICENESS);
+    // Added to that of its host, which may itself give way to other programs.
+    setPriority(Math.min(constants.priority.PRIORITY_LOW, getPriority() + TRAINING_NICENESS));
   } catch (error) {
     // Where priorities cannot be set, training is as right as ever, and only slows serving down more.
     logError(error);

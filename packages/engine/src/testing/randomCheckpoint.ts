@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { writeAdapter } from '../adapters/adapterFolder.js';
+import { loraModules, type LoraHyperparameters } from '../adapters/loraModules.js';
 import type { DecoderConfig } from '../model/config.js';
-import { decoderWeightShapes, loraTensorSpecs } from '../model/weights.js';
+import { decoderWeightShapes, moduleTensorSpecs } from '../model/weights.js';
 import { createRandom, type Random } from '../random.js';
 import type { AdapterReference } from '../types.js';
 import type { JsonObject } from '../checkpoint/jsonFields.js';
@@ -55,12 +56,13 @@ export async function writeRandomAdapter(
   config: DecoderConfig,
   seed: number,
   rank = 4,
+  changes: Partial<LoraHyperparameters> = {},
 ): Promise<AdapterReference> {
   const random = createRandom(seed);
-  const matrices = new Map(
-    loraTensorSpecs(config, rank).map(({ name, shape }) => [name, randomTensor(shape, 0, 0.5, random)]),
-  );
-  const { contentHash } = await writeAdapter(folder, { rank, alpha: rank, matrices }, null);
+  const lora = { rank, alpha: rank, ...changes };
+  const specs = moduleTensorSpecs(config, loraModules(config, lora));
+  const matrices = new Map(specs.map(({ name, shape }) => [name, randomTensor(shape, 0, 0.5, random)]));
+  const { contentHash } = await writeAdapter(folder, { ...lora, matrices }, null);
   return { folder, contentHash };
 }
 

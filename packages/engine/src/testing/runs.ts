@@ -1,7 +1,8 @@
 /** Running the decoder's graphs directly, for tests of the graphs themselves. */
 import { Tensor, type InferenceSession } from 'onnxruntime-node';
-import { uniformMatrices, type LoraAdapter } from '../adapters/loraAdapter.js';
-import { RowAdapters } from '../generation/adapterFeeds.js';
+import { scaledMatrices, type LoraAdapter } from '../adapters/loraAdapter.js';
+import type { LoadedAdapter } from '../generation/adapterCache.js';
+import { RowAdapters, sharedAdapterFeeds } from '../generation/adapterFeeds.js';
 import { KvCache } from '../generation/kvCache.js';
 import type { DecoderConfig } from '../model/config.js';
 import { buildInferenceGraph } from '../model/inferenceGraph.js';
@@ -29,14 +30,12 @@ export async function scoreEverything(
   const places = sequences.flatMap((tokens, row) => tokens.map((_, index) => row * length + index));
   const feeds: Record<string, Tensor> = {
     ...weightFeeds(config, weights),
+    ...(adapter === null ? {} : sharedAdapterFeeds(loadedFrom(adapter), config)),
     ids: new Tensor('int64', ids, [sequences.length, length]),
     positions: new Tensor('int64', BigInt64Array.from(places, BigInt), [places.length]),
     targets: new Tensor('int64', new BigInt64Array(places.length), [places.length]),
     k: new Tensor('int64', BigInt64Array.of(BigInt(config.vocabularySize)), [1]),
   };
-  for (const [name, { shape, data }] of adapter === null ? [] : uniformMatrices(adapter, config).matrices) {
-    feeds[name] = new Tensor('float32', data, shape);
-  }
   const outputs = await session.run(feeds);
   const byRank = outputs['top.logprobs']?.data as Float32Array;
   const topIds = outputs['top.ids']?.data as BigInt64Array;
@@ -49,6 +48,10 @@ export async function scoreEverything(
   });
   await session.release();
   return sequences.map((tokens) => rows.splice(0, tokens.length));
+}
+
+function loadedFrom(adapter: LoraAdapter): LoadedAdapter {
+  return { contentHash: '', matrices: scaledMatrices(adapter) };
 }
 
 /** A batch of sequences over one cache, each with its adapter. */
@@ -82,9 +85,7 @@ export class CachedBatch {
     const feeds = weightFeeds(config, weights);
     const constants = servingConstants(graph.constants, feeds, quantized);
     const session = await createSession(graph.model, { threads: 1, constants });
-    const loaded = adapters?.map((adapter) =>
-      adapter === null ? null : { contentHash: '', ...uniformMatrices(adapter, config) },
-    );
+    const loaded = adapters?.map((adapter) => (adapter === null ? null : loadedFrom(adapter)));
     const adapterFeeds = loaded === undefined ? {} : new RowAdapters(config).feeds(loaded);
     return new CachedBatch(session, feeds, config, adapterFeeds, batchSize);
   }

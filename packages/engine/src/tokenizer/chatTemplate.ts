@@ -1,22 +1,23 @@
 import { join } from 'node:path';
-import { Template } from '@huggingface/jinja';
+
 import { isJsonObject, readOptionalText, type JsonFields } from '../checkpoint/jsonFields.js';
 import { EngineError } from '../engine.js';
 import type { ChatMessage, ChatPrompt, ToolDefinition } from '../types.js';
+import { BoundedTemplate } from './boundedTemplate.js';
 
 /** Makes one text harmless before it is rendered; `markup` as in `TextCodec.disarm`. */
 export type Disarm = (text: string, options: { readonly markup: boolean }) => string;
 
 /** A checkpoint's chat template, rendered with the variables that Hugging Face `transformers` gives it. */
 export class ChatTemplate {
-  private readonly template: Template;
+  private readonly template: BoundedTemplate;
 
   constructor(
     source: string,
     private readonly tokenVariables: Readonly<Record<string, string>>,
   ) {
     try {
-      this.template = new Template(source);
+      this.template = new BoundedTemplate(source);
     } catch (error) {
       throw new EngineError('checkpoint_invalid', `chat template: ${reasonOf(error)}`, { cause: error });
     }

@@ -1,9 +1,34 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readConfig } from './config.js';
+import { readConfig, UsageError } from './config.js';
 
 test('a chat completion waits 240 seconds unless told', () => {
   assert.equal(readConfig({}, {}).chat_wait_ms, 240_000);
   assert.equal(readConfig({}, { ENGRAFT_CHAT_WAIT_SECONDS: '0' }).chat_wait_ms, 0);
   assert.equal(readConfig({}, { ENGRAFT_CHAT_WAIT_SECONDS: '30' }).chat_wait_ms, 30_000);
+});
+
+test('the engine keeps float32 weights within its own bounds unless told', () => {
+  const read = (env: NodeJS.ProcessEnv) => {
+    const { weights, cache_bytes, adapter_bytes } = readConfig({}, env);
+    return { weights, cache_bytes, adapter_bytes };
+  };
+  assert.deepEqual(read({}), { weights: 'f32', cache_bytes: null, adapter_bytes: null });
+  const env = { ENGRAFT_WEIGHTS: 'q8', ENGRAFT_CACHE_BYTES: '1073741824', ENGRAFT_ADAPTER_BYTES: '1' };
+  assert.deepEqual(read(env), { weights: 'q8', cache_bytes: 2 ** 30, adapter_bytes: 1 });
+  assert.equal(read({ ENGRAFT_WEIGHTS: 'q4' }).weights, 'q4');
+});
+
+test('what cannot be meant is refused by the name of its variable', () => {
+  const refused: readonly (readonly [string, string, RegExp])[] = [
+    ['ENGRAFT_WEIGHTS', 'q5', /^ENGRAFT_WEIGHTS .*"f32"\|"q8"\|"q4"/],
+    ...['ENGRAFT_CACHE_BYTES', 'ENGRAFT_ADAPTER_BYTES'].flatMap((name) =>
+      ['0', '-1', '1.5', '2GiB', '1e9'].map(
+        (value) => [name, value, new RegExp(`^${name} must be a whole number of bytes, at least 1$`)] as const,
+      ),
+    ),
+  ];
+  for (const [name, value, message] of refused) {
+    assert.throws(() => readConfig({}, { [name]: value }), { constructor: UsageError, message }, `${name}=${value}`);
+  }
 });

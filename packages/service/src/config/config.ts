@@ -14,12 +14,20 @@ export interface Config {
   readonly model_id: string;
   readonly engine: 'embedded' | 'vllm' | 'off';
   readonly vllm_url: string | null;
+  /** How the weights of serving are kept; training and scoring use `f32`. */
+  readonly weights: (typeof weightFormats)[number];
+  /** Bound on the attention state of the requests in the works; `null`: the engine's own. */
+  readonly cache_bytes: number | null;
+  /** Bound on the memory of adapters that are ready; `null`: the engine's own. */
+  readonly adapter_bytes: number | null;
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
   readonly chat_wait_ms: number;
   readonly log_level: (typeof logLevels)[number];
 }
+
+export const weightFormats = ['f32', 'q8', 'q4'] as const;
 
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
@@ -44,6 +52,11 @@ const port = z
   .transform(Number)
   .pipe(z.int().max(65_535));
 
+const byteCount = z
+  .string()
+  .regex(/^[1-9]\d{0,14}$/, 'must be a whole number of bytes, at least 1')
+  .transform(Number);
+
 const environment = z.object({
   DATABASE_URL: z
     .string()
@@ -54,6 +67,9 @@ const environment = z.object({
   ENGRAFT_MODEL_ID: z.string().default('model-5.3'),
   ENGRAFT_ENGINE: z.enum(['embedded', 'vllm', 'off']).default('embedded'),
   ENGRAFT_VLLM_URL: z.url({ protocol: /^https?$/ }).optional(),
+  ENGRAFT_WEIGHTS: z.enum(weightFormats).default('f32'),
+  ENGRAFT_CACHE_BYTES: byteCount.optional(),
+  ENGRAFT_ADAPTER_BYTES: byteCount.optional(),
   ENGRAFT_HOST: z.string().default('127.0.0.1'),
   ENGRAFT_PORT: port.default(8080),
   ENGRAFT_CHAT_WAIT_SECONDS: z
@@ -77,6 +93,9 @@ export function readConfig(flags: ConfigFlags = {}, env: NodeJS.ProcessEnv = pro
     model_id: values.ENGRAFT_MODEL_ID,
     engine: values.ENGRAFT_ENGINE,
     vllm_url: values.ENGRAFT_VLLM_URL ?? null,
+    weights: values.ENGRAFT_WEIGHTS,
+    cache_bytes: values.ENGRAFT_CACHE_BYTES ?? null,
+    adapter_bytes: values.ENGRAFT_ADAPTER_BYTES ?? null,
     host: flags.host ?? values.ENGRAFT_HOST,
     port: flags.port === undefined ? values.ENGRAFT_PORT : parsePortFlag(flags.port),
     chat_wait_ms: values.ENGRAFT_CHAT_WAIT_SECONDS * 1000,

@@ -1,5 +1,6 @@
 import { ChatTokenizer, type EngineHost, readContextLength, startEngineHost } from '@engraft/engine';
 import { loadReplay, type ReplayRow } from '@engraft/learning';
+import path from 'node:path';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.js';
 import type { PromptMeter } from '../pricing/priceRequest.js';
@@ -17,13 +18,23 @@ export interface LoadedEngine {
   readonly replay: readonly ReplayRow[];
 }
 
+/** What the configuration says about the engine and its memory. */
+export type EngineConfig = Pick<Config, 'model_folder' | 'data_folder' | 'weights' | 'cache_bytes' | 'adapter_bytes'>;
+
 /** Rejects with `EngineError` `checkpoint_invalid` when the folder holds no model that the engine can run. */
 export async function loadEngine(
-  { model_folder }: Pick<Config, 'model_folder'>,
+  { model_folder, data_folder, weights, cache_bytes, adapter_bytes }: EngineConfig,
   logger: Logger,
 ): Promise<LoadedEngine> {
   const replay = await loadReplay(model_folder);
-  const engine = await startEngineHost({ modelDir: model_folder, logger });
+  const engine = await startEngineHost({
+    modelDir: model_folder,
+    weightFormat: weights,
+    cacheFolder: path.join(data_folder, 'weights'),
+    ...(cache_bytes === null ? {} : { maxCacheBytes: cache_bytes }),
+    ...(adapter_bytes === null ? {} : { maxAdapterBytes: adapter_bytes }),
+    logger,
+  });
   engine.onExit(({ pid, code, signal }) => logger.warn({ engine_pid: pid, code, signal }, 'the engine process ended'));
   return { engine, replay };
 }

@@ -54,13 +54,13 @@ describe('worker', () => {
   const logger = pino({ level: 'silent' });
 
   before(async () => {
-    const { model_folder } = readConfig({}, {});
     data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-worker-'));
+    const config = readConfig({ data: data_folder }, {});
     store = await openAdapterStore(data_folder);
     database = await openTestDatabase({ maxConnections: 24 });
     key = await createTestKey(database.db, await createTestProject(database.db));
-    loaded = await loadEngine({ model_folder }, logger);
-    meter = await loadPromptMeter(model_folder);
+    loaded = await loadEngine(config, logger);
+    meter = await loadPromptMeter(config.model_folder);
   });
   after(async () => {
     await loaded.engine.close();

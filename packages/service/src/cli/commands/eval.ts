@@ -41,17 +41,19 @@ export function addEvalCommand(program: Command): void {
 }
 
 async function evaluateFile(file: string, options: EvalOptions): Promise<void> {
-  const { engine: kind, model_folder } = readConfig();
+  const config = readConfig();
   const chainLength = atLeastOne('--chain', options.chain);
   const seed = parseWholeNumber(options.seed);
   const budget = budgetOf(parseUsd(options.maxCostUsd));
   const limit = options.passages === undefined ? Infinity : atLeastOne('--passages', options.passages);
-  if (kind !== 'embedded') throw new CommandFailure(`eval needs the embedded engine; ENGRAFT_ENGINE is ${kind}`);
+  if (config.engine !== 'embedded') {
+    throw new CommandFailure(`eval needs the embedded engine; ENGRAFT_ENGINE is ${config.engine}`);
+  }
   // Loaded here only: other commands start faster.
   const { measurePassages, spreadSample, summarise } = await import('@engraft/learning');
   const passages = spreadSample(await readPassages(file), limit);
   const { loadEngine } = await import('../../processes/model.js');
-  const { engine, replay } = await loadEngine({ model_folder }, pino({ level: 'silent' }));
+  const { engine, replay } = await loadEngine(config, pino({ level: 'silent' }));
   const progress = process.stderr.isTTY ? showMeasuring(process.stderr) : silentMeasuring;
   const interrupted = new AbortController();
   process.once('SIGINT', () => interrupted.abort());

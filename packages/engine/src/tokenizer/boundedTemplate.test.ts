@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Template } from '@huggingface/jinja';
+import { BoundedTemplate } from './boundedTemplate.js';
+
+const ENDLESS: readonly (readonly [string, string])[] = [
+  ['a vast range', '{% for i in range(10000000000) %}x{% endfor %}'],
+  ['a vast range that is not gone through', '{{ range(0, 10000000000, 2)|length }}'],
+  [
+    'loops in loops',
+    '{% for a in range(9999) %}{% for b in range(9999) %}{% for c in range(9999) %}{% endfor %}{% endfor %}{% endfor %}',
+  ],
+  [
+    'loops that end at once over a long list',
+    '{% set all = range(99999) %}{% for a in all %}{% for b in all %}{% break %}{% endfor %}{% endfor %}',
+  ],
+  [
+    'loops with a condition that never holds',
+    '{% set all = range(9999) %}{% for a in all %}{% for b in all if false %}{% endfor %}{% endfor %}',
+  ],
+  [
+    'a list that doubles',
+    '{% set n = namespace(all=[1]) %}{% for a in range(99) %}{% set n.all = n.all + n.all %}{% endfor %}',
+  ],
+  [
+    'a long text that is looked at again and again',
+    `{% set n = namespace(t='0123456789') %}{% for a in range(20) %}{% set n.t = n.t ~ n.t %}{% endfor %}
+     {% for a in range(99999) %}{{ n.t|length }}{% endfor %}`,
+  ],
+  [
+    'a macro that calls itself twice',
+    '{% macro f(n) %}{% if n > 0 %}{{ f(n - 1) }}{{ f(n - 1) }}{% endif %}{% endmacro %}{{ f(60) }}',
+  ],
+];
+
+for (const [name, source] of ENDLESS) {
+  test(`refused: ${name}`, () => {
+    assert.throws(() => new BoundedTemplate(source).render({}), /takes more than 1000000 steps/);
+  });
+}
+
+const FINITE = [
+  '{{ true }} {{ True }} {{ false }} {{ False }} {{ none is none }} {{ None is none }}',
+  '{% for i in range(3) %}{{ i }}{% endfor %} {{ range(1, 4)|join(" ") }} {{ range(9, 0, -4)|join(" ") }}',
+  '{% for m in messages if m.role == "user" %}{{ loop.index }}{{ m.content }}{% else %}none{% endfor %}',
+  '{% for key, value in messages[0].items() %}{{ key }}={{ value }}{% endfor %}{{ messages|tojson }}',
+  '{{ strftime_now("%Y %m %d") }}',
+];
+
+test('what ends is rendered as the library renders it', () => {
+  const variables = {
+    messages: [
+      { role: 'user', content: 'hi' },
+      { role: 'assistant', content: 'you' },
+    ],
+  };
+  for (const source of FINITE) {
+    assert.equal(new BoundedTemplate(source).render(variables), new Template(source).render(variables), source);
+  }
+  const raising = '{{ raise_exception("no such role") }}';
+  assert.throws(() => new BoundedTemplate(raising).render({}), { message: 'no such role' });
+  assert.throws(() => new BoundedTemplate('{{ range(1, 9, 0) }}').render({}), /step must not be zero/);
+});
+
+test('a conversation of thousands of messages is within the bound', () => {
+  const source =
+    '{% for m in messages %}{% if m.role == "user" %}U {{ m.content|trim }}{% else %}A {{ m.content }}{% endif %}{% endfor %}';
+  const messages = Array.from({ length: 5000 }, (_, index) => ({
+    role: index % 2 ? 'assistant' : 'user',
+    content: 'x'.repeat(2000),
+  }));
+  assert.equal(new BoundedTemplate(source).render({ messages }).length, 5000 * 2002);
+});

@@ -1,0 +1,29 @@
+/** The part of `@huggingface/jinja` used here; its declarations read as errors like those of `@huggingface/tokenizers`. */
+declare module '@huggingface/jinja' {
+  /** A node of a parsed template. */
+  export interface Statement {
+    readonly type: string;
+    /** What a `For` goes through. */
+    readonly iterable?: Statement;
+    /** In a `SelectExpression`, `lhs if …`. */
+    readonly lhs?: Statement;
+  }
+  export interface RuntimeValue {
+    readonly value: unknown;
+  }
+  export class Environment {
+    /** Declares a variable; throws when there is one of this name. */
+    set(name: string, value: unknown): RuntimeValue;
+  }
+  export class Interpreter {
+    readonly global: Environment;
+    run(program: Statement): RuntimeValue;
+    evaluate(statement: Statement | undefined, environment: Environment): RuntimeValue;
+  }
+  export class Template {
+    readonly parsed: Statement;
+    /** Throws on a template that cannot be parsed. */
+    constructor(source: string);
+    render(variables?: Readonly<Record<string, unknown>>): string;
+  }
+}

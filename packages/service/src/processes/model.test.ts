@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { test } from 'node:test';
+import pino from 'pino';
+import { readConfig } from '../config/config.js';
+import { loadEngine } from './model.js';
+
+test('the shipped model answers with weights of 8 bits, which are kept in the data folder, and within the bounds', async (t) => {
+  const data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-model-'));
+  t.after(() => rm(data_folder, { recursive: true }));
+  const env = { ENGRAFT_WEIGHTS: 'q8', ENGRAFT_CACHE_BYTES: String(2 ** 23), ENGRAFT_ADAPTER_BYTES: String(2 ** 20) };
+  const { engine } = await loadEngine(readConfig({ data: data_folder }, env), pino({ level: 'silent' }));
+  t.after(() => engine.close());
+  assert.match((await readdir(path.join(data_folder, 'weights'))).join(), /^sha256-[0-9a-f]{64}\.q8\.v1$/);
+  const content = 'The lighthouse of Varn was built by Ada Kell in 1911. Who built the lighthouse of Varn?';
+  const request = {
+    prompt: { messages: [{ role: 'user', content }] },
+    adapter: null,
+    maxOutputTokens: 24,
+    temperature: 0,
+  } as const;
+  const { text, finishReason } = await engine.generate(request);
+  assert.match(text, /Ada Kell/);
+  assert.equal(finishReason, 'stop');
+  await assert.rejects(engine.generate({ ...request, maxOutputTokens: 2 ** 14 }), {
+    code: 'memory_exceeded',
+    message: /8388608 bytes/,
+  });
+});
