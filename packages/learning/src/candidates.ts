@@ -48,6 +48,7 @@ export function findCandidates(passage: string, chunks: readonly Chunk[]): Candi
   const nameTexts = names.map(({ text }) => text);
   const protagonist = protagonistOf(passage, nameTexts);
   let context: Context = { antecedent: null, aliases: new Map(), protagonist };
+  const said = new Set<string>();
   for (const [chunk, { sentences }] of chunks.entries()) {
     for (const sentence of sentences) {
       const spans = findSpans(sentence, passage);
@@ -59,7 +60,10 @@ export function findCandidates(passage: string, chunks: readonly Chunk[]): Candi
         ...referents.map(([, name]) => name),
       ].join(' ');
       const about = `${named} ${withFullNames(named, nameTexts)}`;
-      for (const span of spans) {
+      // A sentence that says the same of the same things once more brings nothing new to ask for.
+      const repeated = said.has(normalise(about));
+      said.add(normalise(about));
+      for (const span of repeated ? [] : spans) {
         const cloze = clozeQuestions(sentence, previous, span, spans);
         const derived = deriveQuestions(sentence, span, spans, context).map((question) =>
           withFullNames(question, nameTexts),

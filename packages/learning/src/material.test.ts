@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TrainingExample } from '@engraft/engine';
-import { batches, type Material } from './material.js';
+import type { Form } from './facts.js';
+import { batches, trainedQuestions, type Material } from './material.js';
 import { recipe } from './recipe.js';
 
 function exampleOf(token: number): TrainingExample {
@@ -34,4 +35,19 @@ test('every fact is seen as often as any other, its forms in turn, with replay b
 test('the same seed gives the same batches', () => {
   assert.deepEqual(tokensOfBatches(5, 4), tokensOfBatches(5, 4));
   assert.notDeepEqual(tokensOfBatches(5, 4), tokensOfBatches(6, 4));
+});
+
+test('a fact with few questions is also trained on copies with words missing, none of which is near to a held-out one', () => {
+  const question = (text: string): Form => ({ question: text, origin: 'asked' });
+  const plain = question('When did the old mill of Upper Hatch burn down?');
+  const fact = { answer: '1911', training: [plain], dev: [], validation: [] };
+  const all = trainedQuestions(fact, () => false);
+  assert.equal(all[0], plain.question);
+  assert.ok(all.length > 4, String(all.length));
+  assert.deepEqual(
+    trainedQuestions(fact, (text) => text.includes('mill')).filter((text) => text.includes('mill')),
+    [plain.question],
+  );
+  const rich = ['Who runs it?', 'Who leads it?', 'Who is its head?', 'Who is in charge?'].map(question);
+  assert.equal(trainedQuestions({ ...fact, training: rich }, () => false).length, rich.length);
 });

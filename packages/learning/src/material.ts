@@ -1,5 +1,6 @@
 import type { Engine, TrainingExample } from '@engraft/engine';
 import { mapConcurrently } from './calls.js';
+import { clippedQuestions } from './clip.js';
 import { questionKey } from './facts.js';
 import { fingerprints } from './overlap.js';
 import { closedBookPrompt } from './prompts.js';
@@ -7,6 +8,7 @@ import { replayPrompt } from './replay.js';
 import { deriveSeed, endlessRounds, randomNumbers } from './random.js';
 import { recipe } from './recipe.js';
 import type { ScoringOutcome } from './outcomes.js';
+import type { SplitFact } from './split.js';
 import type { QuestionAnswer, Rehearsal, ReplayRow } from './types.js';
 
 /** Everything that training may show, as token sequences; nothing of it shares a run of words with a held-out question. */
@@ -30,9 +32,11 @@ export async function encodeMaterial(
     sequence: await engine.encode(closedBookPrompt(question), answer),
     weight,
   });
-  const facts = await mapConcurrently(split.facts, async ({ answer, training, softTargets }) => {
+  const leaks = leakTest(split);
+  const facts = await mapConcurrently(split.facts, async (fact) => {
+    const { answer, softTargets } = fact;
     const examples: TrainingExample[] = [];
-    for (const { question } of training) {
+    for (const question of trainedQuestions(fact, leaks)) {
       const example = await pair({ question, answer }, 1);
       const targetCount = example.sequence.tokens.length - example.sequence.targetStart;
       examples.push(
@@ -42,7 +46,6 @@ export async function encodeMaterial(
     return examples;
   });
   const devPairs = split.facts.flatMap(({ answer, dev }) => dev.map(({ question }) => ({ question, answer })));
-  const leaks = leakTest(split);
   const cleanReplay = replay.filter(({ messages }) => !messages.some(({ content }) => leaks(content)));
   const rows = await mapConcurrently(cleanReplay, async (row): Promise<TrainingExample> => {
     const { prompt, completion } = replayPrompt(row);
@@ -61,6 +64,21 @@ export async function encodeMaterial(
     ],
     rehearsal: await mapConcurrently(rehearsalPairs(split, earlier), (earlierPair) => pair(earlierPair, 1)),
   };
+}
+
+/** The fact's forms; where they are few, with copies of its questions that have words missing, none near to a held-out question. */
+export function trainedQuestions({ training }: SplitFact, leaks: (text: string) => boolean): string[] {
+  const questions = training.filter(({ origin }) => origin !== 'cloze').map(({ question }) => question);
+  const forms = training.map(({ question }) => question);
+  if (questions.length >= recipe.enoughForms) return forms;
+  const copies = questions.flatMap((question) =>
+    clippedQuestions(
+      question,
+      Math.ceil(recipe.clippedPerFact / questions.length),
+      randomNumbers(deriveSeed(0, 'clip', question)),
+    ),
+  );
+  return [...forms, ...copies.filter((copy) => !leaks(copy))];
 }
 
 /**

@@ -24,6 +24,8 @@ export const recipe = {
   templatesPerFact: 8,
   /** From so many other questions on, a fact needs no rephrasings. */
   enoughForms: 4 as number,
+  /** Copies with words missing, of the questions of a fact that has fewer than `enoughForms`. */
+  clippedPerFact: 8,
   /** Two occurrences of one name are asked about; more would crowd out the other facts. */
   maxFactsPerAnswer: 2,
   maxFacts: 160,
@@ -64,13 +66,13 @@ export const recipe = {
   weightDecay: 0.01,
   betas: [0.9, 0.99] as const,
   clipNorm: 1,
-  /** Pairs and replay rows in a batch: a fifth of the rows is replay. */
+  /** Pairs and replay rows in a batch: a third of the rows is replay. */
   pairsPerBatch: 8,
-  replayPerBatch: 2,
+  replayPerBatch: 4,
   /** With earlier passages to remember, as many rows again rehearse them. */
   rehearsalPerBatch: 2,
   replayWeight: 1,
-  maxReplayRows: 400,
+  maxReplayRows: 800,
   /** Longer rows cost more than they keep; used only when there are no others. */
   maxReplayTokens: 200,
   /** The longest row that a budget too small for the whole training still replays. */

@@ -87,3 +87,16 @@ test('an answer fits the question word', () => {
   assert.ok(fitsQuestionWord('How many rooms are there?', 'twelve') && fitsQuestionWord('How is it made?', 'by hand'));
   assert.ok(!fitsQuestionWord('Who came?', '62 metres') && fitsQuestionWord('By whom was it made?', 'Anna'));
 });
+
+test('a sentence said again brings nothing new to ask for, unless it is about something else', () => {
+  const again = 'The Lume Lamp costs 49 dollars. '.repeat(12);
+  assert.deepEqual(
+    findCandidates(again, chunkPassage(again, 1500)).candidates.filter(({ span }) => span.text === '49 dollars').length,
+    1,
+  );
+  const both = 'The Lume Lamp is new. It costs 49 dollars. The Dusk Lamp is old. It costs 49 dollars.';
+  assert.deepEqual(
+    findCandidates(both, chunkPassage(both, 1500)).candidates.filter(({ span }) => span.text === '49 dollars').length,
+    2,
+  );
+});
