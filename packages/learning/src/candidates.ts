@@ -1,5 +1,5 @@
 import type { Chunk } from './chunk.js';
-import { clozeQuestions } from './cloze.js';
+import { clozeQuestions, isNaming } from './cloze.js';
 import { contradictedValues, withoutContradictions } from './contradictions.js';
 import { deriveQuestions, type Context } from './derive.js';
 import { containsWords, normalise, sameAnswer } from './normalise.js';
@@ -60,9 +60,10 @@ export function findCandidates(passage: string, chunks: readonly Chunk[]): Candi
         ...referents.map(([, name]) => name),
       ].join(' ');
       const about = `${named} ${withFullNames(named, nameTexts)}`;
-      // A sentence that says the same of the same things once more brings nothing new to ask for.
-      const repeated = said.has(normalise(about));
-      said.add(normalise(about));
+      // A sentence that says the same of the same thing once more brings nothing new to ask for.
+      const saying = normalise(spans.some(isNaming) ? sentence.text : `${sentence.text} ${context.antecedent ?? ''}`);
+      const repeated = said.has(saying);
+      said.add(saying);
       for (const span of repeated ? [] : spans) {
         const cloze = clozeQuestions(sentence, previous, span, spans);
         const derived = deriveQuestions(sentence, span, spans, context).map((question) =>
