@@ -1,6 +1,7 @@
 """Draw a run's curves: exact answers on never repeated training questions, by task, against tokens.
 
     python -m models.recipe.plots --name base --output models/recipe/curves.png
+    python -m models.recipe.plots --compare narrow=4.3M wide=6.3M --output models/recipe/curves-sizes.png
 """
 
 from __future__ import annotations
@@ -27,12 +28,40 @@ def smooth(values: list[float], width: int = 9) -> list[float]:
     return [sum(part) / len(part) for i in range(len(values)) if (part := values[max(0, i - width + 1) : i + 1])]
 
 
+def log_of(name: str) -> list[dict]:
+    return [json.loads(line) for line in (RUNS / name / "log.jsonl").read_text().splitlines()]
+
+
+def compare(runs: list[str], output: Path) -> None:
+    """Runs on the same data, given as `name=label`, up to where the shortest ends: loss, reading, SQuAD, system prompts."""
+    logs = {label: log_of(name) for name, label in (run.split("=", 1) for run in runs)}
+    last = min(lines[-1]["tokens"] for lines in logs.values())
+    figure, axes = plt.subplots(1, 4, figsize=(14, 3.2))
+    for label, lines in logs.items():
+        lines = [line for line in lines if line["tokens"] <= last]
+        axes[0].plot([line["tokens"] / 1e6 for line in lines], smooth([line["loss"] for line in lines]), label=label)
+        for axis, task in zip(axes[1:], ("read", "squad", "tools")):
+            points = [(line["tokens"] / 1e6, line["exact"][task]) for line in lines if task in line["exact"]]
+            axis.plot([x for x, _ in points], smooth([y for _, y in points], 15), label=label)
+            print(label, task, round(sum(y for _, y in points[len(points) // 2 :]) / len(points[len(points) // 2 :]), 3))
+        print(label, "loss", round(sum(line["loss"] for line in lines[len(lines) // 2 :]) / len(lines[len(lines) // 2 :]), 3))
+    for axis, title in zip(axes, ("loss on answers", "exact: reading", "exact: SQuAD", "exact: functions")):
+        axis.set(xlabel="million tokens", title=title)
+    axes[0].legend(fontsize=8)
+    figure.tight_layout()
+    figure.savefig(output, dpi=80)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--name", default="base")
+    parser.add_argument("--compare", nargs="+", metavar="NAME=LABEL", help="runs of several sizes on the same data")
     parser.add_argument("--output", type=Path, default=Path(__file__).parent / "curves.png")
     options = parser.parse_args()
-    lines = [json.loads(line) for line in (RUNS / options.name / "log.jsonl").read_text().splitlines()]
+    if options.compare:
+        compare(options.compare, options.output)
+        return
+    lines = log_of(options.name)
     figure, (scores, losses) = plt.subplots(1, 2, figsize=(10, 3.6))
     for task, label in TASKS.items():
         points = [(line["tokens"] / 1e6, line["exact"][task]) for line in lines if task in line["exact"]]
