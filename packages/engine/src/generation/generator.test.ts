@@ -9,7 +9,8 @@ import { weightFeeds } from '../model/inputs.js';
 import { createRandom } from '../random.js';
 import { withRandomCheckpoint, writeRandomAdapter } from '../testing/randomCheckpoint.js';
 import type { AdapterReference, ChatPrompt } from '../types.js';
-import { AdapterCache, type LoadedAdapter } from './adapterCache.js';
+import { AdapterCache } from './adapterCache.js';
+import type { LoadedAdapter } from './loadedAdapter.js';
 import { Generator, type GenerationJob } from './generator.js';
 
 interface Setting {

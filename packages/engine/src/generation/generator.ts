@@ -1,6 +1,6 @@
 import { EngineError } from '../engine.js';
 import type { Random } from '../random.js';
-import type { LoadedAdapter } from './adapterCache.js';
+import type { LoadedAdapter } from './loadedAdapter.js';
 import type { StackBudget } from './adapterFeeds.js';
 import { InferenceRunner, type LoadedModel } from './inferenceRunner.js';
 import { defaultLimits, kvShares, roomBytesPerToken, type KvLimits, type KvShares } from './kvBudget.js';
