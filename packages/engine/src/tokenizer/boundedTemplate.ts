@@ -28,6 +28,8 @@ class CountingInterpreter extends Interpreter {
   private steps = 0;
   /** Expressions that loops go through. */
   private readonly iterables = new Set<Statement>();
+  /** Of lists and mappings, which never change. */
+  private readonly writtenSizes = new WeakMap<RuntimeValue, number>();
 
   constructor(variables: Readonly<Record<string, unknown>>) {
     super();
@@ -51,7 +53,23 @@ class CountingInterpreter extends Interpreter {
     if (iterable?.type === 'SelectExpression' && iterable.lhs !== undefined) this.iterables.add(iterable.lhs);
     const result = super.evaluate(statement, environment);
     this.count(this.stepsOf(statement, sizeOf(result)));
+    // To write it out would take all steps at once: few lists that hold another twice have billions of items.
+    if (this.writtenSizeOf(result) > MAX_STEPS * MADE_A_STEP) this.count(Infinity);
     return result;
+  }
+
+  /** Characters and items, those of items included, as often as they occur; of a namespace nothing, as it is never written. */
+  private writtenSizeOf(result: RuntimeValue): number {
+    const { type, value } = result;
+    if (typeof value === 'string') return value.length;
+    if (type === 'NamespaceValue' || !(Array.isArray(value) || value instanceof Map)) return 0;
+    let size = this.writtenSizes.get(result);
+    if (size === undefined) {
+      size = 0;
+      for (const item of value.values() as Iterable<RuntimeValue>) size += 1 + this.writtenSizeOf(item);
+      this.writtenSizes.set(result, size);
+    }
+    return size;
   }
 
   private stepsOf(statement: Statement | undefined, size: number): number {
