@@ -39,6 +39,13 @@ const ENDLESS: readonly (readonly [string, string])[] = [
     '{% set n = namespace(all=1) %}{% for a in range(40) %}{% set n.all = {"a": n.all, "b": n.all} %}{% endfor %}{{ n.all }}',
   ],
   [
+    'namespaces that hold another twice, each before that one does',
+    Array.from({ length: 40 }, (_, index) => `{% set n${index} = namespace(all=0) %}`).join('') +
+      Array.from({ length: 39 }, (_, index) => `{% set n${index}.all = [n${index + 1}, n${index + 1}] %}`).join('') +
+      '{{ n0 }}',
+  ],
+  ['a namespace that holds itself', '{% set n = namespace() %}{% set n.all = [n] %}{{ n }}'],
+  [
     'a macro that calls itself twice',
     '{% macro f(n) %}{% if n > 0 %}{{ f(n - 1) }}{{ f(n - 1) }}{% endif %}{% endmacro %}{{ f(60) }}',
   ],

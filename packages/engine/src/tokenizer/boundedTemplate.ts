@@ -28,7 +28,7 @@ class CountingInterpreter extends Interpreter {
   private steps = 0;
   /** Expressions that loops go through. */
   private readonly iterables = new Set<Statement>();
-  /** Of lists and mappings, which never change. */
+  /** Of lists and mappings that never change, as they hold no namespace. */
   private readonly writtenSizes = new WeakMap<RuntimeValue, number>();
 
   constructor(variables: Readonly<Record<string, unknown>>) {
@@ -58,17 +58,25 @@ class CountingInterpreter extends Interpreter {
     return result;
   }
 
-  /** Characters and items, those of items included, as often as they occur; of a namespace nothing, as it is never written. */
-  private writtenSizeOf(result: RuntimeValue): number {
+  /**
+   * Characters and items, those of items included, as often as they occur; infinite for what holds itself.
+   * @param now sizes that may be others at the next call.
+   */
+  private writtenSizeOf(result: RuntimeValue, now = new Map<RuntimeValue, number>()): number {
     const { type, value } = result;
     if (typeof value === 'string') return value.length;
-    if (type === 'NamespaceValue' || !(Array.isArray(value) || value instanceof Map)) return 0;
-    let size = this.writtenSizes.get(result);
-    if (size === undefined) {
-      size = 0;
-      for (const item of value.values() as Iterable<RuntimeValue>) size += 1 + this.writtenSizeOf(item);
-      this.writtenSizes.set(result, size);
+    if (!isContainer(value)) return 0;
+    const known = this.writtenSizes.get(result) ?? now.get(result);
+    if (known !== undefined) return known;
+    now.set(result, Infinity);
+    this.count(1 + Math.floor(sizeOf(result) / MADE_A_STEP));
+    let size = 0;
+    let lasts = type !== 'NamespaceValue';
+    for (const item of value.values()) {
+      size += 1 + this.writtenSizeOf(item, now);
+      lasts &&= !isContainer(item.value) || this.writtenSizes.has(item);
     }
+    (lasts ? this.writtenSizes : now).set(result, size);
     return size;
   }
 
@@ -94,6 +102,10 @@ class CountingInterpreter extends Interpreter {
     this.steps += steps;
     if (this.steps > MAX_STEPS) throw new Error(`it takes more than ${MAX_STEPS} steps`);
   }
+}
+
+function isContainer(value: unknown): value is readonly RuntimeValue[] | ReadonlyMap<string, RuntimeValue> {
+  return Array.isArray(value) || value instanceof Map;
 }
 
 /** Characters or items of a value. */
