@@ -54,7 +54,7 @@ export interface EmbeddedEngineOptions {
   readonly maxPrefixBytes?: number;
   /**
    * Bound on the memory of the adapters that are kept ready and of a batch's copies of them; requests wait until there is
-   * room. One adapter is used whatever its size. By default 512 MiB.
+   * room. One adapter is used whatever its size, and what a request has begun with it keeps besides. By default 512 MiB.
    */
   readonly maxAdapterBytes?: number;
 }
