@@ -3,10 +3,11 @@ import { randomInt } from 'node:crypto';
 import { openCheckpoint, type Checkpoint } from './checkpoint/checkpoint.js';
 import { maxContextLengthDefault } from './checkpoint/contextLength.js';
 import { EngineError, type CallOptions, type Engine, type TrainingSession } from './engine.js';
-import { AdapterCache, type LoadedAdapter } from './generation/adapterCache.js';
+import { AdapterCache } from './generation/adapterCache.js';
 import { Generator } from './generation/generator.js';
 import type { LoadedModel } from './generation/inferenceRunner.js';
 import { defaultLimits } from './generation/kvBudget.js';
+import type { LoadedAdapter } from './generation/loadedAdapter.js';
 import { composeReply, mayCallTools, singleCallEnd } from './generation/reply.js';
 import { Scorer } from './generation/scorer.js';
 import { forcedOpening } from './generation/toolCalls.js';
@@ -53,10 +54,13 @@ export interface EmbeddedEngineOptions {
   readonly maxPrefixBytes?: number;
   /**
    * Bound on the memory of the adapters that are kept ready and of a batch's copies of them; requests wait until there is
-   * room. One adapter is used whatever its size. By default 512 MiB.
+   * room. One adapter is used whatever its size, and what a request has begun with it keeps besides. By default 512 MiB.
    */
   readonly maxAdapterBytes?: number;
 }
+
+const COUNTS = ['threads', 'maxContextLength', 'maxBatch'] as const;
+const BYTE_BOUNDS = ['maxCacheBytes', 'maxPrefixBytes', 'maxAdapterBytes'] as const;
 
 const DEFAULT_MAX_BATCH = 8;
 const DEFAULT_MAX_ADAPTER_BYTES = 512 * 2 ** 20;
@@ -88,25 +92,19 @@ export class EmbeddedEngine implements Engine {
     this.scorer = new Scorer(model);
   }
 
-  /** Loads a model; rejects with `checkpoint_invalid`. */
+  /** Loads a model; rejects with `checkpoint_invalid`, or `invalid_request` naming an option. */
   static open(options: EmbeddedEngineOptions): Promise<EmbeddedEngine> {
     return contained(() => EmbeddedEngine.load(options));
   }
 
   private static async load(options: EmbeddedEngineOptions): Promise<EmbeddedEngine> {
-    const { maxBatch = DEFAULT_MAX_BATCH } = options;
-    if (!Number.isSafeInteger(maxBatch) || maxBatch < 1) {
-      throw new EngineError('invalid_request', 'maxBatch must be a whole number of at least 1');
-    }
+    checkOptions(options);
     const checkpoint = await openCheckpoint(options.modelDir);
     const maxContextLength = options.maxContextLength ?? maxContextLengthDefault;
     const contextLength = Math.min(checkpoint.config.contextLength, maxContextLength);
     const config = { ...checkpoint.config, contextLength };
     const threads = options.threads ?? Math.min(4, availableParallelism());
     const format = options.weightFormat ?? 'f32';
-    if (!WEIGHT_FORMATS.includes(format)) {
-      throw new EngineError('invalid_request', `weightFormat must be one of ${WEIGHT_FORMATS.join(', ')}`);
-    }
     const model = { config, weights: weightFeeds(config, checkpoint.weights), threads };
     if (format === 'f32') return new EmbeddedEngine(checkpoint, model, options);
     const source = { config, weights: checkpoint.weights, contentHash: checkpoint.description.contentHash };
@@ -192,6 +190,20 @@ export class EmbeddedEngine implements Engine {
 
   private async loadAdapter(reference: AdapterReference | null): Promise<LoadedAdapter | null> {
     return reference === null ? null : this.adapters.get(reference);
+  }
+}
+
+function checkOptions(options: EmbeddedEngineOptions): void {
+  const isCount = (value: number | undefined): boolean =>
+    value === undefined || (Number.isSafeInteger(value) && value >= 1);
+  const isBound = (value: number | undefined): boolean => value === undefined || value >= 0;
+  const requirements: readonly (readonly [keyof EmbeddedEngineOptions, boolean, string])[] = [
+    ...COUNTS.map((name) => [name, isCount(options[name]), 'a whole number of at least 1'] as const),
+    ...BYTE_BOUNDS.map((name) => [name, isBound(options[name]), 'a number of bytes of at least 0'] as const),
+    ['weightFormat', WEIGHT_FORMATS.includes(options.weightFormat ?? 'f32'), `one of ${WEIGHT_FORMATS.join(', ')}`],
+  ];
+  for (const [field, holds, wish] of requirements) {
+    if (!holds) throw new EngineError('invalid_request', `${field} must be ${wish}`);
   }
 }
 

@@ -1,15 +1,7 @@
 import { readAdapter } from '../adapters/adapterFolder.js';
-import { scaledMatrices } from '../adapters/loraAdapter.js';
-import type { FloatTensor } from '../checkpoint/safetensors.js';
 import type { DecoderConfig } from '../model/config.js';
 import type { AdapterReference } from '../types.js';
-
-/** An adapter ready for use: verified, and B multiplied by alpha / rank. */
-export interface LoadedAdapter {
-  readonly contentHash: string;
-  /** By `loraName`: A `[rank, in]`, B `[out, rank]` of the projections that it adapts, each of its own rank. */
-  readonly matrices: ReadonlyMap<string, FloatTensor>;
-}
+import { prepareAdapter, type LoadedAdapter } from './loadedAdapter.js';
 
 /**
  * Adapters by content hash, the least recently used dropped first. An adapter's hash is verified when it is read;
@@ -53,10 +45,8 @@ export class AdapterCache {
   }
 
   private async load(reference: AdapterReference): Promise<LoadedAdapter> {
-    const adapter = await this.read(reference, this.config);
-    const matrices = scaledMatrices(adapter);
-    const loaded = { contentHash: reference.contentHash, matrices };
-    const bytes = [...matrices.values()].reduce((sum, { data }) => sum + data.byteLength, 0);
+    const loaded = prepareAdapter(reference.contentHash, await this.read(reference, this.config));
+    const bytes = [...loaded.matrices.values()].reduce((sum, { data }) => sum + data.byteLength, 0);
     this.entries.set(reference.contentHash, { adapter: loaded, bytes });
     this.bytes += bytes;
     this.dropOldest();

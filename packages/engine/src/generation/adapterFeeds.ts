@@ -4,10 +4,7 @@ import type { FloatTensor } from '../checkpoint/safetensors.js';
 import type { DecoderConfig } from '../model/config.js';
 import type { Feeds } from '../model/inputs.js';
 import { loraTensorSpecs, type LoraTensorSpec } from '../model/weights.js';
-import type { LoadedAdapter } from './adapterCache.js';
-
-/** Ranks are filled up to a multiple of this: the vector width, up to which a longer sum adds in the same order. */
-const RANK_STEP = 8;
+import { placeMatrix, RANK_STEP, type LoadedAdapter } from './loadedAdapter.js';
 
 /** One adapter for a whole batch: A `[rank, in]`, B `[out, rank]` of every projection, zeros where it adapts nothing. */
 export function sharedAdapterFeeds(adapter: LoadedAdapter, config: DecoderConfig): Feeds {
@@ -29,14 +26,12 @@ export interface StackBudget {
 
 /**
  * The adapters of a batch's rows, as the inference graph takes them: for every projection `[…, N, R, in]` and
- * `[…, N, out, R]`, where R is its greatest rank among the rows, rounded up. Smaller ranks are filled up with zeros, which
- * add nothing; so is the whole of a row without an adapter. N is 1 when all rows have the same adapter, whose own memory is
- * then used if it needs no filling up.
+ * `[…, N, out, R]`, where R is its greatest rank among the rows. Smaller ranks are filled up with zeros, which add nothing;
+ * so is the whole of a row without an adapter. N is 1 when all rows have the same adapter, whose own memory is then used.
  */
 export class RowAdapters {
   private readonly own = new WeakMap<LoadedAdapter, Feeds>();
-  private readonly alone: MatrixStacks;
-  private readonly mixed: MatrixStacks;
+  private readonly stacks: MatrixStacks;
   private readonly specs: readonly LoraTensorSpec[];
   private readonly zeros: Float32Array;
 
@@ -46,43 +41,22 @@ export class RowAdapters {
   ) {
     this.specs = loraTensorSpecs(config, RANK_STEP);
     this.zeros = zerosFor(this.specs);
-    this.alone = new MatrixStacks(this.specs, (bytes) => budget?.resizeStacks(bytes + this.mixed.bytes));
-    this.mixed = new MatrixStacks(this.specs, (bytes) => budget?.resizeStacks(bytes + this.alone.bytes));
+    this.stacks = new MatrixStacks(this.specs, budget);
   }
 
-  /**
-   * Whether there is memory for the stacks of these rows, each of which is computed alone first; there always is for one.
-   * What earlier rows have left is given back if the stacks would not fit beside it.
-   */
+  /** Whether there is memory for the stacks of these rows; rows of the same adapter need none. */
   admits(rows: readonly (LoadedAdapter | null)[]): boolean {
-    const { maxBytes = Infinity } = this.budget ?? {};
-    const needed = this.bytesFor(rows);
-    if (needed > maxBytes && rows.length > 1) return false;
-    if (needed + this.alone.bytes + this.mixed.bytes > maxBytes) {
-      this.alone.release();
-      this.mixed.release();
-    }
-    return true;
+    return areAlike(rows) || this.stacks.bytesFor(rows) <= (this.budget?.maxBytes ?? Infinity);
   }
 
   feeds(rows: readonly (LoadedAdapter | null)[]): Feeds {
     const [first = null] = rows;
-    if (first === null || rows.some((row) => row !== first)) return this.mixed.feeds(rows);
-    return this.ownFeeds(first) ?? this.alone.feeds([first]);
+    return first !== null && areAlike(rows) ? this.ownFeeds(first) : this.stacks.feeds(rows);
   }
 
-  private bytesFor(rows: readonly (LoadedAdapter | null)[]): number {
-    const different = new Set(rows);
-    const filledUp = [...different].filter((row) => row !== null && !isFull(row));
-    return (
-      Math.max(0, ...filledUp.map((row) => this.alone.bytesFor([row]))) +
-      (different.size > 1 ? this.mixed.bytesFor(rows) : 0)
-    );
-  }
-
-  private ownFeeds(adapter: LoadedAdapter): Feeds | undefined {
+  private ownFeeds(adapter: LoadedAdapter): Feeds {
     let feeds = this.own.get(adapter);
-    if (feeds === undefined && isFull(adapter)) {
+    if (feeds === undefined) {
       const tensors = this.specs.map((spec) => {
         const matrix = adapter.matrices.get(spec.name);
         const own = matrix === undefined ? spec : withRank(spec, rankOf(spec, matrix));
@@ -95,6 +69,10 @@ export class RowAdapters {
   }
 }
 
+function areAlike(rows: readonly (LoadedAdapter | null)[]): boolean {
+  return rows.every((row) => row === rows[0]);
+}
+
 /** Matrices of several rows one after the other; from one batch to the next only those of rows that have changed are copied. */
 class MatrixStacks {
   private capacity = 0;
@@ -105,24 +83,12 @@ class MatrixStacks {
 
   constructor(
     private readonly specs: readonly LoraTensorSpec[],
-    private readonly onResize: (bytes: number) => void,
+    private readonly budget?: StackBudget,
   ) {}
-
-  get bytes(): number {
-    return this.stacks.reduce((sum, [, stack]) => sum + stack.byteLength, 0);
-  }
 
   bytesFor(rows: readonly (LoadedAdapter | null)[]): number {
     const numbers = specsFor(this.specs, rows).reduce((sum, spec) => sum + sizeOf(spec), 0);
     return capacityFor(rows) * numbers * Float32Array.BYTES_PER_ELEMENT;
-  }
-
-  release(): void {
-    this.onResize(0);
-    this.capacity = 0;
-    this.stacks = [];
-    this.rows = [];
-    this.feedsByCount.clear();
   }
 
   feeds(rows: readonly (LoadedAdapter | null)[]): Feeds {
@@ -150,15 +116,18 @@ class MatrixStacks {
       this.rows[row] = undefined;
       for (const [spec, stack] of this.stacks) {
         const start = row * sizeOf(spec);
-        fill(spec, stack.subarray(start, start + sizeOf(spec)), adapter?.matrices.get(spec.name)?.data);
+        fill(spec, stack.subarray(start, start + sizeOf(spec)), adapter?.matrices.get(spec.name));
       }
       this.rows[row] = adapter === null ? null : new WeakRef(adapter);
     });
   }
 
   private allocate(specs: readonly LoraTensorSpec[], rows: readonly (LoadedAdapter | null)[]): void {
-    this.release();
-    this.onResize(this.bytesFor(rows));
+    // The old ones go first, so that both are never in memory together.
+    this.stacks = [];
+    this.rows = [];
+    this.feedsByCount.clear();
+    this.budget?.resizeStacks(this.bytesFor(rows));
     this.capacity = capacityFor(rows);
     this.stacks = specs.map((spec) => [spec, new Float32Array(this.capacity * sizeOf(spec))]);
     this.rows = Array.from({ length: this.capacity }, () => null);
@@ -169,7 +138,7 @@ function capacityFor(rows: readonly unknown[]): number {
   return 2 ** Math.ceil(Math.log2(rows.length));
 }
 
-/** The specs with the greatest ranks among the rows, rounded up. */
+/** The specs with the greatest ranks among the rows, at least one step. */
 function specsFor(
   specs: readonly LoraTensorSpec[],
   rows: readonly (LoadedAdapter | null)[],
@@ -177,16 +146,8 @@ function specsFor(
   const adapters = [...new Set(rows)].map((row) => row?.matrices);
   return specs.map((spec) => {
     const ranks = adapters.map((matrices) => rankOf(spec, matrices?.get(spec.name)));
-    return withRank(spec, Math.ceil(Math.max(1, ...ranks) / RANK_STEP) * RANK_STEP);
+    return withRank(spec, Math.max(RANK_STEP, ...ranks));
   });
-}
-
-/** Whether no matrix needs filling up. */
-function isFull({ matrices }: LoadedAdapter): boolean {
-  for (const [name, { shape }] of matrices) {
-    if ((shape[name.endsWith('.lora_A') ? 0 : 1] ?? 0) % RANK_STEP !== 0) return false;
-  }
-  return true;
 }
 
 function rankOf({ matrix }: LoraTensorSpec, tensor: FloatTensor | undefined): number {
@@ -214,19 +175,7 @@ function tensorOf(spec: LoraTensorSpec, data: Float32Array, count: number): Tens
 }
 
 /** Puts a matrix of the same or a smaller rank, or none, into its place, and zeros into the rest. */
-function fill(
-  { matrix, shape: [height, width] }: LoraTensorSpec,
-  place: Float32Array,
-  data: Float32Array = new Float32Array(),
-): void {
-  if (data.length < place.length) place.fill(0);
-  if (matrix === 'A' || data.length === place.length) {
-    place.set(data);
-    return;
-  }
-  // B is `[out, rank]`: its lines may be shorter than those of its place.
-  const rank = data.length / height;
-  for (let line = 0; line < height; line += 1) {
-    place.set(data.subarray(line * rank, (line + 1) * rank), line * width);
-  }
+function fill({ shape: [, width] }: LoraTensorSpec, place: Float32Array, tensor: FloatTensor | undefined): void {
+  if (tensor === undefined || tensor.data.length < place.length) place.fill(0);
+  if (tensor !== undefined) placeMatrix(place, width, tensor.data, tensor.shape[1] ?? 0);
 }

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { TINY_TOKENIZER, withRandomCheckpoint, writeRandomAdapter } from '../testing/randomCheckpoint.js';
 import { openCheckpoint } from '../checkpoint/checkpoint.js';
 import { EmbeddedEngine } from '../embeddedEngine.js';
+import { EngineError } from '../engine.js';
 import { weightFeeds } from '../model/inputs.js';
 import { ChatTokenizer } from '../tokenizer/chatTokenizer.js';
 import type { AdapterReference, ChatPrompt, GenerateRequest, GenerateResult } from '../types.js';
@@ -68,13 +69,25 @@ test('greedy output is the same alone and in any mixture of rows', async () => {
   });
 });
 
-test('a batch of no rows, in which nothing would ever begin, is refused', async () => {
+test('an option that cannot be meant is refused by its name, as a batch of no rows, in which nothing would ever begin', async () => {
   await withRandomCheckpoint(async (folder) => {
-    for (const maxBatch of [0, -1, 0.5, NaN]) {
-      await assert.rejects(EmbeddedEngine.open({ modelDir: join(folder, 'model'), threads: 1, maxBatch }), {
-        code: 'invalid_request',
-        message: /maxBatch must be a whole number of at least 1/,
-      });
+    const refused: readonly (readonly [string, readonly unknown[], RegExp])[] = [
+      ...['threads', 'maxContextLength', 'maxBatch'].map(
+        (name) => [name, [0, -1, 0.5, NaN], /^\w+ must be a whole number of at least 1$/] as const,
+      ),
+      ...['maxCacheBytes', 'maxPrefixBytes', 'maxAdapterBytes'].map(
+        (name) => [name, [-1, NaN], /^\w+ must be a number of bytes of at least 0$/] as const,
+      ),
+      ['weightFormat', ['q5'], /^weightFormat must be one of f32, q8, q4$/],
+    ];
+    for (const [name, values, reason] of refused) {
+      for (const value of values) {
+        await assert.rejects(EmbeddedEngine.open({ modelDir: join(folder, 'model'), [name]: value }), (error) => {
+          assert.ok(error instanceof EngineError && error.code === 'invalid_request', `${name} ${String(value)}`);
+          assert.match(error.message, reason);
+          return error.message.startsWith(name);
+        });
+      }
     }
   });
 });

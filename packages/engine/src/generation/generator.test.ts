@@ -9,8 +9,10 @@ import { weightFeeds } from '../model/inputs.js';
 import { createRandom } from '../random.js';
 import { withRandomCheckpoint, writeRandomAdapter } from '../testing/randomCheckpoint.js';
 import type { AdapterReference, ChatPrompt } from '../types.js';
-import { AdapterCache, type LoadedAdapter } from './adapterCache.js';
+import { AdapterCache } from './adapterCache.js';
+import type { LoadedAdapter } from './loadedAdapter.js';
 import { Generator, type GenerationJob } from './generator.js';
+import { KvCache } from './kvCache.js';
 
 interface Setting {
   readonly generator: Generator;
@@ -96,6 +98,25 @@ test('a run that fails for all ends all of them but nobody who waits, and each m
     }
     assert.deepEqual(await waiting, expected);
     assert.deepEqual(await generator.generate(job()), expected);
+  });
+});
+
+test('when there is no memory for a newcomer, nobody goes on with what the cache has lost', async (t) => {
+  await withGenerator(async ({ generator }) => {
+    const expected = await generator.generate(job());
+    const resize = Object.getOwnPropertyDescriptor(KvCache.prototype, 'reserve')?.value as KvCache['reserve'];
+    const reserve = t.mock.method(KvCache.prototype, 'reserve', function (this: KvCache, ...args: [number, number]) {
+      const [, slots] = args;
+      if (slots === 2) throw new RangeError('Array buffer allocation failed');
+      resize.apply(this, args);
+    });
+    const outcomes = await Promise.allSettled([generator.generate(job()), generator.generate(job())]);
+    for (const outcome of outcomes) {
+      assert.ok(outcome.status === 'rejected' && outcome.reason instanceof EngineError);
+      assert.equal(outcome.reason.code, 'batch_lost');
+    }
+    reserve.mock.restore();
+    assert.deepEqual(await Promise.all([generator.generate(job()), generator.generate(job())]), [expected, expected]);
   });
 });
 

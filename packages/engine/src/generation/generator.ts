@@ -1,6 +1,6 @@
 import { EngineError } from '../engine.js';
 import type { Random } from '../random.js';
-import type { LoadedAdapter } from './adapterCache.js';
+import type { LoadedAdapter } from './loadedAdapter.js';
 import type { StackBudget } from './adapterFeeds.js';
 import { InferenceRunner, type LoadedModel } from './inferenceRunner.js';
 import { defaultLimits, kvShares, roomBytesPerToken, type KvLimits, type KvShares } from './kvBudget.js';
@@ -158,19 +158,22 @@ export class Generator {
   /** Nobody else takes part in reading a prompt, so what goes wrong there ends nobody else. */
   private async readAlone(sequence: Sequence): Promise<void> {
     try {
-      await this.readChunk(sequence);
+      if (!(await this.readChunk(sequence))) return;
     } catch (error) {
       this.reading = undefined;
       sequence.reject(failure(error));
+      return;
     }
+    this.join(sequence);
   }
 
-  private async readChunk(sequence: Sequence): Promise<void> {
+  /** Returns whether the prompt is complete and the sequence goes on. */
+  private async readChunk(sequence: Sequence): Promise<boolean> {
     const { job, output } = sequence;
     if (output.length >= job.maxOutputTokens) {
       this.reading = undefined;
       end(sequence, 'length');
-      return;
+      return false;
     }
     if (sequence.cachedTokens === 0) this.restore(sequence);
     const { cachedTokens } = sequence;
@@ -180,13 +183,17 @@ export class Generator {
     const keys = sequence.prefixKeys.slice(0, cachedTokens / PREFILL_CHUNK + 1);
     if (keys.length * PREFILL_CHUNK === cachedTokens + chunk.length) this.prefixes.add(keys, state);
     sequence.cachedTokens += chunk.length;
-    if (sequence.cachedTokens < given.length) return;
+    if (sequence.cachedTokens < given.length) return false;
     this.reading = undefined;
-    if (this.takeToken(sequence, logits)) return;
-    const longest = Math.max(sequence.cachedTokens, this.longest());
-    this.cache.reserve(longest, this.running.length + 1, this.running.length);
-    this.cache.copy(this.staging, 0, this.running.length, sequence.cachedTokens);
-    this.running.push(sequence);
+    return !this.takeToken(sequence, logits);
+  }
+
+  /** What goes wrong here ends all that run: without the memory for the newcomer, the cache has lost what it held. */
+  private join(newcomer: Sequence): void {
+    const slot = this.running.length;
+    this.running.push(newcomer);
+    this.cache.reserve(this.longest(), slot + 1, slot);
+    this.cache.copy(this.staging, 0, slot, newcomer.cachedTokens);
   }
 
   /** Puts the beginning of a prompt that is known into the cache. */

@@ -6,7 +6,8 @@ import { ROPE_COS, ROPE_SIN, type Feeds } from '../model/inputs.js';
 import { servingConstants, type QuantizedWeights } from '../model/servingWeights.js';
 import { EMBEDDING } from '../model/weights.js';
 import { createSession } from '../onnx/session.js';
-import type { LoadedAdapter } from './adapterCache.js';
+import { SessionCache } from '../onnx/sessionCache.js';
+import type { LoadedAdapter } from './loadedAdapter.js';
 import { RowAdapters, type StackBudget } from './adapterFeeds.js';
 import type { KvCache } from './kvCache.js';
 
@@ -37,7 +38,7 @@ export interface DecodeRow {
 
 /** Runs the inference graph over a cache: a prompt into one slot, single tokens for many slots at once. */
 export class InferenceRunner {
-  private readonly sessions = new Map<boolean, InferenceSession>();
+  private readonly sessions = new SessionCache<boolean>();
   private readonly rowAdapters: RowAdapters;
 
   /** What the graph looks up: the embedding and the rotary tables. */
@@ -106,10 +107,8 @@ export class InferenceRunner {
     });
   }
 
-  async close(): Promise<void> {
-    const sessions = [...this.sessions.values()];
-    this.sessions.clear();
-    for (const session of sessions) await session.release();
+  close(): Promise<void> {
+    return this.sessions.close();
   }
 
   private async run(
@@ -132,16 +131,13 @@ export class InferenceRunner {
     return { logits: floats(results['logits']), state: floats(results['state']) };
   }
 
-  private async session(adapters: boolean): Promise<InferenceSession> {
-    let session = this.sessions.get(adapters);
-    if (session === undefined) {
+  private session(adapters: boolean): Promise<InferenceSession> {
+    return this.sessions.get(adapters, () => {
       const { config, weights, quantized, threads } = this.model;
       const graph = buildInferenceGraph(config, { adapters, format: quantized?.format ?? 'f32' });
       const constants = servingConstants(graph.constants, weights, quantized);
-      session = await createSession(graph.model, { threads, constants });
-      this.sessions.set(adapters, session);
-    }
-    return session;
+      return createSession(graph.model, { threads, constants });
+    });
   }
 }
 

@@ -118,15 +118,19 @@ export class KvCache {
     return view;
   }
 
+  /** When memory cannot be had, what was in the slots is lost, as some buffers have the new shape and others the old. */
   private resize(slots: number, capacity: number, used: number): void {
     const width = this.config.headDim;
-    const kept = Math.min(capacity, this.capacity) * width;
+    const before = this.capacity;
+    const kept = Math.min(capacity, before) * width;
     this.feeds.clear();
+    this.capacity = 0;
+    this.slots = 0;
     // Each takes the place of its old one at once, so that the old and the new are never in memory together as a whole.
     for (const [index, old] of this.buffers.entries()) {
       const resized = this.allocate(slots, capacity);
       for (let row = 0; row < used * this.config.kvHeads; row += 1) {
-        const start = row * this.capacity * width;
+        const start = row * before * width;
         resized.set(old.subarray(start, start + kept), row * capacity * width);
       }
       this.buffers[index] = resized;
@@ -135,7 +139,7 @@ export class KvCache {
     this.slots = slots;
   }
 
-  private allocate(slots: number, capacity: number): Float32Array {
+  protected allocate(slots: number, capacity: number): Float32Array {
     // Memory that is never written costs nothing: the operating system provides its pages on first use.
     return new Float32Array(slots * this.config.kvHeads * capacity * this.config.headDim);
   }

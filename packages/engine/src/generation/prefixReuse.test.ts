@@ -10,7 +10,8 @@ import { weightFeeds } from '../model/inputs.js';
 import { createRandom } from '../random.js';
 import { withRandomCheckpoint, writeRandomAdapter } from '../testing/randomCheckpoint.js';
 import type { AdapterReference, GenerateRequest } from '../types.js';
-import { AdapterCache, type LoadedAdapter } from './adapterCache.js';
+import { AdapterCache } from './adapterCache.js';
+import type { LoadedAdapter } from './loadedAdapter.js';
 import { Generator, PREFILL_CHUNK, type Generation, type GenerationJob } from './generator.js';
 import { bytesPerToken } from './kvCache.js';
 

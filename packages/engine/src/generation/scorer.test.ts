@@ -2,13 +2,12 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { readAdapter } from '../adapters/adapterFolder.js';
-import { scaledMatrices } from '../adapters/loraAdapter.js';
 import { openCheckpoint } from '../checkpoint/checkpoint.js';
 import { withRandomCheckpoint, writeRandomAdapter } from '../testing/randomCheckpoint.js';
 import { weightFeeds } from '../model/inputs.js';
 import { createRandom } from '../random.js';
 import type { SequenceScore, TokenSequence } from '../types.js';
-import type { LoadedAdapter } from './adapterCache.js';
+import { prepareAdapter, type LoadedAdapter } from './loadedAdapter.js';
 import type { LoadedModel } from './inferenceRunner.js';
 import { Scorer } from './scorer.js';
 
@@ -17,7 +16,7 @@ async function withModel(use: (model: LoadedModel, adapter: LoadedAdapter) => Pr
     const { config, weights } = await openCheckpoint(join(folder, 'model'));
     const reference = await writeRandomAdapter(join(folder, 'adapter'), config, 1);
     const adapter = await readAdapter(reference, config);
-    const loaded = { contentHash: reference.contentHash, matrices: scaledMatrices(adapter) };
+    const loaded = prepareAdapter(reference.contentHash, adapter);
     await use({ config, weights: weightFeeds(config, weights), threads: 1 }, loaded);
   });
 }

@@ -3,8 +3,9 @@ import { CallGate } from '../callGate.js';
 import { EngineError } from '../engine.js';
 import { buildScoreGraph } from '../model/scoreGraph.js';
 import { createSession } from '../onnx/session.js';
+import { SessionCache } from '../onnx/sessionCache.js';
 import type { SequenceScore, TokenSequence, TopK } from '../types.js';
-import type { LoadedAdapter } from './adapterCache.js';
+import type { LoadedAdapter } from './loadedAdapter.js';
 import { sharedAdapterFeeds } from './adapterFeeds.js';
 import type { LoadedModel } from './inferenceRunner.js';
 
@@ -33,7 +34,7 @@ interface PlaceScore {
 
 /** Probabilities of given tokens under a model, with one adapter or none. */
 export class Scorer {
-  private readonly sessions = new Map<boolean, InferenceSession>();
+  private readonly sessions = new SessionCache<boolean>();
   private readonly gate = new CallGate();
 
   constructor(
@@ -73,9 +74,7 @@ export class Scorer {
   /** Cancels what is under way. */
   async close(): Promise<void> {
     await this.gate.close();
-    const sessions = [...this.sessions.values()];
-    this.sessions.clear();
-    for (const session of sessions) await session.release();
+    await this.sessions.close();
   }
 
   private checkSequence({ tokens, targetStart }: TokenSequence, name: string): void {
@@ -164,13 +163,9 @@ export class Scorer {
     }));
   }
 
-  private async session(adapter: boolean): Promise<InferenceSession> {
-    let session = this.sessions.get(adapter);
-    if (session === undefined) {
-      session = await createSession(buildScoreGraph(this.model.config, { adapter }), { threads: this.model.threads });
-      this.sessions.set(adapter, session);
-    }
-    return session;
+  private session(adapter: boolean): Promise<InferenceSession> {
+    const { config, threads } = this.model;
+    return this.sessions.get(adapter, () => createSession(buildScoreGraph(config, { adapter }), { threads }));
   }
 }
 

@@ -1,11 +1,12 @@
 /** Losses and gradients of a run, by one graph for the whole step. */
-import { Tensor, type InferenceSession } from 'onnxruntime-node';
+import { Tensor } from 'onnxruntime-node';
 import { EngineError, type CallOptions } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
 import type { Feeds } from '../model/inputs.js';
 import { buildTrainingGraph } from '../model/trainingGraph.js';
 import type { LoraModule } from '../model/weights.js';
 import { createSession } from '../onnx/session.js';
+import { SessionCache } from '../onnx/sessionCache.js';
 import type { TrainingRun } from './batch.js';
 
 /** What every run needs besides its own feeds. */
@@ -31,40 +32,16 @@ export interface GradientRunner {
   close(): Promise<void>;
 }
 
-/** Sessions made when they are first needed. */
-export class SessionCache {
-  private readonly sessions = new Map<string, InferenceSession>();
-
-  constructor(private readonly threads: number) {}
-
-  async get(key: string, build: () => Buffer): Promise<InferenceSession> {
-    let session = this.sessions.get(key);
-    if (session === undefined) {
-      session = await createSession(build(), { threads: this.threads });
-      this.sessions.set(key, session);
-    }
-    return session;
-  }
-
-  async close(): Promise<void> {
-    const sessions = [...this.sessions.values()];
-    this.sessions.clear();
-    for (const session of sessions) await session.release();
-  }
-}
-
 export class WholeGradientRunner implements GradientRunner {
-  private readonly sessions: SessionCache;
+  private readonly sessions = new SessionCache<string>();
 
-  constructor(private readonly inputs: TrainingInputs) {
-    this.sessions = new SessionCache(inputs.threads);
-  }
+  constructor(private readonly inputs: TrainingInputs) {}
 
   async run({ feeds, packed }: TrainingRun, fetches: Feeds, options: CallOptions): Promise<number> {
-    const { config, modules, weights, matrices } = this.inputs;
+    const { config, modules, weights, matrices, threads } = this.inputs;
     const gradients = Object.keys(fetches).length > 0;
     const session = await this.sessions.get(`${gradients} ${packed}`, () =>
-      buildTrainingGraph(config, { modules, gradients, packed }),
+      createSession(buildTrainingGraph(config, { modules, gradients, packed }), { threads }),
     );
     throwIfCancelled(options);
     const loss = new Float32Array(1);

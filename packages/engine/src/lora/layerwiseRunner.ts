@@ -14,20 +14,21 @@ import {
 import type { Feeds } from '../model/inputs.js';
 import { gradientName } from '../model/loraParameters.js';
 import { EMBEDDING } from '../model/weights.js';
+import { createSession } from '../onnx/session.js';
+import { SessionCache } from '../onnx/sessionCache.js';
 import type { TrainingRun } from './batch.js';
-import { SessionCache, throwIfCancelled, type GradientRunner, type TrainingInputs } from './gradientRunner.js';
+import { throwIfCancelled, type GradientRunner, type TrainingInputs } from './gradientRunner.js';
 
 type Fetches = Readonly<Record<string, Tensor | null>>;
 
 export class LayerwiseGradientRunner implements GradientRunner {
-  private readonly sessions: SessionCache;
+  private readonly sessions = new SessionCache<string>();
   /** For each layer the first one of the same structure, whose graph it shares. */
   private readonly models: readonly number[];
   /** The lowest layer that is adapted; nothing below it needs a gradient. */
   private readonly lowest: number;
 
   constructor(private readonly inputs: TrainingInputs) {
-    this.sessions = new SessionCache(inputs.threads);
     const structures = Array.from({ length: inputs.config.layers }, (_, layer) => this.structureOf(layer));
     this.models = structures.map((structure) => structures.indexOf(structure));
     this.lowest = Math.min(...inputs.modules.map(({ layer }) => layer));
@@ -81,7 +82,7 @@ export class LayerwiseGradientRunner implements GradientRunner {
   private async forward(run: TrainingRun, layer: number, hidden: Tensor, options: CallOptions): Promise<Tensor> {
     const model = this.models[layer] ?? layer;
     const { packed } = run;
-    const session = await this.sessions.get(`forward ${model} ${packed}`, () =>
+    const session = await this.session(`forward ${model} ${packed}`, () =>
       buildForwardGraph(this.inputs.config, model, { modules: this.modulesOf(model), packed }),
     );
     const feeds = { ...run.feeds, [HIDDEN_STATES]: hidden };
@@ -101,7 +102,7 @@ export class LayerwiseGradientRunner implements GradientRunner {
     const model = this.models[layer] ?? layer;
     const { packed } = run;
     const inputGradient = layer > this.lowest;
-    const session = await this.sessions.get(`backward ${model} ${packed} ${inputGradient}`, () =>
+    const session = await this.session(`backward ${model} ${packed} ${inputGradient}`, () =>
       buildBackwardGraph(this.inputs.config, model, { modules: this.modulesOf(model), packed, inputGradient }),
     );
     const feeds = { ...run.feeds, [HIDDEN_STATES]: hidden, [NEXT_HIDDEN_GRADIENT]: gradient };
@@ -121,7 +122,7 @@ export class LayerwiseGradientRunner implements GradientRunner {
     const layer = this.inputs.config.layers - 1;
     const { packed } = run;
     const inputGradient = layer > this.lowest;
-    const session = await this.sessions.get(`top ${packed}`, () =>
+    const session = await this.session(`top ${packed}`, () =>
       buildTopGraph(this.inputs.config, { modules: this.modulesOf(layer), packed, inputGradient }),
     );
     const feeds = { ...run.feeds, [HIDDEN_STATES]: hidden };
@@ -153,6 +154,10 @@ export class LayerwiseGradientRunner implements GradientRunner {
       feeds[name] = tensor;
     }
     return session.run(feeds, fetches);
+  }
+
+  private session(key: string, build: () => Buffer): Promise<InferenceSession> {
+    return this.sessions.get(key, () => createSession(build(), { threads: this.inputs.threads }));
   }
 
   private modulesOf(layer: number): TrainingInputs['modules'] {

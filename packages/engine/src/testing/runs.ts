@@ -1,9 +1,9 @@
 /** Running the decoder's graphs directly, for tests of the graphs themselves. */
 import { Tensor, type InferenceSession } from 'onnxruntime-node';
-import { scaledMatrices, type LoraAdapter } from '../adapters/loraAdapter.js';
-import type { LoadedAdapter } from '../generation/adapterCache.js';
+import type { LoraAdapter } from '../adapters/loraAdapter.js';
 import { RowAdapters, sharedAdapterFeeds } from '../generation/adapterFeeds.js';
 import { KvCache } from '../generation/kvCache.js';
+import { prepareAdapter } from '../generation/loadedAdapter.js';
 import type { DecoderConfig } from '../model/config.js';
 import { buildInferenceGraph } from '../model/inferenceGraph.js';
 import { weightFeeds, type Feeds } from '../model/inputs.js';
@@ -30,7 +30,7 @@ export async function scoreEverything(
   const places = sequences.flatMap((tokens, row) => tokens.map((_, index) => row * length + index));
   const feeds: Record<string, Tensor> = {
     ...weightFeeds(config, weights),
-    ...(adapter === null ? {} : sharedAdapterFeeds(loadedFrom(adapter), config)),
+    ...(adapter === null ? {} : sharedAdapterFeeds(prepareAdapter('', adapter), config)),
     ids: new Tensor('int64', ids, [sequences.length, length]),
     positions: new Tensor('int64', BigInt64Array.from(places, BigInt), [places.length]),
     targets: new Tensor('int64', new BigInt64Array(places.length), [places.length]),
@@ -48,10 +48,6 @@ export async function scoreEverything(
   });
   await session.release();
   return sequences.map((tokens) => rows.splice(0, tokens.length));
-}
-
-function loadedFrom(adapter: LoraAdapter): LoadedAdapter {
-  return { contentHash: '', matrices: scaledMatrices(adapter) };
 }
 
 /** A batch of sequences over one cache, each with its adapter. */
@@ -85,7 +81,7 @@ export class CachedBatch {
     const feeds = weightFeeds(config, weights);
     const constants = servingConstants(graph.constants, feeds, quantized);
     const session = await createSession(graph.model, { threads: 1, constants });
-    const loaded = adapters?.map((adapter) => (adapter === null ? null : loadedFrom(adapter)));
+    const loaded = adapters?.map((adapter) => (adapter === null ? null : prepareAdapter('', adapter)));
     const adapterFeeds = loaded === undefined ? {} : new RowAdapters(config).feeds(loaded);
     return new CachedBatch(session, feeds, config, adapterFeeds, batchSize);
   }

@@ -27,6 +27,24 @@ const ENDLESS: readonly (readonly [string, string])[] = [
     `{% set n = namespace(t='0123456789') %}{% for a in range(20) %}{% set n.t = n.t ~ n.t %}{% endfor %}
      {% for a in range(99999) %}{{ n.t|length }}{% endfor %}`,
   ],
+  ...['{{ n.all }}', '{{ n.all|tojson }}', '{{ n.all|string|length }}', '{{ [n.all]|join }}', "{{ n.all ~ '' }}"].map(
+    (written) =>
+      [
+        `a list that holds another twice, and so on, written by ${written}`,
+        `{% set n = namespace(all=[1]) %}{% for a in range(40) %}{% set n.all = [n.all, n.all] %}{% endfor %}${written}`,
+      ] as const,
+  ),
+  [
+    'a mapping that holds another twice, and so on',
+    '{% set n = namespace(all=1) %}{% for a in range(40) %}{% set n.all = {"a": n.all, "b": n.all} %}{% endfor %}{{ n.all }}',
+  ],
+  [
+    'namespaces that hold another twice, each before that one does',
+    Array.from({ length: 40 }, (_, index) => `{% set n${index} = namespace(all=0) %}`).join('') +
+      Array.from({ length: 39 }, (_, index) => `{% set n${index}.all = [n${index + 1}, n${index + 1}] %}`).join('') +
+      '{{ n0 }}',
+  ],
+  ['a namespace that holds itself', '{% set n = namespace() %}{% set n.all = [n] %}{{ n }}'],
   [
     'a macro that calls itself twice',
     '{% macro f(n) %}{% if n > 0 %}{{ f(n - 1) }}{{ f(n - 1) }}{% endif %}{% endmacro %}{{ f(60) }}',
@@ -45,6 +63,7 @@ const FINITE = [
   '{% for m in messages if m.role == "user" %}{{ loop.index }}{{ m.content }}{% else %}none{% endfor %}',
   '{% for key, value in messages[0].items() %}{{ key }}={{ value }}{% endfor %}{{ messages|tojson }}',
   '{{ strftime_now("%Y %m %d") }}',
+  '{% set n = namespace(all=[]) %}{% for m in messages %}{% set n.all = n.all + [m, m] %}{% endfor %}{{ n.all|tojson }}',
 ];
 
 test('what ends is rendered as the library renders it', () => {

@@ -28,6 +28,8 @@ class CountingInterpreter extends Interpreter {
   private steps = 0;
   /** Expressions that loops go through. */
   private readonly iterables = new Set<Statement>();
+  /** Of lists and mappings that never change, as they hold no namespace. */
+  private readonly writtenSizes = new WeakMap<RuntimeValue, number>();
 
   constructor(variables: Readonly<Record<string, unknown>>) {
     super();
@@ -51,7 +53,31 @@ class CountingInterpreter extends Interpreter {
     if (iterable?.type === 'SelectExpression' && iterable.lhs !== undefined) this.iterables.add(iterable.lhs);
     const result = super.evaluate(statement, environment);
     this.count(this.stepsOf(statement, sizeOf(result)));
+    // To write it out would take all steps at once: few lists that hold another twice have billions of items.
+    if (this.writtenSizeOf(result) > MAX_STEPS * MADE_A_STEP) this.count(Infinity);
     return result;
+  }
+
+  /**
+   * Characters and items, those of items included, as often as they occur; infinite for what holds itself.
+   * @param now sizes that may be others at the next call.
+   */
+  private writtenSizeOf(result: RuntimeValue, now = new Map<RuntimeValue, number>()): number {
+    const { type, value } = result;
+    if (typeof value === 'string') return value.length;
+    if (!isContainer(value)) return 0;
+    const known = this.writtenSizes.get(result) ?? now.get(result);
+    if (known !== undefined) return known;
+    now.set(result, Infinity);
+    this.count(1 + Math.floor(sizeOf(result) / MADE_A_STEP));
+    let size = 0;
+    let lasts = type !== 'NamespaceValue';
+    for (const item of value.values()) {
+      size += 1 + this.writtenSizeOf(item, now);
+      lasts &&= !isContainer(item.value) || this.writtenSizes.has(item);
+    }
+    (lasts ? this.writtenSizes : now).set(result, size);
+    return size;
   }
 
   private stepsOf(statement: Statement | undefined, size: number): number {
@@ -76,6 +102,10 @@ class CountingInterpreter extends Interpreter {
     this.steps += steps;
     if (this.steps > MAX_STEPS) throw new Error(`it takes more than ${MAX_STEPS} steps`);
   }
+}
+
+function isContainer(value: unknown): value is readonly RuntimeValue[] | ReadonlyMap<string, RuntimeValue> {
+  return Array.isArray(value) || value instanceof Map;
 }
 
 /** Characters or items of a value. */

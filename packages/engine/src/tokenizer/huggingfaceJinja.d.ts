@@ -9,6 +9,7 @@ declare module '@huggingface/jinja' {
     readonly lhs?: Statement;
   }
   export interface RuntimeValue {
+    readonly type: string;
     readonly value: unknown;
   }
   export class Environment {

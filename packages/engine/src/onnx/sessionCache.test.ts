@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { InferenceSession } from 'onnxruntime-node';
+import { Scorer } from '../generation/scorer.js';
+import { weightFeeds } from '../model/inputs.js';
+import { randomWeights, TINY_CONFIG } from '../testing/fixtures.js';
+import { SessionCache } from './sessionCache.js';
+
+test('simultaneous first calls make one session, which closing frees', async (t) => {
+  const made: Promise<InferenceSession>[] = [];
+  const create = InferenceSession.create.bind(InferenceSession);
+  t.mock.method(InferenceSession, 'create', (...args: Parameters<typeof create>) => {
+    const session = create(...args);
+    made.push(session);
+    return session;
+  });
+  const scorer = new Scorer({
+    config: TINY_CONFIG,
+    weights: weightFeeds(TINY_CONFIG, randomWeights(TINY_CONFIG, 1)),
+    threads: 1,
+  });
+  const sequences = [{ tokens: [1, 2, 3], targetStart: 1 }];
+  const [first, second] = await Promise.all([scorer.score(sequences, null, 1), scorer.score(sequences, null, 1)]);
+  assert.deepEqual(first, second);
+  assert.equal(made.length, 1);
+  const session = await made[0]!;
+  const release = t.mock.method(session, 'release');
+  await scorer.close();
+  assert.equal(release.mock.callCount(), 1);
+});
+
+test('a session that could not be made is made when it is asked for again', async () => {
+  const sessions = new SessionCache<string>();
+  const attempts: string[] = [];
+  const fail = (): Promise<InferenceSession> => {
+    attempts.push('made');
+    return Promise.reject(new Error('no memory'));
+  };
+  for (let attempt = 0; attempt < 2; attempt += 1) await assert.rejects(sessions.get('a', fail), /no memory/);
+  assert.equal(attempts.length, 2);
+  await sessions.close();
+});
