@@ -57,14 +57,20 @@ export async function startTorch(waiting) {
   });
   const exit = once(child, 'exit');
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  // Threads that spin while they wait would take a core from whoever has the next turn.
+  const pause = () => process.platform === 'win32' || child.kill('SIGSTOP');
+  const resume = () => process.platform === 'win32' || child.kill('SIGCONT');
   return {
     call: async (request) => {
+      resume();
       child.stdin.write(`${JSON.stringify(request)}\n`);
       const { value, done } = await lines.next();
       if (done) throw new Error('the Python process of the PyTorch peer has ended; its error is above');
+      pause();
       return JSON.parse(value);
     },
     close: async () => {
+      resume();
       child.stdin.end();
       await exit;
     },
