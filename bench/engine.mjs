@@ -3,8 +3,8 @@
 // npm run bench -- engine [--quick] [--only training,generation,mixed,cache,cold,memory,latency] [--threads 1,2]
 //                         [--widths 256,512,896]
 //
-// Writes bench/results/engine.{json,md,svg}; with --quick or --only, engine-partial.* instead, which git ignores.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+// Writes bench/results/engine.{json,md,svg}, with --only those parts of them; with --quick, engine-partial.* instead, which git ignores.
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { measureAdapterCache, measureColdAdapter, measureMixedBatches } from './engine/adapters.mjs';
@@ -77,15 +77,28 @@ export default async function bench(args) {
     const models = await makeModels(folder, widths);
     for (const name of Object.keys(PARTS).filter((part) => only.includes(part))) {
       const { title, measure } = PARTS[name];
+      const { date, loadAverage } = machine();
       const started = performance.now();
       const rows = await measure({ models, threadCounts, cores: Math.max(...threadCounts), folder, size });
-      results.sections.push({ title, seconds: (performance.now() - started) / 1e3, rows });
+      results.sections.push({ title, date, loadAverage, seconds: (performance.now() - started) / 1e3, rows });
       print(results.sections.at(-1));
     }
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-  write(results, quick || only.length < Object.keys(PARTS).length ? 'engine-partial' : 'engine');
+  const whole = only.length === Object.keys(PARTS).length;
+  if (quick) write(results, 'engine-partial');
+  else write(whole ? results : withEarlierParts(results), 'engine');
+}
+
+/** The parts that were not measured this time stay as they were; each has the date of its own. */
+function withEarlierParts(results) {
+  const file = join(root, 'bench/results/engine.json');
+  if (!existsSync(file)) return results;
+  const earlier = JSON.parse(readFileSync(file, 'utf8'));
+  const measured = new Map([...earlier.sections, ...results.sections].map((section) => [section.title, section]));
+  const sections = Object.values(PARTS).flatMap(({ title }) => measured.get(title) ?? []);
+  return { ...earlier, sections };
 }
 
 function write(results, name) {

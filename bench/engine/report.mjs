@@ -31,8 +31,9 @@ export function markdown({ machine, quick, sections }) {
     '',
     '![ratios](engine.svg)',
   ];
-  for (const { title, rows } of sections) {
-    lines.push('', `## ${title}`, '');
+  for (const section of sections) {
+    const { title, rows } = section;
+    lines.push('', `## ${title}`, '', ...measuredAt(section));
     lines.push(
       '| figure | model | threads | engine | peer | ratio | target | met |',
       '|---|---|---|---|---|---|---|---|',
@@ -40,6 +41,12 @@ export function markdown({ machine, quick, sections }) {
     for (const row of rows) lines.push(`| ${cells(row).join(' | ')} |`);
   }
   return `${lines.join('\n')}\n`;
+}
+
+/** Parts can be measured anew by themselves. */
+function measuredAt({ date, loadAverage }) {
+  if (date === undefined) return [];
+  return [`Begun ${date.slice(0, 16).replace('T', ' ')} UTC, load average ${loadAverage.toFixed(1)}.`, ''];
 }
 
 function cells(row) {

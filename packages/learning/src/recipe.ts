@@ -66,9 +66,9 @@ export const recipe = {
   weightDecay: 0.01,
   betas: [0.9, 0.99] as const,
   clipNorm: 1,
-  /** Pairs and replay rows in a batch: a third of the rows is replay. */
+  /** Pairs and replay rows in a batch: more than a quarter of the rows is replay. */
   pairsPerBatch: 8,
-  replayPerBatch: 4,
+  replayPerBatch: 3,
   /** With earlier passages to remember, as many rows again rehearse them. */
   rehearsalPerBatch: 2,
   replayWeight: 1,
