@@ -8,6 +8,7 @@ import { recipe } from './recipe.js';
 import type { Stretch } from './sentences.js';
 import { findSpans, type Span } from './spans.js';
 import {
+  introducedBy,
   protagonistOf,
   qualified,
   subjectName,
@@ -47,6 +48,8 @@ export function findCandidates(passage: string, chunks: readonly Chunk[]): Candi
   );
   const nameTexts = names.map(({ text }) => text);
   const protagonist = protagonistOf(passage, nameTexts);
+  const first = chunks[0]?.sentences[0];
+  const introduced = first === undefined ? [] : introducedBy(first, findSpans(first, passage));
   let context: Context = { antecedent: null, aliases: new Map(), protagonist };
   const said = new Set<string>();
   for (const [chunk, { sentences }] of chunks.entries()) {
@@ -69,7 +72,11 @@ export function findCandidates(passage: string, chunks: readonly Chunk[]): Candi
         const derived = deriveQuestions(sentence, span, spans, context).map((question) =>
           withFullNames(question, nameTexts),
         );
-        const relations = relationsOf(sentence, span, askedAbout(sentence, span, spans, context, nameTexts));
+        const relations = relationsOf(
+          sentence,
+          span,
+          askedAbout(sentence, span, spans, context, nameTexts, introduced),
+        );
         all.push({ chunk, sentence, span, cloze, derived, relations, about });
       }
       context = {
@@ -98,13 +105,14 @@ function askedAbout(
   spans: readonly Span[],
   context: Context,
   names: readonly string[],
+  introduced: readonly string[],
 ): string[] {
   const { antecedent, aliases, protagonist } = context;
   const statement = takeStatementApart(sentence, spans, antecedent);
   const subject =
     statement === null ? null : withoutAliases(qualified(statement.subject, protagonist, aliases), aliases);
   const name = spans.find((other) => other.kind === 'name' && other.start !== span.start && other.end <= span.start);
-  const subjects = [subject, protagonist, name?.text ?? null]
+  const subjects = [subject, protagonist, name?.text ?? null, ...introduced]
     .filter((text) => text !== null)
     .map((text) => withFullNames(text, names));
   const different = subjects.filter(

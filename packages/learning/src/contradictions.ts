@@ -36,8 +36,10 @@ export function mentionsAny(values: readonly string[], ...texts: readonly string
   return values.some((value) => texts.some((text) => containsWords(text, value)));
 }
 
-/** `What does Velona have?` is asked of employees and of offices, so a question has to name what it counts. */
+/** `What does Velona have?` is asked of employees and of offices, so what is counted or measured belongs to such a question. */
 function valueKey({ span, derived: [question] }: Askable): string | null {
-  if (question === undefined || !singleValued.has(span.kind) || question.startsWith('What ')) return null;
-  return questionKey(question);
+  if (question === undefined || !singleValued.has(span.kind)) return null;
+  if (!question.startsWith('What ')) return questionKey(question);
+  const unit = /^\S+ (.+)$/u.exec(span.text)?.[1];
+  return span.kind === 'quantity' && unit !== undefined ? `${questionKey(question)} ${normalise(unit)}` : null;
 }

@@ -10,7 +10,9 @@ const good = {
 
 test('the gate says why', () => {
   assert.deepEqual(gateReasons(good), []);
-  assert.deepEqual(gateReasons({ ...good, validation: { candidate: 5, parent: 0, total: 10 } }), ['too_few_passed']);
+  assert.deepEqual(gateReasons({ ...good, validation: { candidate: 4, parent: 0, total: 10 } }), []);
+  assert.deepEqual(gateReasons({ ...good, validation: { candidate: 3, parent: 0, total: 10 } }), ['too_few_passed']);
+  assert.deepEqual(gateReasons({ ...good, validation: { candidate: 1, parent: 0, total: 2 } }), ['too_few_passed']);
   for (const total of [0, 1]) {
     assert.deepEqual(
       gateReasons({ ...good, validation: { candidate: total, parent: 0, total } }),

@@ -21,15 +21,20 @@ export type GateReason =
 export function gateReasons({ validation, retention, canaries }: EvaluationCounts): GateReason[] {
   const reasons: GateReason[] = [];
   if (validation.total < recipe.minValidationPairs) reasons.push('too_few_validated');
-  else if (validation.candidate < recipe.minPassRate * validation.total) reasons.push('too_few_passed');
+  else if (validation.candidate < neededPasses(validation)) reasons.push('too_few_passed');
   // A parent that knows the passage already cannot be bettered; then it is enough not to fall behind.
-  else if (validation.candidate <= validation.parent && validation.parent < recipe.minPassRate * validation.total) {
+  else if (validation.candidate <= validation.parent && validation.parent < neededPasses(validation)) {
     reasons.push('not_better_than_parent');
   }
   if (retention.candidate < Math.floor(recipe.minRetentionShare * retention.parent))
     reasons.push('earlier_passages_lost');
   if (canaries.candidate < Math.floor(recipe.minCanaryShare * canaries.parent)) reasons.push('skills_lost');
   return reasons;
+}
+
+/** One right answer is no evidence, however few were asked for. */
+function neededPasses({ total }: Comparison): number {
+  return Math.max(recipe.minValidationPairs, recipe.minPassRate * total);
 }
 
 export function validationReport(counts: EvaluationCounts): ValidationReport {

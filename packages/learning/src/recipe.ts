@@ -20,8 +20,8 @@ export const recipe = {
   /** Questions made by rule, beside the teacher's own. */
   derivedPerFact: 5,
   /** Things that one answer is asked about with templates, and wordings of templates kept for it. */
-  subjectsPerFact: 2,
-  templatesPerFact: 8,
+  subjectsPerFact: 3,
+  templatesPerFact: 12,
   /** From so many other questions on, a fact needs no rephrasings. */
   enoughForms: 4 as number,
   /** Copies with words missing, of the questions of a fact that has fewer than `enoughForms`. */
@@ -31,6 +31,8 @@ export const recipe = {
   maxFacts: 160,
   /** Room in the plan for facts that only the teacher's own list brings up. */
   listedFactsPerChunk: 4,
+  /** Sampling rounds of asking for the facts that still have fewer than `enoughForms` questions. */
+  askRounds: 1,
   /** Sampling rounds of rephrasing after the first questions. */
   rephraseRounds: 2,
   rephraseTemperature: 0.8,
@@ -99,7 +101,7 @@ export const recipe = {
   trainingShare: 0.88,
 
   /** The gate. */
-  minPassRate: 0.6,
+  minPassRate: 0.4,
   minRetentionShare: 0.8,
   minCanaryShare: 0.6,
 } as const;

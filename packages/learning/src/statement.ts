@@ -86,6 +86,25 @@ export function protagonistOf(passage: string, names: readonly string[]): string
     : best;
 }
 
+/**
+ * What else the first sentence speaks of, which people may ask about as well: "Tram type C of the city of Veldhaven replaces type B." gives
+ * "tram type C"; "Update 11 for the robot vacuum Dusty Otto was sent out." gives "Update 11" and "Dusty Otto".
+ */
+export function introducedBy(first: Stretch, spans: readonly Span[]): string[] {
+  const opening =
+    /^\s*(?:The |An? )?((?:[\p{L}\p{N}-]+ ){1,3}[\p{L}\p{N}-]*[\p{Lu}\p{N}][\p{L}\p{N}-]*)(?= (?:of|for|in|at|is|was|has|are|were|from|by)\b)/u.exec(
+      first.text,
+    )?.[1];
+  const names = spans.filter(({ kind }) => kind === 'name' || kind === 'code').map(({ text }) => text);
+  const head = opening === undefined || names.includes(opening) ? [] : [lowerFirst(opening, names)];
+  return [...head, ...names];
+}
+
+/** "Tram type C" as it stands within a sentence; a name keeps its capital. */
+function lowerFirst(text: string, names: readonly string[]): string {
+  return names.some((name) => text.startsWith(name)) ? text : text.charAt(0).toLowerCase() + text.slice(1);
+}
+
 /** "Osei" is "Philippa Osei" where the passage has named her so: people ask with the whole name. */
 export function fullName(name: string, names: readonly string[]): string {
   if (/\s/u.test(name)) return name;

@@ -7,6 +7,9 @@ import { agrees } from './normalise.js';
 import { fitsQuestionWord } from './questionWord.js';
 import { parsePassageSet } from './measuring/passageSet.js';
 import { chooseCandidates, findCandidates, type Candidate } from './candidates.js';
+import { sentencesOf } from './sentences.js';
+import { findSpans } from './spans.js';
+import { introducedBy } from './statement.js';
 import { isQuestion, keepsNames } from './teach.js';
 
 test('a question is one line that asks, stands alone and keeps its answer', () => {
@@ -72,7 +75,7 @@ test('a passage of sixteen thousand characters is read in chunks and asked about
 
 test('values that a passage contradicts itself about are left out, and what a thing can have two of stays', () => {
   const passage =
-    'The Lume Lamp costs 49 dollars. The Lume Lamp costs 82 dollars. The Lume Lamp was made in 1994. The Lume Lamp was made in 2011. ' +
+    'The Lume Lamp costs 49 dollars. The Lume Lamp costs 82 dollars. The Lume Lamp was made in 1994. The Lume Lamp was made in 2011. The Lume Lamp weighs 2 kg. The Lume Lamp weighs 5 kg. ' +
     'The Lume Lamp was designed by Maria Ochoa. The Lume Lamp has 3 bulbs. The Lume Lamp has 2 switches.';
   const answers = findCandidates(passage, chunkPassage(passage, 1500)).candidates.map(({ span }) => span.text);
   assert.deepEqual(answers, ['Maria Ochoa', '3 bulbs', '2 switches', 'Lume Lamp']);
@@ -99,4 +102,17 @@ test('a sentence said again brings nothing new to ask for, unless it is about so
     findCandidates(both, chunkPassage(both, 1500)).candidates.filter(({ span }) => span.text === '49 dollars').length,
     2,
   );
+});
+
+test('people also ask about what else the first sentence introduces', () => {
+  const subjectsOf = (passage: string): string[] => {
+    const [first] = sentencesOf(passage);
+    assert.ok(first !== undefined);
+    return introducedBy(first, findSpans(first, passage));
+  };
+  assert.deepEqual(subjectsOf('Tram type C of the city of Veldhaven replaces type B.').slice(0, 2), [
+    'tram type C',
+    'Veldhaven',
+  ]);
+  assert.deepEqual(subjectsOf('Update 11 for the robot vacuum Dusty Otto was sent out.'), ['Update 11', 'Dusty Otto']);
 });

@@ -55,8 +55,10 @@ export async function teach(
   for (const draft of drafts) {
     for (const question of draft.derived.slice(0, recipe.derivedPerFact)) addForm(draft, question, 'derived');
   }
-  const wanting = drafts.filter((draft) => draft.forms.size === 0);
-  await askForEach(calls, chunks, wanting, recipe.rephraseTemperature, seed);
+  for (let round = 1; round <= recipe.askRounds; round++) {
+    const wanting = drafts.filter((draft) => draft.forms.size < recipe.enoughForms);
+    await askForEach(calls, chunks, wanting, round, seed);
+  }
   for (let round = 1; round <= recipe.rephraseRounds; round++) {
     const unfinished = drafts.filter((draft) => draft.forms.size > 0 && draft.forms.size < plan.formsPerFact);
     if (unfinished.length === 0 || !(await rephraseEach(calls, unfinished, round, seed))) break;
@@ -66,22 +68,23 @@ export async function teach(
       for (const question of questions) addForm(draft, question, 'template', name);
     }
   }
-  return drafts.map(finished).filter((fact) => fact.forms.length > 0);
+  return drafts.map((draft) => finished(draft, contradicted)).filter((fact) => fact.forms.length > 0);
 }
 
+/** Round 0 is greedy; what later ones bring is sampled. */
 async function askForEach(
   calls: MeteredCalls,
   chunks: readonly Chunk[],
   drafts: readonly Draft[],
-  temperature: number,
+  round: number,
   seed: number,
 ): Promise<void> {
   const requests = drafts.map((draft, index): GenerateRequest => ({
     prompt: askPrompt(windowOf(chunks[draft.chunk], draft.sentenceStart), draft.answer),
     adapter: null,
     maxOutputTokens: recipe.maxQuestionTokens,
-    temperature,
-    seed: deriveSeed(seed, 'ask', index),
+    temperature: round === 0 ? 0 : recipe.rephraseTemperature,
+    seed: deriveSeed(seed, 'ask', round, index),
   }));
   const results = await calls.generate(requests, recipe.teachingShare);
   drafts.forEach((draft, index) => {
@@ -212,12 +215,13 @@ function standsAlone(question: string): boolean {
   return findSpans(stretch, question).some(isNaming);
 }
 
-function finished(draft: Draft): Fact {
+/** Without what names a value that the passage contradicts itself about: "What costs 49 dollars?" */
+function finished(draft: Draft, contradicted: readonly string[]): Fact {
   const cloze = draft.cloze.map((question): Form => ({ question, origin: 'cloze' }));
   return {
     chunk: draft.chunk,
     sentenceStart: draft.sentenceStart,
     answer: draft.answer,
-    forms: [...draft.forms.values(), ...cloze],
+    forms: [...draft.forms.values(), ...cloze].filter(({ question }) => !mentionsAny(contradicted, question)),
   };
 }
