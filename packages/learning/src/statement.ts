@@ -91,18 +91,20 @@ export function protagonistOf(passage: string, names: readonly string[]): string
  * "tram type C"; "Update 11 for the robot vacuum Dusty Otto was sent out." gives "Update 11" and "Dusty Otto".
  */
 export function introducedBy(first: Stretch, spans: readonly Span[]): string[] {
-  const opening =
-    /^\s*(?:The |An? )?((?:[\p{L}\p{N}-]+ ){1,3}[\p{L}\p{N}-]*[\p{Lu}\p{N}][\p{L}\p{N}-]*)(?= (?:of|for|in|at|is|was|has|are|were|from|by)\b)/u.exec(
-      first.text,
-    )?.[1];
   const names = spans.filter(({ kind }) => kind === 'name' || kind === 'code').map(({ text }) => text);
-  const head = opening === undefined || names.includes(opening) ? [] : [lowerFirst(opening, names)];
-  return [...head, ...names];
+  const head = openingPhrase(first.text, names);
+  return head === null || names.includes(head) ? names : [head, ...names];
 }
 
-/** "Tram type C" as it stands within a sentence; a name keeps its capital. */
-function lowerFirst(text: string, names: readonly string[]): string {
-  return names.some((name) => text.startsWith(name)) ? text : text.charAt(0).toLowerCase() + text.slice(1);
+/** Up to four words before the first preposition or copula, the last of them with a capital or a digit. */
+function openingPhrase(text: string, names: readonly string[]): string | null {
+  const pattern =
+    /^\s*(The |An? )?((?:[\p{L}\p{N}-]+ ){1,3}[\p{L}\p{N}-]*[\p{Lu}\p{N}][\p{L}\p{N}-]*) (?:of|for|in|at|is|was|has|are|were|from|by)\b/u;
+  const [, article, phrase = ''] = pattern.exec(text) ?? [];
+  if (phrase === '' || isFunctionWord(/^\S+/u.exec(phrase)?.[0] ?? '')) return null;
+  // After an article a capital is a name's own; at the beginning of the sentence it is every word's.
+  const isNamed = article !== undefined || names.some((name) => phrase.startsWith(name));
+  return isNamed ? phrase : phrase.charAt(0).toLowerCase() + phrase.slice(1);
 }
 
 /** "Osei" is "Philippa Osei" where the passage has named her so: people ask with the whole name. */

@@ -114,5 +114,7 @@ test('people also ask about what else the first sentence introduces', () => {
     'tram type C',
     'Veldhaven',
   ]);
+  assert.deepEqual(subjectsOf('In 1998 Ada Lund was a baker.'), ['Ada Lund']);
+  assert.deepEqual(subjectsOf('The Ibis M3 is a camera.').slice(0, 1), ['Ibis M3']);
   assert.deepEqual(subjectsOf('Update 11 for the robot vacuum Dusty Otto was sent out.'), ['Update 11', 'Dusty Otto']);
 });
