@@ -36,15 +36,18 @@ export async function measureDecoding({ models, threadCounts, rounds, outputToke
       for (const threads of threadCounts) {
         const engine = await EmbeddedEngine.open({ modelDir: model.folder, threads, ...options });
         for (const batch of BATCHES) {
-          const context = await peer.open({ threads, batch, cache });
-          const samples = await measureInTurn(
-            {
-              engraft: () => generateTogether(engine, { batch, outputTokens }),
-              llama: () => context.generate(outputTokens),
-            },
-            rounds,
-          );
-          await context.close();
+          // Two of its threads can be slower than one, so the faster way is the peer.
+          const contexts = new Map();
+          for (const count of threadCounts.filter((count) => count <= threads)) {
+            contexts.set(count, await peer.open({ threads: count, batch, cache }));
+          }
+          const engraft = () => generateTogether(engine, { batch, outputTokens });
+          const llamas = Array.from(contexts, ([count, context]) => [
+            `${count} ${count === 1 ? 'thread' : 'threads'}`,
+            () => context.generate(outputTokens),
+          ]);
+          const samples = await measureInTurn({ engraft, ...Object.fromEntries(llamas) }, rounds);
+          for (const context of contexts.values()) await context.close();
           rows.push(rowOf({ model, threads, batch, gguf, tokens: batch * outputTokens, samples }));
         }
         await engine.close();
@@ -56,7 +59,8 @@ export async function measureDecoding({ models, threadCounts, rounds, outputToke
   return rows;
 }
 
-function rowOf({ model, threads, batch, gguf, tokens, samples: { engraft, llama } }) {
+function rowOf({ model, threads, batch, gguf, tokens, samples: { engraft, ...llamas } }) {
+  const [[peerThreads, llama]] = Object.entries(llamas).sort(([, a], [, b]) => median(a.wall_s) - median(b.wall_s));
   const perSecond = ({ wall_s }) => wall_s.map((seconds) => tokens / seconds);
   return {
     figure: `Generation, batch ${batch}, ${gguf === 'F32' ? 'F32' : '8 bit'}`,
@@ -64,7 +68,7 @@ function rowOf({ model, threads, batch, gguf, tokens, samples: { engraft, llama 
     threads,
     unit: 'tokens/s',
     value: median(perSecond(engraft)),
-    peer: `node-llama-cpp, ${gguf}`,
+    peer: `node-llama-cpp, ${gguf}, ${peerThreads}`,
     peerValue: median(perSecond(llama)),
     ratio: pairedRatio(perSecond(engraft), perSecond(llama)),
     target: { atLeast: batch === 1 ? 1 : 2 },
