@@ -8,7 +8,7 @@
 // `--passages 2 --seeds 1 --chain 2` a few minutes, without the handbook unless `--long yes` asks for it.
 // Writes bench/results/learning.json and .svg.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { startEngineHost } from '../packages/engine/dist/index.js';
 import {
   barChart,
@@ -73,7 +73,7 @@ export default async function bench(args) {
   const figures = figuresOf(runs);
   const results = {
     machine: machine(),
-    model: { folder: modelDir, ...model },
+    model: { folder: relative(root, modelDir), ...model },
     passages: passages.length,
     seeds,
     chain: chain.map(({ id }) => id),
