@@ -12,6 +12,7 @@ import argparse
 import json
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -42,8 +43,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--early-world", type=float, default=0.0, help="share of English tasks before that")
     parser.add_argument("--squad", help="SQuAD as gzipped JSON lines; empty: not used")
     parser.add_argument("--squad-share", type=float, default=0.4, help="share of SQuAD among the English chats")
-    parser.add_argument("--layers", type=int, default=ModelConfig.num_hidden_layers)
-    parser.add_argument("--intermediate", type=int, default=ModelConfig.intermediate_size, help="feed-forward width")
+    parser.add_argument("--layers", type=int, help="by default as in --start")
+    parser.add_argument("--intermediate", type=int, help="feed-forward width, by default as in --start")
     parser.add_argument("--start", type=Path, help="folder of an exported model of the same width to start from")
     parser.add_argument("--loaders", type=int, default=0, help="processes that make the data beside one that trains")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="save and stop after this time, to be resumed")
@@ -112,10 +113,15 @@ def main() -> None:
     torch.manual_seed(options.seed)
     folder = RUNS / options.name
     folder.mkdir(parents=True, exist_ok=True)
-    config = ModelConfig(num_hidden_layers=options.layers, intermediate_size=options.intermediate)
+    start = exported(options.start) if options.start else None
+    sizes = start.config if start else ModelConfig()
+    config = replace(
+        sizes, num_hidden_layers=options.layers or sizes.num_hidden_layers,
+        intermediate_size=options.intermediate or sizes.intermediate_size,
+    )  # fmt: skip
     model = Decoder(config)
-    if options.start:
-        grow(model, exported(options.start))
+    if start:
+        grow(model, start)
     else:
         initialise(model)
     model.to(device)
