@@ -3,7 +3,8 @@
 // npm run bench -- engine [--quick] [--only training,generation,mixed,cache,cold,memory,latency] [--threads 1,2]
 //                         [--widths 256,512,896]
 //
-// Writes bench/results/engine.{json,md,svg}, with --only those parts of them; with --quick, engine-partial.* instead, which git ignores.
+// Writes bench/results/engine.{json,md,svg}, with --only those parts of them; with --quick, --threads or --widths,
+// engine-partial.* instead, which git ignores.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -87,7 +88,8 @@ export default async function bench(args) {
     rmSync(folder, { recursive: true, force: true });
   }
   const whole = only.length === Object.keys(PARTS).length;
-  if (quick) write(results, 'engine-partial');
+  const isPartial = quick || args.includes('--threads') || args.includes('--widths');
+  if (isPartial) write(results, 'engine-partial');
   else write(whole ? results : withEarlierParts(results), 'engine');
 }
 

@@ -11,7 +11,8 @@ import { withRandomCheckpoint, writeRandomAdapter } from '../testing/randomCheck
 import type { AdapterReference, ChatPrompt } from '../types.js';
 import { AdapterCache } from './adapterCache.js';
 import type { LoadedAdapter } from './loadedAdapter.js';
-import { Generator, type GenerationJob } from './generator.js';
+import type { GenerationJob } from './generationJob.js';
+import { Generator } from './generator.js';
 import { KvCache } from './kvCache.js';
 
 interface Setting {

@@ -1,39 +1,11 @@
 import { EngineError } from '../engine.js';
-import type { Random } from '../random.js';
-import type { LoadedAdapter } from './loadedAdapter.js';
 import type { StackBudget } from './adapterFeeds.js';
+import { finalLength, forcedTokens, type Generation, type GenerationJob } from './generationJob.js';
 import { InferenceRunner, type LoadedModel } from './inferenceRunner.js';
 import { defaultLimits, kvShares, roomBytesPerToken, type KvLimits, type KvShares } from './kvBudget.js';
 import { KvCache } from './kvCache.js';
 import { PrefixCache, prefixKeys } from './prefixCache.js';
 import { sample } from './sampler.js';
-
-/** What one sequence starts from, and when it ends. */
-export interface GenerationJob {
-  /** At least one token; leaves room for one more in the context. */
-  readonly prompt: readonly number[];
-  /** Tokens that the output begins with, whatever the model would have preferred. */
-  readonly forced: readonly number[];
-  /** Output ends here at the latest, forced tokens included; at least 1. */
-  readonly maxOutputTokens: number;
-  readonly stopTokens: ReadonlySet<number>;
-  /** Ends the output when it holds for the tokens so far; asked after every token. */
-  readonly isComplete?: (output: readonly number[]) => boolean;
-  readonly temperature: number;
-  readonly random: Random;
-  readonly adapter: LoadedAdapter | null;
-  /** Jobs of the same key and adapter share the attention state of equal beginnings; without it, nothing is shared. */
-  readonly isolationKey?: string;
-  readonly signal?: AbortSignal;
-}
-
-export interface Generation {
-  /** Every token written, the stop token included. */
-  readonly tokens: readonly number[];
-  readonly ended: 'stop' | 'length';
-  /** Tokens at the beginning of the prompt whose attention state was there already. */
-  readonly reusedTokens: number;
-}
 
 /**
  * Tokens of a prompt that are read in one run. Between two of them other requests get their turn, and a beginning is
@@ -287,19 +259,10 @@ function end({ output, reusedTokens, resolve }: Sequence, ended: Generation['end
   resolve({ tokens: output, ended, reusedTokens });
 }
 
-function forcedTokens({ forced, maxOutputTokens }: GenerationJob): number[] {
-  return forced.slice(0, maxOutputTokens);
-}
-
 /** Forced tokens are left out: what is reused is part of the prompt. */
 function keysOf({ prompt, isolationKey, adapter }: GenerationJob): readonly string[] {
   if (isolationKey === undefined) return [];
   return prefixKeys({ isolationKey, adapterHash: adapter?.contentHash ?? null }, prompt, PREFILL_CHUNK);
-}
-
-/** Tokens of a job at its end; the last is never put into the cache, but it may. */
-function finalLength({ prompt, maxOutputTokens }: GenerationJob): number {
-  return prompt.length + maxOutputTokens;
 }
 
 function failure(error: unknown): EngineError {

@@ -7,7 +7,8 @@ import { weightFeeds } from '../model/inputs.js';
 import { createRandom } from '../random.js';
 import { TINY_CONFIG } from '../testing/fixtures.js';
 import { withRandomCheckpoint } from '../testing/randomCheckpoint.js';
-import { Generator, type GenerationJob } from './generator.js';
+import type { GenerationJob } from './generationJob.js';
+import { Generator } from './generator.js';
 import { cacheBytes, defaultLimits } from './kvBudget.js';
 import { slotCapacity } from './kvCache.js';
 

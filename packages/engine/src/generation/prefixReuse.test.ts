@@ -12,7 +12,8 @@ import { withRandomCheckpoint, writeRandomAdapter } from '../testing/randomCheck
 import type { AdapterReference, GenerateRequest } from '../types.js';
 import { AdapterCache } from './adapterCache.js';
 import type { LoadedAdapter } from './loadedAdapter.js';
-import { Generator, PREFILL_CHUNK, type Generation, type GenerationJob } from './generator.js';
+import type { Generation, GenerationJob } from './generationJob.js';
+import { Generator, PREFILL_CHUNK } from './generator.js';
 import { bytesPerToken } from './kvCache.js';
 
 interface Setting {

@@ -1,6 +1,6 @@
 import type { ChatTokenizer } from '../tokenizer/chatTokenizer.js';
 import type { GenerateRequest, GenerateResult, GenerateUsage } from '../types.js';
-import type { Generation } from './generator.js';
+import type { Generation } from './generationJob.js';
 import { opensReasoning, splitReasoning } from './reasoning.js';
 import { CALL_END, parseToolCalls } from './toolCalls.js';
 

@@ -1,0 +1,39 @@
+/** One sequence to be generated, and what comes of it. */
+import type { Random } from '../random.js';
+import type { LoadedAdapter } from './loadedAdapter.js';
+
+/** What one sequence starts from, and when it ends. */
+export interface GenerationJob {
+  /** At least one token; leaves room for one more in the context. */
+  readonly prompt: readonly number[];
+  /** Tokens that the output begins with, whatever the model would have preferred. */
+  readonly forced: readonly number[];
+  /** Output ends here at the latest, forced tokens included; at least 1. */
+  readonly maxOutputTokens: number;
+  readonly stopTokens: ReadonlySet<number>;
+  /** Ends the output when it holds for the tokens so far; asked after every token. */
+  readonly isComplete?: (output: readonly number[]) => boolean;
+  readonly temperature: number;
+  readonly random: Random;
+  readonly adapter: LoadedAdapter | null;
+  /** Jobs of the same key and adapter share the attention state of equal beginnings; without it, nothing is shared. */
+  readonly isolationKey?: string;
+  readonly signal?: AbortSignal;
+}
+
+export interface Generation {
+  /** Every token written, the stop token included. */
+  readonly tokens: readonly number[];
+  readonly ended: 'stop' | 'length';
+  /** Tokens at the beginning of the prompt whose attention state was there already. */
+  readonly reusedTokens: number;
+}
+
+export function forcedTokens({ forced, maxOutputTokens }: GenerationJob): number[] {
+  return forced.slice(0, maxOutputTokens);
+}
+
+/** Tokens of a job at its end; the last is never put into the cache, but it may. */
+export function finalLength({ prompt, maxOutputTokens }: GenerationJob): number {
+  return prompt.length + maxOutputTokens;
+}
