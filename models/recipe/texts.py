@@ -1,0 +1,292 @@
+"""Passages written whole, in natural English, with slots for their names and values.
+
+Each file of ``texts/`` holds texts in this form; the passage flows as its author wrote it, while what can be asked about is
+drawn anew each time, so that only matching can answer:
+
+    == folding bike review
+    $ bike: {nonce} [Fold|Mini|City]
+    $ designer: {woman} {surname}
+    $ gears: {2-11} | three | eight
+    + The {bike} is a folding bike [for commuters|that fits under a desk].
+    + It was designed by {designer}, a former [pilot|nurse], and has {gears} gears.
+    ~ A green bell comes with it.
+    ? {designer}
+      Who designed the {bike}?
+      Whose work is the {bike}?
+    ! Who sells the {bike}?
+
+``$`` draws a slot from one of the patterns divided by "|"; ``{kind}`` is a value of the vocabulary or an earlier slot,
+``{2-11}`` a number, ``{00}`` digits. ``+`` is a sentence, ``~`` one that may be left out, and a blank line ends a paragraph.
+``[a|b]`` is one of several words. ``?`` gives an answer as it stands in the passage, and questions that ask for it; a question
+whose answer was left out is not stated, like those marked ``!``.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import sys
+import zlib
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from .chat import Chat, Message
+from .prompts import ASK, LIST_PAIRS, NOT_STATED, READ, REPHRASE, UNKNOWN
+from .vocabulary import FIRST_NAMES, Vocabulary
+from .world import capitalise
+
+FOLDER = Path(__file__).parent / "texts"
+
+WOMEN = set("""
+Anna Clara Emma Grace Iris Karen Maria Olive Rosa Tina Wendy Zoe Bianca Dana Elif Gita Ines Lena Nadia Priya Sofia Uma Vera Ximena
+Yara Mira Ada Alice Amy Astrid Carla Chloe Cora Daphne Edith Ellen Esther Eva Fatima Fiona Flora Freya Gloria Hanna Hazel Helen Ida
+Irene Jana Joan Julia Kate Keiko Kira Lara Laura Leila Lily Linda Lucia Mabel Magda Martha Mary Maya Mei Mona Nell Nina Nora Olga
+Petra Rachel Rita Ruth Salma Sara Selma Stella Tara Tilda Ursula Viola Wanda Yuki Zara Agnes Aisha Alma Asha Bela Berta Celia Della
+Elena""".split())  # fmt: skip
+WOMEN_NAMES, MEN_NAMES = [n for n in FIRST_NAMES if n in WOMEN], [n for n in FIRST_NAMES if n not in WOMEN]
+
+ALTERNATIVES = re.compile(r"\[([^\[\]]*)\]")
+SLOT = re.compile(r"\{([^{}]+)\}")
+
+
+@dataclass
+class Template:
+    name: str
+    slots: dict[str, list[str]] = field(default_factory=dict)
+    sentences: list[tuple[str, bool]] = field(default_factory=list)  # pattern, whether it may be left out; "" ends a paragraph
+    questions: list[tuple[str, list[str]]] = field(default_factory=list)  # the answer's pattern, its questions
+    absent: list[str] = field(default_factory=list)
+
+    @property
+    def held(self) -> bool:
+        """Whether the template is kept for evaluation: one in fifteen."""
+        return zlib.crc32(self.name.encode()) % 15 == 3
+
+
+def parse(text: str) -> list[Template]:
+    """The templates of a file. ValueError names the line that breaks the form."""
+    templates: list[Template] = []
+    for number, raw in enumerate(text.splitlines(), 1):
+        line = raw.strip()
+        mark, _, rest = line.partition(" ")
+        rest = rest.strip()
+        if not line:
+            if templates and templates[-1].sentences and not templates[-1].questions:
+                templates[-1].sentences.append(("", False))
+        elif mark == "==":
+            templates.append(Template(rest))
+        elif mark == "$" and ":" in rest:
+            name, _, patterns = rest.partition(":")
+            templates[-1].slots[name.strip()] = [pattern.strip() for pattern in split(patterns)]
+        elif mark in ("+", "~"):
+            templates[-1].sentences.append((rest, mark == "~"))
+        elif mark == "?":
+            templates[-1].questions.append((rest, []))
+        elif mark == "!":
+            templates[-1].absent.append(rest)
+        elif raw.startswith("  ") and templates and templates[-1].questions:
+            templates[-1].questions[-1][1].append(line)
+        elif not raw.startswith("#"):
+            raise ValueError(f"line {number}: {raw!r} begins with none of == $ + ~ ? ! and is no indented question")
+    return templates
+
+
+def split(patterns: str) -> list[str]:
+    """Divides at the "|" that stand outside brackets."""
+    parts, depth = [""], 0
+    for letter in patterns:
+        depth += {"[": 1, "]": -1}.get(letter, 0)
+        if letter == "|" and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return parts
+
+
+@cache
+def templates(held: bool) -> list[Template]:
+    """The templates of all files that are (not) kept for evaluation."""
+    listed = [template for path in sorted(FOLDER.glob("*.txt")) for template in parse(path.read_text())]
+    return [template for template in listed if template.held == held]
+
+
+@dataclass
+class Passage:
+    text: str
+    pairs: list[tuple[list[str], str]]  # questions that ask for the same, and the answer
+    absent: list[str]  # questions that it does not answer
+
+
+class Writer:
+    """Fills templates; ``held`` draws names that are kept out of training."""
+
+    def __init__(self, source: random.Random, held: bool = False):
+        self.random, self.words = source, Vocabulary(source, held)
+
+    def fill(self, pattern: str, slots: dict[str, str]) -> str:
+        pick = self.random
+
+        def value(match: re.Match[str]) -> str:
+            kind = match[1]
+            if kind in slots:
+                return slots[kind]
+            if between := re.fullmatch(r"(\d+)-(\d+)", kind):
+                return str(pick.randint(int(between[1]), int(between[2])))
+            if re.fullmatch("0+", kind):
+                return self.words.digits(len(kind))
+            if kind in ("woman", "man"):
+                return self.words.real(WOMEN_NAMES if kind == "woman" else MEN_NAMES)
+            return self.words.value(kind)
+
+        chosen = ALTERNATIVES.sub(lambda match: pick.choice(match[1].split("|")), pattern)
+        filled = " ".join(SLOT.sub(value, chosen).split())
+        filled = re.sub(r" (?=[,.;:?!])", "", filled)
+        return re.sub(r"\b([Aa]) (?=[aeioAEIO]|[uU](?!ni|s))", r"\1n ", filled)
+
+    def sentence(self, pattern: str, slots: dict[str, str]) -> str:
+        return capitalise(self.fill(pattern, slots))
+
+    def write(self, template: Template) -> Passage:
+        """A passage whose answers all differ and stand in no question that asks for them."""
+        for _ in range(50):
+            slots: dict[str, str] = {}
+            for name, patterns in template.slots.items():
+                slots[name] = self.fill(self.random.choice(patterns), slots)
+            answers = [self.fill(pattern, slots).lower() for pattern, _ in template.questions]
+            told = [question for answer, (_, questions) in zip(answers, template.questions) for question in questions if answer in self.fill(question, slots).lower()]
+            if len(set(answers)) == len(answers) and not told:
+                break
+        shown = [pattern for pattern, optional in template.sentences if not optional or self.random.random() < 0.75]
+        text = " ".join(self.sentence(pattern, slots) if pattern else "\n\n" for pattern in shown)
+        text = re.sub(r"\s*\n\n\s*", "\n\n", text).strip()
+        pairs: list[tuple[list[str], str]] = []
+        absent = [self.sentence(question, slots) for question in template.absent]
+        for pattern, questions in template.questions:
+            answer = self.fill(pattern, slots)
+            filled = [self.sentence(question, slots) for question in questions]
+            if answer.lower() in text.lower():
+                pairs.append((filled, answer))
+            else:
+                absent += filled
+        return Passage(text, pairs, absent)
+
+
+class TextTasks:
+    """Reading, asking, saying in other words, and not knowing, over whole texts."""
+
+    def __init__(self, source: random.Random, held: bool = False):
+        self.random, self.writer, self.templates = source, Writer(source, held), templates(held)
+
+    def passage(self) -> Passage:
+        """One text, or now and then two, one after the other."""
+        chosen = self.random.sample(self.templates, 2 if self.random.random() < 0.15 else 1)
+        parts = [self.writer.write(template) for template in chosen]
+        joint = self.random.choice((" ", "\n\n")).join(part.text for part in parts)
+        return Passage(joint, [pair for part in parts for pair in part.pairs], [q for part in parts for q in part.absent])
+
+    def chat(self) -> Chat:
+        tasks = {self.read: 0.58, self.ask: 0.16, self.rephrase: 0.12, self.list_pairs: 0.05, self.unknown: 0.09}
+        return self.random.choices(list(tasks), weights=list(tasks.values()))[0]()
+
+    def read(self) -> Chat:
+        pick, passage = self.random, self.passage()
+        turns = [(pick.choice(questions), answer) for questions, answer in pick.sample(passage.pairs, len(passage.pairs))]
+        for question in pick.sample(passage.absent, min(len(passage.absent), pick.choice((0, 1, 1, 2)))):
+            turns.insert(pick.randint(0, min(len(turns), 6)), (question, NOT_STATED))
+        return Chat("texts", self.asked(passage, turns), independent=True, train_text=True)
+
+    def ask(self) -> Chat:
+        pick, passage = self.random, self.passage()
+        chosen = pick.sample(passage.pairs, min(len(passage.pairs), 6))
+        turns = [(ASK.format(span=answer), pick.choice(questions)) for questions, answer in chosen]
+        return Chat("texts ask", self.asked(passage, turns), independent=True, train_text=True)
+
+    def rephrase(self) -> Chat:
+        pick, passage = self.random, self.passage()
+        turns: list[tuple[str, str]] = []
+        for questions, _ in pick.sample(passage.pairs, min(len(passage.pairs), 5)):
+            if len(set(questions)) > 1:
+                given, wanted = pick.sample(sorted(set(questions)), 2)
+                turns.append((REPHRASE.format(question=given), wanted))
+        messages = self.asked(passage, turns)
+        return Chat("texts rephrase", messages if pick.random() < 0.4 else messages[1:], independent=True)
+
+    def list_pairs(self) -> Chat:
+        passage = self.writer.write(self.random.choice(self.templates))
+        lines = [f"Q: {self.random.choice(questions)}\nA: {answer}" for questions, answer in passage.pairs[:8]]
+        return Chat("texts pairs", self.asked(passage, [(LIST_PAIRS, "\n".join(lines))]))
+
+    def unknown(self) -> Chat:
+        passage = self.writer.write(self.random.choice(self.templates))
+        asked = self.random.sample(passage.pairs, min(len(passage.pairs), 3))
+        turns = [(self.random.choice(questions), UNKNOWN) for questions, _ in asked]
+        return Chat("texts unknown", self.asked(passage, turns)[1:], independent=True)
+
+    @staticmethod
+    def asked(passage: Passage, turns: list[tuple[str, str]]) -> list[Message]:
+        messages: list[Message] = [("system", READ.format(passage=passage.text))]
+        for question, answer in turns:
+            messages += [("user", question), ("assistant", answer)]
+        return messages
+
+
+def faults(template: Template, seed: int = 1) -> list[str]:
+    """What is wrong with a template, found by writing it several times."""
+    found: list[str] = []
+    if len(template.sentences) < 4 or len(template.questions) < 5:
+        found.append("fewer than 4 sentences or 5 answers")
+    for pattern, questions in template.questions:
+        if len(set(questions)) < 3:
+            found.append(f"answer {pattern} has fewer than 3 questions")
+        found += [f"no question mark: {question}" for question in questions if not question.endswith("?")]
+    used = " ".join([pattern for pattern, _ in template.sentences] + [pattern for pattern, _ in template.questions])
+    optional = {pattern for pattern, may in template.sentences if may}
+    for number in range(12):
+        try:
+            passage = Writer(random.Random(seed + number)).write(template)
+        except (AttributeError, KeyError, ValueError, TypeError, IndexError) as error:
+            return [*found, f"cannot be filled: {error}"]
+        answers = Counter(answer.lower() for _, answer in passage.pairs)
+        found += [f"two answers are {answer!r}" for answer, times in answers.items() if times > 1]
+        if not optional and len(passage.pairs) < len(template.questions):
+            stated = {answer for _, answer in passage.pairs}
+            found.append(f"an answer does not stand in the passage as it is: only {sorted(stated)} do, in: {passage.text}")
+        if len(passage.text) > 1400:
+            found.append(f"{len(passage.text)} characters; at most 1,400")
+        if re.search(r"[\[\]{}|]", passage.text):
+            found.append(f"brackets left in: {passage.text}")
+        for questions, answer in passage.pairs:
+            found += [f"the question gives its answer {answer!r} away: {q}" for q in questions if answer.lower() in q.lower() and len(answer) > 3]
+        if len(passage.pairs) < 4:
+            found.append(f"only {len(passage.pairs)} questions can be answered; the fixed sentences should answer more")
+    answered = [pattern for pattern, _ in template.questions]
+    for name in template.slots:
+        if f"{{{name}}}" not in used and not any(f"{{{name}}}" in p for patterns in template.slots.values() for p in patterns):
+            found.append(f"slot {name} is never used")
+    constant = [pattern for pattern in answered if "{" not in pattern]
+    if len(constant) > 1:
+        found.append(f"answers without a slot are learnt by heart: {constant}; at most one")
+    return list(dict.fromkeys(found))[:6]
+
+
+def main() -> None:
+    """``python -m models.recipe.texts FILE…`` checks files and shows a passage of each template (``--show``)."""
+    files = [Path(name) for name in sys.argv[1:] if not name.startswith("-")] or sorted(FOLDER.glob("*.txt"))
+    bad = total = 0
+    for path in files:
+        for template in parse(path.read_text()):
+            total += 1
+            problems = faults(template)
+            bad += bool(problems)
+            for problem in problems:
+                print(f"{path.name}: {template.name}: {problem}")
+            if "--show" in sys.argv:
+                passage = Writer(random.Random(5)).write(template)
+                print(f"\n== {template.name}\n{passage.text}\n" + "\n".join(f"  {q[0]} → {a}" for q, a in passage.pairs))
+    print(f"{total} texts, {bad} with faults")
+
+
+if __name__ == "__main__":
+    main()
