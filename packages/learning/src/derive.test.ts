@@ -72,3 +72,9 @@ test('what opens a sentence is asked for too', () => {
   assert.equal(questionsFor(text, '2022')[0], 'When did the company move to Canal Road?');
   assert.equal(questionsFor(text, 'Canal Road')[0], 'Who did the company move to?');
 });
+
+test('a reason is asked for with why', () => {
+  assert.deepEqual(questionsFor('The Lume Lamp was renamed because nobody knew it.', 'nobody knew it'), [
+    'Why was the Lume Lamp renamed?',
+  ]);
+});

@@ -111,6 +111,8 @@ interface Asked {
 
 /** The question words for a kind of answer; a preposition goes with its question word or stays behind, as English has it. */
 function questionWords(words: string, span: Span, after: string): Asked[] {
+  const reason = /^(.*?),? ?because$/u.exec(words);
+  if (reason !== null) return [{ word: 'Why', rest: reason[1] ?? '' }];
   const kindOf = /^(?:(.*) )?(in|on|at|near) the (\p{Ll}+) of$/u.exec(words);
   if (kindOf !== null)
     return [{ word: `${capitalised(kindOf[2] ?? '')} which ${kindOf[3] ?? ''}`, rest: `${kindOf[1] ?? ''} ${after}` }];

@@ -27,7 +27,7 @@ const others =
 const introducers = new Set([
   ...articles,
   ...prepositions,
-  ...words('and or its his her their our my your every each no some'),
+  ...words('and or its his her their our my your every each no some all only but another'),
 ]);
 
 export function isFunctionWord(word: string): boolean {

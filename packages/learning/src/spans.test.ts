@@ -40,7 +40,11 @@ test('a word that only opens a sentence is no name', () => {
 });
 
 test('the number of a name belongs to it, and a word that begins like a number is none', () => {
-  assert.deepEqual(spansOf('The Melisande 61 is a piano with 61 keys.'), ['name Melisande 61', 'quantity 61 keys']);
+  assert.deepEqual(spansOf('The Melisande 61 is a piano with 61 keys.'), [
+    'name Melisande 61',
+    'phrase piano',
+    'quantity 61 keys',
+  ]);
   assert.deepEqual(
     spansOf('Its tent is the Kestral Two.').filter((span) => !span.startsWith('phrase')),
     ['name Kestral Two'],
@@ -51,6 +55,36 @@ test('the number of a name belongs to it, and a word that begins like a number i
 test('phrases that end a clause', () => {
   assert.deepEqual(spansOf('The gate opens with a brass key.'), ['phrase brass key']);
   assert.deepEqual(spansOf('The shop is painted green, and nobody minds.'), ['phrase green']);
+});
+
+test('phrases that a function word follows, members of lists, values after a colon, and colours', () => {
+  assert.deepEqual(spansOf('She learned to cook on a ferry between two islands.').slice(0, 1), ['phrase ferry']);
+  assert.deepEqual(spansOf('The ship is made of oak.'), ['phrase oak']);
+  assert.deepEqual(spansOf('It is sold with cheese, walnuts and honey.'), [
+    'phrase cheese',
+    'phrase walnuts',
+    'phrase honey',
+  ]);
+  assert.deepEqual(spansOf('Outer fabric: waxed cotton'), ['phrase waxed cotton']);
+  assert.deepEqual(spansOf('Show the pale green card.').slice(0, 1), ['phrase pale green']);
+});
+
+test('reasons as a whole', () => {
+  assert.deepEqual(spansOf('It was put off because the key did not fit, and nobody minded.').slice(0, 1), [
+    'phrase the key did not fit',
+  ]);
+});
+
+test('addresses, settings, versions, votes, ranges and times of the day', () => {
+  assert.deepEqual(spansOf('Write to ink@pen.org.'), ['code ink@pen.org']);
+  assert.deepEqual(spansOf('Set page_limit in /etc/pen/main.cfg first.'), [
+    'code page_limit',
+    'code /etc/pen/main.cfg',
+  ]);
+  assert.deepEqual(spansOf('Firmware 2.7.5 and v4 are affected.').slice(0, 2), ['code 2.7.5', 'code v4']);
+  assert.deepEqual(spansOf('They agreed by 9 votes to 5.'), ['quantity 9 votes to 5']);
+  assert.deepEqual(spansOf('It takes 4 to 8 days.'), ['quantity 4 to 8 days']);
+  assert.deepEqual(spansOf('We eat at half past ten and at 1.30 pm.'), ['time half past ten', 'time 1.30 pm']);
 });
 
 test('spans stand where they say, and never overlap', () => {

@@ -22,9 +22,15 @@ const small =
   '(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-[a-z]+)?|(?:a )?dozen|(?:a )?(?:hundred|thousand|million|billion))';
 const magnitude = '(?:\\s(?:hundred|thousand|million|billion|trillion))*';
 
+const hour = `(?:\\d{1,2}|${small})`;
+const halfPast = `(?:half past|(?:a )?quarter (?:past|to)|(?:five|ten|twenty) (?:past|to)) ${hour}\\b`;
+
 /** In order: what an earlier pattern took, a later one leaves alone. */
 const patterns: readonly (readonly [SpanKind, RegExp])[] = [
   ['quotation', /[“"]([^\s“”"][^“”"]{0,58}[^\s“”"])[”"]/gu],
+  ['code', /(?<![\p{L}\p{N}])[\w.+-]+@[\w-]+(?:\.[\w-]+)+/gu],
+  ['code', /(?<=`)[^`\n]{2,40}(?=`)|(?<![\p{L}\p{N}])(?:\/[\w.-]+){2,}|\b\p{Ll}\w*_\w+\b/gu],
+  ['code', /\bv\d+(?:\.\d+)*\b|(?<![\d.,])\d+(?:\.\d+){2,}(?![\d.]*\d)/gu],
   [
     'date',
     new RegExp(
@@ -32,7 +38,13 @@ const patterns: readonly (readonly [SpanKind, RegExp])[] = [
       'gu',
     ),
   ],
-  ['time', /\b\d{1,2}(?::\d{2})?\s?[ap]\.?m\b\.?|\b\d{1,2}:\d{2}\b|\b\d{1,2} o[’']clock\b/giu],
+  [
+    'time',
+    /\b\d{1,2}(?:[:.]\d{2})?\s?(?:[ap]m\b|[ap]\.m\.)|\b\d{1,2}:\d{2}\b|\b\p{L}+ o[’']clock\b|\b\d{1,2} o[’']clock\b/giu,
+  ],
+  ['time', new RegExp(`\\b${halfPast}`, 'giu')],
+  ['date', /\b(?:the )?\d{1,2}(?:st|nd|rd|th) century\b/gu],
+  ['quantity', /\b\d+ (?:votes )?(?:to|out of) \d+\b(?! \p{Ll})/gu],
   ['money', new RegExp(`[$€£¥₹]\\s?${digits}${magnitude}`, 'gu')],
   ['quantity', new RegExp(`\\b${digits}\\s?(?:%|percent\\b|per cent\\b)`, 'gu')],
   ['code', /\b(?=[\p{L}\d-]*\d)(?=[\p{L}\d-]*\p{Lu})[\p{L}\d]+(?:-[\p{L}\d]+)*\b/gu],
@@ -41,7 +53,7 @@ const patterns: readonly (readonly [SpanKind, RegExp])[] = [
   [
     'quantity',
     new RegExp(
-      `(?<![\\p{L}\\d])(?:${digits}|${small}(?!\\p{L}))${magnitude}(?:[ -](?:(?:square|cubic|light|metric|nautical|different|new|small|large|big|old|young|full|extra) )?(?:\\p{Ll}|°)[\\p{L}°/²³]*)?`,
+      `(?<![\\p{L}\\d])(?:\\d+(?: to |-|–)(?=\\d))?(?:${digits}|${small}(?!\\p{L}))${magnitude}(?:[ -](?:(?:square|cubic|light|metric|nautical|different|new|small|large|big|old|young|full|extra) )?(?:\\p{Ll}|°)[\\p{L}°/²³]*)?`,
       'giu',
     ),
   ],
@@ -73,17 +85,23 @@ export function findSpans(sentence: Stretch, passage: string): Span[] {
     }
   }
   for (const name of findNames(sentence, passage)) take('name', name.start, name.text, name.tier);
+  for (const reason of findReasons(sentence.text)) take('phrase', reason.start, reason.text, 1);
+  for (const match of sentence.text.matchAll(colourBeforeNoun)) take('phrase', match.index, match[0], 1);
   for (const phrase of findPhrases(sentence, [...taken])) take('phrase', phrase.start, phrase.text, phrase.tier);
   return taken
     .sort((a, b) => a.start - b.start)
     .map((span) => ({ ...span, start: span.start + sentence.start, end: span.end + sentence.start }));
 }
 
-/** "12 hours of" → "12 hours": units are content words. */
+/** "12 hours of" → "12 hours": units are content words, but "4 to 8 days" is one quantity. */
 function withoutFunctionWords(quantity: string): string {
   const parts = quantity.split(/(?<=[\s-])/u);
   const stop = parts.findIndex(
-    (part, index) => index > 0 && /^\p{Ll}/u.test(part) && isFunctionWord(part.replace(/[\s-]+$/u, '')),
+    (part, index) =>
+      index > 0 &&
+      /^\p{Ll}/u.test(part) &&
+      isFunctionWord(part.replace(/[\s-]+$/u, '')) &&
+      !parts.slice(index).some((later) => /^\d/u.test(later)),
   );
   return (stop < 0 ? parts : parts.slice(0, stop)).join('').replace(/[\s-]+$/u, '');
 }
@@ -150,6 +168,16 @@ function containsWordInLowerCase(passage: string, word: string): boolean {
   return passage.split(/[^\p{L}\p{N}]+/u).includes(word.toLowerCase());
 }
 
+const colourBeforeNoun =
+  /\b(?:(?:dark|light|pale|bright|deep) )?(?:red|blue|green|yellow|orange|black|white|gr[ae]y|brown|purple|pink|violet|turquoise|cream|beige)(?= \p{Ll})/gu;
+
+/** "shut because [the key was lost]": what "Why …?" asks for. Shorter ones are phrases, longer ones no answer. */
+function findReasons(text: string): { start: number; text: string }[] {
+  return [...text.matchAll(/\b(?:because|since|after|when|if) (?=\p{Ll})([^.,;:!?()“”"]{8,70})(?=[.,;:!?)])/gu)]
+    .map(({ index, 0: whole, 1: reason = '' }) => ({ start: index + whole.length - reason.length, text: reason }))
+    .filter((reason) => /^(?!of )\S+ \S+ \S+/u.test(reason.text));
+}
+
 const wordSegmenter = new Intl.Segmenter('en', { granularity: 'word' });
 
 interface Word {
@@ -160,20 +188,28 @@ interface Word {
 }
 
 /**
- * Runs of one to four content words that end a clause, after an article, a preposition, a copula or the like:
- * "opens with a [brass key].", "is [painted green],". Not the sentence's subject.
+ * Runs of one to four content words that end a clause, after an article, a preposition, a copula, a colon or the like:
+ * "opens with a [brass key].", "is [painted green],"; of one or two that a function word follows: "on a [ferry] between";
+ * and what stands in a list: "wool, [cotton] and silk". Not the sentence's subject.
  */
 function findPhrases(sentence: Stretch, taken: readonly Span[]): Found[] {
   const words = wordsOf(sentence.text, taken);
   const phrases: Found[] = [];
   for (const [index, word] of words.entries()) {
-    if (word.role !== 'break') continue;
+    if (word.role !== 'break' && word.role !== 'function') continue;
     const opening = words.slice(0, index).findLastIndex(({ role }) => role !== 'content');
     const before = words[opening];
     const first = words[opening + 1];
     const count = index - opening - 1;
-    if (before?.role !== 'function' || first === undefined || count < 1 || count > 4 || opening < 1) continue;
-    if (!introducesNounPhrase(before.text) && !isCopula(before.text)) continue;
+    if (before === undefined || first === undefined || count < 1 || opening < 1) continue;
+    if (count > (word.role === 'break' ? 4 : 2)) continue;
+    const isListed = before.text === ',' && /^(?:[,.]?|and|or)$/u.test(word.text);
+    const isValue = before.text === ':' && word.role === 'break';
+    // "is painted green." ends in what is said; "is made of" does not.
+    const isSaid = isCopula(before.text) && word.role === 'break';
+    // A noun follows "to" only where the clause ends: "moved to Africa.", but "learned to cook on".
+    const isIntroduced = introducesNounPhrase(before.text) && (before.text !== 'to' || word.role === 'break');
+    if (!isListed && !isValue && !isSaid && !isIntroduced) continue;
     const phrase = sentence.text.slice(first.start, words[index - 1]?.end);
     // "is painted dark green": the colour is what people ask for.
     const text = phrase.replace(/^(?:painted|coloured|colored) (?=.)/u, '');
