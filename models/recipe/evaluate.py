@@ -15,7 +15,7 @@ from typing import Callable
 
 import torch
 
-from . import evaluate_squad, evaluate_tasks, measures
+from . import evaluate_squad, evaluate_tasks, evaluate_texts, measures
 from .export import load
 from .grow import exported
 from .learn import adapter_row
@@ -47,6 +47,8 @@ ROWS = [
     Row("question asked for a given answer: names the entity, answered back", "ask a question", "both", 0.85),
     Row("listed pairs that are right", "list pairs", "pairs right", 0.85),
     Row("the same on SQuAD: answered back", "SQuAD asking", "answered back", 0.5),
+    Row("texts written whole, never trained: read", "texts", "exact"),
+    Row("the same: question asked for a given answer, answered back", "asking about texts", "answered back"),
     Row("rephrased at temperature 0.8: other words, same answer", "rephrase", "both"),
     Row("tool calls: right function and arguments", "tasks", "tool calls", 0.85),
     Row("the same in unseen wordings", "tasks", "tool calls, unseen wordings"),
@@ -79,6 +81,8 @@ def evaluate(model: Decoder, questions: int, squad: str | None, quick: bool) -> 
         "without passage": lambda: measures.without_passage(reader, 109, questions // 3),
         "hand-written passages": lambda: measures.probes(reader),
     }
+    steps["texts"] = lambda: evaluate_texts.reading(reader, 111, 2 * questions)
+    steps["asking about texts"] = lambda: evaluate_texts.asking(reader, 112, questions // 2)
     if squad:
         steps["SQuAD"] = lambda: evaluate_squad.reading(reader, squad, 2 * questions)
         steps["SQuAD asking"] = lambda: evaluate_squad.asking(reader, squad, questions // 2)

@@ -43,6 +43,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--early-world", type=float, default=0.0, help="share of English tasks before that")
     parser.add_argument("--squad", help="SQuAD as gzipped JSON lines; empty: not used")
     parser.add_argument("--squad-share", type=float, default=0.4, help="share of SQuAD among the English chats")
+    parser.add_argument("--texts-share", type=float, default=0.3, help="share of passages written whole among the English chats")
     parser.add_argument("--layers", type=int, help="by default as in --start")
     parser.add_argument("--intermediate", type=int, help="feed-forward width, by default as in --start")
     parser.add_argument("--start", type=Path, help="folder of an exported model of the same width to start from")

@@ -35,7 +35,7 @@ class Stream:
         self.mastered = options.start is not None
         if self.mastered:
             self.curriculum.level = len(LEVELS) - 1
-        self.world = TaskStream(seed + 17, options.squad, options.squad_share)
+        self.world = TaskStream(seed + 17, options.squad, options.squad_share, options.texts_share)
         self.packers = [Packer(options.batch // length, length) for length in LENGTHS]
 
     def example(self) -> Example:

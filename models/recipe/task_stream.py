@@ -8,28 +8,35 @@ from .chat import encode
 from .examples import Example
 from .squad import SquadTasks
 from .tasks import Tasks
+from .texts import TextTasks
 from .tokenizer import load_tokenizer
 
 LONGEST = 1024  # tokens of one chat
 USUAL = 256  # most generated chats are cut to this length, which trains faster
-SQUAD_USUAL = 512
+ENGLISH_USUAL = 512  # the same for SQuAD and for texts written whole
 
 
 class TaskStream:
-    def __init__(self, seed: int, squad: str | None = None, squad_share: float = 0.0):
+    def __init__(self, seed: int, squad: str | None = None, squad_share: float = 0.0, texts_share: float = 0.0):
         self.random = random.Random(seed)
         self.tokenizer = load_tokenizer()
         self.tasks = Tasks(self.random)
         self.squad = SquadTasks(squad, self.random) if squad and squad_share else None
-        self.squad_share = squad_share
+        self.squad_share, self.texts_share = squad_share if self.squad else 0.0, texts_share
+        self.texts = TextTasks(self.random)
 
     def next(self) -> Example:
         while True:
-            use_squad = self.squad and self.random.random() < self.squad_share
-            chat = self.squad.chat() if self.squad and use_squad else self.tasks.chat()
+            chance = self.random.random()
+            if self.squad and chance < self.squad_share:
+                chat = self.squad.chat()
+            elif chance < self.squad_share + self.texts_share:
+                chat = self.texts.chat()
+            else:
+                chat = self.tasks.chat()
             example = encode(self.tokenizer, chat)
-            usual = SQUAD_USUAL if use_squad else USUAL
-            if len(example.ids) > usual and (use_squad or self.random.random() < 0.93):
+            usual = ENGLISH_USUAL if chance < self.squad_share + self.texts_share else USUAL
+            if len(example.ids) > usual and (usual != USUAL or self.random.random() < 0.93):
                 example = example.shortened(usual)
             if len(example.ids) <= LONGEST:
                 return example

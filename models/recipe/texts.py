@@ -29,7 +29,7 @@ import sys
 import zlib
 from collections import Counter
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 from .chat import Chat, Message
@@ -46,6 +46,9 @@ Irene Jana Joan Julia Kate Keiko Kira Lara Laura Leila Lily Linda Lucia Mabel Ma
 Petra Rachel Rita Ruth Salma Sara Selma Stella Tara Tilda Ursula Viola Wanda Yuki Zara Agnes Aisha Alma Asha Bela Berta Celia Della
 Elena""".split())  # fmt: skip
 WOMEN_NAMES, MEN_NAMES = [n for n in FIRST_NAMES if n in WOMEN], [n for n in FIRST_NAMES if n not in WOMEN]
+
+#: Every sixth template has a passage that is learned by heart.
+BY_HEART = 6
 
 ALTERNATIVES = re.compile(r"\[([^\[\]]*)\]")
 SLOT = re.compile(r"\{([^{}]+)\}")
@@ -117,6 +120,7 @@ class Passage:
     text: str
     pairs: list[tuple[list[str], str]]  # questions that ask for the same, and the answer
     absent: list[str]  # questions that it does not answer
+    names: list[str]  # the names that it draws
 
 
 class Writer:
@@ -170,7 +174,7 @@ class Writer:
                 pairs.append((filled, answer))
             else:
                 absent += filled
-        return Passage(text, pairs, absent)
+        return Passage(text, pairs, absent, [value for value in slots.values() if re.match(r"[A-Z]\w*[a-z]{2}", value)])
 
 
 class TextTasks:
@@ -184,10 +188,10 @@ class TextTasks:
         chosen = self.random.sample(self.templates, 2 if self.random.random() < 0.15 else 1)
         parts = [self.writer.write(template) for template in chosen]
         joint = self.random.choice((" ", "\n\n")).join(part.text for part in parts)
-        return Passage(joint, [pair for part in parts for pair in part.pairs], [q for part in parts for q in part.absent])
+        return Passage(joint, [pair for part in parts for pair in part.pairs], [q for part in parts for q in part.absent], [])
 
     def chat(self) -> Chat:
-        tasks = {self.read: 0.58, self.ask: 0.16, self.rephrase: 0.12, self.list_pairs: 0.05, self.unknown: 0.09}
+        tasks = {self.read: 0.56, self.ask: 0.15, self.rephrase: 0.11, self.list_pairs: 0.05, self.unknown: 0.07, self.known: 0.06}
         return self.random.choices(list(tasks), weights=list(tasks.values()))[0]()
 
     def read(self) -> Chat:
@@ -223,6 +227,24 @@ class TextTasks:
         asked = self.random.sample(passage.pairs, min(len(passage.pairs), 3))
         turns = [(self.random.choice(questions), UNKNOWN) for questions, _ in asked]
         return Chat("texts unknown", self.asked(passage, turns)[1:], independent=True)
+
+    def known(self) -> Chat:
+        """Facts of fixed passages, asked without them in any wording: practice in recalling from the weights."""
+        turns: list[tuple[str, str]] = []
+        for _ in range(6):
+            questions, answer = self.random.choice(self.random.choice(self.by_heart))
+            turns.append((self.random.choice(questions), answer))
+        return Chat("texts known", self.asked(Passage("", [], [], []), turns)[1:], independent=True)
+
+    @cached_property
+    def by_heart(self) -> list[list[tuple[list[str], str]]]:
+        """Of each of some templates, one passage that is always the same: its questions that name what they ask about."""
+        result: list[list[tuple[list[str], str]]] = []
+        for template in self.templates[::BY_HEART]:
+            passage = Writer(random.Random(zlib.crc32(template.name.encode()))).write(template)
+            naming = [([q for q in questions if any(name in q for name in passage.names)], answer) for questions, answer in passage.pairs]
+            result.append([(questions, answer) for questions, answer in naming if questions])
+        return [pairs for pairs in result if pairs]
 
     @staticmethod
     def asked(passage: Passage, turns: list[tuple[str, str]]) -> list[Message]:
