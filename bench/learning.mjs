@@ -116,24 +116,34 @@ function distance({ passage }) {
 /** Learns one passage in an engine of its own; what the engine used is known on Linux only. */
 async function time(entry, { modelDir, threads, budget, replay }) {
   const engine = await startEngineHost({ modelDir, threads });
+  let peakKib = 0;
+  const watch = setInterval(() => (peakKib = Math.max(peakKib, childrenKib(process.pid))), 100);
   try {
     const options = { budget, replay, seed: 1, gold: false, chainLength: 1, askBase: true };
     const [report] = await measurePassages(engine, [entry], options);
     const { id, chars, verdict, seconds, phase_seconds, cost_microusd, reading, learned, fact_count } = report;
     const timing = { id, chars, verdict, seconds, phase_seconds, cost_microusd, fact_count, reading, learned };
-    return { ...timing, engine_cpu_seconds: cpuSeconds(engine.pid), engine_peak_mib: peakMib(engine.pid) };
+    return {
+      ...timing,
+      engine_cpu_seconds: cpuSeconds(engine.pid),
+      peak_mib: peakKib === 0 ? null : Math.round(peakKib / 1024),
+    };
   } finally {
+    clearInterval(watch);
     await engine.close();
   }
 }
 
-/** `VmHWM`: the largest resident set that the process ever had. */
-function peakMib(pid) {
+/** The resident sets of all processes below one, which the engine's and the trainer's are, in KiB; 0 where /proc is missing. */
+function childrenKib(pid) {
   try {
-    const kib = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
-    return kib === undefined ? null : Math.round(Number(kib) / 1024);
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
+    return children.reduce((sum, child) => {
+      const own = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${child}/status`, 'utf8'))?.[1];
+      return sum + Number(own ?? 0) + childrenKib(child);
+    }, 0);
   } catch {
-    return null;
+    return 0;
   }
 }
 
@@ -218,7 +228,7 @@ function print({ machine: { cpu, cores, loadAverage }, model, passages, seeds, f
     ...Object.fromEntries(Object.entries(COUNTS).map(([key, title]) => [title, row(figures[key], plain)])),
   });
   console.table(
-    timings.map(({ id, chars, verdict, seconds, cost_microusd, fact_count, engine_cpu_seconds, engine_peak_mib }) => ({
+    timings.map(({ id, chars, verdict, seconds, cost_microusd, fact_count, engine_cpu_seconds, peak_mib }) => ({
       passage: id,
       characters: chars,
       verdict,
@@ -226,7 +236,7 @@ function print({ machine: { cpu, cores, loadAverage }, model, passages, seeds, f
       seconds: seconds.toFixed(1),
       'engine CPU s': engine_cpu_seconds?.toFixed(1) ?? '–',
       USD: (cost_microusd / 1e6).toFixed(2),
-      'engine peak MiB': engine_peak_mib ?? '–',
+      'peak MiB of all processes': peak_mib ?? '–',
     })),
   );
 }
