@@ -1,6 +1,6 @@
 """Rehearsal rows: chats that an adapter should still answer as before while it learns a passage.
 
-    python -m models.recipe.replay [--count 300] [--squad FILE --squad-count 500] [--folder models/base]
+    python -m models.recipe.replay [--count 300] [--texts-count 250] [--squad FILE --squad-count 250] [--folder models/base]
 
 writes ``replay.jsonl`` beside the weights, one ``{"messages": [...]}`` a line, for learners that do not have this generator.
 Rows of real English matter most for reading passages that are unlike the generator's; only questions that the model itself
@@ -13,13 +13,15 @@ import argparse
 import json
 import random
 from pathlib import Path
+from typing import Callable
 
 from .chat import Chat, Message
 from .grow import exported
 from .measures import Reader, same
 from .prompts import READ
-from .squad import SquadTasks, windows
+from .squad import Pair, Paragraph, SquadTasks, windows
 from .tasks import Tasks
+from .texts import TextTasks
 from .tokenizer import FOLDER
 
 WEIGHTS = {
@@ -43,22 +45,36 @@ def replay_chats(count: int, seed: int = 77) -> list[Chat]:
     return chats
 
 
-def squad_chats(reader: Reader, path: str, count: int, seed: int = 78) -> list[Chat]:
-    """Short windows of SQuAD's training paragraphs, each with one question that the model answers right."""
-    tasks = SquadTasks(path, random.Random(seed), LONGEST_WINDOW)
+def squad_paragraphs(path: str, source: random.Random) -> Callable[[], Paragraph]:
+    paragraphs = SquadTasks(path, source).paragraphs
+    return lambda: source.choice(paragraphs)
+
+
+def text_paragraphs(source: random.Random) -> Callable[[], Paragraph]:
+    tasks = TextTasks(source)
+
+    def paragraph() -> Paragraph:
+        passage = tasks.writer.write(source.choice(tasks.templates))
+        return Paragraph("", passage.text, [Pair(source.choice(questions), [answer]) for questions, answer in passage.pairs])
+
+    return paragraph
+
+
+def english_chats(reader: Reader, kind: str, paragraph: Callable[[], Paragraph], count: int, source: random.Random) -> list[Chat]:
+    """Short windows of real English, each with one question that the model answers right."""
     chats: list[Chat] = []
     while len(chats) < count:
         asked: list[tuple[str, str, str]] = []
         while len(asked) < 256:
-            window = windows(tasks.random.choice(tasks.paragraphs), LONGEST_WINDOW, tasks.random)
+            window = windows(paragraph(), LONGEST_WINDOW, source)
             if window.pairs and len(window.text) <= LONGEST_WINDOW:
-                pair = tasks.random.choice(window.pairs)
+                pair = source.choice(window.pairs)
                 asked.append((window.text, pair.question, pair.answers[0]))
         answers = reader.read([(text, question) for text, question, _ in asked])
         for (text, question, wanted), answer in zip(asked, answers):
             if len(wanted) <= LONGEST_ANSWER and same(answer, wanted):
                 messages: list[Message] = [("system", READ.format(passage=text)), ("user", question), ("assistant", wanted)]
-                chats.append(Chat("squad", messages))
+                chats.append(Chat(kind, messages))
     return chats[:count]
 
 
@@ -66,12 +82,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=300, help="rows of the generator's chats")
     parser.add_argument("--squad", help="SQuAD as gzipped JSON lines; empty: not used")
-    parser.add_argument("--squad-count", type=int, default=500, help="rows of real English")
+    parser.add_argument("--texts-count", type=int, default=250, help="rows of texts written whole")
+    parser.add_argument("--squad-count", type=int, default=250, help="rows of SQuAD")
     parser.add_argument("--folder", type=Path, default=FOLDER, help="the exported model that the rows are for")
     options = parser.parse_args()
     chats = replay_chats(options.count)
+    reader, source = Reader(exported(options.folder)), random.Random(78)
+    chats += english_chats(reader, "texts", text_paragraphs(source), options.texts_count, source)
     if options.squad:
-        chats += squad_chats(Reader(exported(options.folder)), options.squad, options.squad_count)
+        chats += english_chats(reader, "squad", squad_paragraphs(options.squad, source), options.squad_count, source)
     rows = [{"messages": chat.as_json()["messages"]} for chat in chats]
     path = options.folder / "replay.jsonl"
     path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))

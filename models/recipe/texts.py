@@ -191,7 +191,7 @@ class TextTasks:
         return Passage(joint, [pair for part in parts for pair in part.pairs], [q for part in parts for q in part.absent], [])
 
     def chat(self) -> Chat:
-        tasks = {self.read: 0.56, self.ask: 0.15, self.rephrase: 0.11, self.list_pairs: 0.05, self.unknown: 0.07, self.known: 0.06}
+        tasks = {self.read: 0.47, self.ask: 0.24, self.rephrase: 0.11, self.list_pairs: 0.05, self.unknown: 0.06, self.known: 0.07}
         return self.random.choices(list(tasks), weights=list(tasks.values()))[0]()
 
     def read(self) -> Chat:
