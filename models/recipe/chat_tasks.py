@@ -6,15 +6,18 @@ import random
 from dataclasses import dataclass
 
 from .chat import Chat, Message
-from .intents import INTENTS
+from .intents import HELD, INTENTS
 from .prompts import UNKNOWN
 from .small_talk import OTHER_SYSTEMS
 from .vocabulary import MONTHS
+from .wordings import plain
 from .world import World, capitalise, fill
 
 ACKNOWLEDGED = "Good to know."
 REMEMBERED = "I will remember that."
 CORRECTED = "Thank you, I will remember that."
+#: What people put before a longer sentence of small talk.
+OPENINGS = ["So, ", "Um, ", "Oh, ", "By the way, ", "And ", "OK, ", "Now, ", "Listen, ", "You know, ", "Just one thing: "]
 
 
 @dataclass(frozen=True)
@@ -115,15 +118,24 @@ class ChatTasks:
         return self.random.choice(intent.held if self.held else intent.wordings), intent.reply
 
     def varied(self, text: str) -> str:
-        """Small letters, no stop, or another stop."""
-        chance = self.random.random()
+        """Words before it, small or large letters, no stop, or other stops; never what evaluation asks."""
+        pick, said = self.random, text
+        if pick.random() < 0.12 and len(text.split()) > 2:
+            said = pick.choice(OPENINGS) + (text if text.startswith(("I ", "I'", "Monday", "English")) else text[:1].lower() + text[1:])
+        chance = pick.random()
         if chance < 0.08:
-            return text[:1].lower() + text[1:]
-        if chance < 0.14 and text[-1:] in ".?!":
-            return text.rstrip(".?!")
-        if chance < 0.22 and text[-1:] not in ".?!,":
-            return text + self.random.choice(".!")
-        return text
+            said = said[:1].lower() + said[1:]
+        elif chance < 0.14:
+            said = said.lower().rstrip(".?!")
+        elif chance < 0.16:
+            said = said.upper()
+        elif chance < 0.22:
+            said = said.rstrip(".?!") or said
+        elif chance < 0.3 and said[-1:] not in ".?!,":
+            said += pick.choice(".!")
+        elif chance < 0.34:
+            said += said[-1] if said[-1:] in "?!" else pick.choice(("...", "!!", " :)"))
+        return text if plain(said) in HELD else said
 
     def small_talk(self) -> Chat:
         messages = self.system()

@@ -10,12 +10,13 @@ from .chat_tasks import ChatTasks, Told
 from .prompts import READ, UNKNOWN
 from .small_talk import SMALL_TALK
 from .vocabulary import is_held_out
+from .wordings import read_sections
 from .world import Passage, World, american, capitalise
 
 Pairs = list[tuple[str, str]]  # what the user says, what the assistant answers
 
-#: Wordings of the instructions; those after "||" are for evaluation only.
-WORDINGS = {
+#: Wordings of the instructions; those after "||" are for evaluation only. More for training are in `instruction_wordings.txt`.
+TABLE = {
     "upper": "Answer in capital letters.|Write every answer in capitals.|Use only capital letters.|Always answer in upper case."
              "|ANSWER IN CAPITALS.|Your answers are in capital letters.|Please shout: use capital letters only.||Reply in block capitals."
              "|Every answer must be in upper case.",
@@ -57,9 +58,19 @@ WHO_WORKS = ["Who do you work for?", "Which company do you work for?", "Who is y
 GREETINGS = [(said, reply) for said, reply in SMALL_TALK if "! " in reply and "help" in reply + said.lower()]
 
 
-def parts(text: str) -> tuple[list[str], list[str]]:
-    usual, _, held = text.partition("||")
-    return usual.split("|"), held.split("|")
+def read_wordings() -> dict[str, tuple[list[str], list[str]]]:
+    """The wordings of training, and those held out."""
+    more = read_sections("instruction_wordings.txt")
+    result = {}
+    for kind, text in TABLE.items():
+        usual, _, held = text.partition("||")
+        result[kind] = (list(dict.fromkeys(usual.split("|") + more[kind])), held.split("|"))
+    return result
+
+
+WORDINGS = read_wordings()
+#: What stands before some instructions of training.
+OPENINGS = ["From now on: ", "Important: ", "Rule: ", "Your task: ", "In this chat: ", "Please: ", "Note: ", "- ", "Remember: "]
 
 
 def ended(answer: str) -> str:
@@ -74,7 +85,12 @@ class InstructionTasks:
         self.chats = ChatTasks(source, world)
 
     def wording(self, kind: str, **values: str) -> str:
-        text = self.random.choice(parts(WORDINGS[kind])[self.held])
+        pick, text = self.random, self.random.choice(WORDINGS[kind][self.held])
+        if not self.held:
+            # Marks of quotation and what stands before matter little, so they vary.
+            chance = pick.random()
+            text = text.replace('"', "'") if chance < 0.1 else text.replace('"', "") if chance < 0.15 and text.endswith('{X}".') else text
+            text = pick.choice(OPENINGS) + text if pick.random() < 0.1 else text
         for name, value in values.items():
             text = text.replace(f"{{{name}}}", value)
         return text if text[-1:] in '.!?:,"' else text + "."

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .wordings import plain, read_sections
+
 
 @dataclass(frozen=True)
 class Intent:
@@ -65,12 +67,18 @@ You can do it. <- I am nervous|I am afraid|Wish me luck|I have an exam tomorrow|
 
 
 def read_table() -> list[Intent]:
+    """The table's wordings, and for training those of ``intents.txt``."""
+    more = read_sections("intents.txt")
     intents: list[Intent] = []
     for line in TABLE.strip().splitlines():
         reply, _, rest = line.partition(" <- ")
         usual, _, held = rest.partition("||")
-        intents.append(Intent(reply, usual.split("|"), held.split("|")))
+        wordings = dict.fromkeys(usual.split("|") + more.pop(reply))
+        intents.append(Intent(reply, list(wordings), held.split("|")))
+    if more:
+        raise ValueError(f"These replies are not in the table: {list(more)}.")
     return intents
 
 
 INTENTS = read_table()
+HELD = {plain(said) for intent in INTENTS for said in intent.held}

@@ -14,8 +14,8 @@ from typing import Any, Iterator
 from .chat import Chat
 from .chat_tasks import ChatTasks
 from .evaluate_tasks import items, same_calls, same_json
-from .instruction_tasks import WORDINGS, InstructionTasks, parts
-from .intents import INTENTS
+from .instruction_tasks import WORDINGS, InstructionTasks
+from .intents import HELD, INTENTS
 from .json_tasks import JsonTasks
 from .long_tasks import LongTasks
 from .prompts import NOT_STATED
@@ -23,6 +23,7 @@ from .small_talk import SMALL_TALK
 from .tasks import SHARES, Tasks
 from .tool_tasks import ToolTasks
 from .tool_words import FAMILIES, HELD_NOUNS
+from .wordings import plain
 from .world import World
 
 
@@ -110,9 +111,13 @@ class HeldOut(unittest.TestCase):
     def test_wordings_for_evaluation_are_not_trained(self):
         trained = {said for intent in INTENTS for said in intent.wordings} | {said for said, _ in SMALL_TALK}
         self.assertFalse(trained & {said for intent in INTENTS for said in intent.held})
-        for text in WORDINGS.values():
-            usual, held = parts(text)
-            self.assertFalse(set(usual) & set(held))
+        self.assertFalse({plain(said) for said in trained} & HELD)
+        source = random.Random(10)
+        tasks = ChatTasks(source, World(source))
+        said = {plain(text) for _ in range(1000) for role, text in tasks.small_talk().messages if role == "user"}
+        self.assertFalse(said & HELD)
+        for usual, held in WORDINGS.values():
+            self.assertFalse(set(map(plain, usual)) & set(map(plain, held)))
         for family in FAMILIES:
             self.assertFalse(set(family.requests) & set(family.held))
             self.assertGreater(len(set(family.nouns) - HELD_NOUNS), 4)
