@@ -13,6 +13,7 @@ from .chat import Chat, Message
 from .prompts import READ
 from .toolbox import as_json
 from .vocabulary import is_held_out
+from .wordings import read_sections
 from .world import Entity, Fact, Passage, World, capitalise
 
 OBJECT = [
@@ -53,6 +54,11 @@ SYSTEMS = [
     'Write every answer as {{"{key}": "..."}}.',
 ]  # fmt: skip
 SYSTEMS_HELD = ['All replies must be JSON objects with the single key "{key}".', "Put the answer into a JSON object under {key}."]
+#: For training, more of each in ``json_wordings.txt``; "PAIRS" are there only.
+MORE = read_sections("json_wordings.txt")
+for usual, name in ((OBJECT, "OBJECT"), (ALL, "ALL"), (SENTENCE, "SENTENCE"), (NAMES, "NAMES"), (ROWS, "ROWS"), (SYSTEMS, "SYSTEMS")):
+    usual += [wording.replace("\\n", "\n") for wording in MORE[name] if wording not in usual]
+PAIRS = [wording.replace("\\n", "\n") for wording in MORE["PAIRS"]]
 ANSWER_KEYS = ["answer", "result", "value", "reply", "text", "response", "output", "data"]
 
 
@@ -68,10 +74,15 @@ def key_style(source: random.Random, label: str, style: str) -> str:
 
 
 class JsonTasks:
-    """``held_keys`` takes only sets of keys that are kept out of training, ``held_wordings`` such requests."""
+    """``held_keys`` takes only sets of keys that are kept out of training, ``held_wordings`` such requests.
 
-    def __init__(self, source: random.Random, world: World, *, held_keys: bool = False, held_wordings: bool = False):
-        self.random, self.world = source, world
+    ``simple`` is the share of short chats, with which training begins to make sense; evaluation has none.
+    """
+
+    def __init__(
+        self, source: random.Random, world: World, *, held_keys: bool = False, held_wordings: bool = False, simple: float = 0.0
+    ):
+        self.random, self.world, self.simple = source, world, simple
         self.held_keys, self.held_wordings = held_keys, held_wordings
 
     def wording(self, usual: list[str], held: list[str]) -> str:
@@ -91,16 +102,16 @@ class JsonTasks:
 
     # -- one object --------------------------------------------------------------------------------------------
 
-    def object(self, passage: Passage, entity: Entity) -> tuple[list[str], dict[str, Any]]:
-        """Keys in any order, and the object with their values."""
+    def object(self, passage: Passage, entity: Entity, most: int = 4, absent: float = 0.3) -> tuple[list[str], dict[str, Any]]:
+        """At most so many keys in any order, and the object with their values."""
         pick, world = self.random, self.world
         own = [fact for fact in passage.facts if fact.entity is entity]
         while True:
             style = pick.choice(("snake", "snake", "camel", "words"))
-            chosen: list[tuple[str, Any]] = [(fact.label, json_value(fact.value)) for fact in pick.sample(own, min(len(own), pick.randint(1, 4)))]
-            if pick.random() < 0.3:
-                absent = [r.label for r in entity.type.relations if r.label not in entity.labels and not r.held]
-                label = pick.choice(absent) if absent and pick.random() < 0.7 else world.vocabulary.attribute_name()
+            chosen: list[tuple[str, Any]] = [(fact.label, json_value(fact.value)) for fact in pick.sample(own, min(len(own), pick.randint(1, most)))]
+            if pick.random() < absent:
+                others = [r.label for r in entity.type.relations if r.label not in entity.labels and not r.held]
+                label = pick.choice(others) if others and pick.random() < 0.7 else world.vocabulary.attribute_name()
                 if label not in entity.labels:
                     chosen.insert(pick.randint(0, len(chosen)), (label, None))
             if pick.random() < 0.5:
@@ -193,6 +204,47 @@ class JsonTasks:
             messages += [("user", question), ("assistant", as_json({key: None}))]
         return Chat("json", messages, independent=True)
 
+    # -- short chats, in which there is little to find --------------------------------------------------------
+
+    def short(self) -> Passage:
+        return self.world.passage(self.random.choice((1, 1, 2, 2, 3)), entities=1)
+
+    def short_pairs(self) -> Chat:
+        """Keys and values that are given need only be written as JSON."""
+        pick = self.random
+        messages: list[Message] = []
+        while len(messages) < 2 * pick.choice((2, 3, 4)):
+            passage = self.short()
+            if not any(self.keys_allowed([key_style(pick, fact.label, "snake")]) for fact in passage.facts):
+                continue  # no choice of keys would be allowed
+            keys, values = self.object(passage, passage.entities[0], 3, 0.0)
+            link, end = pick.choice((": ", ": ", " = ", " is ", " - ")), pick.choice((", ", ", ", "; ", "\n", " | "))
+            text = end.join(f"{key}{link}{values[key]}" for key in keys)
+            messages += [("user", pick.choice(PAIRS).format(text=text)), ("assistant", as_json(values))]
+        return Chat("json", messages, independent=True)
+
+    def short_passage(self) -> Chat:
+        """One or two keys of the one thing that the passage is about."""
+        passage = self.short()
+        entity = passage.entities[0]
+        messages: list[Message] = [("system", READ.format(passage=passage.text))]
+        for _ in range(3):
+            keys, values = self.object(passage, entity, 2, 0.05)
+            messages += [("user", self.fill(self.wording(OBJECT, OBJECT_HELD), keys, E=entity.name)), ("assistant", as_json(values))]
+        return Chat("json", messages, independent=True)
+
+    def short_sentence(self) -> Chat:
+        messages: list[Message] = []
+        for _ in range(2):
+            passage = self.short()
+            keys, values = self.object(passage, passage.entities[0], 2, 0.05)
+            text = " ".join(passage.text.split("\n"))
+            messages += [("user", self.fill(self.wording(SENTENCE, SENTENCE_HELD), keys, text=text)), ("assistant", as_json(values))]
+        return Chat("json", messages, independent=True)
+
     def chat(self) -> Chat:
+        if self.random.random() < self.simple:
+            kind = self.random.choices([self.short_pairs, self.short_passage, self.short_sentence], weights=(0.3, 0.45, 0.25))[0]
+            return kind()
         kinds = [self.from_passage, self.from_sentence, self.listing, self.answers]
         return self.random.choices(kinds, weights=(0.45, 0.25, 0.1, 0.2))[0]()

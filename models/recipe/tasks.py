@@ -34,7 +34,7 @@ class Tasks:
         self.world = World(source, **world_options)
         self.known = almanac()
         self.tools = ToolTasks(source, self.world)
-        self.objects = JsonTasks(source, self.world)
+        self.objects = JsonTasks(source, self.world, simple=0.5)
         self.chats = ChatTasks(source, self.world)
         self.ordered = InstructionTasks(source, self.world)
         self.texts = LongTasks(source, self.world)

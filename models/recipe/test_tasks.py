@@ -11,6 +11,7 @@ import re
 import unittest
 from typing import Any, Iterator
 
+from . import json_tasks
 from .chat import Chat
 from .chat_tasks import ChatTasks
 from .evaluate_tasks import items, same_calls, same_json
@@ -48,7 +49,7 @@ class ChatsOfEveryKind(unittest.TestCase):
 
     def test_json_answers_are_valid_and_copied(self):
         source = random.Random(2)
-        tasks = JsonTasks(source, World(source))
+        tasks = JsonTasks(source, World(source), simple=0.5)
         for _ in range(300):
             for item in items(tasks.chat()):
                 text = "\n".join(text for _, text in item.messages).lower()
@@ -118,7 +119,11 @@ class HeldOut(unittest.TestCase):
         self.assertFalse(said & HELD)
         for usual, held in WORDINGS.values():
             self.assertFalse(set(map(plain, usual)) & set(map(plain, held)))
+        for name in ("OBJECT", "ALL", "SENTENCE", "NAMES", "ROWS", "SYSTEMS"):
+            usual, held = getattr(json_tasks, name), getattr(json_tasks, f"{name}_HELD")
+            self.assertFalse(set(map(plain, usual)) & set(map(plain, held)))
         for family in FAMILIES:
+            self.assertFalse(set(map(plain, family.requests)) & set(map(plain, family.held)))
             self.assertFalse(set(family.requests) & set(family.held))
             self.assertGreater(len(set(family.nouns) - HELD_NOUNS), 4)
 
