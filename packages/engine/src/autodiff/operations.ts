@@ -65,42 +65,6 @@ export function rmsNorm(tape: Tape, x: Value, scale: string, epsilon: number): V
   });
 }
 
-/** `x Wᵀ + bias` with frozen `weight` `[out, in]` and `bias` `[out]`. */
-export function linear(tape: Tape, x: Value, weight: string, bias?: string): Value {
-  const operands = bias === undefined ? [x.name, weight] : [x.name, weight, bias];
-  const product = tape.graph.node('Gemm', operands, { transB: { int: 1 } });
-  return tape.record(product, [x], (gradient) => tape.accumulateProduct(x, gradient, weight));
-}
-
-/** A pair of low-rank matrices, `a` `[rank, in]` and `b` `[out, rank]`, in PEFT's layout. */
-export interface LoraPair {
-  readonly a: Value;
-  readonly b: Value;
-  /** alpha / rank, where `b` is not scaled already. */
-  readonly scale: number;
-}
-
-/**
- * `x Wᵀ + bias + scale (x Aᵀ) Bᵀ` (Hu et al. 2021, https://arxiv.org/abs/2106.09685). The frozen weight
- * costs no gradient of its own, so backward is about as expensive as forward.
- */
-export function loraLinear(tape: Tape, x: Value, weight: string, bias: string | undefined, lora: LoraPair): Value {
-  const { graph } = tape;
-  const { a, b } = lora;
-  const transposed = { transB: { int: 1 } };
-  const scaled = { alpha: { float: lora.scale } };
-  const base = graph.node('Gemm', bias === undefined ? [x.name, weight] : [x.name, weight, bias], transposed);
-  const low = graph.node('Gemm', [x.name, a.name], transposed);
-  const result = graph.node('Gemm', [low, b.name, base], { ...transposed, ...scaled });
-  return tape.record(result, [x, a, b], (gradient) => {
-    tape.accumulateProduct(b, gradient, low, { transA: { int: 1 }, ...scaled });
-    const lowGradient = graph.node('Gemm', [gradient, b.name], scaled);
-    tape.accumulateProduct(a, lowGradient, x.name, { transA: { int: 1 } });
-    tape.accumulateProduct(x, gradient, weight);
-    tape.accumulateProduct(x, lowGradient, a.name);
-  });
-}
-
 /** `silu(gate) * up` (Shazeer 2020, https://arxiv.org/abs/2002.05202). */
 export function swiGlu(tape: Tape, gate: Value, up: Value): Value {
   const { graph } = tape;

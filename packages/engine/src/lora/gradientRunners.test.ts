@@ -44,7 +44,7 @@ function inputsOf(
   const feeds = Object.fromEntries(
     [...matrices].map(([name, { shape, data }]) => [name, new Tensor('float32', data, shape)]),
   );
-  return { config, weights, matrices: feeds, modules: loraModules(config, lora), threads: 1 };
+  return { config, weights, matrices: feeds, modules: loraModules(config, lora), threads: 1, constants: true };
 }
 
 for (const name of FIXTURES) {

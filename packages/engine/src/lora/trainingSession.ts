@@ -78,7 +78,8 @@ class OnnxTrainingSession implements TrainingSession {
     this.gradients = new FlatMatrices(matrices.specs);
     const { config, weights, threads } = model;
     const modules = loraModules(config, hyperparameters);
-    const inputs = { config, weights, threads, modules, matrices: tensors(matrices, (name) => name) };
+    const constants = true;
+    const inputs = { config, weights, threads, constants, modules, matrices: tensors(matrices, (name) => name) };
     this.whole = new WholeGradientRunner(inputs);
     this.layerwise = new LayerwiseGradientRunner(inputs);
   }
