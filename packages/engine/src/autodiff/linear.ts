@@ -35,7 +35,7 @@ const TRANSPOSED_B = { transB: { int: 1 } } as const;
 
 /** `x Wᵀ + bias` with frozen `weight` and `bias` `[out]`. */
 export function linear(tape: Tape, x: Value, weight: FrozenMatrix, bias?: string): Value {
-  const product = baseProduct(tape.graph, x.name, weight.forward, bias);
+  const product = linearProduct(tape.graph, x.name, weight.forward, bias);
   return tape.record(product, [x], (gradient) => {
     if (x.requiresGradient) tape.accumulateProduct(x, gradient, weight.backward());
   });
@@ -52,7 +52,7 @@ export function fixedLoraLinear(
   lora: LoraPair,
 ): Value {
   const { graph } = tape;
-  const base = baseProduct(graph, x.name, weight.forward, bias);
+  const base = linearProduct(graph, x.name, weight.forward, bias);
   const low = graph.node('Gemm', [x.name, lora.a.name], TRANSPOSED_B);
   return tape.constant(graph.node('Gemm', [low, lora.b.name, base], { ...TRANSPOSED_B, alpha: { float: lora.scale } }));
 }
@@ -80,9 +80,9 @@ export function loraLinears(tape: Tape, x: Value, matrices: readonly AdaptedMatr
     const scaled = { alpha: { float: lora.scale } };
     if (merged) {
       const sum = graph.node('Gemm', [lora.b.name, lora.a.name, weight.forward], scaled);
-      return baseProduct(graph, x.name, sum, bias);
+      return linearProduct(graph, x.name, sum, bias);
     }
-    const base = baseProduct(graph, x.name, weight.forward, bias);
+    const base = linearProduct(graph, x.name, weight.forward, bias);
     return graph.node('Gemm', [lows()[index] ?? '', lora.b.name, base], { ...TRANSPOSED_B, ...scaled });
   });
   const operands = [x, ...matrices.flatMap(({ lora }) => [lora.a, lora.b])];
@@ -104,7 +104,8 @@ export function loraLinears(tape: Tape, x: Value, matrices: readonly AdaptedMatr
   });
 }
 
-function baseProduct(graph: GraphBuilder, x: string, weight: string, bias: string | undefined): string {
+/** `x Wᵀ + bias`, as a node. */
+export function linearProduct(graph: GraphBuilder, x: string, weight: string, bias?: string): string {
   return graph.node('Gemm', bias === undefined ? [x, weight] : [x, weight, bias], TRANSPOSED_B);
 }
 

@@ -1,6 +1,5 @@
 /** The graph of one training step: loss and gradients of every LoRA matrix. */
 import { crossEntropy, type Targets } from '../autodiff/crossEntropy.js';
-import { linear } from '../autodiff/linear.js';
 import { Tape, type Value } from '../autodiff/tape.js';
 import { GraphBuilder } from '../onnx/graphBuilder.js';
 import type { DecoderConfig } from './config.js';
@@ -77,7 +76,7 @@ export function outputLoss(
   hidden: Value,
   targets: Targets,
 ): Value {
-  const loss = crossEntropy(tape, linear(tape, hidden, inputs.matrix(headName(config))), targets);
+  const loss = crossEntropy(tape, hidden, inputs.matrix(headName(config)), targets);
   tape.graph.output('loss', loss.name, 'float32', []);
   return loss;
 }
