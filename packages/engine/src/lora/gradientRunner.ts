@@ -42,8 +42,10 @@ export class WholeGradientRunner implements GradientRunner {
   async run({ feeds, packed }: TrainingRun, fetches: Feeds, options: CallOptions): Promise<number> {
     const { config, modules, weights, matrices, threads, constants } = this.inputs;
     const gradients = Object.keys(fetches).length > 0;
-    const session = await this.sessions.get(`${gradients} ${packed}`, () => {
-      const graph = buildTrainingGraph(config, { modules, gradients, packed, constants });
+    // One graph for packed and other runs, where each would have a copy of the matrices.
+    const asPacked = packed || (gradients && constants);
+    const session = await this.sessions.get(`${gradients} ${asPacked}`, () => {
+      const graph = buildTrainingGraph(config, { modules, gradients, packed: asPacked, constants });
       return createSession(graph.model, { threads, constants: backwardConstants(graph.constants, weights) });
     });
     throwIfCancelled(options);
