@@ -1,4 +1,5 @@
-/** The loss at the head: cross-entropy against a distribution that is given by its most probable tokens. */
+/** The head and its loss: cross-entropy against a distribution that is given by its most probable tokens. */
+import { linearProduct, type FrozenMatrix } from './linear.js';
 import type { Tape, Value } from './tape.js';
 
 export interface Targets {
@@ -11,25 +12,28 @@ export interface Targets {
 }
 
 /**
- * `- Σₙ weightₙ Σₖ pₙₖ log softmax(logitsₙ)[idₙₖ]`, a scalar. Its gradient is that of the KL divergence
- * from the targets; the two losses differ by the targets' entropy.
- * @param logits `[N, vocabulary]`
+ * `- Σₙ weightₙ Σₖ pₙₖ log softmax(logitsₙ)[idₙₖ]`, a scalar, with `logits = hidden Wᵀ`. Its gradient is that of the KL
+ * divergence from the targets; the two losses differ by the targets' entropy.
+ * @param hidden `[N, hiddenSize]`
+ * @param head `[vocabulary, hiddenSize]`
  */
-export function crossEntropy(tape: Tape, logits: Value, targets: Targets): Value {
+export function crossEntropy(tape: Tape, hidden: Value, head: FrozenMatrix, targets: Targets): Value {
   const { graph } = tape;
-  const logProbabilities = graph.node('LogSoftmax', [logits.name], { axis: { int: -1 } });
+  const logits = linearProduct(graph, hidden.name, head.forward);
+  const logProbabilities = graph.node('LogSoftmax', [logits], { axis: { int: -1 } });
   const weights = graph.node('Unsqueeze', [targets.weights, graph.integers([1])]);
   const shares = graph.node('Mul', [targets.probabilities, weights]);
   const picked = graph.node('GatherElements', [logProbabilities, targets.ids], { axis: { int: 1 } });
   const sum = graph.node('ReduceSum', [graph.node('Mul', [picked, shares])], { keepdims: { int: 0 } });
-  return tape.record(graph.node('Neg', [sum]), [logits], (gradient) => {
-    // d logits = weight (softmax - p), scaled by the loss's own gradient.
-    tape.accumulate(logits, () => {
+  return tape.record(graph.node('Neg', [sum]), [hidden], (gradient) => {
+    // d hidden = weight ((softmax - p) W), scaled by the loss's own gradient: a row is weighted where it is narrow.
+    tape.accumulate(hidden, () => {
       const softmax = graph.node('Exp', [logProbabilities]);
-      const weighted = graph.node('Mul', [softmax, graph.node('Mul', [weights, gradient])]);
-      const subtracted = graph.node('Neg', [graph.node('Mul', [shares, gradient])]);
       const attributes = { axis: { int: 1 }, reduction: { string: 'add' } };
-      return graph.node('ScatterElements', [weighted, targets.ids, subtracted], attributes);
+      const subtracted = graph.node('Neg', [targets.probabilities]);
+      const difference = graph.node('ScatterElements', [softmax, targets.ids, subtracted], attributes);
+      const product = graph.node('Gemm', [difference, head.backward()]);
+      return graph.node('Mul', [product, graph.node('Mul', [weights, gradient])]);
     });
   });
 }

@@ -43,7 +43,7 @@ for (const [name, config] of CONFIGS) {
     const run = buildBatch(EXAMPLES, config).runs[0]!;
     const modules = loraModules(config, { rank: 3, alpha: 5 });
     const graph = buildTrainingGraph(config, { modules, gradients: true, packed: run.packed });
-    const session = await createSession(graph, { threads: 1 });
+    const session = await createSession(graph.model, { threads: 1 });
     const feeds: Record<string, Tensor> = {
       ...weightFeeds(config, randomWeights(config, 13)),
       ...run.feeds,

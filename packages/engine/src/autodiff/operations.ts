@@ -65,54 +65,22 @@ export function rmsNorm(tape: Tape, x: Value, scale: string, epsilon: number): V
   });
 }
 
-/** `x Wᵀ + bias` with frozen `weight` `[out, in]` and `bias` `[out]`. */
-export function linear(tape: Tape, x: Value, weight: string, bias?: string): Value {
-  const operands = bias === undefined ? [x.name, weight] : [x.name, weight, bias];
-  const product = tape.graph.node('Gemm', operands, { transB: { int: 1 } });
-  return tape.record(product, [x], (gradient) => tape.accumulateProduct(x, gradient, weight));
-}
-
-/** A pair of low-rank matrices, `a` `[rank, in]` and `b` `[out, rank]`, in PEFT's layout. */
-export interface LoraPair {
-  readonly a: Value;
-  readonly b: Value;
-  /** alpha / rank, where `b` is not scaled already. */
-  readonly scale: number;
-}
-
 /**
- * `x Wᵀ + bias + scale (x Aᵀ) Bᵀ` (Hu et al. 2021, https://arxiv.org/abs/2106.09685). The frozen weight
- * costs no gradient of its own, so backward is about as expensive as forward.
+ * `silu(gate) * up` (Shazeer 2020, https://arxiv.org/abs/2002.05202). These are the widest matrices of a layer, and a
+ * pass over them costs what the memory takes: silu itself is not kept, so that the product is computed in its place.
  */
-export function loraLinear(tape: Tape, x: Value, weight: string, bias: string | undefined, lora: LoraPair): Value {
-  const { graph } = tape;
-  const { a, b } = lora;
-  const transposed = { transB: { int: 1 } };
-  const scaled = { alpha: { float: lora.scale } };
-  const base = graph.node('Gemm', bias === undefined ? [x.name, weight] : [x.name, weight, bias], transposed);
-  const low = graph.node('Gemm', [x.name, a.name], transposed);
-  const result = graph.node('Gemm', [low, b.name, base], { ...transposed, ...scaled });
-  return tape.record(result, [x, a, b], (gradient) => {
-    tape.accumulateProduct(b, gradient, low, { transA: { int: 1 }, ...scaled });
-    const lowGradient = graph.node('Gemm', [gradient, b.name], scaled);
-    tape.accumulateProduct(a, lowGradient, x.name, { transA: { int: 1 } });
-    tape.accumulateProduct(x, gradient, weight);
-    tape.accumulateProduct(x, lowGradient, a.name);
-  });
-}
-
-/** `silu(gate) * up` (Shazeer 2020, https://arxiv.org/abs/2002.05202). */
 export function swiGlu(tape: Tape, gate: Value, up: Value): Value {
   const { graph } = tape;
+  const multiply = (a: string, b: string) => graph.node('Mul', [a, b]);
   const sigmoid = graph.node('Sigmoid', [gate.name]);
-  const silu = graph.node('Mul', [gate.name, sigmoid]);
-  return tape.record(graph.node('Mul', [silu, up.name]), [gate, up], (gradient) => {
-    tape.accumulate(up, () => graph.node('Mul', [gradient, silu]));
-    // silu' = s + silu (1 - s)
+  const product = multiply(multiply(gate.name, sigmoid), up.name);
+  return tape.record(product, [gate, up], (gradient) => {
+    // With s the sigmoid, y the product and g = d y:  d up = g s gate;  d gate = g s (up - y) + g y.
+    const scaled = multiply(gradient, sigmoid);
+    tape.accumulate(up, () => multiply(scaled, gate.name));
     tape.accumulate(gate, () => {
-      const rest = graph.node('Sub', [silu, graph.node('Mul', [silu, sigmoid])]);
-      const slope = graph.node('Add', [sigmoid, rest]);
-      return graph.node('Mul', [graph.node('Mul', [gradient, up.name]), slope]);
+      const slope = multiply(scaled, graph.node('Sub', [up.name, product]));
+      return graph.node('Add', [slope, multiply(gradient, product)]);
     });
   });
 }
@@ -168,14 +136,15 @@ export function attention(
   const softmax = graph.node('Softmax', [masked], { axis: { int: -1 } });
   const weights = graph.node('Reshape', [softmax, shapes.grouped]);
 
-  return tape.record(product(weights, value.name), [query, key, value], (gradient) => {
+  const mixed = product(weights, value.name);
+  return tape.record(mixed, [query, key, value], (gradient) => {
     tape.accumulate(value, () => product(weights, gradient, { transA: { int: 1 } }));
     if (!query.requiresGradient && !key.requiresGradient) return;
-    // d scores = P * (d P - rowsum(d P * P))
+    // d scores = P * (d P - rowsum(d P * P)), and rowsum(d P * P) = rowsum(d y * y), which is narrower.
+    const outputs = graph.node('Mul', [gradient, mixed]);
+    const rowSums = graph.node('ReduceSum', [outputs, graph.integers([-1])], { keepdims: { int: 1 } });
     const weightGradient = product(gradient, value.name, { transB: { int: 1 } });
-    const products = graph.node('Mul', [weightGradient, weights]);
-    const rowSums = graph.node('ReduceSum', [products, graph.integers([-1])], { keepdims: { int: 1 } });
-    const scoreGradient = graph.node('Sub', [products, graph.node('Mul', [weights, rowSums])]);
+    const scoreGradient = graph.node('Mul', [graph.node('Sub', [weightGradient, rowSums]), weights]);
     tape.accumulate(query, () => product(scoreGradient, key.name, scaled));
     tape.accumulate(key, () => product(scoreGradient, query.name, { transA: { int: 1 }, ...scaled }));
   });

@@ -15,8 +15,11 @@ export interface Value {
 /** Adds nodes that turn the gradient of a result into contributions to the gradients of its operands. */
 export type BackwardRule = (gradient: string) => void;
 
+/** The same for an operation with several results; a result that does not influence the loss has no gradient. */
+export type JointBackwardRule = (gradients: readonly (string | undefined)[]) => void;
+
 export class Tape {
-  private readonly rules: { readonly result: Value; readonly rule: BackwardRule }[] = [];
+  private readonly rules: { readonly results: readonly Value[]; readonly rule: JointBackwardRule }[] = [];
   private readonly gradients = new Map<Value, string>();
 
   constructor(readonly graph: GraphBuilder) {}
@@ -31,9 +34,18 @@ export class Tape {
 
   /** The result `name` of an operation on `operands`. */
   record(name: string, operands: readonly Value[], rule: BackwardRule): Value {
-    const result = { name, requiresGradient: operands.some((operand) => operand.requiresGradient) };
-    if (result.requiresGradient) this.rules.push({ result, rule });
+    const [result = this.constant(name)] = this.recordAll([name], operands, ([gradient]) => {
+      if (gradient !== undefined) rule(gradient);
+    });
     return result;
+  }
+
+  /** The results `names` of one operation on `operands`, whose gradients are known together when its rule is called. */
+  recordAll(names: readonly string[], operands: readonly Value[], rule: JointBackwardRule): readonly Value[] {
+    const requiresGradient = operands.some((operand) => operand.requiresGradient);
+    const results = names.map((name) => ({ name, requiresGradient }));
+    if (requiresGradient) this.rules.push({ results, rule });
+    return results;
   }
 
   /** Adds `contribution` to the gradient of `value`; it is not called when that gradient is not needed. */
@@ -57,9 +69,9 @@ export class Tape {
    */
   backward(result: Value, gradient?: string): void {
     this.accumulate(result, () => gradient ?? this.graph.float(1));
-    for (const { result: value, rule } of this.rules.reverse()) {
-      const known = this.gradients.get(value);
-      if (known !== undefined) rule(known);
+    for (const { results, rule } of this.rules.reverse()) {
+      const known = results.map((value) => this.gradients.get(value));
+      if (known.some((name) => name !== undefined)) rule(known);
     }
     this.rules.length = 0;
   }

@@ -39,7 +39,7 @@ void test('short sequences share a row, and the places before the targets are su
 void test('where no row is long enough for two sequences they are right-padded', () => {
   const run = buildBatch([SOFT, EXAMPLE], { ...TINY_CONFIG, contextLength: 4 }).runs[0]!;
   assert.equal(run.packed, false);
-  assert.equal(run.feeds['segments'], undefined);
+  assert.deepEqual(numbers(run, 'segments'), [1, 1, 1, 1, 2, 2, 0, 0]);
   assert.deepEqual(run.feeds['ids']!.dims, [2, 4]);
   assert.deepEqual(numbers(run, 'ids'), [1, 2, 3, 4, 5, 6, 0, 0]);
   assert.deepEqual(numbers(run, 'positions'), [1, 2, 4]);

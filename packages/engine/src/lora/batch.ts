@@ -13,9 +13,9 @@ const MAX_RUN_LOGITS = 2 ** 25;
 
 /** What one run of the training graph computes. */
 export interface TrainingRun {
-  /** See `buildTrainingGraph`. */
+  /** See `buildTrainingGraph`; with `segments` and `places` in any case. */
   readonly feeds: Feeds;
-  /** Whether rows hold several sequences; `segments` and `places` are among the feeds then. */
+  /** Whether rows hold several sequences. */
   readonly packed: boolean;
   readonly rows: number;
   /** Tokens of a row, padding included. */
@@ -99,11 +99,11 @@ function layOut(run: readonly TrainingExample[], weightSum: number, config: Deco
   );
   const packed = layout.rows < run.length;
   const { rows, length } = layout;
-  const feeds = { ...tokenFeeds(run, layout, packed), ...targetFeeds(run, layout, weightSum) };
+  const feeds = { ...tokenFeeds(run, layout), ...targetFeeds(run, layout, weightSum) };
   return { feeds, packed, rows, length, targets: run.reduce((sum, example) => sum + targetCount(example), 0) };
 }
 
-function tokenFeeds(run: readonly TrainingExample[], { rows, length, places }: PackedRows, packed: boolean): Feeds {
+function tokenFeeds(run: readonly TrainingExample[], { rows, length, places }: PackedRows): Feeds {
   const ids = new BigInt64Array(rows * length);
   const segments = new BigInt64Array(rows * length);
   const indices = new BigInt64Array(rows * length);
@@ -116,7 +116,7 @@ function tokenFeeds(run: readonly TrainingExample[], { rows, length, places }: P
     for (let token = 0; token < sequence.tokens.length; token += 1) indices[start + token] = BigInt(token);
   }
   const tensor = (data: BigInt64Array) => new Tensor('int64', data, [rows, length]);
-  return { ids: tensor(ids), ...(packed ? { segments: tensor(segments), places: tensor(indices) } : {}) };
+  return { ids: tensor(ids), segments: tensor(segments), places: tensor(indices) };
 }
 
 function targetFeeds(run: readonly TrainingExample[], { length, places }: PackedRows, weightSum: number): Feeds {

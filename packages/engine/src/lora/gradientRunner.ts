@@ -2,7 +2,7 @@
 import { Tensor } from 'onnxruntime-node';
 import { EngineError, type CallOptions } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
-import type { Feeds } from '../model/inputs.js';
+import { backwardConstants, type Feeds } from '../model/inputs.js';
 import { buildTrainingGraph } from '../model/trainingGraph.js';
 import type { LoraModule } from '../model/weights.js';
 import { createSession } from '../onnx/session.js';
@@ -19,6 +19,8 @@ export interface TrainingInputs {
   readonly modules: readonly LoraModule[];
   /** Threads inside one operator, at least 1. */
   readonly threads: number;
+  /** Whether the graph of a whole step keeps a copy of the matrices that makes it faster. */
+  readonly constants: boolean;
 }
 
 export interface GradientRunner {
@@ -38,11 +40,14 @@ export class WholeGradientRunner implements GradientRunner {
   constructor(private readonly inputs: TrainingInputs) {}
 
   async run({ feeds, packed }: TrainingRun, fetches: Feeds, options: CallOptions): Promise<number> {
-    const { config, modules, weights, matrices, threads } = this.inputs;
+    const { config, modules, weights, matrices, threads, constants } = this.inputs;
     const gradients = Object.keys(fetches).length > 0;
-    const session = await this.sessions.get(`${gradients} ${packed}`, () =>
-      createSession(buildTrainingGraph(config, { modules, gradients, packed }), { threads }),
-    );
+    // One graph for packed and other runs, where each would have a copy of the matrices.
+    const asPacked = packed || (gradients && constants);
+    const session = await this.sessions.get(`${gradients} ${asPacked}`, () => {
+      const graph = buildTrainingGraph(config, { modules, gradients, packed: asPacked, constants });
+      return createSession(graph.model, { threads, constants: backwardConstants(graph.constants, weights) });
+    });
     throwIfCancelled(options);
     const loss = new Float32Array(1);
     await session.run({ ...weights, ...matrices, ...feeds }, { ...fetches, loss: new Tensor('float32', loss, []) });

@@ -16,8 +16,9 @@ import { LayerwiseGradientRunner } from './layerwiseRunner.js';
 import { FlatMatrices, freshMatrices } from './parameters.js';
 
 const RUNNERS = [
-  ['the whole step', WholeGradientRunner],
-  ['layer by layer', LayerwiseGradientRunner],
+  ['the whole step', WholeGradientRunner, true],
+  ['the whole step without constants', WholeGradientRunner, false],
+  ['layer by layer', LayerwiseGradientRunner, false],
 ] as const;
 
 interface Outcome {
@@ -44,16 +45,16 @@ function inputsOf(
   const feeds = Object.fromEntries(
     [...matrices].map(([name, { shape, data }]) => [name, new Tensor('float32', data, shape)]),
   );
-  return { config, weights, matrices: feeds, modules: loraModules(config, lora), threads: 1 };
+  return { config, weights, matrices: feeds, modules: loraModules(config, lora), threads: 1, constants: true };
 }
 
 for (const name of FIXTURES) {
   for (const kind of ['hard', 'soft'] as const) {
-    for (const [way, Runner] of RUNNERS) {
+    for (const [way, Runner, constants] of RUNNERS) {
       void test(`${name}, ${way}: loss and gradients of ${kind} targets equal those of peft`, async () => {
         const { config, weights, adapter, examples, expected } = await loadFixture(name);
         const batch = kind === 'hard' ? examples.map(({ sequence, weight }) => ({ sequence, weight })) : examples;
-        const inputs = inputsOf(config, weightFeeds(config, weights), adapter, adapter.matrices);
+        const inputs = { ...inputsOf(config, weightFeeds(config, weights), adapter, adapter.matrices), constants };
         const run = buildBatch(batch, config).runs[0]!;
         assert.equal(run.packed, true);
         const { loss, gradients } = await compute(new Runner(inputs), inputs, run);

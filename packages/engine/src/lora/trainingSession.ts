@@ -9,7 +9,7 @@ import type { DecoderConfig } from '../model/config.js';
 import type { Feeds } from '../model/inputs.js';
 import { gradientName } from '../model/loraParameters.js';
 import type { AdapterReference, ResumeOptions, StepResult, TrainingExample, TrainingOptions } from '../types.js';
-import { activationBytes, DEFAULT_MAX_ACTIVATION_BYTES } from './activations.js';
+import { activationBytes, DEFAULT_MAX_ACTIVATION_BYTES, roomForConstants } from './activations.js';
 import { AdamW, euclideanNorm } from './adamW.js';
 import { buildBatch, type TrainingBatch } from './batch.js';
 import { throwIfCancelled, WholeGradientRunner, type GradientRunner } from './gradientRunner.js';
@@ -78,7 +78,8 @@ class OnnxTrainingSession implements TrainingSession {
     this.gradients = new FlatMatrices(matrices.specs);
     const { config, weights, threads } = model;
     const modules = loraModules(config, hyperparameters);
-    const inputs = { config, weights, threads, modules, matrices: tensors(matrices, (name) => name) };
+    const constants = roomForConstants(config, maxActivationBytes);
+    const inputs = { config, weights, threads, constants, modules, matrices: tensors(matrices, (name) => name) };
     this.whole = new WholeGradientRunner(inputs);
     this.layerwise = new LayerwiseGradientRunner(inputs);
   }

@@ -1,5 +1,5 @@
 /** The LoRA matrices of a graph under training, as its inputs. */
-import type { LoraPair } from '../autodiff/operations.js';
+import type { LoraPair } from '../autodiff/linear.js';
 import type { Tape, Value } from '../autodiff/tape.js';
 import { EngineError } from '../engine.js';
 import type { DecoderConfig } from './config.js';
@@ -13,7 +13,7 @@ export function gradientName(name: string): string {
 export class LoraParameters {
   private readonly specs: readonly LoraTensorSpec[];
   private readonly values: ReadonlyMap<string, Value>;
-  private readonly scales: ReadonlyMap<string, number>;
+  private readonly modules: ReadonlyMap<string, LoraModule>;
 
   /** Declares the matrices of `modules` as inputs of the graph under their own names. */
   constructor(
@@ -25,14 +25,16 @@ export class LoraParameters {
     this.values = new Map(
       this.specs.map(({ name, shape }) => [name, tape.parameter(tape.graph.input(name, 'float32', shape))]),
     );
-    this.scales = new Map(modules.map(({ layer, projection, scale }) => [loraName(layer, projection, 'A'), scale]));
+    this.modules = new Map(modules.map((module) => [loraName(module.layer, module.projection, 'A'), module]));
   }
 
   /** The pair of a projection, if it is adapted. */
   pair(layer: number, projection: Projection): LoraPair | undefined {
-    const scale = this.scales.get(loraName(layer, projection, 'A'));
-    if (scale === undefined) return undefined;
-    return { a: this.value(loraName(layer, projection, 'A')), b: this.value(loraName(layer, projection, 'B')), scale };
+    const module = this.modules.get(loraName(layer, projection, 'A'));
+    if (module === undefined) return undefined;
+    const { rank, scale } = module;
+    const [a, b] = [this.value(loraName(layer, projection, 'A')), this.value(loraName(layer, projection, 'B'))];
+    return { a, b, rank, scale };
   }
 
   /** Declares an output for the gradient of each matrix, once the tape has gone backward. */

@@ -1,5 +1,5 @@
 /** The graph that scores given tokens. */
-import { linear } from '../autodiff/operations.js';
+import { linear } from '../autodiff/linear.js';
 import { Tape } from '../autodiff/tape.js';
 import { GraphBuilder } from '../onnx/graphBuilder.js';
 import type { DecoderConfig } from './config.js';
@@ -46,7 +46,7 @@ export function buildScoreGraph(config: DecoderConfig, options: ScoreGraphOption
     return { a: tape.constant(a), b: tape.constant(b), scale: 1 };
   };
   const hidden = decode(config, new SequenceOperations(tape, config, inputs, lora));
-  const logits = linear(tape, hidden, inputs.weight(headName(config)));
+  const logits = linear(tape, hidden, inputs.matrix(headName(config)));
   const logProbabilities = graph.node('LogSoftmax', [logits.name], { axis: { int: -1 } });
   const columns = graph.node('Unsqueeze', ['targets', graph.integers([1])]);
   const picked = graph.node('GatherElements', [logProbabilities, columns], { axis: { int: 1 } });

@@ -1,27 +1,44 @@
 /** The decoder's operations over whole sequences, differentiable in the LoRA matrices. */
 import {
+  fixedLoraLinear,
+  linear,
+  loraLinears,
+  type AdaptedMatrix,
+  type FrozenMatrix,
+  type LoraPair,
+} from '../autodiff/linear.js';
+import {
   add,
   attention,
   gatherRows,
-  linear,
-  loraLinear,
   reshape,
   rmsNorm,
   rotate,
   swiGlu,
   transpose,
   type AttentionShapes,
-  type LoraPair,
   type Rotation,
 } from '../autodiff/operations.js';
 import type { Tape, Value } from '../autodiff/tape.js';
 import { layerWindow, type DecoderConfig } from './config.js';
 import type { DecoderOperations } from './decoder.js';
 import { ROPE_COS, ROPE_SIN, type WeightInputs } from './inputs.js';
-import { hasBias, projectionName, type Projection } from './weights.js';
+import { hasBias, projectionName, projectionShape, type Projection } from './weights.js';
 
 /** The LoRA pair of a projection, or none. */
 export type LoraLookup = (layer: number, projection: Projection) => LoraPair | undefined;
+
+/** Projections of the same input, under the one that is asked for first. */
+const SIBLINGS: Partial<Record<Projection, readonly Projection[]>> = {
+  q_proj: ['q_proj', 'k_proj', 'v_proj'],
+  gate_proj: ['gate_proj', 'up_proj'],
+};
+
+/**
+ * Up to this width of its input the low-rank term is added to a matrix rather than to its products: training runs have
+ * 1,000 to 2,000 tokens where there are enough examples, and the less of the two is to be written.
+ */
+const MAX_MERGED_WIDTH = 1024;
 
 /** Added to the score of a token that may not be seen; its softmax is exactly 0. */
 const HIDDEN = -1e9;
@@ -40,6 +57,8 @@ export class SequenceOperations implements DecoderOperations<Value> {
   private readonly masks = new Map<number | null, string>();
   private readonly indices: string;
   private readonly segments: string | undefined;
+  /** What projections gave that were computed with a sibling. */
+  private readonly projected = new Map<string, Value>();
 
   constructor(
     private readonly tape: Tape,
@@ -79,11 +98,16 @@ export class SequenceOperations implements DecoderOperations<Value> {
   }
 
   project(x: Value, layer: number, projection: Projection): Value {
-    const name = projectionName(layer, projection);
-    const weight = this.inputs.weight(`${name}.weight`);
-    const bias = hasBias(this.config, projection) ? this.inputs.weight(`${name}.bias`) : undefined;
+    const known = this.projected.get(projectionName(layer, projection));
+    if (known !== undefined) return known;
     const lora = this.lora(layer, projection);
-    return lora === undefined ? linear(this.tape, x, weight, bias) : loraLinear(this.tape, x, weight, bias, lora);
+    const { weight, bias } = this.frozen(layer, projection);
+    if (lora !== undefined && lora.rank === undefined) return fixedLoraLinear(this.tape, x, weight, bias, lora);
+    const siblings = SIBLINGS[projection] ?? [projection];
+    const adapted = siblings.flatMap((sibling) => this.adapted(layer, sibling) ?? []);
+    const results = loraLinears(this.tape, x, adapted);
+    for (const [index, { name }] of adapted.entries()) this.projected.set(name, results[index] ?? x);
+    return this.projected.get(projectionName(layer, projection)) ?? linear(this.tape, x, weight, bias);
   }
 
   attention(query: Value, key: Value, value: Value, layer: number): Value {
@@ -114,6 +138,21 @@ export class SequenceOperations implements DecoderOperations<Value> {
 
   select(x: Value): Value {
     return gatherRows(this.tape, x, 'positions');
+  }
+
+  private frozen(layer: number, projection: Projection): { weight: FrozenMatrix; bias: string | undefined } {
+    const name = projectionName(layer, projection);
+    const bias = hasBias(this.config, projection) ? this.inputs.weight(`${name}.bias`) : undefined;
+    return { weight: this.inputs.matrix(`${name}.weight`), bias };
+  }
+
+  /** What `loraLinears` computes with, if the projection is adapted with a rank that is known. */
+  private adapted(layer: number, projection: Projection): (AdaptedMatrix & { readonly name: string }) | undefined {
+    const pair = this.lora(layer, projection);
+    if (pair?.rank === undefined) return undefined;
+    const lora = { ...pair, rank: pair.rank };
+    const merged = projectionShape(this.config, projection)[1] <= MAX_MERGED_WIDTH;
+    return { ...this.frozen(layer, projection), lora, merged, name: projectionName(layer, projection) };
   }
 
   /** `[B * T, heads * headDim]` to `[B, heads, T, headDim]`. */

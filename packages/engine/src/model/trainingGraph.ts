@@ -1,6 +1,5 @@
 /** The graph of one training step: loss and gradients of every LoRA matrix. */
 import { crossEntropy, type Targets } from '../autodiff/crossEntropy.js';
-import { linear } from '../autodiff/operations.js';
 import { Tape, type Value } from '../autodiff/tape.js';
 import { GraphBuilder } from '../onnx/graphBuilder.js';
 import type { DecoderConfig } from './config.js';
@@ -17,10 +16,19 @@ export interface TrainingGraphOptions {
   readonly gradients: boolean;
   /** Whether rows hold several sequences; false without a word. */
   readonly packed?: boolean;
+  /** Whether the products of the backward pass have constants; see `WeightInputs`. */
+  readonly constants?: boolean;
+}
+
+export interface TrainingGraph {
+  /** The serialised model. */
+  readonly model: Buffer;
+  /** Names of its constants; see `backwardConstants`. */
+  readonly constants: readonly string[];
 }
 
 /**
- * A serialised model that reads B rows of tokens and compares N chosen places with their targets.
+ * A model that reads B rows of tokens and compares N chosen places with their targets.
  *
  * Inputs, next to the weights under their own names and the rotary tables (`weightFeeds`):
  * - `ids` int64 `[B, T]`, right-padded with any token.
@@ -34,12 +42,12 @@ export interface TrainingGraphOptions {
  * Outputs: `loss` float32 scalar and, with `gradients`, `gradient.<name>` (`gradientName`) for each LoRA matrix in its shape.
  * Only the N supervised rows pass through the last feed-forward block and the head.
  */
-export function buildTrainingGraph(config: DecoderConfig, options: TrainingGraphOptions): Buffer {
+export function buildTrainingGraph(config: DecoderConfig, options: TrainingGraphOptions): TrainingGraph {
   const graph = new GraphBuilder();
   graph.input('ids', 'int64', ['B', 'T']);
   const targets = declareTargets(graph);
   const tape = new Tape(graph);
-  const inputs = new WeightInputs(graph, config);
+  const inputs = new WeightInputs(graph, config, options.constants);
   const lora = new LoraParameters(tape, config, options.modules);
   const operations = new SequenceOperations(tape, config, inputs, lora.pair.bind(lora), options.packed ?? false);
   const loss = outputLoss(tape, config, inputs, decode(config, operations), targets);
@@ -47,7 +55,7 @@ export function buildTrainingGraph(config: DecoderConfig, options: TrainingGraph
     tape.backward(loss);
     lora.outputGradients();
   }
-  return graph.encode();
+  return { model: graph.encode(), constants: graph.externalConstants };
 }
 
 /** Declares the supervised places and their targets as inputs. */
@@ -68,7 +76,7 @@ export function outputLoss(
   hidden: Value,
   targets: Targets,
 ): Value {
-  const loss = crossEntropy(tape, linear(tape, hidden, inputs.weight(headName(config))), targets);
+  const loss = crossEntropy(tape, hidden, inputs.matrix(headName(config)), targets);
   tape.graph.output('loss', loss.name, 'float32', []);
   return loss;
 }

@@ -1,0 +1,133 @@
+/** Linear maps with frozen matrices, alone or with a low-rank term that is trained. */
+import type { GraphBuilder } from '../onnx/graphBuilder.js';
+import type { Tape, Value } from './tape.js';
+
+/** A matrix `[out, in]` that is not trained, under the names by which the two products with it read it. */
+export interface FrozenMatrix {
+  /** For `x Wᵀ`. */
+  readonly forward: string;
+  /** For the gradient of x; called when that is needed. */
+  readonly backward: () => string;
+}
+
+/** A pair of low-rank matrices, `a` `[rank, in]` and `b` `[out, rank]`, in PEFT's layout. */
+export interface LoraPair {
+  readonly a: Value;
+  readonly b: Value;
+  /** alpha / rank, where `b` is not scaled already. */
+  readonly scale: number;
+  /** Where it is known when the graph is built. */
+  readonly rank?: number;
+}
+
+/** A frozen matrix with a low-rank term. */
+export interface AdaptedMatrix {
+  readonly weight: FrozenMatrix;
+  /** `[out]` */
+  readonly bias: string | undefined;
+  readonly lora: LoraPair & { readonly rank: number };
+  /** Whether `W + scale B A` is computed first; see `loraLinears`. */
+  readonly merged: boolean;
+}
+
+const TRANSPOSED_A = { transA: { int: 1 } } as const;
+const TRANSPOSED_B = { transB: { int: 1 } } as const;
+
+/** `x Wᵀ + bias` with frozen `weight` and `bias` `[out]`. */
+export function linear(tape: Tape, x: Value, weight: FrozenMatrix, bias?: string): Value {
+  const product = linearProduct(tape.graph, x.name, weight.forward, bias);
+  return tape.record(product, [x], (gradient) => {
+    if (x.requiresGradient) tape.accumulateProduct(x, gradient, weight.backward());
+  });
+}
+
+/**
+ * `x Wᵀ + bias + scale (x Aᵀ) Bᵀ` with pairs that are not trained and whose rank is known at run time only.
+ */
+export function fixedLoraLinear(
+  tape: Tape,
+  x: Value,
+  weight: FrozenMatrix,
+  bias: string | undefined,
+  lora: LoraPair,
+): Value {
+  const { graph } = tape;
+  const base = linearProduct(graph, x.name, weight.forward, bias);
+  const low = graph.node('Gemm', [x.name, lora.a.name], TRANSPOSED_B);
+  return tape.constant(graph.node('Gemm', [low, lora.b.name, base], { ...TRANSPOSED_B, alpha: { float: lora.scale } }));
+}
+
+/**
+ * `x Wᵀ + bias + scale (x Aᵀ) Bᵀ` for several matrices and the same x (Hu et al. 2021,
+ * https://arxiv.org/abs/2106.09685). The frozen weights cost no gradients of their own, so backward is about as
+ * expensive as forward.
+ *
+ * Products with one narrow side take as long as reading and writing their wide sides. So the As are one matrix, and the
+ * low-rank term is added to W where `merged`, which is less to write than the result when x has more rows than columns.
+ */
+export function loraLinears(tape: Tape, x: Value, matrices: readonly AdaptedMatrix[]): readonly Value[] {
+  const { graph } = tape;
+  const a = once(() =>
+    join(
+      graph,
+      matrices.map(({ lora }) => lora.a.name),
+      0,
+    ),
+  );
+  const ranks = matrices.map(({ lora }) => lora.rank);
+  const lows = once(() => cut(graph, graph.node('Gemm', [x.name, a()], TRANSPOSED_B), ranks, 1));
+  const results = matrices.map(({ weight, bias, lora, merged }, index) => {
+    const scaled = { alpha: { float: lora.scale } };
+    if (merged) {
+      const sum = graph.node('Gemm', [lora.b.name, lora.a.name, weight.forward], scaled);
+      return linearProduct(graph, x.name, sum, bias);
+    }
+    const base = linearProduct(graph, x.name, weight.forward, bias);
+    return graph.node('Gemm', [lows()[index] ?? '', lora.b.name, base], { ...TRANSPOSED_B, ...scaled });
+  });
+  const operands = [x, ...matrices.flatMap(({ lora }) => [lora.a, lora.b])];
+  return tape.recordAll(results, operands, (known) => {
+    const gradients = known.map((gradient, index) => gradient ?? zeros(graph, results[index] ?? ''));
+    const lowGradients = matrices.map(({ lora }, index) =>
+      graph.node('Gemm', [gradients[index] ?? '', lora.b.name], { alpha: { float: lora.scale } }),
+    );
+    const lowGradient = join(graph, lowGradients, 1);
+    const aGradients = cut(graph, graph.node('Gemm', [lowGradient, x.name], TRANSPOSED_A), ranks, 0);
+    for (const [index, { weight, lora }] of matrices.entries()) {
+      const gradient = gradients[index] ?? '';
+      const scaled = { alpha: { float: lora.scale } };
+      tape.accumulateProduct(lora.b, gradient, lows()[index] ?? '', { ...TRANSPOSED_A, ...scaled });
+      tape.accumulate(lora.a, () => aGradients[index] ?? '');
+      if (x.requiresGradient) tape.accumulateProduct(x, gradient, weight.backward());
+    }
+    tape.accumulateProduct(x, lowGradient, a());
+  });
+}
+
+/** `x Wᵀ + bias`, as a node. */
+export function linearProduct(graph: GraphBuilder, x: string, weight: string, bias?: string): string {
+  return graph.node('Gemm', bias === undefined ? [x, weight] : [x, weight, bias], TRANSPOSED_B);
+}
+
+function zeros(graph: GraphBuilder, like: string): string {
+  return graph.node('ConstantOfShape', [graph.node('Shape', [like])]);
+}
+
+function join(graph: GraphBuilder, parts: readonly string[], axis: number): string {
+  const [only, ...others] = parts;
+  return only !== undefined && others.length === 0 ? only : graph.node('Concat', parts, { axis: { int: axis } });
+}
+
+/** The opposite of `join`. */
+function cut(graph: GraphBuilder, whole: string, sizes: readonly number[], axis: number): readonly string[] {
+  if (sizes.length === 1) return [whole];
+  const parts = sizes.map(() => graph.freshName('part'));
+  graph.nodeInto('Split', [whole, graph.integers(sizes)], { axis: { int: axis } }, parts);
+  return parts;
+}
+
+/** Adds its nodes to the graph when they are first asked for. */
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
+}
