@@ -18,7 +18,8 @@ import matplotlib.pyplot as plt  # noqa: E402
 from .pretrain import RUNS  # noqa: E402
 
 TASKS = {
-    "level 10": "synthetic binding", "read": "reading", "long": "long passages", "squad": "SQuAD", "tools": "functions",
+    "level 10": "synthetic binding", "read": "reading", "long": "long passages", "squad": "SQuAD", "texts": "texts written whole",
+    "texts known": "texts by heart", "tools": "functions",
     "json": "JSON", "memory": "facts told in the chat", "instructions": "system prompts", "small talk": "small talk",
     "unknown": "not knowing", "almanac": "almanac by heart",
 }  # fmt: skip
