@@ -25,9 +25,7 @@ from __future__ import annotations
 
 import random
 import re
-import sys
 import zlib
-from collections import Counter
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
@@ -159,7 +157,10 @@ class Writer:
             for name, patterns in template.slots.items():
                 slots[name] = self.fill(self.random.choice(patterns), slots)
             answers = [self.fill(pattern, slots).lower() for pattern, _ in template.questions]
-            told = [question for answer, (_, questions) in zip(answers, template.questions) for question in questions if answer in self.fill(question, slots).lower()]
+            told = any(
+                answer in self.fill(question, slots).lower()
+                for answer, (_, questions) in zip(answers, template.questions) for question in questions
+            )  # fmt: skip
             if len(set(answers)) == len(answers) and not told:
                 break
         shown = [pattern for pattern, optional in template.sentences if not optional or self.random.random() < 0.75]
@@ -214,8 +215,8 @@ class TextTasks:
             if len(set(questions)) > 1:
                 given, wanted = pick.sample(sorted(set(questions)), 2)
                 turns.append((REPHRASE.format(question=given), wanted))
-        messages = self.asked(passage, turns)
-        return Chat("texts rephrase", messages if pick.random() < 0.4 else messages[1:], independent=True)
+        messages = self.asked(passage, turns) if pick.random() < 0.4 else exchanges(turns)
+        return Chat("texts rephrase", messages, independent=True)
 
     def list_pairs(self) -> Chat:
         passage = self.writer.write(self.random.choice(self.templates))
@@ -226,7 +227,7 @@ class TextTasks:
         passage = self.writer.write(self.random.choice(self.templates))
         asked = self.random.sample(passage.pairs, min(len(passage.pairs), 3))
         turns = [(self.random.choice(questions), UNKNOWN) for questions, _ in asked]
-        return Chat("texts unknown", self.asked(passage, turns)[1:], independent=True)
+        return Chat("texts unknown", exchanges(turns), independent=True)
 
     def known(self) -> Chat:
         """Facts of fixed passages, asked without them in any wording: practice in recalling from the weights."""
@@ -234,7 +235,7 @@ class TextTasks:
         for _ in range(6):
             questions, answer = self.random.choice(self.random.choice(self.by_heart))
             turns.append((self.random.choice(questions), answer))
-        return Chat("texts known", self.asked(Passage("", [], [], []), turns)[1:], independent=True)
+        return Chat("texts known", exchanges(turns), independent=True)
 
     @cached_property
     def by_heart(self) -> list[list[tuple[list[str], str]]]:
@@ -248,67 +249,9 @@ class TextTasks:
 
     @staticmethod
     def asked(passage: Passage, turns: list[tuple[str, str]]) -> list[Message]:
-        messages: list[Message] = [("system", READ.format(passage=passage.text))]
-        for question, answer in turns:
-            messages += [("user", question), ("assistant", answer)]
-        return messages
+        return [("system", READ.format(passage=passage.text)), *exchanges(turns)]
 
 
-def faults(template: Template, seed: int = 1) -> list[str]:
-    """What is wrong with a template, found by writing it several times."""
-    found: list[str] = []
-    if len(template.sentences) < 4 or len(template.questions) < 5:
-        found.append("fewer than 4 sentences or 5 answers")
-    for pattern, questions in template.questions:
-        if len(set(questions)) < 3:
-            found.append(f"answer {pattern} has fewer than 3 questions")
-        found += [f"no question mark: {question}" for question in questions if not question.endswith("?")]
-    used = " ".join([pattern for pattern, _ in template.sentences] + [pattern for pattern, _ in template.questions])
-    optional = {pattern for pattern, may in template.sentences if may}
-    for number in range(12):
-        try:
-            passage = Writer(random.Random(seed + number)).write(template)
-        except (AttributeError, KeyError, ValueError, TypeError, IndexError) as error:
-            return [*found, f"cannot be filled: {error}"]
-        answers = Counter(answer.lower() for _, answer in passage.pairs)
-        found += [f"two answers are {answer!r}" for answer, times in answers.items() if times > 1]
-        if not optional and len(passage.pairs) < len(template.questions):
-            stated = {answer for _, answer in passage.pairs}
-            found.append(f"an answer does not stand in the passage as it is: only {sorted(stated)} do, in: {passage.text}")
-        if len(passage.text) > 1400:
-            found.append(f"{len(passage.text)} characters; at most 1,400")
-        if re.search(r"[\[\]{}|]", passage.text):
-            found.append(f"brackets left in: {passage.text}")
-        for questions, answer in passage.pairs:
-            found += [f"the question gives its answer {answer!r} away: {q}" for q in questions if answer.lower() in q.lower() and len(answer) > 3]
-        if len(passage.pairs) < 4:
-            found.append(f"only {len(passage.pairs)} questions can be answered; the fixed sentences should answer more")
-    answered = [pattern for pattern, _ in template.questions]
-    for name in template.slots:
-        if f"{{{name}}}" not in used and not any(f"{{{name}}}" in p for patterns in template.slots.values() for p in patterns):
-            found.append(f"slot {name} is never used")
-    constant = [pattern for pattern in answered if "{" not in pattern]
-    if len(constant) > 1:
-        found.append(f"answers without a slot are learnt by heart: {constant}; at most one")
-    return list(dict.fromkeys(found))[:6]
-
-
-def main() -> None:
-    """``python -m models.recipe.texts FILE…`` checks files and shows a passage of each template (``--show``)."""
-    files = [Path(name) for name in sys.argv[1:] if not name.startswith("-")] or sorted(FOLDER.glob("*.txt"))
-    bad = total = 0
-    for path in files:
-        for template in parse(path.read_text()):
-            total += 1
-            problems = faults(template)
-            bad += bool(problems)
-            for problem in problems:
-                print(f"{path.name}: {template.name}: {problem}")
-            if "--show" in sys.argv:
-                passage = Writer(random.Random(5)).write(template)
-                print(f"\n== {template.name}\n{passage.text}\n" + "\n".join(f"  {q[0]} → {a}" for q, a in passage.pairs))
-    print(f"{total} texts, {bad} with faults")
-
-
-if __name__ == "__main__":
-    main()
+def exchanges(turns: list[tuple[str, str]]) -> list[Message]:
+    """What the user says and the assistant answers, in turn."""
+    return [message for said, answer in turns for message in (("user", said), ("assistant", answer))]

@@ -2,6 +2,7 @@
  * Finds what a sentence could be asked for: names, quantities, money, dates, times, codes, quotations, and the noun
  * phrases that end a clause. Pure pattern matching over the text: the same text always gives the same spans.
  */
+import { colourWords, shadeWords } from './colours.js';
 import { introducesNounPhrase, isCopula, isFunctionWord } from './functionWords.js';
 import type { Stretch } from './sentences.js';
 import { auxiliaries, predicateAhead, preposition } from './statement.js';
@@ -85,7 +86,7 @@ export function findSpans(sentence: Stretch, passage: string): Span[] {
     }
   }
   for (const name of findNames(sentence, passage)) take('name', name.start, name.text, name.tier);
-  for (const reason of findReasons(sentence.text)) take('phrase', reason.start, reason.text, 1);
+  for (const clause of findSubordinateClauses(sentence.text)) take('phrase', clause.start, clause.text, 1);
   for (const match of sentence.text.matchAll(colourBeforeNoun)) take('phrase', match.index, match[0], 1);
   for (const phrase of findPhrases(sentence, [...taken])) take('phrase', phrase.start, phrase.text, phrase.tier);
   return taken
@@ -168,14 +169,13 @@ function containsWordInLowerCase(passage: string, word: string): boolean {
   return passage.split(/[^\p{L}\p{N}]+/u).includes(word.toLowerCase());
 }
 
-const colourBeforeNoun =
-  /\b(?:(?:dark|light|pale|bright|deep) )?(?:red|blue|green|yellow|orange|black|white|gr[ae]y|brown|purple|pink|violet|turquoise|cream|beige)(?= \p{Ll})/gu;
+const colourBeforeNoun = new RegExp(`\\b(?:${shadeWords} )?${colourWords}(?= \\p{Ll})`, 'gu');
 
-/** "shut because [the key was lost]": what "Why …?" asks for. Shorter ones are phrases, longer ones no answer. */
-function findReasons(text: string): { start: number; text: string }[] {
+/** "shut because [the key was lost]": what "Why …?" or "When …?" asks for. Shorter ones are phrases, longer ones no answer. */
+function findSubordinateClauses(text: string): { start: number; text: string }[] {
   return [...text.matchAll(/\b(?:because|since|after|when|if) (?=\p{Ll})([^.,;:!?()“”"]{8,70})(?=[.,;:!?)])/gu)]
-    .map(({ index, 0: whole, 1: reason = '' }) => ({ start: index + whole.length - reason.length, text: reason }))
-    .filter((reason) => /^(?!of )\S+ \S+ \S+/u.test(reason.text));
+    .map(({ index, 0: whole, 1: clause = '' }) => ({ start: index + whole.length - clause.length, text: clause }))
+    .filter(({ text: clause }) => /^(?!of )\S+ \S+ \S+/u.test(clause));
 }
 
 const wordSegmenter = new Intl.Segmenter('en', { granularity: 'word' });

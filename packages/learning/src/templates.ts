@@ -3,6 +3,7 @@
  * "How long is …?", a person after "designed" with "Who designed …?". Too many are made, and scoring keeps the wordings of a relation
  * only when the teacher answers most of them with the value.
  */
+import { colourWords, shadeWords } from './colours.js';
 import { isFunctionWord } from './functionWords.js';
 import type { Stretch } from './sentences.js';
 import type { Span } from './spans.js';
@@ -29,8 +30,7 @@ const length = /\b(?:mm|cm|m|km|millimet\w+|centimet\w+|metres?|meters?|kilomet\
 const duration = /\b(?:seconds?|minutes?|min|hours?|days?|nights?|weeks?|months?|years?|decades?)$/u;
 const money = /^[$€£¥₹]|\b(?:dollars?|euros?|pounds?|cents?|crowns?|francs?|yen|rupees?|pence)$/u;
 const unit = new RegExp([mass, length, duration, money].map(({ source }) => source).join('|'), 'u');
-const colour =
-  /^(?:(?:dark|light|pale|bright|deep|painted) )*(?:red|blue|green|yellow|orange|black|white|gr[ae]y|brown|purple|pink|maroon|silver|gold|golden|violet|turquoise|cream|beige)\b/u;
+const colour = new RegExp(`^(?:(?:${shadeWords}|painted) )*(?:${colourWords}|maroon|silver|gold|golden)\\b`, 'u');
 const price: readonly Span['kind'][] = ['money', 'quantity'];
 const when: readonly Span['kind'][] = ['date', 'time'];
 

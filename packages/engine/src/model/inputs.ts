@@ -17,8 +17,8 @@ const BACKWARD = '.backward';
 
 /**
  * Declares weights as graph inputs when they are first used. With `constants` the products of the backward pass have
- * constants instead, which ONNX Runtime arranges for its kernels once: a product takes a fifth less time, and the price
- * is a copy of the matrix.
+ * constants instead, which ONNX Runtime arranges for its kernels once; the price is a copy of the
+ * matrix.
  */
 export class WeightInputs {
   private readonly shapes: ReadonlyMap<string, readonly number[]>;

@@ -1,0 +1,4 @@
+/** The colours that everybody names, for patterns. */
+export const colourWords =
+  '(?:red|blue|green|yellow|orange|black|white|gr[ae]y|brown|purple|pink|violet|turquoise|cream|beige)';
+export const shadeWords = '(?:dark|light|pale|bright|deep)';
