@@ -3,8 +3,10 @@ import { randomInt } from 'node:crypto';
 import { openCheckpoint, type Checkpoint } from './checkpoint/checkpoint.js';
 import { maxContextLengthDefault } from './checkpoint/contextLength.js';
 import { EngineError, type CallOptions, type Engine, type TrainingSession } from './engine.js';
+import { CallGate } from './callGate.js';
 import { AdapterCache } from './generation/adapterCache.js';
 import { Generator } from './generation/generator.js';
+import type { JobAdapter } from './generation/generationJob.js';
 import type { LoadedModel } from './generation/inferenceRunner.js';
 import { defaultLimits } from './generation/kvBudget.js';
 import type { LoadedAdapter } from './generation/loadedAdapter.js';
@@ -54,7 +56,8 @@ export interface EmbeddedEngineOptions {
   readonly maxPrefixBytes?: number;
   /**
    * Bound on the memory of the adapters that are kept ready and of a batch's copies of them; requests wait until there is
-   * room. One adapter is used whatever its size, and what a request has begun with it keeps besides. By default 512 MiB.
+   * room, and only the next in line has its adapter loaded. One adapter is used whatever its size, and what a request has
+   * begun with it keeps besides. By default 512 MiB.
    */
   readonly maxAdapterBytes?: number;
 }
@@ -76,6 +79,7 @@ export class EmbeddedEngine implements Engine {
   private readonly generator: Generator;
   private readonly scorer: Scorer;
   private readonly trainings = new Set<TrainingSession>();
+  private readonly openings = new CallGate();
 
   private constructor(
     private readonly checkpoint: Checkpoint,
@@ -138,9 +142,7 @@ export class EmbeddedEngine implements Engine {
 
   openTraining(options: TrainingOptions | ResumeOptions): Promise<TrainingSession> {
     return contained(async () => {
-      const { contentHash: name } = this.checkpoint.description;
-      const session = await openTrainingSession({ ...this.model, name }, options);
-      this.trainings.add(session);
+      const session = await this.openings.run({}, (call) => this.openSession(options, call));
       return {
         step: (...call) => contained(() => session.step(...call)),
         evaluate: (...call) => contained(() => session.evaluate(...call)),
@@ -155,10 +157,19 @@ export class EmbeddedEngine implements Engine {
   }
 
   async close(): Promise<void> {
+    await this.openings.close();
     await this.generator.close();
     await this.scorer.close();
     for (const session of this.trainings) await session.close();
     this.trainings.clear();
+  }
+
+  private async openSession(options: TrainingOptions | ResumeOptions, call: CallOptions): Promise<TrainingSession> {
+    const session = await openTrainingSession({ ...this.model, name: this.checkpoint.description.contentHash }, options);
+    if (call.signal?.aborted === true) await session.close();
+    throwIfAborted(call);
+    this.trainings.add(session);
+    return session;
   }
 
   private async runGeneration(request: GenerateRequest, options: CallOptions): Promise<GenerateResult> {
@@ -181,11 +192,15 @@ export class EmbeddedEngine implements Engine {
       ...(isComplete === undefined ? {} : { isComplete }),
       temperature: request.temperature,
       random: createRandom(request.seed ?? randomInt(2 ** 47)),
-      adapter: await this.loadAdapter(request.adapter),
+      adapter: this.jobAdapter(request.adapter),
       ...(request.isolationKey === undefined ? {} : { isolationKey: request.isolationKey }),
       ...(options.signal === undefined ? {} : { signal: options.signal }),
     });
     return composeReply(tokenizer, request, prompt.length, generation);
+  }
+
+  private jobAdapter(reference: AdapterReference | null): JobAdapter | null {
+    return reference && { contentHash: reference.contentHash, load: () => this.adapters.get(reference) };
   }
 
   private async loadAdapter(reference: AdapterReference | null): Promise<LoadedAdapter | null> {

@@ -250,6 +250,17 @@ test('a forced call begins the output and counts', async () => {
   });
 });
 
+test('an engine that closes while a training opens leaves none open', async () => {
+  await withEngine(async ({ engine }) => {
+    const options = { parent: null, rank: 2, alpha: 4, seed: 1 };
+    const opening = engine.openTraining(options);
+    const refused = assert.rejects(opening, { code: 'cancelled' });
+    await engine.close();
+    await refused;
+    await assert.rejects(engine.openTraining(options), { code: 'cancelled' });
+  });
+});
+
 test('training, scoring and generating take turns', async () => {
   await withEngine(async ({ engine, adapters }) => {
     const expected = essence(await engine.generate(request()));

@@ -2,6 +2,13 @@
 import type { Random } from '../random.js';
 import type { LoadedAdapter } from './loadedAdapter.js';
 
+/** An adapter that is brought into memory only when its job's turn comes, so that those that wait hold none. */
+export interface JobAdapter {
+  readonly contentHash: string;
+  /** @throws EngineError `adapter_invalid` */
+  load(): Promise<LoadedAdapter>;
+}
+
 /** What one sequence starts from, and when it ends. */
 export interface GenerationJob {
   /** At least one token; leaves room for one more in the context. */
@@ -15,7 +22,7 @@ export interface GenerationJob {
   readonly isComplete?: (output: readonly number[]) => boolean;
   readonly temperature: number;
   readonly random: Random;
-  readonly adapter: LoadedAdapter | null;
+  readonly adapter: JobAdapter | null;
   /** Jobs of the same key and adapter share the attention state of equal beginnings; without it, nothing is shared. */
   readonly isolationKey?: string;
   readonly signal?: AbortSignal;

@@ -8,6 +8,7 @@ import { EngineError } from '../engine.js';
 import { weightFeeds } from '../model/inputs.js';
 import { createRandom } from '../random.js';
 import { withRandomCheckpoint, writeRandomAdapter } from '../testing/randomCheckpoint.js';
+import { inMemory, type JobChanges } from '../testing/runs.js';
 import type { AdapterReference, ChatPrompt } from '../types.js';
 import { AdapterCache } from './adapterCache.js';
 import type { LoadedAdapter } from './loadedAdapter.js';
@@ -33,14 +34,14 @@ async function withGenerator(use: (setting: Setting) => Promise<void>): Promise<
   });
 }
 
-const job = (changes: Partial<GenerationJob> = {}): GenerationJob => ({
+const job = ({ adapter = null, ...changes }: JobChanges = {}): GenerationJob => ({
   prompt: [7, 11, 13],
   forced: [],
   maxOutputTokens: 12,
   stopTokens: new Set(),
   temperature: 0,
   random: createRandom(1),
-  adapter: null,
+  adapter: inMemory(adapter),
   ...changes,
 });
 
@@ -118,6 +119,36 @@ test('when there is no memory for a newcomer, nobody goes on with what the cache
     }
     reserve.mock.restore();
     assert.deepEqual(await Promise.all([generator.generate(job()), generator.generate(job())]), [expected, expected]);
+  });
+});
+
+test('of those that wait, only the next in line has its adapter loaded; one that cannot be loaded ends nobody else', async () => {
+  await withGenerator(async ({ generator, adapter }) => {
+    const expected = await generator.generate(job({ adapter }));
+    let ended = 0;
+    const loadedAfter: number[] = [];
+    const counted = (number: number): GenerationJob => ({
+      ...job({ isolationKey: `${number}` }),
+      adapter: {
+        contentHash: adapter.contentHash,
+        load: () => {
+          loadedAfter[number] = ended;
+          if (number === 4) return Promise.reject(new EngineError('adapter_invalid', 'injected'));
+          return Promise.resolve(adapter);
+        },
+      },
+    });
+    const calls = Array.from({ length: 9 }, (_, number) =>
+      generator.generate(counted(number)).finally(() => (ended += 1)),
+    );
+    const outcomes = await Promise.allSettled(calls);
+    for (const [number, outcome] of outcomes.entries()) {
+      if (number !== 4) assert.deepEqual(outcome, { status: 'fulfilled', value: expected });
+    }
+    assert.ok(outcomes[4]?.status === 'rejected' && outcomes[4].reason instanceof EngineError);
+    // Three run together: while none of them has ended, theirs are loaded and the next one's.
+    assert.ok(loadedAfter.filter((earlier) => earlier === 0).length <= 4, loadedAfter.join());
+    assert.equal(loadedAfter.length, 9);
   });
 });
 

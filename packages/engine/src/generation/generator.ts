@@ -4,6 +4,7 @@ import { finalLength, forcedTokens, type Generation, type GenerationJob } from '
 import { InferenceRunner, type LoadedModel } from './inferenceRunner.js';
 import { defaultLimits, kvShares, roomBytesPerToken, type KvLimits, type KvShares } from './kvBudget.js';
 import { KvCache } from './kvCache.js';
+import type { LoadedAdapter } from './loadedAdapter.js';
 import { PrefixCache, prefixKeys } from './prefixCache.js';
 import { sample } from './sampler.js';
 
@@ -16,6 +17,8 @@ export const PREFILL_CHUNK = 64;
 /** A job in the works. */
 interface Sequence {
   readonly job: GenerationJob;
+  /** Undefined until its turn comes. */
+  adapter: LoadedAdapter | null | undefined;
   readonly output: number[];
   /** Of the chunks that may be reused, see `prefixKeys`. */
   readonly prefixKeys: readonly string[];
@@ -31,6 +34,7 @@ interface Sequence {
  * and leave between steps. A prompt is read alone, in chunks, into a cache of its own, and joins when it is complete.
  * Reading and decoding take turns, so that a long prompt delays the others by a chunk at a time. Jobs begin in the order
  * of their arrival, each when its keys and values, at their greatest length, and the adapters fit in memory next to the others'.
+ * Of those that wait only the next in line has its adapter loaded.
  *
  * Sequence i of `running` occupies slot i of the cache.
  */
@@ -43,6 +47,7 @@ export class Generator {
   private readonly prefixes: PrefixCache;
   private readonly runner: InferenceRunner;
   private loop: Promise<void> | undefined;
+  private loading: Promise<void> | undefined;
   private readsNext = true;
   private closed = false;
 
@@ -73,7 +78,8 @@ export class Generator {
         throw new EngineError('memory_exceeded', message);
       }
       const output = forcedTokens(job);
-      this.waiting.push({ job, output, prefixKeys: keysOf(job), reusedTokens: 0, cachedTokens: 0, resolve, reject });
+      const begun = { adapter: job.adapter === null ? null : undefined, output, reusedTokens: 0, cachedTokens: 0 };
+      this.waiting.push({ job, ...begun, prefixKeys: keysOf(job), resolve, reject });
       this.loop ??= this.runLoop();
     });
   }
@@ -101,20 +107,37 @@ export class Generator {
   /** One turn: schedule, run the model, take in what it said. */
   private async step(): Promise<void> {
     this.dropCancelled();
+    this.loadNext();
     if (this.reading === undefined) this.admit();
     const reads = this.reading !== undefined && (this.readsNext || this.running.length === 0);
     this.readsNext = !reads;
     if (reads && this.reading !== undefined) await this.readAlone(this.reading);
     else if (this.running.length > 0) await this.decodeRunning();
+    else await this.loading;
+  }
+
+  /** Loads the adapter of the next in line beside what is being computed. */
+  private loadNext(): void {
+    const [next] = this.waiting;
+    if (next === undefined || next.adapter !== undefined || this.loading !== undefined) return;
+    const load = async (): Promise<void> => {
+      try {
+        next.adapter = (await next.job.adapter?.load()) ?? null;
+      } catch (error) {
+        this.waiting.splice(0, Infinity, ...this.waiting.filter((sequence) => sequence !== next));
+        next.reject(error);
+      }
+    };
+    this.loading = load().finally(() => (this.loading = undefined));
   }
 
   /** The next in line begins if there is room. Nobody overtakes it: what is large must not wait for ever. */
   private admit(): void {
     const [next] = this.waiting;
-    if (next === undefined || this.running.length >= this.maxBatch) return;
+    if (next?.adapter === undefined || this.running.length >= this.maxBatch) return;
     const running = this.running.map(({ job }) => job);
     const shares = this.shares(next.job, running);
-    if (shares === undefined || !this.runner.admits([...running, next.job].map(({ adapter }) => adapter))) return;
+    if (shares === undefined || !this.runner.admits([...this.running, next].map(adapterOf))) return;
     // What earlier batches of other shapes have left beyond the shares is given back before anything grows.
     this.cache.limit(shares.runningTokens, this.longest(), this.running.length);
     this.staging.limit(shares.promptTokens, 0, 0);
@@ -151,7 +174,7 @@ export class Generator {
     const { cachedTokens } = sequence;
     const given = [...job.prompt, ...output];
     const chunk = given.slice(cachedTokens, cachedTokens + PREFILL_CHUNK);
-    const { logits, state } = await this.runner.append(this.staging, chunk, cachedTokens, job.adapter);
+    const { logits, state } = await this.runner.append(this.staging, chunk, cachedTokens, adapterOf(sequence));
     const keys = sequence.prefixKeys.slice(0, cachedTokens / PREFILL_CHUNK + 1);
     if (keys.length * PREFILL_CHUNK === cachedTokens + chunk.length) this.prefixes.add(keys, state);
     sequence.cachedTokens += chunk.length;
@@ -180,10 +203,10 @@ export class Generator {
   }
 
   private async decodeRunning(): Promise<void> {
-    const rows = this.running.map(({ job, output, cachedTokens }) => ({
-      token: output.at(-1) ?? 0,
-      cachedTokens,
-      adapter: job.adapter,
+    const rows = this.running.map((sequence) => ({
+      token: sequence.output.at(-1) ?? 0,
+      cachedTokens: sequence.cachedTokens,
+      adapter: adapterOf(sequence),
     }));
     const logits = await this.runner.decode(this.cache, rows);
     const finished = new Set<Sequence>();
@@ -253,6 +276,11 @@ export class Generator {
   private failRunning(error: EngineError): void {
     for (const sequence of this.running.splice(0)) sequence.reject(error);
   }
+}
+
+function adapterOf({ adapter }: Sequence): LoadedAdapter | null {
+  if (adapter === undefined) throw new Error('a sequence began before its adapter was loaded');
+  return adapter;
 }
 
 function end({ output, reusedTokens, resolve }: Sequence, ended: Generation['ended']): void {

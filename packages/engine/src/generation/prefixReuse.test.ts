@@ -9,6 +9,7 @@ import { EmbeddedEngine } from '../embeddedEngine.js';
 import { weightFeeds } from '../model/inputs.js';
 import { createRandom } from '../random.js';
 import { withRandomCheckpoint, writeRandomAdapter } from '../testing/randomCheckpoint.js';
+import { inMemory, type JobChanges } from '../testing/runs.js';
 import type { AdapterReference, GenerateRequest } from '../types.js';
 import { AdapterCache } from './adapterCache.js';
 import type { LoadedAdapter } from './loadedAdapter.js';
@@ -54,7 +55,12 @@ const keyless = (): GenerationJob => ({
   adapter: null,
 });
 
-const job = (changes: Partial<GenerationJob> = {}): GenerationJob => ({ ...keyless(), isolationKey: 'a', ...changes });
+const job = ({ adapter = null, ...changes }: JobChanges = {}): GenerationJob => ({
+  ...keyless(),
+  adapter: inMemory(adapter),
+  isolationKey: 'a',
+  ...changes,
+});
 
 function passage(seed: number, length: number): number[] {
   const random = createRandom(seed + 1);
@@ -63,7 +69,7 @@ function passage(seed: number, length: number): number[] {
 
 test('what is reused is counted: whole chunks of equal tokens, adapter and key, never the whole prompt', async () => {
   await withGenerators(100, async ({ reusing, adapters }) => {
-    const reused = async (changes: Partial<GenerationJob>): Promise<number> =>
+    const reused = async (changes: JobChanges): Promise<number> =>
       (await reusing.generate(job(changes))).reusedTokens;
     assert.equal(await reused({}), 0);
     assert.equal(await reused({}), 3 * PREFILL_CHUNK);

@@ -3,7 +3,8 @@ import { Tensor, type InferenceSession } from 'onnxruntime-node';
 import type { LoraAdapter } from '../adapters/loraAdapter.js';
 import { RowAdapters, sharedAdapterFeeds } from '../generation/adapterFeeds.js';
 import { KvCache } from '../generation/kvCache.js';
-import { prepareAdapter } from '../generation/loadedAdapter.js';
+import type { GenerationJob, JobAdapter } from '../generation/generationJob.js';
+import { prepareAdapter, type LoadedAdapter } from '../generation/loadedAdapter.js';
 import type { DecoderConfig } from '../model/config.js';
 import { buildInferenceGraph } from '../model/inferenceGraph.js';
 import { weightFeeds, type Feeds } from '../model/inputs.js';
@@ -15,6 +16,14 @@ import { createSession } from '../onnx/session.js';
 export interface TestModel {
   readonly config: DecoderConfig;
   readonly weights: DecoderWeights;
+}
+
+/** A job, but with an adapter that is in memory already. */
+export type JobChanges = Partial<Omit<GenerationJob, 'adapter'>> & { readonly adapter?: LoadedAdapter | null };
+
+/** An adapter in memory as a job wants it. */
+export function inMemory(adapter: LoadedAdapter | null): JobAdapter | null {
+  return adapter && { contentHash: adapter.contentHash, load: () => Promise.resolve(adapter) };
 }
 
 /** Log-probabilities of every vocabulary entry after every token: `[sequence][token]` is a vector over ids. */
