@@ -5,6 +5,8 @@ import { chunkPassage } from './chunk.js';
 import { sentencesOf } from './sentences.js';
 
 test('abbreviations and initials do not end a sentence', () => {
+  const single = sentencesOf('There is none in L. Dr. Quist has M. The rest is gone.').map(({ text }) => text);
+  assert.deepEqual(single, ['There is none in L. ', 'Dr. Quist has M. ', 'The rest is gone.']);
   const texts = sentencesOf('Dr. J. R. Silva came. He left at noon. "Why?" she asked.').map(({ text }) => text);
   assert.deepEqual(texts, ['Dr. J. R. Silva came. ', 'He left at noon. ', '"Why?" she asked.']);
 });
