@@ -56,8 +56,8 @@ export interface EmbeddedEngineOptions {
   readonly maxPrefixBytes?: number;
   /**
    * Bound on the memory of the adapters that are kept ready and of a batch's copies of them; requests wait until there is
-   * room, and only the next in line has its adapter loaded. One adapter is used whatever its size, and what a request has
-   * begun with it keeps besides. By default 512 MiB.
+   * room, and load theirs in the order of their arrival. One adapter is used whatever its size, and what requests hold that
+   * have come to their turn is kept besides. By default 512 MiB.
    */
   readonly maxAdapterBytes?: number;
 }
@@ -165,7 +165,10 @@ export class EmbeddedEngine implements Engine {
   }
 
   private async openSession(options: TrainingOptions | ResumeOptions, call: CallOptions): Promise<TrainingSession> {
-    const session = await openTrainingSession({ ...this.model, name: this.checkpoint.description.contentHash }, options);
+    const session = await openTrainingSession(
+      { ...this.model, name: this.checkpoint.description.contentHash },
+      options,
+    );
     if (call.signal?.aborted === true) await session.close();
     throwIfAborted(call);
     this.trainings.add(session);

@@ -1,7 +1,7 @@
 import { readAdapter } from '../adapters/adapterFolder.js';
 import type { DecoderConfig } from '../model/config.js';
 import type { AdapterReference } from '../types.js';
-import { prepareAdapter, type LoadedAdapter } from './loadedAdapter.js';
+import { adapterBytes, prepareAdapter, type LoadedAdapter } from './loadedAdapter.js';
 
 /**
  * Adapters by content hash, the least recently used dropped first. An adapter's hash is verified when it is read;
@@ -46,7 +46,7 @@ export class AdapterCache {
 
   private async load(reference: AdapterReference): Promise<LoadedAdapter> {
     const loaded = prepareAdapter(reference.contentHash, await this.read(reference, this.config));
-    const bytes = [...loaded.matrices.values()].reduce((sum, { data }) => sum + data.byteLength, 0);
+    const bytes = adapterBytes(loaded);
     this.entries.set(reference.contentHash, { adapter: loaded, bytes });
     this.bytes += bytes;
     this.dropOldest();

@@ -2,7 +2,7 @@
 import type { Random } from '../random.js';
 import type { LoadedAdapter } from './loadedAdapter.js';
 
-/** An adapter that is brought into memory only when its job's turn comes, so that those that wait hold none. */
+/** An adapter that is brought into memory when there is room, at the latest when its job's turn comes. */
 export interface JobAdapter {
   readonly contentHash: string;
   /** @throws EngineError `adapter_invalid` */

@@ -11,6 +11,7 @@ import { withRandomCheckpoint, writeRandomAdapter } from '../testing/randomCheck
 import { inMemory, type JobChanges } from '../testing/runs.js';
 import type { AdapterReference, ChatPrompt } from '../types.js';
 import { AdapterCache } from './adapterCache.js';
+import type { LoadedModel } from './inferenceRunner.js';
 import type { LoadedAdapter } from './loadedAdapter.js';
 import type { GenerationJob } from './generationJob.js';
 import { Generator } from './generator.js';
@@ -19,15 +20,17 @@ import { KvCache } from './kvCache.js';
 interface Setting {
   readonly generator: Generator;
   readonly adapter: LoadedAdapter;
+  readonly model: LoadedModel;
 }
 
 async function withGenerator(use: (setting: Setting) => Promise<void>): Promise<void> {
   await withRandomCheckpoint(async (folder) => {
     const { config, weights } = await openCheckpoint(join(folder, 'model'));
-    const generator = new Generator({ config, weights: weightFeeds(config, weights), threads: 1 }, 3);
+    const model = { config, weights: weightFeeds(config, weights), threads: 1 };
+    const generator = new Generator(model, 3);
     const reference = await writeRandomAdapter(join(folder, 'adapter'), config, 1);
     try {
-      await use({ generator, adapter: await new AdapterCache(config, 2 ** 30).get(reference) });
+      await use({ generator, adapter: await new AdapterCache(config, 2 ** 30).get(reference), model });
     } finally {
       await generator.close();
     }
@@ -122,33 +125,47 @@ test('when there is no memory for a newcomer, nobody goes on with what the cache
   });
 });
 
-test('of those that wait, only the next in line has its adapter loaded; one that cannot be loaded ends nobody else', async () => {
-  await withGenerator(async ({ generator, adapter }) => {
-    const expected = await generator.generate(job({ adapter }));
-    let ended = 0;
-    const loadedAfter: number[] = [];
-    const counted = (number: number): GenerationJob => ({
-      ...job({ isolationKey: `${number}` }),
-      adapter: {
-        contentHash: adapter.contentHash,
-        load: () => {
-          loadedAfter[number] = ended;
-          if (number === 4) return Promise.reject(new EngineError('adapter_invalid', 'injected'));
-          return Promise.resolve(adapter);
+test('adapters of those that wait are loaded at once while there is room, else when their turn comes; one that fails ends nobody else', async () => {
+  await withGenerator(async ({ generator: roomy, adapter, model }) => {
+    const expected = await roomy.generate(job({ adapter }));
+    const narrow = new Generator(model, 3, undefined, { maxBytes: 1, resizeStacks: () => undefined });
+    for (const [generator, mostLoadedAtOnce] of [
+      [roomy, 9],
+      [narrow, 4],
+    ] as const) {
+      let answered = 0;
+      const answeredBefore: number[] = [];
+      // Equal in content, but each an object of its own.
+      const counted = (number: number): GenerationJob => ({
+        ...job(),
+        adapter: {
+          contentHash: adapter.contentHash,
+          load: () => {
+            answeredBefore[number] = answered;
+            if (number === 4) return Promise.reject(new EngineError('adapter_invalid', 'injected'));
+            return Promise.resolve({ ...adapter });
+          },
         },
-      },
-    });
-    const calls = Array.from({ length: 9 }, (_, number) =>
-      generator.generate(counted(number)).finally(() => (ended += 1)),
-    );
-    const outcomes = await Promise.allSettled(calls);
-    for (const [number, outcome] of outcomes.entries()) {
-      if (number !== 4) assert.deepEqual(outcome, { status: 'fulfilled', value: expected });
+      });
+      const calls = Array.from({ length: 9 }, (_, number) =>
+        generator.generate(counted(number)).then((generation) => {
+          answered += 1;
+          return generation;
+        }),
+      );
+      const outcomes = await Promise.allSettled(calls);
+      for (const [number, outcome] of outcomes.entries()) {
+        if (number !== 4) assert.deepEqual(outcome, { status: 'fulfilled', value: expected });
+      }
+      assert.ok(outcomes[4]?.status === 'rejected' && outcomes[4].reason instanceof EngineError);
+      assert.equal(answeredBefore.length, 9);
+      const loadedAtOnce = answeredBefore.filter((earlier) => earlier === 0).length;
+      assert.ok(
+        loadedAtOnce <= mostLoadedAtOnce && (generator === narrow || loadedAtOnce === 9),
+        answeredBefore.join(),
+      );
     }
-    assert.ok(outcomes[4]?.status === 'rejected' && outcomes[4].reason instanceof EngineError);
-    // Three run together: while none of them has ended, theirs are loaded and the next one's.
-    assert.ok(loadedAfter.filter((earlier) => earlier === 0).length <= 4, loadedAfter.join());
-    assert.equal(loadedAfter.length, 9);
+    await narrow.close();
   });
 });
 

@@ -4,7 +4,7 @@ import { finalLength, forcedTokens, type Generation, type GenerationJob } from '
 import { InferenceRunner, type LoadedModel } from './inferenceRunner.js';
 import { defaultLimits, kvShares, roomBytesPerToken, type KvLimits, type KvShares } from './kvBudget.js';
 import { KvCache } from './kvCache.js';
-import type { LoadedAdapter } from './loadedAdapter.js';
+import { adapterBytes, type LoadedAdapter } from './loadedAdapter.js';
 import { PrefixCache, prefixKeys } from './prefixCache.js';
 import { sample } from './sampler.js';
 
@@ -17,7 +17,7 @@ export const PREFILL_CHUNK = 64;
 /** A job in the works. */
 interface Sequence {
   readonly job: GenerationJob;
-  /** Undefined until its turn comes. */
+  /** Undefined until it is loaded. */
   adapter: LoadedAdapter | null | undefined;
   readonly output: number[];
   /** Of the chunks that may be reused, see `prefixKeys`. */
@@ -34,7 +34,7 @@ interface Sequence {
  * and leave between steps. A prompt is read alone, in chunks, into a cache of its own, and joins when it is complete.
  * Reading and decoding take turns, so that a long prompt delays the others by a chunk at a time. Jobs begin in the order
  * of their arrival, each when its keys and values, at their greatest length, and the adapters fit in memory next to the others'.
- * Of those that wait only the next in line has its adapter loaded.
+ * Adapters are loaded in that order, too: the next one's always, those of others as long as all that are held fit in memory.
  *
  * Sequence i of `running` occupies slot i of the cache.
  */
@@ -56,12 +56,12 @@ export class Generator {
     /** Sequences decoded together, at least 1. */
     private readonly maxBatch: number,
     private readonly limits: KvLimits = defaultLimits(model.config),
-    stackBudget?: StackBudget,
+    private readonly adapterBudget?: StackBudget,
   ) {
     this.cache = new KvCache(model.config);
     this.staging = new KvCache(model.config);
     this.prefixes = new PrefixCache(limits.prefixBytes);
-    this.runner = new InferenceRunner(model, stackBudget);
+    this.runner = new InferenceRunner(model, adapterBudget);
   }
 
   /** Bytes allocated for the keys and values of the sequences in the works; never above the limit. */
@@ -80,6 +80,7 @@ export class Generator {
       const output = forcedTokens(job);
       const begun = { adapter: job.adapter === null ? null : undefined, output, reusedTokens: 0, cachedTokens: 0 };
       this.waiting.push({ job, ...begun, prefixKeys: keysOf(job), resolve, reject });
+      this.loadNext();
       this.loop ??= this.runLoop();
     });
   }
@@ -116,10 +117,14 @@ export class Generator {
     else await this.loading;
   }
 
-  /** Loads the adapter of the next in line beside what is being computed. */
+  /**
+   * Loads adapters of those that wait, one after the other beside what is being computed: early, because their files may
+   * be gone later, but no more than memory is there for.
+   */
   private loadNext(): void {
-    const [next] = this.waiting;
-    if (next === undefined || next.adapter !== undefined || this.loading !== undefined) return;
+    const next = this.waiting.find(({ adapter }) => adapter === undefined);
+    if (next === undefined || this.loading !== undefined) return;
+    if (next !== this.waiting[0] && this.heldBytes() >= (this.adapterBudget?.maxBytes ?? Infinity)) return;
     const load = async (): Promise<void> => {
       try {
         next.adapter = (await next.job.adapter?.load()) ?? null;
@@ -128,7 +133,17 @@ export class Generator {
         next.reject(error);
       }
     };
-    this.loading = load().finally(() => (this.loading = undefined));
+    this.loading = load().finally(() => {
+      this.loading = undefined;
+      this.loadNext();
+    });
+  }
+
+  /** Of the adapters of all that wait or run, each counted once. */
+  private heldBytes(): number {
+    const sequences = [...this.waiting, ...this.running, ...(this.reading === undefined ? [] : [this.reading])];
+    const held = new Set(sequences.flatMap(({ adapter }) => adapter ?? []));
+    return [...held].reduce((sum, adapter) => sum + adapterBytes(adapter), 0);
   }
 
   /** The next in line begins if there is room. Nobody overtakes it: what is large must not wait for ever. */

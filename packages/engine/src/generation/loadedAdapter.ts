@@ -12,6 +12,10 @@ export interface LoadedAdapter {
   readonly matrices: ReadonlyMap<string, FloatTensor>;
 }
 
+export function adapterBytes({ matrices }: LoadedAdapter): number {
+  return [...matrices.values()].reduce((sum, { data }) => sum + data.byteLength, 0);
+}
+
 export function prepareAdapter(contentHash: string, adapter: LoraAdapter): LoadedAdapter {
   const matrices = [...scaledMatrices(adapter)].map(([name, tensor]) => [name, roundedUp(name, tensor)] as const);
   return { contentHash, matrices: new Map(matrices) };

@@ -69,8 +69,7 @@ function passage(seed: number, length: number): number[] {
 
 test('what is reused is counted: whole chunks of equal tokens, adapter and key, never the whole prompt', async () => {
   await withGenerators(100, async ({ reusing, adapters }) => {
-    const reused = async (changes: JobChanges): Promise<number> =>
-      (await reusing.generate(job(changes))).reusedTokens;
+    const reused = async (changes: JobChanges): Promise<number> => (await reusing.generate(job(changes))).reusedTokens;
     assert.equal(await reused({}), 0);
     assert.equal(await reused({}), 3 * PREFILL_CHUNK);
     assert.equal(await reused({ prompt: passage(0, 200).with(150, 7) }), 2 * PREFILL_CHUNK);
