@@ -1,6 +1,6 @@
 // The engine against its peers: training, generation, adapters, memory and latency, each figure beside its peer's.
 //
-// npm run bench -- engine [--quick] [--only training,generation,mixed,cache,cold,memory,latency] [--threads 1,2]
+// npm run bench -- engine [--quick] [--only training,generation,quality,mixed,cache,cold,memory,latency] [--threads 1,2]
 //                         [--widths 256,512,896]
 //
 // Writes bench/results/engine.{json,md,svg}, with --only those parts of them; with --quick, --threads or --widths,
@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { measureAdapterCache, measureColdAdapter, measureMixedBatches } from './engine/adapters.mjs';
 import { measureDecoding } from './engine/decoding.mjs';
 import { measureLatency } from './engine/latency.mjs';
+import { measureLossShift } from './engine/lossShift.mjs';
 import { measureMemory } from './engine/memory.mjs';
 import { makeModels } from './engine/models.mjs';
 import { isMet, markdown, numberText, svg, targetText } from './engine/report.mjs';
@@ -21,6 +22,7 @@ const FULL = {
   rounds: 9,
   torchWaiting: ['active', 'passive'],
   outputTokens: 96,
+  lossRows: 200,
   adapterCount: 1000,
   coldRounds: 20,
   latency: { rounds: 5, requests: 20, outputTokens: 32 },
@@ -30,6 +32,7 @@ const QUICK = {
   // Spinning takes minutes on a busy machine.
   torchWaiting: ['passive'],
   outputTokens: 32,
+  lossRows: 40,
   adapterCount: 120,
   coldRounds: 6,
   latency: { rounds: 2, requests: 10, outputTokens: 32 },
@@ -42,6 +45,10 @@ const PARTS = {
     measure: ({ size, ...plan }) => measureTraining({ ...plan, ...size }),
   },
   generation: { title: 'Generation', measure: ({ size, ...plan }) => measureDecoding({ ...plan, ...size }) },
+  quality: {
+    title: 'Weights of 8 and 4 bits',
+    measure: ({ cores, size }) => measureLossShift({ rowCount: size.lossRows, threads: cores }),
+  },
   mixed: { title: 'Adapters in a batch', measure: ({ size, ...plan }) => measureMixedBatches({ ...plan, ...size }) },
   cache: {
     title: 'Adapters in a cache',
