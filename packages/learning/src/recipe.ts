@@ -36,6 +36,8 @@ export const recipe = {
   /** Sampling rounds of rephrasing after the first questions. */
   rephraseRounds: 2,
   rephraseTemperature: 0.8,
+  /** Rephrasings of each right question that the trainer is given when it is measured by itself. */
+  goldRephrasings: 8,
   maxQuestionTokens: 48,
   maxAnswerTokens: 32,
   maxListTokens: 256,

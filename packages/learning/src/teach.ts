@@ -14,6 +14,7 @@ import { recipe } from './recipe.js';
 import type { Stretch } from './sentences.js';
 import { findSpans } from './spans.js';
 import type { Relation } from './templates.js';
+import type { QuestionAnswer } from './types.js';
 import { windowOf } from './window.js';
 
 /** A fact while its forms are being gathered. */
@@ -156,13 +157,12 @@ async function rephraseEach(
     const first = [...draft.forms.values()].filter(({ origin }) => origin !== 'rephrased');
     return first[(round - 1) % first.length]?.question ?? '';
   });
-  const requests = drafts.map((draft, index): GenerateRequest => ({
-    prompt: rephrasePrompt(sources[index] ?? ''),
-    adapter: null,
-    maxOutputTokens: recipe.maxQuestionTokens,
-    temperature: recipe.rephraseTemperature,
-    seed: deriveSeed(seed, 'rephrase', round, draft.sentenceStart, draft.answer),
-  }));
+  const requests = drafts.map((draft, index) =>
+    rephraseRequest(
+      sources[index] ?? '',
+      deriveSeed(seed, 'rephrase', round, draft.sentenceStart, draft.answer),
+    ),
+  );
   const results = await calls.generate(requests, recipe.teachingShare);
   drafts.forEach((draft, index) => {
     const result = results[index];
@@ -172,6 +172,39 @@ async function rephraseEach(
     }
   });
   return results.some((result) => result !== null);
+}
+
+function rephraseRequest(question: string, seed: number): GenerateRequest {
+  return {
+    prompt: rephrasePrompt(question),
+    adapter: null,
+    maxOutputTokens: recipe.maxQuestionTokens,
+    temperature: recipe.rephraseTemperature,
+    seed,
+  };
+}
+
+/** Up to `count` different rephrasings of each question, sampled, that may be trained with its answer. */
+export async function rephrasingsOf(
+  calls: MeteredCalls,
+  pairs: readonly QuestionAnswer[],
+  count: number,
+  seed: number,
+): Promise<string[][]> {
+  const rounds = Array.from({ length: count }, (_, round) => round);
+  const requests = pairs.flatMap(({ question, answer }) =>
+    rounds.map((round) => rephraseRequest(question, deriveSeed(seed, 'rephrase', round, question, answer))),
+  );
+  const results = await calls.generate(requests, recipe.teachingShare);
+  return pairs.map(({ question, answer }, index) => {
+    const different = new Map<string, string>();
+    for (const result of results.slice(index * count, (index + 1) * count)) {
+      const text = result?.finishReason === 'stop' ? result.text.trim() : '';
+      if (isQuestion(text, answer) && keepsNames(question, text, answer)) different.set(questionKey(text), text);
+    }
+    different.delete(questionKey(question));
+    return [...different.values()];
+  });
 }
 
 /** A rephrasing that lost or changed a name or a number asks for something else. */

@@ -1,8 +1,11 @@
 import type { AdapterReference, Engine } from '@engraft/engine';
+import { MeteredCalls } from '../calls.js';
 import { questionKey } from '../facts.js';
 import { learnPassage } from '../learnPassage.js';
 import { encodeMaterial } from '../material.js';
 import { Meter, noUsage } from '../meter.js';
+import { recipe } from '../recipe.js';
+import { rephrasingsOf } from '../teach.js';
 import type { ScoringOutcome, TrainingOutcome } from '../outcomes.js';
 import { scoringSchema, trainingSchema } from '../outcomes.js';
 import { drawReplay } from '../replay.js';
@@ -67,18 +70,23 @@ export const learnGold: Learner = async (engine, { questions }, input, options) 
     question: phrasings[0] ?? '',
     answer: answers[0] ?? '',
   }));
+  const meter = new Meter(input.budget);
+  const startedAt = performance.now();
+  const calls = new MeteredCalls(engine, meter, options.signal);
+  const rephrased = await rephrasingsOf(calls, pairs, recipe.goldRephrasings, input.seed);
   const split: ScoringOutcome = {
-    facts: pairs.map(({ question, answer }) => ({
+    facts: pairs.map(({ question, answer }, index) => ({
       answer,
-      training: [{ question, origin: 'asked' }],
+      training: [
+        { question, origin: 'asked' },
+        ...(rephrased[index] ?? []).map((other) => ({ question: other, origin: 'rephrased' as const })),
+      ],
       dev: [],
       validation: [],
       softTargets: null,
     })),
     known: [],
   };
-  const meter = new Meter(input.budget);
-  const startedAt = performance.now();
   const { replay } = drawReplay(input.replay ?? [], input.seed);
   const trained = await train({
     engine,
@@ -96,7 +104,7 @@ export const learnGold: Learner = async (engine, { questions }, input, options) 
     adapter: trained?.adapter ?? null,
     rehearsal: trained === null ? null : { training_pairs: pairs, validation_pairs: [] },
     validation: null,
-    trainedKeys: new Set(pairs.map(({ question }) => questionKey(question))),
+    trainedKeys: new Set([...pairs.map(({ question }) => question), ...rephrased.flat()].map(questionKey)),
     factCount: pairs.length,
     steps: trained?.report.steps ?? 0,
     usage: trained === null ? noUsage : meter.usage,
