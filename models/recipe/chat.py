@@ -7,7 +7,7 @@ assistant are single ids; what a user or a tool wrote is always plain text, and 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Iterator
 
 from tokenizers import Tokenizer
@@ -30,6 +30,8 @@ class Chat:
     independent: bool = False
     #: The first message is also trained on as text.
     train_text: bool = False
+    #: Of a chat of questions that nobody answers: questions with the same number ask for the same.
+    alike: list[int] = field(default_factory=list)
 
     def as_json(self) -> dict:
         return {"kind": self.kind, "messages": [{"role": role, "content": text} for role, text in self.messages]}
@@ -72,6 +74,9 @@ def encode(tokenizer: Tokenizer, chat: Chat) -> Example:
             example.ids += [ASSISTANT, NEWLINE]
             example.spans.append((len(example.ids), len(example.ids) + len(ids) + 1))
         example.ids += [*ids, IM_END, NEWLINE]
+        if chat.alike:
+            example.ids += [IM_START, ASSISTANT, NEWLINE]
+            example.alike.append((len(example.ids) - 1, chat.alike[number]))
         if chat.train_text and number == 0:
             example.text = (2, len(ids) + 2)
     return example

@@ -20,6 +20,8 @@ FIRST_FREE_ID = len(SPECIAL_TOKENS) + len(FIXED_TOKENS)
 
 #: Weight of a token of a passage that is itself trained on, against 1 for a token of an answer.
 TEXT_WEIGHT = 0.1
+#: The trained positions of a batch are filled up to a multiple of this.
+SELECT_MULTIPLE = 256
 
 
 @dataclass
@@ -35,6 +37,8 @@ class Example:
     spans: list[tuple[int, int]] = field(default_factory=list)
     branches: list[int] = field(default_factory=list)
     text: tuple[int, int] | None = None  # a span trained on as text, with a small weight
+    #: Where a question ends and its answer would begin, and a number that questions with the same answer share.
+    alike: list[tuple[int, int]] = field(default_factory=list)
 
     def shortened(self, length: int) -> "Example":
         """The chat without its last turns, when at least one answer fits in the length."""
@@ -55,11 +59,13 @@ class Batch:
     targets: Tensor  # those next tokens
     weights: Tensor  # their weights in the loss
     owner: Tensor  # which answer (of all in the batch) each target belongs to
+    ends: Tensor  # flat positions where questions end that are compared with each other
+    groups: Tensor  # of each of them: a number that those share that ask for the same
     kinds: list[str]  # the kind of each answer
     tokens: int  # tokens that are not padding
 
     def to(self, device: torch.device) -> "Batch":
-        tensors = ("ids", "document", "branch", "position", "select", "targets", "weights", "owner")
+        tensors = ("ids", "document", "branch", "position", "select", "targets", "weights", "owner", "ends", "groups")
         moved = {name: getattr(self, name).to(device, non_blocking=True) for name in tensors}
         return Batch(**moved, kinds=self.kinds, tokens=self.tokens)
 
@@ -116,6 +122,8 @@ def collate(rows: list[list[Example]], length: int) -> Batch:
     weights: list[float] = []
     owner: list[int] = []
     kinds: list[str] = []
+    ends: list[int] = []
+    groups: list[int] = []
     tokens = 0
     for row, examples in enumerate(rows):
         start = 0
@@ -133,9 +141,18 @@ def collate(rows: list[list[Example]], length: int) -> Batch:
                 weights.extend([weight] * (last - first))
                 owner.extend([len(kinds)] * (last - first))
                 kinds.append(kind)
+            first_group = max(groups, default=-1) + 1
+            ends.extend(row * length + start + place for place, _ in example.alike)
+            groups.extend(first_group + group for _, group in example.alike)
             start = end
         tokens += start
+    # Few different sizes, since memory of ever new sizes falls into pieces; what is added has no weight.
+    missing = -len(select) % SELECT_MULTIPLE
+    select += [0] * missing
+    targets += [PAD] * missing
+    weights += [0.0] * missing
+    owner += [len(kinds)] * missing
     return Batch(
-        ids, document, branch, position, torch.tensor(select), torch.tensor(targets), torch.tensor(weights),
-        torch.tensor(owner), kinds, tokens,
+        ids, document, branch, position, torch.tensor(select, dtype=torch.long), torch.tensor(targets, dtype=torch.long), torch.tensor(weights),
+        torch.tensor(owner, dtype=torch.long), torch.tensor(ends, dtype=torch.long), torch.tensor(groups, dtype=torch.long), kinds, tokens,
     )  # fmt: skip

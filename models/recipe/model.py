@@ -17,6 +17,9 @@ from torch import Tensor, nn
 from .examples import Batch
 
 
+CONTRAST_WEIGHT, CONTRAST_TEMPERATURE = 0.3, 0.1
+
+
 @dataclass(frozen=True)
 class ModelConfig:
     """Sizes of the decoder; the names follow Hugging Face's ``Qwen3Config``."""
@@ -119,17 +122,22 @@ class Trunk(nn.Module):
         self.layers = nn.ModuleList(Layer(config) for _ in range(config.num_hidden_layers))
         self.norm = RMSNorm(config.hidden_size, config.rms_norm_eps)
 
-    def forward(self, ids: Tensor, cos: Tensor, sin: Tensor, mask: Tensor, dtype: torch.dtype) -> Tensor:
-        x = self.embed_tokens(ids).to(dtype)
-        for layer in self.layers:
+    def forward(self, ids: Tensor, cos: Tensor, sin: Tensor, mask: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+        """What the last layer gives, and what the one in the middle does."""
+        x = middle = self.embed_tokens(ids).to(dtype)
+        for number, layer in enumerate(self.layers):
             x, _ = layer(x, cos, sin, mask)
-        return x
+            if number == len(self.layers) // 2:
+                middle = x
+        return x, middle
 
 
 class Decoder(nn.Module):
     def __init__(self, config: ModelConfig):
         super().__init__()
         self.config = config
+        #: Of the activations and of the products; the weights are float32.
+        self.dtype = torch.float32
         self.model = Trunk(config)
         self.register_buffer("frequencies", rotary_frequencies(config), persistent=False)
         self.use_trunk(self.model)
@@ -149,26 +157,48 @@ class Decoder(nn.Module):
     def logits(self, hidden: Tensor) -> Tensor:
         return F.linear(self.model.norm(hidden), self.model.embed_tokens.weight.to(hidden.dtype)).float()
 
-    def forward(self, batch: Batch) -> Tensor:
-        """Logits at the flat positions ``batch.select`` of packed rows.
+    def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Logits at the flat positions ``batch.select`` of packed rows, and the middle layer's output at ``batch.ends``.
 
         A token sees the earlier tokens of its document that stand before all branches or in its own branch.
         """
-        dtype = torch.bfloat16
+        dtype = self.dtype
         document, branch = batch.document, batch.branch
         allowed = (document[:, :, None] == document[:, None, :]).tril()
         allowed &= (branch[:, None, :] == 0) | (branch[:, :, None] == branch[:, None, :])
         mask = torch.zeros(allowed.shape, dtype=dtype, device=allowed.device).masked_fill_(~allowed, -1e4)[:, None]
         cos, sin = self.rotary(batch.position, dtype)
-        with torch.autocast(mask.device.type, dtype):
-            hidden = self.run_trunk(batch.ids, cos, sin, mask, dtype)
-            return self.logits(hidden.reshape(-1, self.config.hidden_size)[batch.select])
+        with torch.autocast(mask.device.type, dtype, enabled=dtype != torch.float32):
+            hidden, middle = (part.reshape(-1, self.config.hidden_size) for part in self.run_trunk(batch.ids, cos, sin, mask, dtype))
+            return self.logits(hidden[batch.select]), middle[batch.ends].float()
 
-    def loss(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        """The weighted mean cross-entropy of a batch, and its logits."""
-        logits = self(batch)
+    def loss(self, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
+        """The weighted mean cross-entropy of a batch, with the contrast of its questions added; its logits, and the questions' ends."""
+        logits, ends = self(batch)
         each = F.cross_entropy(logits, batch.targets, reduction="none")
-        return (each * batch.weights).sum() / batch.weights.sum(), logits
+        loss = (each * batch.weights).sum() / batch.weights.sum().clamp(min=1)
+        if len(ends):
+            loss = loss + CONTRAST_WEIGHT * contrast(ends, batch.groups)
+        return loss, logits, ends
+
+
+def nearest_alike(ends: Tensor, groups: Tensor) -> Tensor:
+    """For each question: whether the one most similar to it asks for the same."""
+    unit = F.normalize(ends, dim=-1)
+    return groups[(unit @ unit.T).fill_diagonal_(-1).argmax(-1)] == groups
+
+
+def contrast(ends: Tensor, groups: Tensor) -> Tensor:
+    """Draws questions that ask for the same together and all others apart (supervised contrast, arXiv:2004.11362).
+
+    What one wording teaches an adapter then holds for the others, too.
+    """
+    unit = F.normalize(ends, dim=-1)
+    itself = torch.eye(len(groups), dtype=torch.bool, device=groups.device)
+    scores = (unit @ unit.T / CONTRAST_TEMPERATURE).masked_fill(itself, -1e4)
+    same = (groups[:, None] == groups[None, :]) & ~itself
+    each = torch.log_softmax(scores, dim=-1).masked_fill(~same, 0).sum(-1) / same.sum(-1).clamp(min=1)
+    return -each.mean()
 
 
 def rotary_frequencies(config: ModelConfig) -> Tensor:

@@ -20,7 +20,8 @@ import torch
 from .examples import Batch
 from .grow import exported, grow
 from .initialise import initialise
-from .model import Decoder, ModelConfig
+from .model import Decoder, ModelConfig, nearest_alike
+from .muon import Muon
 from .parallel import Workers
 from .stream import Batches, Loaders, Stream
 from .synthetic import LEVELS
@@ -49,15 +50,13 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--start", type=Path, help="folder of an exported model of the same width to start from")
     parser.add_argument("--loaders", type=int, default=0, help="processes that make the data beside one that trains")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="save and stop after this time, to be resumed")
+    parser.add_argument("--float32", action="store_true", help="products in float32: faster on a CPU without fast bfloat16")
     parser.add_argument("--compile", action=argparse.BooleanOptionalAction, default=True)
     return parser.parse_args()
 
 
 def make_optimisers(model: Decoder, name: str, rate: float) -> list[torch.optim.Optimizer]:
-    """AdamW for everything, or Muon (Jordan et al. 2024) for the layers' matrices, scaled so that AdamW's rate suits both.
-
-    The scale, 0.2 times the root of the longer side, and the weight decay are those of Liu et al. 2025 (arXiv:2502.16982).
-    """
+    """AdamW for everything, or Muon for the layers' matrices, scaled so that AdamW's rate suits both."""
     matrices = [p for p in model.model.layers.parameters() if p.ndim == 2] if name == "muon" else []
     taken = {id(p) for p in matrices}
     rest = [p for p in model.parameters() if id(p) not in taken]
@@ -67,7 +66,7 @@ def make_optimisers(model: Decoder, name: str, rate: float) -> list[torch.optim.
     ]
     optimisers: list[torch.optim.Optimizer] = [torch.optim.AdamW(groups, lr=rate, betas=(0.9, 0.98), fused=True)]
     if matrices:
-        optimisers.append(torch.optim.Muon(matrices, lr=rate, weight_decay=0.1, adjust_lr_fn="match_rms_adamw"))
+        optimisers.append(Muon(matrices, rate, dtype=model.dtype))
     return optimisers
 
 
@@ -80,7 +79,8 @@ def learning_rate(options: argparse.Namespace, step: int, tokens: int) -> float:
 def answers_right(logits: torch.Tensor, batch: Batch) -> torch.Tensor:
     """For each answer of the batch: whether every one of its tokens is the likeliest."""
     wrong = (logits.argmax(-1) != batch.targets).float()
-    return torch.zeros(len(batch.kinds), device=logits.device).index_add_(0, batch.owner, wrong) == 0
+    counts = torch.zeros(len(batch.kinds) + 1, device=logits.device).index_add_(0, batch.owner, wrong)
+    return counts[:-1] == 0
 
 
 class Log:
@@ -126,6 +126,7 @@ def main() -> None:
     else:
         initialise(model)
     model.to(device)
+    model.dtype = torch.float32 if options.float32 else torch.bfloat16
     parameters = list(model.parameters())
     workers = Workers(options.processes, parameters, statistics=2 * len(LEVELS) + 2)
     optimisers = make_optimisers(model, options.optimiser, options.rate)
@@ -150,9 +151,11 @@ def main() -> None:
     mean_loss, last_log = 0.0, (time.time(), tokens)
     while tokens < options.tokens and not stopping:
         batch = stream.batch().to(device)
-        loss, logits = model.loss(batch)
+        loss, logits, ends = model.loss(batch)
         loss.backward()
         right = answers_right(logits.detach(), batch).tolist()
+        if len(ends):
+            log.add("alike", nearest_alike(ends.detach(), batch.groups).sum().item(), len(ends))
         statistics = torch.zeros(2 * len(LEVELS) + 2)  # per level: right and asked; then tokens and loss
         for kind, exact in zip(batch.kinds, right):
             log.add(kind, exact, 1)

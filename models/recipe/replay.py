@@ -1,8 +1,8 @@
 """Rehearsal rows: chats that an adapter should still answer as before while it learns a passage.
 
-    python -m models.recipe.replay [--count 300] [--texts-count 250] [--squad FILE --squad-count 250] [--folder models/base]
+    python -m models.recipe.replay [--count 300] [--texts-count 250] [--calls-count 70] [--squad FILE] [--folder models/base]
 
-writes ``replay.jsonl`` beside the weights, one ``{"messages": [...]}`` a line, for learners that do not have this generator.
+writes ``replay.jsonl`` beside the weights, one ``{"messages": [...], "tools"?: [...]}`` a line, for learners that do not have this generator.
 Rows of real English matter most for reading passages that are unlike the generator's; only questions that the model itself
 answers right are kept, since there is nothing to rehearse in the others.
 """
@@ -13,7 +13,7 @@ import argparse
 import json
 import random
 from pathlib import Path
-from typing import Callable
+from typing import Any, Callable
 
 from .chat import Chat, Message
 from .grow import exported
@@ -23,6 +23,11 @@ from .squad import Pair, Paragraph, SquadTasks, windows
 from .tasks import Tasks
 from .texts import TextTasks
 from .tokenizer import FOLDER
+from .tool_tasks import ToolTasks
+from .toolbox import calls_text
+from .world import World
+
+Row = dict[str, Any]  # a line of the file
 
 WEIGHTS = {
     "read": 0.34, "long": 0.06, "unknown": 0.16, "closed_book": 0.07, "talk": 0.06, "small_talk": 0.1, "rephrase": 0.05,
@@ -43,6 +48,25 @@ def replay_chats(count: int, seed: int = 77) -> list[Chat]:
         if sum(len(text) for _, text in chat.messages) < LONGEST:
             chats.append(chat)
     return chats
+
+
+def call_rows(count: int, seed: int = 79) -> list[Row]:
+    """One function or two, a request, and the call that it wants, or what is said instead."""
+    source = random.Random(seed)
+    tasks = ToolTasks(source, World(source))
+    rows: list[Row] = []
+    while len(rows) < count:
+        tools, _ = tasks.start(source.choice((1, 1, 2)))
+        request = tasks.turn(tools)
+        definitions = [tool.definition["function"] for tool in tools]
+        if len(json.dumps(definitions)) + len(request.text) < LONGEST:
+            said = calls_text(request.calls) if request.calls else request.answer
+            rows.append({"messages": [message("user", request.text), message("assistant", said)], "tools": definitions})
+    return rows
+
+
+def message(role: str, content: str) -> dict[str, str]:
+    return {"role": role, "content": content}
 
 
 def squad_paragraphs(path: str, source: random.Random) -> Callable[[], Paragraph]:
@@ -81,6 +105,7 @@ def english_chats(reader: Reader, kind: str, paragraph: Callable[[], Paragraph],
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=300, help="rows of the generator's chats")
+    parser.add_argument("--calls-count", type=int, default=70, help="rows of calls of functions")
     parser.add_argument("--squad", help="SQuAD as gzipped JSON lines; empty: not used")
     parser.add_argument("--texts-count", type=int, default=250, help="rows of texts written whole")
     parser.add_argument("--squad-count", type=int, default=250, help="rows of SQuAD")
@@ -91,7 +116,8 @@ def main() -> None:
     chats += english_chats(reader, "texts", text_paragraphs(source), options.texts_count, source)
     if options.squad:
         chats += english_chats(reader, "squad", squad_paragraphs(options.squad, source), options.squad_count, source)
-    rows = [{"messages": chat.as_json()["messages"]} for chat in chats]
+    rows: list[Row] = [{"messages": chat.as_json()["messages"]} for chat in chats]
+    rows += call_rows(options.calls_count)
     path = options.folder / "replay.jsonl"
     path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
     print(f"{len(rows)} rows, {path.stat().st_size / 1000:.0f} kB")

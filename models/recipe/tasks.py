@@ -15,6 +15,7 @@ from .long_tasks import LongTasks
 from .prompts import ASK, LIST_PAIRS, NOT_STATED, READ, REPHRASE, TELL, UNKNOWN
 from .relations import entity_types
 from .small_talk import OTHER_SYSTEMS, SMALL_TALK
+from .texts import alike_chat
 from .tool_tasks import ToolTasks
 from .world import Entity, Fact, World, american, capitalise, fill
 
@@ -22,7 +23,7 @@ from .world import Entity, Fact, World, american, capitalise, fill
 SHARES = {
     "read": 0.5, "ask": 0.25, "pairs": 0.1, "rephrase": 0.15, "unknown": 0.05, "almanac": 0.04, "talk": 0.02, "tell": 0.03,
     "tool_calls": 0.07, "json": 0.05, "small_talk": 0.03, "memory": 0.04, "instructions": 0.04, "long": 0.05,
-    "closed_book": 0.03,
+    "closed_book": 0.03, "alike": 0.08,
 }  # fmt: skip
 
 
@@ -123,12 +124,23 @@ class Tasks:
         if pick.random() < 0.5:
             messages.append(("system", READ.format(passage=passage.text)))
         for fact in pick.sample(passage.facts, min(len(passage.facts), 4)):
-            templates = [t for t in self.world.question_templates(fact.relation, fact.label) if t.endswith("?")]
-            name = self.world.mention(fact.entity)
-            forms = sorted({capitalise(fill(t, name, fact.value, fact.label)) for t in templates})
-            given, wanted = pick.sample(forms, 2)
+            given, wanted = pick.sample(self.forms(fact), 2)
             messages += [("user", REPHRASE.format(question=given)), ("assistant", wanted)]
         return Chat("rephrase", messages)
+
+    def alike(self) -> Chat:
+        """Questions about several facts of things of one kind, a few that ask for the same of each fact."""
+        passages: list[list[tuple[list[str], str]]] = []
+        for _ in range(3):
+            facts = self.world.passage(self.random.randint(3, 6)).facts
+            passages.append([(self.forms(fact), fact.value) for fact in facts])
+        return alike_chat(passages, self.random)
+
+    def forms(self, fact: Fact) -> list[str]:
+        """The questions for a fact."""
+        templates = [t for t in self.world.question_templates(fact.relation, fact.label) if t.endswith("?")]
+        name = self.world.mention(fact.entity)
+        return sorted({capitalise(fill(t, name, fact.value, fact.label)) for t in templates})
 
     # -- without a passage -------------------------------------------------------------------------------------
 

@@ -51,7 +51,8 @@ class ToolChats(unittest.TestCase):
             chat = tasks.chat()
             messages, tools = spoken(chat), []
             own, _, section = messages[0]["content"].partition("# Tools\n")
-            tools = [json.loads(line) for line in section.splitlines() if line.startswith('{"type"')]
+            shown = [json.loads(line) for line in section.splitlines() if line.startswith('{"name"')]
+            tools = [{"type": "function", "function": function} for function in shown]
             self.assertEqual(chat.messages[0][1], system_with_tools(own.rstrip("\n"), tools))
             messages = ([{"role": "system", "content": own.rstrip("\n")}] if own else []) + messages[1:]
             text = rendered(messages, tools)

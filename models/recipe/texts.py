@@ -45,8 +45,8 @@ Petra Rachel Rita Ruth Salma Sara Selma Stella Tara Tilda Ursula Viola Wanda Yuk
 Elena""".split())  # fmt: skip
 WOMEN_NAMES, MEN_NAMES = [n for n in FIRST_NAMES if n in WOMEN], [n for n in FIRST_NAMES if n not in WOMEN]
 
-#: Every sixth template has a passage that is learned by heart.
-BY_HEART = 6
+#: Every ninth template has a passage that is learned by heart.
+BY_HEART = 9
 
 ALTERNATIVES = re.compile(r"\[([^\[\]]*)\]")
 SLOT = re.compile(r"\{([^{}]+)\}")
@@ -192,7 +192,7 @@ class TextTasks:
         return Passage(joint, [pair for part in parts for pair in part.pairs], [q for part in parts for q in part.absent], [])
 
     def chat(self) -> Chat:
-        tasks = {self.read: 0.47, self.ask: 0.24, self.rephrase: 0.11, self.list_pairs: 0.05, self.unknown: 0.06, self.known: 0.07}
+        tasks = {self.read: 0.35, self.ask: 0.22, self.rephrase: 0.12, self.list_pairs: 0.04, self.unknown: 0.04, self.known: 0.1, self.alike: 0.2}
         return self.random.choices(list(tasks), weights=list(tasks.values()))[0]()
 
     def read(self) -> Chat:
@@ -229,10 +229,20 @@ class TextTasks:
         turns = [(self.random.choice(questions), UNKNOWN) for questions, _ in asked]
         return Chat("texts unknown", exchanges(turns), independent=True)
 
+    def alike(self) -> Chat:
+        """Questions without a passage and without answers: only which of them ask for the same."""
+        return alike_chat([self.naming(self.writer.write(template)) for template in self.random.sample(self.templates, 3)], self.random)
+
+    @staticmethod
+    def naming(passage: Passage) -> list[tuple[list[str], str]]:
+        """The pairs of a passage with those of their questions that name what they ask about."""
+        pairs = [([q for q in questions if any(name in q for name in passage.names)], answer) for questions, answer in passage.pairs]
+        return [(questions, answer) for questions, answer in pairs if questions]
+
     def known(self) -> Chat:
         """Facts of fixed passages, asked without them in any wording: practice in recalling from the weights."""
         turns: list[tuple[str, str]] = []
-        for _ in range(6):
+        for _ in range(10):
             questions, answer = self.random.choice(self.random.choice(self.by_heart))
             turns.append((self.random.choice(questions), answer))
         return Chat("texts known", exchanges(turns), independent=True)
@@ -241,15 +251,30 @@ class TextTasks:
     def by_heart(self) -> list[list[tuple[list[str], str]]]:
         """Of each of some templates, one passage that is always the same: its questions that name what they ask about."""
         result: list[list[tuple[list[str], str]]] = []
-        for template in self.templates[::BY_HEART]:
+        for template in self.templates:
+            if zlib.crc32(template.name.encode()) % BY_HEART != 1:
+                continue
             passage = Writer(random.Random(zlib.crc32(template.name.encode()))).write(template)
-            naming = [([q for q in questions if any(name in q for name in passage.names)], answer) for questions, answer in passage.pairs]
-            result.append([(questions, answer) for questions, answer in naming if questions])
+            result.append(self.naming(passage))
         return [pairs for pairs in result if pairs]
 
     @staticmethod
     def asked(passage: Passage, turns: list[tuple[str, str]]) -> list[Message]:
         return [("system", READ.format(passage=passage.text)), *exchanges(turns)]
+
+
+def alike_chat(passages: list[list[tuple[list[str], str]]], source: random.Random, longest: int = 18) -> Chat:
+    """Up to ``longest`` questions of the passages, a few that ask for the same of each answer."""
+    messages: list[Message] = []
+    numbers: list[int] = []
+    several = [questions for pairs in passages for questions, _ in pairs if len(set(questions)) > 1]
+    for number, questions in enumerate(several):
+        if len(messages) >= longest:
+            break
+        for question in source.sample(sorted(set(questions)), min(len(set(questions)), source.choice((2, 2, 3)))):
+            messages.append(("user", question))
+            numbers.append(number)
+    return Chat("alike", messages, independent=True, alike=numbers)
 
 
 def exchanges(turns: list[tuple[str, str]]) -> list[Message]:

@@ -14,15 +14,8 @@ from .world import capitalise
 
 Json = dict[str, Any]
 
-TOOLS_HEAD = (
-    "# Tools\n\nYou may call one or more functions to assist with the user query.\n\n"
-    "You are provided with function signatures within <tools></tools> XML tags:\n<tools>"
-)
-TOOLS_TAIL = (
-    "\n</tools>\n\nFor each function call, return a json object with function name and arguments within "
-    "<tool_call></tool_call> XML tags:\n"
-    '<tool_call>\n{"name": <function-name>, "arguments": <args-json-object>}\n</tool_call>'
-)
+# Shorter than what larger models are told: this one knows from training how to call, and every token of it costs a learner.
+TOOLS_HEAD, TOOLS_TAIL = "# Tools\n\n<tools>", "\n</tools>"
 
 
 def as_json(value: Any) -> str:
@@ -32,7 +25,7 @@ def as_json(value: Any) -> str:
 
 def system_with_tools(system: str | None, tools: list[Json]) -> str:
     """The system message that the template makes of an own one and the functions."""
-    listed = "".join("\n" + as_json(tool) for tool in tools)
+    listed = "".join("\n" + as_json(tool["function"]) for tool in tools)
     return (f"{system}\n\n" if system else "") + TOOLS_HEAD + listed + TOOLS_TAIL
 
 

@@ -3,7 +3,8 @@ import { clozeQuestions, isNaming } from './cloze.js';
 import { contradictedValues, withoutContradictions } from './contradictions.js';
 import { deriveQuestions, type Context } from './derive.js';
 import { containsWords, normalise, sameAnswer } from './normalise.js';
-import { spreadSample } from './random.js';
+import { keywordQuestions } from './keywords.js';
+import { deriveSeed, randomNumbers, spreadSample } from './random.js';
 import { recipe } from './recipe.js';
 import type { Stretch } from './sentences.js';
 import { findSpans, type Span } from './spans.js';
@@ -27,6 +28,7 @@ export interface Candidate {
   readonly cloze: readonly string[];
   readonly derived: readonly string[];
   readonly relations: readonly Relation[];
+  readonly keywords: readonly string[];
   /** The sentence and what its pronouns and nouns stand for: a question of it names nothing else. */
   readonly about: string;
 }
@@ -72,12 +74,11 @@ export function findCandidates(passage: string, chunks: readonly Chunk[]): Candi
         const derived = deriveQuestions(sentence, span, spans, context).map((question) =>
           withFullNames(question, nameTexts),
         );
-        const relations = relationsOf(
-          sentence,
-          span,
-          askedAbout(sentence, span, spans, context, nameTexts, introduced),
-        );
-        all.push({ chunk, sentence, span, cloze, derived, relations, about });
+        const subjects = askedAbout(sentence, span, spans, context, nameTexts, introduced);
+        const relations = relationsOf(sentence, span, subjects);
+        const random = randomNumbers(deriveSeed(0, 'keywords', span.start, span.text));
+        const keywords = keywordQuestions(sentence, span, spans, subjects, recipe.keywordsPerFact, random);
+        all.push({ chunk, sentence, span, cloze, derived, relations, keywords, about });
       }
       context = {
         protagonist,

@@ -1,8 +1,11 @@
 import { z } from 'zod';
 import { wordTokens } from './normalise.js';
 
-/** How a question came about: asked for the answer, listed, made by rule, the usual way to ask for such a value, in other words than another, or the sentence with a gap. */
-export const formOriginSchema = z.enum(['asked', 'listed', 'derived', 'template', 'rephrased', 'cloze']);
+/**
+ * How a question came about: asked for the answer, listed, made by rule, the usual way to ask for such a value, in other words than
+ * another, words of the sentence, or the sentence with a gap.
+ */
+export const formOriginSchema = z.enum(['asked', 'listed', 'derived', 'template', 'rephrased', 'keywords', 'cloze']);
 export type FormOrigin = z.infer<typeof formOriginSchema>;
 
 /** One way of asking for a fact. */
@@ -13,6 +16,11 @@ export const formSchema = z.object({
   relation: z.string().optional(),
 });
 export type Form = z.infer<typeof formSchema>;
+
+/** Made of the sentence's own words: right by construction, so that nobody reads them back, and nothing that people would ask, so that they are only trained. */
+export function isOnlyTrained({ origin }: Form): boolean {
+  return origin === 'cloze' || origin === 'keywords';
+}
 
 /** One thing that one sentence of the passage says: an answer, and the ways of asking for it. */
 export const factSchema = z.object({

@@ -4,6 +4,7 @@ import { planTeaching, type PassageSize } from './budget.js';
 import { forManyListeners, mapConcurrently, MeteredCalls, throwIfCancelled } from './calls.js';
 import type { Chunk } from './chunk.js';
 import { evaluate, validationPairs } from './evaluate.js';
+import { isOnlyTrained } from './facts.js';
 import { gateReasons, validationReport } from './gate.js';
 import { encodeMaterial } from './material.js';
 import { addUsage, Meter, noUsage, subtractUsage } from './meter.js';
@@ -131,7 +132,7 @@ class LearningRun {
   }
 
   async #score(meter: Meter, { facts }: TeachingOutcome): Promise<ScoringOutcome | null> {
-    const formCount = facts.flatMap(({ forms }) => forms.filter(({ origin }) => origin !== 'cloze')).length;
+    const formCount = facts.flatMap(({ forms }) => forms.filter((form) => !isOnlyTrained(form))).length;
     const calls = this.#calls(meter, 'scoring', formCount + 2 * facts.length);
     const scored = await score(calls, await this.#chunks(), facts, this.input.parent);
     const isKnown = ({ gainNats }: ScoredFact): boolean => gainNats !== null && gainNats < recipe.minGainNats;

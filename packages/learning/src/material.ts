@@ -1,7 +1,7 @@
 import type { Engine, TrainingExample } from '@engraft/engine';
 import { mapConcurrently } from './calls.js';
 import { clippedQuestions } from './clip.js';
-import { questionKey } from './facts.js';
+import { isOnlyTrained, questionKey } from './facts.js';
 import { fingerprints } from './overlap.js';
 import { closedBookPrompt } from './prompts.js';
 import { replayPrompt } from './replay.js';
@@ -68,7 +68,7 @@ export async function encodeMaterial(
 
 /** The fact's forms; where they are few, with copies of its questions that have words missing, none near to a held-out question. */
 export function trainedQuestions({ training }: SplitFact, leaks: (text: string) => boolean): string[] {
-  const questions = training.filter(({ origin }) => origin !== 'cloze').map(({ question }) => question);
+  const questions = training.filter((form) => !isOnlyTrained(form)).map(({ question }) => question);
   const forms = training.map(({ question }) => question);
   if (questions.length >= recipe.enoughForms) return forms;
   const copies = questions.flatMap((question) =>

@@ -26,6 +26,8 @@ export const recipe = {
   enoughForms: 4 as number,
   /** Copies with words missing, of the questions of a fact that has fewer than `enoughForms`. */
   clippedPerFact: 8,
+  /** Questions made of the words of the fact's own sentence. */
+  keywordsPerFact: 12 as number,
   /** Two occurrences of one name are asked about; more would crowd out the other facts. */
   maxFactsPerAnswer: 2,
   maxFacts: 160,

@@ -1,7 +1,7 @@
 import type { AdapterReference, GenerateRequest, SequenceScore } from '@engraft/engine';
 import { mapConcurrently, type MeteredCalls, type ScoreCall } from './calls.js';
 import type { Chunk } from './chunk.js';
-import { questionKey, type Fact, type Form } from './facts.js';
+import { isOnlyTrained, questionKey, type Fact, type Form } from './facts.js';
 import { agrees, normalise, sameAnswer } from './normalise.js';
 import { fitsQuestionWord } from './questionWord.js';
 import { closedBookPrompt, notStated, readingPrompt } from './prompts.js';
@@ -35,7 +35,7 @@ async function readQuestions(
   chunks: readonly Chunk[],
   facts: readonly Fact[],
 ): Promise<Map<string, string>[]> {
-  const questions = facts.map((fact) => fact.forms.filter(({ origin }) => origin !== 'cloze'));
+  const questions = facts.map((fact) => fact.forms.filter((form) => !isOnlyTrained(form)));
   const most = Math.max(0, ...questions.map((forms) => forms.length));
   const asked: { fact: number; question: string }[] = [];
   for (let round = 0; round < most; round++) {
@@ -65,9 +65,10 @@ async function readQuestions(
  * refutes it.
  */
 function confirmed(fact: Fact, readBack: ReadonlyMap<string, string>): Fact {
-  const forms = fact.forms.filter(({ question, origin }) => {
+  const forms = fact.forms.filter((form) => {
+    const { question, origin } = form;
     const answer = readBack.get(question);
-    if (origin === 'cloze') return true;
+    if (isOnlyTrained(form)) return true;
     if (answer === undefined) return false;
     if (agrees(answer, fact.answer)) return true;
     return origin === 'derived' && (sameAnswer(answer, notStated) || !fitsQuestionWord(question, answer));
@@ -127,12 +128,14 @@ function withoutAmbiguity(facts: readonly Fact[]): Fact[] {
   };
   return facts
     .map((fact) => ({ ...fact, forms: fact.forms.filter(isFirstAndOnly) }))
-    .filter((fact) => fact.forms.some(({ origin }) => origin !== 'cloze'));
+    .filter((fact) => fact.forms.some((form) => !isOnlyTrained(form)));
 }
 
 /** A rephrasing by a small teacher is the least of its questions, so it only fills up. */
 function withoutNeedlessRephrasings(fact: Fact): Fact {
-  const others = fact.forms.filter(({ origin }) => origin !== 'rephrased' && origin !== 'cloze');
+  const others = fact.forms.filter(
+    ({ origin }) => origin !== 'rephrased' && origin !== 'keywords' && origin !== 'cloze',
+  );
   if (others.length < recipe.enoughForms) return fact;
   return { ...fact, forms: fact.forms.filter(({ origin }) => origin !== 'rephrased') };
 }
@@ -151,7 +154,7 @@ async function measureGain(
   parent: AdapterReference | null,
 ): Promise<ScoredFact[]> {
   const requests = await mapConcurrently(facts, async (fact): Promise<ScoreCall[]> => {
-    const question = fact.forms.find(({ origin }) => origin !== 'cloze')?.question ?? '';
+    const question = fact.forms.find((form) => !isOnlyTrained(form))?.question ?? '';
     const reading = await calls.engine.encode(readingPrompt(windowOfFact(chunks, fact), question), fact.answer);
     const closedBook = await calls.engine.encode(closedBookPrompt(question), fact.answer);
     return [

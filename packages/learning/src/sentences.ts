@@ -22,7 +22,8 @@ export function sentencesOf(text: string): Stretch[] {
   let start = 0;
   for (const { segment, index } of sentenceSegmenter.segment(text)) {
     const end = index + segment.length;
-    const goesOn = endsInAbbreviation(segment, text.slice(end)) || (/^\p{Ll}/u.test(text.charAt(end)) && !segment.endsWith('\n'));
+    const goesOn =
+      endsInAbbreviation(segment, text.slice(end)) || (/^\p{Ll}/u.test(text.charAt(end)) && !segment.endsWith('\n'));
     if (end < text.length && goesOn) continue;
     sentences.push({ start, end, text: text.slice(start, end) });
     start = end;

@@ -1,4 +1,4 @@
-import type { Fact, Form } from './facts.js';
+import { isOnlyTrained, type Fact, type Form } from './facts.js';
 import { fingerprints } from './overlap.js';
 import { deriveSeed, randomNumbers, shuffled, spreadSample } from './random.js';
 import { recipe } from './recipe.js';
@@ -34,7 +34,7 @@ export function splitFacts(facts: readonly Fact[], seed: number): SplitFact[] {
   );
   const questions = facts.map((_, index) =>
     shuffled(
-      assignments.filter(({ fact, form }) => fact === index && form.origin !== 'cloze'),
+      assignments.filter(({ fact, form }) => fact === index && !isOnlyTrained(form)),
       random,
     ),
   );

@@ -25,6 +25,7 @@ interface Draft {
   readonly cloze: readonly string[];
   readonly derived: readonly string[];
   readonly relations: readonly Relation[];
+  readonly keywords: readonly string[];
   readonly about: string;
   readonly forms: Map<string, Form>;
 }
@@ -41,13 +42,14 @@ export async function teach(
   plan: TeachingPlan,
   seed: number,
 ): Promise<Fact[]> {
-  const drafts = candidates.map(({ chunk, sentence, span, cloze, derived, relations, about }): Draft => ({
+  const drafts = candidates.map(({ chunk, sentence, span, cloze, derived, relations, keywords, about }): Draft => ({
     chunk,
     sentenceStart: sentence.start,
     answer: span.text,
     cloze,
     derived,
     relations,
+    keywords,
     about,
     forms: new Map(),
   }));
@@ -122,6 +124,7 @@ async function askForLists(
         cloze: [],
         derived: [],
         relations: [],
+        keywords: [],
         about: drafts.find(({ sentenceStart }) => sentenceStart === sentence.start)?.about ?? sentence.text,
         forms: new Map(),
       };
@@ -158,10 +161,7 @@ async function rephraseEach(
     return first[(round - 1) % first.length]?.question ?? '';
   });
   const requests = drafts.map((draft, index) =>
-    rephraseRequest(
-      sources[index] ?? '',
-      deriveSeed(seed, 'rephrase', round, draft.sentenceStart, draft.answer),
-    ),
+    rephraseRequest(sources[index] ?? '', deriveSeed(seed, 'rephrase', round, draft.sentenceStart, draft.answer)),
   );
   const results = await calls.generate(requests, recipe.teachingShare);
   drafts.forEach((draft, index) => {
@@ -251,10 +251,13 @@ function standsAlone(question: string): boolean {
 /** Without what names a value that the passage contradicts itself about: "What costs 49 dollars?" */
 function finished(draft: Draft, contradicted: readonly string[]): Fact {
   const cloze = draft.cloze.map((question): Form => ({ question, origin: 'cloze' }));
+  const keywords = draft.keywords.map((question): Form => ({ question, origin: 'keywords' }));
   return {
     chunk: draft.chunk,
     sentenceStart: draft.sentenceStart,
     answer: draft.answer,
-    forms: [...draft.forms.values(), ...cloze].filter(({ question }) => !mentionsAny(contradicted, question)),
+    forms: [...draft.forms.values(), ...keywords, ...cloze].filter(
+      ({ question }) => !mentionsAny(contradicted, question),
+    ),
   };
 }

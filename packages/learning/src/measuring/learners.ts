@@ -1,11 +1,14 @@
 import type { AdapterReference, Engine } from '@engraft/engine';
 import { MeteredCalls } from '../calls.js';
-import { questionKey } from '../facts.js';
+import { findCandidates, type Candidate } from '../candidates.js';
+import { questionKey, type Form, type FormOrigin } from '../facts.js';
 import { learnPassage } from '../learnPassage.js';
 import { encodeMaterial } from '../material.js';
 import { Meter, noUsage } from '../meter.js';
+import { agrees, wordTokens } from '../normalise.js';
 import { recipe } from '../recipe.js';
 import { rephrasingsOf } from '../teach.js';
+import { chunkForTeacher } from '../teacherChunks.js';
 import type { ScoringOutcome, TrainingOutcome } from '../outcomes.js';
 import { scoringSchema, trainingSchema } from '../outcomes.js';
 import { drawReplay } from '../replay.js';
@@ -64,8 +67,11 @@ export const learnTaught: Learner = async (engine, entry, input, options) => {
   };
 };
 
-/** The trainer by itself: the file's own pairs instead of the teacher's, the first phrasing of each question trained. */
-export const learnGold: Learner = async (engine, { questions }, input, options) => {
+/**
+ * The trainer by itself: the file's own pairs instead of the teacher's, the first phrasing of each question trained, with
+ * rephrasings of it and the words of the sentence that holds the answer.
+ */
+export const learnGold: Learner = async (engine, { passage, questions }, input, options) => {
   const pairs = questions.map(({ phrasings, answers }) => ({
     question: phrasings[0] ?? '',
     answer: answers[0] ?? '',
@@ -74,25 +80,27 @@ export const learnGold: Learner = async (engine, { questions }, input, options) 
   const startedAt = performance.now();
   const calls = new MeteredCalls(engine, meter, options.signal);
   const rephrased = await rephrasingsOf(calls, pairs, recipe.goldRephrasings, input.seed);
-  const split: ScoringOutcome = {
-    facts: pairs.map(({ question, answer }, index) => ({
-      answer,
-      training: [
-        { question, origin: 'asked' },
-        ...(rephrased[index] ?? []).map((other) => ({ question: other, origin: 'rephrased' as const })),
-      ],
-      dev: [],
-      validation: [],
-      softTargets: null,
-    })),
-    known: [],
-  };
+  const { contextLength } = await engine.describe();
+  const { candidates } = findCandidates(passage, await chunkForTeacher(engine, passage, contextLength));
+  const formsOf = (texts: readonly string[], origin: FormOrigin): Form[] =>
+    texts.map((question) => ({ question, origin }));
+  const facts = pairs.map(({ question, answer }, index): ScoringOutcome['facts'][number] => ({
+    answer,
+    training: [
+      ...formsOf([question], 'asked'),
+      ...formsOf(rephrased[index] ?? [], 'rephrased'),
+      ...formsOf(keywordsFor(candidates, question, answer), 'keywords'),
+    ],
+    dev: [],
+    validation: [],
+    softTargets: null,
+  }));
   const { replay } = drawReplay(input.replay ?? [], input.seed);
   const trained = await train({
     engine,
     model: await engine.describe(),
     meter,
-    material: await encodeMaterial(engine, split, input.earlier, replay),
+    material: await encodeMaterial(engine, { facts, known: [] }, input.earlier, replay),
     parent: input.parent,
     seed: input.seed,
     workFolder: input.workFolder,
@@ -104,13 +112,22 @@ export const learnGold: Learner = async (engine, { questions }, input, options) 
     adapter: trained?.adapter ?? null,
     rehearsal: trained === null ? null : { training_pairs: pairs, validation_pairs: [] },
     validation: null,
-    trainedKeys: new Set([...pairs.map(({ question }) => question), ...rephrased.flat()].map(questionKey)),
+    trainedKeys: new Set(facts.flatMap(({ training }) => training.map(({ question }) => questionKey(question)))),
     factCount: pairs.length,
     steps: trained?.report.steps ?? 0,
     usage: trained === null ? noUsage : meter.usage,
     phaseSeconds: { training: secondsSince(startedAt) },
   };
 };
+
+/** Of the sentences that hold the answer, the one that shares most words with the question. */
+function keywordsFor(candidates: readonly Candidate[], question: string, answer: string): readonly string[] {
+  const asked = new Set(wordTokens(question));
+  const shared = ({ sentence }: Candidate): number =>
+    wordTokens(sentence.text).filter((word) => asked.has(word)).length;
+  const holding = candidates.filter(({ span }) => agrees(span.text, answer));
+  return holding.sort((a, b) => shared(b) - shared(a))[0]?.keywords ?? [];
+}
 
 /** Keeps what the phases leave behind, and how long each took. */
 class TimingJournal implements LearningJournal {

@@ -1,0 +1,88 @@
+"""What training computes: Muon's step, the contrast of questions, and batches filled up.
+
+python -m unittest models.recipe.test_training
+"""
+
+from __future__ import annotations
+
+import random
+import unittest
+
+import torch
+
+from .chat import encode, prompt_ids
+from .examples import SELECT_MULTIPLE, collate
+from .model import Decoder, ModelConfig, contrast, nearest_alike
+from .muon import Muon, orthogonalised
+from .tasks import Tasks
+from .texts import TextTasks
+from .tokenizer import load_tokenizer
+
+
+class Training(unittest.TestCase):
+    def test_muon_steps_as_the_library_does(self):
+        torch.manual_seed(1)
+        for shape in ((64, 256), (256, 64)):
+            ours = torch.nn.Parameter(torch.randn(*shape))
+            theirs = torch.nn.Parameter(ours.detach().clone())
+            library = torch.optim.Muon([theirs], lr=1e-2, weight_decay=0.1, adjust_lr_fn="match_rms_adamw")
+            optimiser = Muon([ours], 1e-2, dtype=torch.bfloat16)
+            begin = ours.detach().clone()
+            for _ in range(5):
+                ours.grad = torch.randn(*shape)
+                theirs.grad = ours.grad.clone()
+                optimiser.step()
+                library.step()
+            self.assertLess((ours - theirs).abs().max(), 0.05 * (ours - begin).abs().max())
+
+    def test_orthogonalised_matrices_keep_their_directions_and_lose_their_lengths(self):
+        torch.manual_seed(2)
+        u, s, v = torch.linalg.svd(torch.randn(32, 96), full_matrices=False)
+        matrix = u @ torch.diag(s) @ v
+        lengths = torch.linalg.svdvals(orthogonalised(matrix, torch.float32))
+        self.assertTrue(((lengths > 0.6) & (lengths < 1.3)).all())
+        self.assertGreater(torch.nn.functional.cosine_similarity(orthogonalised(matrix, torch.float32).flatten(), (u @ v).flatten(), 0), 0.97)
+
+    def test_questions_that_ask_for_the_same_are_drawn_together(self):
+        torch.manual_seed(3)
+        centres = torch.randn(4, 16)
+        groups = torch.tensor([0, 0, 1, 1, 2, 2, 3, 3])
+        close, mixed = centres[groups] + 0.01 * torch.randn(8, 16), torch.randn(8, 16)
+        self.assertLess(contrast(close, groups), contrast(mixed, groups))
+        self.assertTrue(nearest_alike(close, groups).all())
+        self.assertFalse(nearest_alike(centres[torch.tensor([0, 1, 0, 1, 2, 3, 2, 3])], groups).any())
+
+    def test_alike_questions_end_where_their_answers_would_begin(self):
+        tokenizer, source = load_tokenizer(), random.Random(4)
+        for chat in (Tasks(source).alike(), TextTasks(source).alike()):
+            example = encode(tokenizer, chat)
+            self.assertEqual(len(example.alike), len(chat.messages))
+            self.assertEqual(len(example.branches), len(chat.messages))
+            for (end, group), start, message, number in zip(example.alike, example.branches, chat.messages, chat.alike):
+                self.assertEqual(group, number)
+                self.assertEqual(example.ids[start : end + 1], prompt_ids(tokenizer, [message]))
+
+    def test_numbers_of_groups_differ_between_the_examples_of_a_batch(self):
+        tokenizer, tasks = load_tokenizer(), Tasks(random.Random(5))
+        examples = [encode(tokenizer, tasks.alike()) for _ in range(2)]
+        batch = collate([[examples[0]], [examples[1]]], 1024)
+        first = len(examples[0].alike)
+        self.assertFalse(set(batch.groups[:first].tolist()) & set(batch.groups[first:].tolist()))
+        flat = batch.ids.flatten()
+        for end in batch.ends.tolist():
+            self.assertEqual(tokenizer.decode(flat[end - 2 : end + 1].tolist(), skip_special_tokens=False), "<|im_start|>assistant\n")
+
+    def test_filling_up_changes_no_loss(self):
+        torch.manual_seed(6)
+        tokenizer, tasks = load_tokenizer(), Tasks(random.Random(6))
+        example = encode(tokenizer, tasks.read())
+        batch = collate([[example]], 1024)
+        self.assertEqual(len(batch.select) % SELECT_MULTIPLE, 0)
+        model = Decoder(ModelConfig(num_hidden_layers=1))
+        loss, logits, _ = model.loss(batch)
+        real = batch.weights > 0
+        self.assertAlmostEqual(loss.item(), torch.nn.functional.cross_entropy(logits[real], batch.targets[real]).item(), places=4)
+
+
+if __name__ == "__main__":
+    unittest.main()
