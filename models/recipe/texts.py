@@ -267,7 +267,7 @@ def alike_chat(passages: list[list[tuple[list[str], str]]], source: random.Rando
     """Up to ``longest`` questions of the passages, a few that ask for the same of each answer."""
     messages: list[Message] = []
     numbers: list[int] = []
-    several = [questions for pairs in passages for questions, _ in pairs if len(set(questions)) > 1]
+    several = [questions for pairs in passages for questions, _ in source.sample(pairs, len(pairs)) if len(set(questions)) > 1]
     for number, questions in enumerate(several):
         if len(messages) >= longest:
             break
