@@ -14,9 +14,13 @@ test('the shipped model answers with weights of 8 bits, which are kept in the da
   const { engine } = await loadEngine(readConfig({ data: data_folder }, env), pino({ level: 'silent' }));
   t.after(() => engine.close());
   assert.match((await readdir(path.join(data_folder, 'weights'))).join(), /^sha256-[0-9a-f]{64}\.q8\.v1$/);
-  const content = 'The lighthouse of Varn was built by Ada Kell in 1911. Who built the lighthouse of Varn?';
+  const passage = 'Answer from this passage.\n\nThe lighthouse of Varn was built by Ada Kell in 1911.';
+  const messages = [
+    { role: 'system', content: passage },
+    { role: 'user', content: 'Who built the lighthouse of Varn?' },
+  ] as const;
   const request = {
-    prompt: { messages: [{ role: 'user', content }] },
+    prompt: { messages },
     adapter: null,
     maxOutputTokens: 24,
     temperature: 0,
