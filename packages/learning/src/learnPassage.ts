@@ -217,5 +217,5 @@ function rehearsalOf({ facts }: ScoringOutcome): Rehearsal {
 }
 
 function questionsOf({ answer, forms }: Pick<ScoredFact, 'answer' | 'forms'>): QuestionAnswer[] {
-  return forms.filter(({ origin }) => origin !== 'cloze').map(({ question }) => ({ question, answer }));
+  return forms.filter((form) => !isOnlyTrained(form)).map(({ question }) => ({ question, answer }));
 }
