@@ -12,7 +12,7 @@ import torch
 
 from .chat import encode, prompt_ids
 from .examples import SELECT_MULTIPLE, collate
-from .model import Decoder, ModelConfig, contrast, nearest_alike
+from .model import CONTRAST_WEIGHT, Decoder, ModelConfig, contrast, nearest_alike
 from .muon import Muon, orthogonalised
 from .tasks import Tasks
 from .texts import TextTasks
@@ -71,6 +71,15 @@ class Training(unittest.TestCase):
         flat = batch.ids.flatten()
         for end in batch.ends.tolist():
             self.assertEqual(tokenizer.decode(flat[end - 2 : end + 1].tolist(), skip_special_tokens=False), "<|im_start|>assistant\n")
+
+    def test_a_batch_of_nothing_but_questions_trains_their_contrast(self):
+        torch.manual_seed(7)
+        batch = collate([[encode(load_tokenizer(), Tasks(random.Random(7)).alike())]], 1024)
+        model = Decoder(ModelConfig(num_hidden_layers=2))
+        loss, _, ends = model.loss(batch)
+        self.assertAlmostEqual(loss.item(), CONTRAST_WEIGHT * contrast(ends, batch.groups).item(), places=5)
+        loss.backward()
+        self.assertGreater(model.model.embed_tokens.weight.grad.abs().sum(), 0)
 
     def test_filling_up_changes_no_loss(self):
         torch.manual_seed(6)

@@ -4,30 +4,16 @@ import { finalLength, forcedTokens, type Generation, type GenerationJob } from '
 import { InferenceRunner, type LoadedModel } from './inferenceRunner.js';
 import { defaultLimits, kvShares, roomBytesPerToken, type KvLimits, type KvShares } from './kvBudget.js';
 import { KvCache } from './kvCache.js';
-import { adapterBytes, type LoadedAdapter } from './loadedAdapter.js';
+import { adapterBytes } from './loadedAdapter.js';
 import { PrefixCache, prefixKeys } from './prefixCache.js';
 import { sample } from './sampler.js';
+import { adapterOf, end, type Sequence } from './sequence.js';
 
 /**
  * Tokens of a prompt that are read in one run. Between two of them other requests get their turn, and a beginning is
  * reused in whole chunks: larger ones are read no faster, smaller ones are.
  */
 export const PREFILL_CHUNK = 64;
-
-/** A job in the works. */
-interface Sequence {
-  readonly job: GenerationJob;
-  /** Undefined until it is loaded. */
-  adapter: LoadedAdapter | null | undefined;
-  readonly output: number[];
-  /** Of the chunks that may be reused, see `prefixKeys`. */
-  readonly prefixKeys: readonly string[];
-  reusedTokens: number;
-  /** Tokens of prompt and output that are in the cache. */
-  cachedTokens: number;
-  readonly resolve: (generation: Generation) => void;
-  readonly reject: (error: unknown) => void;
-}
 
 /**
  * Continuous batching: running sequences advance together, one token a step, each with its own adapter; they join
@@ -291,15 +277,6 @@ export class Generator {
   private failRunning(error: EngineError): void {
     for (const sequence of this.running.splice(0)) sequence.reject(error);
   }
-}
-
-function adapterOf({ adapter }: Sequence): LoadedAdapter | null {
-  if (adapter === undefined) throw new Error('a sequence began before its adapter was loaded');
-  return adapter;
-}
-
-function end({ output, reusedTokens, resolve }: Sequence, ended: Generation['ended']): void {
-  resolve({ tokens: output, ended, reusedTokens });
 }
 
 /** Forced tokens are left out: what is reused is part of the prompt. */

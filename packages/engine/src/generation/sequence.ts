@@ -1,0 +1,26 @@
+/** A job in the works, and how it ends. */
+import type { Generation, GenerationJob } from './generationJob.js';
+import type { LoadedAdapter } from './loadedAdapter.js';
+
+export interface Sequence {
+  readonly job: GenerationJob;
+  /** Undefined until it is loaded. */
+  adapter: LoadedAdapter | null | undefined;
+  readonly output: number[];
+  /** Of the chunks that may be reused, see `prefixKeys`. */
+  readonly prefixKeys: readonly string[];
+  reusedTokens: number;
+  /** Tokens of prompt and output that are in the cache. */
+  cachedTokens: number;
+  readonly resolve: (generation: Generation) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export function adapterOf({ adapter }: Sequence): LoadedAdapter | null {
+  if (adapter === undefined) throw new Error('a sequence began before its adapter was loaded');
+  return adapter;
+}
+
+export function end({ output, reusedTokens, resolve }: Sequence, ended: Generation['ended']): void {
+  resolve({ tokens: output, ended, reusedTokens });
+}
