@@ -12,8 +12,15 @@ export interface LoadedAdapter {
   readonly matrices: ReadonlyMap<string, FloatTensor>;
 }
 
-export function adapterBytes({ matrices }: LoadedAdapter): number {
-  return [...matrices.values()].reduce((sum, { data }) => sum + data.byteLength, 0);
+const counted = new WeakMap<LoadedAdapter, number>();
+
+/** Counted once, since a long line of waiting requests asks for it at every step. */
+export function adapterBytes(adapter: LoadedAdapter): number {
+  const known = counted.get(adapter);
+  if (known !== undefined) return known;
+  const bytes = [...adapter.matrices.values()].reduce((sum, { data }) => sum + data.byteLength, 0);
+  counted.set(adapter, bytes);
+  return bytes;
 }
 
 export function prepareAdapter(contentHash: string, adapter: LoraAdapter): LoadedAdapter {
