@@ -12,7 +12,8 @@ import torch
 
 from .chat import encode, prompt_ids
 from .examples import SELECT_MULTIPLE, collate
-from .model import CONTRAST_WEIGHT, Decoder, ModelConfig, contrast, nearest_alike
+from .losses import CONTRAST_WEIGHT, TokenLosses, contrast, nearest_alike
+from .model import BLOCK, Decoder, ModelConfig, attend
 from .muon import Muon, orthogonalised
 from .tasks import Tasks
 from .texts import TextTasks
@@ -23,25 +24,48 @@ class Training(unittest.TestCase):
     def test_muon_steps_as_the_library_does(self):
         torch.manual_seed(1)
         for shape in ((64, 256), (256, 64)):
-            ours = torch.nn.Parameter(torch.randn(*shape))
-            theirs = torch.nn.Parameter(ours.detach().clone())
-            library = torch.optim.Muon([theirs], lr=1e-2, weight_decay=0.1, adjust_lr_fn="match_rms_adamw")
-            optimiser = Muon([ours], 1e-2, dtype=torch.bfloat16)
-            begin = ours.detach().clone()
+            ours = [torch.nn.Parameter(torch.randn(*shape)) for _ in range(2)]
+            theirs = [torch.nn.Parameter(mine.detach().clone()) for mine in ours]
+            library = torch.optim.Muon(theirs, lr=1e-2, weight_decay=0.1, adjust_lr_fn="match_rms_adamw")
+            optimiser = Muon(ours, 1e-2, dtype=torch.bfloat16)
+            begin = [mine.detach().clone() for mine in ours]
             for _ in range(5):
-                ours.grad = torch.randn(*shape)
-                theirs.grad = ours.grad.clone()
+                for mine, other in zip(ours, theirs):
+                    mine.grad = torch.randn(*shape)
+                    other.grad = mine.grad.clone()
                 optimiser.step()
                 library.step()
-            self.assertLess((ours - theirs).abs().max(), 0.05 * (ours - begin).abs().max())
+            for mine, other, first in zip(ours, theirs, begin):
+                self.assertLess((mine - other).abs().max(), 0.05 * (mine - first).abs().max())
 
     def test_orthogonalised_matrices_keep_their_directions_and_lose_their_lengths(self):
         torch.manual_seed(2)
         u, s, v = torch.linalg.svd(torch.randn(32, 96), full_matrices=False)
         matrix = u @ torch.diag(s) @ v
-        lengths = torch.linalg.svdvals(orthogonalised(matrix, torch.float32))
+        lengths = torch.linalg.svdvals(orthogonalised(matrix[None], torch.float32)[0])
         self.assertTrue(((lengths > 0.6) & (lengths < 1.3)).all())
-        self.assertGreater(torch.nn.functional.cosine_similarity(orthogonalised(matrix, torch.float32).flatten(), (u @ v).flatten(), 0), 0.97)
+        self.assertGreater(torch.nn.functional.cosine_similarity(orthogonalised(matrix[None], torch.float32).flatten(), (u @ v).flatten(), 0), 0.97)
+
+    def test_losses_and_their_gradients_are_the_library_s(self):
+        torch.manual_seed(8)
+        targets, weights = torch.randint(0, 50, (12,)), torch.rand(12)
+        ours = torch.randn(12, 50, requires_grad=True)
+        theirs = ours.detach().clone().requires_grad_()
+        each, right = TokenLosses.apply(ours, targets)
+        expected = torch.nn.functional.cross_entropy(theirs, targets, reduction="none")
+        (each * weights).sum().backward()
+        (expected * weights).sum().backward()
+        torch.testing.assert_close(each, expected)
+        torch.testing.assert_close(ours.grad, theirs.grad)
+        self.assertEqual(right.tolist(), (theirs.argmax(-1) == targets).tolist())
+
+    def test_blocks_of_queries_attend_as_all_at_once_do(self):
+        torch.manual_seed(9)
+        length, before = 2 * BLOCK + 5, 3
+        query, key, value = (torch.randn(2, 2, size, 8) for size in (length, before + length, before + length))
+        mask = torch.full((length, before + length), -1e4).triu(before + 1).expand(2, 1, -1, -1)
+        expected = torch.nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=1.0)
+        torch.testing.assert_close(attend(query, key, value, mask), expected)
 
     def test_questions_that_ask_for_the_same_are_drawn_together(self):
         torch.manual_seed(3)
@@ -88,7 +112,8 @@ class Training(unittest.TestCase):
         batch = collate([[example]], 1024)
         self.assertEqual(len(batch.select) % SELECT_MULTIPLE, 0)
         model = Decoder(ModelConfig(num_hidden_layers=1))
-        loss, logits, _ = model.loss(batch)
+        loss, _, _ = model.loss(batch)
+        logits, _ = model(batch)
         real = batch.weights > 0
         self.assertAlmostEqual(loss.item(), torch.nn.functional.cross_entropy(logits[real], batch.targets[real]).item(), places=4)
 

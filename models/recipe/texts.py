@@ -192,7 +192,7 @@ class TextTasks:
         return Passage(joint, [pair for part in parts for pair in part.pairs], [q for part in parts for q in part.absent], [])
 
     def chat(self) -> Chat:
-        tasks = {self.read: 0.35, self.ask: 0.22, self.rephrase: 0.12, self.list_pairs: 0.04, self.unknown: 0.04, self.known: 0.1, self.alike: 0.2}
+        tasks = {self.read: 0.38, self.ask: 0.22, self.rephrase: 0.11, self.list_pairs: 0.04, self.unknown: 0.09, self.known: 0.07, self.alike: 0.1}
         return self.random.choices(list(tasks), weights=list(tasks.values()))[0]()
 
     def read(self) -> Chat:
