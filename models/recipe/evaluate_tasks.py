@@ -12,6 +12,7 @@ from tokenizers import Tokenizer
 from .chat import MARKUP, Chat, Message, prompt_ids
 from .chat_tasks import ACKNOWLEDGED, CORRECTED, REMEMBERED, ChatTasks
 from .closed_book import ClosedBook
+from .everyday import Everyday
 from .examples import SPECIAL_TOKENS
 from .generate import generate
 from .instruction_tasks import InstructionTasks
@@ -153,6 +154,14 @@ def closed_book_items(seed: int, number: int) -> list[Item]:
     return sample(ClosedBook(source, world, held=True).chat, lambda item: item.wanted == UNKNOWN, number, source)
 
 
+def everyday_items(seed: int, number: int, kind: str) -> list[Item]:
+    """Calls of functions, or objects, that are kept for evaluation."""
+    source, world = held_world(seed)
+    everyday = Everyday(source, world, held=True)
+    chats, wanted = (everyday.calls, is_call) if kind == "calls" else (everyday.objects, lambda item: True)
+    return sample(chats, wanted, number, source)
+
+
 def small_talk_items() -> list[Item]:
     return [Item([("user", said)], intent.reply) for intent in INTENTS for said in intent.held]
 
@@ -176,12 +185,14 @@ def rows(reader: Reader, questions: int) -> dict[str, float]:
     return {
         "tool calls": score(tool_items(201, questions), same_calls, 160),
         "tool calls, unseen wordings": score(tool_items(202, few, held_wordings=True), same_calls, 160),
+        "tool calls, everyday functions": score(everyday_items(215, questions, "calls"), same_calls, 160),
         "two tool calls": score(tool_items(206, few, lambda item: item.wanted.count("<tool_call>") == 2), same_calls, 240),
         "tool results told": score(tool_items(207, few, results), longest=80),
         "no tool called": share("<tool_call>" not in reply for reply in replies(reader, no_calls, 48)),
         "json valid": share(parsed(reply) is not None for reply in written),
         "json right": share(same_json(reply, item.wanted) for reply, item in zip(written, objects)),
         "json right, unseen wordings": score(json_items(205, few, held_wordings=True), same_json, 240),
+        "json right, everyday statements": score(everyday_items(216, questions, "objects"), same_json, 160),
         "chat facts": score(memory_items(208, questions)),
         "chat facts, unseen wordings": score(memory_items(209, few, held=True)),
         "chat facts not told": score(memory_items(210, few, told=False)),

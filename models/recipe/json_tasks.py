@@ -95,7 +95,8 @@ class JsonTasks:
         if len(keys) == 1:
             template = template.replace("the keys", "the key").replace("Keys", "Key").replace("these keys", "this key")
         form = "{" + ", ".join(f'"{key}": ...' for key in keys) + "}"
-        return capitalise(template.format(keys=listed, form=form, **values))
+        text = template.format(keys=listed, form=form, **values)
+        return text if template.startswith("{keys}") else capitalise(text)  # a key keeps its letters
 
     def keys_allowed(self, keys: list[str]) -> bool:
         return is_held_out(",".join(sorted(keys))) == self.held_keys

@@ -9,6 +9,7 @@ from pathlib import Path
 from .chat import Chat, Message
 from .chat_tasks import ChatTasks
 from .closed_book import ClosedBook
+from .everyday import Everyday
 from .instruction_tasks import InstructionTasks
 from .json_tasks import JsonTasks
 from .long_tasks import LongTasks
@@ -21,9 +22,9 @@ from .world import Entity, Fact, World, american, capitalise, fill
 
 #: Shares of the tasks.
 SHARES = {
-    "read": 0.5, "ask": 0.25, "pairs": 0.1, "rephrase": 0.15, "unknown": 0.05, "almanac": 0.04, "talk": 0.02, "tell": 0.03,
-    "tool_calls": 0.07, "json": 0.05, "small_talk": 0.03, "memory": 0.04, "instructions": 0.04, "long": 0.05,
-    "closed_book": 0.03, "alike": 0.08,
+    "read": 0.5, "ask": 0.25, "pairs": 0.1, "rephrase": 0.14, "unknown": 0.08, "almanac": 0.04, "talk": 0.02, "tell": 0.02,
+    "tool_calls": 0.25, "json": 0.18, "small_talk": 0.04, "memory": 0.05, "instructions": 0.07, "long": 0.06,
+    "closed_book": 0.06, "alike": 0.04,
 }  # fmt: skip
 
 
@@ -40,6 +41,7 @@ class Tasks:
         self.ordered = InstructionTasks(source, self.world)
         self.texts = LongTasks(source, self.world)
         self.closed = ClosedBook(source, self.world)
+        self.everyday = Everyday(source, self.world)
 
     def chat(self) -> Chat:
         kind = self.random.choices(list(SHARES), weights=list(SHARES.values()))[0]
@@ -170,10 +172,10 @@ class Tasks:
     # -- written elsewhere -------------------------------------------------------------------------------------
 
     def tool_calls(self) -> Chat:
-        return self.tools.chat()
+        return self.everyday.calls() if self.random.random() < 0.6 else self.tools.chat()
 
     def json(self) -> Chat:
-        return self.objects.chat()
+        return self.everyday.objects() if self.random.random() < 0.6 else self.objects.chat()
 
     def small_talk(self) -> Chat:
         return self.chats.small_talk()
