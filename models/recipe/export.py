@@ -85,7 +85,7 @@ def check(model: Decoder, folder: Path) -> float:
     ids = torch.tensor([tokenizer.encode(text, add_special_tokens=False)])
     length = ids.shape[1]
     cos, sin = model.rotary(torch.arange(length), torch.float32)
-    mask = torch.full((length, length), -1e9).triu(1)
+    mask = torch.full((1, 1, length, length), -1e9).triu(1)
     hidden, _ = model.model(ids, cos, sin, mask, torch.float32)
     mine = model.logits(hidden)
     return (mine - other(ids).logits).abs().max().item()

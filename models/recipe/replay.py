@@ -15,16 +15,15 @@ import random
 from pathlib import Path
 from typing import Any, Callable
 
-from .chat import Chat, Message
+from .chat import Chat, Message, encode
+from .everyday import Everyday
 from .grow import exported
 from .measures import Reader, same
 from .prompts import READ
 from .squad import Pair, Paragraph, SquadTasks, windows
 from .tasks import Tasks
 from .texts import TextTasks
-from .tokenizer import FOLDER
-from .tool_tasks import ToolTasks
-from .toolbox import calls_text
+from .tokenizer import FOLDER, load_tokenizer
 from .world import World
 
 Row = dict[str, Any]  # a line of the file
@@ -36,6 +35,7 @@ WEIGHTS = {
 LONGEST = 900  # characters of one chat
 LONGEST_WINDOW = 380  # characters of a passage of real English, and of an answer to a question about it
 LONGEST_ANSWER = 40
+LONGEST_CALL = 200  # tokens of a row with functions: learners leave out longer ones (`maxReplayTokens`)
 
 
 def replay_chats(count: int, seed: int = 77) -> list[Chat]:
@@ -51,17 +51,17 @@ def replay_chats(count: int, seed: int = 77) -> list[Chat]:
 
 
 def call_rows(count: int, seed: int = 79) -> list[Row]:
-    """One function or two, a request, and the call that it wants, or what is said instead."""
+    """A function or two, a request, and the call that it wants, or what is said instead; short enough for learners to rehearse them."""
     source = random.Random(seed)
-    tasks = ToolTasks(source, World(source))
+    tokenizer, everyday = load_tokenizer(), Everyday(source, World(source))
     rows: list[Row] = []
     while len(rows) < count:
-        tools, _ = tasks.start(source.choice((1, 1, 2)))
-        request = tasks.turn(tools)
-        definitions = [tool.definition["function"] for tool in tools]
-        if len(json.dumps(definitions)) + len(request.text) < LONGEST:
-            said = calls_text(request.calls) if request.calls else request.answer
-            rows.append({"messages": [message("user", request.text), message("assistant", said)], "tools": definitions})
+        (_, system), said, answer = everyday.calls().messages[:3]
+        if "<tool_call>" not in answer[1] and source.random() < 0.75:
+            continue  # they are short, so that there would be as many as calls
+        definitions = [json.loads(line) for line in system.splitlines() if line.startswith("{")]
+        if len(encode(tokenizer, Chat("calls", [("system", system), said, answer])).ids) <= LONGEST_CALL:
+            rows.append({"messages": [message(*said), message(*answer)], "tools": definitions})
     return rows
 
 

@@ -214,7 +214,7 @@ test('nothing that is trained shares eight words with a held-out question', asyn
   const tokensOf = async (question: string, answer: string): Promise<readonly number[]> =>
     (await engine.encode(closedBookPrompt(question), answer)).tokens;
   const tokens = ({ sequence }: TrainingExample): readonly number[] => sequence.tokens;
-  assert.deepEqual(material.rehearsal.map(tokens), [await tokensOf('When was the mill built?', 'Lisbon')]);
+  assert.deepEqual(material.rehearsal.flat().map(tokens), [await tokensOf('When was the mill built?', 'Lisbon')]);
   assert.deepEqual(material.replay.map(tokens), [
     await tokensOf('Hello!', 'Yes.'),
     await tokensOf('Who runs the mill?', 'Anna'),

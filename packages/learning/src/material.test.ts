@@ -16,8 +16,8 @@ const material: Material = {
   rehearsal: [],
 };
 
-function tokensOfBatches(seed: number, count: number): number[][] {
-  const stream = batches(material, seed);
+function tokensOfBatches(seed: number, count: number, of = material): number[][] {
+  const stream = batches(of, seed);
   return Array.from({ length: count }, () => stream.next().value.map(({ sequence }) => sequence.tokens[0] ?? -1));
 }
 
@@ -30,6 +30,22 @@ test('every fact is seen as often as any other, its forms in turn, with replay b
   assert.ok(Math.max(...exposures) - Math.min(...exposures) <= 1, exposures.join(' '));
   const forms = [1, 2, 3, 4, 5, 6].map((token) => seen(token, token + 1));
   assert.ok(Math.max(...forms) - Math.min(...forms) <= 1, forms.join(' '));
+});
+
+test('earlier passages are rehearsed in turn, by more rows the more of them there are', () => {
+  const passages = [[201, 202, 203], [211], [221, 222]].map((tokens) => tokens.map(exampleOf));
+  const rowsWith = (count: number): number[][] =>
+    tokensOfBatches(3, 30, { ...material, rehearsal: passages.slice(0, count) }).map((batch) =>
+      batch.filter((token) => token > 200),
+    );
+  for (const rows of rowsWith(1)) assert.equal(rows.length, 2);
+  for (const rows of rowsWith(3)) assert.equal(rows.length, 4);
+  const all = rowsWith(3).flat();
+  const rehearsed = [20, 21, 22].map((tens) => all.filter((token) => Math.floor(token / 10) === tens).length);
+  assert.deepEqual(rehearsed, [40, 40, 40]);
+  const many = Array.from({ length: 20 }, (_, index) => [exampleOf(300 + index)]);
+  const [batch = []] = tokensOfBatches(3, 1, { ...material, rehearsal: many });
+  assert.equal(batch.filter((token) => token >= 300).length, recipe.maxRehearsalPerBatch);
 });
 
 test('the same seed gives the same batches', () => {

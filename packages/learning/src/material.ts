@@ -18,8 +18,8 @@ export interface Material {
   readonly dev: readonly TrainingExample[];
   /** Rows of the base model's own training, and what it knew of the passage already. */
   readonly replay: readonly TrainingExample[];
-  /** Pairs of earlier passages. */
-  readonly rehearsal: readonly TrainingExample[];
+  /** One list an earlier passage: its pairs. */
+  readonly rehearsal: readonly (readonly TrainingExample[])[];
 }
 
 export async function encodeMaterial(
@@ -62,7 +62,9 @@ export async function encodeMaterial(
         (known) => pair(known, recipe.replayWeight),
       )),
     ],
-    rehearsal: await mapConcurrently(rehearsalPairs(split, earlier), (earlierPair) => pair(earlierPair, 1)),
+    rehearsal: await mapConcurrently(rehearsalPairs(split, earlier), (ofPassage) =>
+      mapConcurrently(ofPassage, (earlierPair) => pair(earlierPair, 1)),
+    ),
   };
 }
 
@@ -82,17 +84,19 @@ export function trainedQuestions({ training }: SplitFact, leaks: (text: string) 
 }
 
 /**
- * Earlier training pairs, except for questions that this passage answers anew: the latest passage is right. Nor those
- * that are too near to a held-out question, which would be answered from rehearsal rather than from what was learned.
+ * Earlier training pairs, a list a passage, except for questions that this passage answers anew: the latest passage is
+ * right. Nor those that are too near to a held-out question, which would be answered from rehearsal rather than from what
+ * was learned.
  */
-function rehearsalPairs(split: ScoringOutcome, earlier: readonly Rehearsal[]): QuestionAnswer[] {
+function rehearsalPairs(split: ScoringOutcome, earlier: readonly Rehearsal[]): QuestionAnswer[][] {
   const asked = new Set(
     split.facts.flatMap(({ training, dev }) => [...training, ...dev].map(({ question }) => questionKey(question))),
   );
   const leaks = leakTest(split);
-  return earlier.flatMap(({ training_pairs }) =>
+  const lists = earlier.map(({ training_pairs }) =>
     training_pairs.filter(({ question }) => !asked.has(questionKey(question)) && !leaks(question)),
   );
+  return lists.filter((pairs) => pairs.length > 0);
 }
 
 /** Whether a text is too near to a held-out question, see `fingerprints`. */
@@ -105,18 +109,26 @@ function leakTest({ facts }: ScoringOutcome): (text: string) => boolean {
 
 /**
  * Endless batches: `pairsPerBatch` pairs, every fact as often as any other and its forms in turn, with replay and
- * rehearsal rows beside them.
+ * rehearsal rows beside them, the earlier passages in turn.
  */
 export function* batches(material: Material, seed: number): Generator<TrainingExample[], never> {
   const random = randomNumbers(deriveSeed(seed, 'batches'));
   const forms = material.facts.map((examples) => endlessRounds(examples, random));
   const facts = endlessRounds(forms, random);
   const replay = endlessRounds(material.replay, random);
-  const rehearsal = endlessRounds(material.rehearsal, random);
+  const earlierPairs = material.rehearsal.map((pairs) => endlessRounds(pairs, random));
+  const passages = endlessRounds(earlierPairs, random);
+  const rehearsed = rehearsalRows(material.rehearsal.length);
   for (;;) {
     const pairs = take(facts, recipe.pairsPerBatch).flatMap((fact) => take(fact, 1));
-    yield [...pairs, ...take(rehearsal, recipe.rehearsalPerBatch), ...take(replay, recipe.replayPerBatch)];
+    const earlier = take(passages, rehearsed).flatMap((passage) => take(passage, 1));
+    yield [...pairs, ...earlier, ...take(replay, recipe.replayPerBatch)];
   }
+}
+
+/** The more there is to remember, the more rows of a batch rehearse it. */
+function rehearsalRows(earlierPassages: number): number {
+  return Math.min(earlierPassages + 1, recipe.maxRehearsalPerBatch);
 }
 
 function take<Item>(items: Generator<Item, undefined>, count: number): Item[] {

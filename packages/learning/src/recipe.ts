@@ -75,8 +75,8 @@ export const recipe = {
   /** Pairs and replay rows in a batch: more than a quarter of the rows is replay. */
   pairsPerBatch: 8,
   replayPerBatch: 3,
-  /** With earlier passages to remember, as many rows again rehearse them. */
-  rehearsalPerBatch: 2,
+  /** One row more than there are earlier passages rehearses them, up to so many. */
+  maxRehearsalPerBatch: 6 as number,
   replayWeight: 1,
   maxReplayRows: 800,
   /** Longer rows cost more than they keep; used only when there are no others. */
