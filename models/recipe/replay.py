@@ -1,6 +1,6 @@
 """Rehearsal rows: chats that an adapter should still answer as before while it learns a passage.
 
-    python -m models.recipe.replay [--count 300] [--texts-count 250] [--calls-count 70] [--squad FILE] [--folder models/base]
+    python -m models.recipe.replay [--count 300] [--texts-count 250] [--calls-count 90] [--squad FILE] [--folder models/base]
 
 writes ``replay.jsonl`` beside the weights, one ``{"messages": [...], "tools"?: [...]}`` a line, for learners that do not have this generator.
 Rows of real English matter most for reading passages that are unlike the generator's; only questions that the model itself
@@ -105,7 +105,7 @@ def english_chats(reader: Reader, kind: str, paragraph: Callable[[], Paragraph],
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=300, help="rows of the generator's chats")
-    parser.add_argument("--calls-count", type=int, default=70, help="rows of calls of functions")
+    parser.add_argument("--calls-count", type=int, default=90, help="rows of calls of functions")
     parser.add_argument("--squad", help="SQuAD as gzipped JSON lines; empty: not used")
     parser.add_argument("--texts-count", type=int, default=250, help="rows of texts written whole")
     parser.add_argument("--squad-count", type=int, default=250, help="rows of SQuAD")
