@@ -81,8 +81,7 @@ def parse(text: str) -> list[Form]:
 
 @cache
 def forms(file: str, held: bool) -> list[Form]:
-    path = FOLDER / file
-    return [form for form in parse(path.read_text()) if form.held == held] if path.exists() else []
+    return [form for form in parse((FOLDER / file).read_text()) if form.held == held]
 
 
 def faults(form: Form, seed: int = 1) -> list[str]:
@@ -138,7 +137,8 @@ class Everyday:
             function["description"] = pick.choice(form.descriptions)
         return {"type": "function", "function": {**function, "parameters": schema}}, parameters
 
-    def kind(self, patterns: list[str]) -> str:
+    @staticmethod
+    def kind(patterns: list[str]) -> str:
         """Of the values: those of digits alone are integers."""
         return "integer" if all(re.fullmatch(r"\d+|\{\d+-\d+\}", pattern) for pattern in patterns) else "string"
 

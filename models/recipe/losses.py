@@ -9,7 +9,6 @@ from torch import Tensor
 CONTRAST_WEIGHT, CONTRAST_TEMPERATURE = 0.3, 0.1
 
 
-@torch.compile(dynamic=True)
 def log_sums(logits: Tensor) -> tuple[Tensor, Tensor]:
     """Of each row: the logarithm of the sum of exponentials, and the largest logit; in float32."""
     wide = logits.float()
@@ -17,9 +16,15 @@ def log_sums(logits: Tensor) -> tuple[Tensor, Tensor]:
     return largest + (wide - largest[:, None]).exp().sum(-1).log(), largest
 
 
-@torch.compile(dynamic=True)
 def scaled_probabilities(logits: Tensor, sums: Tensor, scales: Tensor) -> Tensor:
     return ((logits.float() - sums[:, None]).exp() * scales[:, None]).to(logits.dtype)
+
+
+def compile_losses() -> None:
+    """Passes over all logits are worth compiling in a long run; what needs no compiler must not ask for one."""
+    global log_sums, scaled_probabilities
+    log_sums = torch.compile(log_sums, dynamic=True)
+    scaled_probabilities = torch.compile(scaled_probabilities, dynamic=True)
 
 
 class TokenLosses(torch.autograd.Function):

@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from .examples import Batch
-from .losses import CONTRAST_WEIGHT, TokenLosses, contrast
+from .losses import CONTRAST_WEIGHT, TokenLosses, compile_losses, contrast
 
 
 BLOCK = 128  # queries that attend together
@@ -160,6 +160,7 @@ class Decoder(nn.Module):
 
     def compile(self) -> None:
         self.use_trunk(torch.compile(self.model, dynamic=False))
+        compile_losses()
 
     def rotary(self, positions: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
         angles = positions.float().unsqueeze(-1) * self.frequencies
