@@ -15,6 +15,7 @@ import {
   loadReplay,
   measurePassages,
   parsePassageSet,
+  pointsLost,
   spreadSample,
   summarise,
 } from '../packages/learning/dist/index.js';
@@ -168,6 +169,10 @@ function figuresOf(runs) {
   const alone = (of) => over((run) => of(summarise(run.alone)));
   const gold = (of) => over((run) => of(summarise(run.gold)));
   const lost = (kind) => (summary) => {
+    const points = pointsLost(summary.canaries[kind]);
+    return points === null ? null : points / 100;
+  };
+  const forgotten = (kind) => (summary) => {
     const { held, lost: count } = summary.canaries[kind];
     return held === 0 ? null : count / held;
   };
@@ -187,6 +192,9 @@ function figuresOf(runs) {
     small_talk_lost: alone(lost('small_talk')),
     json_lost: alone(lost('json')),
     tools_lost: alone(lost('tools')),
+    reading_forgotten: alone(forgotten('reading')),
+    json_forgotten: alone(forgotten('json')),
+    tools_forgotten: alone(forgotten('tools')),
     seconds: alone(({ mean_seconds }) => mean_seconds),
     usd: alone(({ mean_cost_microusd }) => mean_cost_microusd / 1e6),
   };
@@ -202,10 +210,13 @@ const SHARES = {
   gold_unseen: 'gold, never trained',
   first_of_chain_kept: 'first of a chain, kept',
   accepted: 'accepted',
-  reading_lost: 'reading lost',
-  small_talk_lost: 'small talk lost',
-  json_lost: 'JSON lost',
-  tools_lost: 'tools lost',
+  reading_lost: 'points lost: reading',
+  small_talk_lost: 'points lost: small talk',
+  json_lost: 'points lost: JSON',
+  tools_lost: 'points lost: tools',
+  reading_forgotten: 'of what base could read, lost',
+  json_forgotten: 'of its JSON, lost',
+  tools_forgotten: 'of its calls, lost',
 };
 
 const COUNTS = {

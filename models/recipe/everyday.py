@@ -145,7 +145,7 @@ class Everyday:
     def calls(self) -> Chat:
         """One function or a few, each turn as if it were asked alone."""
         pick = self.random
-        chosen = pick.sample(self.functions, min(len(self.functions), pick.choices((1, 2, 3), weights=(35, 40, 25))[0]))
+        chosen = pick.sample(self.functions, min(len(self.functions), pick.choices((1, 2, 3), weights=(30, 35, 35))[0]))
         offers = [(form, *self.offered(form)) for form in chosen]
         system = pick.choice([None, None, None, *OTHER_SYSTEMS[:4]])
         messages: list[Message] = [("system", system_with_tools(system, [definition for _, definition, _ in offers]))]

@@ -22,8 +22,8 @@ from .world import Entity, Fact, World, american, capitalise, fill
 
 #: Shares of the tasks.
 SHARES = {
-    "read": 0.5, "ask": 0.25, "pairs": 0.1, "rephrase": 0.14, "unknown": 0.08, "almanac": 0.04, "talk": 0.02, "tell": 0.02,
-    "tool_calls": 0.25, "json": 0.18, "small_talk": 0.04, "memory": 0.05, "instructions": 0.07, "long": 0.06,
+    "read": 0.6, "ask": 0.4, "pairs": 0.12, "rephrase": 0.14, "unknown": 0.08, "almanac": 0.03, "talk": 0.02, "tell": 0.02,
+    "tool_calls": 0.4, "json": 0.24, "small_talk": 0.06, "memory": 0.05, "instructions": 0.08, "long": 0.08,
     "closed_book": 0.06, "alike": 0.04,
 }  # fmt: skip
 
@@ -33,7 +33,7 @@ class Tasks:
 
     def __init__(self, source: random.Random, **world_options):
         self.random = source
-        self.world = World(source, **world_options)
+        self.world = World(source, **{"one_type": 0.6, **world_options})
         self.known = almanac()
         self.tools = ToolTasks(source, self.world)
         self.objects = JsonTasks(source, self.world, simple=0.5)
@@ -79,7 +79,7 @@ class Tasks:
                 pairs.append((self.casual(self.world.question(fact)), fact.value))
         if len(pairs) < 4 and pick.random() < 0.5:
             pairs += [(self.world.question(fact), fact.value) for fact in facts]
-        for _ in range(pick.choice((0, 0, 1, 1, 2))):
+        for _ in range(pick.choice((0, 1, 1, 1, 2))):
             question = self.world.unanswerable(passage)
             if question:
                 pairs.insert(pick.randint(0, len(pairs)), (self.casual(question), NOT_STATED))

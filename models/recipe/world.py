@@ -42,11 +42,12 @@ class Passage:
 class World(Narrator):
     def __init__(
         self, source: random.Random, *, held_names: bool = False, held_templates: bool = False,
-        held_relations: bool = False, generic: float = 0.22,
+        held_relations: bool = False, generic: float = 0.22, one_type: float = 0.4,
     ):  # fmt: skip
         self.random = source
         self.vocabulary = Vocabulary(source, held_names)
-        self.held_templates, self.held_relations, self.generic = held_templates, held_relations, generic
+        self.held_templates, self.held_relations = held_templates, held_relations
+        self.generic, self.one_type = generic, one_type
         self.types = [t for t in entity_types() if not held_relations or any(r.held for r in t.relations)]
 
     # -- entities and facts ------------------------------------------------------------------------------------
@@ -88,7 +89,7 @@ class World(Narrator):
         pick = self.random
         if entities is None:
             entities = 1 if count == 1 or pick.random() < 0.25 else pick.randint(2, max(2, min(count, 6)))
-        one_type = pick.choice(self.types) if pick.random() < 0.4 else None
+        one_type = pick.choice(self.types) if pick.random() < self.one_type else None
         members: list[Entity] = []
         taken: set[str] = set()
         while len(members) < entities:

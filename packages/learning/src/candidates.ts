@@ -5,6 +5,7 @@ import { deriveQuestions, type Context } from './derive.js';
 import { containsWords, normalise, sameAnswer } from './normalise.js';
 import { keywordQuestions } from './keywords.js';
 import { deriveSeed, randomNumbers, spreadSample } from './random.js';
+import { withBareNouns } from './nouns.js';
 import { recipe } from './recipe.js';
 import type { Stretch } from './sentences.js';
 import { findSpans, type Span } from './spans.js';
@@ -43,12 +44,10 @@ export interface Candidates {
 export function findCandidates(passage: string, chunks: readonly Chunk[]): Candidates {
   const all: Candidate[] = [];
   let previous: Stretch | null = null;
-  const names = chunks.flatMap(({ sentences }) =>
-    sentences.flatMap((sentence) =>
-      findSpans(sentence, passage).filter(({ kind }) => kind === 'name' || kind === 'code'),
-    ),
+  let earlierNames: readonly string[] = [];
+  const nameTexts = chunks.flatMap(({ sentences }) =>
+    sentences.flatMap((sentence) => namesOf(findSpans(sentence, passage))),
   );
-  const nameTexts = names.map(({ text }) => text);
   const protagonist = protagonistOf(passage, nameTexts);
   const first = chunks[0]?.sentences[0];
   const introduced = first === undefined ? [] : introducedBy(first, findSpans(first, passage));
@@ -56,7 +55,7 @@ export function findCandidates(passage: string, chunks: readonly Chunk[]): Candi
   const said = new Set<string>();
   for (const [chunk, { sentences }] of chunks.entries()) {
     for (const sentence of sentences) {
-      const spans = findSpans(sentence, passage);
+      const spans = withBareNouns(findSpans(sentence, passage), sentence);
       const referents = [...context.aliases].filter(([noun]) => containsWords(sentence.text, noun));
       const named = [
         sentence.text,
@@ -77,7 +76,8 @@ export function findCandidates(passage: string, chunks: readonly Chunk[]): Candi
         const subjects = askedAbout(sentence, span, spans, context, nameTexts, introduced);
         const relations = relationsOf(sentence, span, subjects);
         const random = randomNumbers(deriveSeed(0, 'keywords', span.start, span.text));
-        const keywords = keywordQuestions(sentence, span, spans, subjects, recipe.keywordsPerFact, random);
+        const mentioned = nearbyNames(sentence, span, spans, subjects, earlierNames);
+        const keywords = keywordQuestions(sentence, span, spans, mentioned, recipe.keywordsPerFact, random);
         all.push({ chunk, sentence, span, cloze, derived, relations, keywords, about });
       }
       context = {
@@ -86,6 +86,7 @@ export function findCandidates(passage: string, chunks: readonly Chunk[]): Candi
         aliases: withAliases(context.aliases, sentence, spans),
       };
       previous = sentence;
+      earlierNames = namesOf(spans).map((name) => withFullNames(name, nameTexts));
     }
   }
   const perAnswer = new Map<string, number>();
@@ -122,6 +123,26 @@ function askedAbout(
   return different
     .filter((text) => /\p{Lu}/u.test(text) && text.length <= 60 && !containsWords(text, span.text))
     .slice(0, recipe.subjectsPerFact);
+}
+
+function namesOf(spans: readonly Span[]): string[] {
+  return spans.filter(({ kind }) => kind === 'name' || kind === 'code').map(({ text }) => text);
+}
+
+/** The subjects, and other names of the sentence and of the one before it: people ask about whatever a fact touches. */
+function nearbyNames(
+  { text: sentence }: Stretch,
+  span: Span,
+  spans: readonly Span[],
+  subjects: readonly string[],
+  earlier: readonly string[],
+): string[] {
+  const own = namesOf(spans.filter(({ start }) => start !== span.start));
+  const refersBack = /\b(?:it|he|she|they|its|his|her|their|the)\b/iu.test(sentence);
+  const others = [...own, ...(refersBack ? earlier : [])].filter(
+    (name) => !containsWords(name, span.text) && !subjects.some((subject) => containsWords(subject, name)),
+  );
+  return [...subjects, ...new Set(others)].slice(0, recipe.keywordSubjects);
 }
 
 function byTier(candidates: readonly Candidate[]): Candidate[] {

@@ -3,9 +3,18 @@ import { wordTokens } from './normalise.js';
 
 /**
  * How a question came about: asked for the answer, listed, made by rule, the usual way to ask for such a value, in other words than
- * another, words of the sentence, or the sentence with a gap.
+ * another, words of the sentence, such words that the teacher answered where it answered nothing else, or the sentence with a gap.
  */
-export const formOriginSchema = z.enum(['asked', 'listed', 'derived', 'template', 'rephrased', 'keywords', 'cloze']);
+export const formOriginSchema = z.enum([
+  'asked',
+  'listed',
+  'derived',
+  'template',
+  'rephrased',
+  'keywords',
+  'recognised',
+  'cloze',
+]);
 export type FormOrigin = z.infer<typeof formOriginSchema>;
 
 /** One way of asking for a fact. */
@@ -17,9 +26,14 @@ export const formSchema = z.object({
 });
 export type Form = z.infer<typeof formSchema>;
 
-/** Made of the sentence's own words: right by construction, so that nobody reads them back, and nothing that people would ask, so that they are only trained. */
+/** Made of the sentence's own words, and nothing that people would ask: only trained, never held out. */
 export function isOnlyTrained({ origin }: Form): boolean {
-  return origin === 'cloze' || origin === 'keywords';
+  return origin === 'cloze' || origin === 'keywords' || origin === 'recognised';
+}
+
+/** The teacher answered it as expected, or it is made by rule; a fact without such a form is not taught. */
+export function isTrusted({ origin }: Form): boolean {
+  return origin !== 'cloze' && origin !== 'keywords';
 }
 
 /** One thing that one sentence of the passage says: an answer, and the ways of asking for it. */

@@ -9,7 +9,8 @@ import { findSpans, type Span } from './spans.js';
 
 const passage =
   'The Lume Lamp was designed by Ada Kell in 1994. Queries can be stopped with the command HALT. It holds 1.4 litres and boils a full load in four minutes. ' +
-  'Owners stay with their dogs on the upper deck. The yard is shut because the key was lost.';
+  'Owners stay with their dogs on the upper deck. The yard is shut because the key was lost. ' +
+  'The club has 84 plots, and each plot is 150 square metres large. Writing is 30 percent faster.';
 const sentences = sentencesOf(passage);
 
 function questionsFor(answer: string, seed = 1, count = 12, subjects: readonly string[] = ['the Lume Lamp']): string[] {
@@ -36,9 +37,17 @@ test('a fact is asked for in the words around it, by the question words of its k
   assert.ok(questionsFor('HALT').some((question) => /\bstopped\b/u.test(question)));
 });
 
-test('what stands far from the answer is named less often, other values never', () => {
+test('what a quantity measures decides how it is asked for', () => {
+  const first = (answer: string): Set<string> => openings(questionsFor(answer, 1, 30));
+  assert.ok(first('150 square metres').has('How large') && !first('150 square metres').has('How many'));
+  assert.ok(first('30 percent').has('What share'));
+  assert.ok(first('84 plots').has('How many'));
+});
+
+test('what stands far from the answer is named less often, and values as a whole', () => {
   const about = questionsFor('four minutes', 3, 40);
-  assert.ok(about.every((question) => !question.includes('1.4') && !question.includes('litres')));
+  assert.ok(about.some((question) => question.includes('1.4 litres')));
+  assert.ok(about.every((question) => question.includes('1.4') === question.includes('1.4 litres')));
   const share = (word: string): number => about.filter((question) => question.includes(word)).length;
   assert.ok(share('load') > share('hold'));
 });

@@ -6,8 +6,10 @@
  */
 import { isFunctionWord } from './functionWords.js';
 import { containsWords, normalise } from './normalise.js';
+import { recipe } from './recipe.js';
 import type { Stretch } from './sentences.js';
 import type { Span } from './spans.js';
+import { area, duration, length, mass, percentage } from './units.js';
 import { takeApart } from './verbs.js';
 
 /** Chances that a content word is kept, by how many words it stands away from the answer. */
@@ -16,7 +18,6 @@ const keptChances = [
   { words: 8, chance: 0.45 },
   { words: Infinity, chance: 0.15 },
 ] as const;
-const duration = /\b(?:seconds?|minutes?|hours?|days?|nights?|weeks?|months?|years?|decades?)$/iu;
 
 const wordSegmenter = new Intl.Segmenter('en', { granularity: 'word' });
 
@@ -43,16 +44,19 @@ export function keywordQuestions(
   const own = words.filter(({ start }) => start >= span.start && start < span.end).length;
   const openings = openingsOf(
     words.slice(0, first).map(({ text }) => text),
+    words.slice(first + own).map(({ text }) => text),
     span,
   );
   const values = spans.filter(({ kind, start }) => start !== span.start && kind !== 'phrase');
   const distance = (index: number): number => (index < first ? first - index : index - first - own + 1);
   const choices = words.flatMap((word, index) => {
-    const isOwn = index >= first && index < first + own;
-    const isValue = values.some(({ start, end }) => word.start >= start && word.start < end);
-    if (isOwn || isValue || isFunctionWord(word.text)) return [];
+    const isAnswer = index >= first && index < first + own;
+    if (isAnswer || isFunctionWord(word.text)) return [];
     const chance = keptChances.find(({ words: reach }) => distance(index) <= reach)?.chance ?? 0;
-    return [{ text: index === 0 ? word.text.toLowerCase() : word.text, chance }];
+    const value = values.find(({ start, end }) => word.start >= start && word.start < end);
+    if (value === undefined) return [{ text: index === 0 ? word.text.toLowerCase() : word.text, chance }];
+    // A value is named as a whole, at its first word.
+    return value.start === word.start ? [{ text: value.text, chance: chance * recipe.keywordValueChance }] : [];
   });
   const questions = new Map<string, string>();
   for (let attempt = 0; attempt < 4 * count && questions.size < count; attempt++) {
@@ -73,9 +77,13 @@ function wordsOf(sentence: Stretch): Word[] {
     .map(({ segment, index }) => ({ text: segment, start: sentence.start + index }));
 }
 
-/** Question words for the kind of answer, by what stands before it. */
-function openingsOf(before: readonly string[], { kind, text }: Span): string[] {
-  const [previous = '', earlier = ''] = before.slice(-2).reverse();
+/** Question words for the kind of answer, by the words before it and after it. */
+function openingsOf(before: readonly string[], after: readonly string[], span: Span): string[] {
+  const { kind, text } = span;
+  const [previous = '', earlier = ''] = before
+    .filter((word) => !/^(?:called|named)$/u.test(word))
+    .slice(-2)
+    .reverse();
   const preposition = previous === 'the' || previous === 'a' || previous === 'an' ? earlier : previous;
   switch (kind) {
     case 'date':
@@ -83,18 +91,16 @@ function openingsOf(before: readonly string[], { kind, text }: Span): string[] {
     case 'time':
       return ['When', 'At what time'];
     case 'money':
-      return ['How much', 'What'];
-    case 'quantity': {
-      if (duration.test(text)) return ['How long', 'How many', 'When'];
-      const unit = /(?:^|[ -])(\p{Ll}+s)$/u.exec(text)?.[1];
-      return unit === undefined ? ['How many', 'How much', 'What'] : [`How many ${unit}`, 'How many', 'How much'];
-    }
+      return ['How much', 'What', 'How much money'];
+    case 'quantity':
+      return quantityOpenings([...before.slice(-4), ...after.slice(0, 3)], text.toLowerCase());
     case 'name':
     case 'code':
     case 'quotation': {
       // "the command HALT", "the town of Trondvik".
       const noun = previous === 'of' ? earlier : previous;
-      const named = /^\p{Ll}{3,}$/u.test(noun) && !isFunctionWord(noun) ? [`Which ${noun}`, `What ${noun}`] : [];
+      const isNoun = /^\p{Ll}{3,}$/u.test(noun) && !isFunctionWord(noun);
+      const named = isNoun ? [`Which ${noun}`, `What ${noun}`] : [];
       if (/^(?:in|at|on|near)$/u.test(preposition)) return [...named, 'Where', 'What'];
       if (/^(?:from|to)$/u.test(preposition)) return [...named, 'Where', 'Who'];
       return [...named, ...(kind === 'name' ? ['Who', 'What'] : ['What', 'Which'])];
@@ -104,6 +110,25 @@ function openingsOf(before: readonly string[], { kind, text }: Span): string[] {
       if (/^(?:when|if|after|before|until)$/u.test(previous)) return ['When'];
       return /^(?:in|at|on|near|from|to|under|behind)$/u.test(preposition) ? ['Where', 'What'] : ['What', 'Which'];
   }
+}
+
+/** What a quantity measures, by its unit; without one of these units it counts. */
+const measures: readonly { readonly unit: RegExp; readonly openings: readonly string[] }[] = [
+  { unit: duration, openings: ['How long', 'How many', 'What time'] },
+  { unit: mass, openings: ['How heavy', 'How much', 'What weight'] },
+  { unit: area, openings: ['How large', 'How big', 'What size'] },
+  { unit: length, openings: ['How long', 'How far', 'What'] },
+  { unit: percentage, openings: ['How much', 'What share', 'How many percent'] },
+];
+
+function quantityOpenings(near: readonly string[], text: string): string[] {
+  const adjective = near.find((word) => /^(?:long|tall|high|wide|deep|old|thick|large|big|heavy)$/u.test(word));
+  const said = adjective === undefined ? [] : [`How ${adjective}`, `How ${adjective}`];
+  const measured = measures.find(({ unit }) => unit.test(text));
+  if (measured !== undefined) return [...said, ...measured.openings];
+  const counted = /(?:^|[ -])(\p{Ll}+s)$/u.exec(text)?.[1];
+  if (counted !== undefined) return [...said, `How many ${counted}`, 'How many', 'How much'];
+  return said.length > 0 ? said : ['How many', 'How much', 'What'];
 }
 
 /** People ask with another form of the word: "stopped" or "stop", "queries" or "query". */

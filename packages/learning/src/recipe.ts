@@ -22,12 +22,20 @@ export const recipe = {
   /** Things that one answer is asked about with templates, and wordings of templates kept for it. */
   subjectsPerFact: 3,
   templatesPerFact: 12,
+  /** Wordings of a relation that are read back first; when none of them holds, the others are not read. */
+  templatesTried: 2 as number,
   /** From so many other questions on, a fact needs no rephrasings. */
   enoughForms: 4 as number,
   /** Copies with words missing, of the questions of a fact that has fewer than `enoughForms`. */
   clippedPerFact: 8,
   /** Questions made of the words of the fact's own sentence. */
   keywordsPerFact: 12 as number,
+  /** Names that they are about. */
+  keywordSubjects: 3 as number,
+  /** Of the chance that a word is kept, what a value or a name of the sentence has. */
+  keywordValueChance: 0.5 as number,
+  /** Of a fact that nothing else was confirmed for, so many are read back; one that is answered alike saves the fact. */
+  keywordsReadBack: 2 as number,
   /** Two occurrences of one name are asked about; more would crowd out the other facts. */
   maxFactsPerAnswer: 2,
   maxFacts: 160,
@@ -72,9 +80,9 @@ export const recipe = {
   weightDecay: 0.01,
   betas: [0.9, 0.99] as const,
   clipNorm: 1,
-  /** Pairs and replay rows in a batch: more than a quarter of the rows is replay. */
+  /** Pairs and replay rows in a batch; replay rows are the longer ones. */
   pairsPerBatch: 8,
-  replayPerBatch: 3,
+  replayPerBatch: 2 as number,
   /** One row more than there are earlier passages rehearses them, up to so many. */
   maxRehearsalPerBatch: 6 as number,
   replayWeight: 1,
@@ -84,7 +92,7 @@ export const recipe = {
   /** The longest row that a budget too small for the whole training still replays. */
   shortReplayTokens: 64,
   /** How often a fact is seen, over all its forms, when the budget allows. */
-  exposuresPerFact: 64,
+  exposuresPerFact: 48 as number,
   minExposuresPerFact: 12,
   minSteps: 12,
   maxSteps: 1200,

@@ -1,7 +1,7 @@
 import type { AdapterReference, GenerateRequest, SequenceScore } from '@engraft/engine';
 import { mapConcurrently, type MeteredCalls, type ScoreCall } from './calls.js';
 import type { Chunk } from './chunk.js';
-import { isOnlyTrained, questionKey, type Fact, type Form } from './facts.js';
+import { isOnlyTrained, isTrusted, questionKey, type Fact, type Form } from './facts.js';
 import { agrees, normalise, sameAnswer } from './normalise.js';
 import { fitsQuestionWord } from './questionWord.js';
 import { closedBookPrompt, notStated, readingPrompt } from './prompts.js';
@@ -25,17 +25,45 @@ export async function score(
 ): Promise<ScoredFact[]> {
   const readBack = await readQuestions(calls, chunks, facts);
   const confirmedFacts = facts.map((fact, index) => confirmed(fact, readBack[index] ?? new Map()));
-  const kept = withoutAmbiguity(mergeSame(confirmedFacts)).map(withoutNeedlessRephrasings).map(withClozeAsComplement);
+  const saved = await savedByKeywords(calls, chunks, confirmedFacts);
+  const kept = withoutAmbiguity(mergeSame(saved)).map(withoutNeedlessRephrasings).map(withClozeAsComplement);
   return measureGain(calls, chunks, kept, parent);
 }
 
-/** The teacher's greedy answer to every question, by question; in rounds over the facts, so that money ends evenly. */
+/**
+ * The teacher's answers to all questions but the later wordings of a relation of which it answered none of the first ones as expected:
+ * most relations do not hold, and reading is what scoring spends its time on.
+ */
 async function readQuestions(
   calls: MeteredCalls,
   chunks: readonly Chunk[],
   facts: readonly Fact[],
 ): Promise<Map<string, string>[]> {
-  const questions = facts.map((fact) => fact.forms.filter((form) => !isOnlyTrained(form)));
+  const first = await readForms(calls, chunks, facts, ({ forms }) =>
+    forms.filter((form) => !isOnlyTrained(form) && wordingNumber(forms, form) < recipe.templatesTried),
+  );
+  const rest = await readForms(calls, chunks, facts, ({ forms, answer }, index) => {
+    const isRight = ({ question }: Form): boolean => agrees(first[index]?.get(question) ?? '', answer);
+    const holding = new Set(forms.filter(isRight).map(({ relation }) => relation));
+    return forms.filter((form) => wordingNumber(forms, form) >= recipe.templatesTried && holding.has(form.relation));
+  });
+  return first.map((answers, index) => new Map([...answers, ...(rest[index] ?? [])]));
+}
+
+/** Which wording of its relation a form is, from 0; 0 when it is of none. */
+function wordingNumber(forms: readonly Form[], form: Form): number {
+  if (form.relation === undefined) return 0;
+  return forms.filter(({ relation }) => relation === form.relation).indexOf(form);
+}
+
+/** The teacher's greedy answer to every chosen question, by question; in rounds over the facts, so that money ends evenly. */
+async function readForms(
+  calls: MeteredCalls,
+  chunks: readonly Chunk[],
+  facts: readonly Fact[],
+  choose: (fact: Fact, index: number) => readonly Form[],
+): Promise<Map<string, string>[]> {
+  const questions = facts.map(choose);
   const most = Math.max(0, ...questions.map((forms) => forms.length));
   const asked: { fact: number; question: string }[] = [];
   for (let round = 0; round < most; round++) {
@@ -75,6 +103,27 @@ function confirmed(fact: Fact, readBack: ReadonlyMap<string, string>): Fact {
   });
   const templates = new Set(bestTemplates(fact, forms));
   return { ...fact, forms: forms.filter((form) => form.relation === undefined || templates.has(form)) };
+}
+
+/**
+ * A fact that nobody could ask for, or of which every question was refuted, is still worth teaching when the teacher answers the words of
+ * its own sentence with it.
+ */
+async function savedByKeywords(calls: MeteredCalls, chunks: readonly Chunk[], facts: readonly Fact[]): Promise<Fact[]> {
+  const chosen = new Set(facts.filter(({ forms }) => forms.every(isOnlyTrained)));
+  const lost = [...chosen];
+  const answers = await readForms(calls, chunks, lost, ({ forms }) =>
+    forms.filter(({ origin }) => origin === 'keywords').slice(0, recipe.keywordsReadBack),
+  );
+  return facts.map((fact) => {
+    if (!chosen.has(fact)) return fact;
+    const readBack = answers[lost.indexOf(fact)];
+    const recognised = ({ question }: Form): boolean => agrees(readBack?.get(question) ?? '', fact.answer);
+    return {
+      ...fact,
+      forms: fact.forms.map((form) => (recognised(form) ? { ...form, origin: 'recognised' as const } : form)),
+    };
+  });
 }
 
 /** The wordings of a relation that most of them were confirmed for; of several relations those with the largest share, up to `recipe.templatesPerFact`. */
@@ -128,7 +177,7 @@ function withoutAmbiguity(facts: readonly Fact[]): Fact[] {
   };
   return facts
     .map((fact) => ({ ...fact, forms: fact.forms.filter(isFirstAndOnly) }))
-    .filter((fact) => fact.forms.some((form) => !isOnlyTrained(form)));
+    .filter((fact) => fact.forms.some(isTrusted));
 }
 
 /** A rephrasing by a small teacher is the least of its questions, so it only fills up. */
@@ -154,7 +203,7 @@ async function measureGain(
   parent: AdapterReference | null,
 ): Promise<ScoredFact[]> {
   const requests = await mapConcurrently(facts, async (fact): Promise<ScoreCall[]> => {
-    const question = fact.forms.find((form) => !isOnlyTrained(form))?.question ?? '';
+    const question = fact.forms.find(isTrusted)?.question ?? '';
     const reading = await calls.engine.encode(readingPrompt(windowOfFact(chunks, fact), question), fact.answer);
     const closedBook = await calls.engine.encode(closedBookPrompt(question), fact.answer);
     return [

@@ -54,7 +54,7 @@ const patterns: readonly (readonly [SpanKind, RegExp])[] = [
   [
     'quantity',
     new RegExp(
-      `(?<![\\p{L}\\d])(?:\\d+(?: to |-|–)(?=\\d))?(?:${digits}|${small}(?!\\p{L}))${magnitude}(?:[ -](?:(?:square|cubic|light|metric|nautical|different|new|small|large|big|old|young|full|extra) )?(?:\\p{Ll}|°)[\\p{L}°/²³]*)?`,
+      `(?<![\\p{L}\\d])(?:(?<!from )\\d+(?: to |-|–)(?=\\d))?(?:${digits}|${small}(?!\\p{L}))${magnitude}(?:[ -](?:(?:square|cubic|light|metric|nautical|different|new|small|large|big|old|young|full|extra) )?(?:\\p{Ll}|°)[\\p{L}°/²³]*)?`,
       'giu',
     ),
   ],

@@ -7,6 +7,7 @@ import { colourWords, shadeWords } from './colours.js';
 import { isFunctionWord } from './functionWords.js';
 import type { Stretch } from './sentences.js';
 import type { Span } from './spans.js';
+import { area, duration, length, mass, money, percentage } from './units.js';
 
 /** Questions for one relation; the teacher should answer all of them alike. */
 export interface Relation {
@@ -25,10 +26,6 @@ interface Template {
   readonly wordings: readonly string[];
 }
 
-const mass = /\b(?:kg|kilograms?|kilos?|grams?|g|tonnes?|tons?|t)$/u;
-const length = /\b(?:mm|cm|m|km|millimet\w+|centimet\w+|metres?|meters?|kilomet\w+|miles?|feet|foot|inch\w*|yards?)$/u;
-const duration = /\b(?:seconds?|minutes?|min|hours?|days?|nights?|weeks?|months?|years?|decades?)$/u;
-const money = /^[$€£¥₹]|\b(?:dollars?|euros?|pounds?|cents?|crowns?|francs?|yen|rupees?|pence)$/u;
 const unit = new RegExp([mass, length, duration, money].map(({ source }) => source).join('|'), 'u');
 const colour = new RegExp(`^(?:(?:${shadeWords}|painted) )*(?:${colourWords}|maroon|silver|gold|golden)\\b`, 'u');
 const price: readonly Span['kind'][] = ['money', 'quantity'];
@@ -51,10 +48,10 @@ const templates: readonly Template[] = [
   { name: 'height', kinds: ['quantity'], value: length, cue: /\bhigh\b|\btall\b|height|above/iu, wordings: ['How high is {X}?', 'How tall is {X}?', 'What is the height of {X}?'] },
   { name: 'width', kinds: ['quantity'], value: length, cue: /\bwide\b|width|broad/iu, wordings: ['How wide is {X}?', 'What is the width of {X}?'] },
   { name: 'depth', kinds: ['quantity'], value: length, cue: /\bdeep\b|depth/iu, wordings: ['How deep is {X}?', 'What is the depth of {X}?'] },
-  { name: 'area', kinds: ['quantity'], value: /\bsquare \p{Ll}+$|\bhectares?$|\bacres?$/u, wordings: ['How large is {X}?', 'What is the area of {X}?', 'How big is {X}?', 'What size does {X} have?'] },
+  { name: 'area', kinds: ['quantity'], value: area, wordings: ['How large is {X}?', 'What is the area of {X}?', 'How big is {X}?', 'What size does {X} have?'] },
   { name: 'power', kinds: ['quantity'], value: /\b(?:k?w|watts?|kilowatts?|horsepower|volts?)$/u, wordings: ['How strong is {X}?', 'What is the power of {X}?', 'How much power does {X} have?'] },
   { name: 'speed', kinds: ['quantity'], value: /(?:km\/h|mph|m\/s|an hour|per hour|knots)$/u, wordings: ['How fast is {X}?', 'What is the speed of {X}?', 'What speed does {X} reach?'] },
-  { name: 'share', kinds: ['quantity'], value: /(?:%|percent|per cent)$/u, wordings: ['What share is it for {X}?', 'What percentage does {X} have?', 'How many percent is it for {X}?'] },
+  { name: 'share', kinds: ['quantity'], value: percentage, wordings: ['What share is it for {X}?', 'What percentage does {X} have?', 'How many percent is it for {X}?'] },
   { name: 'warranty', kinds: ['quantity'], value: duration, cue: /warrant|guarant/iu,
     wordings: ['How long is the warranty of {X}?', 'What is the warranty of {X}?', 'For how long is {X} guaranteed?', 'How long does the warranty of {X} last?'] },
   { name: 'battery', kinds: ['quantity'], value: duration, cue: /batter|runs? (?:for|on)/iu,
@@ -122,7 +119,7 @@ function appositionOf(sentence: Stretch, span: Span): string | null {
   if (span.kind !== 'name' && span.kind !== 'quotation') return null;
   const before = sentence.text.slice(0, span.start - sentence.start);
   const noun =
-    /\b(?:[Tt]he|[Aa]n?|[Hh]is|[Hh]er|[Ii]ts|[Tt]heir|[Oo]ur) (?:\p{Ll}+ )?(\p{Ll}+)(?: called| named|,)? [“"]?$/u.exec(
+    /\b(?:[Tt]he|[Aa]n?|[Hh]is|[Hh]er|[Ii]ts|[Tt]heir|[Oo]ur) (?:\p{Ll}+ )?(?!(?:called|named) )(\p{Ll}+)(?: called| named|,)? [“"]?$/u.exec(
       before,
     )?.[1];
   return noun === undefined || isFunctionWord(noun) ? null : noun;

@@ -17,10 +17,34 @@ import type { PassageEntry } from './passageSet.js';
 export const canaryKinds = ['reading', 'small_talk', 'json', 'tools'] as const;
 export type CanaryKind = (typeof canaryKinds)[number];
 
-/** Of what base could do (`held`), how much the adapter cannot (`lost`). */
+/**
+ * Of `asked` canaries, how many base passes (`held`), how many of these the adapter does not (`lost`), and how many it passes that base
+ * does not (`gained`). What stands on the edge falls to either side, so that its points are lost less gained, see `pointsLost`.
+ */
 export interface CanaryLoss {
+  readonly asked: number;
   readonly held: number;
   readonly lost: number;
+  readonly gained: number;
+}
+
+export const noLoss: CanaryLoss = { asked: 0, held: 0, lost: 0, gained: 0 };
+
+export function addLosses(losses: readonly CanaryLoss[]): CanaryLoss {
+  return losses.reduce(
+    (sum, { asked, held, lost, gained }) => ({
+      asked: sum.asked + asked,
+      held: sum.held + held,
+      lost: sum.lost + lost,
+      gained: sum.gained + gained,
+    }),
+    noLoss,
+  );
+}
+
+/** By how much the share of canaries passed fell, in percentage points; `null` of nothing that base could do. */
+export function pointsLost({ asked, held, lost, gained }: CanaryLoss): number | null {
+  return held === 0 ? null : (100 * (lost - gained)) / asked;
 }
 
 export type CanaryReport = Readonly<Record<CanaryKind, CanaryLoss>>;
@@ -34,6 +58,13 @@ interface Canary {
   readonly passes: (reply: GenerateResult, base: GenerateResult) => boolean;
 }
 
+interface AskedCanary {
+  readonly canary: Canary;
+  /** What the model says without an adapter, and whether that is in order. */
+  readonly base: GenerateResult;
+  readonly isHeld: boolean;
+}
+
 /** Each asks about another passage, so that learning one of them leaves the others. */
 const readingCanaries = 16;
 /** Enough for a small JSON object. */
@@ -43,35 +74,40 @@ const maxReplyTokens = 64;
 export class Canaries {
   private constructor(
     private readonly engine: Engine,
-    private readonly canaries: readonly (readonly [Canary, GenerateResult])[],
+    private readonly canaries: readonly AskedCanary[],
   ) {}
 
-  /** Asks base everything once, and keeps what it can do. */
+  /** Asks base everything once. */
   static async open(engine: Engine, passages: readonly PassageEntry[], options: CallOptions): Promise<Canaries> {
     const all = [...readingOf(passages), ...smallTalk, ...json, ...tools];
     const replies = await mapConcurrently(all, (canary) => reply(engine, canary, null, options));
-    const held = all.flatMap((canary, index) => {
+    const asked = all.flatMap((canary, index): AskedCanary[] => {
       const base = replies[index];
-      return base !== undefined && canary.passes(base, base) ? [[canary, base] as const] : [];
+      return base === undefined ? [] : [{ canary, base, isHeld: canary.passes(base, base) }];
     });
-    return new Canaries(engine, held);
+    return new Canaries(engine, asked);
   }
 
   /** Leaves out the passages that the adapter has learned. */
   async check(adapter: AdapterReference, learned: ReadonlySet<string>, options: CallOptions): Promise<CanaryReport> {
-    const chosen = this.canaries.filter(([{ passageId }]) => passageId === null || !learned.has(passageId));
-    const kept = await mapConcurrently(chosen, async ([canary, base]) =>
-      canary.passes(await reply(this.engine, canary, adapter, options), base),
-    );
-    const lossOf = (kind: CanaryKind): CanaryLoss => {
-      const ofKind = chosen.flatMap(([canary], index) => (canary.kind === kind ? [kept[index] === true] : []));
-      return { held: ofKind.length, lost: ofKind.filter((isKept) => !isKept).length };
-    };
+    const chosen = this.canaries.filter(({ canary: { passageId } }) => passageId === null || !learned.has(passageId));
+    const losses = await mapConcurrently(chosen, async ({ canary, base, isHeld }) => {
+      const passes = canary.passes(await reply(this.engine, canary, adapter, options), base);
+      const loss = {
+        asked: 1,
+        held: Number(isHeld),
+        lost: Number(isHeld && !passes),
+        gained: Number(!isHeld && passes),
+      };
+      return { kind: canary.kind, loss };
+    });
+    const ofKind = (wanted: CanaryKind): CanaryLoss =>
+      addLosses(losses.flatMap(({ kind, loss }) => (kind === wanted ? [loss] : [])));
     return {
-      reading: lossOf('reading'),
-      small_talk: lossOf('small_talk'),
-      json: lossOf('json'),
-      tools: lossOf('tools'),
+      reading: ofKind('reading'),
+      small_talk: ofKind('small_talk'),
+      json: ofKind('json'),
+      tools: ofKind('tools'),
     };
   }
 }

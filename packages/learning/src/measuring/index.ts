@@ -1,6 +1,6 @@
 export { shareOf, type Tally } from './asking.js';
 export { barChart, type BarChart, type BarSeries } from './barChart.js';
-export { canaryKinds, type CanaryKind, type CanaryLoss, type CanaryReport } from './canaries.js';
+export { addLosses, canaryKinds, pointsLost, type CanaryKind, type CanaryLoss, type CanaryReport } from './canaries.js';
 export {
   measurePassages,
   type MeasuringOptions,

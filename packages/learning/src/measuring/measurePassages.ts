@@ -160,6 +160,8 @@ class MeasuringRun {
         replay: this.options.replay,
         budget,
         seed: this.options.seed,
+        // As the service does, so that time and cost are those of a job.
+        isolationKey: JSON.stringify(['measuring', entry.id]),
         workFolder,
       },
       { ...this.#call, onProgress: ({ phase, done, total }) => enter(phase, done, total) },

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { pointsLost } from './canaries.js';
 import type { PassageReport } from './measurePassages.js';
 import { isWorthHalf, summarise } from './summary.js';
 
@@ -68,14 +69,16 @@ test('the last passage of each chain tells what is left of the first', () => {
   assert.equal(summarise([reportOf({})]).retained, null);
 });
 
-test('canaries are summed by kind', () => {
+test('canaries are summed by kind, and what is gained makes good what is lost', () => {
   const canaries = {
-    reading: { held: 4, lost: 1 },
-    small_talk: { held: 8, lost: 0 },
-    json: { held: 0, lost: 0 },
-    tools: { held: 2, lost: 2 },
+    reading: { asked: 10, held: 4, lost: 2, gained: 1 },
+    small_talk: { asked: 8, held: 8, lost: 0, gained: 0 },
+    json: { asked: 6, held: 0, lost: 0, gained: 1 },
+    tools: { asked: 4, held: 2, lost: 2, gained: 0 },
   };
   const summary = summarise([reportOf({ canaries }), reportOf({ canaries }), reportOf({})]);
-  assert.deepEqual(summary.canaries.reading, { held: 8, lost: 2 });
-  assert.deepEqual(summary.canaries.tools, { held: 4, lost: 4 });
+  assert.deepEqual(summary.canaries.reading, { asked: 20, held: 8, lost: 4, gained: 2 });
+  assert.equal(pointsLost(summary.canaries.reading), 10);
+  assert.equal(pointsLost(summary.canaries.tools), 50);
+  assert.equal(pointsLost(summary.canaries.json), null, 'base could do nothing that could be lost');
 });

@@ -1,5 +1,5 @@
 import { addTallies, shareOf, type Tally } from './asking.js';
-import type { CanaryLoss, CanaryReport } from './canaries.js';
+import { addLosses, type CanaryLoss, type CanaryReport } from './canaries.js';
 import type { PassageReport } from './measurePassages.js';
 
 /** Shares are of all questions of all passages together, from 0 to 1; `null` where nothing was asked. */
@@ -71,11 +71,7 @@ function retainedShare(reports: readonly PassageReport[]): number | null {
 }
 
 function lossOf(reports: readonly PassageReport[], kind: keyof CanaryReport): CanaryLoss {
-  const losses = reports.flatMap(({ canaries }) => (canaries === null ? [] : [canaries[kind]]));
-  return {
-    held: losses.reduce((sum, { held }) => sum + held, 0),
-    lost: losses.reduce((sum, { lost }) => sum + lost, 0),
-  };
+  return addLosses(reports.flatMap(({ canaries }) => (canaries === null ? [] : [canaries[kind]])));
 }
 
 function mean(values: readonly number[]): number {

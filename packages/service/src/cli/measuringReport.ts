@@ -1,5 +1,7 @@
 import {
+  addLosses,
   barChart,
+  pointsLost,
   shareOf,
   type BarSeries,
   type CanaryLoss,
@@ -62,7 +64,7 @@ function row(report: PassageReport): string[] {
     verdict,
     ...[base, reading, learned, unseen].map(count),
     retention === null ? '' : `${retention.after.right} of ${retention.before.right}`,
-    losses.length === 0 ? '' : loss(sumOf(losses)),
+    losses.length === 0 ? '' : loss(addLosses(losses)),
     seconds.toFixed(1),
     usd(cost_microusd),
   ];
@@ -77,7 +79,7 @@ function totals(summary: MeasuringSummary): string[] {
     '',
     accepted + rejected === 0 ? '' : `${accepted} accepted, ${rejected} rejected${exhausted}`,
     ...[base, reading, learned, unseen, retained].map(percent),
-    loss(sumOf(Object.values(canaries))),
+    loss(addLosses(Object.values(canaries))),
     mean_seconds.toFixed(1),
     usd(Math.round(mean_cost_microusd)),
   ];
@@ -85,14 +87,14 @@ function totals(summary: MeasuringSummary): string[] {
 
 function canaryLine({ canaries }: MeasuringSummary): string {
   const { reading, small_talk, json, tools } = canaries;
-  return `reading ${loss(reading)}, small talk ${loss(small_talk)}, JSON ${loss(json)}, tools ${loss(tools)}`;
+  return `reading ${points(reading)}, small talk ${points(small_talk)}, JSON ${points(json)}, tools ${points(tools)}`;
 }
 
-function sumOf(losses: readonly CanaryLoss[]): CanaryLoss {
-  return losses.reduce((sum, { held, lost }) => ({ held: sum.held + held, lost: sum.lost + lost }), {
-    held: 0,
-    lost: 0,
-  });
+/** "1.9 points (4 of 98 lost, 1 gained)". */
+function points(canary: CanaryLoss): string {
+  const { held, lost, gained } = canary;
+  const fallen = pointsLost(canary);
+  return fallen === null ? 'none held' : `${fallen.toFixed(1)} points (${lost} of ${held} lost, ${gained} gained)`;
 }
 
 function loss({ held, lost }: CanaryLoss): string {
