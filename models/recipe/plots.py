@@ -2,6 +2,9 @@
 
     python -m models.recipe.plots --name base --output models/recipe/curves.png
     python -m models.recipe.plots --compare narrow=4.3M wide=6.3M --output models/recipe/curves-sizes.png
+    python -m models.recipe.plots --scores --output models/recipe/curves-tokens.png
+
+`--scores` draws what the ends of runs were measured at (`scores.jsonl`, the model card's figures) against all tokens so far, by size.
 """
 
 from __future__ import annotations
@@ -53,14 +56,38 @@ def compare(runs: list[str], output: Path) -> None:
     figure.savefig(output, dpi=80)
 
 
+def scores_by_size(output: Path) -> None:
+    """Percent on held-out material against millions of tokens; a line a size, continued from the smaller one's last point."""
+    rows = [json.loads(line) for line in (Path(__file__).parent / "scores.jsonl").read_text().splitlines()]
+    measures = list(dict.fromkeys(key for row in rows for key in row if key not in ("tokens", "parameters")))
+    figure, axes = plt.subplots(2, 4, figsize=(14, 6))
+    for axis, measure in zip(axes.flat, measures):
+        for size in sorted({row["parameters"] for row in rows}):
+            points = [(row["tokens"] / 1e6, row[measure]) for row in rows if row["parameters"] == size and measure in row]
+            axis.plot([x for x, _ in points], [y for _, y in points], "o-", label=f"{size / 1e6:.1f} million parameters")
+        axis.set(xlabel="million tokens", xscale="log", title=f"{measure} (%)", ylim=(0, None))
+        ticks = sorted({round(row["tokens"] / 1e6) for row in rows})
+        axis.set_xticks(ticks, labels=[str(tick) for tick in ticks], fontsize=7)
+        axis.minorticks_off()
+    for axis in axes.flat[len(measures):]:
+        axis.set_axis_off()
+    axes.flat[0].legend(fontsize=7)
+    figure.tight_layout()
+    figure.savefig(output, dpi=80)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--name", default="base")
     parser.add_argument("--compare", nargs="+", metavar="NAME=LABEL", help="runs of several sizes on the same data")
+    parser.add_argument("--scores", action="store_true", help="held-out scores at the ends of runs, by size")
     parser.add_argument("--output", type=Path, default=Path(__file__).parent / "curves.png")
     options = parser.parse_args()
     if options.compare:
         compare(options.compare, options.output)
+        return
+    if options.scores:
+        scores_by_size(options.output)
         return
     lines = log_of(options.name)
     figure, (scores, losses) = plt.subplots(1, 2, figsize=(10, 3.6))
