@@ -50,6 +50,7 @@ export default async function bench(args) {
         gold: false,
         chainLength: 1,
         askBase: false,
+        canaryPassages: all,
         onReport: (report) => clock.tick(`${name}, seed ${seed}: ${describe(report)}`),
         ...options,
       });

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Chunk } from './chunk.js';
 import { clozeQuestions, isNaming } from './cloze.js';
 import { contradictedValues, withoutContradictions } from './contradictions.js';
@@ -10,6 +11,7 @@ import { recipe } from './recipe.js';
 import type { Stretch } from './sentences.js';
 import { findSpans, type Span } from './spans.js';
 import {
+  fullNamesOf,
   introducedBy,
   protagonistOf,
   qualified,
@@ -18,6 +20,7 @@ import {
   withAliases,
   withFullNames,
   withoutAliases,
+  type FullNames,
 } from './statement.js';
 import { relationsOf, type Relation } from './templates.js';
 
@@ -41,13 +44,15 @@ export interface Candidates {
   readonly contradicted: readonly string[];
 }
 
-export function findCandidates(passage: string, chunks: readonly Chunk[]): Candidates {
+/** Gives way to other work after every span, since a long passage takes seconds. */
+export async function findCandidates(passage: string, chunks: readonly Chunk[]): Promise<Candidates> {
   const all: Candidate[] = [];
   let previous: Stretch | null = null;
   let earlierNames: readonly string[] = [];
   const nameTexts = chunks.flatMap(({ sentences }) =>
     sentences.flatMap((sentence) => namesOf(findSpans(sentence, passage))),
   );
+  const fullNames = fullNamesOf(nameTexts);
   const protagonist = protagonistOf(passage, nameTexts);
   const first = chunks[0]?.sentences[0];
   const introduced = first === undefined ? [] : introducedBy(first, findSpans(first, passage));
@@ -56,6 +61,7 @@ export function findCandidates(passage: string, chunks: readonly Chunk[]): Candi
   for (const [chunk, { sentences }] of chunks.entries()) {
     for (const sentence of sentences) {
       const spans = withBareNouns(findSpans(sentence, passage), sentence);
+      const ownNames = [...new Set(namesOf(spans).map((name) => withFullNames(name, fullNames)))];
       const referents = [...context.aliases].filter(([noun]) => containsWords(sentence.text, noun));
       const named = [
         sentence.text,
@@ -63,7 +69,7 @@ export function findCandidates(passage: string, chunks: readonly Chunk[]): Candi
         protagonist ?? '',
         ...referents.map(([, name]) => name),
       ].join(' ');
-      const about = `${named} ${withFullNames(named, nameTexts)}`;
+      const about = `${named} ${withFullNames(named, fullNames)}`;
       // A sentence that says the same of the same thing once more brings nothing new to ask for.
       const saying = normalise(spans.some(isNaming) ? sentence.text : `${sentence.text} ${context.antecedent ?? ''}`);
       const repeated = said.has(saying);
@@ -71,14 +77,15 @@ export function findCandidates(passage: string, chunks: readonly Chunk[]): Candi
       for (const span of repeated ? [] : spans) {
         const cloze = clozeQuestions(sentence, previous, span, spans);
         const derived = deriveQuestions(sentence, span, spans, context).map((question) =>
-          withFullNames(question, nameTexts),
+          withFullNames(question, fullNames),
         );
-        const subjects = askedAbout(sentence, span, spans, context, nameTexts, introduced);
+        const subjects = askedAbout(sentence, span, spans, context, fullNames, introduced);
         const relations = relationsOf(sentence, span, subjects);
         const random = randomNumbers(deriveSeed(0, 'keywords', span.start, span.text));
-        const mentioned = nearbyNames(sentence, span, spans, subjects, earlierNames);
+        const mentioned = nearbyNames(sentence, ownNames, span.text, subjects, earlierNames);
         const keywords = keywordQuestions(sentence, span, spans, mentioned, recipe.keywordsPerFact, random);
         all.push({ chunk, sentence, span, cloze, derived, relations, keywords, about });
+        await setImmediate();
       }
       context = {
         protagonist,
@@ -86,7 +93,7 @@ export function findCandidates(passage: string, chunks: readonly Chunk[]): Candi
         aliases: withAliases(context.aliases, sentence, spans),
       };
       previous = sentence;
-      earlierNames = namesOf(spans).map((name) => withFullNames(name, nameTexts));
+      earlierNames = ownNames;
     }
   }
   const perAnswer = new Map<string, number>();
@@ -106,7 +113,7 @@ function askedAbout(
   span: Span,
   spans: readonly Span[],
   context: Context,
-  names: readonly string[],
+  fullNames: FullNames,
   introduced: readonly string[],
 ): string[] {
   const { antecedent, aliases, protagonist } = context;
@@ -116,7 +123,7 @@ function askedAbout(
   const name = spans.find((other) => other.kind === 'name' && other.start !== span.start && other.end <= span.start);
   const subjects = [subject, protagonist, name?.text ?? null, ...introduced]
     .filter((text) => text !== null)
-    .map((text) => withFullNames(text, names));
+    .map((text) => withFullNames(text, fullNames));
   const different = subjects.filter(
     (text, index) => !subjects.slice(0, index).some((other) => sameAnswer(other, text)),
   );
@@ -129,20 +136,24 @@ function namesOf(spans: readonly Span[]): string[] {
   return spans.filter(({ kind }) => kind === 'name' || kind === 'code').map(({ text }) => text);
 }
 
-/** The subjects, and other names of the sentence and of the one before it: people ask about whatever a fact touches. */
+/**
+ * The subjects, and other names of the sentence, and of the one before it where the sentence goes on about what was named there: people ask
+ * about whatever a fact touches.
+ */
 function nearbyNames(
   { text: sentence }: Stretch,
-  span: Span,
-  spans: readonly Span[],
+  own: readonly string[],
+  answer: string,
   subjects: readonly string[],
   earlier: readonly string[],
 ): string[] {
-  const own = namesOf(spans.filter(({ start }) => start !== span.start));
-  const refersBack = /\b(?:it|he|she|they|its|his|her|their|the)\b/iu.test(sentence);
-  const others = [...own, ...(refersBack ? earlier : [])].filter(
-    (name) => !containsWords(name, span.text) && !subjects.some((subject) => containsWords(subject, name)),
-  );
-  return [...subjects, ...new Set(others)].slice(0, recipe.keywordSubjects);
+  const goesOn = /^\s*(?:It|He|She|They|Its|His|Her|Their|This|There|The \p{Ll})/u.test(sentence);
+  const names = [...subjects];
+  for (const name of [...own, ...(goesOn ? earlier : [])]) {
+    if (names.length >= recipe.keywordSubjects) break;
+    if (!containsWords(name, answer) && !names.some((subject) => containsWords(subject, name))) names.push(name);
+  }
+  return names;
 }
 
 function byTier(candidates: readonly Candidate[]): Candidate[] {

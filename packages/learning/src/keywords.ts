@@ -9,8 +9,8 @@ import { containsWords, normalise } from './normalise.js';
 import { recipe } from './recipe.js';
 import type { Stretch } from './sentences.js';
 import type { Span } from './spans.js';
-import { area, duration, length, mass, percentage } from './units.js';
-import { takeApart } from './verbs.js';
+import { areaUnit, durationUnit, lengthUnit, massUnit, moneyUnit, percentUnit } from './units.js';
+import { baseFormOf } from './verbs.js';
 
 /** Chances that a content word is kept, by how many words it stands away from the answer. */
 const keptChances = [
@@ -27,7 +27,7 @@ interface Word {
 }
 
 /**
- * Up to `count` different questions for the span. `subjects` are what the sentence is about; each question names one of
+ * Up to `count` different questions for the span. `subjects` are names that the fact is about or touches; each question names one of
  * them. None where there is no subject, since words alone could be about anything.
  */
 export function keywordQuestions(
@@ -44,25 +44,35 @@ export function keywordQuestions(
   const own = words.filter(({ start }) => start >= span.start && start < span.end).length;
   const openings = openingsOf(
     words.slice(0, first).map(({ text }) => text),
-    words.slice(first + own).map(({ text }) => text),
+    words[first + own]?.text ?? '',
     span,
   );
   const values = spans.filter(({ kind, start }) => start !== span.start && kind !== 'phrase');
   const distance = (index: number): number => (index < first ? first - index : index - first - own + 1);
-  const choices = words.flatMap((word, index) => {
-    const isAnswer = index >= first && index < first + own;
-    if (isAnswer || isFunctionWord(word.text)) return [];
-    const chance = keptChances.find(({ words: reach }) => distance(index) <= reach)?.chance ?? 0;
-    const value = values.find(({ start, end }) => word.start >= start && word.start < end);
-    if (value === undefined) return [{ text: index === 0 ? word.text.toLowerCase() : word.text, chance }];
-    // A value is named as a whole, at its first word.
-    return value.start === word.start ? [{ text: value.text, chance: chance * recipe.keywordValueChance }] : [];
+  const chanceAt = (index: number): number =>
+    keptChances.find(({ words: reach }) => distance(index) <= reach)?.chance ?? 0;
+  const plain = words.flatMap((word, index) => {
+    const isTaken = [span, ...values].some(({ start, end }) => word.start >= start && word.start < end);
+    if (isTaken || isFunctionWord(word.text)) return [];
+    return [{ at: word.start, text: index === 0 ? word.text.toLowerCase() : word.text, chance: chanceAt(index) }];
+  });
+  // A value is named as a whole.
+  const whole = values.map(({ start, text }) => {
+    const index = words.findIndex((word) => word.start >= start);
+    return { at: start, text, chance: chanceAt(index) * recipe.keywordValueChance };
+  });
+  const choices = [...plain, ...whole].sort((a, b) => a.at - b.at);
+  // What names the subject already is not said twice.
+  const named = subjects.map((subject) => {
+    return {
+      subject,
+      words: choices.filter(({ text }) => !containsWords(subject, text) && !containsWords(text, subject)),
+    };
   });
   const questions = new Map<string, string>();
   for (let attempt = 0; attempt < 4 * count && questions.size < count; attempt++) {
-    const subject = pick(subjects, random);
-    const kept = choices.filter(({ chance }) => random() < chance).map(({ text }) => inflected(text, random));
-    const fresh = kept.filter((word) => !normalise(subject).split(' ').includes(normalise(word)));
+    const { subject, words: others } = pick(named, random);
+    const fresh = others.filter(({ chance }) => random() < chance).map(({ text }) => inflected(text, random));
     if (fresh.length === 0) continue;
     const parts = random() < 0.5 ? [subject, ...fresh] : [...fresh, subject];
     const question = `${pick(openings, random)} ${parts.join(' ')}?`;
@@ -77,8 +87,8 @@ function wordsOf(sentence: Stretch): Word[] {
     .map(({ segment, index }) => ({ text: segment, start: sentence.start + index }));
 }
 
-/** Question words for the kind of answer, by the words before it and after it. */
-function openingsOf(before: readonly string[], after: readonly string[], span: Span): string[] {
+/** Question words for the kind of answer, by the words before it and the one after it. */
+function openingsOf(before: readonly string[], next: string, span: Span): string[] {
   const { kind, text } = span;
   const [previous = '', earlier = ''] = before
     .filter((word) => !/^(?:called|named)$/u.test(word))
@@ -93,7 +103,7 @@ function openingsOf(before: readonly string[], after: readonly string[], span: S
     case 'money':
       return ['How much', 'What', 'How much money'];
     case 'quantity':
-      return quantityOpenings([...before.slice(-4), ...after.slice(0, 3)], text.toLowerCase());
+      return quantityOpenings(text.toLowerCase(), next);
     case 'name':
     case 'code':
     case 'quotation': {
@@ -114,28 +124,29 @@ function openingsOf(before: readonly string[], after: readonly string[], span: S
 
 /** What a quantity measures, by its unit; without one of these units it counts. */
 const measures: readonly { readonly unit: RegExp; readonly openings: readonly string[] }[] = [
-  { unit: duration, openings: ['How long', 'How many', 'What time'] },
-  { unit: mass, openings: ['How heavy', 'How much', 'What weight'] },
-  { unit: area, openings: ['How large', 'How big', 'What size'] },
-  { unit: length, openings: ['How long', 'How far', 'What'] },
-  { unit: percentage, openings: ['How much', 'What share', 'How many percent'] },
+  { unit: moneyUnit, openings: ['How much', 'What', 'How much money'] },
+  { unit: durationUnit, openings: ['How long', 'How many', 'What time'] },
+  { unit: massUnit, openings: ['How heavy', 'How much', 'What weight'] },
+  { unit: areaUnit, openings: ['How large', 'How big', 'What size'] },
+  { unit: lengthUnit, openings: ['How long', 'How far', 'What'] },
+  { unit: percentUnit, openings: ['How much', 'What share', 'How many percent'] },
 ];
 
-function quantityOpenings(near: readonly string[], text: string): string[] {
-  const adjective = near.find((word) => /^(?:long|tall|high|wide|deep|old|thick|large|big|heavy)$/u.test(word));
-  const said = adjective === undefined ? [] : [`How ${adjective}`, `How ${adjective}`];
+/** `next` is the word behind the quantity: "150 square metres large". */
+function quantityOpenings(text: string, next: string): string[] {
   const measured = measures.find(({ unit }) => unit.test(text));
-  if (measured !== undefined) return [...said, ...measured.openings];
+  if (measured !== undefined) {
+    const isSaid = /^(?:long|tall|high|wide|deep|old|thick|large|big|heavy)$/u.test(next);
+    return isSaid ? [`How ${next}`] : [...measured.openings];
+  }
   const counted = /(?:^|[ -])(\p{Ll}+s)$/u.exec(text)?.[1];
-  if (counted !== undefined) return [...said, `How many ${counted}`, 'How many', 'How much'];
-  return said.length > 0 ? said : ['How many', 'How much', 'What'];
+  if (counted !== undefined) return [`How many ${counted}`, 'How many', 'How much'];
+  return ['How many', 'How much', 'What'];
 }
 
 /** People ask with another form of the word: "stopped" or "stop", "queries" or "query". */
 function inflected(word: string, random: () => number): string {
-  if (!/^\p{Ll}{4,}$/u.test(word) || random() < 0.5) return word;
-  const infinitive = takeApart(word)?.infinitive ?? '';
-  return infinitive.length < 3 ? word : infinitive;
+  return !/^\p{Ll}{4,}$/u.test(word) || random() < 0.5 ? word : baseFormOf(word);
 }
 
 function pick<Item>(items: readonly Item[], random: () => number): Item {

@@ -4,7 +4,7 @@ import { planTeaching, type PassageSize } from './budget.js';
 import { forManyListeners, mapConcurrently, MeteredCalls, throwIfCancelled } from './calls.js';
 import type { Chunk } from './chunk.js';
 import { evaluate, validationPairs } from './evaluate.js';
-import { isOnlyTrained } from './facts.js';
+import { isTrusted } from './facts.js';
 import { gateReasons, validationReport } from './gate.js';
 import { encodeMaterial } from './material.js';
 import { addUsage, Meter, noUsage, subtractUsage } from './meter.js';
@@ -22,7 +22,7 @@ import {
 import { readingPrompt } from './prompts.js';
 import { recipe } from './recipe.js';
 import { drawReplay } from './replay.js';
-import { score, type ScoredFact } from './score.js';
+import { readFirst, score, type ScoredFact } from './score.js';
 import { splitFacts } from './split.js';
 import { chooseCandidates, findCandidates } from './candidates.js';
 import { teach } from './teach.js';
@@ -84,7 +84,9 @@ class LearningRun {
     if (teaching === null) return { kind: 'budget_exhausted', usage: this.#usage };
     const scoring = await this.#phase('scoring', scoringSchema, (meter) => this.#score(meter, teaching));
     if (scoring === null) return { kind: 'budget_exhausted', usage: this.#usage };
-    if (scoring.facts.length === 0) return { kind: 'rejected', ...nothingLearned, usage: this.#usage };
+    // Without enough held-out questions no candidate could pass, so that none is trained.
+    if (validationPairs(scoring).length < recipe.minValidationPairs)
+      return { kind: 'rejected', ...nothingLearned, usage: this.#usage };
     const training = await this.#phase('training', trainingSchema, (meter) => this.#train(meter, scoring));
     if (training === null) return { kind: 'budget_exhausted', usage: this.#usage };
     const evaluating = await this.#phase('evaluating', evaluatingSchema, (meter) =>
@@ -119,7 +121,7 @@ class LearningRun {
 
   async #teach(meter: Meter): Promise<TeachingOutcome | null> {
     const chunks = await this.#chunks();
-    const { candidates, contradicted } = findCandidates(this.input.content, chunks);
+    const { candidates, contradicted } = await findCandidates(this.input.content, chunks);
     const plan = planTeaching(
       this.input.budget,
       await this.#measure(chunks, candidates.length + recipe.listedFactsPerChunk * chunks.length),
@@ -132,8 +134,7 @@ class LearningRun {
   }
 
   async #score(meter: Meter, { facts }: TeachingOutcome): Promise<ScoringOutcome | null> {
-    const formCount = facts.flatMap(({ forms }) => forms.filter((form) => !isOnlyTrained(form))).length;
-    const calls = this.#calls(meter, 'scoring', formCount + 2 * facts.length);
+    const calls = this.#calls(meter, 'scoring', facts.flatMap(readFirst).length + 2 * facts.length);
     const scored = await score(calls, await this.#chunks(), facts, this.input.parent);
     const isKnown = ({ gainNats }: ScoredFact): boolean => gainNats !== null && gainNats < recipe.minGainNats;
     const known = scored.filter(isKnown);
@@ -209,7 +210,7 @@ const nothingLearned: { validation: ValidationReport; training: TrainingOutcome[
   training: { steps: 0, tokens: 0, final_loss: 0 },
 };
 
-/** Cloze forms are sentences of the passage, and the passage is not kept. */
+/** Cloze forms are sentences of the passage, and the passage is not kept; words of its sentences are kept only where nothing else asks for the fact. */
 function rehearsalOf({ facts }: ScoringOutcome): Rehearsal {
   const pairs = (use: 'training' | 'validation'): QuestionAnswer[] =>
     facts.flatMap((fact) => questionsOf({ answer: fact.answer, forms: fact[use] }));
@@ -217,5 +218,5 @@ function rehearsalOf({ facts }: ScoringOutcome): Rehearsal {
 }
 
 function questionsOf({ answer, forms }: Pick<ScoredFact, 'answer' | 'forms'>): QuestionAnswer[] {
-  return forms.filter((form) => !isOnlyTrained(form)).map(({ question }) => ({ question, answer }));
+  return forms.filter(isTrusted).map(({ question }) => ({ question, answer }));
 }

@@ -1,6 +1,6 @@
 /**
- * Bare nouns that the patterns of `spans.ts` do not reach, found by the language library compromise: the objects of verbs ("keeps selling
- * [sausages] at home games") and what opens a clause without an article ("[bees] live on the roof").
+ * Bare nouns that the patterns of `spans.ts` do not reach, found by the language library compromise: mostly the objects of verbs ("keeps selling
+ * [sausages] at home games").
  */
 import nlp from 'compromise';
 import { z } from 'zod';
@@ -8,11 +8,17 @@ import { isFunctionWord } from './functionWords.js';
 import type { Stretch } from './sentences.js';
 import type { Span } from './spans.js';
 
-/** Of `nouns().json({ offset: true })`: a noun phrase, its place in UTF-16 units. */
-const nounPhrases = z.array(z.object({ offset: z.object({ start: z.number().int(), length: z.number().int() }) }));
+/** Of `json({ offset: true })`: noun phrases by their words, each with its place in UTF-16 units. */
+const nounPhrases = z.array(
+  z.object({
+    terms: z.array(z.object({ offset: z.object({ start: z.number().int(), length: z.number().int() }) })),
+  }),
+);
 
+const isPlainWord = /^\p{Ll}[\p{Ll}\p{M}-]+$/u;
 /** "twice a year": no answer by itself. */
-const isTime = /^(?:time|hour|day|night|week|month|year|today|tomorrow)s?$/u;
+const isTime =
+  /^(?:time|second|minute|hour|day|morning|evening|night|week|month|season|year|decade|today|tomorrow)s?$/u;
 const maxWords = 3;
 
 /** The spans with the bare nouns that none of them covers, in the order of the text. */
@@ -25,24 +31,29 @@ export function withBareNouns(spans: readonly Span[], sentence: Stretch): Span[]
   return [...spans, ...fresh].sort((a, b) => a.start - b.start);
 }
 
+interface Word {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
 /** In lower case, of at most three words, without a definite article or a possessive: those speak of what is known already. */
 function bareNouns(text: string): { readonly at: number; readonly text: string }[] {
-  return nounPhrases.parse(nlp(text).nouns().json({ offset: true })).flatMap(({ offset }) => {
-    const phrase = text.slice(offset.start, offset.start + offset.length);
-    const words = [...phrase.matchAll(/[\p{L}-]+/gu)].map(({ 0: word, index }) => ({ word, index }));
-    const first = words.findIndex(({ word }) => !isFunctionWord(word));
-    const head = words[first];
-    if (head === undefined || /\p{N}/u.test(phrase)) return [];
-    const introduction = phrase.slice(0, head.index).trim().toLowerCase();
-    if (/\b(?:the|its|his|her|their|our|my)$/u.test(introduction)) return [];
-    // "A robot …" is what the sentence is about; "Bees …" may be asked for.
-    if (introduction !== '' && text.slice(0, offset.start).trim() === '') return [];
-    const end = words.findIndex(({ word }, index) => index > first && isFunctionWord(word));
+  // A plain view, since the one of nouns would parse each of them anew.
+  const phrases = nounPhrases.parse(nlp(text).nouns().toView(null).json({ offset: true }));
+  return phrases.flatMap(({ terms }) => {
+    const words = terms.map(({ offset: { start, length } }): Word => {
+      return { start, end: start + length, text: text.slice(start, start + length) };
+    });
+    const first = words.findIndex((word) => !isFunctionWord(word.text));
+    const [before, head] = [words[first - 1], words[first]];
+    if (head === undefined || /^(?:the|its|his|her|their|our|my)$/iu.test(before?.text ?? '')) return [];
+    // "A robot …" is what the sentence is about.
+    if (before !== undefined && !/[\p{L}\p{N}]/u.test(text.slice(0, words[0]?.start))) return [];
+    const end = words.findIndex((word, index) => index > first && isFunctionWord(word.text));
     const kept = words.slice(first, end < 0 ? undefined : end);
-    const last = kept.at(-1);
-    if (last === undefined || kept.length > maxWords) return [];
-    const found = phrase.slice(head.index, last.index + last.word.length);
-    const isPlain = /^[\p{Ll}\s-]+$/u.test(found) && !isTime.test(found);
-    return isPlain ? [{ at: offset.start + head.index, text: found }] : [];
+    const found = text.slice(head.start, kept.at(-1)?.end);
+    const isPlain = kept.length <= maxWords && kept.every((word) => isPlainWord.test(word.text)) && !isTime.test(found);
+    return isPlain ? [{ at: head.start, text: found }] : [];
   });
 }

@@ -82,7 +82,7 @@ export const recipe = {
   clipNorm: 1,
   /** Pairs and replay rows in a batch; replay rows are the longer ones. */
   pairsPerBatch: 8,
-  replayPerBatch: 2 as number,
+  replayPerBatch: 3 as number,
   /** One row more than there are earlier passages rehearses them, up to so many. */
   maxRehearsalPerBatch: 6 as number,
   replayWeight: 1,
@@ -92,7 +92,7 @@ export const recipe = {
   /** The longest row that a budget too small for the whole training still replays. */
   shortReplayTokens: 64,
   /** How often a fact is seen, over all its forms, when the budget allows. */
-  exposuresPerFact: 48 as number,
+  exposuresPerFact: 44 as number,
   minExposuresPerFact: 12,
   minSteps: 12,
   maxSteps: 1200,

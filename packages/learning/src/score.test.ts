@@ -23,14 +23,14 @@ function factOf(answer: string, ...forms: readonly (readonly [FormOrigin, string
   return { chunk: 0, sentenceStart, answer, forms: forms.map(([origin, question]): Form => ({ origin, question })) };
 }
 
-async function scored(facts: readonly Fact[]): Promise<ScoredFact[]> {
+async function scored(facts: readonly Fact[], on = engine): Promise<ScoredFact[]> {
   const price = {
     input_nanousd_per_token: 1,
     output_nanousd_per_token: 1,
     cached_input_nanousd_per_token: 1,
     training_nanousd_per_token: 1,
   };
-  const calls = new MeteredCalls(engine, new Meter({ max_compute_microusd: 1e6, ...price }));
+  const calls = new MeteredCalls(on, new Meter({ max_compute_microusd: 1e6, ...price }));
   return score(calls, chunkPassage(passage, 1500), facts, null);
 }
 
@@ -47,17 +47,56 @@ test('a question that the teacher answers otherwise is dropped', async () => {
 test('a fact without a question that holds is saved by words of its sentence that the teacher answers with it', async () => {
   const refuted = ['asked', 'How much does the Lume Lamp cost?'] as const;
   const [fact] = await scored([
-    factOf('2 kg', refuted, ['keywords', 'How heavy Lume Lamp weighs?'], ['keywords', 'How much Lume Lamp costs?']),
+    factOf(
+      '2 kg',
+      refuted,
+      ['keywords', 'How heavy Lume Lamp weighs?'],
+      ['keywords', 'How much Lume Lamp costs?'],
+      ['keywords', 'What weight Lume Lamp?'],
+    ),
   ]);
   assert.deepEqual(
     fact?.forms.map(({ question, origin }) => [origin, question]),
     [
       ['recognised', 'How heavy Lume Lamp weighs?'],
-      ['keywords', 'How much Lume Lamp costs?'],
+      ['keywords', 'What weight Lume Lamp?'],
     ],
+    'the second one was read, too, and asks for something else; the third one was not',
   );
 });
 
 test('where the teacher answers none of these words with it, the fact is not taught', async () => {
   assert.deepEqual(await scored([factOf('2 kg', ['keywords', 'Who designed Lume Lamp?'])]), []);
+});
+
+test('later wordings of a relation are read only when one of the first ones holds', async () => {
+  const asked: string[] = [];
+  const watched: Engine = {
+    describe: () => engine.describe(),
+    countTokens: (prompt) => engine.countTokens(prompt),
+    encode: (prompt, completion) => engine.encode(prompt, completion),
+    generate: (request, options) => {
+      asked.push(request.prompt.messages.at(-1)?.content ?? '');
+      return engine.generate(request, options);
+    },
+    score: (request, options) => engine.score(request, options),
+    openTraining: (options) => engine.openTraining(options),
+    close: () => engine.close(),
+  };
+  const wordings = (relation: string, questions: readonly string[]): Form[] =>
+    questions.map((question) => ({ question, origin: 'template', relation }));
+  const designer = [
+    'Who designed the Lume Lamp?',
+    'By whom was the Lume Lamp designed?',
+    'Who is the designer of the Lume Lamp?',
+  ];
+  const price = [
+    'How much does the Lume Lamp cost?',
+    'What is the price of the Lume Lamp?',
+    'What does the Lume Lamp cost?',
+  ];
+  const fact = factOf('Maria Ochoa');
+  await scored([{ ...fact, forms: [...wordings('designer', designer), ...wordings('price', price)] }], watched);
+  const read = [...designer, ...price].filter((question) => asked.includes(question));
+  assert.deepEqual(read, [...designer, ...price.slice(0, 2)]);
 });

@@ -39,15 +39,18 @@ async function readQuestions(
   chunks: readonly Chunk[],
   facts: readonly Fact[],
 ): Promise<Map<string, string>[]> {
-  const first = await readForms(calls, chunks, facts, ({ forms }) =>
-    forms.filter((form) => !isOnlyTrained(form) && wordingNumber(forms, form) < recipe.templatesTried),
-  );
+  const first = await readForms(calls, chunks, facts, readFirst);
   const rest = await readForms(calls, chunks, facts, ({ forms, answer }, index) => {
     const isRight = ({ question }: Form): boolean => agrees(first[index]?.get(question) ?? '', answer);
     const holding = new Set(forms.filter(isRight).map(({ relation }) => relation));
     return forms.filter((form) => wordingNumber(forms, form) >= recipe.templatesTried && holding.has(form.relation));
   });
   return first.map((answers, index) => new Map([...answers, ...(rest[index] ?? [])]));
+}
+
+/** The questions of a fact that are read back in any case. */
+export function readFirst({ forms }: Fact): Form[] {
+  return forms.filter((form) => !isOnlyTrained(form) && wordingNumber(forms, form) < recipe.templatesTried);
 }
 
 /** Which wording of its relation a form is, from 0; 0 when it is of none. */
@@ -107,22 +110,21 @@ function confirmed(fact: Fact, readBack: ReadonlyMap<string, string>): Fact {
 
 /**
  * A fact that nobody could ask for, or of which every question was refuted, is still worth teaching when the teacher answers the words of
- * its own sentence with it.
+ * its own sentence with it. Words that it answers with something else ask for that.
  */
 async function savedByKeywords(calls: MeteredCalls, chunks: readonly Chunk[], facts: readonly Fact[]): Promise<Fact[]> {
-  const chosen = new Set(facts.filter(({ forms }) => forms.every(isOnlyTrained)));
-  const lost = [...chosen];
-  const answers = await readForms(calls, chunks, lost, ({ forms }) =>
-    forms.filter(({ origin }) => origin === 'keywords').slice(0, recipe.keywordsReadBack),
+  const isLost = ({ forms }: Fact): boolean => forms.every(isOnlyTrained);
+  const answers = await readForms(calls, chunks, facts, (fact) =>
+    isLost(fact) ? fact.forms.filter(({ origin }) => origin === 'keywords').slice(0, recipe.keywordsReadBack) : [],
   );
-  return facts.map((fact) => {
-    if (!chosen.has(fact)) return fact;
-    const readBack = answers[lost.indexOf(fact)];
-    const recognised = ({ question }: Form): boolean => agrees(readBack?.get(question) ?? '', fact.answer);
-    return {
-      ...fact,
-      forms: fact.forms.map((form) => (recognised(form) ? { ...form, origin: 'recognised' as const } : form)),
-    };
+  return facts.map((fact, index) => {
+    const readBack = answers[index];
+    const forms = fact.forms.flatMap((form): Form[] => {
+      const answer = readBack?.get(form.question);
+      if (answer === undefined || sameAnswer(answer, notStated)) return [form];
+      return agrees(answer, fact.answer) ? [{ ...form, origin: 'recognised' }] : [];
+    });
+    return { ...fact, forms };
   });
 }
 
@@ -182,9 +184,7 @@ function withoutAmbiguity(facts: readonly Fact[]): Fact[] {
 
 /** A rephrasing by a small teacher is the least of its questions, so it only fills up. */
 function withoutNeedlessRephrasings(fact: Fact): Fact {
-  const others = fact.forms.filter(
-    ({ origin }) => origin !== 'rephrased' && origin !== 'keywords' && origin !== 'cloze',
-  );
+  const others = fact.forms.filter((form) => isTrusted(form) && form.origin !== 'rephrased');
   if (others.length < recipe.enoughForms) return fact;
   return { ...fact, forms: fact.forms.filter(({ origin }) => origin !== 'rephrased') };
 }

@@ -133,3 +133,9 @@ test('cloze forms take the sentence before along where they would be ambiguous',
   ]);
   assert.deepEqual(clozeQuestions(second, null, spans[0]!, spans), []);
 });
+
+test('from one number to another are two answers, and a range is one', () => {
+  const text = 'The limit on columns was raised from 256 to 1,600. Delivery takes 4 to 8 days.';
+  const found = sentencesOf(text).flatMap((sentence) => findSpans(sentence, text).map((span) => span.text));
+  assert.ok(found.includes('256') && found.includes('1,600') && found.includes('4 to 8 days'));
+});

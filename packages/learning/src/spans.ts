@@ -45,7 +45,7 @@ const patterns: readonly (readonly [SpanKind, RegExp])[] = [
   ],
   ['time', new RegExp(`\\b${halfPast}`, 'giu')],
   ['date', /\b(?:the )?\d{1,2}(?:st|nd|rd|th) century\b/gu],
-  ['quantity', /\b\d+ (?:votes )?(?:to|out of) \d+\b(?! \p{Ll})/gu],
+  ['quantity', /(?<!from )\b\d+ (?:votes )?(?:to|out of) \d+\b(?!,?\d| \p{Ll})/gu],
   ['money', new RegExp(`[$€£¥₹]\\s?${digits}${magnitude}`, 'gu')],
   ['quantity', new RegExp(`\\b${digits}\\s?(?:%|percent\\b|per cent\\b)`, 'gu')],
   ['code', /\b(?=[\p{L}\d-]*\d)(?=[\p{L}\d-]*\p{Lu})[\p{L}\d]+(?:-[\p{L}\d]+)*\b/gu],

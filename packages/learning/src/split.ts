@@ -25,7 +25,7 @@ interface Assignment {
  * five or more another for early stopping; the
  * plainest question of a fact is always trained. Validation is clean of the rest: no validation question equals another
  * question after normalisation, or shares a run of `recipe.overlapTokens` word tokens with one that is trained or steers
- * the training. One that would goes to training instead; cloze forms are always trained.
+ * the training. One that would goes to training instead; what is made of the sentence's own words is always trained.
  */
 export function splitFacts(facts: readonly Fact[], seed: number): SplitFact[] {
   const random = randomNumbers(deriveSeed(seed, 'split'));

@@ -5,7 +5,7 @@ import { irregularPasts } from './verbs.js';
 
 export const auxiliaries = 'is|are|was|were|can|could|will|would|must|may|might|should';
 const determiner = '(?:The|A|An|Our|My|His|Her|Its|Their|Every|Each|This|That)';
-const finiteVerb = `(?:\\p{Ll}+(?:s|ed)|${Object.keys(irregularPasts).join('|')})`;
+const finiteVerb = `(?:\\p{Ll}+(?:s|ed)|${[...irregularPasts.keys()].join('|')})`;
 export const preposition = '(?:in|on|at|by|of|for|from|to|with|about)';
 const afterVerb = `(?:\\p{N}|\\p{Lu}|[$€£]|(?:an?|the|it|one|two|three|four|five|six|seven|eight|nine|ten|${preposition}) )`;
 
@@ -79,8 +79,8 @@ export function protagonistOf(passage: string, names: readonly string[]): string
     null,
   );
   if (best === null) return null;
-  const full = fullName(best, names);
-  if (full !== best) return full;
+  const full = fullNamesOf(names).get(best);
+  if (full !== undefined) return full;
   return new RegExp(`\\b[Tt]he ${best.replace(/[.*+?^${}()|[\]\\]/gu, '\\$&')}`, 'u').test(passage)
     ? `the ${best}`
     : best;
@@ -93,8 +93,11 @@ export function protagonistOf(passage: string, names: readonly string[]): string
 export function introducedBy(first: Stretch, spans: readonly Span[]): string[] {
   const names = spans.filter(({ kind }) => kind === 'name' || kind === 'code').map(({ text }) => text);
   const head = openingPhrase(first.text, names);
-  return head === null || names.includes(head) ? names : [head, ...names];
+  return (head === null || names.includes(head) ? names : [head, ...names]).slice(0, maxIntroduced);
 }
+
+/** A list of a hundred names introduces none of them. */
+const maxIntroduced = 8;
 
 /** Up to four words before the first preposition or copula, the last of them with a capital or a digit. */
 function openingPhrase(text: string, names: readonly string[]): string | null {
@@ -107,20 +110,27 @@ function openingPhrase(text: string, names: readonly string[]): string | null {
   return isNamed ? phrase : phrase.charAt(0).toLowerCase() + phrase.slice(1);
 }
 
-/** "Osei" is "Philippa Osei" where the passage has named her so: people ask with the whole name. */
-export function fullName(name: string, names: readonly string[]): string {
-  if (/\s/u.test(name)) return name;
-  return names.find((other) => other.endsWith(` ${name}`) && /^\p{Lu}[\p{L}.'’-]+ \p{Lu}\S+$/u.test(other)) ?? name;
+/** By last name the whole one: "Osei" is "Philippa Osei" where the passage has named her so, and people ask with the whole name. */
+export type FullNames = ReadonlyMap<string, string>;
+
+export function fullNamesOf(names: readonly string[]): FullNames {
+  const result = new Map<string, string>();
+  const single = new Set(names.filter((name) => !/\s/u.test(name)));
+  for (const name of names) {
+    const last = /^\p{Lu}[\p{L}.'’-]+ (\p{Lu}\S+)$/u.exec(name)?.[1];
+    if (last !== undefined && single.has(last) && !result.has(last)) result.set(last, name);
+  }
+  return result;
 }
 
 /** The text with each name in full. */
-export function withFullNames(text: string, names: readonly string[]): string {
-  const short = [...new Set(names)].filter((name) => fullName(name, names) !== name);
-  return short.reduce((result, name) => {
-    const full = fullName(name, names);
+export function withFullNames(text: string, fullNames: FullNames): string {
+  let result = text;
+  for (const [name, full] of fullNames) {
     const before = full.slice(0, -name.length);
-    return result.replaceAll(name, (found, at: number) => (result.slice(0, at).endsWith(before) ? found : full));
-  }, text);
+    result = result.replaceAll(name, (found, at: number) => (result.slice(0, at).endsWith(before) ? found : full));
+  }
+  return result;
 }
 
 /** Away from its passage "the frame" could be any: "the frame of the Lume Lamp", unless the noun stands for a name itself. */

@@ -42,10 +42,10 @@ test('a list is read as far as it is one', () => {
   ]);
 });
 
-test('of too many candidates, values come first and evenly', () => {
+test('of too many candidates, values come first and evenly', async () => {
   const passage =
     'The Lume Lamp costs $49. The Lume Lamp weighs 2 kg. The Lume Lamp has 3 bulbs. The Lume Lamp is red.';
-  const { candidates } = findCandidates(passage, chunkPassage(passage, 1500));
+  const { candidates } = await findCandidates(passage, chunkPassage(passage, 1500));
   const answers = candidates.map(({ span }) => span.text);
   assert.deepEqual(answers, ['$49', '2 kg', '3 bulbs', 'red', 'Lume Lamp']);
   assert.deepEqual(
@@ -61,7 +61,7 @@ test('a passage of sixteen thousand characters is read in chunks and asked about
   assert.ok(set.kind === 'read' && set.passages[0] !== undefined);
   const { passage } = set.passages[0];
   const chunks = chunkPassage(passage, 1200);
-  const { candidates } = findCandidates(passage, chunks);
+  const { candidates } = await findCandidates(passage, chunks);
   const chosen = chooseCandidates(candidates, 100);
   assert.equal(chosen.length, 100);
   for (const index of chunks.keys()) {
@@ -73,11 +73,12 @@ test('a passage of sixteen thousand characters is read in chunks and asked about
   assert.deepEqual(tiers, [...tiers].sort(), 'values first');
 });
 
-test('values that a passage contradicts itself about are left out, and what a thing can have two of stays', () => {
+test('values that a passage contradicts itself about are left out, and what a thing can have two of stays', async () => {
   const passage =
     'The Lume Lamp costs 49 dollars. The Lume Lamp costs 82 dollars. The Lume Lamp was made in 1994. The Lume Lamp was made in 2011. The Lume Lamp weighs 2 kg. The Lume Lamp weighs 5 kg. ' +
     'The Lume Lamp was designed by Maria Ochoa. The Lume Lamp has 3 bulbs. The Lume Lamp has 2 switches.';
-  const answers = findCandidates(passage, chunkPassage(passage, 1500)).candidates.map(({ span }) => span.text);
+  const { candidates } = await findCandidates(passage, chunkPassage(passage, 1500));
+  const answers = candidates.map(({ span }) => span.text);
   assert.deepEqual(answers, ['Maria Ochoa', '3 bulbs', '2 switches', 'Lume Lamp']);
 });
 
@@ -91,15 +92,14 @@ test('an answer fits the question word', () => {
   assert.ok(!fitsQuestionWord('Who came?', '62 metres') && fitsQuestionWord('By whom was it made?', 'Anna'));
 });
 
-test('a sentence said again brings nothing new to ask for, unless it is about something else', () => {
-  const again = 'The Lume Lamp costs 49 dollars. '.repeat(12);
-  assert.deepEqual(
-    findCandidates(again, chunkPassage(again, 1500)).candidates.filter(({ span }) => span.text === '49 dollars').length,
-    1,
-  );
-  const both = 'The Lume Lamp is new. It costs 49 dollars. The Dusk Lamp is old. It costs 49 dollars.';
-  assert.deepEqual(
-    findCandidates(both, chunkPassage(both, 1500)).candidates.filter(({ span }) => span.text === '49 dollars').length,
+test('a sentence said again brings nothing new to ask for, unless it is about something else', async () => {
+  const countOf = async (passage: string): Promise<number> => {
+    const { candidates } = await findCandidates(passage, chunkPassage(passage, 1500));
+    return candidates.filter(({ span }) => span.text === '49 dollars').length;
+  };
+  assert.equal(await countOf('The Lume Lamp costs 49 dollars. '.repeat(12)), 1);
+  assert.equal(
+    await countOf('The Lume Lamp is new. It costs 49 dollars. The Dusk Lamp is old. It costs 49 dollars.'),
     2,
   );
 });

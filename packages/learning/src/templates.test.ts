@@ -8,11 +8,11 @@ const passage =
   'The Brindle Kettle is an electric kettle. It was designed by Ottoline Farr. It holds 1.4 litres. The handle is painted dark green. ' +
   'Farr runs the workshop Red Anvil. The kettle costs 64 pounds.';
 
+const { candidates } = await findCandidates(passage, chunkPassage(passage, 1500));
+
 /** What templates ask for the answer, over all relations. */
 function templatesFor(answer: string): string[] {
-  const candidate = findCandidates(passage, chunkPassage(passage, 1500)).candidates.find(
-    ({ span }) => span.text === answer,
-  );
+  const candidate = candidates.find(({ span }) => span.text === answer);
   assert.ok(candidate !== undefined, answer);
   return candidate.relations.flatMap(({ questions }) => questions);
 }

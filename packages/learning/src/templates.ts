@@ -7,7 +7,7 @@ import { colourWords, shadeWords } from './colours.js';
 import { isFunctionWord } from './functionWords.js';
 import type { Stretch } from './sentences.js';
 import type { Span } from './spans.js';
-import { area, duration, length, mass, money, percentage } from './units.js';
+import { areaUnit, durationUnit, lengthUnit, massUnit, moneyUnit, percentUnit } from './units.js';
 
 /** Questions for one relation; the teacher should answer all of them alike. */
 export interface Relation {
@@ -26,40 +26,40 @@ interface Template {
   readonly wordings: readonly string[];
 }
 
-const unit = new RegExp([mass, length, duration, money].map(({ source }) => source).join('|'), 'u');
+const unit = new RegExp([massUnit, lengthUnit, durationUnit, moneyUnit].map(({ source }) => source).join('|'), 'u');
 const colour = new RegExp(`^(?:(?:${shadeWords}|painted) )*(?:${colourWords}|maroon|silver|gold|golden)\\b`, 'u');
 const price: readonly Span['kind'][] = ['money', 'quantity'];
 const when: readonly Span['kind'][] = ['date', 'time'];
 
 const templates: readonly Template[] = [
-  { name: 'price', kinds: price, value: money, cue: /cost|price|sold|sell|pay|worth|for [$€£\d]|dear|fee|charge/iu,
+  { name: 'price', kinds: price, value: moneyUnit, cue: /cost|price|sold|sell|pay|worth|for [$€£\d]|dear|fee|charge/iu,
     wordings: ['How much does {X} cost?', 'What is the price of {X}?', 'What does {X} cost?', 'How much must one pay for {X}?'] },
-  { name: 'fee', kinds: price, value: money, cue: /pay|paid|fee|member|charge|rent|deposit|fine/iu,
+  { name: 'fee', kinds: price, value: moneyUnit, cue: /pay|paid|fee|member|charge|rent|deposit|fine/iu,
     wordings: ['How much is the fee of {X}?', 'What is the fee of {X}?', 'How much do people pay at {X}?', 'What does one pay at {X}?'] },
-  { name: 'sum', kinds: price, value: money, cue: /debt|budget|grant|profit|loan|raised|gave|prize|spen[dt]|income/iu,
+  { name: 'sum', kinds: price, value: moneyUnit, cue: /debt|budget|grant|profit|loan|raised|gave|prize|spen[dt]|income/iu,
     wordings: ['How much money is it for {X}?', 'How large is the sum of {X}?', 'What sum does {X} have?', 'How much money did {X} get?'] },
-  { name: 'weight', kinds: ['quantity'], value: mass, cue: /weigh|heavy|weight/iu,
+  { name: 'weight', kinds: ['quantity'], value: massUnit, cue: /weigh|heavy|weight/iu,
     wordings: ['How much does {X} weigh?', 'How heavy is {X}?', 'What is the weight of {X}?', 'What does {X} weigh?'] },
-  { name: 'load', kinds: ['quantity'], value: mass, cue: /carr|lift|hold|load|bear/iu,
+  { name: 'load', kinds: ['quantity'], value: massUnit, cue: /carr|lift|hold|load|bear/iu,
     wordings: ['How much can {X} carry?', 'What is the largest load of {X}?', 'How much weight can {X} carry?', 'What load does {X} take?'] },
   { name: 'volume', kinds: ['quantity'], value: /\b(?:l|ml|lit(?:re|er)s?|millilit\w+|gallons?|pints?)$/u,
     wordings: ['How much does {X} hold?', 'What is the capacity of {X}?', 'How much water does {X} hold?', 'How much fits into {X}?'] },
-  { name: 'length', kinds: ['quantity'], value: length, cue: /\blong\b|length/iu, wordings: ['How long is {X}?', 'What is the length of {X}?', 'What length does {X} have?'] },
-  { name: 'height', kinds: ['quantity'], value: length, cue: /\bhigh\b|\btall\b|height|above/iu, wordings: ['How high is {X}?', 'How tall is {X}?', 'What is the height of {X}?'] },
-  { name: 'width', kinds: ['quantity'], value: length, cue: /\bwide\b|width|broad/iu, wordings: ['How wide is {X}?', 'What is the width of {X}?'] },
-  { name: 'depth', kinds: ['quantity'], value: length, cue: /\bdeep\b|depth/iu, wordings: ['How deep is {X}?', 'What is the depth of {X}?'] },
-  { name: 'area', kinds: ['quantity'], value: area, wordings: ['How large is {X}?', 'What is the area of {X}?', 'How big is {X}?', 'What size does {X} have?'] },
+  { name: 'length', kinds: ['quantity'], value: lengthUnit, cue: /\blong\b|length/iu, wordings: ['How long is {X}?', 'What is the length of {X}?', 'What length does {X} have?'] },
+  { name: 'height', kinds: ['quantity'], value: lengthUnit, cue: /\bhigh\b|\btall\b|height|above/iu, wordings: ['How high is {X}?', 'How tall is {X}?', 'What is the height of {X}?'] },
+  { name: 'width', kinds: ['quantity'], value: lengthUnit, cue: /\bwide\b|width|broad/iu, wordings: ['How wide is {X}?', 'What is the width of {X}?'] },
+  { name: 'depth', kinds: ['quantity'], value: lengthUnit, cue: /\bdeep\b|depth/iu, wordings: ['How deep is {X}?', 'What is the depth of {X}?'] },
+  { name: 'area', kinds: ['quantity'], value: areaUnit, wordings: ['How large is {X}?', 'What is the area of {X}?', 'How big is {X}?', 'What size does {X} have?'] },
   { name: 'power', kinds: ['quantity'], value: /\b(?:k?w|watts?|kilowatts?|horsepower|volts?)$/u, wordings: ['How strong is {X}?', 'What is the power of {X}?', 'How much power does {X} have?'] },
   { name: 'speed', kinds: ['quantity'], value: /(?:km\/h|mph|m\/s|an hour|per hour|knots)$/u, wordings: ['How fast is {X}?', 'What is the speed of {X}?', 'What speed does {X} reach?'] },
-  { name: 'share', kinds: ['quantity'], value: percentage, wordings: ['What share is it for {X}?', 'What percentage does {X} have?', 'How many percent is it for {X}?'] },
-  { name: 'warranty', kinds: ['quantity'], value: duration, cue: /warrant|guarant/iu,
+  { name: 'share', kinds: ['quantity'], value: percentUnit, wordings: ['What share is it for {X}?', 'What percentage does {X} have?', 'How many percent is it for {X}?'] },
+  { name: 'warranty', kinds: ['quantity'], value: durationUnit, cue: /warrant|guarant/iu,
     wordings: ['How long is the warranty of {X}?', 'What is the warranty of {X}?', 'For how long is {X} guaranteed?', 'How long does the warranty of {X} last?'] },
-  { name: 'battery', kinds: ['quantity'], value: duration, cue: /batter|runs? (?:for|on)/iu,
+  { name: 'battery', kinds: ['quantity'], value: durationUnit, cue: /batter|runs? (?:for|on)/iu,
     wordings: ['How long does the battery of {X} last?', 'What is the battery life of {X}?', 'For how long can one use {X} without charging?'] },
-  { name: 'charging', kinds: ['quantity'], value: duration, cue: /charg|full load|takes?\b|boil/iu,
+  { name: 'charging', kinds: ['quantity'], value: durationUnit, cue: /charg|full load|takes?\b|boil/iu,
     wordings: ['How long does {X} take?', 'How much time does {X} need?', 'How long does a full charge of {X} take?', 'How long does {X} need?'] },
-  { name: 'waiting', kinds: ['quantity'], value: duration, cue: /wait|deliver/iu, wordings: ['How long must one wait for {X}?', 'What is the waiting time of {X}?', 'How long is the delivery time of {X}?', 'How long do people wait for {X}?'] },
-  { name: 'duration', kinds: ['quantity'], value: duration, cue: /last|long|for|take|after|within/iu, wordings: ['How long does {X} last?', 'What is the duration of {X}?', 'For how long is {X}?'] },
+  { name: 'waiting', kinds: ['quantity'], value: durationUnit, cue: /wait|deliver/iu, wordings: ['How long must one wait for {X}?', 'What is the waiting time of {X}?', 'How long is the delivery time of {X}?', 'How long do people wait for {X}?'] },
+  { name: 'duration', kinds: ['quantity'], value: durationUnit, cue: /last|long|for|take|after|within/iu, wordings: ['How long does {X} last?', 'What is the duration of {X}?', 'For how long is {X}?'] },
   { name: 'age', kinds: ['quantity'], cue: /\bold\b|\bage/iu, wordings: ['How old is {X}?', 'What is the age of {X}?', 'At what age was {X}?'] },
   { name: 'count', kinds: ['quantity'], wordings: ['How many {N} does {X} have?', 'What number of {N} does {X} have?', 'How many {N} are there at {X}?', 'What is the number of {N} of {X}?', 'How many {N} belong to {X}?'] },
   { name: 'birth', kinds: when, cue: /\bborn\b/u, wordings: ['When was {X} born?', 'In which year was {X} born?', 'What is the birth date of {X}?'] },

@@ -2,7 +2,7 @@
 import nlp from 'compromise';
 
 /** Pasts that do not end in "ed", by which sentences are found to have a verb. */
-export const irregularPasts: Readonly<Record<string, string>> = {
+const irregular = {
   ate: 'eat', became: 'become', began: 'begin', bought: 'buy', broke: 'break', brought: 'bring', built: 'build', came: 'come',
   caught: 'catch', chose: 'choose', created: 'create', drew: 'draw', drove: 'drive', fell: 'fall', flew: 'fly', found: 'find', gave: 'give',
   got: 'get', grew: 'grow', had: 'have', held: 'hold', kept: 'keep', knew: 'know', led: 'lead', left: 'leave', lost: 'lose',
@@ -10,6 +10,7 @@ export const irregularPasts: Readonly<Record<string, string>> = {
   sold: 'sell', spent: 'spend', spoke: 'speak', stood: 'stand', taught: 'teach', told: 'tell', took: 'take', went: 'go',
   won: 'win', wore: 'wear', wrote: 'write',
 }; // prettier-ignore
+export const irregularPasts: ReadonlyMap<string, string> = new Map(Object.entries(irregular));
 
 export interface FiniteVerb {
   readonly auxiliary: 'does' | 'did';
@@ -18,7 +19,7 @@ export interface FiniteVerb {
 
 /** A third-person present or a past form taken apart; `null` for what does not look like either. */
 export function takeApart(verb: string): FiniteVerb | null {
-  const known = irregularPasts[verb];
+  const known = irregularPasts.get(verb);
   if (known !== undefined) return { auxiliary: 'did', infinitive: known };
   if (verb.length < 3) return null;
   if (verb.endsWith('ed')) return { auxiliary: 'did', infinitive: infinitiveOf(verb) };
@@ -26,17 +27,38 @@ export function takeApart(verb: string): FiniteVerb | null {
   return null;
 }
 
-/** By verb: looking one up takes the library some milliseconds. */
-const infinitives = new Map<string, string>();
-const maxInfinitives = 10_000;
+/** "stop" for "stopped", "query" for "queries"; the word itself where it has no other form, or none that is known. */
+export function baseFormOf(word: string): string {
+  const known = irregularPasts.get(word);
+  return (
+    known ??
+    lookedUp(baseForms, word, () => {
+      const document = nlp(word);
+      if (document.has('#Plural')) return document.nouns().toSingular().text();
+      return document.has('#Verb') ? document.verbs().toInfinitive().text() : word;
+    })
+  );
+}
 
 function infinitiveOf(verb: string): string {
-  const known = infinitives.get(verb);
-  if (known !== undefined) return known;
-  const document = nlp(verb);
-  document.tag('Verb');
-  const infinitive = verb === 'has' ? 'have' : document.verbs().toInfinitive().text() || verb;
-  if (infinitives.size >= maxInfinitives) infinitives.clear();
-  infinitives.set(verb, infinitive);
-  return infinitive;
+  if (verb === 'has') return 'have';
+  return lookedUp(infinitives, verb, () => {
+    const document = nlp(verb);
+    document.tag('Verb');
+    return document.verbs().toInfinitive().text();
+  });
+}
+
+const baseForms = new Map<string, string>();
+const infinitives = new Map<string, string>();
+const maxLookedUp = 10_000;
+
+/** Looking a word up takes the library some milliseconds, so that each is looked up once. */
+function lookedUp(known: Map<string, string>, word: string, find: () => string): string {
+  const earlier = known.get(word);
+  if (earlier !== undefined) return earlier;
+  const found = find() || word;
+  if (known.size >= maxLookedUp) known.clear();
+  known.set(word, found);
+  return found;
 }

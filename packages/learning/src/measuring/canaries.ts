@@ -66,7 +66,7 @@ interface AskedCanary {
 }
 
 /** Each asks about another passage, so that learning one of them leaves the others. */
-const readingCanaries = 16;
+const readingCanaries = 32;
 /** Enough for a small JSON object. */
 const maxReplyTokens = 64;
 

@@ -81,7 +81,7 @@ export const learnGold: Learner = async (engine, { passage, questions }, input, 
   const calls = new MeteredCalls(engine, meter, options.signal);
   const rephrased = await rephrasingsOf(calls, pairs, recipe.goldRephrasings, input.seed);
   const { contextLength } = await engine.describe();
-  const { candidates } = findCandidates(passage, await chunkForTeacher(engine, passage, contextLength));
+  const { candidates } = await findCandidates(passage, await chunkForTeacher(engine, passage, contextLength));
   const formsOf = (texts: readonly string[], origin: FormOrigin): Form[] =>
     texts.map((question) => ({ question, origin }));
   const facts = pairs.map(({ question, answer }, index): ScoringOutcome['facts'][number] => ({

@@ -2,6 +2,7 @@
  * What learning is worth, passage by passage: questions that people wrote, asked of base, of base with the passage
  * before it, and of what was learned, without it.
  */
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -41,6 +42,8 @@ export interface MeasuringOptions {
   readonly chainLength: number;
   /** Ask base without the passage, and with it. They depend on neither seed nor recipe, so that one run of several is enough. */
   readonly askBase: boolean;
+  /** Passages that reading canaries are about, those of them that are learned left out; by default those that are measured. */
+  readonly canaryPassages?: readonly PassageEntry[];
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: MeasuringProgress) => void;
   /** Called with each passage's report as soon as there is one. */
@@ -121,7 +124,7 @@ class MeasuringRun {
   }
 
   async measureAll(folder: string): Promise<PassageReport[]> {
-    const canaries = await Canaries.open(this.engine, this.passages, this.#call);
+    const canaries = await Canaries.open(this.engine, this.options.canaryPassages ?? this.passages, this.#call);
     const reports: PassageReport[] = [];
     let chain = emptyChain;
     for (const [index, entry] of this.passages.entries()) {
@@ -160,8 +163,8 @@ class MeasuringRun {
         replay: this.options.replay,
         budget,
         seed: this.options.seed,
-        // As the service does, so that time and cost are those of a job.
-        isolationKey: JSON.stringify(['measuring', entry.id]),
+        // One of its own, as a job has in the service, so that time and cost are those of a job.
+        isolationKey: randomUUID(),
         workFolder,
       },
       { ...this.#call, onProgress: ({ phase, done, total }) => enter(phase, done, total) },

@@ -6,7 +6,6 @@ import { pino } from 'pino';
 import { readConfig, UsageError } from '../../config/config.js';
 import { parseUsd, parseWholeNumber } from '../arguments.js';
 import { silentMeasuring, showMeasuring } from '../measuringProgress.js';
-import { measuringChart, measuringLines } from '../measuringReport.js';
 import { CommandFailure } from '../withDatabase.js';
 
 interface EvalOptions {
@@ -51,7 +50,9 @@ async function evaluateFile(file: string, options: EvalOptions): Promise<void> {
   }
   // Loaded here only: other commands start faster.
   const { measurePassages, spreadSample, summarise } = await import('@engraft/learning');
-  const passages = spreadSample(await readPassages(file), limit);
+  const { measuringChart, measuringLines } = await import('../measuringReport.js');
+  const all = await readPassages(file);
+  const passages = spreadSample(all, limit);
   const { loadEngine } = await import('../../processes/model.js');
   const { engine, replay } = await loadEngine(config, pino({ level: 'silent' }));
   const progress = process.stderr.isTTY ? showMeasuring(process.stderr) : silentMeasuring;
@@ -66,6 +67,7 @@ async function evaluateFile(file: string, options: EvalOptions): Promise<void> {
       gold: options.gold === true,
       chainLength,
       askBase: true,
+      canaryPassages: all,
       signal: interrupted.signal,
       onProgress: (step) => progress.update(step),
     }).finally(() => progress.stop());
