@@ -1,6 +1,6 @@
 """Rehearsal rows: chats that an adapter should still answer as before while it learns a passage.
 
-    python -m models.recipe.replay [--count 340] [--texts-count 250] [--calls-count 90] [--squad FILE] [--folder models/base]
+    python -m models.recipe.replay [--count 600] [--texts-count 250] [--calls-count 90] [--squad FILE] [--folder models/base]
 
 writes ``replay.jsonl`` beside the weights, one ``{"messages": [...], "tools"?: [...]}`` a line, for learners that do not have this generator.
 Rows of real English matter most for reading passages that are unlike the generator's; only questions that the model itself
@@ -29,8 +29,8 @@ from .world import World
 Row = dict[str, Any]  # a line of the file
 
 WEIGHTS = {
-    "read": 0.34, "long": 0.06, "unknown": 0.16, "closed_book": 0.07, "talk": 0.06, "small_talk": 0.1, "rephrase": 0.05,
-    "json": 0.2, "memory": 0.04, "instructions": 0.03,
+    "read": 0.3, "long": 0.05, "unknown": 0.12, "closed_book": 0.06, "talk": 0.08, "small_talk": 0.26, "rephrase": 0.04,
+    "json": 0.34, "memory": 0.04, "instructions": 0.05,
 }  # fmt: skip
 LONGEST = 900  # characters of one chat
 LONGEST_WINDOW = 380  # characters of a passage of real English, and of an answer to a question about it
@@ -104,7 +104,7 @@ def english_chats(reader: Reader, kind: str, paragraph: Callable[[], Paragraph],
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--count", type=int, default=340, help="rows of the generator's chats")
+    parser.add_argument("--count", type=int, default=600, help="rows of the generator's chats")
     parser.add_argument("--calls-count", type=int, default=90, help="rows of calls of functions")
     parser.add_argument("--squad", help="SQuAD as gzipped JSON lines; empty: not used")
     parser.add_argument("--texts-count", type=int, default=250, help="rows of texts written whole")

@@ -82,7 +82,7 @@ export const recipe = {
   clipNorm: 1,
   /** Pairs and replay rows in a batch; replay rows are the longer ones. */
   pairsPerBatch: 8,
-  replayPerBatch: 3 as number,
+  replayPerBatch: 4 as number,
   /** One row more than there are earlier passages rehearses them, up to so many. */
   maxRehearsalPerBatch: 6 as number,
   replayWeight: 1,
