@@ -95,7 +95,10 @@ def main() -> None:
         points = [(line["tokens"] / 1e6, line["exact"][task]) for line in lines if task in line["exact"]]
         if points:
             scores.plot([x for x, _ in points], smooth([y for _, y in points]), label=label, linewidth=1.2)
-    scores.set(xlabel="million tokens", ylabel="exact answers", ylim=(0, 1), title="fresh training questions")
+    for measure in lines[-1].get("held_out", {}):
+        points = [(line["tokens"] / 1e6, line["held_out"][measure]) for line in lines if line.get("held_out")]
+        scores.plot([x for x, _ in points], smooth([y for _, y in points]), "--", label=f"held out: {measure}", linewidth=1.2)
+    scores.set(xlabel="million tokens", ylabel="exact answers", ylim=(0, 1), title="fresh training questions; held-out ones dashed")
     scores.legend(fontsize=6)
     losses.plot([line["tokens"] / 1e6 for line in lines], [line["loss"] for line in lines], linewidth=1)
     losses.set(xlabel="million tokens", ylabel="loss on answers", yscale="log", title="training loss")

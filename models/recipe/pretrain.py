@@ -18,6 +18,7 @@ from pathlib import Path
 
 import torch
 
+from . import measures
 from .examples import Batch
 from .grow import exported, grow
 from .initialise import initialise
@@ -105,6 +106,18 @@ class Log:
         print(line, flush=True)
 
 
+def held_out(model: Decoder) -> dict[str, float]:
+    """Exact answers about names that are never trained, the same few questions each time; measured by a copy in float32, on the CPU."""
+    copy = Decoder(model.config)
+    copy.load_state_dict({name: value.detach().cpu() for name, value in model.state_dict().items()})
+    reader = measures.Reader(copy)
+    return {
+        "reading": measures.reading(reader, 41, [3, 4, 5, 6], 40)["exact"],
+        "several entities": measures.several_entities(reader, 42, [6, 8], 24)["exact"],
+        "asking": measures.asking(reader, 43, 16)["both"],
+    }
+
+
 def keep_memory() -> None:
     """Have the C library keep freed memory: fetching a batch's hundreds of megabytes anew each step costs a fifth of the time."""
     try:
@@ -161,6 +174,7 @@ def main() -> None:
         model.compile()
     log = Log(folder / "log.jsonl")
     mean_loss, last_log = 0.0, (time.time(), tokens)
+    scores: dict[str, float] = {}
     while tokens < options.tokens and not stopping:
         batch = stream.batch().to(device)
         loss, likeliest, ends = model.loss(batch)
@@ -197,9 +211,11 @@ def main() -> None:
             last_log = (now, tokens)
             cpu = cpu_before + time.process_time() * workers.count
             left_hours = (options.tokens - tokens) / max(1.0, speed) / 3600
+            if step % options.save_every == 0:
+                scores = held_out(model)
             log.write(
                 step=step, tokens=tokens, hours_left=round(left_hours, 2), cpu_hours=round(cpu / 3600, 3), speed=round(speed), loss=round(mean_loss, 4),
-                level=stream.curriculum.level, rate=rate,
+                level=stream.curriculum.level, rate=rate, held_out=scores,
             )  # fmt: skip
         # A step is about the same for all processes, so that they stop at the same one.
         stopping = step % 20 == 0 and workers.agree(time.time() - started > options.seconds)
