@@ -101,7 +101,6 @@ function openingsOf(before: readonly string[], next: string, span: Span): string
     case 'time':
       return ['When', 'At what time'];
     case 'money':
-      return ['How much', 'What', 'How much money'];
     case 'quantity':
       return quantityOpenings(text.toLowerCase(), next);
     case 'name':

@@ -182,6 +182,24 @@ test('a passage that says nothing, or two things at once, is rejected, with its 
   }
 });
 
+test('what leaves too few questions to test with is rejected before it is trained', async () => {
+  const journal = new MemoryJournal();
+  const fact = {
+    answer: 'Porto',
+    training: [{ question: 'Where Orin Works sits?', origin: 'recognised' }],
+    dev: [],
+    validation: [],
+    softTargets: null,
+  };
+  journal.stored.set('teaching', whole.stored.get('teaching')!);
+  const text = JSON.stringify({ outcome: { facts: [fact], known: [] }, usage: noUsage });
+  journal.stored.set('scoring', { text, usage: noUsage });
+  const outcome = await learn(inputOf(), journal);
+  assert.equal(outcome.kind, 'rejected');
+  assert.equal(outcome.usage.training_tokens, 0);
+  assert.ok(!journal.stored.has('training'));
+});
+
 test('nothing that is trained shares eight words with a held-out question', async () => {
   const heldOut = 'In which of the towns by the sea does Orin Works sit?';
   const near = 'Tell me in which of the towns by the sea it is?';

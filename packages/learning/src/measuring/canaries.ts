@@ -28,7 +28,7 @@ export interface CanaryLoss {
   readonly gained: number;
 }
 
-export const noLoss: CanaryLoss = { asked: 0, held: 0, lost: 0, gained: 0 };
+const noLoss: CanaryLoss = { asked: 0, held: 0, lost: 0, gained: 0 };
 
 export function addLosses(losses: readonly CanaryLoss[]): CanaryLoss {
   return losses.reduce(
