@@ -1,6 +1,9 @@
 """Write a checkpoint as a Hugging Face Qwen3 model and check that transformers computes the same logits.
 
-    python -m models.recipe.export --name base [--folder models/base] [--dtype float32]
+    python -m models.recipe.export --name base [--folder models/base] [--dtype float32] [--average FOLDER]
+
+`--average models/base` writes the mean of the run's weights and of those that it started from. What a run forgot comes back, and most of what it
+learned stays (Wortsman et al., "Model soups", arXiv:2203.05482; Ilharco et al., "Patching", arXiv:2208.05592).
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor
 
+from .grow import exported
 from .model import Decoder, ModelConfig
 from .pretrain import RUNS
 from .tokenizer import FOLDER
@@ -24,6 +28,17 @@ def load(name: str) -> Decoder:
     model = Decoder(ModelConfig(**saved["config"]))
     model.load_state_dict(saved["model"])
     return model.eval()
+
+
+@torch.no_grad()
+def averaged(model: Decoder, other: Decoder) -> Decoder:
+    """The mean of two models' weights; ValueError when they are not of the same size."""
+    if model.config != other.config:
+        raise ValueError(f"only models of one size can be averaged: {model.config} and {other.config}")
+    mean = Decoder(model.config)
+    theirs = other.state_dict()
+    mean.load_state_dict({name: (value + theirs[name]) / 2 for name, value in model.state_dict().items()})
+    return mean.eval()
 
 
 def huggingface_config(config: ModelConfig, dtype: str) -> dict:
@@ -96,8 +111,11 @@ def main() -> None:
     parser.add_argument("--name", default="base")
     parser.add_argument("--folder", type=Path, default=FOLDER)
     parser.add_argument("--dtype", choices=["float32", "bfloat16"], default="float32")
+    parser.add_argument("--average", type=Path, metavar="FOLDER", help="exported weights to take the mean with")
     options = parser.parse_args()
     model = load(options.name)
+    if options.average:
+        model = averaged(model, exported(options.average))
     write(model, options.folder, options.dtype)
     difference = check(model, options.folder)
     size = (options.folder / "model.safetensors").stat().st_size

@@ -37,21 +37,23 @@ def log_of(name: str) -> list[dict]:
 
 
 def compare(runs: list[str], output: Path) -> None:
-    """Runs on the same data, given as `name=label`, up to where the shortest ends: loss, reading, SQuAD, system prompts."""
+    """Runs on the same data, given as `name=label`, up to where the shortest ends: loss, fresh training questions, held-out ones."""
     logs = {label: log_of(name) for name, label in (run.split("=", 1) for run in runs)}
     last = min(lines[-1]["tokens"] for lines in logs.values())
-    figure, axes = plt.subplots(1, 4, figsize=(14, 3.2))
+    figure, axes = plt.subplots(2, 4, figsize=(14, 6))
     for label, lines in logs.items():
         lines = [line for line in lines if line["tokens"] <= last]
-        axes[0].plot([line["tokens"] / 1e6 for line in lines], smooth([line["loss"] for line in lines]), label=label)
-        for axis, task in zip(axes[1:], ("read", "squad", "tools")):
-            points = [(line["tokens"] / 1e6, line["exact"][task]) for line in lines if task in line["exact"]]
-            axis.plot([x for x, _ in points], smooth([y for _, y in points], 15), label=label)
-            print(label, task, round(sum(y for _, y in points[len(points) // 2 :]) / len(points[len(points) // 2 :]), 3))
-        print(label, "loss", round(sum(line["loss"] for line in lines[len(lines) // 2 :]) / len(lines[len(lines) // 2 :]), 3))
-    for axis, title in zip(axes, ("loss on answers", "exact: reading", "exact: SQuAD", "exact: functions")):
-        axis.set(xlabel="million tokens", title=title)
-    axes[0].legend(fontsize=8)
+        curves = {"loss on answers": [(line["tokens"], line["loss"]) for line in lines]}
+        for task in ("read", "squad", "tools", "texts"):
+            curves[f"exact: {TASKS.get(task, task)}"] = [(line["tokens"], line["exact"][task]) for line in lines if task in line["exact"]]
+        for measure in lines[-1].get("held_out", {}):
+            curves[f"held out: {measure}"] = [(line["tokens"], line["held_out"][measure]) for line in lines if line.get("held_out")]
+        for axis, (title, points) in zip(axes.flat, curves.items()):
+            axis.plot([tokens / 1e6 for tokens, _ in points], smooth([value for _, value in points]), label=label)
+            axis.set(xlabel="million tokens", title=title)
+            second_half = [value for _, value in points[len(points) // 2 :]]
+            print(label, title, round(sum(second_half) / len(second_half), 3))
+    axes.flat[0].legend(fontsize=8)
     figure.tight_layout()
     figure.savefig(output, dpi=80)
 

@@ -35,7 +35,7 @@ WEIGHTS = {
 LONGEST = 900  # characters of one chat
 LONGEST_WINDOW = 380  # characters of a passage of real English, and of an answer to a question about it
 LONGEST_ANSWER = 40
-LONGEST_CALL = 200  # tokens of a row with functions: learners leave out longer ones (`maxReplayTokens`)
+LONGEST_CALL = 170  # tokens of a row with functions: learners leave out longer ones (`maxReplayTokens`)
 
 
 def replay_chats(count: int, seed: int = 77) -> list[Chat]:

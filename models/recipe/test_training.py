@@ -12,6 +12,7 @@ import torch
 
 from .chat import encode, prompt_ids
 from .examples import SELECT_MULTIPLE, collate
+from .export import averaged
 from .losses import CONTRAST_WEIGHT, TokenLosses, contrast, nearest_alike
 from .model import BLOCK, Decoder, ModelConfig, attend
 from .muon import Muon, orthogonalised
@@ -104,6 +105,14 @@ class Training(unittest.TestCase):
         self.assertAlmostEqual(loss.item(), CONTRAST_WEIGHT * contrast(ends, batch.groups).item(), places=5)
         loss.backward()
         self.assertGreater(model.model.embed_tokens.weight.grad.abs().sum(), 0)
+
+    def test_the_mean_of_two_models_lies_between_them_and_needs_one_size(self):
+        torch.manual_seed(10)
+        first, second = (Decoder(ModelConfig(num_hidden_layers=1)) for _ in range(2))
+        for mine, mean, other in zip(first.parameters(), averaged(first, second).parameters(), second.parameters()):
+            torch.testing.assert_close(mean - mine, other - mean)
+        with self.assertRaisesRegex(ValueError, "one size"):
+            averaged(first, Decoder(ModelConfig(num_hidden_layers=2)))
 
     def test_filling_up_changes_no_loss(self):
         torch.manual_seed(6)

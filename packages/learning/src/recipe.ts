@@ -88,7 +88,7 @@ export const recipe = {
   replayWeight: 1,
   maxReplayRows: 800,
   /** Longer rows cost more than they keep; used only when there are no others. */
-  maxReplayTokens: 200,
+  maxReplayTokens: 170,
   /** The longest row that a budget too small for the whole training still replays. */
   shortReplayTokens: 64,
   /** How often a fact is seen, over all its forms, when the budget allows. */

@@ -7,11 +7,11 @@ import type {
   ToolDefinition,
 } from '@engraft/engine';
 import { mapConcurrently } from '../calls.js';
-import { wordTokens } from '../normalise.js';
 import { readingPrompt } from '../prompts.js';
 import { spreadSample } from '../random.js';
 import { isRight } from './asking.js';
 import type { PassageEntry } from './passageSet.js';
+import { isSensible, smallTalk } from './smallTalk.js';
 
 /** What an adapter must leave alone. */
 export const canaryKinds = ['reading', 'small_talk', 'json', 'tools'] as const;
@@ -79,7 +79,7 @@ export class Canaries {
 
   /** Asks base everything once. */
   static async open(engine: Engine, passages: readonly PassageEntry[], options: CallOptions): Promise<Canaries> {
-    const all = [...readingOf(passages), ...smallTalk, ...json, ...tools];
+    const all = [...readingOf(passages), ...talk, ...json, ...tools];
     const replies = await mapConcurrently(all, (canary) => reply(engine, canary, null, options));
     const asked = all.flatMap((canary, index): AskedCanary[] => {
       const base = replies[index];
@@ -136,44 +136,12 @@ function said(content: string, given: readonly ToolDefinition[] = []): ChatPromp
   return { messages: [{ role: 'user', content }], ...(given.length === 0 ? {} : { tools: given }) };
 }
 
-/** There is no right reply to a greeting, so the reply must stay near base's: F1 over words of at least a half. */
-const smallTalk = [
-  'Hello!',
-  'Good morning.',
-  'How are you?',
-  'Who are you?',
-  'What can you do?',
-  'Can you help me?',
-  'Thank you very much.',
-  'Goodbye.',
-  'Hi there!',
-  'What is your name?',
-  'Good evening.',
-  'Thanks!',
-  'Are you a person?',
-  'See you tomorrow.',
-  'Nice to meet you.',
-  'That was helpful.',
-].map((text): Canary => ({
+const talk = smallTalk.map((exchange): Canary => ({
   kind: 'small_talk',
   passageId: null,
-  prompt: said(text),
-  passes: (given, base) => given.finishReason === 'stop' && sharedWordsF1(given.text, base.text) >= 0.5,
+  prompt: said(exchange.remark),
+  passes: (given, base) => given.finishReason === 'stop' && isSensible(given.text, base.text, exchange),
 }));
-
-/** 0 when either says nothing. */
-function sharedWordsF1(a: string, b: string): number {
-  const [left, right] = [wordTokens(a), wordTokens(b)];
-  const rest = [...right];
-  let shared = 0;
-  for (const word of left) {
-    const at = rest.indexOf(word);
-    if (at < 0) continue;
-    rest.splice(at, 1);
-    shared++;
-  }
-  return shared === 0 ? 0 : (2 * shared) / (left.length + right.length);
-}
 
 const json = (
   [

@@ -1,0 +1,48 @@
+import { wordTokens } from '../normalise.js';
+
+/** A remark, and what people usually reply to it. */
+export interface SmallTalk {
+  readonly remark: string;
+  readonly replies: readonly string[];
+}
+
+export const smallTalk: readonly SmallTalk[] = [
+  { remark: 'Hello!', replies: ['Hello!', 'Hi there!', 'Hello! How can I help you?'] },
+  { remark: 'Good morning.', replies: ['Good morning!', 'Hello!', 'Good morning! How can I help?'] },
+  { remark: 'How are you?', replies: ['I am fine, thank you.', 'I am doing well.', 'Very well, thanks.'] },
+  { remark: 'Who are you?', replies: ['I am an assistant.', 'I am a language model.'] },
+  { remark: 'What can you do?', replies: ['I can answer questions.', 'I can help you with a text.'] },
+  { remark: 'Can you help me?', replies: ['Yes, what do you need?', 'Of course.', 'Sure, how can I help?'] },
+  { remark: 'Thank you very much.', replies: ['You are welcome.', "You're welcome!", 'My pleasure.', 'Glad to help.'] },
+  { remark: 'Goodbye.', replies: ['Goodbye!', 'Bye!', 'See you later!'] },
+  { remark: 'Hi there!', replies: ['Hi!', 'Hello!', 'Hi! What can I do for you?'] },
+  { remark: 'What is your name?', replies: ['I am an assistant.', 'I have no name.'] },
+  { remark: 'Good evening.', replies: ['Good evening!', 'Hello!', 'Good evening! How can I help?'] },
+  { remark: 'Thanks!', replies: ['You are welcome.', "You're welcome!", 'No problem.', 'Glad to help.'] },
+  { remark: 'Are you a person?', replies: ['No.', 'No, I am an assistant.', 'I am a language model.'] },
+  { remark: 'See you tomorrow.', replies: ['See you tomorrow!', 'Goodbye!', 'See you!', 'Good night!'] },
+  { remark: 'Nice to meet you.', replies: ['Nice to meet you too.', 'My pleasure.', 'Likewise.'] },
+  { remark: 'That was helpful.', replies: ['I am glad to hear that.', 'Glad to help.', 'You are welcome.'] },
+];
+
+/**
+ * Whether a reply shares most of its words with a usual one, or with what base says: F1 over words of at least a half.
+ * Being like base is not asked for, as base, too, says "Good to know." when somebody takes leave.
+ */
+export function isSensible(given: string, base: string, { replies }: SmallTalk): boolean {
+  return [base, ...replies].some((reply) => sharedWordsF1(given, reply) >= 0.5);
+}
+
+/** 0 when either says nothing. */
+function sharedWordsF1(a: string, b: string): number {
+  const [left, right] = [wordTokens(a), wordTokens(b)];
+  const rest = [...right];
+  let shared = 0;
+  for (const word of left) {
+    const at = rest.indexOf(word);
+    if (at < 0) continue;
+    rest.splice(at, 1);
+    shared++;
+  }
+  return shared === 0 ? 0 : (2 * shared) / (left.length + right.length);
+}
