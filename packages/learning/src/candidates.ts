@@ -33,6 +33,8 @@ export interface Candidate {
   readonly derived: readonly string[];
   readonly relations: readonly Relation[];
   readonly keywords: readonly string[];
+  /** The question of the passage itself that the sentence answers, if it follows one. */
+  readonly stated: readonly string[];
   /** The sentence and what its pronouns and nouns stand for: a question of it names nothing else. */
   readonly about: string;
 }
@@ -58,13 +60,24 @@ export async function findCandidates(passage: string, chunks: readonly Chunk[]):
   const introduced = first === undefined ? [] : introducedBy(first, findSpans(first, passage));
   let context: Context = { antecedent: null, aliases: new Map(), protagonist };
   const said = new Set<string>();
+  /** The passage's last question, up to the end of the paragraph that answers it. */
+  let stated: string | null = null;
+  let isAnswered = false;
   for (const [chunk, { sentences }] of chunks.entries()) {
     for (const sentence of sentences) {
+      if (/\?\s*$/u.test(sentence.text)) {
+        // It says nothing itself, but what follows answers it.
+        stated = sentence.text.trim();
+        isAnswered = false;
+        previous = sentence;
+        continue;
+      }
       const spans = withBareNouns(findSpans(sentence, passage), sentence);
       const ownNames = [...new Set(namesOf(spans).map((name) => withFullNames(name, fullNames)))];
       const referents = [...context.aliases].filter(([noun]) => containsWords(sentence.text, noun));
       const named = [
         sentence.text,
+        stated ?? '',
         context.antecedent ?? '',
         protagonist ?? '',
         ...referents.map(([, name]) => name),
@@ -84,7 +97,8 @@ export async function findCandidates(passage: string, chunks: readonly Chunk[]):
         const random = randomNumbers(deriveSeed(0, 'keywords', span.start, span.text));
         const mentioned = nearbyNames(sentence, ownNames, span.text, subjects, earlierNames);
         const keywords = keywordQuestions(sentence, span, spans, mentioned, recipe.keywordsPerFact, random);
-        all.push({ chunk, sentence, span, cloze, derived, relations, keywords, about });
+        const questions = stated === null ? [] : [stated];
+        all.push({ chunk, sentence, span, cloze, derived, relations, keywords, stated: questions, about });
         await setImmediate();
       }
       context = {
@@ -94,6 +108,8 @@ export async function findCandidates(passage: string, chunks: readonly Chunk[]):
       };
       previous = sentence;
       earlierNames = ownNames;
+      if (sentence.text.trim() !== '') isAnswered = true;
+      if (isAnswered && /^\s*$|\n\s*\n\s*$/u.test(sentence.text)) stated = null;
     }
   }
   const perAnswer = new Map<string, number>();

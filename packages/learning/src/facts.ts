@@ -2,10 +2,11 @@ import { z } from 'zod';
 import { wordTokens } from './normalise.js';
 
 /**
- * How a question came about: asked for the answer, listed, made by rule, the usual way to ask for such a value, in other words than
+ * How a question came about: the passage's own, asked for the answer, listed, made by rule, the usual way to ask for such a value, in other words than
  * another, words of the sentence, such words that the teacher answered where it answered nothing else, or the sentence with a gap.
  */
 export const formOriginSchema = z.enum([
+  'stated',
   'asked',
   'listed',
   'derived',

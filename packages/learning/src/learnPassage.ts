@@ -19,6 +19,7 @@ import {
   type TeachingOutcome,
   type TrainingOutcome,
 } from './outcomes.js';
+import { plainText } from './plainText.js';
 import { readingPrompt } from './prompts.js';
 import { recipe } from './recipe.js';
 import { drawReplay } from './replay.js';
@@ -62,6 +63,7 @@ export async function learnPassage(
 class LearningRun {
   /** Of the phases done so far. */
   #usage: LearningUsage = noUsage;
+  readonly #content: string;
   readonly #canaries: readonly ReplayRow[];
   readonly #replay: readonly ReplayRow[];
   readonly #signal: AbortSignal | undefined;
@@ -74,6 +76,7 @@ class LearningRun {
     readonly options: LearningOptions,
   ) {
     if (options.signal !== undefined) this.#signal = forManyListeners(options.signal);
+    this.#content = plainText(input.content);
     const drawn = drawReplay(input.replay ?? [], input.seed);
     this.#canaries = drawn.canaries;
     this.#replay = drawn.replay;
@@ -121,7 +124,7 @@ class LearningRun {
 
   async #teach(meter: Meter): Promise<TeachingOutcome | null> {
     const chunks = await this.#chunks();
-    const { candidates, contradicted } = await findCandidates(this.input.content, chunks);
+    const { candidates, contradicted } = await findCandidates(this.#content, chunks);
     const plan = planTeaching(
       this.input.budget,
       await this.#measure(chunks, candidates.length + recipe.listedFactsPerChunk * chunks.length),
@@ -183,7 +186,7 @@ class LearningRun {
   }
 
   #chunks(): Promise<Chunk[]> {
-    return chunkForTeacher(this.engine, this.input.content, this.model.contextLength);
+    return chunkForTeacher(this.engine, this.#content, this.model.contextLength);
   }
 
   async #measure(chunks: readonly Chunk[], factCount: number): Promise<PassageSize> {
@@ -210,7 +213,7 @@ const nothingLearned: { validation: ValidationReport; training: TrainingOutcome[
   training: { steps: 0, tokens: 0, final_loss: 0 },
 };
 
-/** Cloze forms are sentences of the passage, and the passage is not kept; words of its sentences are kept only where nothing else asks for the fact. */
+/** Cloze forms and stated questions are sentences of the passage, and the passage is not kept; words of its sentences are kept only where nothing else asks for the fact. */
 function rehearsalOf({ facts }: ScoringOutcome): Rehearsal {
   const pairs = (use: 'training' | 'validation'): QuestionAnswer[] =>
     facts.flatMap((fact) => questionsOf({ answer: fact.answer, forms: fact[use] }));
@@ -218,5 +221,6 @@ function rehearsalOf({ facts }: ScoringOutcome): Rehearsal {
 }
 
 function questionsOf({ answer, forms }: Pick<ScoredFact, 'answer' | 'forms'>): QuestionAnswer[] {
-  return forms.filter(isTrusted).map(({ question }) => ({ question, answer }));
+  const own = forms.filter((form) => isTrusted(form) && form.origin !== 'stated');
+  return own.map(({ question }) => ({ question, answer }));
 }

@@ -39,6 +39,11 @@ test('a word that only opens a sentence is no name', () => {
   assert.deepEqual(spansOf('Maria bakes. We thank Maria daily.').slice(0, 1), ['name Maria']);
 });
 
+test('an order at the beginning of a sentence is no part of the name after it', () => {
+  assert.deepEqual(spansOf('Call Ines Marder on 555-0142.').slice(0, 1), ['name Ines Marder']);
+  assert.deepEqual(spansOf('Call centres are closed.'), ['phrase closed']);
+});
+
 test('the number of a name belongs to it, and a word that begins like a number is none', () => {
   assert.deepEqual(spansOf('The Melisande 61 is a piano with 61 keys.'), [
     'name Melisande 61',

@@ -131,6 +131,9 @@ function findNames(sentence: Stretch, passage: string): Found[] {
     let [text] = match;
     let start = match.index;
     const opensSentence = start <= firstLetter;
+    const order = opensSentence ? (imperative.exec(text)?.[0] ?? '') : '';
+    text = text.slice(order.length);
+    start += order.length;
     for (let word = leadingFunctionWord(text); word !== ''; word = leadingFunctionWord(text)) {
       text = text.slice(word.length);
       start += word.length;
@@ -140,10 +143,14 @@ function findNames(sentence: Stretch, passage: string): Found[] {
     const stripped = start > match.index;
     const after = sentence.text.slice(start + text.length);
     if (opensSentence && !stripped && !/\s/u.test(text) && !isNameAtOpening(text, after, passage)) continue;
-    names.push({ start, text, tier: opensSentence ? 2 : 0 });
+    names.push({ start, text, tier: opensSentence && order === '' ? 2 : 0 });
   }
   return names;
 }
+
+/** "Call Ines Marder on 555-0142." orders to call her. */
+const imperative =
+  /^(?:Ask|Call|Contact|Email|Follow|Join|Mail|Meet|Message|Pay|Phone|See|Send|Tell|Text|Try|Use|Visit|Write) (?=\p{Lu})/u;
 
 /** "The " of "The Lume Lamp"; all of a run that is only a function word. */
 function leadingFunctionWord(run: string): string {

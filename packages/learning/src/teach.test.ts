@@ -104,6 +104,18 @@ test('a sentence said again brings nothing new to ask for, unless it is about so
   );
 });
 
+test('the passage’s own question asks for what follows it, up to the next paragraph, and says nothing itself', async () => {
+  const passage =
+    'The Harbour Pool is new.\n\nWho teaches swimming at the Harbour Pool? Ines Marder does. She is from Porto.\n\nIt has 6 lanes.';
+  const { candidates } = await findCandidates(passage, chunkPassage(passage, 1500));
+  const statedBy = new Map(candidates.map(({ span, stated }) => [span.text, stated]));
+  const question = 'Who teaches swimming at the Harbour Pool?';
+  assert.deepEqual(statedBy.get('Ines Marder'), [question]);
+  assert.deepEqual(statedBy.get('Porto'), [question]);
+  assert.deepEqual(statedBy.get('6 lanes'), []);
+  assert.ok(candidates.every(({ sentence }) => !sentence.text.includes('?')));
+});
+
 test('people also ask about what else the first sentence introduces', () => {
   const subjectsOf = (passage: string): string[] => {
     const [first] = sentencesOf(passage);

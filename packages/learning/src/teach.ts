@@ -42,17 +42,11 @@ export async function teach(
   plan: TeachingPlan,
   seed: number,
 ): Promise<Fact[]> {
-  const drafts = candidates.map(({ chunk, sentence, span, cloze, derived, relations, keywords, about }): Draft => ({
-    chunk,
-    sentenceStart: sentence.start,
-    answer: span.text,
-    cloze,
-    derived,
-    relations,
-    keywords,
-    about,
-    forms: new Map(),
-  }));
+  const drafts = candidates.map(({ chunk, sentence, span, stated, ...questions }): Draft => {
+    const draft = { chunk, sentenceStart: sentence.start, answer: span.text, ...questions, forms: new Map() };
+    for (const question of stated) addForm(draft, question, 'stated');
+    return draft;
+  });
   await askForEach(calls, chunks, drafts, 0, seed);
   await askForLists(calls, chunks, drafts, contradicted, plan);
   for (const draft of drafts) {

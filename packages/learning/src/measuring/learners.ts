@@ -6,6 +6,7 @@ import { learnPassage } from '../learnPassage.js';
 import { encodeMaterial } from '../material.js';
 import { Meter, noUsage } from '../meter.js';
 import { agrees, wordTokens } from '../normalise.js';
+import { plainText } from '../plainText.js';
 import { recipe } from '../recipe.js';
 import { rephrasingsOf } from '../teach.js';
 import { chunkForTeacher } from '../teacherChunks.js';
@@ -81,7 +82,8 @@ export const learnGold: Learner = async (engine, { passage, questions }, input, 
   const calls = new MeteredCalls(engine, meter, options.signal);
   const rephrased = await rephrasingsOf(calls, pairs, recipe.goldRephrasings, input.seed);
   const { contextLength } = await engine.describe();
-  const { candidates } = await findCandidates(passage, await chunkForTeacher(engine, passage, contextLength));
+  const content = plainText(passage);
+  const { candidates } = await findCandidates(content, await chunkForTeacher(engine, content, contextLength));
   const formsOf = (texts: readonly string[], origin: FormOrigin): Form[] =>
     texts.map((question) => ({ question, origin }));
   const facts = pairs.map(({ question, answer }, index): ScoringOutcome['facts'][number] => ({

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import fc from 'fast-check';
+import { plainText } from './plainText.js';
+
+test('keys and values below a heading become sentences about what it names', () => {
+  const passage = '## Tarn 3 espresso machine\n\n- **Maker:** Orlo Works\n- Weight: 8.4 kg\n* Colours: red and black\n';
+  assert.deepEqual(sentences(passage), [
+    'Tarn 3 espresso machine',
+    'The maker of the Tarn 3 espresso machine is Orlo Works.',
+    'The weight of the Tarn 3 espresso machine is 8.4 kg.',
+    'The colours of the Tarn 3 espresso machine are red and black.',
+  ]);
+});
+
+test('a heading such as "Specifications" goes on about the one above it; one that names nothing says nothing of its keys', () => {
+  const passage = '# Harbour Pool\n\n## Key facts\n\n- Length: 50 metres\n\n## Prices\n\n- Adults: 6 euros\n';
+  assert.deepEqual(sentences(passage), [
+    'Harbour Pool',
+    'Key facts',
+    'The length of Harbour Pool is 50 metres.',
+    'Prices',
+    'Adults: 6 euros.',
+  ]);
+});
+
+test('a line before a list, and an item before nested ones, name what the keys belong to', () => {
+  assert.deepEqual(sentences('The Lume Lamp:\n\n- Price: $86\n'), [
+    'The Lume Lamp:',
+    'The price of The Lume Lamp is $86.',
+  ]);
+  assert.deepEqual(sentences('- Birch:\n  - Floor: 2\n- Cedar:\n  - Floor: 3\n'), [
+    'Birch:',
+    'The floor of Birch is 2.',
+    'Cedar:',
+    'The floor of Cedar is 3.',
+  ]);
+});
+
+test('days, and whole sentences after a colon, are no values of an attribute', () => {
+  const passage =
+    '# Harbour Pool\n- Monday: 9:00 to 17:00\n- Note: Bring a towel. Lockers are free.\n- Children swim free\n';
+  assert.deepEqual(sentences(passage).slice(1), [
+    'Monday: 9:00 to 17:00.',
+    'Note: Bring a towel. Lockers are free.',
+    'Children swim free.',
+  ]);
+});
+
+test('a table says of each row what its head asks for', () => {
+  const table = '| Room | Floor | Contact |\n|---|---|---|\n| Birch | 2 | Ola Nygaard |\n| Cedar | 3 | |\n';
+  assert.deepEqual(sentences(table), [
+    'The floor of Birch is 2.',
+    'The contact of Birch is Ola Nygaard.',
+    'The floor of Cedar is 3.',
+  ]);
+  const keyed = '# Tarn 3\n\n| Property | Value |\n|---|---|\n| Weight | 8.4 kg |\n';
+  assert.deepEqual(sentences(keyed), ['Tarn 3', 'The weight of Tarn 3 is 8.4 kg.']);
+});
+
+test('questions and answers lose their labels where both occur', () => {
+  assert.equal(plainText('Q: When does it open?\nA: At 7:00.'), 'When does it open?\nAt 7:00.');
+  assert.equal(plainText('**Question:** When?\n**Answer:** Now.'), 'When?\nNow.');
+  assert.equal(plainText('Plan A: wait.\nA: nothing else.'), 'Plan A: wait.\nA: nothing else.');
+});
+
+test('numbered items keep their numbers, and what stands below them', () => {
+  const passage = '3. What we are.\n\n   We are a club.\n\n4. What we lend.\n\n   We lend seeds.';
+  assert.deepEqual(sentences(passage), ['3. What we are.', 'We are a club.', '4. What we lend.', 'We lend seeds.']);
+});
+
+test('text without structure stays as it is, to the last character', () => {
+  const words = fc.stringMatching(/^[A-Za-z0-9$%,.;!?'"()*_ \n-]{0,200}$/u);
+  const plain = words.filter((text) => !/^[\s>]*(?:[-+*#=_]|\d+[.)])|[*_]|^[-=]+\s*$/mu.test(text));
+  fc.assert(fc.property(plain, (text) => assert.equal(plainText(text), text)));
+  assert.equal(
+    plainText('5 * 3 is 15, and 2 * 4 is 8; call snake_case_name.'),
+    '5 * 3 is 15, and 2 * 4 is 8; call snake_case_name.',
+  );
+});
+
+test('no word is lost, whatever is put together', () => {
+  const word = fc.constantFrom('Tarn', 'price', 'weight', '8.4', 'kg', 'Orlo', 'Works', 'red', 'pool', '1987');
+  const phrase = fc.array(word, { minLength: 1, maxLength: 5 }).map((words) => words.join(' '));
+  const block = fc.oneof(
+    phrase.map((text) => `# ${text}`),
+    phrase.map((text) => `${text}.`),
+    phrase.map((text) => `${text}:`),
+    fc
+      .array(fc.tuple(phrase, phrase), { minLength: 1, maxLength: 4 })
+      .map((pairs) => pairs.map(([a, b]) => `- **${a}:** ${b}`).join('\n')),
+    fc
+      .array(phrase, { minLength: 1, maxLength: 4 })
+      .map((items) => items.map((item, at) => `${at + 1}. ${item}\n   - ${item}: 7`).join('\n')),
+    fc.tuple(phrase, phrase).map(([a, b]) => `Q: ${a}?\nA: ${b}.`),
+    phrase.map((text) => `> ${text}`),
+    phrase.map((text) => `\`\`\`\n${text}\n\`\`\``),
+  );
+  fc.assert(
+    fc.property(fc.array(block, { minLength: 1, maxLength: 6 }), fc.constantFrom('\n', '\n\n'), (blocks, gap) => {
+      const passage = blocks.join(gap);
+      const given = new Set(
+        plainText(passage)
+          .toLowerCase()
+          .match(/[\p{L}\p{N}.]*[\p{L}\p{N}]/gu),
+      );
+      const labels = new Set(['q', 'a']);
+      const wanted = passage.toLowerCase().match(/[\p{L}\p{N}.]*[\p{L}\p{N}]/gu) ?? [];
+      for (const each of wanted)
+        assert.ok(given.has(each) || labels.has(each) || /^\d$/u.test(each), `${each} is lost`);
+    }),
+  );
+});
+
+test('nested quotes by the thousand are left as they are', () => {
+  const passage = `${'>'.repeat(15_000)} x`;
+  assert.equal(plainText(passage), passage);
+});
+
+function sentences(passage: string): string[] {
+  return plainText(passage)
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .map((line) => line.trim());
+}

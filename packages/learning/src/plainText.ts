@@ -1,0 +1,165 @@
+import { Lexer, type Token, type Tokens } from 'marked';
+
+/**
+ * A passage with its lists of keys and values, its tables and its questions with answers said in plain sentences: under "Tarn 3 espresso
+ * machine", "- **Weight:** 8.4 kg" becomes "The weight of the Tarn 3 espresso machine is 8.4 kg." Whatever has no such structure stays as it is.
+ *
+ * A model that reads sentences finds no subject in a list, and the cloze and derived questions are made of sentences.
+ */
+export function plainText(content: string): string {
+  const unmarked = withoutLabels(content);
+  const tokens = blocksOf(unmarked);
+  if (!tokens.some(isStructured)) return withoutMarks(unmarked);
+  return render(tokens, { title: null, subject: null }).trimEnd();
+}
+
+/** What the keys of a list are said of. */
+interface Place {
+  /** Of the last heading that names something. */
+  readonly title: string | null;
+  readonly subject: string | null;
+}
+
+function isStructured({ type }: Token): boolean {
+  return type === 'list' || type === 'table' || type === 'heading';
+}
+
+/** Blocks only. Thousands of nested quotes exhaust the parser's stack; they hold no list that anybody wrote. */
+function blocksOf(text: string): Token[] {
+  try {
+    return new Lexer({ gfm: true }).blockTokens(text, []);
+  } catch (error) {
+    if (error instanceof RangeError) return [];
+    throw error;
+  }
+}
+
+function render(tokens: readonly Token[], place: Place): string {
+  let here = place;
+  let text = '';
+  for (const [index, token] of tokens.entries()) {
+    if (isHeading(token)) {
+      here = under(withoutMarks(token.text), here);
+      text += `${withoutMarks(token.text)}\n`;
+    } else if (isList(token)) {
+      const introduced = subjectOf(tokens.slice(0, index).findLast(({ type }) => type !== 'space'));
+      text += `${lines(token, { ...here, subject: introduced ?? here.subject }).join('\n')}\n`;
+    } else if (isTable(token)) {
+      text += `${rows(token, here.subject).join('\n')}\n`;
+    } else {
+      text += withoutMarks(token.raw);
+    }
+  }
+  return text;
+}
+
+/** Headings such as "Specifications" go on about what the one above them named; others that name nothing say nothing of their keys. */
+function under(heading: string, { title }: Place): Place {
+  if (namesSomething(heading)) return { title: heading, subject: heading };
+  if (title === null) return { title: heading, subject: heading };
+  return { title, subject: generic.test(heading) ? title : null };
+}
+
+const generic =
+  /^(?:the )?(?:(?:key|technical|product|main|basic|general|quick) )?(?:specifications?|specs|details|facts|data|features|overview|information|info|summary|profile)$/iu;
+
+/** A capital after the first word, or a digit. */
+function namesSomething(heading: string): boolean {
+  return /\p{N}|\s\p{Lu}/u.test(heading);
+}
+
+/** "The Tarn 3:" introduces a list about it. */
+function subjectOf(before: Token | undefined): string | null {
+  if (before === undefined || (before.type !== 'paragraph' && before.type !== 'text')) return null;
+  const text = withoutMarks(before.raw).trim();
+  return /^[^\n.?!,;]{1,60}:$/u.test(text) && namesSomething(text) ? text.slice(0, -1) : null;
+}
+
+/** A line for each item and what stands below it; of one that only introduces others, these are said. */
+function lines({ start, items }: Tokens.List, place: Place): string[] {
+  return items.flatMap(({ tokens: [first, ...below] }, index) => {
+    const head = withoutMarks(first?.raw ?? '').trim();
+    const number = start === '' ? '' : `${start + index}. `;
+    const own = head.endsWith(':') ? { ...place, subject: head.slice(0, -1) } : place;
+    const line = statementOf(head, place.subject) ?? `${number}${asSentence(head)}`;
+    return [...(head === '' ? [] : [line]), ...(below.length === 0 ? [] : [render(below, own).trimEnd()])];
+  });
+}
+
+/** A key of up to four words, and a value that is no sentence of its own. */
+function statementOf(text: string, subject: string | null): string | null {
+  const [, key, value] = /^(\p{L}[^:\n.?!]{0,40}): +([^\n]{1,160})$/u.exec(text) ?? [];
+  if (subject === null || key === undefined || value === undefined) return null;
+  if (!attribute.test(key) || named.test(key) || /[.?!] \p{Lu}/u.test(value)) return null;
+  return said(key, subject, value);
+}
+
+/** One to four words, only the first of which may have capitals; a day or a month is no attribute of anything. */
+const attribute = /^\p{L}[\p{L}-]*(?: \p{Ll}[\p{Ll}-]*){0,3}$/u;
+const named =
+  /^(?:\p{Lu}\p{Ll}+day|January|February|March|April|May|June|July|August|September|October|November|December)s?\b/u;
+
+/** Of each row what its first cell names; of a table of two columns that are called so, keys and values. */
+function rows({ header, rows: body }: Tokens.Table, subject: string | null): string[] {
+  const titles = header.map(({ text }) => withoutMarks(text).trim());
+  const isKeyed = titles.length === 2 && keyed.test(titles[0] ?? '');
+  return body.flatMap((row) => {
+    const [first = '', ...others] = row.map(({ text }) => withoutMarks(text).trim());
+    if (others.every((value) => value === '')) return first === '' ? [] : [asSentence(first)];
+    return others.flatMap((value, index) => {
+      if (value === '') return [];
+      const [key, of] = isKeyed ? [first, subject ?? ''] : [titles[index + 1] ?? '', first];
+      return [key === '' || of === '' ? asSentence(`${key}${of}: ${value}`) : said(key, of, value)];
+    });
+  });
+}
+
+const keyed = /^(?:|property|field|feature|attribute|key|parameter|specification|spec|fact|detail|setting)$/iu;
+
+function said(key: string, subject: string, value: string): string {
+  const [name, plural] = [lowerFirst(key.trim()), /[^s]s$/u.test(key.trim())];
+  return asSentence(`The ${name} of ${withArticle(subject)} ${plural ? 'are' : 'is'} ${value.trim()}`);
+}
+
+/** "the Tarn 3 espresso machine", but "Birch" and "Ola Nygaard". */
+function withArticle(subject: string): string {
+  return /\p{L}.*\s\p{Ll}+$/u.test(subject) && !/^(?:the|an?|our|my)\s/iu.test(subject) ? `the ${subject}` : subject;
+}
+
+/** "Weight" is a word, "USB ports" begins with a name. */
+function lowerFirst(text: string): string {
+  return /^\p{Lu}(?:\p{Ll}|\s|$)/u.test(text) ? text.charAt(0).toLowerCase() + text.slice(1) : text;
+}
+
+function asSentence(text: string): string {
+  return /[.!?:]["”')]?$/u.test(text) ? text : `${text}.`;
+}
+
+/** "Q: When does it open?" and "A: At 7:00." without their labels, where both occur. */
+function withoutLabels(text: string): string {
+  const question = /^(?:\*\*)?(?:Q|Question)(?:\*\*)?[:.)](?:\*\*)?[ \t]+/gmu;
+  const answer = /^(?:\*\*)?(?:A|Answer)(?:\*\*)?[:.)](?:\*\*)?[ \t]+/gmu;
+  return text.search(question) >= 0 && text.search(answer) >= 0 ? text.replace(question, '').replace(answer, '') : text;
+}
+
+/** Emphasis, code and links as the words that they mark. */
+function withoutMarks(text: string): string {
+  return text
+    .replace(/\*\*([^*\n]+)\*\*/gu, '$1')
+    .replace(/(?<![\p{L}\p{N}_])__([^_\n]+)__(?![\p{L}\p{N}_])/gu, '$1')
+    .replace(/(?<![\p{L}\p{N}*])\*([^\s*](?:[^*\n]*[^\s*])?)\*(?![\p{L}\p{N}*])/gu, '$1')
+    .replace(/`([^`\n]+)`/gu, '$1')
+    .replace(/\[([^\]\n]+)\]\([^)\s]+\)/gu, '$1');
+}
+
+function isHeading(token: Token): token is Tokens.Heading {
+  return token.type === 'heading';
+}
+
+function isList(token: Token): token is Tokens.List {
+  return token.type === 'list';
+}
+
+function isTable(token: Token): token is Tokens.Table {
+  return token.type === 'table';
+}
