@@ -37,6 +37,21 @@ test('a line before a list, and an item before nested ones, name what the keys b
   ]);
 });
 
+test('lines of keys and values are said of the one that names something; what people say in turn is left alone', () => {
+  assert.deepEqual(sentences('Product: Tarn 3\nPrice: $249\nWeight: 8.4 kg'), [
+    'Product: Tarn 3.',
+    'The price of Tarn 3 is $249.',
+    'The weight of Tarn 3 is 8.4 kg.',
+  ]);
+  assert.deepEqual(sentences('- Name: Ola Nygaard\n- Job: pilot'), [
+    'Name: Ola Nygaard.',
+    'The job of Ola Nygaard is pilot.',
+  ]);
+  for (const passage of ['Anna: Hello\nBob: Good morning', 'Price: $249\nWeight: 8.4 kg', 'Name: Anna.\nBob: Hello.']) {
+    assert.equal(plainText(passage), passage);
+  }
+});
+
 test('days, and whole sentences after a colon, are no values of an attribute', () => {
   const passage =
     '# Harbour Pool\n- Monday: 9:00 to 17:00\n- Note: Bring a towel. Lockers are free.\n- Children swim free\n';
@@ -110,6 +125,13 @@ test('no word is lost, whatever is put together', () => {
         assert.ok(given.has(each) || labels.has(each) || /^\d$/u.test(each), `${each} is lost`);
     }),
   );
+});
+
+test('a table that would fill a book when said is left as it is', () => {
+  const columns = 500;
+  const row = (cell: string): string => `|${`${cell}|`.repeat(columns)}`;
+  const table = `${row('h')}\n${row('-')}\n|${'x'.repeat(9000)}${row('1')}`;
+  assert.equal(plainText(table), table);
 });
 
 test('nested quotes by the thousand are left as they are', () => {

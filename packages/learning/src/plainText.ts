@@ -10,8 +10,13 @@ export function plainText(content: string): string {
   const unmarked = withoutLabels(content);
   const tokens = blocksOf(unmarked);
   if (!tokens.some(isStructured)) return withoutMarks(unmarked);
-  return render(tokens, { title: null, subject: null }).trimEnd();
+  const sentences = render(tokens, { title: null, subject: null }).trimEnd();
+  // A row of a thousand cells whose first one fills a page would say that page a thousand times.
+  return sentences.length <= MAX_GROWTH * content.length ? sentences : withoutMarks(unmarked);
 }
+
+/** A table of short cells and long heads grows three times. */
+const MAX_GROWTH = 5;
 
 /** What the keys of a list are said of. */
 interface Place {
@@ -20,8 +25,8 @@ interface Place {
   readonly subject: string | null;
 }
 
-function isStructured({ type }: Token): boolean {
-  return type === 'list' || type === 'table' || type === 'heading';
+function isStructured(token: Token): boolean {
+  return isHeading(token) || isList(token) || isTable(token) || isSheet(token);
 }
 
 /** Blocks only. Thousands of nested quotes exhaust the parser's stack; they hold no list that anybody wrote. */
@@ -42,10 +47,15 @@ function render(tokens: readonly Token[], place: Place): string {
       here = under(withoutMarks(token.text), here);
       text += `${withoutMarks(token.text)}\n`;
     } else if (isList(token)) {
-      const introduced = subjectOf(tokens.slice(0, index).findLast(({ type }) => type !== 'space'));
+      const before = tokens.slice(0, index).findLast(({ type }) => type !== 'space');
+      const introduced = introducedBy(before) ?? namedIn(token.items.map(headOf));
       text += `${lines(token, { ...here, subject: introduced ?? here.subject }).join('\n')}\n`;
     } else if (isTable(token)) {
       text += `${rows(token, here.subject).join('\n')}\n`;
+    } else if (isSheet(token)) {
+      const pairs = linesOf(token);
+      const subject = namedIn(pairs);
+      text += `${pairs.map((pair) => statementOf(pair, subject) ?? asSentence(pair)).join('\n')}\n`;
     } else {
       text += withoutMarks(token.raw);
     }
@@ -69,7 +79,7 @@ function namesSomething(heading: string): boolean {
 }
 
 /** "The Tarn 3:" introduces a list about it. */
-function subjectOf(before: Token | undefined): string | null {
+function introducedBy(before: Token | undefined): string | null {
   if (before === undefined || (before.type !== 'paragraph' && before.type !== 'text')) return null;
   const text = withoutMarks(before.raw).trim();
   return /^[^\n.?!,;]{1,60}:$/u.test(text) && namesSomething(text) ? text.slice(0, -1) : null;
@@ -78,20 +88,56 @@ function subjectOf(before: Token | undefined): string | null {
 /** A line for each item and what stands below it; of one that only introduces others, these are said. */
 function lines({ start, items }: Tokens.List, place: Place): string[] {
   return items.flatMap(({ tokens: [first, ...below] }, index) => {
-    const head = withoutMarks(first?.raw ?? '').trim();
+    const head = headOf({ tokens: first === undefined ? [] : [first] });
     const number = start === '' ? '' : `${start + index}. `;
     const own = head.endsWith(':') ? { ...place, subject: head.slice(0, -1) } : place;
-    const line = statementOf(head, place.subject) ?? `${number}${asSentence(head)}`;
-    return [...(head === '' ? [] : [line]), ...(below.length === 0 ? [] : [render(below, own).trimEnd()])];
+    const line = head === '' ? number.trim() : (statementOf(head, place.subject) ?? `${number}${asSentence(head)}`);
+    return [...(line === '' ? [] : [line]), ...(below.length === 0 ? [] : [render(below, own).trimEnd()])];
   });
 }
 
-/** A key of up to four words, and a value that is no sentence of its own. */
+function headOf({ tokens: [first] }: { readonly tokens: readonly Token[] }): string {
+  return withoutMarks(first?.raw ?? '').trim();
+}
+
+/** `null` for what is no key with its value, and for the line that names the subject. */
 function statementOf(text: string, subject: string | null): string | null {
+  const pair = pairOf(text);
+  return pair === null || subject === null || pair.value === subject ? null : said(pair.key, subject, pair.value);
+}
+
+interface Pair {
+  readonly key: string;
+  readonly value: string;
+}
+
+/** A key of up to four words, and a value that is no sentence of its own. */
+function pairOf(text: string): Pair | null {
   const [, key, value] = /^(\p{L}[^:\n.?!]{0,40}): +([^\n]{1,160})$/u.exec(text) ?? [];
-  if (subject === null || key === undefined || value === undefined) return null;
-  if (!attribute.test(key) || named.test(key) || /[.?!] \p{Lu}/u.test(value)) return null;
-  return said(key, subject, value);
+  if (key === undefined || value === undefined) return null;
+  return attribute.test(key) && !named.test(key) && !/[.?!] \p{Lu}/u.test(value) ? { key, value } : null;
+}
+
+/** Of "Product: Tarn 3" and "Price: $249" the product: what the other keys are said of. */
+function namedIn(texts: readonly string[]): string | null {
+  return texts.map(pairOf).find((pair) => pair !== null && naming.test(pair.key))?.value ?? null;
+}
+
+const naming = /^(?:(?:full |product |item |project |company )?name|title|product|model|item|project|company|event)$/iu;
+
+/** Two or more lines of keys and values, one of which says whose they are; what people say in turn ends in a full stop. */
+function isSheet(token: Token): token is Tokens.Paragraph {
+  if (token.type !== 'paragraph') return false;
+  const texts = linesOf(token);
+  const areKeyed = texts.every((text) => pairOf(text) !== null && !/[.?!]$/u.test(text));
+  return texts.length >= 2 && areKeyed && namedIn(texts) !== null;
+}
+
+function linesOf({ raw }: Token): string[] {
+  return raw
+    .split('\n')
+    .map((line) => withoutMarks(line).trim())
+    .filter((line) => line !== '');
 }
 
 /** One to four words, only the first of which may have capitals; a day or a month is no attribute of anything. */
