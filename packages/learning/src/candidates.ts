@@ -69,6 +69,7 @@ export async function findCandidates(passage: string, chunks: readonly Chunk[]):
         // It says nothing itself, but what follows answers it.
         stated = sentence.text.trim();
         isAnswered = false;
+        earlierNames = namesOf(findSpans(sentence, passage));
         previous = sentence;
         continue;
       }

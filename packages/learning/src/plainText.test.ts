@@ -24,6 +24,18 @@ test('a heading such as "Specifications" goes on about the one above it; one tha
   ]);
 });
 
+test('a first heading may be a bare name, but no plural and no question', () => {
+  const subject = (heading: string): string | undefined => sentences(`# ${heading}\n- Seat: Ghent`)[1];
+  assert.equal(subject('Velona'), 'The seat of Velona is Ghent.');
+  assert.equal(subject('Prices'), 'Seat: Ghent.');
+  assert.equal(subject('Where is Velona?'), 'Seat: Ghent.');
+});
+
+test('code keeps its marks, by which the patterns of spans know it', () => {
+  const passage = 'Run `npm run build` first.';
+  assert.equal(plainText(passage), passage);
+});
+
 test('a line before a list, and an item before nested ones, name what the keys belong to', () => {
   assert.deepEqual(sentences('The Lume Lamp:\n\n- Price: $86\n'), [
     'The Lume Lamp:',

@@ -63,10 +63,11 @@ function render(tokens: readonly Token[], place: Place): string {
   return text;
 }
 
-/** Headings such as "Specifications" go on about what the one above them named; others that name nothing say nothing of their keys. */
+/** Headings such as "Specifications" go on about what the one above them named; others that name nothing, as "Prices", say nothing of their keys. */
 function under(heading: string, { title }: Place): Place {
-  if (namesSomething(heading)) return { title: heading, subject: heading };
-  if (title === null) return { title: heading, subject: heading };
+  if (heading.endsWith('?')) return { title, subject: null };
+  const isFirstName = title === null && !generic.test(heading) && !heading.endsWith('s');
+  if (isFirstName || namesSomething(heading)) return { title: heading, subject: heading };
   return { title, subject: generic.test(heading) ? title : null };
 }
 
@@ -188,13 +189,12 @@ function withoutLabels(text: string): string {
   return text.search(question) >= 0 && text.search(answer) >= 0 ? text.replace(question, '').replace(answer, '') : text;
 }
 
-/** Emphasis, code and links as the words that they mark. */
+/** Emphasis and links as the words that they mark. Marks of code stay: between them is one thing, whatever it consists of. */
 function withoutMarks(text: string): string {
   return text
     .replace(/\*\*([^*\n]+)\*\*/gu, '$1')
     .replace(/(?<![\p{L}\p{N}_])__([^_\n]+)__(?![\p{L}\p{N}_])/gu, '$1')
     .replace(/(?<![\p{L}\p{N}*])\*([^\s*](?:[^*\n]*[^\s*])?)\*(?![\p{L}\p{N}*])/gu, '$1')
-    .replace(/`([^`\n]+)`/gu, '$1')
     .replace(/\[([^\]\n]+)\]\([^)\s]+\)/gu, '$1');
 }
 
