@@ -33,8 +33,8 @@ export interface Candidate {
   readonly derived: readonly string[];
   readonly relations: readonly Relation[];
   readonly keywords: readonly string[];
-  /** The question of the passage itself that the sentence answers, if it follows one. */
-  readonly stated: readonly string[];
+  /** The question of the passage itself that the sentence answers; `null` where it follows none. */
+  readonly stated: string | null;
   /** The sentence and what its pronouns and nouns stand for: a question of it names nothing else. */
   readonly about: string;
 }
@@ -98,8 +98,7 @@ export async function findCandidates(passage: string, chunks: readonly Chunk[]):
         const random = randomNumbers(deriveSeed(0, 'keywords', span.start, span.text));
         const mentioned = nearbyNames(sentence, ownNames, span.text, subjects, earlierNames);
         const keywords = keywordQuestions(sentence, span, spans, mentioned, recipe.keywordsPerFact, random);
-        const questions = stated === null ? [] : [stated];
-        all.push({ chunk, sentence, span, cloze, derived, relations, keywords, stated: questions, about });
+        all.push({ chunk, sentence, span, cloze, derived, relations, keywords, stated, about });
         await setImmediate();
       }
       context = {

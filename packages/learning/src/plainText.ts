@@ -2,7 +2,8 @@ import { Lexer, type Token, type Tokens } from 'marked';
 
 /**
  * A passage with its lists of keys and values, its tables and its questions with answers said in plain sentences: under "Tarn 3 espresso
- * machine", "- **Weight:** 8.4 kg" becomes "The weight of the Tarn 3 espresso machine is 8.4 kg." Whatever has no such structure stays as it is.
+ * machine", "- **Weight:** 8.4 kg" becomes "The weight of the Tarn 3 espresso machine is 8.4 kg." Whatever has no such structure stays as it is, but for
+ * the marks of emphasis and links.
  *
  * A model that reads sentences finds no subject in a list, and the cloze and derived questions are made of sentences.
  */
@@ -195,7 +196,7 @@ function withoutMarks(text: string): string {
     .replace(/\*\*([^*\n]+)\*\*/gu, '$1')
     .replace(/(?<![\p{L}\p{N}_])__([^_\n]+)__(?![\p{L}\p{N}_])/gu, '$1')
     .replace(/(?<![\p{L}\p{N}*])\*([^\s*](?:[^*\n]*[^\s*])?)\*(?![\p{L}\p{N}*])/gu, '$1')
-    .replace(/\[([^\]\n]+)\]\([^)\s]+\)/gu, '$1');
+    .replace(/\[([^[\]\n]+)\]\([^()\s]+\)/gu, '$1');
 }
 
 function isHeading(token: Token): token is Tokens.Heading {

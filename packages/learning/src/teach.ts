@@ -42,9 +42,9 @@ export async function teach(
   plan: TeachingPlan,
   seed: number,
 ): Promise<Fact[]> {
-  const drafts = candidates.map(({ chunk, sentence, span, stated, ...questions }): Draft => {
-    const draft = { chunk, sentenceStart: sentence.start, answer: span.text, ...questions, forms: new Map() };
-    for (const question of stated) addForm(draft, question, 'stated');
+  const drafts = candidates.map(({ chunk, sentence, span, stated, ...rest }): Draft => {
+    const draft = { chunk, sentenceStart: sentence.start, answer: span.text, ...rest, forms: new Map() };
+    if (stated !== null) addForm(draft, stated, 'stated');
     return draft;
   });
   await askForEach(calls, chunks, drafts, 0, seed);
