@@ -5,6 +5,7 @@ import { maxContextLengthDefault } from './checkpoint/contextLength.js';
 import { EngineError, type CallOptions, type Engine, type TrainingSession } from './engine.js';
 import { CallGate } from './callGate.js';
 import { AdapterCache } from './generation/adapterCache.js';
+import { AdapterLoader } from './generation/adapterLoader.js';
 import { Generator } from './generation/generator.js';
 import type { JobAdapter } from './generation/generationJob.js';
 import type { LoadedModel } from './generation/inferenceRunner.js';
@@ -76,6 +77,7 @@ const DEFAULT_MAX_ADAPTER_BYTES = 512 * 2 ** 20;
  */
 export class EmbeddedEngine implements Engine {
   private readonly adapters: AdapterCache;
+  private readonly loader: AdapterLoader;
   private readonly generator: Generator;
   private readonly scorer: Scorer;
   private readonly trainings = new Set<TrainingSession>();
@@ -87,7 +89,9 @@ export class EmbeddedEngine implements Engine {
     options: EmbeddedEngineOptions,
   ) {
     const defaults = defaultLimits(model.config);
-    this.adapters = new AdapterCache(model.config, options.maxAdapterBytes ?? DEFAULT_MAX_ADAPTER_BYTES);
+    this.loader = new AdapterLoader(model.config);
+    const maxAdapterBytes = options.maxAdapterBytes ?? DEFAULT_MAX_ADAPTER_BYTES;
+    this.adapters = new AdapterCache(maxAdapterBytes, (reference) => this.loader.load(reference));
     const limits = {
       cacheBytes: options.maxCacheBytes ?? defaults.cacheBytes,
       prefixBytes: options.maxPrefixBytes ?? defaults.prefixBytes,
@@ -160,6 +164,7 @@ export class EmbeddedEngine implements Engine {
     await this.openings.close();
     await this.generator.close();
     await this.scorer.close();
+    await this.loader.close();
     for (const session of this.trainings) await session.close();
     this.trainings.clear();
   }

@@ -6,7 +6,6 @@ import { serializeSafetensors, type FloatTensor } from '../checkpoint/safetensor
 import { freshMatrices, toAdapter } from '../lora/parameters.js';
 import { FIXTURES, loadFixture, readTensors, referenceTo, temporaryFolder, TINY_CONFIG } from '../testing/fixtures.js';
 import { readAdapter, writeAdapter } from './adapterFolder.js';
-import { scaledMatrices } from './loraAdapter.js';
 
 const ADAPTER = toAdapter(freshMatrices(TINY_CONFIG, 2, 1), { rank: 2, alpha: 3 });
 const KEY = 'base_model.model.model.layers.1.mlp.down_proj.lora_B.weight';
@@ -35,15 +34,6 @@ for (const name of FIXTURES) {
     }
   });
 }
-
-void test('scaling multiplies B alone', () => {
-  const b = 'model.layers.0.mlp.up_proj.lora_B';
-  const matrices = new Map(ADAPTER.matrices).set(b, { shape: [40, 2], data: new Float32Array(80).fill(2) });
-  const scaled = scaledMatrices({ ...ADAPTER, matrices });
-  assert.deepEqual(scaled.get(b)!.data, new Float32Array(80).fill(3));
-  const a = 'model.layers.0.mlp.up_proj.lora_A';
-  assert.deepEqual(scaled.get(a), ADAPTER.matrices.get(a));
-});
 
 void test('an adapter never replaces another one', async (t) => {
   const folder = await temporaryFolder(t);

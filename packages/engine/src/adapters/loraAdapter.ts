@@ -5,29 +5,11 @@ import type { DecoderConfig } from '../model/config.js';
 import { allFinite } from '../finite.js';
 import { moduleTensorSpecs } from '../model/weights.js';
 import { CONFIG_FILE, WEIGHTS_FILE } from './contentHash.js';
-import { loraModules, scales, type LoraHyperparameters } from './loraModules.js';
+import { loraModules, type LoraHyperparameters } from './loraModules.js';
 
 export interface LoraAdapter extends LoraHyperparameters {
   /** By `loraName`: A `[rank, in]` and B `[out, rank]` of every module, in the order of `moduleTensorSpecs`. */
   readonly matrices: ReadonlyMap<string, FloatTensor>;
-}
-
-/** Generation and scoring take B multiplied by its module's scale, so that adapters of unlike scale share a batch. */
-export function scaledMatrices(adapter: LoraAdapter): ReadonlyMap<string, FloatTensor> {
-  const scaled = new Map<string, FloatTensor>();
-  const scaleOf = scales(adapter);
-  for (const [name, { shape, data }] of adapter.matrices) {
-    const scale = name.endsWith('.lora_B') ? scaleOf(name.slice(0, -'.lora_B'.length)) : 1;
-    scaled.set(name, { shape, data: scale === 1 ? data : multiplied(data, scale) });
-  }
-  return scaled;
-}
-
-/** A loop, as a call for each number takes many times as long, and a cold adapter's first answer waits for it. */
-function multiplied(data: Float32Array, factor: number): Float32Array {
-  const product = new Float32Array(data.length);
-  for (let index = 0; index < data.length; index += 1) product[index] = (data[index] ?? 0) * factor;
-  return product;
 }
 
 /** The content of `adapter_model.safetensors`. */

@@ -97,8 +97,9 @@ interface Pattern {
  * thousands of patterns for each of thousands of modules, and regular expressions would take seconds.
  */
 function matcher(patterns: ReadonlyMap<string, number> | undefined, otherwise: number): (name: string) => number {
+  if (patterns === undefined || patterns.size === 0) return () => otherwise;
   const byLength = new Map<number, Pattern[]>();
-  for (const [index, [pattern, value]] of [...(patterns ?? [])].entries()) {
+  for (const [index, [pattern, value]] of [...patterns].entries()) {
     const text = pattern.replace(/^\^/, '').replace(/\\?\./g, (dot) => (dot === '.' ? ' ' : '.'));
     const alike = byLength.get(text.length);
     const entry = { text, whole: pattern.startsWith('^'), index, value };

@@ -4,8 +4,14 @@ import { open, type FileHandle } from 'node:fs/promises';
 import { EngineError } from '../engine.js';
 import type { ErrorContext } from './safetensors.js';
 
+export interface OpenFile {
+  readonly handle: FileHandle;
+  /** In bytes, when it was opened. */
+  readonly size: number;
+}
+
 /** @returns the open file, which the caller closes; `undefined` when there is none. */
-export async function openRegularFile(path: string, { code, file }: ErrorContext): Promise<FileHandle | undefined> {
+export async function openRegularFile(path: string, { code, file }: ErrorContext): Promise<OpenFile | undefined> {
   let handle: FileHandle;
   try {
     // Without O_NONBLOCK, opening a pipe in place of the file would wait for ever.
@@ -15,7 +21,8 @@ export async function openRegularFile(path: string, { code, file }: ErrorContext
     throw new EngineError(code, `${file} cannot be read.`, { cause });
   }
   try {
-    if ((await handle.stat()).isFile()) return handle;
+    const stats = await handle.stat();
+    if (stats.isFile()) return { handle, size: stats.size };
   } catch (cause) {
     await handle.close();
     throw new EngineError(code, `${file} cannot be read.`, { cause });
@@ -43,11 +50,11 @@ export async function readBoundedFile(
   context: ErrorContext,
   maxBytes: number,
 ): Promise<Uint8Array | undefined> {
-  const handle = await openRegularFile(path, context);
-  if (handle === undefined) return undefined;
+  const opened = await openRegularFile(path, context);
+  if (opened === undefined) return undefined;
+  const { handle, size } = opened;
   const { code, file } = context;
   try {
-    const { size } = await handle.stat();
     if (size > maxBytes) throw new EngineError(code, `${file} has ${size} bytes; at most ${maxBytes} would fit.`);
     // A file that has grown, or lies about its size as those of `/proc` do, is cut off.
     return await readUpTo(handle, 0, size);

@@ -54,8 +54,13 @@ export async function readTensor(file: FileHandle, entry: TensorEntry, context: 
   return toFloat32(entry, await readBytes(file, entry.start, entry.end - entry.start, context));
 }
 
-/** As `readTensor`, for a file that is already in memory. The result does not share its memory. */
+/** As `readTensor`, for a file that is already in memory, which the result shares where it can. */
 export function readTensorFrom(bytes: Uint8Array, entry: TensorEntry): Float32Array {
+  const start = bytes.byteOffset + entry.start;
+  const length = (entry.end - entry.start) / Float32Array.BYTES_PER_ELEMENT;
+  if (entry.type === 'F32' && start % Float32Array.BYTES_PER_ELEMENT === 0) {
+    return new Float32Array(bytes.buffer, start, length);
+  }
   return toFloat32(entry, new Uint8Array(bytes.subarray(entry.start, entry.end)));
 }
 

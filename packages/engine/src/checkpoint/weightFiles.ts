@@ -64,12 +64,12 @@ const readTensorHeader: FileTask<readonly TensorEntry[]> = readHeader;
 
 async function inFile<T>(modelDir: string, file: string, task: FileTask<T>): Promise<T> {
   const context = { code: 'checkpoint_invalid', file } as const;
-  const handle = await openRegularFile(join(modelDir, file), context);
-  if (handle === undefined) throw invalid(`${file} is missing`);
+  const opened = await openRegularFile(join(modelDir, file), context);
+  if (opened === undefined) throw invalid(`${file} is missing`);
   try {
-    return await task(handle, context);
+    return await task(opened.handle, context);
   } finally {
-    await handle.close();
+    await opened.handle.close();
   }
 }
 

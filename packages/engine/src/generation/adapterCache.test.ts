@@ -10,6 +10,7 @@ import { TINY_CONFIG } from '../testing/randomCheckpoint.js';
 import { EngineError } from '../engine.js';
 import type { AdapterReference } from '../types.js';
 import { AdapterCache } from './adapterCache.js';
+import { prepareAdapter, type LoadedAdapter } from './loadedAdapter.js';
 
 const config = parseModelConfig(new JsonFields('config.json', TINY_CONFIG)).decoder;
 const flat = freshMatrices(config, 8, 1);
@@ -20,12 +21,12 @@ const reference = (name: string): AdapterReference => ({ folder: `/adapters/${na
 
 function countingCache(maxBytes: number): { cache: AdapterCache; reads: string[] } {
   const reads: string[] = [];
-  const read = ({ contentHash }: AdapterReference): Promise<LoraAdapter> => {
+  const read = ({ contentHash }: AdapterReference): Promise<LoadedAdapter> => {
     reads.push(contentHash);
     if (contentHash === 'bad') return Promise.reject(new EngineError('adapter_invalid', 'bad'));
-    return Promise.resolve(adapter);
+    return Promise.resolve(prepareAdapter(contentHash, adapter));
   };
-  return { cache: new AdapterCache(config, maxBytes, read), reads };
+  return { cache: new AdapterCache(maxBytes, read), reads };
 }
 
 test('the least recently used adapter goes first', async () => {
@@ -49,18 +50,17 @@ test('simultaneous requests read once, and a failure is not remembered', async (
   assert.deepEqual(reads, ['a', 'bad', 'bad']);
 });
 
-test('B is scaled by alpha / rank', async () => {
-  const { matrices } = await countingCache(2 * BYTES).cache.get(reference('a'));
+test('B is scaled by alpha / rank', () => {
+  const { matrices } = prepareAdapter('a', adapter);
   assert.equal(matrices.get('model.layers.0.self_attn.q_proj.lora_A')?.data[0], 1);
   assert.equal(matrices.get('model.layers.0.self_attn.q_proj.lora_B')?.data[0], 2);
 });
 
-test('an adapter is kept at its own ranks, rounded up, with nothing for projections that it does not change', async () => {
+test('an adapter is kept at its own ranks, rounded up, with nothing for projections that it does not change', () => {
   const lora = { rank: 1, alpha: 2, targets: ['q_proj', 'v_proj'], rankPattern: new Map([['q_proj', 900]]) };
   const specs = moduleTensorSpecs(config, loraModules(config, lora));
   const own = new FlatMatrices(specs);
-  const cache = new AdapterCache(config, BYTES, () => Promise.resolve(toAdapter(own, lora)));
-  const { matrices } = await cache.get(reference('a'));
+  const { matrices } = prepareAdapter('a', toAdapter(own, lora));
   assert.deepEqual(
     [...matrices].map(([name, { shape }]) => [name, shape]),
     specs.map(({ name, matrix, shape: [height, width] }) => {

@@ -1,7 +1,5 @@
-import { readAdapter } from '../adapters/adapterFolder.js';
-import type { DecoderConfig } from '../model/config.js';
 import type { AdapterReference } from '../types.js';
-import { adapterBytes, prepareAdapter, type LoadedAdapter } from './loadedAdapter.js';
+import { adapterBytes, type LoadedAdapter } from './loadedAdapter.js';
 
 /**
  * Adapters by content hash, the least recently used dropped first. An adapter's hash is verified when it is read;
@@ -15,10 +13,9 @@ export class AdapterCache {
   private stackBytes = 0;
 
   constructor(
-    private readonly config: DecoderConfig,
     /** Bound on the memory of the adapters kept and of the batches' stacks; a single larger one is kept all the same. */
     readonly maxBytes: number,
-    private readonly read: typeof readAdapter = readAdapter,
+    private readonly read: (reference: AdapterReference) => Promise<LoadedAdapter>,
   ) {}
 
   /** @throws EngineError `adapter_invalid` */
@@ -45,7 +42,7 @@ export class AdapterCache {
   }
 
   private async load(reference: AdapterReference): Promise<LoadedAdapter> {
-    const loaded = prepareAdapter(reference.contentHash, await this.read(reference, this.config));
+    const loaded = await this.read(reference);
     const bytes = adapterBytes(loaded);
     this.entries.set(reference.contentHash, { adapter: loaded, bytes });
     this.bytes += bytes;

@@ -9,8 +9,8 @@ import { EngineError } from '../engine.js';
 import { weightFeeds } from '../model/inputs.js';
 import { ChatTokenizer } from '../tokenizer/chatTokenizer.js';
 import type { AdapterReference, ChatPrompt, GenerateRequest, GenerateResult } from '../types.js';
-import { AdapterCache } from './adapterCache.js';
 import { InferenceRunner, type DecodeRow } from './inferenceRunner.js';
+import { loadAdapter } from './loadedAdapter.js';
 import { KvCache } from './kvCache.js';
 
 const user = (content: string): ChatPrompt => ({ messages: [{ role: 'user', content }] });
@@ -145,15 +145,14 @@ test('a row’s logits are the same to the last bit alone and in any batch', asy
       const { config, weights } = await openCheckpoint(join(folder, 'model'));
       const model = { config, weights: weightFeeds(config, weights), threads };
       const runner = new InferenceRunner(model);
-      const adapters = new AdapterCache(config, 2 ** 30);
       const rows: DecodeRow[] = [];
       for (const [row, rank] of [0, 2, 20, 5].entries()) {
         const reference = rank === 0 ? null : await writeRandomAdapter(join(folder, `a${rank}`), config, rank, rank);
-        const adapter = reference === null ? null : await adapters.get(reference);
+        const adapter = reference === null ? null : await loadAdapter(reference, config);
         rows.push({ token: 5, cachedTokens: 3 + 60 * row, adapter });
       }
       const uneven = await writeRandomAdapter(join(folder, 'uneven'), config, 1, 3, UNEVEN);
-      rows.push({ token: 5, cachedTokens: 243, adapter: await adapters.get(uneven) });
+      rows.push({ token: 5, cachedTokens: 243, adapter: await loadAdapter(uneven, config) });
       const cache = new KvCache(config);
       const prompt = ({ cachedTokens }: DecodeRow): number[] =>
         Array.from({ length: cachedTokens }, (_, index) => (index * cachedTokens) % 384);

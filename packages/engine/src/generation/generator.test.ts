@@ -10,9 +10,8 @@ import { createRandom } from '../random.js';
 import { withRandomCheckpoint, writeRandomAdapter } from '../testing/randomCheckpoint.js';
 import { inMemory, type JobChanges } from '../testing/runs.js';
 import type { AdapterReference, ChatPrompt } from '../types.js';
-import { AdapterCache } from './adapterCache.js';
 import type { LoadedModel } from './inferenceRunner.js';
-import type { LoadedAdapter } from './loadedAdapter.js';
+import { loadAdapter, type LoadedAdapter } from './loadedAdapter.js';
 import type { GenerationJob } from './generationJob.js';
 import { Generator } from './generator.js';
 import { KvCache } from './kvCache.js';
@@ -30,7 +29,7 @@ async function withGenerator(use: (setting: Setting) => Promise<void>): Promise<
     const generator = new Generator(model, 3);
     const reference = await writeRandomAdapter(join(folder, 'adapter'), config, 1);
     try {
-      await use({ generator, adapter: await new AdapterCache(config, 2 ** 30).get(reference), model });
+      await use({ generator, adapter: await loadAdapter(reference, config), model });
     } finally {
       await generator.close();
     }
@@ -185,5 +184,21 @@ test('adapters that do not fit in memory together wait for each other, and give 
       await engine.close();
     }
     assert.deepEqual(answers[1], answers[0]);
+  });
+});
+
+test('an adapter that takes for ever to load holds up nobody who runs', async () => {
+  await withGenerator(async ({ generator, adapter }) => {
+    const expected = await generator.generate(job());
+    const running = generator.generate(job());
+    let finish = (): void => undefined;
+    // A fault injector: a disk that does not answer until it is told to.
+    const slow = new Promise<LoadedAdapter>((resolve) => {
+      finish = () => resolve(adapter);
+    });
+    const waiting = generator.generate({ ...job(), adapter: { contentHash: 'slow', load: () => slow } });
+    assert.deepEqual((await running).tokens, expected.tokens);
+    finish();
+    assert.deepEqual((await waiting).tokens, (await generator.generate(job({ adapter }))).tokens);
   });
 });

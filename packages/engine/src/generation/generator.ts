@@ -4,10 +4,10 @@ import { finalLength, forcedTokens, type Generation, type GenerationJob } from '
 import { InferenceRunner, type LoadedModel } from './inferenceRunner.js';
 import { defaultLimits, kvShares, roomBytesPerToken, type KvLimits, type KvShares } from './kvBudget.js';
 import { KvCache } from './kvCache.js';
-import { adapterBytes } from './loadedAdapter.js';
 import { PrefixCache, prefixKeys } from './prefixCache.js';
 import { sample } from './sampler.js';
 import { adapterOf, end, type Sequence } from './sequence.js';
+import { WaitingLine } from './waitingLine.js';
 
 /**
  * Tokens of a prompt that are read in one run. Between two of them other requests get their turn, and a beginning is
@@ -25,7 +25,7 @@ export const PREFILL_CHUNK = 64;
  * Sequence i of `running` occupies slot i of the cache.
  */
 export class Generator {
-  private readonly waiting: Sequence[] = [];
+  private readonly waiting: WaitingLine;
   private reading: Sequence | undefined;
   private readonly running: Sequence[] = [];
   private readonly cache: KvCache;
@@ -33,7 +33,6 @@ export class Generator {
   private readonly prefixes: PrefixCache;
   private readonly runner: InferenceRunner;
   private loop: Promise<void> | undefined;
-  private loading: Promise<void> | undefined;
   private readsNext = true;
   private closed = false;
 
@@ -42,12 +41,14 @@ export class Generator {
     /** Sequences decoded together, at least 1. */
     private readonly maxBatch: number,
     private readonly limits: KvLimits = defaultLimits(model.config),
-    private readonly adapterBudget?: StackBudget,
+    adapterBudget?: StackBudget,
   ) {
     this.cache = new KvCache(model.config);
     this.staging = new KvCache(model.config);
     this.prefixes = new PrefixCache(limits.prefixBytes);
     this.runner = new InferenceRunner(model, adapterBudget);
+    const begun = (): Sequence[] => [...this.running, ...(this.reading === undefined ? [] : [this.reading])];
+    this.waiting = new WaitingLine(begun, adapterBudget?.maxBytes ?? Infinity);
   }
 
   /** Bytes allocated for the keys and values of the sequences in the works; never above the limit. */
@@ -65,8 +66,7 @@ export class Generator {
       }
       const output = forcedTokens(job);
       const begun = { adapter: job.adapter === null ? null : undefined, output, reusedTokens: 0, cachedTokens: 0 };
-      this.waiting.push({ job, ...begun, prefixKeys: keysOf(job), resolve, reject });
-      this.loadNext();
+      this.waiting.add({ job, ...begun, prefixKeys: keysOf(job), resolve, reject });
       this.loop ??= this.runLoop();
     });
   }
@@ -94,55 +94,30 @@ export class Generator {
   /** One turn: schedule, run the model, take in what it said. */
   private async step(): Promise<void> {
     this.dropCancelled();
-    this.loadNext();
-    if (this.reading === undefined) this.admit();
+    this.waiting.loadNext();
+    if (this.reading === undefined && this.running.length < this.maxBatch) {
+      // Loading is part of reading a prompt, where it is all that the next in line waits for.
+      if (this.readsNext) await this.waiting.giveTurnToLoading();
+      this.admit();
+    }
     const reads = this.reading !== undefined && (this.readsNext || this.running.length === 0);
     this.readsNext = !reads;
     if (reads && this.reading !== undefined) await this.readAlone(this.reading);
     else if (this.running.length > 0) await this.decodeRunning();
-    else await this.loading;
-  }
-
-  /**
-   * Loads adapters of those that wait, one after the other beside what is being computed: early, because their files may
-   * be gone later, but no more than memory is there for.
-   */
-  private loadNext(): void {
-    const next = this.waiting.find(({ adapter }) => adapter === undefined);
-    if (next === undefined || this.loading !== undefined) return;
-    if (next !== this.waiting[0] && this.heldBytes() >= (this.adapterBudget?.maxBytes ?? Infinity)) return;
-    const load = async (): Promise<void> => {
-      try {
-        next.adapter = (await next.job.adapter?.load()) ?? null;
-      } catch (error) {
-        this.waiting.splice(0, Infinity, ...this.waiting.filter((sequence) => sequence !== next));
-        next.reject(error);
-      }
-    };
-    this.loading = load().finally(() => {
-      this.loading = undefined;
-      this.loadNext();
-    });
-  }
-
-  /** Of the adapters of all that wait or run, each counted once. */
-  private heldBytes(): number {
-    const sequences = [...this.waiting, ...this.running, ...(this.reading === undefined ? [] : [this.reading])];
-    const held = new Set(sequences.flatMap(({ adapter }) => adapter ?? []));
-    return [...held].reduce((sum, adapter) => sum + adapterBytes(adapter), 0);
+    else await this.waiting.loaded();
   }
 
   /** The next in line begins if there is room. Nobody overtakes it: what is large must not wait for ever. */
   private admit(): void {
-    const [next] = this.waiting;
-    if (next?.adapter === undefined || this.running.length >= this.maxBatch) return;
+    const next = this.waiting.first;
+    if (next?.adapter === undefined) return;
     const running = this.running.map(({ job }) => job);
     const shares = this.shares(next.job, running);
     if (shares === undefined || !this.runner.admits([...this.running, next].map(adapterOf))) return;
     // What earlier batches of other shapes have left beyond the shares is given back before anything grows.
     this.cache.limit(shares.runningTokens, this.longest(), this.running.length);
     this.staging.limit(shares.promptTokens, 0, 0);
-    this.reading = this.waiting.shift();
+    this.reading = this.waiting.takeFirst();
   }
 
   /** What a job that is still to be read and those that run may take together. */
@@ -267,10 +242,7 @@ export class Generator {
       cancel(this.reading);
       this.reading = undefined;
     }
-    for (const sequence of this.waiting.splice(0)) {
-      if (isCancelled(sequence)) cancel(sequence);
-      else this.waiting.push(sequence);
-    }
+    this.waiting.remove(isCancelled).forEach(cancel);
   }
 
   /** Whose fault it was is not known when a run fails that several sequences share. Those that took no part go on. */

@@ -11,8 +11,7 @@ import { createRandom } from '../random.js';
 import { withRandomCheckpoint, writeRandomAdapter } from '../testing/randomCheckpoint.js';
 import { inMemory, type JobChanges } from '../testing/runs.js';
 import type { AdapterReference, GenerateRequest } from '../types.js';
-import { AdapterCache } from './adapterCache.js';
-import type { LoadedAdapter } from './loadedAdapter.js';
+import { loadAdapter, type LoadedAdapter } from './loadedAdapter.js';
 import type { Generation, GenerationJob } from './generationJob.js';
 import { Generator, PREFILL_CHUNK } from './generator.js';
 import { bytesPerToken } from './kvCache.js';
@@ -29,8 +28,8 @@ interface Setting {
 async function withGenerators(keptChunks: number, use: (setting: Setting) => Promise<void>): Promise<void> {
   await withRandomCheckpoint(async (folder) => {
     const { config, weights } = await openCheckpoint(join(folder, 'model'));
-    const cache = new AdapterCache(config, 2 ** 30);
-    const load = async (seed: number) => cache.get(await writeRandomAdapter(join(folder, `a${seed}`), config, seed));
+    const load = async (seed: number) =>
+      loadAdapter(await writeRandomAdapter(join(folder, `a${seed}`), config, seed), config);
     const chunkBytes = PREFILL_CHUNK * bytesPerToken(config);
     const [reusing, forgetful] = [keptChunks * chunkBytes, 0].map((prefixBytes) => {
       const model = { config, weights: weightFeeds(config, weights), threads: 1 };
