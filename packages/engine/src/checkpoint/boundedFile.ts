@@ -31,9 +31,13 @@ export async function openRegularFile(path: string, { code, file }: ErrorContext
   throw new EngineError(code, `${file} is not a file.`);
 }
 
-/** The bytes from `start` on, fewer than `length` where the file ends before. */
-export async function readUpTo(handle: FileHandle, start: number, length: number): Promise<Uint8Array<ArrayBuffer>> {
-  const bytes = new Uint8Array(length);
+/** The bytes from `start` on, fewer than `length` where the file ends before; they lie in `bytes`. */
+export async function readUpTo(
+  handle: FileHandle,
+  start: number,
+  length: number,
+  bytes: Uint8Array<ArrayBuffer> = new Uint8Array(length),
+): Promise<Uint8Array<ArrayBuffer>> {
   let done = 0;
   while (done < length) {
     // One read call moves less than 2 GiB.

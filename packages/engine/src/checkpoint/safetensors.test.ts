@@ -45,7 +45,10 @@ void test('what is written can be read, from memory and from disk', async (t) =>
   const handle = await open(file);
   t.after(() => handle.close());
   assert.deepEqual(await readHeader(handle, CONTEXT), entries);
-  assert.deepEqual(await readTensor(handle, entries[2]!, CONTEXT), Float32Array.of(7));
+  const place = new Float32Array(3);
+  await readTensor(handle, entries[2]!, CONTEXT, place.subarray(1, 2));
+  assert.deepEqual(place, Float32Array.of(0, 7, 0));
+  await assert.rejects(readTensor(handle, entries[2]!, CONTEXT, place), { code: CONTEXT.code, message: /changed/ });
 });
 
 void test('F16 and BF16 are widened, special values included', () => {

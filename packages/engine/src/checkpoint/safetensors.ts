@@ -49,9 +49,21 @@ export function readHeaderFrom(bytes: Uint8Array, context: ErrorContext): readon
   return parseHeader(bytes.subarray(8, 8 + length), bytes.byteLength, context);
 }
 
-/** Reads one tensor as float32; F16 and BF16 are widened. */
-export async function readTensor(file: FileHandle, entry: TensorEntry, context: ErrorContext): Promise<Float32Array> {
-  return toFloat32(entry, await readBytes(file, entry.start, entry.end - entry.start, context));
+/** Reads one tensor as float32 into `place`, which has its length; F16 and BF16 are widened. */
+export async function readTensor(
+  file: FileHandle,
+  entry: TensorEntry,
+  context: ErrorContext,
+  place: Float32Array<ArrayBuffer>,
+): Promise<void> {
+  const length = entry.end - entry.start;
+  if (length !== place.length * ELEMENT_BYTES[entry.type]) throw damaged(context, 'it has changed while it was read');
+  if (entry.type !== 'F32') {
+    widen(entry.type, await readBytes(file, entry.start, length, context), place);
+    return;
+  }
+  const bytes = new Uint8Array(place.buffer, place.byteOffset, place.byteLength);
+  await readBytes(file, entry.start, length, context, bytes);
 }
 
 /** As `readTensor`, for a file that is already in memory, which the result shares where it can. */
@@ -61,7 +73,11 @@ export function readTensorFrom(bytes: Uint8Array, entry: TensorEntry): Float32Ar
   if (entry.type === 'F32' && start % Float32Array.BYTES_PER_ELEMENT === 0) {
     return new Float32Array(bytes.buffer, start, length);
   }
-  return toFloat32(entry, new Uint8Array(bytes.subarray(entry.start, entry.end)));
+  const own = new Uint8Array(bytes.subarray(entry.start, entry.end));
+  if (entry.type === 'F32') return new Float32Array(own.buffer);
+  const result = new Float32Array(own.byteLength / ELEMENT_BYTES[entry.type]);
+  widen(entry.type, own, result);
+  return result;
 }
 
 /** A file of float32 tensors in the order given. The same tensors and metadata give the same bytes. */
@@ -137,24 +153,22 @@ async function readBytes(
   start: number,
   length: number,
   context: ErrorContext,
+  place?: Uint8Array<ArrayBuffer>,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const bytes = await readUpTo(file, start, length);
+  const bytes = await readUpTo(file, start, length, place);
   if (bytes.byteLength < length) throw damaged(context, 'it ended while it was read');
   return bytes;
 }
 
-/** `bytes` must start an ArrayBuffer of its own; F32 tensors keep using it. */
-function toFloat32(entry: TensorEntry, bytes: Uint8Array<ArrayBuffer>): Float32Array {
-  if (entry.type === 'F32') return new Float32Array(bytes.buffer);
+/** `bytes` must start an ArrayBuffer of its own. */
+function widen(type: 'F16' | 'BF16', bytes: Uint8Array<ArrayBuffer>, place: Float32Array): void {
   const source = new Uint16Array(bytes.buffer);
-  const result = new Float32Array(source.length);
-  const bits = new Uint32Array(result.buffer);
+  const bits = new Uint32Array(place.buffer, place.byteOffset, place.length);
   for (let index = 0; index < source.length; index += 1) {
     const value = source[index] ?? 0;
-    if (entry.type === 'BF16') bits[index] = value << 16;
-    else result[index] = halfToNumber(value);
+    if (type === 'BF16') bits[index] = value << 16;
+    else place[index] = halfToNumber(value);
   }
-  return result;
 }
 
 function halfToNumber(bits: number): number {

@@ -2,7 +2,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { EngineError } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
-import { decoderWeightShapes, type DecoderWeights, type WeightTensor } from '../model/weights.js';
+import { decoderWeightShapes, weightMemory, type DecoderWeights, type WeightTensor } from '../model/weights.js';
 import { brief } from './brief.js';
 import { openRegularFile } from './boundedFile.js';
 import { JsonFields } from './jsonFields.js';
@@ -46,12 +46,15 @@ export async function loadWeights(modelDir: string, config: DecoderConfig): Prom
   const missing = [...shapes.keys()].filter((name) => !found.has(name));
   if (missing.length > 0) throw invalid(`${files.join(', ')}: tensors are missing: ${briefList(missing)}`);
 
+  const memory = weightMemory(config);
   const weights = new Map<string, WeightTensor>();
   for (const file of files) {
     await inFile(modelDir, file, async (handle, context) => {
       for (const entry of await readHeader(handle, context)) {
-        if (!shapes.has(entry.name)) continue;
-        weights.set(entry.name, { shape: entry.shape, data: await readTensor(handle, entry, context) });
+        const data = memory.get(entry.name);
+        if (data === undefined) continue;
+        await readTensor(handle, entry, context, data);
+        weights.set(entry.name, { shape: entry.shape, data });
       }
     });
   }

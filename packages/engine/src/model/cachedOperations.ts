@@ -4,14 +4,29 @@ import { layerWindow, type DecoderConfig } from './config.js';
 import type { DecoderOperations } from './decoder.js';
 import { ROPE_COS, ROPE_SIN } from './inputs.js';
 import type { ServingWeights } from './servingWeights.js';
-import { hasBias, loraName, projectionName, projectionShape, type Projection } from './weights.js';
+import {
+  GATED_PROJECTIONS,
+  hasBias,
+  HEAD_PROJECTIONS,
+  loraName,
+  projectionName,
+  projectionShape,
+  type Projection,
+} from './weights.js';
 
 /** Bounds of the score of a token that may not be seen, whose weight is then exactly 0, and of one that may. */
 const HIDDEN = -1e9;
 const SEEN = Infinity;
 
+/** By head, `[B, heads, S, headDim]`: queries, which are scaled and rotated already, keys, rotated as well, and values. */
+export interface CachedHeads {
+  readonly queries: string;
+  readonly keys: string;
+  readonly values: string;
+}
+
 /** Values are names of tensors `[B, S, width]`; of the rows that `select` kept, `[B, 1, width]`. */
-export class CachedOperations implements DecoderOperations<string> {
+export class CachedOperations implements DecoderOperations<string, CachedHeads> {
   /** `[B, 1]` */
   private readonly last: string;
   /** `[B, S]`, the place of each new token in its sequence. */
@@ -63,42 +78,43 @@ export class CachedOperations implements DecoderOperations<string> {
   }
 
   rmsNorm(x: string, weight: string): string {
-    return this.graph.node('SimplifiedLayerNormalization', [x, this.weights.vector(weight)], {
-      axis: { int: -1 },
-      epsilon: { float: this.config.rmsNormEps },
-      stash_type: { int: 1 },
-    });
-  }
-
-  /** `[B, S, heads, headDim]`, as the attention takes it. */
-  headNorm(x: string, weight: string, heads: number): string {
-    return this.rmsNorm(this.byHead(x, heads), weight);
+    return this.normed(x, this.weights.vector([weight]));
   }
 
   project(x: string, layer: number, projection: Projection): string {
-    const name = projectionName(layer, projection);
-    const bias = hasBias(this.config, projection) ? `${name}.bias` : undefined;
-    const base = this.weights.product(x, `${name}.weight`, bias);
-    return this.adapters ? this.graph.node('Add', [base, this.loraTerm(x, layer, projection)]) : base;
+    return this.projectTogether(x, layer, [projection]);
+  }
+
+  heads(x: string, layer: number): CachedHeads {
+    const { heads, kvHeads, headDim } = this.config;
+    const { graph } = this;
+    const shape = graph.integers([0, 0, heads + 2 * kvHeads, headDim]);
+    const byToken = graph.node('Reshape', [this.projectTogether(x, layer, HEAD_PROJECTIONS), shape]);
+    const byHead = graph.node('Transpose', [byToken], { perm: { ints: [0, 2, 1, 3] } });
+    const [queriesAndKeys, values] = this.split(byHead, 1, heads + kvHeads, kvHeads);
+    const operands = [this.scaled(queriesAndKeys, layer), this.positions];
+    const rotated = graph.microsoftNode('RotaryEmbedding', [
+      ...operands,
+      this.weights.rope(ROPE_COS),
+      this.weights.rope(ROPE_SIN),
+    ]);
+    const [queries, keys] = this.split(rotated, 1, heads, kvHeads);
+    return { queries, keys, values };
   }
 
   /**
    * softmax(q Kᵀ) V over past and new tokens, without ever joining their keys or values: only the scores of the two
    * are joined, which are small, so that no run copies the cache.
    */
-  attention(query: string, key: string, value: string, layer: number): string {
-    const { heads, kvHeads, headDim } = this.config;
+  attention({ queries, keys, values }: CachedHeads, layer: number): string {
+    const { heads, headDim } = this.config;
     const { graph } = this;
-    const [pastKey, pastValue] = [this.pastInput('key', layer), this.pastInput('value', layer)];
-    // Scaling the queries keeps the products free of a factor, for which there are faster kernels.
-    const scaled = graph.node('Mul', [query, graph.float(headDim ** -0.5)]);
-    const newKey = this.rotate(this.splitHeads(key, kvHeads));
-    const newValue = this.splitHeads(value, kvHeads);
-    this.newStates.push(newKey, newValue);
+    const [pastKeys, pastValues] = [this.pastInput('key', layer), this.pastInput('value', layer)];
+    this.newStates.push(keys, values);
 
-    const queries = this.grouped(this.rotate(this.splitHeads(scaled, heads)));
-    const product = (keys: string) => graph.microsoftNode('FusedMatMul', [queries, keys], { transB: { int: 1 } });
-    const scores = graph.node('Concat', [product(pastKey), product(newKey)], { axis: { int: -1 } });
+    const asking = this.grouped(queries);
+    const product = (asked: string) => graph.microsoftNode('FusedMatMul', [asking, asked], { transB: { int: 1 } });
+    const scores = graph.node('Concat', [product(pastKeys), product(keys)], { axis: { int: -1 } });
     // A bound instead of a summand: a key that an earlier sequence left behind may be as large as any finite number.
     const mask = this.mask(layerWindow(this.config, layer));
     const masked = graph.node('Min', [this.perHead(scores), mask]);
@@ -106,8 +122,8 @@ export class CachedOperations implements DecoderOperations<string> {
     const [past, fresh] = [graph.freshName('pastWeights'), graph.freshName('newWeights')];
     graph.nodeInto('Split', [weights, this.lengths], { axis: { int: -1 } }, [past, fresh]);
     const attended = graph.node('Add', [
-      graph.node('MatMul', [past, pastValue]),
-      graph.node('MatMul', [fresh, newValue]),
+      graph.node('MatMul', [past, pastValues]),
+      graph.node('MatMul', [fresh, values]),
     ]);
     const byToken = graph.node('Transpose', [this.perHead(attended)], { perm: { ints: [0, 2, 1, 3] } });
     return this.graph.node('Reshape', [byToken, this.graph.integers([0, 0, heads * headDim])]);
@@ -118,7 +134,9 @@ export class CachedOperations implements DecoderOperations<string> {
     return this.graph.node('Concat', this.newStates, { axis: { int: 0 } });
   }
 
-  swiGlu(gate: string, up: string): string {
+  gatedUnit(x: string, layer: number): string {
+    const { ffnSize } = this.config;
+    const [gate, up] = this.split(this.projectTogether(x, layer, GATED_PROJECTIONS), -1, ffnSize, ffnSize);
     // With alpha 1, `QuickGelu` is x * sigmoid(x): silu in one node.
     return this.graph.node('Mul', [this.graph.microsoftNode('QuickGelu', [gate], { alpha: { float: 1 } }), up]);
   }
@@ -132,8 +150,55 @@ export class CachedOperations implements DecoderOperations<string> {
     return this.graph.node('Gather', [rows, this.last], { axis: { int: 0 } });
   }
 
+  /** Of several projections, their results one after the other in each row: starting a product takes a small model much of its time. */
+  private projectTogether(x: string, layer: number, projections: readonly Projection[]): string {
+    const names = projections.map((projection) => projectionName(layer, projection));
+    const biased = projections.every((projection) => hasBias(this.config, projection));
+    const weights = names.map((name) => `${name}.weight`);
+    const base = this.weights.product(x, weights, biased ? names.map((name) => `${name}.bias`) : undefined);
+    if (!this.adapters) return base;
+    const terms = projections.map((projection) => this.loraTerm(x, layer, projection));
+    const [term = ''] = terms.length === 1 ? terms : [this.graph.node('Concat', terms, { axis: { int: -1 } })];
+    return this.graph.node('Add', [base, this.graph.node('Squeeze', [term, this.graph.integers([0, 1])])]);
+  }
+
   /**
-   * `B_b A_b x` for every row b of the batch; the scale is already in B. The leading axes of the matrices make the rows
+   * Queries and keys `[B, heads + kvHeads, S, headDim]`, normed where the model norms them. The queries are scaled, too, which keeps
+   * the scores free of a factor: there are faster kernels for such products. What they are multiplied by is a constant, made once.
+   */
+  private scaled(x: string, layer: number): string {
+    const { heads, kvHeads, headDim, qkNorm } = this.config;
+    const { graph } = this;
+    const scale = graph.float(headDim ** -0.5);
+    const each = (norm: string, count: number): string => {
+      const vector = this.weights.vector([`model.layers.${layer}.self_attn.${norm}.weight`]);
+      return graph.node('Expand', [vector, graph.integers([count, 1, headDim])]);
+    };
+    const factors = qkNorm
+      ? [graph.node('Mul', [each('q_norm', heads), scale]), each('k_norm', kvHeads)]
+      : [scale, graph.float(1)].map((factor, index) =>
+          graph.node('Expand', [factor, graph.integers([index === 0 ? heads : kvHeads, 1, 1])]),
+        );
+    const joined = graph.node('Concat', factors, { axis: { int: 0 } });
+    return graph.node('Mul', [qkNorm ? this.normed(x, graph.floats(headDim, 1)) : x, joined]);
+  }
+
+  private normed(x: string, weight: string): string {
+    return this.graph.node('SimplifiedLayerNormalization', [x, weight], {
+      axis: { int: -1 },
+      epsilon: { float: this.config.rmsNormEps },
+      stash_type: { int: 1 },
+    });
+  }
+
+  private split(x: string, axis: number, first: number, second: number): readonly [string, string] {
+    const names = [this.graph.freshName('first'), this.graph.freshName('second')] as const;
+    this.graph.nodeInto('Split', [x, this.graph.integers([first, second])], { axis: { int: axis } }, names);
+    return names;
+  }
+
+  /**
+   * `B_b A_b x` for every row b of the batch, `[1, 1, B, S, out]`; the scale is already in B. The leading axes of the matrices make the rows
    * a batch of products also when they share one adapter, so that each is computed as it would be alone.
    */
   private loraTerm(x: string, layer: number, projection: Projection): string {
@@ -143,8 +208,7 @@ export class CachedOperations implements DecoderOperations<string> {
     const b = this.graph.input(loraName(layer, projection, 'B'), 'float32', [1, 1, 'N', out, rank]);
     const transposed = { transB: { int: 1 } };
     const low = this.graph.microsoftNode('FusedMatMul', [x, a], transposed);
-    const term = this.graph.microsoftNode('FusedMatMul', [low, b], transposed);
-    return this.graph.node('Squeeze', [term, this.graph.integers([0, 1])]);
+    return this.graph.microsoftNode('FusedMatMul', [low, b], transposed);
   }
 
   /**
@@ -178,22 +242,6 @@ export class CachedOperations implements DecoderOperations<string> {
   private pastInput(part: 'key' | 'value', layer: number): string {
     const { kvHeads, headDim } = this.config;
     return this.graph.input(`past.${part}.${layer}`, 'float32', ['B', kvHeads, 'C', headDim]);
-  }
-
-  /** Turns `[B, heads, S, headDim]` by the positions of its tokens. */
-  private rotate(x: string): string {
-    const operands = [x, this.positions, this.weights.rope(ROPE_COS), this.weights.rope(ROPE_SIN)];
-    return this.graph.microsoftNode('RotaryEmbedding', operands);
-  }
-
-  /** `[B, S, heads * headDim]` to `[B, heads, S, headDim]`. */
-  private splitHeads(x: string, heads: number): string {
-    return this.graph.node('Transpose', [this.byHead(x, heads)], { perm: { ints: [0, 2, 1, 3] } });
-  }
-
-  /** `[B, S, heads * headDim]` to `[B, S, heads, headDim]`. */
-  private byHead(x: string, heads: number): string {
-    return this.graph.node('Reshape', [x, this.graph.integers([0, 0, heads, this.config.headDim])]);
   }
 
   /** `[B, heads, S, …]` to `[B, kvHeads, S * heads / kvHeads, …]`: the rows that meet the same keys and values. */

@@ -43,7 +43,7 @@ export function buildInferenceGraph(config: DecoderConfig, options: InferenceGra
   const weights = new ServingWeights(graph, config, options.format);
   const operations = new CachedOperations(graph, config, weights, options.adapters);
   const hidden = decode(config, operations);
-  const logits = graph.node('Squeeze', [weights.product(hidden, headName(config)), graph.integers([1])]);
+  const logits = graph.node('Squeeze', [weights.product(hidden, [headName(config)]), graph.integers([1])]);
   graph.output('logits', logits, 'float32', ['B', config.vocabularySize]);
   graph.output('state', operations.state(), 'float32', ['N', config.kvHeads, 'S', config.headDim]);
   return { model: graph.encode(), constants: graph.externalConstants };

@@ -71,7 +71,7 @@ for (const format of ['q8', 'q4'] as const) {
     const graph = new GraphBuilder();
     graph.input('x', 'float32', ['rows', width]);
     const weights = new ServingWeights(graph, TINY_CONFIG, format);
-    graph.output('y', weights.product('x', weight), 'float32', ['rows', out]);
+    graph.output('y', weights.product('x', [weight]), 'float32', ['rows', out]);
     const quantized = {
       format,
       constants: new Map([

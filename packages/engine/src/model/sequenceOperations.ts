@@ -23,15 +23,22 @@ import type { Tape, Value } from '../autodiff/tape.js';
 import { layerWindow, type DecoderConfig } from './config.js';
 import type { DecoderOperations } from './decoder.js';
 import { ROPE_COS, ROPE_SIN, type WeightInputs } from './inputs.js';
-import { hasBias, projectionName, projectionShape, type Projection } from './weights.js';
+import {
+  GATED_PROJECTIONS,
+  hasBias,
+  HEAD_PROJECTIONS,
+  projectionName,
+  projectionShape,
+  type Projection,
+} from './weights.js';
 
 /** The LoRA pair of a projection, or none. */
 export type LoraLookup = (layer: number, projection: Projection) => LoraPair | undefined;
 
 /** Projections of the same input, under the one that is asked for first. */
 const SIBLINGS: Partial<Record<Projection, readonly Projection[]>> = {
-  q_proj: ['q_proj', 'k_proj', 'v_proj'],
-  gate_proj: ['gate_proj', 'up_proj'],
+  q_proj: HEAD_PROJECTIONS,
+  gate_proj: GATED_PROJECTIONS,
 };
 
 /**
@@ -39,6 +46,13 @@ const SIBLINGS: Partial<Record<Projection, readonly Projection[]>> = {
  * 1,000 to 2,000 tokens where there are enough examples, and the less of the two is to be written.
  */
 const MAX_MERGED_WIDTH = 1024;
+
+/** Each `[B * T, heads * headDim]`, keys and values with `kvHeads`. */
+export interface Heads {
+  readonly query: Value;
+  readonly key: Value;
+  readonly value: Value;
+}
 
 /** Added to the score of a token that may not be seen; its softmax is exactly 0. */
 const HIDDEN = -1e9;
@@ -48,7 +62,7 @@ const HIDDEN = -1e9;
  * token looks ahead, padding has no influence on the tokens before it. In a packed batch each row holds several
  * sequences, told apart by `segments`, with the index of each token in its own sequence in `places`.
  */
-export class SequenceOperations implements DecoderOperations<Value> {
+export class SequenceOperations implements DecoderOperations<Value, Heads> {
   private readonly batch: string;
   private readonly length: string;
   private readonly rotation: Rotation;
@@ -91,7 +105,18 @@ export class SequenceOperations implements DecoderOperations<Value> {
     return rmsNorm(this.tape, x, this.inputs.weight(weight), this.config.rmsNormEps);
   }
 
-  headNorm(x: Value, weight: string, heads: number): Value {
+  heads(x: Value, layer: number): Heads {
+    const { config } = this;
+    const normed = (projected: Value, norm: string, heads: number): Value =>
+      config.qkNorm ? this.headNorm(projected, `model.layers.${layer}.self_attn.${norm}.weight`, heads) : projected;
+    return {
+      query: normed(this.project(x, layer, 'q_proj'), 'q_norm', config.heads),
+      key: normed(this.project(x, layer, 'k_proj'), 'k_norm', config.kvHeads),
+      value: this.project(x, layer, 'v_proj'),
+    };
+  }
+
+  private headNorm(x: Value, weight: string, heads: number): Value {
     const slices = this.rowShape(this.config.headDim);
     const rows = this.rowShape(heads * this.config.headDim);
     return reshape(this.tape, this.rmsNorm(reshape(this.tape, x, slices, rows), weight), rows, slices);
@@ -110,7 +135,7 @@ export class SequenceOperations implements DecoderOperations<Value> {
     return this.projected.get(projectionName(layer, projection)) ?? linear(this.tape, x, weight, bias);
   }
 
-  attention(query: Value, key: Value, value: Value, layer: number): Value {
+  attention({ query, key, value }: Heads, layer: number): Value {
     const { heads, kvHeads, headDim } = this.config;
     const group = this.tape.graph.node('Mul', [this.length, this.tape.graph.integers([heads / kvHeads])]);
     const perHead = this.concat(this.batch, heads, this.length, headDim);
@@ -128,8 +153,8 @@ export class SequenceOperations implements DecoderOperations<Value> {
     return reshape(this.tape, byToken, this.rowShape(heads * headDim), this.tokenShape(heads));
   }
 
-  swiGlu(gate: Value, up: Value): Value {
-    return swiGlu(this.tape, gate, up);
+  gatedUnit(x: Value, layer: number): Value {
+    return swiGlu(this.tape, this.project(x, layer, 'gate_proj'), this.project(x, layer, 'up_proj'));
   }
 
   add(a: Value, b: Value): Value {

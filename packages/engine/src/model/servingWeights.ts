@@ -18,10 +18,15 @@ export interface QuantizedWeights {
   readonly constants: ConstantBytes;
 }
 
-/** The name of the constant that holds `part` of a weight. */
-export function constantName(weight: string, part: 'values' | 'quantized' | 'scales'): string {
-  return `${weight}.${part}`;
+type Part = 'values' | 'quantized' | 'scales';
+
+/** The name of the constant that holds `part` of a weight, or of several one below the other. */
+export function constantName(weights: string | readonly string[], part: Part): string {
+  return `${[weights].flat().join(JOINT)}.${part}`;
 }
+
+/** Stands in no name of a weight. */
+const JOINT = '+';
 
 /** The bytes of a graph's constants: those of the blocks, and for the rest those of the float32 weights, not copied. */
 export function servingConstants(
@@ -30,13 +35,30 @@ export function servingConstants(
   quantized: QuantizedWeights | undefined,
 ): ConstantBytes {
   const constants = new Map<string, Uint8Array>();
-  for (const name of names) {
+  const bytesOfOne = (name: string): Uint8Array => {
     const values = weights[name.replace(/\.values$/, '')]?.data;
     const bytes = quantized?.constants.get(name) ?? (values instanceof Float32Array ? bytesOf(values) : undefined);
     if (bytes === undefined) throw new EngineError('internal', `the model has no ${name}`);
-    constants.set(name, bytes);
+    return bytes;
+  };
+  for (const name of names) {
+    const part = name.slice(name.lastIndexOf('.'));
+    const joined = name.slice(0, -part.length).split(JOINT);
+    constants.set(name, together(joined.map((weight) => bytesOfOne(`${weight}${part}`))));
   }
   return constants;
+}
+
+/** Without a copy where each piece begins where the one before it ends, see `weightMemory`. */
+function together(pieces: readonly Uint8Array[]): Uint8Array {
+  const [first = new Uint8Array()] = pieces;
+  let end = first.byteOffset;
+  const adjacent = pieces.every(({ buffer, byteOffset, byteLength }) => {
+    const follows = buffer === first.buffer && byteOffset === end;
+    end += byteLength;
+    return follows;
+  });
+  return adjacent ? new Uint8Array(first.buffer, first.byteOffset, end - first.byteOffset) : Buffer.concat(pieces);
 }
 
 function bytesOf({ buffer, byteOffset, byteLength }: Float32Array): Uint8Array {
@@ -69,32 +91,41 @@ export class ServingWeights {
     return this.inputs.rope(name);
   }
 
-  /** A vector: a norm's weight, or a bias. */
-  vector(name: string): string {
-    return this.graph.externalConstant(constantName(name, 'values'), 'float32', this.shapes.get(name) ?? []);
+  /** A vector: a norm's weight, or a bias, or several one after the other. */
+  vector(names: readonly string[]): string {
+    return this.graph.externalConstant(constantName(names, 'values'), 'float32', [this.height(names)]);
   }
 
-  /** `x Wᵀ + bias` for the matrix `[out, in]` of this name, and x `[…, in]`. */
-  product(x: string, name: string, bias?: string): string {
-    const [out = 0, width = 0] = this.shapes.get(name) ?? [];
+  /** `x Wᵀ + bias` for the matrix `[out, in]` of this name, or several one below the other, and x `[…, in]`. */
+  product(x: string, names: readonly string[], biases?: readonly string[]): string {
+    const [, width = 0] = this.shapes.get(names[0] ?? '') ?? [];
     const { format } = this;
-    const shape = [out, width] as const;
-    const product = format === 'f32' ? this.plain(x, name, shape) : this.quantized(x, name, shape, format);
-    return bias === undefined ? product : this.graph.node('Add', [product, this.vector(bias)]);
+    const shape = [this.height(names), width] as const;
+    const product = format === 'f32' ? this.plain(x, names, shape) : this.quantized(x, names, shape, format);
+    return biases === undefined ? product : this.graph.node('Add', [product, this.vector(biases)]);
   }
 
-  private plain(x: string, name: string, shape: readonly [number, number]): string {
-    const matrix = this.graph.externalConstant(constantName(name, 'values'), 'float32', shape);
+  private height(names: readonly string[]): number {
+    return names.reduce((sum, name) => sum + (this.shapes.get(name)?.[0] ?? 0), 0);
+  }
+
+  private plain(x: string, names: readonly string[], shape: readonly [number, number]): string {
+    const matrix = this.graph.externalConstant(constantName(names, 'values'), 'float32', shape);
     return this.graph.microsoftNode('FusedMatMul', [x, matrix], { transB: { int: 1 } });
   }
 
-  private quantized(x: string, name: string, [out, width]: readonly [number, number], format: QuantizedFormat): string {
+  private quantized(
+    x: string,
+    names: readonly string[],
+    [out, width]: readonly [number, number],
+    format: QuantizedFormat,
+  ): string {
     const { blocks, blockBytes } = packedSizes(format, width);
-    const quantized = constantName(name, 'quantized');
+    const quantized = constantName(names, 'quantized');
     const operands = [
       x,
       this.graph.externalConstant(quantized, 'uint8', [out, blocks, blockBytes]),
-      this.graph.externalConstant(constantName(name, 'scales'), 'float32', [out, blocks]),
+      this.graph.externalConstant(constantName(names, 'scales'), 'float32', [out, blocks]),
     ];
     return this.graph.microsoftNode('MatMulNBits', operands, {
       K: { int: width },

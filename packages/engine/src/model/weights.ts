@@ -14,6 +14,10 @@ export type DecoderWeights = ReadonlyMap<string, WeightTensor>;
 export const PROJECTIONS = ['q_proj', 'k_proj', 'v_proj', 'o_proj', 'gate_proj', 'up_proj', 'down_proj'] as const;
 export type Projection = (typeof PROJECTIONS)[number];
 
+/** Projections of the same input, which serving computes as one product. */
+export const HEAD_PROJECTIONS = ['q_proj', 'k_proj', 'v_proj'] as const;
+export const GATED_PROJECTIONS = ['gate_proj', 'up_proj'] as const;
+
 export const EMBEDDING = 'model.embed_tokens.weight';
 export const FINAL_NORM = 'model.norm.weight';
 
@@ -74,6 +78,31 @@ export function decoderWeightShapes(config: DecoderConfig): ReadonlyMap<string, 
   shapes.set(FINAL_NORM, [hiddenSize]);
   shapes.set(headName(config), [vocabularySize, hiddenSize]);
   return shapes;
+}
+
+/** Room for all weights; what serving joins lies one after the other, so that joining copies nothing. */
+export function weightMemory(config: DecoderConfig): ReadonlyMap<string, Float32Array<ArrayBuffer>> {
+  const shapes = decoderWeightShapes(config);
+  const memory = new Map<string, Float32Array<ArrayBuffer>>();
+  const place = (names: readonly string[]): void => {
+    const sizes = names.map((name) => (shapes.get(name) ?? []).reduce((product, size) => product * size, 1));
+    const stretch = new Float32Array(sizes.reduce((sum, size) => sum + size, 0));
+    let start = 0;
+    for (const [index, name] of names.entries()) {
+      memory.set(name, stretch.subarray(start, (start += sizes[index] ?? 0)));
+    }
+  };
+  for (let layer = 0; layer < config.layers; layer += 1) {
+    for (const group of [HEAD_PROJECTIONS, GATED_PROJECTIONS]) {
+      const names = group.map((projection) => projectionName(layer, projection));
+      for (const part of ['weight', 'bias']) {
+        const parts = names.map((name) => `${name}.${part}`);
+        if (parts.every((name) => shapes.has(name))) place(parts);
+      }
+    }
+  }
+  for (const name of shapes.keys()) if (!memory.has(name)) place([name]);
+  return memory;
 }
 
 /** The name by which a projection's LoRA matrix is fed to a graph. */

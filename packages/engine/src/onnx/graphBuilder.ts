@@ -82,6 +82,11 @@ export class GraphBuilder {
     return this.constant('float32', [], Float32Array.of(value));
   }
 
+  /** A float32 vector of one number. */
+  floats(length: number, value: number): string {
+    return this.constant('float32', [length], new Float32Array(length).fill(value));
+  }
+
   /** An int64 scalar. */
   integer(value: number): string {
     return this.constant('int64', [], BigInt64Array.of(BigInt(value)));
