@@ -78,3 +78,17 @@ test('a reason is asked for with why', () => {
     'Why was the Lume Lamp renamed?',
   ]);
 });
+
+test('each half of a sentence is asked about by itself', () => {
+  const shops = 'Ada Kell runs the mill, and Bo Lind runs the shop in Varn.';
+  assert.equal(questionsFor(shops, 'Bo Lind')[0], 'Who runs the shop in Varn?');
+  assert.equal(questionsFor(shops, 'Varn')[0], 'Where does Bo Lind run the shop?');
+  assert.equal(questionsFor(shops, 'Ada Kell')[0], 'Who runs the mill?');
+  const hours = 'The museum opens at 9:00, while the Harbour Café closes at 17:30; it was built in 1990.';
+  assert.equal(questionsFor(hours, '17:30')[0], 'When does the Harbour Café close?');
+  assert.equal(
+    questionsFor('Sorrel Park lies in Kesten and it covers 90 hectares.', '90 hectares')[0],
+    'How many hectares does Sorrel Park cover?',
+  );
+  assert.equal(questionsFor('Ada Kell sells pears, and Bo Lind.', 'Bo Lind').length, 0, 'no clause');
+});

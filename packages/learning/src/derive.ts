@@ -8,6 +8,7 @@ import type { Span } from './spans.js';
 import {
   auxiliaries,
   qualified,
+  subjectName,
   takeStatementApart,
   withoutAliases,
   type Aliases,
@@ -27,7 +28,37 @@ export interface Context {
 }
 
 /** Questions whose answer is `span`; none when the sentence is of no kind known here. */
-export function deriveQuestions(whole: Stretch, span: Span, spans: readonly Span[], context: Context): string[] {
+export function deriveQuestions(sentence: Stretch, span: Span, spans: readonly Span[], context: Context): string[] {
+  const clause = clauseOf(sentence, span, spans, context.antecedent);
+  if (clause === null) return questionsOf(sentence, span, spans, context);
+  return questionsOf(clause.sentence, span, clause.spans, { ...context, antecedent: clause.antecedent });
+}
+
+interface Clause {
+  readonly sentence: Stretch;
+  readonly spans: readonly Span[];
+  readonly antecedent: string | null;
+}
+
+/** Of "Ada runs the mill, and Bo Lind runs the shop.", what is said by itself after the comma, if that is where the span is. */
+function clauseOf(whole: Stretch, span: Span, spans: readonly Span[], antecedent: string | null): Clause | null {
+  const breaks = whole.text.matchAll(
+    /(?:; (?:and |but )?|, (?:and|but|while|whereas|so) | and (?=(?:it|he|she|they) ))/gu,
+  );
+  const starts = [...breaks].map(({ 0: link, index }) => index + link.length).reverse();
+  for (const start of starts.filter((each) => whole.start + each <= span.start)) {
+    const sentence = withoutOpening(whole, start);
+    const own = spans.filter((other) => other.start >= sentence.start);
+    // What opens a sentence is its name.
+    const opens = ({ start: at }: Span): boolean => /^(?:The )?$/u.test(sentence.text.slice(0, at - sentence.start));
+    const opened = own.map((other) => (opens(other) ? { ...other, tier: 2 as const } : other));
+    const subject = subjectName(whole, spans) ?? antecedent;
+    if (takeStatementApart(sentence, opened, subject) !== null) return { sentence, spans: opened, antecedent: subject };
+  }
+  return null;
+}
+
+function questionsOf(whole: Stretch, span: Span, spans: readonly Span[], context: Context): string[] {
   const opening =
     /^(?:In|On|At|Since|During|Every) [^,]{1,40}?,? (?=(?:the|an?|our|my|his|her|its|their|it|he|she|they) )/u;
   const aside = opening.exec(whole.text)?.[0] ?? '';
