@@ -145,11 +145,11 @@ class Everyday:
     def calls(self) -> Chat:
         """One function or a few, each turn as if it were asked alone."""
         pick = self.random
-        chosen = pick.sample(self.functions, min(len(self.functions), pick.choices((1, 2, 3), weights=(30, 35, 35))[0]))
+        chosen = pick.sample(self.functions, min(len(self.functions), pick.choices((1, 2, 3, 4), weights=(20, 30, 40, 10))[0]))
         offers = [(form, *self.offered(form)) for form in chosen]
         system = pick.choice([None, None, None, *OTHER_SYSTEMS[:4]])
         messages: list[Message] = [("system", system_with_tools(system, [definition for _, definition, _ in offers]))]
-        for _ in range(pick.choice((2, 3, 4))):
+        for _ in range(pick.choice((3, 4, 5, 6))):
             if pick.random() < 0.12:
                 small = pick.random() < 0.6
                 said, answer = pick.choice(SMALL_TALK) if small else (self.world.question(self.world.fact(self.world.entity())), UNKNOWN)
@@ -167,14 +167,17 @@ class Everyday:
         """Short statements, of which some values are wanted as JSON."""
         pick = self.random
         messages: list[Message] = []
-        for _ in range(pick.choice((2, 3, 4))):
+        for _ in range(pick.choice((3, 4, 5, 6))):
             form = pick.choice(self.records)
             text, values = write(self.writer, form, pick.choice(form.wordings))
             slots = pick.sample(list(values), pick.randint(1, len(values)))
             keys = [pick.choice(form.slots[slot][0]) for slot in slots]
             if len(set(keys)) < len(keys):
                 keys = slots
-            said = self.json.fill(pick.choice(SENTENCE), keys, text=text)
+            wording = pick.choice(SENTENCE)
+            if pick.random() < 0.3:
+                wording = wording.replace("\n", " ")  # the request follows in the same line
+            said = self.json.fill(wording, keys, text=text)
             messages += [("user", said), ("assistant", as_json({key: json_value(values[slot]) for key, slot in zip(keys, slots)}))]
         return Chat("everyday json", messages, independent=True)
 

@@ -215,14 +215,30 @@ class JsonTasks:
         pick = self.random
         messages: list[Message] = []
         while len(messages) < 2 * pick.choice((2, 3, 4)):
+            if pick.random() < 0.5:
+                messages += self.written_out(*self.invented())
+                continue
             passage = self.short()
             if not any(self.keys_allowed([key_style(pick, fact.label, "snake")]) for fact in passage.facts):
                 continue  # no choice of keys would be allowed
             keys, values = self.object(passage, passage.entities[0], 3, 0.0)
-            link, end = pick.choice((": ", ": ", " = ", " is ", " - ")), pick.choice((", ", ", ", "; ", "\n", " | "))
-            text = end.join(f"{key}{link}{values[key]}" for key in keys)
-            messages += [("user", pick.choice(PAIRS).format(text=text)), ("assistant", as_json(values))]
+            messages += self.written_out(keys, values)
         return Chat("json", messages, independent=True)
+
+    def invented(self) -> tuple[list[str], dict[str, Any]]:
+        """Keys and values of which none tells the other, so that both must be copied."""
+        pick, words = self.random, self.world.vocabulary
+        while True:
+            labels = [words.listed("thing") if pick.random() < 0.5 else words.attribute_name().removeprefix("the ") for _ in range(pick.randint(1, 4))]
+            values = {key_style(pick, label, "snake"): json_value(words.anything()) for label in labels}
+            if self.keys_allowed(list(values)):
+                return list(values), values
+
+    def written_out(self, keys: list[str], values: dict[str, Any]) -> list[Message]:
+        pick = self.random
+        link, end = pick.choice((": ", ": ", " = ", " is ", " - ")), pick.choice((", ", ", ", "; ", "\n", " | "))
+        text = end.join(f"{key}{link}{values[key]}" for key in keys)
+        return [("user", pick.choice(PAIRS).format(text=text)), ("assistant", as_json(values))]
 
     def short_passage(self) -> Chat:
         """One or two keys of the one thing that the passage is about."""

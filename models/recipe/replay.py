@@ -44,10 +44,19 @@ def replay_chats(count: int, seed: int = 77) -> list[Chat]:
     chats: list[Chat] = []
     while len(chats) < count:
         kind = tasks.random.choices(list(WEIGHTS), weights=list(WEIGHTS.values()))[0]
-        chat = getattr(tasks, kind)()
+        chat = one_exchange(getattr(tasks, kind)(), tasks.random)
         if sum(len(text) for _, text in chat.messages) < LONGEST:
             chats.append(chat)
     return chats
+
+
+def one_exchange(chat: Chat, source: random.Random) -> Chat:
+    """Of exchanges that were trained as if each were asked alone, one; together they would be long, and a kind of chat never seen."""
+    if not chat.independent:
+        return chat
+    start = next(index for index, (role, _) in enumerate(chat.messages) if role == "user")
+    user = source.randrange(start, len(chat.messages), 2)
+    return Chat(chat.kind, chat.messages[:start] + chat.messages[user : user + 2], independent=True)
 
 
 def call_rows(count: int, seed: int = 79) -> list[Row]:

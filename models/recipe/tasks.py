@@ -22,8 +22,8 @@ from .world import Entity, Fact, World, american, capitalise, fill
 
 #: Shares of the tasks.
 SHARES = {
-    "read": 0.6, "ask": 0.4, "pairs": 0.12, "rephrase": 0.14, "unknown": 0.08, "almanac": 0.03, "talk": 0.02, "tell": 0.02,
-    "tool_calls": 0.4, "json": 0.7, "small_talk": 0.06, "memory": 0.05, "instructions": 0.08, "long": 0.08,
+    "read": 0.6, "ask": 0.4, "pairs": 0.12, "rephrase": 0.14, "unknown": 0.08, "almanac": 0.03, "talk": 0.03, "tell": 0.02,
+    "tool_calls": 0.7, "json": 1.0, "small_talk": 0.1, "memory": 0.05, "instructions": 0.08, "long": 0.08,
     "closed_book": 0.06, "alike": 0.04,
 }  # fmt: skip
 
@@ -172,7 +172,7 @@ class Tasks:
     # -- written elsewhere -------------------------------------------------------------------------------------
 
     def tool_calls(self) -> Chat:
-        return self.everyday.calls() if self.random.random() < 0.6 else self.tools.chat()
+        return self.everyday.calls() if self.random.random() < 0.75 else self.tools.chat()
 
     def json(self) -> Chat:
         return self.everyday.objects() if self.random.random() < 0.7 else self.objects.chat()

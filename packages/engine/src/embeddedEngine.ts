@@ -162,9 +162,10 @@ export class EmbeddedEngine implements Engine {
 
   async close(): Promise<void> {
     await this.openings.close();
+    // First, so that nobody waits for a disk that does not answer.
+    await this.loader.close();
     await this.generator.close();
     await this.scorer.close();
-    await this.loader.close();
     for (const session of this.trainings) await session.close();
     this.trainings.clear();
   }

@@ -46,7 +46,9 @@ test('more money never plans fewer facts, nor fewer forms for as many facts', ()
 test('steps grow with the money, up to what the facts need', () => {
   assert.equal(planSteps(1000, 100, 10), null);
   assert.equal(planSteps(100 * recipe.minSteps, 100, 10), recipe.minSteps);
-  assert.equal(planSteps(1e12, 100, 16), (16 * recipe.exposuresPerFact) / recipe.pairsPerBatch);
+  assert.equal(planSteps(1e12, 100, 40), (40 * recipe.exposuresPerFact) / recipe.pairsPerBatch);
+  assert.equal(planSteps(1e12, 100, 12), recipe.enoughSteps, 'few facts');
+  assert.equal(planSteps(1e12, 100, 2), (2 * recipe.maxExposuresPerFact) / recipe.pairsPerBatch, 'very few');
 });
 
 const usage = fc

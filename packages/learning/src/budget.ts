@@ -57,12 +57,14 @@ function learnableFacts(budget: LearningBudget, size: PassageSize): number {
 }
 
 /**
- * Optimiser steps: enough to show every fact `exposuresPerFact` times, within what is affordable at `stepNanousd` a
- * step. `null` when fewer than `minSteps` are.
+ * Optimiser steps: enough to show every fact `exposuresPerFact` times, up to `maxExposuresPerFact` times where that is few steps,
+ * within what is affordable at `stepNanousd` a step. `null` when fewer than `minSteps` are.
  */
 export function planSteps(freeNanousd: number, stepNanousd: number, factCount: number): number | null {
-  const wanted = Math.ceil((factCount * recipe.exposuresPerFact) / recipe.pairsPerBatch);
+  const exposing = (exposures: number): number => Math.ceil((factCount * exposures) / recipe.pairsPerBatch);
+  const more = Math.min(recipe.enoughSteps, exposing(recipe.maxExposuresPerFact));
+  const wanted = Math.max(exposing(recipe.exposuresPerFact), more, recipe.minSteps);
   const affordable = Math.floor(freeNanousd / stepNanousd);
   if (affordable < recipe.minSteps) return null;
-  return Math.min(affordable, recipe.maxSteps, Math.max(wanted, recipe.minSteps));
+  return Math.min(affordable, recipe.maxSteps, wanted);
 }

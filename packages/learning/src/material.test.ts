@@ -48,6 +48,12 @@ test('earlier passages are rehearsed in turn, by more rows the more of them ther
   assert.equal(batch.filter((token) => token >= 300).length, recipe.maxRehearsalPerBatch);
 });
 
+test('a passage of many facts is trained with more replay', () => {
+  const facts = Array.from({ length: recipe.longTrainingFacts }, () => material.facts[0] ?? []);
+  const [batch = []] = tokensOfBatches(1, 1, { ...material, facts });
+  assert.equal(batch.length, recipe.pairsPerBatch + recipe.replayPerLongBatch);
+});
+
 test('the same seed gives the same batches', () => {
   assert.deepEqual(tokensOfBatches(5, 4), tokensOfBatches(5, 4));
   assert.notDeepEqual(tokensOfBatches(5, 4), tokensOfBatches(6, 4));

@@ -1,4 +1,4 @@
-import type { Engine, TrainingExample } from '@engraft/engine';
+import type { Engine, TokenSequence, TrainingExample } from '@engraft/engine';
 import { mapConcurrently } from './calls.js';
 import { clippedQuestions } from './clip.js';
 import { isOnlyTrained, questionKey } from './facts.js';
@@ -49,7 +49,8 @@ export async function encodeMaterial(
   const cleanReplay = replay.filter(({ messages }) => !messages.some(({ content }) => leaks(content)));
   const rows = await mapConcurrently(cleanReplay, async (row): Promise<TrainingExample> => {
     const { prompt, completion } = replayPrompt(row);
-    return { sequence: await engine.encode(prompt, completion), weight: recipe.replayWeight };
+    const sequence = await engine.encode(prompt, completion);
+    return { sequence, weight: recipe.replayWeight * lengthWeight(sequence) };
   });
   const shortRows = rows.filter(({ sequence }) => sequence.tokens.length <= recipe.maxReplayTokens);
   return {
@@ -66,6 +67,12 @@ export async function encodeMaterial(
       mapConcurrently(ofPassage, (earlierPair) => pair(earlierPair, 1)),
     ),
   };
+}
+
+/** See `recipe.replayTokensPerWeight`. */
+function lengthWeight({ tokens, targetStart }: TokenSequence): number {
+  const times = (tokens.length - targetStart) / recipe.replayTokensPerWeight;
+  return Math.min(recipe.maxReplayLengthWeight, Math.max(1, times));
 }
 
 /** The fact's forms; where they are few, with copies of its questions that have words missing, none near to a held-out question. */
@@ -122,8 +129,13 @@ export function* batches(material: Material, seed: number): Generator<TrainingEx
   for (;;) {
     const pairs = take(facts, recipe.pairsPerBatch).flatMap((fact) => take(fact, 1));
     const earlier = take(passages, rehearsed).flatMap((passage) => take(passage, 1));
-    yield [...pairs, ...earlier, ...take(replay, recipe.replayPerBatch)];
+    yield [...pairs, ...earlier, ...take(replay, isLong(material) ? recipe.replayPerLongBatch : recipe.replayPerBatch)];
   }
+}
+
+/** Whether there is so much to learn that it takes hundreds of steps. */
+export function isLong({ facts }: Material): boolean {
+  return facts.length >= recipe.longTrainingFacts;
 }
 
 /** The more there is to remember, the more rows of a batch rehearse it. */

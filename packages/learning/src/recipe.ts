@@ -83,9 +83,19 @@ export const recipe = {
   /** Pairs and replay rows in a batch; replay rows are the longer ones. */
   pairsPerBatch: 8,
   replayPerBatch: 4 as number,
+  /** From so many facts on, what is trained for so long would forget more of the rest: more rows rehearse it, at a lower rate. */
+  longTrainingFacts: 40,
+  replayPerLongBatch: 6,
+  longTrainingRateShare: 0.86,
   /** One row more than there are earlier passages rehearses them, up to so many. */
   maxRehearsalPerBatch: 6 as number,
   replayWeight: 1,
+  /**
+   * A row's loss is the mean of its answer's tokens. A long answer, an object or a call, counts once more for every so many tokens, up
+   * to so many times; else each of its tokens would hardly be held.
+   */
+  replayTokensPerWeight: 4 as number,
+  maxReplayLengthWeight: 6 as number,
   maxReplayRows: 800,
   /** Longer rows cost more than they keep; used only when there are no others. */
   maxReplayTokens: 170,
@@ -95,6 +105,12 @@ export const recipe = {
   exposuresPerFact: 44 as number,
   minExposuresPerFact: 12,
   minSteps: 12,
+  /**
+   * In fewer steps a passage of few facts is learned by its answers, but not which of them belongs to what; so its facts are seen
+   * more often, up to so many times each.
+   */
+  enoughSteps: 120 as number,
+  maxExposuresPerFact: 96 as number,
   maxSteps: 1200,
   /** Peak learning rate at four million parameters, see `peakLearningRate`. */
   rateAtFourMillion: 2.5e-3,

@@ -57,5 +57,6 @@ test('closing ends what is being loaded', async () => {
     const loading = assert.rejects(loader.load(reference!), { name: 'EngineError', code: 'cancelled' });
     await loader.close();
     await loading;
+    await assert.rejects(loader.load(reference!), { code: 'cancelled' }, 'and nothing is loaded afterwards');
   });
 });

@@ -18,12 +18,14 @@ export class AdapterLoader {
   private thread: Worker | undefined;
   private readonly pending = new Map<number, Pending>();
   private nextId = 1;
+  private closed = false;
 
   constructor(private readonly config: DecoderConfig) {}
 
-  /** @throws EngineError `adapter_invalid`, or `cancelled` when the loader is closed meanwhile. */
+  /** @throws EngineError `adapter_invalid`, or `cancelled` when the loader is closed, or is closed meanwhile. */
   load(reference: AdapterReference): Promise<LoadedAdapter> {
     return new Promise((resolve, reject) => {
+      if (this.closed) throw engineClosed();
       this.thread ??= this.start();
       const id = this.nextId++;
       this.pending.set(id, { resolve, reject });
@@ -35,8 +37,9 @@ export class AdapterLoader {
 
   async close(): Promise<void> {
     const { thread } = this;
+    this.closed = true;
     this.thread = undefined;
-    this.rejectAll(new EngineError('cancelled', 'the engine is closed'));
+    this.rejectAll(engineClosed());
     await thread?.terminate();
   }
 
@@ -69,4 +72,8 @@ export class AdapterLoader {
     for (const { reject } of this.pending.values()) reject(error);
     this.pending.clear();
   }
+}
+
+function engineClosed(): EngineError {
+  return new EngineError('cancelled', 'the engine is closed');
 }

@@ -92,12 +92,9 @@ export class CachedOperations implements DecoderOperations<string, CachedHeads> 
     const byToken = graph.node('Reshape', [this.projectTogether(x, layer, HEAD_PROJECTIONS), shape]);
     const byHead = graph.node('Transpose', [byToken], { perm: { ints: [0, 2, 1, 3] } });
     const [queriesAndKeys, values] = this.split(byHead, 1, heads + kvHeads, kvHeads);
-    const operands = [this.scaled(queriesAndKeys, layer), this.positions];
-    const rotated = graph.microsoftNode('RotaryEmbedding', [
-      ...operands,
-      this.weights.rope(ROPE_COS),
-      this.weights.rope(ROPE_SIN),
-    ]);
+    const tables = [this.weights.rope(ROPE_COS), this.weights.rope(ROPE_SIN)];
+    const operands = [this.scaled(queriesAndKeys, layer), this.positions, ...tables];
+    const rotated = graph.microsoftNode('RotaryEmbedding', operands);
     const [queries, keys] = this.split(rotated, 1, heads, kvHeads);
     return { queries, keys, values };
   }
@@ -169,17 +166,15 @@ export class CachedOperations implements DecoderOperations<string, CachedHeads> 
   private scaled(x: string, layer: number): string {
     const { heads, kvHeads, headDim, qkNorm } = this.config;
     const { graph } = this;
-    const scale = graph.float(headDim ** -0.5);
-    const each = (norm: string, count: number): string => {
-      const vector = this.weights.vector([`model.layers.${layer}.self_attn.${norm}.weight`]);
+    const factors = (norm: string, count: number, scale: number): string => {
+      const name = `model.layers.${layer}.self_attn.${norm}.weight`;
+      const vector = qkNorm
+        ? graph.node('Mul', [this.weights.vector([name]), graph.float(scale)])
+        : graph.floats(headDim, scale);
       return graph.node('Expand', [vector, graph.integers([count, 1, headDim])]);
     };
-    const factors = qkNorm
-      ? [graph.node('Mul', [each('q_norm', heads), scale]), each('k_norm', kvHeads)]
-      : [scale, graph.float(1)].map((factor, index) =>
-          graph.node('Expand', [factor, graph.integers([index === 0 ? heads : kvHeads, 1, 1])]),
-        );
-    const joined = graph.node('Concat', factors, { axis: { int: 0 } });
+    const both = [factors('q_norm', heads, headDim ** -0.5), factors('k_norm', kvHeads, 1)];
+    const joined = graph.node('Concat', both, { axis: { int: 0 } });
     return graph.node('Mul', [qkNorm ? this.normed(x, graph.floats(headDim, 1)) : x, joined]);
   }
 
