@@ -1,4 +1,4 @@
-import { recipe } from './recipe.js';
+import { recipe, replayRows } from './recipe.js';
 import type { LearningBudget } from './types.js';
 
 /** What the passage asks for, before any call: counts and mean lengths in tokens. */
@@ -50,7 +50,7 @@ function factNanousd(forms: number, budget: LearningBudget, size: PassageSize): 
 
 function learnableFacts(budget: LearningBudget, size: PassageSize): number {
   const exposureNanousd = size.pairTokens * budget.training_nanousd_per_token;
-  const shareOfPairs = recipe.pairsPerBatch / (recipe.pairsPerBatch + recipe.replayPerBatch);
+  const shareOfPairs = recipe.pairsPerBatch / (recipe.pairsPerBatch + replayRows(size.factCount));
   const trainingNanousd =
     budget.max_compute_microusd * 1000 * (recipe.trainingShare - recipe.scoringShare) * shareOfPairs;
   return Math.floor(trainingNanousd / (exposureNanousd * recipe.minExposuresPerFact));

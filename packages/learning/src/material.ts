@@ -6,7 +6,7 @@ import { fingerprints } from './overlap.js';
 import { closedBookPrompt } from './prompts.js';
 import { replayPrompt } from './replay.js';
 import { deriveSeed, endlessRounds, randomNumbers } from './random.js';
-import { recipe } from './recipe.js';
+import { recipe, replayRows } from './recipe.js';
 import type { ScoringOutcome } from './outcomes.js';
 import type { SplitFact } from './split.js';
 import type { QuestionAnswer, Rehearsal, ReplayRow } from './types.js';
@@ -129,13 +129,8 @@ export function* batches(material: Material, seed: number): Generator<TrainingEx
   for (;;) {
     const pairs = take(facts, recipe.pairsPerBatch).flatMap((fact) => take(fact, 1));
     const earlier = take(passages, rehearsed).flatMap((passage) => take(passage, 1));
-    yield [...pairs, ...earlier, ...take(replay, isLong(material) ? recipe.replayPerLongBatch : recipe.replayPerBatch)];
+    yield [...pairs, ...earlier, ...take(replay, replayRows(material.facts.length))];
   }
-}
-
-/** Whether there is so much to learn that it takes hundreds of steps. */
-export function isLong({ facts }: Material): boolean {
-  return facts.length >= recipe.longTrainingFacts;
 }
 
 /** The more there is to remember, the more rows of a batch rehearse it. */

@@ -146,6 +146,16 @@ export function peakLearningRate(parameters: number): number {
   return Math.min(1e-2, Math.max(2e-4, rate));
 }
 
+/** Whether there is so much to learn that it takes hundreds of steps. */
+export function isLongTraining(factCount: number): boolean {
+  return factCount >= recipe.longTrainingFacts;
+}
+
+/** Replay rows in each batch of a training on so many facts. */
+export function replayRows(factCount: number): number {
+  return isLongTraining(factCount) ? recipe.replayPerLongBatch : recipe.replayPerBatch;
+}
+
 /** Linear warm-up, then a cosine from `peak` to `finalRateShare * peak`. `step` counts from 0. */
 export function learningRateAt(step: number, totalSteps: number, peak: number): number {
   const warmup = Math.min(recipe.warmupSteps, Math.max(1, Math.floor(totalSteps / 4)));

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import type { AdapterReference, Engine, ModelDescription, TrainingSession } from '@engraft/engine';
 import { planSteps } from './budget.js';
 import { retryingLostWork, throwIfCancelled } from './calls.js';
-import { batches, isLong, tokensOf, type Material } from './material.js';
+import { batches, tokensOf, type Material } from './material.js';
 import { noUsage, type Meter } from './meter.js';
 import { deriveSeed } from './random.js';
-import { learningRateAt, peakLearningRate, recipe } from './recipe.js';
+import { isLongTraining, learningRateAt, peakLearningRate, recipe } from './recipe.js';
 import type { TrainingOutcome } from './outcomes.js';
 import type { LearningUsage, TrainingReport } from './types.js';
 
@@ -97,7 +97,8 @@ async function runSteps(
   folder: string,
 ): Promise<Trained> {
   const { material, meter } = job;
-  const peak = peakLearningRate(job.model.parameters) * (isLong(material) ? recipe.longTrainingRateShare : 1);
+  const peak =
+    peakLearningRate(job.model.parameters) * (isLongTraining(material.facts.length) ? recipe.longTrainingRateShare : 1);
   const options = job.signal === undefined ? {} : { signal: job.signal };
   const interval = Math.max(1, Math.ceil(totalSteps / recipe.devEvaluations));
   const stream = batches(material, job.seed);

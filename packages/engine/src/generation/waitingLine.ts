@@ -42,7 +42,7 @@ export class WaitingLine {
   /** Takes those out of the line that `leaves` holds for. */
   remove(leaves: (sequence: Sequence) => boolean): readonly Sequence[] {
     const leaving = this.line.filter(leaves);
-    this.line = this.line.filter((sequence) => !leaving.includes(sequence));
+    if (leaving.length > 0) this.line = this.line.filter((sequence) => !leaves(sequence));
     return leaving;
   }
 
