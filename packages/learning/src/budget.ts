@@ -1,4 +1,4 @@
-import { recipe, replayRows } from './recipe.js';
+import { recipe } from './recipe.js';
 import type { LearningBudget } from './types.js';
 
 /** What the passage asks for, before any call: counts and mean lengths in tokens. */
@@ -50,21 +50,21 @@ function factNanousd(forms: number, budget: LearningBudget, size: PassageSize): 
 
 function learnableFacts(budget: LearningBudget, size: PassageSize): number {
   const exposureNanousd = size.pairTokens * budget.training_nanousd_per_token;
-  const shareOfPairs = recipe.pairsPerBatch / (recipe.pairsPerBatch + replayRows(size.factCount));
+  const shareOfPairs = recipe.pairsPerBatch / (recipe.pairsPerBatch + recipe.replayPerBatch);
   const trainingNanousd =
     budget.max_compute_microusd * 1000 * (recipe.trainingShare - recipe.scoringShare) * shareOfPairs;
   return Math.floor(trainingNanousd / (exposureNanousd * recipe.minExposuresPerFact));
 }
 
-/**
- * Optimiser steps: enough to show every fact `exposuresPerFact` times, up to `maxExposuresPerFact` times where that is few steps,
- * within what is affordable at `stepNanousd` a step. `null` when fewer than `minSteps` are.
- */
-export function planSteps(freeNanousd: number, stepNanousd: number, factCount: number): number | null {
+/** Optimiser steps that show every fact `exposuresPerFact` times, up to `maxExposuresPerFact` times where that is few steps. */
+export function wantedSteps(factCount: number): number {
   const exposing = (exposures: number): number => Math.ceil((factCount * exposures) / recipe.pairsPerBatch);
   const more = Math.min(recipe.enoughSteps, exposing(recipe.maxExposuresPerFact));
-  const wanted = Math.max(exposing(recipe.exposuresPerFact), more, recipe.minSteps);
+  return Math.min(recipe.maxSteps, Math.max(exposing(recipe.exposuresPerFact), more, recipe.minSteps));
+}
+
+/** Those of the wanted steps that are affordable at `stepNanousd` a step; `null` when fewer than `minSteps` are. */
+export function planSteps(freeNanousd: number, stepNanousd: number, factCount: number): number | null {
   const affordable = Math.floor(freeNanousd / stepNanousd);
-  if (affordable < recipe.minSteps) return null;
-  return Math.min(affordable, recipe.maxSteps, wanted);
+  return affordable < recipe.minSteps ? null : Math.min(affordable, wantedSteps(factCount));
 }

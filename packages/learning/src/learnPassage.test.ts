@@ -233,10 +233,8 @@ test('nothing that is trained shares eight words with a held-out question', asyn
     (await engine.encode(closedBookPrompt(question), answer)).tokens;
   const tokens = ({ sequence }: TrainingExample): readonly number[] => sequence.tokens;
   assert.deepEqual(material.rehearsal.flat().map(tokens), [await tokensOf('When was the mill built?', 'Lisbon')]);
-  assert.deepEqual(material.replay.map(tokens), [
-    await tokensOf('Hello!', 'Yes.'),
-    await tokensOf('Who runs the mill?', 'Anna'),
-  ]);
+  assert.deepEqual(material.replay.map(tokens), [await tokensOf('Hello!', 'Yes.')]);
+  assert.deepEqual(material.known.map(tokens), [await tokensOf('Who runs the mill?', 'Anna')]);
 });
 
 test('a dying engine process costs time, not money', async () => {

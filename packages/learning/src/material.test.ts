@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TrainingExample } from '@engraft/engine';
 import type { Form } from './facts.js';
-import { batches, trainedQuestions, type Material } from './material.js';
+import { batches, replayDrawn, trainedQuestions, type Material } from './material.js';
 import { recipe } from './recipe.js';
 
 function exampleOf(token: number): TrainingExample {
@@ -13,6 +13,7 @@ const material: Material = {
   facts: [[1, 2, 3, 4, 5, 6], [11], [21, 22]].map((tokens) => tokens.map(exampleOf)),
   dev: [],
   replay: [100, 101].map(exampleOf),
+  known: [],
   rehearsal: [],
 };
 
@@ -48,10 +49,17 @@ test('earlier passages are rehearsed in turn, by more rows the more of them ther
   assert.equal(batch.filter((token) => token >= 300).length, recipe.maxRehearsalPerBatch);
 });
 
-test('a passage of many facts is trained with more replay', () => {
-  const facts = Array.from({ length: recipe.longTrainingFacts }, () => material.facts[0] ?? []);
-  const [batch = []] = tokensOfBatches(1, 1, { ...material, facts });
-  assert.equal(batch.length, recipe.pairsPerBatch + recipe.replayPerLongBatch);
+test('the replay rows that so many batches show are known beforehand', () => {
+  const replay = Array.from({ length: 30 }, (_, index) => exampleOf(100 + index));
+  const many = { ...material, replay, known: [200, 201].map(exampleOf) };
+  for (const count of [1, 5, 40]) {
+    const seen = new Set(tokensOfBatches(7, count, many).flat());
+    assert.deepEqual(
+      replayDrawn(many, 7, count),
+      replay.filter(({ sequence }) => seen.has(sequence.tokens[0] ?? -1)),
+    );
+  }
+  assert.equal(replayDrawn(many, 7, 40).length, replay.length);
 });
 
 test('the same seed gives the same batches', () => {

@@ -6,7 +6,7 @@ import { fingerprints } from './overlap.js';
 import { closedBookPrompt } from './prompts.js';
 import { replayPrompt } from './replay.js';
 import { deriveSeed, endlessRounds, randomNumbers } from './random.js';
-import { recipe, replayRows } from './recipe.js';
+import { recipe } from './recipe.js';
 import type { ScoringOutcome } from './outcomes.js';
 import type { SplitFact } from './split.js';
 import type { QuestionAnswer, Rehearsal, ReplayRow } from './types.js';
@@ -16,8 +16,10 @@ export interface Material {
   /** One list a fact: its forms. */
   readonly facts: readonly (readonly TrainingExample[])[];
   readonly dev: readonly TrainingExample[];
-  /** Rows of the base model's own training, and what it knew of the passage already. */
+  /** Rows of the base model's own training. */
   readonly replay: readonly TrainingExample[];
+  /** What the parent knew of the passage already; trained in turn with the replay rows. */
+  readonly known: readonly TrainingExample[];
   /** One list an earlier passage: its pairs. */
   readonly rehearsal: readonly (readonly TrainingExample[])[];
 }
@@ -52,26 +54,34 @@ export async function encodeMaterial(
     const sequence = await engine.encode(prompt, completion);
     return { sequence, weight: recipe.replayWeight * lengthWeight(sequence) };
   });
-  const shortRows = rows.filter(({ sequence }) => sequence.tokens.length <= recipe.maxReplayTokens);
+  const shortRows = rows.filter(isShortRow);
   return {
     facts: facts.filter((examples) => examples.length > 0),
     dev: await mapConcurrently(devPairs, (devPair) => pair(devPair, 1)),
-    replay: [
-      ...(shortRows.length > 0 ? shortRows : rows),
-      ...(await mapConcurrently(
-        split.known.filter(({ question }) => !leaks(question)),
-        (known) => pair(known, recipe.replayWeight),
-      )),
-    ],
+    replay: shortRows.length > 0 ? shortRows : rows,
+    known: await mapConcurrently(
+      split.known.filter(({ question }) => !leaks(question)),
+      (known) => pair(known, recipe.replayWeight),
+    ),
     rehearsal: await mapConcurrently(rehearsalPairs(split, earlier), (ofPassage) =>
       mapConcurrently(ofPassage, (earlierPair) => pair(earlierPair, 1)),
     ),
   };
 }
 
+/** See `recipe.maxReplayTokens`. */
+function isShortRow({ sequence }: TrainingExample): boolean {
+  const isLongAnswer = answerTokens(sequence) >= recipe.longReplayAnswerTokens;
+  return sequence.tokens.length <= (isLongAnswer ? recipe.maxReplayTokensOfLongAnswers : recipe.maxReplayTokens);
+}
+
+function answerTokens({ tokens, targetStart }: TokenSequence): number {
+  return tokens.length - targetStart;
+}
+
 /** See `recipe.replayTokensPerWeight`. */
-function lengthWeight({ tokens, targetStart }: TokenSequence): number {
-  const times = (tokens.length - targetStart) / recipe.replayTokensPerWeight;
+function lengthWeight(sequence: TokenSequence): number {
+  const times = answerTokens(sequence) / recipe.replayTokensPerWeight;
   return Math.min(recipe.maxReplayLengthWeight, Math.max(1, times));
 }
 
@@ -122,15 +132,22 @@ export function* batches(material: Material, seed: number): Generator<TrainingEx
   const random = randomNumbers(deriveSeed(seed, 'batches'));
   const forms = material.facts.map((examples) => endlessRounds(examples, random));
   const facts = endlessRounds(forms, random);
-  const replay = endlessRounds(material.replay, random);
+  const replay = endlessRounds([...material.replay, ...material.known], random);
   const earlierPairs = material.rehearsal.map((pairs) => endlessRounds(pairs, random));
   const passages = endlessRounds(earlierPairs, random);
   const rehearsed = rehearsalRows(material.rehearsal.length);
   for (;;) {
     const pairs = take(facts, recipe.pairsPerBatch).flatMap((fact) => take(fact, 1));
     const earlier = take(passages, rehearsed).flatMap((passage) => take(passage, 1));
-    yield [...pairs, ...earlier, ...take(replay, replayRows(material.facts.length))];
+    yield [...pairs, ...earlier, ...take(replay, recipe.replayPerBatch)];
   }
+}
+
+/** The replay rows that so many batches show, each once. */
+export function replayDrawn(material: Material, seed: number, steps: number): TrainingExample[] {
+  const stream = batches(material, seed);
+  const drawn = new Set(Array.from({ length: steps }, () => stream.next().value).flat());
+  return material.replay.filter((row) => drawn.has(row));
 }
 
 /** The more there is to remember, the more rows of a batch rehearse it. */

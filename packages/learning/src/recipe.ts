@@ -73,7 +73,7 @@ export const recipe = {
   minValidationPairs: 2,
   maxValidationPairs: 48,
   maxRetentionPairs: 32,
-  maxCanaries: 12,
+  maxCanaries: 24,
 
   rank: 8,
   alpha: 16,
@@ -83,10 +83,6 @@ export const recipe = {
   /** Pairs and replay rows in a batch; replay rows are the longer ones. */
   pairsPerBatch: 8,
   replayPerBatch: 4 as number,
-  /** From so many facts on, what is trained for so long would forget more of the rest: more rows rehearse it, at a lower rate. */
-  longTrainingFacts: 40,
-  replayPerLongBatch: 6,
-  longTrainingRateShare: 0.86,
   /** One row more than there are earlier passages rehearses them, up to so many. */
   maxRehearsalPerBatch: 6 as number,
   replayWeight: 1,
@@ -97,8 +93,11 @@ export const recipe = {
   replayTokensPerWeight: 4 as number,
   maxReplayLengthWeight: 6 as number,
   maxReplayRows: 800,
-  /** Longer rows cost more than they keep; used only when there are no others. */
-  maxReplayTokens: 170,
+  /** Longer rows cost more than they keep, but an object or a call may take more; other rows are used only when there are none of these. */
+  maxReplayTokens: 110,
+  maxReplayTokensOfLongAnswers: 170,
+  /** From so many tokens on an answer is long. */
+  longReplayAnswerTokens: 12,
   /** The longest row that a budget too small for the whole training still replays. */
   shortReplayTokens: 64,
   /** How often a fact is seen, over all its forms, when the budget allows. */
@@ -109,8 +108,8 @@ export const recipe = {
    * In fewer steps a passage of few facts is learned by its answers, but not which of them belongs to what; so its facts are seen
    * more often, up to so many times each.
    */
-  enoughSteps: 120 as number,
-  maxExposuresPerFact: 96 as number,
+  enoughSteps: 200 as number,
+  maxExposuresPerFact: 150 as number,
   maxSteps: 1200,
   /** Peak learning rate at four million parameters, see `peakLearningRate`. */
   rateAtFourMillion: 2.5e-3,
@@ -144,16 +143,6 @@ export const recipe = {
 export function peakLearningRate(parameters: number): number {
   const rate = recipe.rateAtFourMillion * Math.cbrt(4e6 / Math.max(parameters, 1));
   return Math.min(1e-2, Math.max(2e-4, rate));
-}
-
-/** Whether there is so much to learn that it takes hundreds of steps. */
-export function isLongTraining(factCount: number): boolean {
-  return factCount >= recipe.longTrainingFacts;
-}
-
-/** Replay rows in each batch of a training on so many facts. */
-export function replayRows(factCount: number): number {
-  return isLongTraining(factCount) ? recipe.replayPerLongBatch : recipe.replayPerBatch;
 }
 
 /** Linear warm-up, then a cosine from `peak` to `finalRateShare * peak`. `step` counts from 0. */

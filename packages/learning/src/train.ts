@@ -1,12 +1,13 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AdapterReference, Engine, ModelDescription, TrainingSession } from '@engraft/engine';
-import { planSteps } from './budget.js';
-import { retryingLostWork, throwIfCancelled } from './calls.js';
-import { batches, tokensOf, type Material } from './material.js';
+import { withBaseTargets } from './baseTargets.js';
+import { planSteps, wantedSteps } from './budget.js';
+import { MeteredCalls, retryingLostWork, throwIfCancelled } from './calls.js';
+import { batches, replayDrawn, tokensOf, type Material } from './material.js';
 import { noUsage, type Meter } from './meter.js';
 import { deriveSeed } from './random.js';
-import { isLongTraining, learningRateAt, peakLearningRate, recipe } from './recipe.js';
+import { learningRateAt, peakLearningRate, recipe } from './recipe.js';
 import type { TrainingOutcome } from './outcomes.js';
 import type { LearningUsage, TrainingReport } from './types.js';
 
@@ -32,6 +33,8 @@ type Trained = Pick<TrainingOutcome, 'adapter' | 'report'>;
 export async function train(job: TrainingJob): Promise<Trained | null> {
   const plan = planTraining(job);
   if (plan === null) return null;
+  const calls = new MeteredCalls(job.engine, job.meter, job.signal);
+  const material = plan.softReplay ? await withBaseTargets(calls, plan.material, job.seed, plan.steps) : plan.material;
   const usageBefore = job.meter.usage;
   return retryingLostWork(async () => {
     // Whoever was cancelled may have a successor at work on this folder.
@@ -50,7 +53,7 @@ export async function train(job: TrainingJob): Promise<Trained | null> {
       clipNorm: recipe.clipNorm,
     });
     try {
-      return await runSteps({ ...job, material: plan.material }, session, plan.steps, folder);
+      return await runSteps({ ...job, material }, session, plan.steps, folder);
     } finally {
       await session.close();
     }
@@ -60,27 +63,31 @@ export async function train(job: TrainingJob): Promise<Trained | null> {
 interface TrainingPlan {
   readonly material: Material;
   readonly steps: number;
+  /** Whether there is money for base's own targets of the replay rows. */
+  readonly softReplay: boolean;
 }
 
-/** With too little money for every step that the facts need, the long replay rows go first. */
+/** With too little money for every step that the facts need, base's targets of the replay rows go first, then the long ones of these rows. */
 function planTraining(job: TrainingJob): TrainingPlan | null {
-  const { material } = job;
+  const { material, meter, seed } = job;
+  const wanted = wantedSteps(material.facts.length);
+  const softNanousd = tokensOf(replayDrawn(material, seed, wanted)) * meter.budget.input_nanousd_per_token;
+  if (affordableSteps(job, material, softNanousd) === wanted) return { material, steps: wanted, softReplay: true };
+  const steps = affordableSteps(job, material);
+  if (steps !== null && steps === wanted) return { material, steps, softReplay: false };
   const short = material.replay.filter(({ sequence }) => sequence.tokens.length <= recipe.shortReplayTokens);
   const economical = { ...material, replay: short.length > 0 ? short : material.replay };
-  const wanted = planSteps(Infinity, 1, material.facts.length);
-  const steps = affordableSteps(job, material);
-  if (steps !== null && steps === wanted) return { material, steps };
   const moreSteps = affordableSteps(job, economical);
-  return moreSteps === null ? null : { material: economical, steps: moreSteps };
+  return moreSteps === null ? null : { material: economical, steps: moreSteps, softReplay: false };
 }
 
 /** The mean over as many batches as a short run has stands for all of them; the meter holds each step's real cost. */
-function affordableSteps({ meter, seed }: TrainingJob, material: Material): number | null {
+function affordableSteps({ meter, seed }: TrainingJob, material: Material, otherNanousd = 0): number | null {
   const stream = batches(material, seed);
   const sample = Array.from({ length: recipe.minSteps }, () => tokensOf(stream.next().value));
   const stepTokens = sample.reduce((sum, tokens) => sum + tokens, 0) / sample.length;
   const devNanousd = recipe.devEvaluations * tokensOf(material.dev) * meter.budget.input_nanousd_per_token;
-  const freeNanousd = meter.freeNanousd(recipe.trainingShare) - devNanousd;
+  const freeNanousd = meter.freeNanousd(recipe.trainingShare) - devNanousd - otherNanousd;
   return planSteps(freeNanousd, stepTokens * meter.budget.training_nanousd_per_token, material.facts.length);
 }
 
@@ -97,8 +104,7 @@ async function runSteps(
   folder: string,
 ): Promise<Trained> {
   const { material, meter } = job;
-  const peak =
-    peakLearningRate(job.model.parameters) * (isLongTraining(material.facts.length) ? recipe.longTrainingRateShare : 1);
+  const peak = peakLearningRate(job.model.parameters);
   const options = job.signal === undefined ? {} : { signal: job.signal };
   const interval = Math.max(1, Math.ceil(totalSteps / recipe.devEvaluations));
   const stream = batches(material, job.seed);
