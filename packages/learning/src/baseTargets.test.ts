@@ -31,35 +31,53 @@ function callsWith(max_compute_microusd: number): MeteredCalls {
   return new MeteredCalls(engine, new Meter({ max_compute_microusd, training_nanousd_per_token: 1, ...rates }));
 }
 
+function tokens({ sequence }: TrainingExample): readonly number[] {
+  return sequence.tokens;
+}
+
 function isSoft({ softTargets }: TrainingExample): boolean {
   return softTargets !== undefined;
 }
 
-test('the replay rows that training shows have the probabilities of base at each token of their answers, and are paid as input', async () => {
+test('the replay rows that training shows have the probabilities of base at each of their tokens, and are paid as input', async () => {
   const drawn = replayDrawn(material, seed, steps);
   assert.ok(drawn.length > 0 && drawn.length < material.replay.length);
   const calls = callsWith(1e6);
-  const softened = await withBaseTargets(calls, material, seed, steps);
-  assert.deepEqual(
-    softened.replay.filter(isSoft).map(({ sequence }) => sequence),
-    drawn.map(({ sequence }) => sequence),
-  );
+  const { replay } = await withBaseTargets(calls, material, seed, steps);
+  const held = replay.filter(isSoft);
+  assert.deepEqual(held.map(tokens), drawn.map(tokens));
   assert.deepEqual(calls.meter.usage, { ...noUsage, input_tokens: tokensOf(drawn) });
-  for (const { sequence, softTargets = [] } of softened.replay.filter(isSoft)) {
-    assert.equal(softTargets.length, sequence.tokens.length - sequence.targetStart);
+  for (const { sequence, softTargets = [], weight } of held) {
+    assert.deepEqual([sequence.targetStart, weight], [1, recipe.heldRowWeight]);
+    assert.equal(softTargets.length, sequence.tokens.length - 1);
     for (const { logprobs } of softTargets) {
       assert.equal(logprobs.length, recipe.softTargetK);
       const sum = logprobs.reduce((total, value) => total + Math.exp(value), 0);
-      assert.ok(sum > 0.3 && sum <= 1.001, String(sum));
+      assert.ok(sum > 0 && sum <= 1.001, String(sum));
     }
   }
-  const [first = softened.replay[0]] = softened.replay.filter(isSoft);
+  const [first] = held;
   assert.ok(first !== undefined);
-  const [scored] = await engine.score({ sequences: [first.sequence], adapter: null, topK: recipe.softTargetK });
+  const [scored] = await engine.score({ sequences: [first.sequence], adapter: null, topK: 1 });
   assert.deepEqual(
     first.softTargets?.map(({ ids }) => ids[0]),
     scored?.topK.map(({ ids }) => ids[0]),
   );
+});
+
+test('of a long passage only the answers of the replay rows are held', async () => {
+  const facts = Array.from({ length: recipe.heldPromptFacts }, () => material.facts[0] ?? []);
+  const long = { ...material, facts };
+  const drawn = replayDrawn(long, seed, steps);
+  const { replay } = await withBaseTargets(callsWith(1e6), long, seed, steps);
+  const held = replay.filter(isSoft);
+  assert.deepEqual(
+    held.map(({ sequence, weight }) => ({ sequence, weight })),
+    drawn.map(({ sequence, weight }) => ({ sequence, weight })),
+  );
+  for (const { sequence, softTargets = [] } of held) {
+    assert.equal(softTargets.length, sequence.tokens.length - sequence.targetStart);
+  }
 });
 
 test('rows that the money does not reach keep their answers', async () => {

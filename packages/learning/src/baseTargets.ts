@@ -4,9 +4,10 @@ import { replayDrawn, type Material } from './material.js';
 import { recipe } from './recipe.js';
 
 /**
- * The material with base's likeliest alternatives at every token of the replay rows that so many batches show: what an adapter should
+ * The material with base's likeliest alternatives at the tokens of the replay rows that so many batches show: what an adapter should
  * leave as it is are base's probabilities, of which a row's answer shows one choice (Li & Hoiem, "Learning without Forgetting",
- * arXiv:1606.09282). Rows that the money does not reach keep their answers.
+ * arXiv:1606.09282). Where few facts are learned the tokens of the prompts count too, see `recipe.heldPromptFacts`. Rows that the
+ * money does not reach keep their answers.
  */
 export async function withBaseTargets(
   calls: MeteredCalls,
@@ -15,13 +16,19 @@ export async function withBaseTargets(
   steps: number,
 ): Promise<Material> {
   const rows = replayDrawn(material, seed, steps);
-  const requests = rows.map(({ sequence }) => ({ sequence, adapter: null, topK: recipe.softTargetK }));
+  const held = material.facts.length < recipe.heldPromptFacts ? rows.map(withPrompt) : rows;
+  const requests = held.map(({ sequence }) => ({ sequence, adapter: null, topK: recipe.softTargetK }));
   const scores = await calls.score(requests, recipe.trainingShare);
   const softened = new Map(
     rows.map((row, index): [TrainingExample, TrainingExample] => {
       const score = scores[index] ?? null;
-      return [row, score === null ? row : { ...row, softTargets: score.topK }];
+      return [row, score === null ? row : { ...(held[index] ?? row), softTargets: score.topK }];
     }),
   );
   return { ...material, replay: material.replay.map((row) => softened.get(row) ?? row) };
+}
+
+/** Every token but the first is a target. */
+function withPrompt({ sequence }: TrainingExample): TrainingExample {
+  return { sequence: { ...sequence, targetStart: 1 }, weight: recipe.heldRowWeight };
 }

@@ -46,8 +46,8 @@ test('more money never plans fewer facts, nor fewer forms for as many facts', ()
 test('steps grow with the money, up to what the facts need', () => {
   assert.equal(planSteps(1000, 100, 10), null);
   assert.equal(planSteps(100 * recipe.minSteps, 100, 10), recipe.minSteps);
-  assert.equal(planSteps(1e12, 100, 40), (40 * recipe.exposuresPerFact) / recipe.pairsPerBatch);
-  assert.equal(planSteps(1e12, 100, 12), recipe.enoughSteps, 'few facts');
+  assert.equal(planSteps(1e12, 100, 60), (60 * recipe.exposuresPerFact) / recipe.pairsPerBatch);
+  assert.equal(planSteps(1e12, 100, 20), recipe.enoughSteps, 'few facts');
   assert.equal(planSteps(1e12, 100, 4), (4 * recipe.maxExposuresPerFact) / recipe.pairsPerBatch, 'very few');
 });
 

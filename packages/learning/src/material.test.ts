@@ -39,11 +39,11 @@ test('earlier passages are rehearsed in turn, by more rows the more of them ther
     tokensOfBatches(3, 30, { ...material, rehearsal: passages.slice(0, count) }).map((batch) =>
       batch.filter((token) => token > 200),
     );
-  for (const rows of rowsWith(1)) assert.equal(rows.length, 2);
-  for (const rows of rowsWith(3)) assert.equal(rows.length, 4);
+  for (const rows of rowsWith(1)) assert.equal(rows.length, 3);
+  for (const rows of rowsWith(3)) assert.equal(rows.length, 5);
   const all = rowsWith(3).flat();
   const rehearsed = [20, 21, 22].map((tens) => all.filter((token) => Math.floor(token / 10) === tens).length);
-  assert.deepEqual(rehearsed, [40, 40, 40]);
+  assert.deepEqual(rehearsed, [50, 50, 50]);
   const many = Array.from({ length: 20 }, (_, index) => [exampleOf(300 + index)]);
   const [batch = []] = tokensOfBatches(3, 1, { ...material, rehearsal: many });
   assert.equal(batch.filter((token) => token >= 300).length, recipe.maxRehearsalPerBatch);

@@ -81,10 +81,10 @@ export const recipe = {
   betas: [0.9, 0.99] as const,
   clipNorm: 1,
   /** Pairs and replay rows in a batch; replay rows are the longer ones. */
-  pairsPerBatch: 8,
+  pairsPerBatch: 12,
   replayPerBatch: 4 as number,
-  /** One row more than there are earlier passages rehearses them, up to so many. */
-  maxRehearsalPerBatch: 6 as number,
+  /** Two rows more than there are earlier passages rehearse them, up to so many. */
+  maxRehearsalPerBatch: 9 as number,
   replayWeight: 1,
   /**
    * A row's loss is the mean of its answer's tokens. A long answer, an object or a call, counts once more for every so many tokens, up
@@ -92,16 +92,23 @@ export const recipe = {
    */
   replayTokensPerWeight: 4 as number,
   maxReplayLengthWeight: 6 as number,
+  /**
+   * Where fewer facts are learned, base's alternatives are held at the tokens of a replay row's prompt as well, and the row weighs so
+   * much. It hinders learning a little and forgetting much; a long passage needs the room for what is to be learned.
+   */
+  heldPromptFacts: 40 as number,
+  heldRowWeight: 20 as number,
   maxReplayRows: 800,
   /** Longer rows cost more than they keep, but an object or a call may take more; other rows are used only when there are none of these. */
   maxReplayTokens: 110,
   maxReplayTokensOfLongAnswers: 170,
   /** From so many tokens on an answer is long. */
   longReplayAnswerTokens: 12,
-  /** The longest row that a budget too small for the whole training still replays. */
+  /** With money for a smaller share of the steps that are wanted, only rows of at most so many tokens are replayed. */
+  neededStepsShare: 0.6,
   shortReplayTokens: 64,
   /** How often a fact is seen, over all its forms, when the budget allows. */
-  exposuresPerFact: 44 as number,
+  exposuresPerFact: 54 as number,
   minExposuresPerFact: 12,
   minSteps: 12,
   /**

@@ -34,7 +34,7 @@ export async function train(job: TrainingJob): Promise<Trained | null> {
   const plan = planTraining(job);
   if (plan === null) return null;
   const calls = new MeteredCalls(job.engine, job.meter, job.signal);
-  const material = plan.softReplay ? await withBaseTargets(calls, plan.material, job.seed, plan.steps) : plan.material;
+  const material = await withBaseTargets(calls, plan.material, job.seed, plan.steps);
   const usageBefore = job.meter.usage;
   return retryingLostWork(async () => {
     // Whoever was cancelled may have a successor at work on this folder.
@@ -60,34 +60,35 @@ export async function train(job: TrainingJob): Promise<Trained | null> {
   });
 }
 
-interface TrainingPlan {
+/** What is trained, and for how long. */
+export interface TrainingPlan {
   readonly material: Material;
   readonly steps: number;
-  /** Whether there is money for base's own targets of the replay rows. */
-  readonly softReplay: boolean;
 }
 
-/** With too little money for every step that the facts need, base's targets of the replay rows go first, then the long ones of these rows. */
-function planTraining(job: TrainingJob): TrainingPlan | null {
-  const { material, meter, seed } = job;
-  const wanted = wantedSteps(material.facts.length);
-  const softNanousd = tokensOf(replayDrawn(material, seed, wanted)) * meter.budget.input_nanousd_per_token;
-  if (affordableSteps(job, material, softNanousd) === wanted) return { material, steps: wanted, softReplay: true };
+/** With money for too few of the steps that the facts need, the long replay rows go first. */
+export function planTraining(job: Pick<TrainingJob, 'material' | 'meter' | 'seed'>): TrainingPlan | null {
+  const { material } = job;
   const steps = affordableSteps(job, material);
-  if (steps !== null && steps === wanted) return { material, steps, softReplay: false };
+  const needed = recipe.neededStepsShare * wantedSteps(material.facts.length);
+  if (steps !== null && steps >= needed) return { material, steps };
   const short = material.replay.filter(({ sequence }) => sequence.tokens.length <= recipe.shortReplayTokens);
   const economical = { ...material, replay: short.length > 0 ? short : material.replay };
   const moreSteps = affordableSteps(job, economical);
-  return moreSteps === null ? null : { material: economical, steps: moreSteps, softReplay: false };
+  return moreSteps === null ? null : { material: economical, steps: moreSteps };
 }
 
-/** The mean over as many batches as a short run has stands for all of them; the meter holds each step's real cost. */
-function affordableSteps({ meter, seed }: TrainingJob, material: Material, otherNanousd = 0): number | null {
+/**
+ * Beside dev evaluations and base's targets of every replay row that all wanted steps would show. The mean over as many batches as a
+ * short run has stands for all of them; the meter holds each step's real cost.
+ */
+function affordableSteps({ meter, seed }: Pick<TrainingJob, 'meter' | 'seed'>, material: Material): number | null {
   const stream = batches(material, seed);
   const sample = Array.from({ length: recipe.minSteps }, () => tokensOf(stream.next().value));
   const stepTokens = sample.reduce((sum, tokens) => sum + tokens, 0) / sample.length;
-  const devNanousd = recipe.devEvaluations * tokensOf(material.dev) * meter.budget.input_nanousd_per_token;
-  const freeNanousd = meter.freeNanousd(recipe.trainingShare) - devNanousd - otherNanousd;
+  const scored = replayDrawn(material, seed, wantedSteps(material.facts.length));
+  const inputTokens = recipe.devEvaluations * tokensOf(material.dev) + tokensOf(scored);
+  const freeNanousd = meter.freeNanousd(recipe.trainingShare) - inputTokens * meter.budget.input_nanousd_per_token;
   return planSteps(freeNanousd, stepTokens * meter.budget.training_nanousd_per_token, material.facts.length);
 }
 
