@@ -11,8 +11,8 @@ import { loadReplay } from './replay.js';
 
 const modelDir = fileURLToPath(new URL('../../../models/base', import.meta.url));
 const seed = 5;
-/** So few that not every row is drawn. */
-const steps = 3;
+/** So few that not every row is drawn, and so many that the one fact is seen often. */
+const steps = 5;
 
 let engine: Engine;
 let material: Material;
@@ -65,11 +65,11 @@ test('the replay rows that training shows have the probabilities of base at each
   );
 });
 
-test('of a long passage only the answers of the replay rows are held', async () => {
-  const facts = Array.from({ length: recipe.heldPromptFacts }, () => material.facts[0] ?? []);
-  const long = { ...material, facts };
-  const drawn = replayDrawn(long, seed, steps);
-  const { replay } = await withBaseTargets(callsWith(1e6), long, seed, steps);
+test('where facts are seen seldom only the answers of the replay rows are held', async () => {
+  const facts = [...material.facts, ...material.facts];
+  const seldom = { ...material, facts };
+  const drawn = replayDrawn(seldom, seed, steps);
+  const { replay } = await withBaseTargets(callsWith(1e6), seldom, seed, steps);
   const held = replay.filter(isSoft);
   assert.deepEqual(
     held.map(({ sequence, weight }) => ({ sequence, weight })),

@@ -6,8 +6,8 @@ import { recipe } from './recipe.js';
 /**
  * The material with base's likeliest alternatives at the tokens of the replay rows that so many batches show: what an adapter should
  * leave as it is are base's probabilities, of which a row's answer shows one choice (Li & Hoiem, "Learning without Forgetting",
- * arXiv:1606.09282). Where few facts are learned the tokens of the prompts count too, see `recipe.heldPromptFacts`. Rows that the
- * money does not reach keep their answers.
+ * arXiv:1606.09282). Where facts are seen often the tokens of the prompts count too, see `recipe.heldPromptExposures`. Rows that
+ * the money does not reach keep their answers.
  */
 export async function withBaseTargets(
   calls: MeteredCalls,
@@ -16,7 +16,8 @@ export async function withBaseTargets(
   steps: number,
 ): Promise<Material> {
   const rows = replayDrawn(material, seed, steps);
-  const held = material.facts.length < recipe.heldPromptFacts ? rows.map(withPrompt) : rows;
+  const exposures = (steps * recipe.pairsPerBatch) / material.facts.length;
+  const held = exposures >= recipe.heldPromptExposures ? rows.map(withPrompt) : rows;
   const requests = held.map(({ sequence }) => ({ sequence, adapter: null, topK: recipe.softTargetK }));
   const scores = await calls.score(requests, recipe.trainingShare);
   const softened = new Map(

@@ -54,11 +54,11 @@ export async function encodeMaterial(
     const sequence = await engine.encode(prompt, completion);
     return { sequence, weight: recipe.replayWeight * lengthWeight(sequence) };
   });
-  const shortRows = rows.filter(isShortRow);
+  const usualRows = rows.filter(isWorthReplaying);
   return {
     facts: facts.filter((examples) => examples.length > 0),
     dev: await mapConcurrently(devPairs, (devPair) => pair(devPair, 1)),
-    replay: shortRows.length > 0 ? shortRows : rows,
+    replay: usualRows.length > 0 ? usualRows : rows,
     known: await mapConcurrently(
       split.known.filter(({ question }) => !leaks(question)),
       (known) => pair(known, recipe.replayWeight),
@@ -70,7 +70,7 @@ export async function encodeMaterial(
 }
 
 /** See `recipe.maxReplayTokens`. */
-function isShortRow({ sequence }: TrainingExample): boolean {
+function isWorthReplaying({ sequence }: TrainingExample): boolean {
   const isLongAnswer = answerTokens(sequence) >= recipe.longReplayAnswerTokens;
   return sequence.tokens.length <= (isLongAnswer ? recipe.maxReplayTokensOfLongAnswers : recipe.maxReplayTokens);
 }

@@ -93,10 +93,10 @@ export const recipe = {
   replayTokensPerWeight: 4 as number,
   maxReplayLengthWeight: 6 as number,
   /**
-   * Where fewer facts are learned, base's alternatives are held at the tokens of a replay row's prompt as well, and the row weighs so
-   * much. It hinders learning a little and forgetting much; a long passage needs the room for what is to be learned.
+   * Where each fact is seen so often, base's alternatives are held at the tokens of a replay row's prompt as well, and the row weighs so
+   * much. It hinders learning a little and forgetting much; a long passage, or little money, needs the room for what is to be learned.
    */
-  heldPromptFacts: 40 as number,
+  heldPromptExposures: 60 as number,
   heldRowWeight: 20 as number,
   maxReplayRows: 800,
   /** Longer rows cost more than they keep, but an object or a call may take more; other rows are used only when there are none of these. */
