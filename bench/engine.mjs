@@ -85,10 +85,10 @@ export default async function bench(args) {
     const models = await makeModels(folder, widths);
     for (const name of Object.keys(PARTS).filter((part) => only.includes(part))) {
       const { title, measure } = PARTS[name];
-      const { date, loadAverage } = machine();
+      const { cpu, date, loadAverage } = machine();
       const started = performance.now();
       const rows = await measure({ models, threadCounts, cores: Math.max(...threadCounts), folder, size });
-      results.sections.push({ title, date, loadAverage, seconds: (performance.now() - started) / 1e3, rows });
+      results.sections.push({ title, cpu, date, loadAverage, seconds: (performance.now() - started) / 1e3, rows });
       print(results.sections.at(-1));
     }
   } finally {

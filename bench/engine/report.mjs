@@ -33,7 +33,7 @@ export function markdown({ machine, quick, sections }) {
   ];
   for (const section of sections) {
     const { title, rows } = section;
-    lines.push('', `## ${title}`, '', ...measuredAt(section));
+    lines.push('', `## ${title}`, '', ...measuredAt(section, cpu));
     lines.push(
       '| figure | model | threads | engine | peer | ratio | target | met |',
       '|---|---|---|---|---|---|---|---|',
@@ -43,10 +43,11 @@ export function markdown({ machine, quick, sections }) {
   return `${lines.join('\n')}\n`;
 }
 
-/** Parts can be measured anew by themselves. */
-function measuredAt({ date, loadAverage }) {
+/** Parts can be measured anew by themselves, on another machine as well. */
+function measuredAt({ cpu, date, loadAverage }, usualCpu) {
   if (date === undefined) return [];
-  return [`Begun ${date.slice(0, 16).replace('T', ' ')} UTC, load average ${loadAverage.toFixed(1)}.`, ''];
+  const where = cpu === undefined || cpu === usualCpu ? '' : ` on ${cpu}`;
+  return [`Begun ${date.slice(0, 16).replace('T', ' ')} UTC${where}, load average ${loadAverage.toFixed(1)}.`, ''];
 }
 
 function cells(row) {

@@ -49,3 +49,11 @@ test('table and plot show every figure, and a target that was missed', () => {
   assert.equal(plot.match(/A &lt; B/g).length, 2, 'what has no ratio has no bar');
   assert.ok(!plot.includes('A < B'));
 });
+
+test('a part that was measured on another machine says so', () => {
+  const machine = { cpu: 'c', cores: 2, node: 'v20', date: '2026-01-01T00:00:00Z', loadAverage: 0.25 };
+  const part = { title: 'T', date: '2026-01-02T10:20:30Z', loadAverage: 0.5, rows: [ROW] };
+  const text = (section) => markdown({ machine, quick: false, sections: [section] });
+  assert.match(text({ ...part, cpu: 'other' }), /^Begun 2026-01-02 10:20 UTC on other, load average 0\.5\.$/m);
+  assert.match(text({ ...part, cpu: 'c' }), /^Begun 2026-01-02 10:20 UTC, load/m);
+});

@@ -13,7 +13,8 @@ import type { AdapterReference, ChatPrompt } from '../types.js';
 import type { LoadedModel } from './inferenceRunner.js';
 import { loadAdapter, type LoadedAdapter } from './loadedAdapter.js';
 import type { GenerationJob } from './generationJob.js';
-import { Generator } from './generator.js';
+import { Generator, PREFILL_CHUNK } from './generator.js';
+import { InferenceRunner } from './inferenceRunner.js';
 import { KvCache } from './kvCache.js';
 
 interface Setting {
@@ -200,5 +201,30 @@ test('an adapter that takes for ever to load holds up nobody who runs', async ()
     assert.deepEqual((await running).tokens, expected.tokens);
     finish();
     assert.deepEqual((await waiting).tokens, (await generator.generate(job({ adapter }))).tokens);
+  });
+});
+
+test('in a crowd several prompts are read before the next step, but never two chunks of a long one', async (t) => {
+  await withGenerator(async ({ generator }) => {
+    const turns: string[] = [];
+    for (const name of ['append', 'decode'] as const) {
+      const run = Object.getOwnPropertyDescriptor(InferenceRunner.prototype, name)?.value as (
+        ...args: unknown[]
+      ) => Promise<unknown>;
+      t.mock.method(InferenceRunner.prototype, name, function (this: InferenceRunner, ...args: unknown[]) {
+        turns.push(name === 'append' ? 'r' : 's');
+        return run.apply(this, args);
+      });
+    }
+    const generate = (changes: JobChanges): Promise<unknown> => generator.generate(job(changes));
+    // Three rows at once; the last three are no crowd any more when two of them run.
+    await Promise.all(Array.from({ length: 9 }, () => generate({ maxOutputTokens: 3 })));
+    assert.equal(turns.splice(0).join(''), 'rrrssrrrssrrsrss');
+    const prompt = Array.from({ length: 3 * PREFILL_CHUNK }, () => 7);
+    await Promise.all([
+      generate({ maxOutputTokens: 6 }),
+      ...[1, 2, 3].map(() => generate({ prompt, maxOutputTokens: 1 })),
+    ]);
+    assert.equal(turns.splice(0).join('').slice(0, 11), 'rrsrsrrsrsr');
   });
 });

@@ -15,10 +15,14 @@ import { WaitingLine } from './waitingLine.js';
  */
 export const PREFILL_CHUNK = 64;
 
+/** Prompts that may be read one after the other, while more of them wait than run. */
+const READS_PER_STEP = 4;
+
 /**
  * Continuous batching: running sequences advance together, one token a step, each with its own adapter; they join
  * and leave between steps. A prompt is read alone, in chunks, into a cache of its own, and joins when it is complete.
- * Reading and decoding take turns, so that a long prompt delays the others by a chunk at a time. Jobs begin in the order
+ * Reading and decoding take turns, so that a long prompt delays the others by a chunk at a time. In a crowd several prompts are read
+ * before the next step, as a step for many rows costs little more than for few. Jobs begin in the order
  * of their arrival, each when its keys and values, at their greatest length, and the adapters fit in memory next to the others'.
  * Adapters are loaded in that order, too: the next one's always, those of others as long as all that are held fit in memory.
  *
@@ -33,7 +37,8 @@ export class Generator {
   private readonly prefixes: PrefixCache;
   private readonly runner: InferenceRunner;
   private loop: Promise<void> | undefined;
-  private readsNext = true;
+  /** Since the last step of those that run; a chunk that leaves its prompt incomplete counts as all that may be read. */
+  private promptsRead = 0;
   private closed = false;
 
   constructor(
@@ -97,14 +102,24 @@ export class Generator {
     this.waiting.loadNext();
     if (this.reading === undefined && this.running.length < this.maxBatch) {
       // Loading is part of reading a prompt, where it is all that the next in line waits for.
-      if (this.readsNext) await this.waiting.giveTurnToLoading();
+      if (this.promptsRead === 0) await this.waiting.giveTurnToLoading();
       this.admit();
     }
-    const reads = this.reading !== undefined && (this.readsNext || this.running.length === 0);
-    this.readsNext = !reads;
-    if (reads && this.reading !== undefined) await this.readAlone(this.reading);
-    else if (this.running.length > 0) await this.decodeRunning();
+    if (this.reading !== undefined && (this.readsNext() || this.running.length === 0)) {
+      const isRead = await this.readAlone(this.reading);
+      this.promptsRead = isRead ? this.promptsRead + 1 : READS_PER_STEP;
+      return;
+    }
+    this.promptsRead = 0;
+    if (this.running.length > 0) await this.decodeRunning();
     else await this.waiting.loaded();
+  }
+
+  /** Whether those that run have had their step, or wait for a prompt more. */
+  private readsNext(): boolean {
+    const begins = this.waiting.length + (this.reading === undefined ? 0 : 1);
+    const isCrowd = begins > this.running.length;
+    return this.promptsRead === 0 || (isCrowd && this.promptsRead < READS_PER_STEP);
   }
 
   /** The next in line begins if there is room. Nobody overtakes it: what is large must not wait for ever. */
@@ -126,25 +141,28 @@ export class Generator {
     return kvShares(this.model.config, this.limits.cacheBytes, [...running, next].map(finalLength), promptTokens);
   }
 
-  /** Nobody else takes part in reading a prompt, so what goes wrong there ends nobody else. */
-  private async readAlone(sequence: Sequence): Promise<void> {
+  /**
+   * Nobody else takes part in reading a prompt, so what goes wrong there ends nobody else. Returns whether nothing of
+   * the prompt is left to be read.
+   */
+  private async readAlone(sequence: Sequence): Promise<boolean> {
+    let outcome: 'incomplete' | 'ended' | 'goes on' = 'ended';
     try {
-      if (!(await this.readChunk(sequence))) return;
+      outcome = await this.readChunk(sequence);
     } catch (error) {
-      this.reading = undefined;
       sequence.reject(failure(error));
-      return;
     }
-    this.join(sequence);
+    if (outcome === 'incomplete') return false;
+    this.reading = undefined;
+    if (outcome === 'goes on') this.join(sequence);
+    return true;
   }
 
-  /** Returns whether the prompt is complete and the sequence goes on. */
-  private async readChunk(sequence: Sequence): Promise<boolean> {
+  private async readChunk(sequence: Sequence): Promise<'incomplete' | 'ended' | 'goes on'> {
     const { job, output } = sequence;
     if (output.length >= job.maxOutputTokens) {
-      this.reading = undefined;
       end(sequence, 'length');
-      return false;
+      return 'ended';
     }
     if (sequence.cachedTokens === 0) this.restore(sequence);
     const { cachedTokens } = sequence;
@@ -154,9 +172,8 @@ export class Generator {
     const keys = sequence.prefixKeys.slice(0, cachedTokens / PREFILL_CHUNK + 1);
     if (keys.length * PREFILL_CHUNK === cachedTokens + chunk.length) this.prefixes.add(keys, state);
     sequence.cachedTokens += chunk.length;
-    if (sequence.cachedTokens < given.length) return false;
-    this.reading = undefined;
-    return !this.takeToken(sequence, logits);
+    if (sequence.cachedTokens < given.length) return 'incomplete';
+    return this.takeToken(sequence, logits) ? 'ended' : 'goes on';
   }
 
   /** What goes wrong here ends all that run: without the memory for the newcomer, the cache has lost what it held. */

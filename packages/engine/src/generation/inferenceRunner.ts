@@ -7,6 +7,7 @@ import { servingConstants, type QuantizedWeights } from '../model/servingWeights
 import { EMBEDDING } from '../model/weights.js';
 import { createSession } from '../onnx/session.js';
 import { SessionCache } from '../onnx/sessionCache.js';
+import { generationThreads } from './generationThreads.js';
 import type { LoadedAdapter } from './loadedAdapter.js';
 import { RowAdapters, type StackBudget } from './adapterFeeds.js';
 import type { KvCache } from './kvCache.js';
@@ -133,7 +134,8 @@ export class InferenceRunner {
 
   private session(adapters: boolean): Promise<InferenceSession> {
     return this.sessions.get(adapters, () => {
-      const { config, weights, quantized, threads } = this.model;
+      const { config, weights, quantized } = this.model;
+      const threads = generationThreads(config, this.model.threads);
       const graph = buildInferenceGraph(config, { adapters, format: quantized?.format ?? 'f32' });
       const constants = servingConstants(graph.constants, weights, quantized);
       return createSession(graph.model, { threads, constants });
