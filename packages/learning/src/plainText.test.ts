@@ -94,6 +94,13 @@ test('questions and answers lose their labels where both occur', () => {
 test('numbered items keep their numbers, and what stands below them', () => {
   const passage = '3. What we are.\n\n   We are a club.\n\n4. What we lend.\n\n   We lend seeds.';
   assert.deepEqual(sentences(passage), ['3. What we are.', 'We are a club.', '4. What we lend.', 'We lend seeds.']);
+  assert.deepEqual(sentences('1. Tarn\n   - Works: 7\nQ: When was it built?\nA: 1987.'), [
+    '1. Tarn.',
+    'Works: 7',
+    'When was it built?',
+    '1987.',
+  ]);
+  assert.deepEqual(sentences('1. Unplug it.\n1. Wait.'), ['1. Unplug it.', '2. Wait.']);
 });
 
 test('text without structure stays as it is, to the last character', () => {

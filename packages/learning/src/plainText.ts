@@ -88,14 +88,23 @@ function introducedBy(before: Token | undefined): string | null {
 }
 
 /** A line for each item and what stands below it; of one that only introduces others, these are said. */
-function lines({ start, items }: Tokens.List, place: Place): string[] {
-  return items.flatMap(({ tokens: [first, ...below] }, index) => {
+function lines(list: Tokens.List, place: Place): string[] {
+  const numbers = numbersOf(list);
+  return list.items.flatMap(({ tokens: [first, ...below] }, index) => {
     const head = headOf({ tokens: first === undefined ? [] : [first] });
-    const number = start === '' ? '' : `${start + index}. `;
     const own = head.endsWith(':') ? { ...place, subject: head.slice(0, -1) } : place;
-    const line = head === '' ? number.trim() : (statementOf(head, place.subject) ?? `${number}${asSentence(head)}`);
+    const words = [numbers[index] ?? '', head === '' ? '' : asSentence(head)].filter((part) => part !== '');
+    const line = statementOf(head, place.subject) ?? words.join(' ');
     return [...(line === '' ? [] : [line]), ...(below.length === 0 ? [] : [render(below, own).trimEnd()])];
   });
+}
+
+/** As written, since the answer "1987." is an item too after a list; but where every item has the same number, Markdown counts. */
+function numbersOf({ start, items }: Tokens.List): string[] {
+  if (start === '') return [];
+  const written = items.map(({ raw }) => /^\s*(\d+[.)])/u.exec(raw)?.[1] ?? '');
+  const isCounted = items.length > 1 && written.every((number) => number === written[0]);
+  return isCounted ? written.map((_, index) => `${start + index}.`) : written;
 }
 
 function headOf({ tokens: [first] }: { readonly tokens: readonly Token[] }): string {
