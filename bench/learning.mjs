@@ -1,12 +1,13 @@
 // What learning is worth on passages that nobody tuned it on: bench/learning/passages.jsonl, with several seeds.
 //
-// npm run bench -- learning [--model DIR] [--passages 50] [--seeds 3] [--chain 8] [--long yes|no] [--usd 20] [--threads 2]
+// npm run bench -- learning [--model DIR] [--passages 50] [--seeds 3] [--chain 8] [--long yes|no] [--usd 20] [--threads 2] [--resume yes|no]
 //
 // For each seed: every passage learned by itself; the trainer by itself, on the file's right pairs ("gold": one phrasing
 // of each question trained, the other asked); and a chain of passages, each on top of those before it. Then one passage
 // of about 1,000 characters and a handbook of 16,000, each in a fresh engine, for time and memory. All of it takes hours;
 // `--passages 2 --seeds 1 --chain 2` a few minutes, without the handbook unless `--long yes` asks for it.
-// Writes bench/results/learning.json and .svg.
+// Writes bench/results/learning.json after each seed, and .svg at the end. `--resume yes` takes over the seeds that the file
+// has already, if it was written for the same passages, model, cap and code; so hours may be spread over days.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { startEngineHost } from '../packages/engine/dist/index.js';
@@ -21,6 +22,7 @@ import {
 } from '../packages/learning/dist/index.js';
 import { currentPriceCard } from '../packages/contract/dist/index.js';
 import { machine, option, root, writeResults } from './lib/measure.mjs';
+import { earlierRuns, fingerprint } from './lib/resume.mjs';
 
 const REPORTED_SECONDS_CHARS = 1000;
 
@@ -31,18 +33,42 @@ export default async function bench(args) {
   const chainLength = Number(option(args, 'chain', '8'));
   const threads = Number(option(args, 'threads', '2'));
   const long = option(args, 'long', passageCount < 10 ? 'no' : 'yes') === 'yes';
-  const budget = budgetOf(Number(option(args, 'usd', '20')));
+  const usd = Number(option(args, 'usd', '20'));
+  const budget = budgetOf(usd);
 
   const all = read('passages');
   const passages = spreadSample(all, passageCount);
   const chain = spreadSample(all, chainLength);
   const context = { modelDir, threads, budget, replay: await loadReplay(modelDir) };
-  const clock = startClock(seeds.length * (2 * passages.length + chain.length) + 1 + (long ? 1 : 0));
 
   const engine = await startEngineHost({ modelDir, threads });
-  const model = await engine.describe();
-  const runs = [];
-  for (const seed of seeds) {
+  const model = { folder: relative(root, modelDir), ...(await engine.describe()) };
+  const chainIds = chain.map(({ id }) => id);
+  const plan = { model: model.contentHash, passages: passageCount, chain: chainIds, usd };
+  const measured = fingerprint(
+    plan,
+    [join(root, 'packages/learning/src'), join(root, 'packages/engine/src')],
+    [join(root, 'bench/learning/passages.jsonl'), join(modelDir, 'replay.jsonl')],
+  );
+  const earlier = join(root, 'bench/results/learning.json');
+  const runs = option(args, 'resume', 'no') === 'yes' ? earlierRuns(earlier, measured) : [];
+  const known = runs.map(({ seed }) => seed);
+  if (known.length > 0) console.log(`taken over: seed ${known.join(', ')}`);
+  const newSeeds = seeds.filter((seed) => !known.includes(seed));
+  const clock = startClock(newSeeds.length * (2 * passages.length + chain.length) + 1 + (long ? 1 : 0));
+  const timings = [];
+  const resultsNow = () => ({
+    machine: machine(),
+    measured,
+    model,
+    passages: passages.length,
+    seeds: runs.map(({ seed }) => seed),
+    chain: chainIds,
+    figures: figuresOf(runs),
+    timings,
+    runs,
+  });
+  for (const seed of newSeeds) {
     const measure = (name, chosen, options) =>
       measurePassages(engine, chosen, {
         ...context,
@@ -59,30 +85,21 @@ export default async function bench(args) {
     const alone = await measure('alone', passages, { askBase: first === undefined });
     runs.push({
       seed,
+      machine: machine(),
       alone: first === undefined ? alone : alone.map((report, index) => withBase(report, first.alone[index])),
       gold: await measure('gold', passages, { gold: true }),
       chain: await measure('chain', chain, { chainLength: chain.length }),
     });
+    writeResults('learning', resultsNow());
   }
   await engine.close();
 
   const short = [...all].sort((a, b) => distance(a) - distance(b)).slice(0, 1);
-  const timings = [];
   for (const [entry] of [short, ...(long ? [read('handbooks')] : [])]) {
     timings.push(await time(entry, context));
     clock.tick(`timed: ${JSON.stringify(timings.at(-1))}`);
   }
-  const figures = figuresOf(runs);
-  const results = {
-    machine: machine(),
-    model: { folder: relative(root, modelDir), ...model },
-    passages: passages.length,
-    seeds,
-    chain: chain.map(({ id }) => id),
-    figures,
-    timings,
-    runs,
-  };
+  const results = resultsNow();
   print(results);
   writeResults('learning', results);
   writeFileSync(join(root, 'bench/results/learning.svg'), plot(results));

@@ -17,6 +17,7 @@ import {
   qualified,
   subjectName,
   takeStatementApart,
+  thingAfter,
   withAliases,
   withFullNames,
   withoutAliases,
@@ -59,6 +60,9 @@ export async function findCandidates(passage: string, chunks: readonly Chunk[]):
   const first = chunks[0]?.sentences[0];
   const introduced = first === undefined ? [] : introducedBy(first, findSpans(first, passage));
   let context: Context = { antecedent: null, aliases: new Map(), protagonist };
+  /** The last name that opened a sentence, and what "it" stands for. */
+  let lastName: string | null = null;
+  let thing: string | null = null;
   const said = new Set<string>();
   /** The passage's last question, up to the end of the paragraph that answers it. */
   let stated: string | null = null;
@@ -74,6 +78,7 @@ export async function findCandidates(passage: string, chunks: readonly Chunk[]):
         continue;
       }
       const spans = withBareNouns(findSpans(sentence, passage), sentence);
+      context = { ...context, antecedent: /^\s*Its?\b/u.test(sentence.text) ? thing : lastName };
       const ownNames = [...new Set(namesOf(spans).map((name) => withFullNames(name, fullNames)))];
       const referents = [...context.aliases].filter(([noun]) => containsWords(sentence.text, noun));
       const named = [
@@ -101,11 +106,9 @@ export async function findCandidates(passage: string, chunks: readonly Chunk[]):
         all.push({ chunk, sentence, span, cloze, derived, relations, keywords, stated, about });
         await setImmediate();
       }
-      context = {
-        protagonist,
-        antecedent: subjectName(sentence, spans) ?? context.antecedent,
-        aliases: withAliases(context.aliases, sentence, spans),
-      };
+      thing = thingAfter(sentence, spans, context, thing);
+      lastName = subjectName(sentence, spans) ?? lastName;
+      context = { ...context, aliases: withAliases(context.aliases, sentence, spans) };
       previous = sentence;
       earlierNames = ownNames;
       if (sentence.text.trim() !== '') isAnswered = true;

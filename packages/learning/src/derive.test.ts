@@ -39,6 +39,15 @@ test('verbs are taken apart', () => {
   assert.equal(takeApart('press'), null);
 });
 
+test('a circumstance that opens a sentence is set aside, a clause is not cut in two', () => {
+  const ada = 'Ada Kell owned a mill. ';
+  assert.deepEqual(questionsFor(`${ada}After the accident she walked with a stick.`, 'stick'), [
+    'What did Ada Kell walk with?',
+  ]);
+  assert.deepEqual(questionsFor(`${ada}After the fire destroyed the mill it was rebuilt in 1994.`, '1994'), []);
+  assert.deepEqual(questionsFor(`${ada}After 1994, the mill was a barn.`, '1994'), []);
+});
+
 test('subjects, objects and places are asked for', () => {
   const lamp = 'The Lume Lamp weighs 2 kg. Maria Ochoa designed the shade in 2019. Sorrel Park lies in Kesten.';
   assert.deepEqual(questionsFor(lamp, '2 kg'), ['What does the Lume Lamp weigh?']);

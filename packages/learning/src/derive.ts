@@ -18,6 +18,20 @@ import { takeApart } from './verbs.js';
 
 const auxiliary = new RegExp(`^(?:${auxiliaries})$`, 'u');
 
+const subjectAhead = '(?=(?:the|an?|our|my|his|her|its|their|it|he|she|they) )';
+/**
+ * "In 2022 " before "the company moved". After "after" and the like there may be a whole clause, so they need their comma, or a noun alone: "Before a
+ * race she eats".
+ */
+const circumstance = new RegExp(
+  [
+    `^(?:In|On|At|Since|During|Every|For|From) [^,]{1,40}?,? ${subjectAhead}`,
+    `^(?:After|Before|Until) [^,]{1,40}, ${subjectAhead}`,
+    '^(?:After|Before|Until) (?:(?:the|an?|each|every) )?\\p{Ll}+ (?=(?:it|he|she|they) )',
+  ].join('|'),
+  'u',
+);
+
 /** What earlier sentences settled. */
 export interface Context {
   /** What a pronoun most likely stands for. */
@@ -59,9 +73,7 @@ function clauseOf(whole: Stretch, span: Span, spans: readonly Span[], antecedent
 }
 
 function questionsOf(whole: Stretch, span: Span, spans: readonly Span[], context: Context): string[] {
-  const opening =
-    /^(?:In|On|At|Since|During|Every) [^,]{1,40}?,? (?=(?:the|an?|our|my|his|her|its|their|it|he|she|they) )/u;
-  const aside = opening.exec(whole.text)?.[0] ?? '';
+  const aside = circumstance.exec(whole.text)?.[0] ?? '';
   const sentence = aside === '' ? whole : withoutOpening(whole, aside.length);
   const apart = takeStatementApart(sentence, spans, context.antecedent);
   if (apart === null) return [];
@@ -74,6 +86,7 @@ function questionsOf(whole: Stretch, span: Span, spans: readonly Span[], context
     ...new Set(questions.map((question) => withoutAliases(tidy(question), context.aliases))),
   ];
   if (from < 0) {
+    if (span.kind === 'date' && /^(?:After|Before|Until) /u.test(aside)) return [];
     const predicate = `${text.slice(predicateStart)} ${(aside.split(' ')[0] ?? '').toLowerCase()}`;
     return finish(objectQuestions(subject, predicate, span, ''));
   }

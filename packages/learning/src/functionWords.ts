@@ -42,3 +42,17 @@ export function introducesNounPhrase(word: string): boolean {
 export function isCopula(word: string): boolean {
   return copulas.has(word.toLowerCase());
 }
+
+const timeUnit =
+  /^(?:time|second|minute|hour|day|morning|evening|night|week|month|season|year|decade|today|tomorrow)s?$/u;
+const partOfTime = /^(?:afternoon|weekend|spring|summer|autumn|winter|moment)s?$/u;
+
+/** "twice a year": no answer by itself. */
+export function isTimeUnit(word: string): boolean {
+  return timeUnit.test(word);
+}
+
+/** "in the evening", "in the summer": nobody's name. */
+export function isTime(word: string): boolean {
+  return timeUnit.test(word) || partOfTime.test(word);
+}

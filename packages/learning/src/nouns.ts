@@ -4,7 +4,7 @@
  */
 import nlp from 'compromise';
 import { z } from 'zod';
-import { isFunctionWord } from './functionWords.js';
+import { isFunctionWord, isTimeUnit } from './functionWords.js';
 import type { Stretch } from './sentences.js';
 import type { Span } from './spans.js';
 
@@ -16,9 +16,6 @@ const nounPhrases = z.array(
 );
 
 const isPlainWord = /^\p{Ll}[\p{Ll}\p{M}-]+$/u;
-/** "twice a year": no answer by itself. */
-const isTime =
-  /^(?:time|second|minute|hour|day|morning|evening|night|week|month|season|year|decade|today|tomorrow)s?$/u;
 const maxWords = 3;
 
 /** The spans with the bare nouns that none of them covers, in the order of the text. */
@@ -53,7 +50,7 @@ function bareNouns(text: string): { readonly at: number; readonly text: string }
     const end = words.findIndex((word, index) => index > first && isFunctionWord(word.text));
     const kept = words.slice(first, end < 0 ? undefined : end);
     const found = text.slice(head.start, kept.at(-1)?.end);
-    const isPlain = kept.length <= maxWords && kept.every((word) => isPlainWord.test(word.text)) && !isTime.test(found);
+    const isPlain = kept.length <= maxWords && kept.every((word) => isPlainWord.test(word.text)) && !isTimeUnit(found);
     return isPlain ? [{ at: head.start, text: found }] : [];
   });
 }

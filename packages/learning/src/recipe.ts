@@ -82,7 +82,7 @@ export const recipe = {
   clipNorm: 1,
   /** Pairs and replay rows in a batch; replay rows are the longer ones. */
   pairsPerBatch: 12,
-  replayPerBatch: 4 as number,
+  replayPerBatch: 2 as number,
   /** Two rows more than there are earlier passages rehearse them, up to so many. */
   maxRehearsalPerBatch: 9 as number,
   replayWeight: 1,
@@ -97,11 +97,11 @@ export const recipe = {
    * much. It hinders learning a little and forgetting much; a long passage, or little money, needs the room for what is to be learned.
    */
   heldPromptExposures: 60 as number,
-  heldRowWeight: 20 as number,
+  heldRowWeight: 30 as number,
   maxReplayRows: 800,
-  /** Longer rows cost more than they keep, but an object or a call may take more; other rows are used only when there are none of these. */
-  maxReplayTokens: 110,
-  maxReplayTokensOfLongAnswers: 170,
+  /** Longer rows cost more than they keep, but an object may take more; other rows are used only when there are none of these. */
+  maxReplayTokens: 64,
+  maxReplayTokensOfLongAnswers: 110,
   /** From so many tokens on an answer is long. */
   longReplayAnswerTokens: 12,
   /** With money for a smaller share of the steps that are wanted, only rows of at most so many tokens are replayed. */

@@ -39,6 +39,44 @@ test('a word that only opens a sentence is no name', () => {
   assert.deepEqual(spansOf('Maria bakes. We thank Maria daily.').slice(0, 1), ['name Maria']);
 });
 
+test('a common word is no name even where it opens a sentence before its verb', () => {
+  assert.ok(!spansOf('Today the club met. Today the club won.').includes('name Today'));
+  for (const word of ['Spelling', 'Dinner', 'Membership', 'Advertising', 'Everybody', 'Air']) {
+    assert.ok(!spansOf(`${word} is free for guests of Velona.`).includes(`name ${word}`), word);
+  }
+  assert.deepEqual(spansOf('Velona is free.').slice(0, 1), ['name Velona']);
+});
+
+test('a version belongs to its name, which is one by itself as well', () => {
+  const names = spansOf('Quillpad 4.2 came out in May. Quillpad no longer runs.').filter((span) =>
+    span.startsWith('name'),
+  );
+  assert.deepEqual(names, ['name Quillpad 4.2', 'name Quillpad']);
+  assert.deepEqual(spansOf('The part by Orlo weighs 4.2 kilograms.'), ['name Orlo', 'quantity 4.2 kilograms']);
+});
+
+test('a price or a time after a capital is no version', () => {
+  assert.ok(spansOf('Entry costs: Adults 7.50 euros, Children 3.50 euros.').includes('quantity 7.50 euros'));
+  assert.ok(spansOf('She left Oslo 2.5 hours late.').includes('quantity 2.5 hours'));
+  assert.ok(spansOf('On Fridays 8.5 euros are due.').includes('quantity 8.5 euros'));
+  assert.ok(!spansOf('In Room 12 we met.').includes('name Room 1'));
+});
+
+test('the number of a model belongs to its name, that of a room does not', () => {
+  assert.deepEqual(spansOf('The Ibis M3 is new.'), ['name Ibis M3', 'phrase new']);
+  assert.ok(spansOf('They meet in Room B12.').includes('code B12'));
+  assert.deepEqual(spansOf('The TX-40 weighs 2 kilograms.'), ['name TX-40', 'quantity 2 kilograms']);
+  assert.ok(spansOf('Take the A4 to Bath.').includes('name A4'));
+  assert.ok(spansOf('The US-101 runs along the coast.').includes('name US-101'));
+});
+
+test('who are many of a name are not called by it', () => {
+  assert.deepEqual(spansOf('Customers of Juniper & Rook wait.'), ['name Juniper & Rook']);
+  assert.deepEqual(spansOf('He left the University of Oslo.'), ['name University of Oslo']);
+  assert.deepEqual(spansOf('James of Arden has waited.').slice(0, 1), ['name James of Arden']);
+  assert.deepEqual(spansOf('Friends of Larkwood Library is old.').slice(0, 1), ['name Friends of Larkwood Library']);
+});
+
 test('an order at the beginning of a sentence is no part of the name after it', () => {
   assert.deepEqual(spansOf('Call Ines Marder on 555-0142.').slice(0, 1), ['name Ines Marder']);
   assert.deepEqual(spansOf('Call centres are closed.'), ['phrase closed']);
@@ -55,6 +93,7 @@ test('the number of a name belongs to it, and a word that begins like a number i
     ['name Kestral Two'],
   );
   assert.deepEqual(spansOf('It plays 24 different sounds.'), ['quantity 24 different sounds']);
+  assert.deepEqual(spansOf('One plays for one week.'), ['quantity one week']);
 });
 
 test('phrases that end a clause', () => {

@@ -3,6 +3,7 @@
  * phrases that end a clause. Pure pattern matching over the text: the same text always gives the same spans.
  */
 import { colourWords, shadeWords } from './colours.js';
+import { isCommonWord } from './commonWords.js';
 import { introducesNounPhrase, isCopula, isFunctionWord } from './functionWords.js';
 import type { Stretch } from './sentences.js';
 import { auxiliaries, predicateAhead, preposition } from './statement.js';
@@ -18,6 +19,7 @@ export interface Span extends Stretch {
 const month = '(?:January|February|March|April|May|June|July|August|September|October|November|December)';
 const day = '\\d{1,2}(?:st|nd|rd|th)?';
 const weekday = '(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?)';
+const calendarWord = new RegExp(`^(?:${weekday}|${month})$`, 'u');
 const digits = '\\d+(?:,\\d{3})*(?:\\.\\d+)?';
 const small =
   '(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-[a-z]+)?|(?:a )?dozen|(?:a )?(?:hundred|thousand|million|billion))';
@@ -64,7 +66,7 @@ const nameWord = "\\p{Lu}[\\p{L}\\p{N}]*(?:[-'’&][\\p{L}\\p{N}]+)*";
 const nameTitle = '(?:(?:Dr|Mr|Mrs|Ms|Prof|St|Mt|Rev|Hon|Gen|Col|Capt|Lt|Sgt|\\p{Lu})\\.\\s?)';
 const nameLink = '(?:(?:of|de|da|do|du|la|le|van|von|der|den|del|di|el|al|&)\\s(?:the\\s|la\\s|der\\s)?)?';
 const nameRun = new RegExp(
-  `(?<![\\p{L}\\p{N}])${nameTitle}*${nameWord}(?:\\s${nameLink}${nameTitle}*${nameWord})*(?:\\s\\d+(?!\\s(?!(?:${auxiliaries}|has|had|and|or|${preposition})\\b)\\p{Ll}|[\\d.,:%]\\d))?`,
+  `(?<![\\p{L}\\p{N}])${nameTitle}*${nameWord}(?:\\s${nameLink}${nameTitle}*${nameWord})*(?:\\s\\d+(?!\\d|\\s(?!(?:${auxiliaries}|has|had|and|or|${preposition})\\b)\\p{Ll}|[.,:%]\\d))?`,
   'gu',
 );
 
@@ -81,7 +83,7 @@ export function findSpans(sentence: Stretch, passage: string): Span[] {
     for (const match of sentence.text.matchAll(pattern)) {
       const inner = match[1] ?? match[0];
       const text = kind === 'quantity' ? withoutFunctionWords(inner) : inner;
-      if (kind === 'quantity' && isPartOfName(sentence.text, match.index, text)) continue;
+      if ((kind === 'quantity' || kind === 'code') && isPartOfName(sentence.text, match.index, text)) continue;
       if (kind !== 'quantity' || worthAsking(text)) take(kind, match.index + match[0].indexOf(inner), text, 0);
     }
   }
@@ -107,15 +109,34 @@ function withoutFunctionWords(quantity: string): string {
   return (stop < 0 ? parts : parts.slice(0, stop)).join('').replace(/[\s-]+$/u, '');
 }
 
-/** The number of "the Melisande 61 is" or "the Kestral Two": bare, after a capital. */
-function isPartOfName(text: string, start: number, quantity: string): boolean {
-  const before = /(\p{Lu}[\p{L}-]+) $/u.exec(text.slice(0, start))?.[1];
-  return before !== undefined && !isFunctionWord(before) && /^(?:\d+|\p{Lu}\p{Ll}+)$/u.test(quantity);
+/**
+ * The number of "the Melisande 61 is", "the Kestral Two" or "Quillpad 4.2 came", and "M3" of "the Ibis M3", but not "B12" of "Room B12". Of what
+ * is before it only the end is looked at, which is as long as a word may be.
+ */
+function isPartOfName(text: string, start: number, found: string): boolean {
+  const before = text.slice(Math.max(0, start - 40), start);
+  if (/\p{Lu}[\p{L}\d]{0,9}-$/u.test(before)) return true;
+  const word = /(?<![\p{L}-])\p{L}[\p{L}-]+(?= $)/u.exec(before)?.[0] ?? '';
+  const isModel = /^\p{Lu}[\p{L}\d-]*$/u.test(found);
+  // "the TX-40" is a thing by its name.
+  if (/^the$/iu.test(word)) return isModel && /\d/u.test(found);
+  if (!/^\p{Lu}/u.test(word) || isFunctionWord(word)) return false;
+  if (/^(?:\d+|\p{Lu}\p{Ll}+)$/u.test(found)) return true;
+  return isModel
+    ? !isCommonWord(word)
+    : versionAfter(text, start - word.length - 1, word).trim() === /^\S+/u.exec(found)?.[0];
 }
 
-/** "one" and "a" alone are rarely quantities. */
+/** " 4.2" of "Quillpad 4.2 came", where it opens a sentence; "Adults 7.50 euros" and "Monday 9.30" have no versions. Empty where there is none. */
+function versionAfter(text: string, nameStart: number, name: string): string {
+  if (!/^\s*(?:The )?$/u.test(text.slice(0, nameStart)) || calendarWord.test(name)) return '';
+  const after = text.slice(nameStart + name.length, nameStart + name.length + 40);
+  return /^ \d+\.\d+(?!\.?\d|\s?%)(?! (?!(?:is|was|has)\b)(?:\p{Ll}+s|[ap]m|per|percent)\b)/u.exec(after)?.[0] ?? '';
+}
+
+/** "one" alone is rarely a quantity; "one week" is. */
 function worthAsking(quantity: string): boolean {
-  return !/^one\b/iu.test(quantity);
+  return !/^one\b(?! (?:second|minute|hour|day|night|week|month|year|decade|percent|per cent)$)/iu.test(quantity);
 }
 
 interface Found {
@@ -138,14 +159,24 @@ function findNames(sentence: Stretch, passage: string): Found[] {
       text = text.slice(word.length);
       start += word.length;
     }
-    text = text.replace(/['’]s?$/u, '');
+    const crowd = opensSentence ? crowdBefore(text, sentence.text.slice(start + text.length)) : '';
+    text = text.slice(crowd.length).replace(/['’]s?$/u, '');
+    start += crowd.length;
     if (text.length < 2 || !/^[\p{Lu}\p{N}]/u.test(text)) continue;
+    text += opensSentence ? versionAfter(sentence.text, start, text) : '';
     const stripped = start > match.index;
     const after = sentence.text.slice(start + text.length);
     if (opensSentence && !stripped && !/\s/u.test(text) && !isNameAtOpening(text, after, passage)) continue;
-    names.push({ start, text, tier: opensSentence && order === '' ? 2 : 0 });
+    names.push({ start, text, tier: opensSentence && order === '' && crowd === '' ? 2 : 0 });
   }
   return names;
+}
+
+/** "Customers of " before "Juniper & Rook can": they are not called so. "Friends of Larkwood is" one name. */
+function crowdBefore(name: string, after: string): string {
+  const [crowd = '', many = ''] = /^(\p{Lu}\p{Ll}+s) of (?=\p{Lu})/u.exec(name) ?? [];
+  const isCrowd = [many, many.slice(0, -1)].some(isCommonWord) && !/^ (?:is|was|has)\b/u.test(after);
+  return isCrowd ? crowd : '';
 }
 
 /** "Call Ines Marder on 555-0142." orders to call her. */
@@ -154,14 +185,14 @@ const imperative =
 
 /** "The " of "The Lume Lamp"; all of a run that is only a function word. */
 function leadingFunctionWord(run: string): string {
-  const word = /^[\p{L}]+/u.exec(run)?.[0] ?? '';
+  const word = /^\p{L}+(?=\s|$)/u.exec(run)?.[0] ?? '';
   if (!isFunctionWord(word)) return '';
   return /^[\p{L}]+\s*/u.exec(run)?.[0] ?? '';
 }
 
 /**
- * A name even though it opens its sentence: it has a capital in the middle of another one, or capitals only, or stands
- * alone before a verb ("Velona has …") and never in lower case.
+ * A name even though it opens its sentence: it has a capital in the middle of another one, or capitals only; or it is never in lower
+ * case and no common word, and stands alone before a verb ("Velona has …") or anywhere before a version ("Quillpad 4.2").
  */
 function isNameAtOpening(word: string, after: string, passage: string): boolean {
   if (/^\p{Lu}{2,}$/u.test(word)) return true;
@@ -169,7 +200,8 @@ function isNameAtOpening(word: string, after: string, passage: string): boolean 
     if (/[\p{L}\p{N},;] ["“(]?$/u.test(passage.slice(Math.max(0, at - 3), at))) return true;
   }
   const alone = !word.endsWith('s') && predicateAhead.test(after);
-  return alone && !containsWordInLowerCase(passage, word);
+  const hasVersion = (): boolean => new RegExp(`(?<!\\p{L})${word} \\d+\\.\\d`, 'u').test(passage);
+  return (alone || hasVersion()) && !isCommonWord(word) && !containsWordInLowerCase(passage, word);
 }
 
 function containsWordInLowerCase(passage: string, word: string): boolean {

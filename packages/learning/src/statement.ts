@@ -1,9 +1,11 @@
-import { isFunctionWord } from './functionWords.js';
+import { isFunctionWord, isTime } from './functionWords.js';
+import { containsWords } from './normalise.js';
 import type { Stretch } from './sentences.js';
 import type { Span } from './spans.js';
 import { irregularPasts } from './verbs.js';
 
 export const auxiliaries = 'is|are|was|were|can|could|will|would|must|may|might|should';
+const helper = `(?:${auxiliaries}|has|had|have)`;
 const determiner = '(?:The|A|An|Our|My|His|Her|Its|Their|Every|Each|This|That)';
 const finiteVerb = `(?:\\p{Ll}+(?:s|ed)|${[...irregularPasts.keys()].join('|')})`;
 export const preposition = '(?:in|on|at|by|of|for|from|to|with|about)';
@@ -12,9 +14,10 @@ const afterVerb = `(?:\\p{N}|\\p{Lu}|[$€£]|(?:an?|the|it|one|two|three|four|f
 /** A verb, and what may follow one: "weighs 1.2 …", "is …", but not "requests must …". */
 export const predicateAhead = new RegExp(`^ (?:(?:${auxiliaries}) |${finiteVerb} ${afterVerb})`, 'u');
 
-/** Common nouns as subjects, by what follows: "The captain of the Grey Heron" is, "The battery" lasts 12, "Lessons" start at. */
+/** Common nouns as subjects, by what follows: "The library of Varn" lends, "The captain of the Grey Heron" is, "The battery" lasts 12, "Lessons" start at. */
 const commonSubject = new RegExp(
   [
+    `^${determiner} (?:(?! ${helper} )[^,;:]){1,50}? of (?:the )?\\p{Lu}[\\p{L}'’-]*(?: \\p{Lu}[\\p{L}'’-]*)*(?= ${finiteVerb} (?!${helper} ))`,
     `^${determiner} [^,;:]{1,60}?(?= (?:${auxiliaries}) )`,
     `^${determiner} [^,;:]{1,60}?(?= ${finiteVerb} ${afterVerb})`,
     `^\\p{Lu}\\p{Ll}+(?: \\p{Ll}+){0,3}?(?= (?:${auxiliaries}) )`,
@@ -67,13 +70,38 @@ export function subjectName(sentence: Stretch, spans: readonly Span[]): string |
   return article ? `the ${name.text}` : name.text;
 }
 
-/** The name that a passage mentions most often, with its article; its opening counts twice and its noun as well, of equals the first. `null` when it names nothing. */
+/**
+ * What "it" in the next sentence most likely stands for: what this one begins with, but for a thing that the passage is about when this one
+ * goes on to speak of it. "Tamsin Works builds the kettle. It costs …" is about the kettle.
+ * @param before what "it" stood for in this sentence
+ */
+export function thingAfter(
+  sentence: Stretch,
+  spans: readonly Span[],
+  { aliases, protagonist }: { readonly aliases: Aliases; readonly protagonist: string | null },
+  before: string | null,
+): string | null {
+  const opening = openingName(spans);
+  if (opening === undefined) return before;
+  const rest = sentence.text.slice(opening.end - sentence.start);
+  const thing = protagonist?.startsWith('the ') === true ? protagonist.slice('the '.length) : null;
+  const nouns = [...aliases].flatMap(([noun, name]) => (name === protagonist ? [`the ${noun}`] : []));
+  const goesOn = thing !== null && [thing, ...nouns].some((mention) => containsWords(rest, mention));
+  return goesOn ? protagonist : subjectName(sentence, spans);
+}
+
+/**
+ * The name that a passage mentions most often, with its article. A mention in its first sentence counts twice, and three times where the passage
+ * begins with it; its noun counts as well. Of equals the first; `null` when it names nothing.
+ */
 export function protagonistOf(passage: string, names: readonly string[]): string | null {
   const opening = /^[^.]*/u.exec(passage)?.[0] ?? '';
   const count = (text: string): number => passage.split(text).length - 1;
   // "The kettle" is another mention of the Brindle Kettle.
   const noun = (name: string): string => `he ${/\S+$/u.exec(name)?.[0].toLowerCase() ?? ''} `;
-  const mentions = (name: string): number => count(name) + count(noun(name)) + (opening.includes(name) ? 1 : 0);
+  const beginning = opening.replace(/^\s*(?:The )?/u, '');
+  const mentions = (name: string): number =>
+    count(name) + count(noun(name)) + (opening.includes(name) ? 1 : 0) + (beginning.startsWith(name) ? 1 : 0);
   const best = names.reduce<string | null>(
     (most, name) => (most === null || mentions(name) > mentions(most) ? name : most),
     null,
@@ -156,7 +184,8 @@ export function withAliases(aliases: Aliases, sentence: Stretch, spans: readonly
     const after = sentence.text.slice(span.end - sentence.start);
     const name = /\b[Tt]he $/u.test(before) ? `the ${span.text}` : span.text;
     add(/^\S+(?: \S+)* (\p{L}+)$/u.exec(span.text)?.[1], name);
-    add(/(\p{Ll}+) (?:called|named) $/u.exec(before)?.[1], name);
+    add(/(\p{Ll}+) (?:called|named) (?:the )?$/u.exec(before)?.[1], name);
+    add(appositionBefore(before, after), name);
     if (span.tier === 2)
       add(
         /^ (?:is|was) an? (?:[\p{L}-]+ ){0,2}?(\p{Ll}+)(?= (?:in|of|on|at|from|made|with|that|which|who|near|by|and)\b|[.,])/u.exec(
@@ -166,6 +195,17 @@ export function withAliases(aliases: Aliases, sentence: Stretch, spans: readonly
       );
   }
   return result;
+}
+
+/** " built is" after "the house Ada". */
+const reducedRelative = new RegExp(`^ \\p{Ll}+ ${helper} `, 'u');
+
+/** Of "the restaurant " or "the online game " before a name: the noun, which stands for it. Of "the house Ada built is" there is none. */
+function appositionBefore(before: string, after: string): string | undefined {
+  const words = /\b[Tt]he ((?:\p{Ll}[\p{Ll}-]* ){1,3})$/u.exec(before)?.[1]?.trim().split(' ') ?? [];
+  return reducedRelative.test(after) || words.some((word) => isFunctionWord(word) || isTime(word))
+    ? undefined
+    : words.at(-1);
 }
 
 /** Away from its passage "the park" could be any. */

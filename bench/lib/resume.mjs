@@ -1,0 +1,32 @@
+// Going on with a bench that takes hours: what was measured alike is taken over from its file.
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/**
+ * Equal for runs that belong together.
+ * @param {unknown} plan what was asked for
+ * @param {string[]} sources folders of TypeScript, of which the tests do not count
+ * @param {string[]} files those that are missing count as such
+ */
+export function fingerprint(plan, sources, files) {
+  const code = sources.map((source) => {
+    const names = readdirSync(source, { recursive: true }).filter((name) => /(?<!\.test)\.ts$/.test(name));
+    return names.sort().map((name) => [name, readFileSync(join(source, name), 'utf8')]);
+  });
+  const contents = files.map((file) => (existsSync(file) ? readFileSync(file, 'utf8') : null));
+  return createHash('sha256')
+    .update(JSON.stringify([plan, code, contents]))
+    .digest('hex');
+}
+
+/**
+ * The runs that a file of results has, none if there is no file.
+ * @throws when the file was measured with anything else.
+ */
+export function earlierRuns(file, measured) {
+  if (!existsSync(file)) return [];
+  const earlier = JSON.parse(readFileSync(file, 'utf8'));
+  if (earlier.measured === measured) return earlier.runs;
+  throw new Error(`${file} was measured with other passages, model, cap or code; run without --resume`);
+}
