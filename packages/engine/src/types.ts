@@ -30,6 +30,8 @@ export interface ChatMessage {
 export interface ChatPrompt {
   readonly messages: readonly ChatMessage[];
   readonly tools?: readonly ToolDefinition[];
+  /** Whether a model that can think before it answers does (`enable_thinking` of its template); when absent, as its template has it. */
+  readonly thinking?: boolean;
 }
 
 /** A saved adapter: a folder in PEFT's format, and the hash its content must have. */

@@ -37,23 +37,44 @@ export class ChatTemplate {
   /**
    * The conversation as text, ending where the assistant is to speak. Every text of the caller passes through
    * `disarm`; the assistant's own messages, and what the application wrote, may keep the model's markup.
+   * Where the template takes no system message, its text stands at the beginning of the user's first one.
    */
   render(prompt: ChatPrompt, disarm: Disarm): string {
-    const tools = prompt.tools ?? [];
     try {
-      return this.template.render({
-        ...this.tokenVariables,
-        messages: prompt.messages.map((message) => messageVariables(message, disarm)),
-        tools: tools.length === 0 ? null : tools.map((tool) => toolVariables(tool, disarm)),
-        documents: null,
-        add_generation_prompt: true,
-      });
+      return this.renderAsGiven(prompt, disarm);
     } catch (error) {
-      throw new EngineError('invalid_request', `the chat template refuses this conversation: ${reasonOf(error)}`, {
-        cause: error,
-      });
+      const refused = new EngineError(
+        'invalid_request',
+        `the chat template refuses this conversation: ${reasonOf(error)}`,
+        { cause: error },
+      );
+      const without = withoutSystemMessage(prompt);
+      if (without === null) throw refused;
+      try {
+        return this.renderAsGiven(without, disarm);
+      } catch {
+        throw refused;
+      }
     }
   }
+
+  private renderAsGiven({ messages, tools = [], thinking }: ChatPrompt, disarm: Disarm): string {
+    return this.template.render({
+      ...this.tokenVariables,
+      messages: messages.map((message) => messageVariables(message, disarm)),
+      tools: tools.length === 0 ? null : tools.map((tool) => toolVariables(tool, disarm)),
+      documents: null,
+      add_generation_prompt: true,
+      ...(thinking === undefined ? {} : { enable_thinking: thinking }),
+    });
+  }
+}
+
+/** `null` where the conversation does not begin with a system message and one of the user. */
+function withoutSystemMessage(prompt: ChatPrompt): ChatPrompt | null {
+  const [system, user, ...others] = prompt.messages;
+  if (system?.role !== 'system' || user?.role !== 'user') return null;
+  return { ...prompt, messages: [{ ...user, content: `${system.content}\n\n${user.content}` }, ...others] };
 }
 
 /** `bos_token`, `eos_token` and the like, which templates refer to by name. */

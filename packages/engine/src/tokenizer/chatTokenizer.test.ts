@@ -28,6 +28,8 @@ interface Fixture {
   conversations: {
     messages: TransformersMessage[];
     tools?: { function: { name: string; description: string; parameters: Record<string, unknown> } }[];
+    /** `enable_thinking` */
+    thinking?: boolean;
     /** Absent, as the ids are, where the template refuses the conversation. */
     rendered?: string;
     ids?: number[];
@@ -65,7 +67,12 @@ function promptOf(conversation: Fixture['conversations'][number]): ChatPrompt {
         }),
   }));
   const tools = conversation.tools?.map((tool) => tool.function);
-  return tools === undefined ? { messages } : { messages, tools };
+  const { thinking } = conversation;
+  return {
+    messages,
+    ...(tools === undefined ? {} : { tools }),
+    ...(thinking === undefined ? {} : { thinking }),
+  };
 }
 
 const user = (content: string): ChatPrompt => ({ messages: [{ role: 'user', content }] });
@@ -216,18 +223,47 @@ suite('a damaged tokenizer is refused', () => {
   refuses('unknown end of turn', 'tokenizer_config.json', '{"eos_token": "</s>"}', /eos_token must be one of/);
 });
 
-test('a template that refuses the conversation is the caller’s error', async () => {
+async function withTemplate(
+  change: (template: string) => string,
+  use: (tokenizer: ChatTokenizer) => void,
+): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'engraft-tokenizer-'));
   try {
     await cp(TINY, folder, { recursive: true });
     const template = await readFile(join(TINY, 'chat_template.jinja'), 'utf8');
-    await writeFile(join(folder, 'chat_template.jinja'), `{{ raise_exception('roles must alternate') }}${template}`);
-    const tokenizer = await ChatTokenizer.load(folder);
-    assert.throws(() => tokenizer.countTokens(user('hi')), {
-      code: 'invalid_request',
-      message: /roles must alternate/,
-    });
+    await writeFile(join(folder, 'chat_template.jinja'), change(template));
+    use(await ChatTokenizer.load(folder));
   } finally {
     await rm(folder, { recursive: true });
   }
-});
+}
+
+test('a template that refuses the conversation is the caller’s error', () =>
+  withTemplate(
+    (template) => `{{ raise_exception('roles must alternate') }}${template}`,
+    (tokenizer) => {
+      assert.throws(() => tokenizer.countTokens(user('hi')), {
+        code: 'invalid_request',
+        message: /roles must alternate/,
+      });
+    },
+  ));
+
+test('where a template takes no system message, its text begins the user’s first one', () =>
+  withTemplate(
+    (template) =>
+      `{%- for message in messages %}{%- if message.role == 'system' %}{{ raise_exception('no system') }}{%- endif %}{%- endfor %}${template}`,
+    (tokenizer) => {
+      const system = { role: 'system', content: 'Be brief.' } as const;
+      const [ask, answer] = [
+        { role: 'user', content: 'Who?' } as const,
+        { role: 'assistant', content: 'Ada.' } as const,
+      ];
+      const rendered = tokenizer.render({ messages: [system, ask, answer, ask] });
+      const joined = { role: 'user', content: 'Be brief.\n\nWho?' } as const;
+      assert.equal(rendered, tokenizer.render({ messages: [joined, answer, ask] }));
+      // A message of the system further on has no such place.
+      assert.throws(() => tokenizer.render({ messages: [system, ask, answer, system, ask] }), { message: /no system/ });
+      assert.throws(() => tokenizer.render({ messages: [system, answer] }), { message: /no system/ });
+    },
+  ));

@@ -15,13 +15,15 @@ export function chatPromptOf(request: Pick<InferenceJobRequest, 'messages' | 'to
       : { toolCalls: message.tool_calls.map(({ id, function: called }) => ({ id, ...called })) }),
     ...(message.tool_call_id === undefined ? {} : { toolCallId: message.tool_call_id }),
   }));
-  if (request.tools.length === 0) return { messages };
+  // What a passage taught is asked for without thinking first, as it was learned, see the prompts of learning.
+  const prompt = { messages, thinking: false };
+  if (request.tools.length === 0) return prompt;
   const tools = request.tools.map(({ function: { name, description, parameters } }) => ({
     name,
     parameters,
     ...(description === undefined ? {} : { description }),
   }));
-  return { messages, tools };
+  return { ...prompt, tools };
 }
 
 export function engineToolChoiceOf({ tool_choice }: Pick<InferenceJobRequest, 'tool_choice'>): ToolChoice {
