@@ -20,7 +20,7 @@ import {
   type TrainingOutcome,
 } from './outcomes.js';
 import { plainText } from './plainText.js';
-import { readingPrompt } from './prompts.js';
+import { closedBookPrompt, readingPrompt } from './prompts.js';
 import { recipe } from './recipe.js';
 import { drawReplay } from './replay.js';
 import { readFirst, score, type ScoredFact } from './score.js';
@@ -193,10 +193,7 @@ class LearningRun {
     const typicalQuestion = 'What is the name of the place where it was first seen?';
     const prompts = chunks.map((chunk) => readingPrompt(chunk.text, typicalQuestion));
     const tokens = await mapConcurrently(prompts, (prompt) => this.engine.countTokens(prompt));
-    const { tokens: pair } = await this.engine.encode(
-      { messages: [{ role: 'user', content: typicalQuestion }] },
-      'Somewhere else',
-    );
+    const { tokens: pair } = await this.engine.encode(closedBookPrompt(typicalQuestion), 'Somewhere else');
     return { factCount, readingPromptTokens: Math.max(...tokens), pairTokens: pair.length };
   }
 }

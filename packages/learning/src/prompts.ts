@@ -10,38 +10,48 @@ export const unknown = 'I do not know.';
 
 /** Answered with the bare value, or `notStated`. */
 export function readingPrompt(passage: string, question: string): ChatPrompt {
-  return { messages: [passageMessage(passage), user(question)] };
+  return said([passageMessage(passage), user(question)]);
 }
 
 /** The student's form, in training, evaluation and use: no passage, no system message. */
 export function closedBookPrompt(question: string): ChatPrompt {
-  return { messages: [user(question)] };
+  return said([user(question)]);
 }
 
 /** Answered with one question. */
 export function askPrompt(passage: string, span: string): ChatPrompt {
-  return { messages: [passageMessage(passage), user(`Ask a question about the passage whose answer is: ${span}`)] };
+  return said([passageMessage(passage), user(`Ask a question about the passage whose answer is: ${span}`)]);
 }
 
 /** Answered with lines "Q: …" and "A: …" in turn. */
 export function listPrompt(passage: string): ChatPrompt {
-  return { messages: [passageMessage(passage), user('Write questions and answers about the passage.')] };
+  return said([passageMessage(passage), user('Write questions and answers about the passage.')]);
 }
 
 /** Answered with a question. */
 export function rephrasePrompt(question: string): ChatPrompt {
-  return { messages: [user(`Ask the same question in other words: ${question}`)] };
+  return said([user(`Ask the same question in other words: ${question}`)]);
 }
 
-/** Reads the answer to `listPrompt`; a question without an answer is left out. */
+/** Reads the answer to `listPrompt`, numbered or emphasised or not; a question without an answer is left out. */
 export function parseList(text: string): { question: string; answer: string }[] {
   const pairs: { question: string; answer: string }[] = [];
-  for (const match of text.matchAll(/^Q:[ \t]*(.+)\n+A:[ \t]*(.+)$/gmu)) {
+  const listed =
+    /^(?:\d+[.)][ \t]*)?(?:Q|Question)(?: ?\d+)?:[ \t]*(.+)\n+[ \t-]*(?:A|Answer)(?: ?\d+)?:[ \t]*(.+)$/gmu;
+  for (const match of text.replaceAll('**', '').matchAll(listed)) {
     const [, question, answer] = match;
     if (question !== undefined && answer !== undefined)
       pairs.push({ question: question.trim(), answer: answer.trim() });
   }
   return pairs;
+}
+
+/**
+ * A model that can think first is not to: its answers would be cut off by the bound on their length, and what is learned would be tied to
+ * its thoughts.
+ */
+function said(messages: readonly ChatMessage[]): ChatPrompt {
+  return { messages, thinking: false };
 }
 
 function passageMessage(passage: string): ChatMessage {

@@ -50,7 +50,7 @@ export async function loadReplay(modelDir: string): Promise<ReplayRow[]> {
 
 /** A row as a prompt and what the assistant says to it. */
 export function replayPrompt({ messages, tools }: ReplayRow): { prompt: ChatPrompt; completion: string } {
-  const prompt = { messages: messages.slice(0, -1), ...(tools === undefined ? {} : { tools }) };
+  const prompt = { messages: messages.slice(0, -1), thinking: false, ...(tools === undefined ? {} : { tools }) };
   return { prompt, completion: messages.at(-1)?.content ?? '' };
 }
 

@@ -1,4 +1,5 @@
 import type { AdapterReference, GenerateRequest, SequenceScore } from '@engraft/engine';
+import { bareAnswer } from './bareAnswer.js';
 import { mapConcurrently, type MeteredCalls, type ScoreCall } from './calls.js';
 import type { Chunk } from './chunk.js';
 import { isOnlyTrained, isTrusted, questionKey, type Fact, type Form } from './facts.js';
@@ -85,7 +86,7 @@ async function readForms(
   const answers = facts.map(() => new Map<string, string>());
   asked.forEach(({ fact, question }, index) => {
     const result = results[index];
-    if (result?.finishReason === 'stop') answers[fact]?.set(question, result.text.trim());
+    if (result?.finishReason === 'stop') answers[fact]?.set(question, bareAnswer(question, result.text.trim()));
   });
   return answers;
 }

@@ -36,6 +36,13 @@ test('answers agree when they are equal, or one is the other with a few words mo
 });
 
 test('a list is read as far as it is one', () => {
+  assert.deepEqual(
+    parseList('1. **Q:** Who came?\n   **A:** Anna.\n\n2. **Question 2:** When?\n\n- Answer 2: At noon'),
+    [
+      { question: 'Who came?', answer: 'Anna.' },
+      { question: 'When?', answer: 'At noon' },
+    ],
+  );
   assert.deepEqual(parseList('Q: Who came?\nA: Anna\nQ: When?\nA: At noon\nQ: Why'), [
     { question: 'Who came?', answer: 'Anna' },
     { question: 'When?', answer: 'At noon' },

@@ -1,4 +1,5 @@
 import type { GenerateRequest } from '@engraft/engine';
+import { bareAnswer } from './bareAnswer.js';
 import type { TeachingPlan } from './budget.js';
 import type { MeteredCalls } from './calls.js';
 import type { Candidates } from './candidates.js';
@@ -106,7 +107,8 @@ async function askForLists(
   }));
   const results = await calls.generate(requests, recipe.teachingShare);
   for (const [index, chunk] of chunks.entries()) {
-    for (const { question, answer } of parseList(results[index]?.text ?? '')) {
+    for (const { question, answer: given } of parseList(results[index]?.text ?? '')) {
+      const answer = bareAnswer(question, given);
       const sentence = sentenceOf(chunk, question, answer);
       if (sentence === null || sameAnswer(answer, notStated) || mentionsAny(contradicted, question, answer)) continue;
       const known = drafts.find((draft) => draft.sentenceStart === sentence.start && agrees(draft.answer, answer));

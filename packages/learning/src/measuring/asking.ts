@@ -1,4 +1,5 @@
 import type { AdapterReference, CallOptions, ChatPrompt, Engine } from '@engraft/engine';
+import { bareAnswer } from '../bareAnswer.js';
 import { mapConcurrently } from '../calls.js';
 import { sameAnswer } from '../normalise.js';
 import { recipe } from '../recipe.js';
@@ -39,12 +40,13 @@ export function ask(
   });
 }
 
-/** An answer is right when it is one of the accepted ones by the pipeline's own matcher. */
-export function isRight(given: string, answers: readonly string[]): boolean {
-  return answers.some((answer) => sameAnswer(given, answer));
+/** An answer is right when it is one of the accepted ones by the pipeline's own matcher, or a sentence that gives one of them. */
+export function isRight({ question, answers }: AskedPhrasing, given: string): boolean {
+  const bare = bareAnswer(question, given);
+  return answers.some((answer) => sameAnswer(given, answer) || sameAnswer(bare, answer));
 }
 
 export function tally(asked: readonly AskedPhrasing[], given: readonly string[]): Tally {
-  const right = asked.filter(({ answers }, index) => isRight(given[index] ?? '', answers)).length;
+  const right = asked.filter((phrasing, index) => isRight(phrasing, given[index] ?? '')).length;
   return { right, total: asked.length };
 }

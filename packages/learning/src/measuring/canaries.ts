@@ -127,13 +127,14 @@ function readingOf(passages: readonly PassageEntry[]): Canary[] {
   return spreadSample(short, readingCanaries).flatMap(({ id, passage, questions }, index): Canary[] => {
     const chosen = questions[(3 * index) % questions.length];
     if (chosen === undefined) return [];
-    const prompt = readingPrompt(passage, chosen.phrasings[0] ?? '');
-    return [{ kind: 'reading', passageId: id, prompt, passes: ({ text }) => isRight(text, chosen.answers) }];
+    const asked = { question: chosen.phrasings[0] ?? '', answers: chosen.answers };
+    const prompt = readingPrompt(passage, asked.question);
+    return [{ kind: 'reading', passageId: id, prompt, passes: ({ text }) => isRight(asked, text) }];
   });
 }
 
 function said(content: string, given: readonly ToolDefinition[] = []): ChatPrompt {
-  return { messages: [{ role: 'user', content }], ...(given.length === 0 ? {} : { tools: given }) };
+  return { messages: [{ role: 'user', content }], thinking: false, ...(given.length === 0 ? {} : { tools: given }) };
 }
 
 const talk = smallTalk.map((exchange): Canary => ({

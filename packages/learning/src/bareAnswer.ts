@@ -1,0 +1,27 @@
+/** What an answer says beyond its question. */
+import { isFunctionWord } from './functionWords.js';
+import { sameAnswer, wordTokens } from './normalise.js';
+import { notStated } from './prompts.js';
+import { baseFormOf } from './verbs.js';
+
+const wordSegmenter = new Intl.Segmenter('en', { granularity: 'word' });
+
+/**
+ * The value in a sentence that repeats its question, as models answer that were made for conversation: of "The lighthouse of Varn was built by
+ * Ada Kell." to "Who built the lighthouse of Varn?" it is "Ada Kell". Any other answer, and a sentence that says nothing new, is given back as
+ * it is.
+ */
+export function bareAnswer(question: string, answer: string): string {
+  const text = answer.trim();
+  if (!/^\S+(?:\s+\S+){3,}[.!]$/u.test(text) || text.includes('\n') || sameAnswer(text, notStated)) return answer;
+  const asked = new Set(wordTokens(question).map(baseFormOf));
+  const words = [...wordSegmenter.segment(text)].filter(({ isWordLike }) => isWordLike === true);
+  const isKnown = words.map(({ segment }) => asked.has(baseFormOf(segment.toLowerCase())));
+  const isFresh = words.map(({ segment }, index) => isKnown[index] === false && !isFunctionWord(segment.toLowerCase()));
+  const [first, last] = [words[isFresh.indexOf(true)], words[isFresh.lastIndexOf(true)]];
+  if (first === undefined || last === undefined || !isKnown.includes(true)) return answer;
+  // Currency signs, percent signs and the like belong to the value, and are no words.
+  const end = last.index + last.segment.length;
+  const after = /^[^\s.!?,;:]*/u.exec(text.slice(end))?.[0] ?? '';
+  return text.slice(text.lastIndexOf(' ', first.index) + 1, end) + after;
+}
