@@ -6,14 +6,15 @@
 // of each question trained, the other asked); and a chain of passages, each on top of those before it. Then one passage
 // of about 1,000 characters and a handbook of 16,000, each in a fresh engine, for time and memory. All of it takes hours;
 // `--passages 2 --seeds 1 --chain 2` a few minutes, without the handbook unless `--long yes` asks for it.
-// Writes bench/results/learning.json after each seed, and .svg at the end. `--resume yes` takes over the seeds that the file
-// has already, if it was written for the same passages, model, cap and code; so hours may be spread over days.
+// Writes bench/results/learning.json after each seed, and .svg at the end; of another model or fewer passages learning-partial.*, which git
+// ignores. `--resume yes` takes over the seeds that the file has already, if it was written for the same passages, model, cap and code;
+// so hours may be spread over days.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { startEngineHost } from '../packages/engine/dist/index.js';
 import {
   barChart,
-  loadReplay,
+  openReplay,
   measurePassages,
   parsePassageSet,
   pointsLost,
@@ -39,9 +40,8 @@ export default async function bench(args) {
   const all = read('passages');
   const passages = spreadSample(all, passageCount);
   const chain = spreadSample(all, chainLength);
-  const context = { modelDir, threads, budget, replay: await loadReplay(modelDir) };
-
   const engine = await startEngineHost({ modelDir, threads });
+  const context = { modelDir, threads, budget, replay: await openReplay(engine, modelDir) };
   const model = { folder: relative(root, modelDir), ...(await engine.describe()) };
   const chainIds = chain.map(({ id }) => id);
   const plan = { model: model.contentHash, passages: passageCount, chain: chainIds, usd };
@@ -50,7 +50,9 @@ export default async function bench(args) {
     [join(root, 'packages/learning/src'), join(root, 'packages/engine/src')],
     [join(root, 'bench/learning/passages.jsonl'), join(modelDir, 'replay.jsonl')],
   );
-  const earlier = join(root, 'bench/results/learning.json');
+  const isWhole = modelDir === join(root, 'models/base') && passages.length === all.length;
+  const name = isWhole ? 'learning' : 'learning-partial';
+  const earlier = join(root, `bench/results/${name}.json`);
   const runs = option(args, 'resume', 'no') === 'yes' ? earlierRuns(earlier, measured) : [];
   const known = runs.map(({ seed }) => seed);
   if (known.length > 0) console.log(`taken over: seed ${known.join(', ')}`);
@@ -69,7 +71,7 @@ export default async function bench(args) {
     runs,
   });
   for (const seed of newSeeds) {
-    const measure = (name, chosen, options) =>
+    const measure = (kind, chosen, options) =>
       measurePassages(engine, chosen, {
         ...context,
         seed,
@@ -77,7 +79,7 @@ export default async function bench(args) {
         chainLength: 1,
         askBase: false,
         canaryPassages: all,
-        onReport: (report) => clock.tick(`${name}, seed ${seed}: ${describe(report)}`),
+        onReport: (report) => clock.tick(`${kind}, seed ${seed}: ${describe(report)}`),
         ...options,
       });
     // Base does not depend on the seed, so it is asked once.
@@ -90,7 +92,7 @@ export default async function bench(args) {
       gold: await measure('gold', passages, { gold: true }),
       chain: await measure('chain', chain, { chainLength: chain.length }),
     });
-    writeResults('learning', resultsNow());
+    writeResults(name, resultsNow());
   }
   await engine.close();
 
@@ -101,8 +103,8 @@ export default async function bench(args) {
   }
   const results = resultsNow();
   print(results);
-  writeResults('learning', results);
-  writeFileSync(join(root, 'bench/results/learning.svg'), plot(results));
+  writeResults(name, results);
+  writeFileSync(join(root, `bench/results/${name}.svg`), plot(results));
 }
 
 function read(name) {

@@ -1,5 +1,5 @@
 import { ChatTokenizer, type EngineHost, readContextLength, startEngineHost } from '@engraft/engine';
-import { loadReplay, type ReplayRow } from '@engraft/learning';
+import { openReplay, type ReplayRow } from '@engraft/learning';
 import path from 'node:path';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.js';
@@ -15,7 +15,8 @@ export async function loadPromptMeter(model_folder: string): Promise<PromptMeter
 /** An engine that has its model, and what learning rehearses from the model's own training. */
 export interface LoadedEngine {
   readonly engine: EngineHost;
-  readonly replay: readonly ReplayRow[];
+  /** Asks the model for them when it brings none along, so only when a passage is to be learned. */
+  readonly replay: () => Promise<readonly ReplayRow[]>;
 }
 
 /** What the configuration says about the engine and its memory. */
@@ -26,7 +27,6 @@ export async function loadEngine(
   { model_folder, data_folder, weights, cache_bytes, adapter_bytes }: EngineConfig,
   logger: Logger,
 ): Promise<LoadedEngine> {
-  const replay = await loadReplay(model_folder);
   const engine = await startEngineHost({
     modelDir: model_folder,
     weightFormat: weights,
@@ -36,5 +36,17 @@ export async function loadEngine(
     logger,
   });
   engine.onExit(({ pid, code, signal }) => logger.warn({ engine_pid: pid, code, signal }, 'the engine process ended'));
-  return { engine, replay };
+  return { engine, replay: onceItSucceeds(() => openReplay(engine, model_folder)) };
+}
+
+/** The same promise for all callers; after a failure the next one tries again. */
+function onceItSucceeds<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | null = null;
+  return () => {
+    made ??= make().catch((error: unknown) => {
+      made = null;
+      throw error;
+    });
+    return made;
+  };
 }

@@ -14,7 +14,7 @@ export interface JobContext {
   readonly store: AdapterStore;
   readonly data_folder: string;
   /** Of the base model's own training, rehearsed by every learning job. */
-  readonly replay: readonly ReplayRow[];
+  readonly replay: () => Promise<readonly ReplayRow[]>;
   readonly logger: Logger;
 }
 

@@ -72,7 +72,7 @@ describe('running a job', () => {
       engine: scriptedEngine(reply),
       store: await openAdapterStore(data_folder),
       data_folder,
-      replay: [],
+      replay: () => Promise.resolve([]),
       logger: pino({ level: 'silent' }),
     };
     return runJob(context, job, lease_ms, new AbortController().signal);

@@ -37,13 +37,13 @@ export async function runLearning(
     content: request.content,
     parent: parent.adapter,
     earlier: await readEarlierRehearsals(db, job.adapter_version === baseVersion ? null : job.adapter_version),
-    replay: context.replay,
     budget: budgetOf(job),
     seed: seedOf(job.job_id),
     isolationKey: JSON.stringify(['learning', job.job_id]),
     workFolder: await openWorkFolder(data_folder, job),
   };
-  const learn = (): Promise<LearningOutcome> => learnPassage(engine, input, journalOf(context, job), { signal });
+  const learn = async (): Promise<LearningOutcome> =>
+    learnPassage(engine, { ...input, replay: await context.replay() }, journalOf(context, job), { signal });
   const outcome = await withEngineRetries(learn, signal, logger);
   assertHeld(await completeLearning(db, job, await toCompletion(context, job, outcome)));
   return reports[outcome.kind];

@@ -62,7 +62,7 @@ async function evaluateFile(file: string, options: EvalOptions): Promise<void> {
     const model = await engine.describe();
     const reports = await measurePassages(engine, passages, {
       budget,
-      replay,
+      replay: await replay(),
       seed,
       gold: options.gold === true,
       chainLength,
