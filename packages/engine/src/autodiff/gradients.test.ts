@@ -8,6 +8,7 @@ import { freshMatrices } from '../lora/parameters.js';
 import type { DecoderConfig } from '../model/config.js';
 import { weightFeeds } from '../model/inputs.js';
 import { gradientName } from '../model/loraParameters.js';
+import { MAX_MERGED_WIDTH } from '../model/sequenceOperations.js';
 import { buildTrainingGraph } from '../model/trainingGraph.js';
 import { createSession } from '../onnx/session.js';
 import { createRandom } from '../random.js';
@@ -18,6 +19,7 @@ const CONFIGS: readonly (readonly [string, DecoderConfig])[] = [
   ['llama, untied head', TINY_CONFIG],
   ['qwen3, tied head', { ...TINY_CONFIG, architecture: 'qwen3', qkNorm: true, tieWordEmbeddings: true, headDim: 32 }],
   ['qwen2, no grouping', { ...TINY_CONFIG, architecture: 'qwen2', attentionBias: true, heads: 2 }],
+  ['llama, a feed-forward block too wide to merge', { ...TINY_CONFIG, ffnSize: MAX_MERGED_WIDTH + 16 }],
 ];
 
 /** Ragged, with hard targets in one example and soft ones in the other. */

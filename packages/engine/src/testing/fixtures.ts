@@ -26,6 +26,7 @@ export const FIXTURES = [
   'mistral-window',
   'qwen2-window',
   'qwen3-window',
+  'llama-wide',
 ] as const;
 
 export interface Fixture {

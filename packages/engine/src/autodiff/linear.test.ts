@@ -1,0 +1,66 @@
+/** The two places of a low-rank term against each other: in its matrix, and in the products with that. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Tensor } from 'onnxruntime-node';
+import { GraphBuilder } from '../onnx/graphBuilder.js';
+import { createSession } from '../onnx/session.js';
+import { createRandom } from '../random.js';
+import { relativeError } from '../testing/fixtures.js';
+import { loraLinears, type AdaptedMatrix } from './linear.js';
+import { swiGlu } from './operations.js';
+import { Tape } from './tape.js';
+
+const [ROWS, WIDTH, OUT] = [5, 48, 7];
+/** Two matrices of the same input, as those of a gated unit are; the first with a bias. */
+const [GATE_RANK, UP_RANK] = [2, 3];
+const SHAPES: Readonly<Record<string, readonly number[]>> = {
+  x: [ROWS, WIDTH],
+  bias: [OUT],
+  gate: [OUT, WIDTH],
+  'gate.a': [GATE_RANK, WIDTH],
+  'gate.b': [OUT, GATE_RANK],
+  up: [OUT, WIDTH],
+  'up.a': [UP_RANK, WIDTH],
+  'up.b': [OUT, UP_RANK],
+  /** Of the result. */
+  gradient: [ROWS, OUT],
+};
+const TRAINED = ['x', 'gate.a', 'gate.b', 'up.a', 'up.b'];
+
+/** What a gated unit gives, and the gradients of its input and of every A and B. */
+async function compute(merged: boolean): Promise<ReadonlyMap<string, Float32Array>> {
+  const graph = new GraphBuilder();
+  const tape = new Tape(graph);
+  for (const [name, shape] of Object.entries(SHAPES)) graph.input(name, 'float32', shape);
+  const values = new Map(TRAINED.map((name) => [name, tape.parameter(name)]));
+  const matrix = (name: string, rank: number, scale: number, bias?: string): AdaptedMatrix => {
+    const lora = { a: values.get(`${name}.a`)!, b: values.get(`${name}.b`)!, rank, scale };
+    return { weight: { forward: name, backward: () => name }, bias, lora, merged };
+  };
+  const matrices = [matrix('gate', GATE_RANK, 1.5, 'bias'), matrix('up', UP_RANK, 0.25)];
+  const [gate, up] = loraLinears(tape, values.get('x')!, matrices);
+  const result = swiGlu(tape, gate!, up!);
+  tape.backward(result, 'gradient');
+  graph.output('result', result.name, 'float32', [ROWS, OUT]);
+  for (const [name, value] of values)
+    graph.output(`gradient of ${name}`, tape.gradient(value), 'float32', SHAPES[name]!);
+  const session = await createSession(graph.encode(), { threads: 1 });
+  const random = createRandom(1);
+  const feeds = Object.entries(SHAPES).map(([name, shape]) => {
+    const size = shape.reduce((a, b) => a * b, 1);
+    const data = Float32Array.from({ length: size }, () => random.next() - 0.5);
+    return [name, new Tensor('float32', data, shape)] as const;
+  });
+  const outputs = await session.run(Object.fromEntries(feeds));
+  await session.release();
+  return new Map(Object.entries(outputs).map(([name, { data }]) => [name, data as Float32Array]));
+}
+
+void test('a low-rank term in the matrix and one in the products give the same results and gradients', async () => {
+  const [merged, apart] = [await compute(true), await compute(false)];
+  assert.deepEqual([...apart.keys()].sort(), ['result', ...TRAINED.map((name) => `gradient of ${name}`)].sort());
+  for (const [name, expected] of merged) {
+    const error = relativeError(apart.get(name)!, expected);
+    assert.ok(error <= 1e-5, `${name}: relative error ${error}`);
+  }
+});
