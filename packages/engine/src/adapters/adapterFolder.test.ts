@@ -5,6 +5,7 @@ import { test, type TestContext } from 'node:test';
 import { serializeSafetensors, type FloatTensor } from '../checkpoint/safetensors.js';
 import { freshMatrices, toAdapter } from '../lora/parameters.js';
 import { FIXTURES, loadFixture, readTensors, referenceTo, temporaryFolder, TINY_CONFIG } from '../testing/fixtures.js';
+import type { AdapterReference } from '../types.js';
 import { readAdapter, writeAdapter } from './adapterFolder.js';
 
 const ADAPTER = toAdapter(freshMatrices(TINY_CONFIG, 2, 1), { rank: 2, alpha: 3 });
@@ -33,6 +34,50 @@ for (const name of FIXTURES) {
       assert.deepEqual(tensor, saved.get(`base_model.model.${matrix}.weight`));
     }
   });
+}
+
+for (const name of FIXTURES) {
+  void test(`${name}: what peft saved is written as peft saved it`, async (t) => {
+    const { adapter, adapterReference } = await loadFixture(name);
+    const written = await writeAdapter(path.join(await temporaryFolder(t), 'adapter'), adapter, null);
+    const tensorsOf = ({ folder }: AdapterReference) => readTensors(path.join(folder, 'adapter_model.safetensors'));
+    const [tensors, saved] = [tensorsOf(written), tensorsOf(adapterReference)];
+    assert.deepEqual([...tensors.keys()].sort(), [...saved.keys()].sort());
+    for (const [key, { shape, data }] of saved) {
+      assert.deepEqual(tensors.get(key)!.shape, shape, key);
+      assert.deepEqual(bytesOf(tensors.get(key)!.data), bytesOf(data), key);
+    }
+    assert.deepEqual(await meaningOf(written), await meaningOf(adapterReference));
+  });
+}
+
+/** Fields of where an adapter comes from and what its training began with, and two that peft reads only with another that is empty. */
+const UNREAD = ['base_model_name_or_path', 'peft_version', 'init_lora_weights', 'megatron_core', 'qalora_group_size'];
+
+/**
+ * The fields that peft reads, in one form: what is empty is not there, as peft takes it; target modules are a set, one layer
+ * is a list, and of patterns the order counts.
+ */
+async function meaningOf({ folder }: AdapterReference): Promise<unknown> {
+  const text = await readFile(path.join(folder, 'adapter_config.json'), 'utf8');
+  const config = JSON.parse(text) as Record<string, unknown>;
+  const isRead = ([field, value]: readonly [string, unknown]): boolean =>
+    !UNREAD.includes(field) && value !== false && JSON.stringify(value ?? {}) !== '{}';
+  return new Map(
+    Object.entries(config)
+      .filter(isRead)
+      .map(([field, value]) => [field, inOneForm(field, value)]),
+  );
+}
+
+function inOneForm(field: string, value: unknown): unknown {
+  if (field === 'target_modules' && Array.isArray(value)) return new Set(value);
+  if (field === 'layers_to_transform') return [value].flat();
+  return field.endsWith('_pattern') ? Object.entries(value ?? {}) : value;
+}
+
+function bytesOf({ buffer, byteOffset, byteLength }: Float32Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
 }
 
 void test('an adapter never replaces another one', async (t) => {
