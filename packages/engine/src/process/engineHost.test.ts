@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { getPriority } from 'node:os';
+import { constants, getPriority } from 'node:os';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -138,7 +138,10 @@ suite('an engine in its own process', () => {
       const [pid, ...others] = host.trainingPids;
       assert.ok(pid !== undefined && pid !== host.pid);
       assert.deepEqual(others, []);
-      assert.ok(getPriority(pid) > getPriority(host.pid), 'a greater number is a lower priority');
+      // Windows has a few classes of priority only, and five steps do not lead to the next of them.
+      const own = getPriority(host.pid);
+      const lower = Math.min(constants.priority.PRIORITY_LOW, own + 5);
+      assert.equal(getPriority(pid), process.platform === 'win32' ? own : lower);
       await training.close();
       assert.deepEqual(host.trainingPids, []);
       assertEnded(pid);
