@@ -8,7 +8,10 @@ import { weightFeeds } from '../model/inputs.js';
 import { randomWeights, relativeError, temporaryFolder, TINY_CONFIG } from '../testing/fixtures.js';
 import { scoreEverything } from '../testing/runs.js';
 import type { TrainingExample, TrainingOptions } from '../types.js';
+import { activationBytes } from './activations.js';
 import { buildBatch } from './batch.js';
+import { WholeGradientRunner } from './gradientRunner.js';
+import { LayerwiseGradientRunner } from './layerwiseRunner.js';
 import { openTrainingSession, type TrainingModel } from './trainingSession.js';
 
 const FRESH: TrainingOptions = { parent: null, rank: 4, alpha: 8, seed: 1 };
@@ -109,6 +112,23 @@ void test('with little memory the layers are trained one by one, to the same ada
     await session.close();
   }
   assert.ok(relativeError(adapters[1]!, adapters[0]!) <= 1e-3);
+});
+
+void test('a step is computed whole as long as its activations fit, and layer by layer from one byte less on', async (t) => {
+  const [run, ...others] = buildBatch(EXAMPLES, TINY_CONFIG).runs;
+  assert.deepEqual(others, []);
+  const bytes = activationBytes(TINY_CONFIG, run!);
+  const whole = t.mock.method(WholeGradientRunner.prototype, 'run').mock;
+  const layerwise = t.mock.method(LayerwiseGradientRunner.prototype, 'run').mock;
+  for (const [maxActivationBytes, calls] of [
+    [bytes, [1, 0]],
+    [bytes - 1, [1, 1]],
+  ] as const) {
+    const session = await openTrainingSession(MODEL, { ...FRESH, maxActivationBytes });
+    await session.step(EXAMPLES, 0.01);
+    assert.deepEqual([whole.callCount(), layerwise.callCount()], calls, `with ${maxActivationBytes} of ${bytes} bytes`);
+    await session.close();
+  }
 });
 
 void test('closing during a call ends it with a typed error, and frees nothing that it uses', async (t) => {
