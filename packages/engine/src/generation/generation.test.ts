@@ -6,11 +6,16 @@ import { TINY_TOKENIZER, withRandomCheckpoint, writeRandomAdapter } from '../tes
 import { openCheckpoint } from '../checkpoint/checkpoint.js';
 import { EmbeddedEngine } from '../embeddedEngine.js';
 import { EngineError } from '../engine.js';
+import { allFinite } from '../finite.js';
+import type { DecoderConfig } from '../model/config.js';
 import { weightFeeds } from '../model/inputs.js';
+import { WEIGHT_FORMATS, type WeightFormat } from '../model/quantization.js';
+import { loadQuantizedWeights } from '../model/quantizedWeights.js';
 import { ChatTokenizer } from '../tokenizer/chatTokenizer.js';
 import type { AdapterReference, ChatPrompt, GenerateRequest, GenerateResult } from '../types.js';
+import { generationThreads } from './generationThreads.js';
 import { InferenceRunner, type DecodeRow } from './inferenceRunner.js';
-import { loadAdapter } from './loadedAdapter.js';
+import { loadAdapter, type LoadedAdapter } from './loadedAdapter.js';
 import { KvCache } from './kvCache.js';
 
 const user = (content: string): ChatPrompt => ({ messages: [{ role: 'user', content }] });
@@ -23,13 +28,14 @@ interface Setting {
 
 const UNEVEN = { targets: ['q_proj', 'v_proj', 'down_proj'], rankPattern: new Map([['v_proj', 18]]) };
 
-async function withEngine(use: (setting: Setting) => Promise<void>): Promise<void> {
+async function withEngine(use: (setting: Setting) => Promise<void>, weightFormat: WeightFormat = 'f32'): Promise<void> {
   await withRandomCheckpoint(async (folder, config) => {
     const adapters = await Promise.all(
       [2, 4, 7].map((rank) => writeRandomAdapter(join(folder, `adapter-${rank}`), config, rank, rank)),
     );
     adapters.push(await writeRandomAdapter(join(folder, 'uneven'), config, 1, 3, UNEVEN));
-    const engine = await EmbeddedEngine.open({ modelDir: join(folder, 'model'), threads: 1, maxBatch: 3 });
+    const modelDir = join(folder, 'model');
+    const engine = await EmbeddedEngine.open({ modelDir, threads: 1, maxBatch: 3, weightFormat });
     try {
       await use({ engine, adapters: [null, ...adapters] });
     } finally {
@@ -49,25 +55,27 @@ const request = (changes: Partial<GenerateRequest> = {}): GenerateRequest => ({
 /** What does not depend on the company a request had in its batch. */
 const essence = ({ text, finishReason, usage }: GenerateResult) => ({ text, finishReason, usage });
 
-test('greedy output is the same alone and in any mixture of rows', async () => {
-  await withEngine(async ({ engine, adapters }) => {
-    const requests = fc.record({
-      content: fc.string({ maxLength: 300 }),
-      adapter: fc.constantFrom(...adapters),
-      maxOutputTokens: fc.integer({ min: 1, max: 30 }),
-    });
-    await fc.assert(
-      fc.asyncProperty(fc.array(requests, { minLength: 2, maxLength: 7 }), async (list) => {
-        const all = list.map(({ content, ...rest }) => request({ ...rest, prompt: user(content) }));
-        const together = await Promise.all(all.map((one) => engine.generate(one)));
-        for (const [index, one] of all.entries()) {
-          assert.deepEqual(essence(await engine.generate(one)), essence(together[index]!));
-        }
-      }),
-      { numRuns: 12 },
-    );
+for (const format of WEIGHT_FORMATS) {
+  test(`greedy output is the same alone and in any mixture of rows: ${format}`, async () => {
+    await withEngine(async ({ engine, adapters }) => {
+      const requests = fc.record({
+        content: fc.string({ maxLength: 300 }),
+        adapter: fc.constantFrom(...adapters),
+        maxOutputTokens: fc.integer({ min: 1, max: 30 }),
+      });
+      await fc.assert(
+        fc.asyncProperty(fc.array(requests, { minLength: 2, maxLength: 7 }), async (list) => {
+          const all = list.map(({ content, ...rest }) => request({ ...rest, prompt: user(content) }));
+          const together = await Promise.all(all.map((one) => engine.generate(one)));
+          for (const [index, one] of all.entries()) {
+            assert.deepEqual(essence(await engine.generate(one)), essence(together[index]!));
+          }
+        }),
+        { numRuns: 12 },
+      );
+    }, format);
   });
-});
+}
 
 test('an option that cannot be meant is refused by its name, as a batch of no rows, in which nothing would ever begin', async () => {
   await withRandomCheckpoint(async (folder) => {
@@ -133,50 +141,93 @@ test('greedy output is that of the whole sequence computed anew for every token'
   });
 });
 
-test('a row’s logits are the same to the last bit alone and in any batch', async () => {
-  for (const [hiddenSize, threads, headDim] of [
-    [32, 1, 16],
-    [32, 2, 10],
-    [192, 2, 64],
-    [192, 4, 24],
-  ] as const) {
-    const changes = { hidden_size: hiddenSize, intermediate_size: 2 * hiddenSize, head_dim: headDim };
-    await withRandomCheckpoint(async (folder) => {
-      const { config, weights } = await openCheckpoint(join(folder, 'model'));
-      const model = { config, weights: weightFeeds(config, weights), threads };
-      const runner = new InferenceRunner(model);
-      const rows: DecodeRow[] = [];
-      for (const [row, rank] of [0, 2, 20, 5].entries()) {
-        const reference = rank === 0 ? null : await writeRandomAdapter(join(folder, `a${rank}`), config, rank, rank);
-        const adapter = reference === null ? null : await loadAdapter(reference, config);
-        rows.push({ token: 5, cachedTokens: 3 + 60 * row, adapter });
-      }
-      const uneven = await writeRandomAdapter(join(folder, 'uneven'), config, 1, 3, UNEVEN);
-      rows.push({ token: 5, cachedTokens: 243, adapter: await loadAdapter(uneven, config) });
-      const cache = new KvCache(config);
-      const prompt = ({ cachedTokens }: DecodeRow): number[] =>
-        Array.from({ length: cachedTokens }, (_, index) => (index * cachedTokens) % 384);
-      const alone: Float32Array[] = [];
-      const prefill = async (target: KvCache, slot: number, row: DecodeRow): Promise<void> => {
-        const staging = new KvCache(config);
-        await runner.append(staging, prompt(row), 0, row.adapter);
-        target.reserve(row.cachedTokens + 1, slot + 1, slot);
-        target.copy(staging, 0, slot, row.cachedTokens);
+interface BatchCase {
+  readonly hiddenSize: number;
+  readonly ffnSize: number;
+  readonly headDim: number;
+  readonly layers?: number;
+  /** That are really used, see `generationThreads`. */
+  readonly threads?: number;
+}
+
+/** Narrow models, some of whose widths fill neither a vector nor a block of quantised numbers, and one that is wide enough for threads. */
+const BATCH_CASES: readonly BatchCase[] = [
+  { hiddenSize: 32, ffnSize: 64, headDim: 16 },
+  { hiddenSize: 40, ffnSize: 72, headDim: 10 },
+  { hiddenSize: 192, ffnSize: 384, headDim: 64 },
+  { hiddenSize: 192, ffnSize: 384, headDim: 24 },
+  ...[2, 3].map((threads) => ({ hiddenSize: 520, ffnSize: 1544, headDim: 64, layers: 1, threads })),
+];
+
+/** Up to how many rows of which no two are alike. */
+const MOST_ROWS = 8;
+
+async function openRunner(
+  modelDir: string,
+  threads: number,
+  format: WeightFormat,
+): Promise<{ readonly runner: InferenceRunner; readonly config: DecoderConfig }> {
+  const { config, weights, description } = await openCheckpoint(modelDir);
+  const model = { config, weights: weightFeeds(config, weights), threads };
+  if (format === 'f32') return { runner: new InferenceRunner(model), config };
+  const source = { config, weights, contentHash: description.contentHash };
+  const quantized = await loadQuantizedWeights(source, format, undefined);
+  return { runner: new InferenceRunner({ ...model, quantized }), config };
+}
+
+/** Some without an adapter, the others with adapters of unlike ranks, one of them of unlike ranks in itself. */
+async function mixedAdapters(folder: string, config: DecoderConfig): Promise<readonly (LoadedAdapter | null)[]> {
+  const references = await Promise.all(
+    [2, 20, 5].map((rank) => writeRandomAdapter(join(folder, `a${rank}`), config, rank, rank)),
+  );
+  references.push(await writeRandomAdapter(join(folder, 'uneven'), config, 1, 3, UNEVEN));
+  return [null, ...(await Promise.all(references.map((reference) => loadAdapter(reference, config))))];
+}
+
+for (const format of WEIGHT_FORMATS) {
+  for (const { hiddenSize, ffnSize, headDim, layers = 2, threads = 1 } of BATCH_CASES) {
+    test(`a row’s logits are the same to the last bit alone and in any batch: ${format}, ${hiddenSize} wide, heads of ${headDim}, ${threads} threads`, async () => {
+      const changes = {
+        hidden_size: hiddenSize,
+        intermediate_size: ffnSize,
+        head_dim: headDim,
+        num_hidden_layers: layers,
       };
-      for (const row of rows) {
-        const single = new KvCache(config);
-        await prefill(single, 0, row);
-        alone.push((await runner.decode(single, [row]))[0]!);
-      }
-      for (const count of [2, 3, 4, 5]) {
-        for (const [slot, row] of rows.slice(0, count).entries()) await prefill(cache, slot, row);
-        const together = await runner.decode(cache, rows.slice(0, count));
-        assert.deepEqual(together, alone.slice(0, count), `${hiddenSize} wide, ${threads} threads, ${count} rows`);
-      }
-      await runner.close();
-    }, changes);
+      await withRandomCheckpoint(async (folder) => {
+        const { runner, config } = await openRunner(join(folder, 'model'), threads, format);
+        assert.equal(generationThreads(config, threads), threads, 'the case is about fewer threads than it says');
+        const prefill = async (cache: KvCache, slot: number, { cachedTokens, adapter }: DecodeRow): Promise<void> => {
+          const staging = new KvCache(config);
+          const prompt = Array.from({ length: cachedTokens }, (_, index) => (index * cachedTokens) % 384);
+          await runner.append(staging, prompt, 0, adapter);
+          cache.reserve(cachedTokens + 1, slot + 1, slot);
+          cache.copy(staging, 0, slot, cachedTokens);
+        };
+        const mixed = await mixedAdapters(folder, config);
+        // Without any, all with the same, and all together.
+        for (const adapters of [[null], mixed.slice(-1), mixed]) {
+          const rows = Array.from({ length: MOST_ROWS }, (_, row): DecodeRow => {
+            return { token: 5 + row, cachedTokens: 3 + 30 * row, adapter: adapters[row % adapters.length] ?? null };
+          });
+          const alone: Float32Array[] = [];
+          for (const row of rows) {
+            const cache = new KvCache(config);
+            await prefill(cache, 0, row);
+            alone.push(...(await runner.decode(cache, [row])));
+          }
+          assert.ok(alone.every((logits) => allFinite(logits)));
+          const cache = new KvCache(config);
+          for (const count of [2, 3, 4, 5, MOST_ROWS]) {
+            for (const [slot, row] of rows.slice(0, count).entries()) await prefill(cache, slot, row);
+            const together = await runner.decode(cache, rows.slice(0, count));
+            assert.deepEqual(together, alone.slice(0, count), `${count} rows, ${adapters.length} adapters`);
+          }
+        }
+        await runner.close();
+      }, changes);
+    });
   }
-});
+}
 
 test('the same seed gives the same tokens, alone and in company', async () => {
   await withEngine(async ({ engine }) => {
