@@ -6,7 +6,10 @@ import { WeightInputs, type Feeds, type ROPE_COS, type ROPE_SIN } from './inputs
 import { BLOCK_SIZE, FORMAT_BITS, packedSizes, type QuantizedFormat, type WeightFormat } from './quantization.js';
 import { decoderWeightShapes } from './weights.js';
 
-/** `accuracy_level` 4: the other operand is rounded to 8 bits, block by block, too. */
+/**
+ * `accuracy_level` 4: the other operand is rounded to 8 bits, block by block, too. At level 1, where it is not, a row's
+ * product depends on how many rows there are.
+ */
 const INT8_PRODUCTS = 4;
 
 /** Bytes by the name of the constant that they are. */
