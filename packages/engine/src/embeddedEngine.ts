@@ -12,6 +12,7 @@ import type { LoadedModel } from './generation/inferenceRunner.js';
 import { defaultLimits } from './generation/kvBudget.js';
 import type { LoadedAdapter } from './generation/loadedAdapter.js';
 import { composeReply, mayCallTools, singleCallEnd } from './generation/reply.js';
+import { DEFAULT_SCORE_LIMITS } from './generation/scoreLimits.js';
 import { Scorer } from './generation/scorer.js';
 import { forcedOpening } from './generation/toolCalls.js';
 import { openTrainingSession } from './lora/trainingSession.js';
@@ -53,6 +54,11 @@ export interface EmbeddedEngineOptions {
   readonly weightFormat?: WeightFormat;
   /** Where quantised matrices are kept for the next start; without it they are made at every start. */
   readonly cacheFolder?: string;
+  /**
+   * Bound on the memory that scoring takes beside the weights, by estimate, in bytes; a sequence that would take more is
+   * refused with `memory_exceeded`. By default 4 GiB.
+   */
+  readonly maxScoreBytes?: number;
   /** Bound on the keys and values kept for reuse, in bytes; by default 256 MiB, 0 keeps none. */
   readonly maxPrefixBytes?: number;
   /**
@@ -64,7 +70,7 @@ export interface EmbeddedEngineOptions {
 }
 
 const COUNTS = ['threads', 'maxContextLength', 'maxBatch'] as const;
-const BYTE_BOUNDS = ['maxCacheBytes', 'maxPrefixBytes', 'maxAdapterBytes'] as const;
+const BYTE_BOUNDS = ['maxCacheBytes', 'maxScoreBytes', 'maxPrefixBytes', 'maxAdapterBytes'] as const;
 
 const DEFAULT_MAX_BATCH = 8;
 const DEFAULT_MAX_ADAPTER_BYTES = 512 * 2 ** 20;
@@ -97,7 +103,8 @@ export class EmbeddedEngine implements Engine {
       prefixBytes: options.maxPrefixBytes ?? defaults.prefixBytes,
     };
     this.generator = new Generator(model, options.maxBatch ?? DEFAULT_MAX_BATCH, limits, this.adapters);
-    this.scorer = new Scorer(model);
+    const runBytes = options.maxScoreBytes ?? DEFAULT_SCORE_LIMITS.runBytes;
+    this.scorer = new Scorer(model, { ...DEFAULT_SCORE_LIMITS, runBytes });
   }
 
   /** Loads a model; rejects with `checkpoint_invalid`, or `invalid_request` naming an option. */

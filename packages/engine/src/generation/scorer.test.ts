@@ -9,6 +9,7 @@ import { createRandom } from '../random.js';
 import type { SequenceScore, TokenSequence } from '../types.js';
 import { prepareAdapter, type LoadedAdapter } from './loadedAdapter.js';
 import type { LoadedModel } from './inferenceRunner.js';
+import { DEFAULT_SCORE_LIMITS, scoreBytes } from './scoreLimits.js';
 import { Scorer } from './scorer.js';
 
 async function withModel(use: (model: LoadedModel, adapter: LoadedAdapter) => Promise<void>): Promise<void> {
@@ -47,12 +48,14 @@ test('scores do not depend on how sequences share runs', async () => {
     const scorer = new Scorer(model);
     for (const sequence of sequences) expected.push(...(await scorer.score([sequence], adapter, 3)));
     for (const limits of [
-      { runTokens: 2048, runLogits: 2 ** 25 },
-      { runTokens: 200, runLogits: 2 ** 25 },
-      { runTokens: 2048, runLogits: 384 * 7 },
+      {},
+      { runTokens: 200 },
+      { runLogits: 384 * 7 },
       { runTokens: 1, runLogits: 1 },
+      // What the longest may take by itself.
+      { runLogits: 384 * 7, runBytes: scoreBytes(model.config, 1, 121, 7) },
     ]) {
-      const limited = new Scorer(model, limits);
+      const limited = new Scorer(model, { ...DEFAULT_SCORE_LIMITS, ...limits });
       const scores = await limited.score(sequences, adapter, 3);
       scores.forEach((score, index) => assertClose(score, expected[index]!));
       await limited.close();
@@ -97,10 +100,34 @@ test('impossible requests are refused', async () => {
   });
 });
 
+test('a sequence that would take more memory than the bound is refused before anything is computed', async () => {
+  await withModel(async (model, adapter) => {
+    const config = { ...model.config, contextLength: 2 ** 17 };
+    // Without weights nothing can be computed.
+    const scorer = new Scorer({ ...model, config, weights: {} });
+    const short = { tokens: [1, 2], targetStart: 1 };
+    const long = { tokens: new Array<number>(2 ** 16).fill(1), targetStart: 2 ** 16 - 1 };
+    await assert.rejects(scorer.score([short, long], adapter, 0), {
+      name: 'EngineError',
+      code: 'memory_exceeded',
+      message: 'sequences[1] has 65536 tokens, which would pass the bound of 4294967296 bytes',
+    });
+    const narrow = new Scorer(model, { ...DEFAULT_SCORE_LIMITS, runBytes: scoreBytes(model.config, 1, 64, 60) });
+    const sequence = (length: number): TokenSequence => ({ tokens: new Array<number>(length).fill(1), targetStart: 4 });
+    const scores = await narrow.score([sequence(64), sequence(64), sequence(64)], adapter, 0);
+    assert.deepEqual(
+      scores.map(({ logprobs }) => logprobs.length),
+      [60, 60, 60],
+    );
+    await assert.rejects(narrow.score([sequence(65)], adapter, 0), { code: 'memory_exceeded', message: /65 tokens/ });
+    await Promise.all([scorer.close(), narrow.close()]);
+  });
+});
+
 test('closing cancels what is under way before anything is freed', async () => {
   await withModel(async (model, adapter) => {
     for (let turns = 0; turns < 5; turns += 1) {
-      const scorer = new Scorer(model, { runTokens: 200, runLogits: 2 ** 25 });
+      const scorer = new Scorer(model, { ...DEFAULT_SCORE_LIMITS, runTokens: 200 });
       const scoring = scorer.score(randomSequences(24), adapter, 0);
       const ended = assert.rejects(scoring, { name: 'EngineError', code: 'cancelled' });
       for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));

@@ -8,15 +8,7 @@ import type { SequenceScore, TokenSequence, TopK } from '../types.js';
 import type { LoadedAdapter } from './loadedAdapter.js';
 import { sharedAdapterFeeds } from './adapterFeeds.js';
 import type { LoadedModel } from './inferenceRunner.js';
-
-export interface ScoreLimits {
-  /** Tokens of one run including padding; beyond a few thousand a larger matrix gains no speed, it only takes memory. */
-  readonly runTokens: number;
-  /** Numbers in one matrix `[places, vocabulary]`, of which a run holds about two. */
-  readonly runLogits: number;
-}
-
-const DEFAULT_LIMITS: ScoreLimits = { runTokens: 2048, runLogits: 2 ** 25 };
+import { DEFAULT_SCORE_LIMITS, scoreBytes, type ScoreLimits } from './scoreLimits.js';
 
 /** One token to score: `sequence.tokens[index]`, given those before it. */
 interface Place {
@@ -39,13 +31,14 @@ export class Scorer {
 
   constructor(
     private readonly model: LoadedModel,
-    private readonly limits: ScoreLimits = DEFAULT_LIMITS,
+    private readonly limits: ScoreLimits = DEFAULT_SCORE_LIMITS,
   ) {}
 
   /**
-   * Scores in batches of similar length, each bounded in tokens and in logits.
+   * Scores in batches of similar length, each bounded in tokens, in logits and in memory.
    * @param topK 0 for no alternatives
-   * @throws EngineError `invalid_request`, `context_length_exceeded`; `cancelled` between two batches.
+   * @throws EngineError `invalid_request`, `context_length_exceeded`, `memory_exceeded` before anything is computed;
+   *   `cancelled` between two batches.
    */
   async score(
     sequences: readonly TokenSequence[],
@@ -89,11 +82,24 @@ export class Scorer {
     if (!Number.isInteger(targetStart) || targetStart < 1 || targetStart > tokens.length) {
       throw new EngineError('invalid_request', `${name}.targetStart must be from 1 to the number of tokens`);
     }
+    if (!this.fits(1, tokens.length, Math.min(tokens.length - targetStart, this.maxPlaces))) {
+      const message = `${name} has ${tokens.length} tokens, which would pass the bound of ${this.limits.runBytes} bytes`;
+      throw new EngineError('memory_exceeded', message);
+    }
+  }
+
+  /** Places of a run at most. */
+  private get maxPlaces(): number {
+    return Math.max(1, Math.floor(this.limits.runLogits / this.model.config.vocabularySize));
+  }
+
+  private fits(rows: number, length: number, places: number): boolean {
+    return scoreBytes(this.model.config, rows, length, places) <= this.limits.runBytes;
   }
 
   /** The places of all targets in runs within the bounds; short sequences together, so that there is little padding. */
   private planRuns(sequences: readonly TokenSequence[]): readonly (readonly Place[])[] {
-    const maxPlaces = Math.max(1, Math.floor(this.limits.runLogits / this.model.config.vocabularySize));
+    const { maxPlaces } = this;
     const byLength = sequences
       .map((sequence, index) => ({ sequence, index }))
       .sort((a, b) => a.sequence.tokens.length - b.sequence.tokens.length);
@@ -108,8 +114,9 @@ export class Scorer {
     for (const { sequence, index } of byLength) {
       const targets = sequence.tokens.length - sequence.targetStart;
       // Lengths ascend, so this one's is that of the whole padded batch.
-      const tooLarge = (rows + 1) * sequence.tokens.length > this.limits.runTokens || run.length + targets > maxPlaces;
-      if (tooLarge) finishRun();
+      const { length } = sequence.tokens;
+      const tooMany = (rows + 1) * length > this.limits.runTokens || run.length + targets > maxPlaces;
+      if (tooMany || !this.fits(rows + 1, length, run.length + targets)) finishRun();
       rows += 1;
       for (let target = sequence.targetStart; target < sequence.tokens.length; target += 1) {
         if (run.length === maxPlaces) {

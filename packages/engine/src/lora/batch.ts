@@ -4,9 +4,10 @@ import { EngineError } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
 import type { Feeds } from '../model/inputs.js';
 import type { TopK, TrainingExample } from '../types.js';
+import { layerwiseBytes } from './activations.js';
 import { packRows, type PackedRows } from './packing.js';
 
-/** Tokens of one run without padding; beyond this a larger matrix gains no speed and only takes memory. */
+/** Tokens of one run of several sequences, without padding; beyond this a larger matrix gains no speed and only takes memory. */
 const MAX_RUN_TOKENS = 2048;
 /** Numbers in one matrix `[supervised rows, vocabulary]`, of which a run holds about four; at least one row. */
 const MAX_RUN_LOGITS = 2 ** 25;
@@ -44,12 +45,33 @@ export function buildBatch(
   for (const [index, example] of examples.entries()) checkExample(example, `batch[${index}]`, config);
   const weightSum = examples.reduce((sum, { weight }) => sum + weight, 0);
   if (!(weightSum > 0)) throw invalid('batch', 'needs an example with a positive weight');
-  const maxTargets = Math.max(1, Math.floor(maxRunLogits / config.vocabularySize));
+  const maxTargets = maxTargetsOf(config, maxRunLogits);
   const pieces = examples.flatMap((example) => splitTargets(example, maxTargets));
   return {
     runs: splitIntoRuns(pieces, maxTargets).map((run) => layOut(run, weightSum, config)),
     tokens: examples.reduce((sum, { sequence }) => sum + sequence.tokens.length, 0),
   };
+}
+
+/**
+ * Refuses what would not fit in memory even by itself and layer by layer: its attention grows with the square of its length,
+ * and a sequence is never cut.
+ * @throws EngineError `memory_exceeded`, naming the example and its tokens.
+ */
+export function requireRoom(examples: readonly TrainingExample[], config: DecoderConfig, maxBytes: number): void {
+  const maxTargets = maxTargetsOf(config, MAX_RUN_LOGITS);
+  for (const [index, example] of examples.entries()) {
+    const { length } = example.sequence.tokens;
+    const targets = Math.min(targetCount(example), maxTargets);
+    if (layerwiseBytes(config, { rows: 1, length, targets }) <= maxBytes) continue;
+    const message = `batch[${index}].sequence has ${length} tokens, which would pass the bound of ${maxBytes} bytes.`;
+    throw new EngineError('memory_exceeded', message);
+  }
+}
+
+/** Targets of a run at most. */
+function maxTargetsOf({ vocabularySize }: DecoderConfig, maxRunLogits: number): number {
+  return Math.max(1, Math.floor(maxRunLogits / vocabularySize));
 }
 
 /**

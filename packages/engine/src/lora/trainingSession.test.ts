@@ -8,8 +8,8 @@ import { weightFeeds } from '../model/inputs.js';
 import { randomWeights, relativeError, temporaryFolder, TINY_CONFIG } from '../testing/fixtures.js';
 import { scoreEverything } from '../testing/runs.js';
 import type { TrainingExample, TrainingOptions } from '../types.js';
-import { activationBytes } from './activations.js';
-import { buildBatch } from './batch.js';
+import { activationBytes, layerwiseBytes } from './activations.js';
+import { buildBatch, requireRoom } from './batch.js';
 import { WholeGradientRunner } from './gradientRunner.js';
 import { LayerwiseGradientRunner } from './layerwiseRunner.js';
 import { openTrainingSession, type TrainingModel } from './trainingSession.js';
@@ -129,6 +129,30 @@ void test('a step is computed whole as long as its activations fit, and layer by
     assert.deepEqual([whole.callCount(), layerwise.callCount()], calls, `with ${maxActivationBytes} of ${bytes} bytes`);
     await session.close();
   }
+});
+
+void test('a sequence that would not fit even layer by layer is refused, and the session goes on', async () => {
+  const config = { ...TINY_CONFIG, contextLength: 2 ** 16 };
+  const session = await openTrainingSession({ ...MODEL, config, weights: weightFeeds(config, WEIGHTS) }, FRESH);
+  const tokens = new Array<number>(2 ** 15).fill(1);
+  const batch = [...EXAMPLES, { sequence: { tokens, targetStart: tokens.length - 1 }, weight: 1 }];
+  const refusal = {
+    name: 'EngineError',
+    code: 'memory_exceeded',
+    message: 'batch[3].sequence has 32768 tokens, which would pass the bound of 17179869184 bytes.',
+  };
+  await assert.rejects(session.step(batch, 0.02), refusal);
+  await assert.rejects(session.evaluate(batch), refusal);
+  assert.ok((await session.step(EXAMPLES, 0.02)).loss > 0);
+  await session.close();
+  // Who allows more for a whole step allows it layer by layer, too.
+  requireRoom(batch, config, 2 ** 42);
+  const narrow = layerwiseBytes(TINY_CONFIG, { rows: 1, length: 8, targets: 4 });
+  requireRoom(EXAMPLES, TINY_CONFIG, narrow);
+  assert.throws(() => requireRoom(EXAMPLES, TINY_CONFIG, narrow - 1), {
+    code: 'memory_exceeded',
+    message: /^batch\[0\]/,
+  });
 });
 
 void test('closing during a call ends it with a typed error, and frees nothing that it uses', async (t) => {

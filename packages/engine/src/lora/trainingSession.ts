@@ -9,9 +9,9 @@ import type { DecoderConfig } from '../model/config.js';
 import type { Feeds } from '../model/inputs.js';
 import { gradientName } from '../model/loraParameters.js';
 import type { AdapterReference, ResumeOptions, StepResult, TrainingExample, TrainingOptions } from '../types.js';
-import { activationBytes, DEFAULT_MAX_ACTIVATION_BYTES, roomForConstants } from './activations.js';
+import { activationBytes, DEFAULT_MAX_ACTIVATION_BYTES, MAX_LAYERWISE_BYTES, roomForConstants } from './activations.js';
 import { AdamW, euclideanNorm } from './adamW.js';
-import { buildBatch, type TrainingBatch } from './batch.js';
+import { buildBatch, requireRoom, type TrainingBatch } from './batch.js';
 import { throwIfCancelled, WholeGradientRunner, type GradientRunner } from './gradientRunner.js';
 import { LayerwiseGradientRunner } from './layerwiseRunner.js';
 import { copyMatrices, FlatMatrices, freshMatrices, toAdapter } from './parameters.js';
@@ -89,7 +89,7 @@ class OnnxTrainingSession implements TrainingSession {
       if (!Number.isFinite(learningRate) || learningRate < 0) {
         throw new EngineError('invalid_request', 'learningRate must not be negative.');
       }
-      const { runs, tokens } = buildBatch(batch, this.model.config);
+      const { runs, tokens } = this.runsOf(batch);
       const loss = await this.computeGradients(runs, callOptions);
       const gradientNorm = euclideanNorm(this.gradients.values);
       if (!Number.isFinite(loss) || !Number.isFinite(gradientNorm)) {
@@ -103,7 +103,7 @@ class OnnxTrainingSession implements TrainingSession {
 
   evaluate(batch: readonly TrainingExample[], options: CallOptions = {}): Promise<StepResult> {
     return this.call(options, async (callOptions) => {
-      const { runs, tokens } = buildBatch(batch, this.model.config);
+      const { runs, tokens } = this.runsOf(batch);
       let loss = 0;
       for (const run of runs) loss += await this.whole.run(run, {}, callOptions);
       return { loss, tokens, gradientNorm: 0 };
@@ -133,6 +133,13 @@ class OnnxTrainingSession implements TrainingSession {
   private async call<T>(options: CallOptions, call: (options: CallOptions) => Promise<T>): Promise<T> {
     if (this.gate.closed) throw new EngineError('invalid_request', 'The training session is closed.');
     return this.gate.run(options, call);
+  }
+
+  private runsOf(batch: readonly TrainingExample[]): TrainingBatch {
+    const { config } = this.model;
+    const built = buildBatch(batch, config);
+    requireRoom(batch, config, Math.max(this.maxActivationBytes, MAX_LAYERWISE_BYTES));
+    return built;
   }
 
   /** Fills `gradients` with the batch's gradient and returns its loss. */
