@@ -146,7 +146,7 @@ export class EmbeddedEngine implements Engine {
   score(request: ScoreRequest, options: CallOptions = {}): Promise<readonly SequenceScore[]> {
     return contained(async () => {
       throwIfAborted(options);
-      const adapter = await this.loadAdapter(request.adapter);
+      const adapter = await unlessAborted(this.loadAdapter(request.adapter), options);
       return this.scorer.score(request.sequences, adapter, request.topK, options.signal);
     });
   }
@@ -216,7 +216,9 @@ export class EmbeddedEngine implements Engine {
   }
 
   private jobAdapter(reference: AdapterReference | null): JobAdapter | null {
-    return reference && { contentHash: reference.contentHash, load: () => this.adapters.get(reference) };
+    if (reference === null) return null;
+    const { contentHash } = reference;
+    return { contentHash, inMemory: () => this.adapters.kept(contentHash), load: () => this.adapters.get(reference) };
   }
 
   private async loadAdapter(reference: AdapterReference | null): Promise<LoadedAdapter | null> {
@@ -256,6 +258,20 @@ function checkRequest(request: GenerateRequest): void {
 
 function throwIfAborted({ signal }: CallOptions): void {
   if (signal?.aborted === true) throw new EngineError('cancelled', 'the call was cancelled');
+}
+
+/** As the promise, but rejects as soon as the call is cancelled, whatever becomes of the promise. */
+async function unlessAborted<T>(promise: Promise<T>, { signal }: CallOptions): Promise<T> {
+  let stop = (): void => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(new EngineError('cancelled', 'the call was cancelled'));
+    signal?.addEventListener('abort', stop);
+  });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal?.removeEventListener('abort', stop);
+  }
 }
 
 /** Runs a computation so that nothing but an `EngineError` comes out of it. */

@@ -18,15 +18,20 @@ export class AdapterCache {
     private readonly read: (reference: AdapterReference) => Promise<LoadedAdapter>,
   ) {}
 
+  /** The adapter if it is kept, which counts as a use. */
+  kept(contentHash: string): LoadedAdapter | undefined {
+    const entry = this.entries.get(contentHash);
+    if (entry === undefined) return undefined;
+    this.entries.delete(contentHash);
+    this.entries.set(contentHash, entry);
+    return entry.adapter;
+  }
+
   /** @throws EngineError `adapter_invalid` */
   async get(reference: AdapterReference): Promise<LoadedAdapter> {
     const { contentHash } = reference;
-    const entry = this.entries.get(contentHash);
-    if (entry !== undefined) {
-      this.entries.delete(contentHash);
-      this.entries.set(contentHash, entry);
-      return entry.adapter;
-    }
+    const kept = this.kept(contentHash);
+    if (kept !== undefined) return kept;
     let loading = this.loading.get(contentHash);
     if (loading === undefined) {
       loading = this.load(reference).finally(() => this.loading.delete(contentHash));

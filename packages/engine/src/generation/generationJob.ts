@@ -5,6 +5,8 @@ import type { LoadedAdapter } from './loadedAdapter.js';
 /** An adapter that is brought into memory when there is room, at the latest when its job's turn comes. */
 export interface JobAdapter {
   readonly contentHash: string;
+  /** The adapter, if no load is needed. */
+  inMemory?(): LoadedAdapter | undefined;
   /** @throws EngineError `adapter_invalid` */
   load(): Promise<LoadedAdapter>;
 }

@@ -10,6 +10,7 @@ import { createRandom } from '../random.js';
 import { withRandomCheckpoint, writeRandomAdapter } from '../testing/randomCheckpoint.js';
 import { inMemory, type JobChanges } from '../testing/runs.js';
 import type { AdapterReference, ChatPrompt } from '../types.js';
+import { AdapterLoader } from './adapterLoader.js';
 import type { LoadedModel } from './inferenceRunner.js';
 import { loadAdapter, type LoadedAdapter } from './loadedAdapter.js';
 import type { GenerationJob } from './generationJob.js';
@@ -201,6 +202,99 @@ test('an adapter that takes for ever to load holds up nobody who runs', async ()
     assert.deepEqual((await running).tokens, expected.tokens);
     finish();
     assert.deepEqual((await waiting).tokens, (await generator.generate(job({ adapter }))).tokens);
+  });
+});
+
+/** A fault injector: an adapter on a disk that never answers. */
+const neverLoads = (signal?: AbortSignal): GenerationJob => ({
+  ...job(),
+  adapter: { contentHash: 'never', load: () => new Promise<never>(() => undefined) },
+  ...(signal === undefined ? {} : { signal }),
+});
+
+test('while an adapter loads for ever, those who are ready begin, in the order of their arrival', async () => {
+  await withGenerator(async ({ generator, adapter }) => {
+    const expected = [await generator.generate(job()), await generator.generate(job({ adapter }))];
+    const controller = new AbortController();
+    const stuck = generator.generate(neverLoads(controller.signal));
+    // Those that come in the same turn, and those that come when the generator has nothing to do but wait.
+    for (let round = 0; round < 2; round += 1) {
+      const order: number[] = [];
+      const kept = { ...inMemory(adapter)!, inMemory: () => adapter };
+      const jobs = [job(), { ...job(), adapter: kept }, job(), { ...job(), adapter: kept }];
+      const answers = await Promise.all(
+        jobs.map(async (each, index) => {
+          const answer = await generator.generate(each);
+          order.push(index);
+          return answer;
+        }),
+      );
+      assert.deepEqual(answers, [...expected, ...expected]);
+      assert.deepEqual(order, [0, 1, 2, 3]);
+      for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    }
+    controller.abort();
+    await assert.rejects(stuck, { name: 'EngineError', code: 'cancelled' });
+  });
+});
+
+test('one whose adapter has been slow to load is the next to begin when it is there', async () => {
+  await withGenerator(async ({ generator, adapter }) => {
+    let finish = (): void => undefined;
+    const loaded = new Promise<LoadedAdapter>((resolve) => {
+      finish = () => resolve(adapter);
+    });
+    const order: string[] = [];
+    const note = (name: string) => () => void order.push(name);
+    const slow = generator
+      .generate({ ...job({ maxOutputTokens: 1 }), adapter: { contentHash: 'slow', load: () => loaded } })
+      .then(note('slow'));
+    await generator.generate(job());
+    // Three fill the batch; the others come after the slow one, and must not be let in before it for ever.
+    const first = [1, 2, 3].map(() => generator.generate(job()).then(note('first')));
+    const later = [1, 2, 3, 4, 5, 6].map(() => generator.generate(job()).then(note('later')));
+    await new Promise((resolve) => setImmediate(resolve));
+    finish();
+    await Promise.all([slow, ...first, ...later]);
+    assert.ok(order.indexOf('slow') < order.indexOf('later'), order.join());
+  });
+});
+
+test('who waits for an adapter is cancelled at once, and what is loaded for nobody holds up no other load', async () => {
+  await withGenerator(async ({ generator, adapter }) => {
+    const expected = await generator.generate(job({ adapter }));
+    const [one, two] = [new AbortController(), new AbortController()];
+    const stuck = generator.generate(neverLoads(one.signal));
+    const behind = generator.generate({ ...job({ adapter }), signal: two.signal });
+    const last = generator.generate(job({ adapter }));
+    const refused = { name: 'EngineError', code: 'cancelled' };
+    two.abort();
+    await assert.rejects(behind, refused);
+    one.abort();
+    await assert.rejects(stuck, refused);
+    assert.deepEqual(await last, expected);
+    // Closing waits for no disk either.
+    const closing = assert.rejects(generator.generate(neverLoads()), refused);
+    await generator.close();
+    await closing;
+  });
+});
+
+test('scoring is cancelled while its adapter loads', async (t) => {
+  await withRandomCheckpoint(async (folder) => {
+    const engine = await EmbeddedEngine.open({ modelDir: join(folder, 'model'), threads: 1 });
+    t.mock.method(AdapterLoader.prototype, 'load', () => new Promise<never>(() => undefined));
+    const controller = new AbortController();
+    const request = { sequences: [{ tokens: [1, 2], targetStart: 1 }], topK: 0 };
+    const stuck = engine.score(
+      { ...request, adapter: { folder, contentHash: 'never' } },
+      { signal: controller.signal },
+    );
+    const [score] = await engine.score({ ...request, adapter: null });
+    assert.equal(score!.logprobs.length, 1);
+    controller.abort();
+    await assert.rejects(stuck, { name: 'EngineError', code: 'cancelled' });
+    await engine.close();
   });
 });
 

@@ -23,7 +23,8 @@ const READS_PER_STEP = 4;
  * and leave between steps. A prompt is read alone, in chunks, into a cache of its own, and joins when it is complete.
  * Reading and decoding take turns, so that a long prompt delays the others by a chunk at a time. In a crowd several prompts are read
  * before the next step, as a step for many rows costs little more than for few. Jobs begin in the order
- * of their arrival, each when its keys and values, at their greatest length, and the adapters fit in memory next to the others'.
+ * of their arrival, but for one whose adapter is slow to load, each when its keys and values, at their greatest length, and the
+ * adapters fit in memory next to the others'.
  * Adapters are loaded in that order, too: the next one's always, those of others as long as all that are held fit in memory.
  *
  * Sequence i of `running` occupies slot i of the cache.
@@ -61,24 +62,31 @@ export class Generator {
     return (this.cache.tokens + this.staging.tokens) * roomBytesPerToken(this.model.config);
   }
 
-  /** Rejects with `cancelled` at the next step after the signal aborts, at once with `memory_exceeded`. */
-  generate(job: GenerationJob): Promise<Generation> {
-    return new Promise((resolve, reject) => {
-      if (this.closed) throw new EngineError('cancelled', 'the engine is closed');
-      if (this.shares(job) === undefined) {
-        const message = `${finalLength(job)} tokens of keys and values would pass the bound of ${this.limits.cacheBytes} bytes`;
-        throw new EngineError('memory_exceeded', message);
-      }
-      const output = forcedTokens(job);
-      const begun = { adapter: job.adapter === null ? null : undefined, output, reusedTokens: 0, cachedTokens: 0 };
-      this.waiting.add({ job, ...begun, prefixKeys: keysOf(job), resolve, reject });
-      this.loop ??= this.runLoop();
-    });
+  /** Rejects with `cancelled` at the next step after the signal aborts, or at once while it waits; at once with `memory_exceeded`. */
+  async generate(job: GenerationJob): Promise<Generation> {
+    if (this.closed) throw new EngineError('cancelled', 'the engine is closed');
+    if (this.shares(job) === undefined) {
+      const message = `${finalLength(job)} tokens of keys and values would pass the bound of ${this.limits.cacheBytes} bytes`;
+      throw new EngineError('memory_exceeded', message);
+    }
+    const output = forcedTokens(job);
+    const begun = { adapter: job.adapter === null ? null : undefined, output, reusedTokens: 0, cachedTokens: 0 };
+    const drop = (): void => this.dropWaiting();
+    job.signal?.addEventListener('abort', drop);
+    try {
+      return await new Promise((resolve, reject) => {
+        this.waiting.add({ job, ...begun, prefixKeys: keysOf(job), resolve, reject });
+        this.loop ??= this.runLoop();
+      });
+    } finally {
+      job.signal?.removeEventListener('abort', drop);
+    }
   }
 
   /** Cancels everything in the works. */
   async close(): Promise<void> {
     this.closed = true;
+    this.dropWaiting();
     await this.loop;
     await this.runner.close();
   }
@@ -102,7 +110,7 @@ export class Generator {
     this.waiting.loadNext();
     if (this.reading === undefined && this.running.length < this.maxBatch) {
       // Loading is part of reading a prompt, where it is all that the next in line waits for.
-      if (this.promptsRead === 0) await this.waiting.giveTurnToLoading();
+      if (this.promptsRead === 0 || this.running.length === 0) await this.waiting.giveTurnToLoading();
       this.admit();
     }
     if (this.reading !== undefined && (this.readsNext() || this.running.length === 0)) {
@@ -112,7 +120,7 @@ export class Generator {
     }
     this.promptsRead = 0;
     if (this.running.length > 0) await this.decodeRunning();
-    else await this.waiting.loaded();
+    else if (this.waiting.length > 0) await this.waiting.change();
   }
 
   /** Whether those that run have had their step, or wait for a prompt more. */
@@ -122,9 +130,9 @@ export class Generator {
     return this.promptsRead === 0 || (isCrowd && this.promptsRead < READS_PER_STEP);
   }
 
-  /** The next in line begins if there is room. Nobody overtakes it: what is large must not wait for ever. */
+  /** The next in line begins if there is room. Nobody overtakes it once it is loaded: what is large must not wait for ever. */
   private admit(): void {
-    const next = this.waiting.first;
+    const { next } = this.waiting;
     if (next?.adapter === undefined) return;
     const running = this.running.map(({ job }) => job);
     const shares = this.shares(next.job, running);
@@ -132,7 +140,8 @@ export class Generator {
     // What earlier batches of other shapes have left beyond the shares is given back before anything grows.
     this.cache.limit(shares.runningTokens, this.longest(), this.running.length);
     this.staging.limit(shares.promptTokens, 0, 0);
-    this.reading = this.waiting.takeFirst();
+    this.waiting.take(next);
+    this.reading = next;
   }
 
   /** What a job that is still to be read and those that run may take together. */
@@ -250,16 +259,22 @@ export class Generator {
   }
 
   private dropCancelled(): void {
-    const isCancelled = ({ job }: Sequence): boolean => this.closed || job.signal?.aborted === true;
-    const cancel = (sequence: Sequence): void => sequence.reject(new EngineError('cancelled', 'generation cancelled'));
-    const cancelled = this.running.filter(isCancelled);
+    const cancelled = this.running.filter((sequence) => this.isCancelled(sequence));
     cancelled.forEach(cancel);
     this.leave(new Set(cancelled));
-    if (this.reading !== undefined && isCancelled(this.reading)) {
+    if (this.reading !== undefined && this.isCancelled(this.reading)) {
       cancel(this.reading);
       this.reading = undefined;
     }
-    this.waiting.remove(isCancelled).forEach(cancel);
+    this.dropWaiting();
+  }
+
+  private dropWaiting(): void {
+    this.waiting.remove((sequence) => this.isCancelled(sequence)).forEach(cancel);
+  }
+
+  private isCancelled({ job }: Sequence): boolean {
+    return this.closed || job.signal?.aborted === true;
   }
 
   /** Whose fault it was is not known when a run fails that several sequences share. Those that took no part go on. */
@@ -272,6 +287,10 @@ export class Generator {
 function keysOf({ prompt, isolationKey, adapter }: GenerationJob): readonly string[] {
   if (isolationKey === undefined) return [];
   return prefixKeys({ isolationKey, adapterHash: adapter?.contentHash ?? null }, prompt, PREFILL_CHUNK);
+}
+
+function cancel(sequence: Sequence): void {
+  sequence.reject(new EngineError('cancelled', 'generation cancelled'));
 }
 
 function failure(error: unknown): EngineError {

@@ -7,12 +7,23 @@ import type { Sequence } from './sequence.js';
  */
 const LOADING_TURN_MS = 20;
 
-/** Sequences that wait for their turn in the order of their arrival, and the loading of their adapters, in that order too. */
+/** The adapter of one sequence on its way into memory. */
+interface Loading {
+  readonly sequence: Sequence;
+  readonly ended: Promise<void>;
+  /** It has been waited for in vain: the file of a slow disk, which must not hold up the others. */
+  isSlow: boolean;
+}
+
+/**
+ * Sequences that wait for their turn in the order of their arrival, and the loading of their adapters, in that order too.
+ * One that is slow to load keeps its place, and those who are ready begin before it until it is ready too.
+ */
 export class WaitingLine {
   private line: Sequence[] = [];
-  private loading: Promise<void> | undefined;
-  /** What has been waited for in vain: the file of a slow disk, which must not hold up the others again. */
-  private slowLoading: Promise<void> | undefined;
+  private loading: Loading | undefined;
+  private hasChanged = false;
+  private wake = (): void => undefined;
 
   constructor(
     /** Sequences that have begun. */
@@ -25,24 +36,36 @@ export class WaitingLine {
     return this.line.length;
   }
 
-  /** The next to begin. */
-  get first(): Sequence | undefined {
-    return this.line[0];
+  /** The next to begin, perhaps when its adapter is there. */
+  get next(): Sequence | undefined {
+    const [first] = this.line;
+    const isHeldUp = this.loading?.sequence === first && this.loading?.isSlow === true;
+    return isHeldUp ? this.line.find(({ adapter }) => adapter !== undefined) : first;
   }
 
   add(sequence: Sequence): void {
+    // What is in memory needs no turn at loading, which may be held up.
+    if (sequence.adapter === undefined && this.heldBytes() < this.maxAdapterBytes) {
+      sequence.adapter = sequence.job.adapter?.inMemory?.();
+    }
     this.line.push(sequence);
     this.loadNext();
+    this.notify();
   }
 
-  takeFirst(): Sequence | undefined {
-    return this.line.shift();
+  /** Takes out of the line what is to begin. */
+  take(sequence: Sequence): void {
+    this.line = this.line.filter((each) => each !== sequence);
   }
 
-  /** Takes those out of the line that `leaves` holds for. */
+  /** Takes those out of the line that `leaves` holds for. What is being loaded for them keeps nobody else from loading. */
   remove(leaves: (sequence: Sequence) => boolean): readonly Sequence[] {
     const leaving = this.line.filter(leaves);
-    if (leaving.length > 0) this.line = this.line.filter((sequence) => !leaves(sequence));
+    if (leaving.length === 0) return leaving;
+    this.line = this.line.filter((sequence) => !leaves(sequence));
+    if (this.loading !== undefined && leaving.includes(this.loading.sequence)) this.loading = undefined;
+    this.loadNext();
+    this.notify();
     return leaving;
   }
 
@@ -53,7 +76,7 @@ export class WaitingLine {
   loadNext(): void {
     const next = this.line.find(({ adapter }) => adapter === undefined);
     if (next === undefined || this.loading !== undefined) return;
-    if (next !== this.first && this.heldBytes() >= this.maxAdapterBytes) return;
+    if (next !== this.line[0] && this.heldBytes() >= this.maxAdapterBytes) return;
     const load = async (): Promise<void> => {
       try {
         next.adapter = (await next.job.adapter?.load()) ?? null;
@@ -62,31 +85,39 @@ export class WaitingLine {
         next.reject(error);
       }
     };
-    this.loading = load().finally(() => {
-      this.loading = undefined;
+    const ended = load().finally(() => {
+      if (this.loading?.sequence === next) this.loading = undefined;
       this.loadNext();
+      this.notify();
     });
+    this.loading = { sequence: next, ended, isSlow: false };
   }
 
-  /** Ends when the adapter that is being loaded is there, or nowhere. */
-  async loaded(): Promise<void> {
-    await this.loading;
+  /** Ends when somebody has come or left, or an adapter has been loaded, since it ended last. */
+  async change(): Promise<void> {
+    if (!this.hasChanged) await new Promise<void>((resolve) => (this.wake = resolve));
+    this.hasChanged = false;
   }
 
-  /** As `loaded`, but with little patience, and only where the first in line waits for nothing else. */
+  /** Ends when the adapter of the first in line is there or nowhere, but has little patience, and none for a slow one. */
   async giveTurnToLoading(): Promise<void> {
-    const { loading, first } = this;
-    if (first === undefined || first.adapter !== undefined || loading === undefined || loading === this.slowLoading)
-      return;
+    const { loading } = this;
+    if (loading === undefined || loading.sequence !== this.line[0] || loading.isSlow) return;
     let timer: NodeJS.Timeout | undefined;
     const patience = new Promise<void>((resolve) => {
       timer = setTimeout(() => {
-        this.slowLoading = loading;
+        loading.isSlow = true;
         resolve();
       }, LOADING_TURN_MS);
     });
-    await Promise.race([loading, patience]);
+    await Promise.race([loading.ended, patience]);
     clearTimeout(timer);
+  }
+
+  /** Lets `change` end. */
+  notify(): void {
+    this.hasChanged = true;
+    this.wake();
   }
 
   /** Of the adapters of all that wait or have begun, each counted once. */
