@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { EngineError } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
-import { decoderWeightShapes, type DecoderWeights } from '../model/weights.js';
+import { weightCount, type DecoderWeights } from '../model/weights.js';
 import { ChatTokenizer } from '../tokenizer/chatTokenizer.js';
 import type { ModelDescription } from '../types.js';
 import { isMissingFile } from './jsonFields.js';
@@ -29,7 +29,7 @@ export async function openCheckpoint(modelDir: string): Promise<Checkpoint> {
     architecture: architectureName,
     contextLength: config.contextLength,
     vocabularySize: config.vocabularySize,
-    parameters: countParameters(config),
+    parameters: weightCount(config),
     contentHash: await hashCheckpoint(modelDir),
   };
   return { config, weights, tokenizer, description };
@@ -43,12 +43,6 @@ function checkVocabulary(tokenizer: ChatTokenizer, { vocabularySize }: DecoderCo
     'checkpoint_invalid',
     `config.json: vocab_size is ${vocabularySize}, but the tokenizer uses ${needed} tokens`,
   );
-}
-
-function countParameters(config: DecoderConfig): number {
-  let count = 0;
-  for (const shape of decoderWeightShapes(config).values()) count += shape.reduce((a, b) => a * b, 1);
-  return count;
 }
 
 /**

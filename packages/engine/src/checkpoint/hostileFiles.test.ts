@@ -6,6 +6,8 @@ import { mkdir, readFile, rm, rmdir, truncate, writeFile } from 'node:fs/promise
 import path from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import type { DecoderConfig } from '../model/config.js';
+import { decoderWeightShapes, weightCount } from '../model/weights.js';
 import type { ChatPrompt } from '../types.js';
 import { ChatTokenizer } from '../tokenizer/chatTokenizer.js';
 import { damagedBytes, damagedJson, jsonText, readOrRefused } from '../testing/hostile.js';
@@ -13,8 +15,9 @@ import { TINY_CONFIG, withRandomCheckpoint } from '../testing/randomCheckpoint.j
 import { readBoundedFile } from './boundedFile.js';
 import { openCheckpoint } from './checkpoint.js';
 import { JsonFields, type JsonObject } from './jsonFields.js';
-import { parseModelConfig } from './modelConfig.js';
+import { parseModelConfig, readModelConfig } from './modelConfig.js';
 import { readHeaderFrom, readTensorFrom, serializeSafetensors } from './safetensors.js';
+import { loadWeights } from './weightFiles.js';
 
 const FULL_CONFIG = {
   ...TINY_CONFIG,
@@ -178,6 +181,51 @@ void test('a pipe, a folder or a file of absurd size in the place of a file is r
     }
   });
 });
+
+void test('weights that the machine has no room for are refused unread, though config and file agree', async (t) => {
+  await withRandomCheckpoint(async (folder, config) => {
+    const model = path.join(folder, 'model');
+    const bytes = weightCount(config) * Float32Array.BYTES_PER_ELEMENT;
+    assert.equal((await loadWeights(model, config, bytes)).size, decoderWeightShapes(config).size);
+    const message = `model.safetensors: the weights take ${bytes} bytes of memory, and there are ${bytes - 1}`;
+    await assert.rejects(loadWeights(model, config, bytes - 1), { code: 'checkpoint_invalid', message });
+
+    // Two tebibytes of weights in a file that takes no room on the disk.
+    const changes = { hidden_size: 2 ** 17, vocab_size: 2 ** 21, num_attention_heads: 1, num_key_value_heads: 1 };
+    await writeFile(
+      path.join(model, 'config.json'),
+      JSON.stringify({ ...TINY_CONFIG, ...changes, tie_word_embeddings: false }),
+    );
+    const { decoder } = await readModelConfig(model);
+    try {
+      await writeHollowWeights(path.join(model, 'model.safetensors'), decoder);
+    } catch {
+      t.skip('the file system keeps no such file');
+      return;
+    }
+    await assert.rejects(openCheckpoint(model), {
+      name: 'EngineError',
+      code: 'checkpoint_invalid',
+      message: /^model\.safetensors: the weights take 2\d{12} bytes of memory, and there are \d+$/,
+    });
+  });
+});
+
+/** A file of the right header and nothing but holes. */
+async function writeHollowWeights(file: string, config: DecoderConfig): Promise<void> {
+  const entries: Record<string, unknown> = {};
+  let end = 0;
+  for (const [name, shape] of decoderWeightShapes(config)) {
+    const start = end;
+    end += shape.reduce((product, size) => product * size, Uint16Array.BYTES_PER_ELEMENT);
+    entries[name] = { dtype: 'F16', shape, data_offsets: [start, end] };
+  }
+  const header = Buffer.from(JSON.stringify(entries));
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(header.byteLength));
+  await writeFile(file, Buffer.concat([length, header]));
+  await truncate(file, length.byteLength + header.byteLength + end);
+}
 
 void test(
   'a file that lies about its size is read no further than that',

@@ -1,8 +1,15 @@
 import type { FileHandle } from 'node:fs/promises';
+import { totalmem } from 'node:os';
 import { basename, join } from 'node:path';
 import { EngineError } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
-import { decoderWeightShapes, weightMemory, type DecoderWeights, type WeightTensor } from '../model/weights.js';
+import {
+  decoderWeightShapes,
+  weightCount,
+  weightMemory,
+  type DecoderWeights,
+  type WeightTensor,
+} from '../model/weights.js';
 import { brief } from './brief.js';
 import { openRegularFile } from './boundedFile.js';
 import { JsonFields } from './jsonFields.js';
@@ -29,10 +36,15 @@ export async function findWeightFiles(modelDir: string): Promise<readonly string
 
 /**
  * Reads every tensor that `config` asks for as float32. All names and shapes are checked against the files' headers
- * before the first tensor is read, so that a wrong checkpoint costs no memory.
- * @throws EngineError `checkpoint_invalid` naming the tensor.
+ * before the first tensor is read, so that a wrong checkpoint costs no memory; and so is their sum, as a file with holes may
+ * have any size.
+ * @throws EngineError `checkpoint_invalid` naming the tensor, or the bytes that are needed and those that there are.
  */
-export async function loadWeights(modelDir: string, config: DecoderConfig): Promise<DecoderWeights> {
+export async function loadWeights(
+  modelDir: string,
+  config: DecoderConfig,
+  memoryBytes = machineMemory(),
+): Promise<DecoderWeights> {
   const files = await findWeightFiles(modelDir);
   const shapes = decoderWeightShapes(config);
   const found = new Map<string, string>();
@@ -45,6 +57,11 @@ export async function loadWeights(modelDir: string, config: DecoderConfig): Prom
   }
   const missing = [...shapes.keys()].filter((name) => !found.has(name));
   if (missing.length > 0) throw invalid(`${files.join(', ')}: tensors are missing: ${briefList(missing)}`);
+
+  const needed = weightCount(config) * Float32Array.BYTES_PER_ELEMENT;
+  if (needed > memoryBytes) {
+    throw invalid(`${files.join(', ')}: the weights take ${needed} bytes of memory, and there are ${memoryBytes}`);
+  }
 
   const memory = weightMemory(config);
   const weights = new Map<string, WeightTensor>();
@@ -59,6 +76,12 @@ export async function loadWeights(modelDir: string, config: DecoderConfig): Prom
     });
   }
   return weights;
+}
+
+/** What this process may have: of the machine, or of the container that it runs in. */
+function machineMemory(): number {
+  // 0 or an absurd number where nothing constrains it.
+  return Math.min(totalmem(), process.constrainedMemory() || Infinity);
 }
 
 type FileTask<T> = (handle: FileHandle, context: ErrorContext) => Promise<T>;

@@ -1,7 +1,7 @@
 /** Estimates of the memory that a training step takes beside the weights. */
 import { layerNumbers } from '../model/activations.js';
 import type { DecoderConfig } from '../model/config.js';
-import { decoderWeightShapes } from '../model/weights.js';
+import { weightCount } from '../model/weights.js';
 import type { TrainingRun } from './batch.js';
 
 /** Unless another bound is given: what a machine that holds the model can be expected to have free. */
@@ -42,7 +42,5 @@ export function layerwiseBytes(config: DecoderConfig, run: RunSize): number {
  * allowed for its activations at most. While the copy is arranged there is a third one.
  */
 export function roomForConstants(config: DecoderConfig, maxActivationBytes: number): boolean {
-  const sizes = [...decoderWeightShapes(config).values()].map((shape) => shape.reduce((a, b) => a * b));
-  const bytes = sizes.reduce((sum, size) => sum + size, 0) * Float32Array.BYTES_PER_ELEMENT;
-  return bytes <= maxActivationBytes / 64;
+  return weightCount(config) * Float32Array.BYTES_PER_ELEMENT <= maxActivationBytes / 64;
 }

@@ -80,6 +80,12 @@ export function decoderWeightShapes(config: DecoderConfig): ReadonlyMap<string, 
   return shapes;
 }
 
+/** Numbers in all weights. */
+export function weightCount(config: DecoderConfig): number {
+  const sizes = [...decoderWeightShapes(config).values()].map((shape) => shape.reduce((a, b) => a * b, 1));
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
 /** Room for all weights; what serving joins lies one after the other, so that joining copies nothing. */
 export function weightMemory(config: DecoderConfig): ReadonlyMap<string, Float32Array<ArrayBuffer>> {
   const shapes = decoderWeightShapes(config);
