@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { cp, mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rm, truncate, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { serializeSafetensors, type FloatTensor } from '../checkpoint/safetensors.js';
@@ -87,6 +87,20 @@ void test('an adapter never replaces another one', async (t) => {
   await assert.rejects(writeAdapter(reference.folder, other, null), { name: 'EngineError', code: 'internal' });
   assert.deepEqual(await readAdapter(reference, TINY_CONFIG), ADAPTER);
   assert.deepEqual(await readdir(folder), ['adapter']);
+});
+
+void test('what a process that was killed has left of a folder goes when the folder is written again, and nothing else', async (t) => {
+  const folder = await temporaryFolder(t);
+  const old = ['adapter.partial-0123456789ab', 'other.partial-0123456789ab', 'adapter.partial-notes', 'adapter-kept'];
+  for (const name of [...old, 'adapter.partial-456789abcdef']) {
+    await mkdir(path.join(folder, name));
+    await writeFile(path.join(folder, name, 'adapter_config.json'), '{');
+  }
+  const yesterday = new Date(Date.now() - 24 * 60 * 60_000);
+  for (const name of old) await utimes(path.join(folder, name), yesterday, yesterday);
+  await writeAdapter(path.join(folder, 'adapter'), ADAPTER, null);
+  const left = ['adapter', 'adapter.partial-456789abcdef', ...old.slice(1)];
+  assert.deepEqual((await readdir(folder)).sort(), left.sort(), 'what may still be written stays, too');
 });
 
 void test('content that the reference does not promise is refused', async (t) => {

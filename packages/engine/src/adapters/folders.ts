@@ -1,9 +1,9 @@
 /** Reading files of bounded size, and writing folders whole or not at all. */
-import { randomBytes } from 'node:crypto';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { readBoundedFile } from '../checkpoint/boundedFile.js';
 import { EngineError } from '../engine.js';
+import { partialName, removeLeftovers } from '../partial.js';
 
 /** @throws EngineError `adapter_invalid` when it is no file, cannot be read, or has more than `maxBytes` bytes. */
 export async function readBounded(file: string, maxBytes: number): Promise<Uint8Array> {
@@ -14,14 +14,16 @@ export async function readBounded(file: string, maxBytes: number): Promise<Uint8
 
 /**
  * Writes a new folder: under a temporary name beside it, synced, then renamed. A crash leaves either the whole folder
- * or one named `<folder>.partial-…`.
+ * or one named `<folder>.partial-…`, which goes when the folder is written again an hour later or more.
  * @param files contents by name.
  * @throws EngineError `internal`, also when there is such a folder already.
  */
 export async function writeFolder(folder: string, files: Readonly<Record<string, Uint8Array>>): Promise<void> {
-  const partial = `${folder}.partial-${randomBytes(6).toString('hex')}`;
+  const partial = partialName(folder);
   try {
     await mkdir(path.dirname(folder), { recursive: true });
+    // One that stays takes room on the disk, which is no reason to lose what is to be written.
+    await removeLeftovers(path.dirname(folder), path.basename(folder)).catch(() => undefined);
     await mkdir(partial);
     for (const [name, bytes] of Object.entries(files)) await writeSynced(path.join(partial, name), bytes);
     await syncFolder(partial);

@@ -50,7 +50,7 @@ test('a folder that cannot be written costs no model, and is reported', async (t
 
 test('what a writer that died has left is removed, what may still be written is not', async (t) => {
   const folder = await temporaryFolder(t);
-  const [old, fresh, foreign] = ['a.q8.v1.partial-0123', 'a.q8.v1.partial-4567', 'b.txt'];
+  const [old, fresh, foreign] = ['a.q8.v1.partial-0123456789ab', 'a.q8.v1.partial-456789abcdef', 'b.txt'];
   for (const name of [old, fresh, foreign]) await writeFile(join(folder, name), '');
   const yesterday = new Date(Date.now() - 24 * 60 * 60_000);
   for (const name of [old, foreign]) await utimes(join(folder, name), yesterday, yesterday);

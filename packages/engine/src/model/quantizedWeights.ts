@@ -1,10 +1,11 @@
 /** The matrices of a model in blocks, made once and kept in a file. */
-import { createHash, randomBytes } from 'node:crypto';
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { mkdir, open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { readUpTo } from '../checkpoint/boundedFile.js';
 import { EngineError } from '../engine.js';
 import { allFinite } from '../finite.js';
+import { partialName, removeLeftovers } from '../partial.js';
 import type { DecoderConfig } from './config.js';
 import { packedSizes, quantize, type QuantizedFormat } from './quantization.js';
 import { constantName, type ConstantBytes, type QuantizedWeights } from './servingWeights.js';
@@ -13,9 +14,6 @@ import { decoderWeightShapes, EMBEDDING, headName, type DecoderWeights } from '.
 /** Changes with everything that changes the bytes. */
 const FILE_VERSION = 1;
 const DIGEST_BYTES = 32;
-/** In the names of files that are being written. */
-const PARTIAL = '.partial-';
-const LEFTOVER_AGE_MS = 60 * 60_000;
 
 interface Source {
   readonly config: DecoderConfig;
@@ -37,13 +35,18 @@ export async function loadQuantizedWeights(
 ): Promise<QuantizedWeights> {
   if (folder === undefined) return { format, constants: quantizeWeights(source, format) };
   const file = path.join(folder, `${source.contentHash.replace(':', '-')}.${format}.v${FILE_VERSION}`);
-  await orWarn(removeLeftovers(folder));
+  await orWarn(openFolder(folder));
   const kept = await readConstants(file, source, format);
   if (kept !== undefined) return { format, constants: kept };
   const constants = quantizeWeights(source, format);
   const digest = digestOf(source, format, constants.values());
   await orWarn(writeConstants(file, [...constants.values()], digest));
   return { format, constants };
+}
+
+async function openFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await removeLeftovers(folder);
 }
 
 async function orWarn(work: Promise<void>): Promise<void> {
@@ -119,21 +122,9 @@ async function readConstants(
   }
 }
 
-/** Removes what writers that died have left behind; a file that was written to of late may still be being written. */
-async function removeLeftovers(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true });
-  for (const name of await readdir(folder)) {
-    if (!name.includes(PARTIAL)) continue;
-    const file = path.join(folder, name);
-    // Another process may have removed it by now, or given it its name.
-    const { mtimeMs = Infinity } = (await stat(file).catch(() => undefined)) ?? {};
-    if (mtimeMs < Date.now() - LEFTOVER_AGE_MS) await rm(file, { force: true });
-  }
-}
-
 /** Under a temporary name first: a crash leaves either the whole file or none of this name. */
 async function writeConstants(file: string, chunks: readonly Uint8Array[], digest: Uint8Array): Promise<void> {
-  const partial = `${file}${PARTIAL}${randomBytes(6).toString('hex')}`;
+  const partial = partialName(file);
   try {
     const handle = await open(partial, 'wx');
     try {

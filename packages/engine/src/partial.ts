@@ -1,0 +1,27 @@
+/** What is being written has a temporary name, so that a crash leaves either the whole of it or nothing of its own name. */
+import { randomBytes } from 'node:crypto';
+import { readdir, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
+
+/** Of the names of files and folders that are being written. */
+const SUFFIX = /\.partial-[0-9a-f]{12}$/;
+const LEFTOVER_AGE_MS = 60 * 60_000;
+
+/** A name beside the file or folder, to be renamed once it is whole. */
+export function partialName(target: string): string {
+  return `${target}.partial-${randomBytes(6).toString('hex')}`;
+}
+
+/**
+ * Removes what writers that died have left behind in a folder; what was written to of late may still be being written.
+ * @param target the name of what they wrote, where the folder holds things of others, too; otherwise of anything.
+ */
+export async function removeLeftovers(folder: string, target?: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    if (!SUFFIX.test(name) || (target !== undefined && name.replace(SUFFIX, '') !== target)) continue;
+    const leftover = path.join(folder, name);
+    // Another process may have removed it by now, or given it its name.
+    const { mtimeMs = Infinity } = (await stat(leftover).catch(() => undefined)) ?? {};
+    if (mtimeMs < Date.now() - LEFTOVER_AGE_MS) await rm(leftover, { recursive: true, force: true });
+  }
+}
