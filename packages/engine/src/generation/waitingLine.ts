@@ -115,7 +115,7 @@ export class WaitingLine {
   }
 
   /** Lets `change` end. */
-  notify(): void {
+  private notify(): void {
     this.hasChanged = true;
     this.wake();
   }
