@@ -83,7 +83,7 @@ test('an option that cannot be meant is refused by its name, as a batch of no ro
       ...['threads', 'maxContextLength', 'maxBatch'].map(
         (name) => [name, [0, -1, 0.5, NaN], /^\w+ must be a whole number of at least 1$/] as const,
       ),
-      ...['maxCacheBytes', 'maxPrefixBytes', 'maxAdapterBytes'].map(
+      ...['maxCacheBytes', 'maxScoreBytes', 'maxPrefixBytes', 'maxAdapterBytes'].map(
         (name) => [name, [-1, NaN], /^\w+ must be a number of bytes of at least 0$/] as const,
       ),
       ['weightFormat', ['q5'], /^weightFormat must be one of f32, q8, q4$/],
