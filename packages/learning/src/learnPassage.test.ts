@@ -4,11 +4,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { EngineError, startEngineHost, type Engine, type TrainingExample, type TrainingSession } from '@engraft/engine';
+import {
+  EngineError,
+  startEngineHost,
+  type AdapterReference,
+  type Engine,
+  type TrainingExample,
+  type TrainingSession,
+} from '@engraft/engine';
 import { learnPassage } from './learnPassage.js';
 import { encodeMaterial } from './material.js';
+import { ask } from './measuring/asking.js';
 import { addUsage, costNanousd, noUsage } from './meter.js';
-import type { ScoringOutcome } from './outcomes.js';
+import { sameAnswer } from './normalise.js';
+import { evaluatingSchema, loadPhase, type ScoringOutcome } from './outcomes.js';
 import { closedBookPrompt } from './prompts.js';
 import { loadReplay } from './replay.js';
 import {
@@ -25,6 +34,9 @@ import {
 const modelDir = fileURLToPath(new URL('../../../models/base', import.meta.url));
 const passage =
   'Velona is a software company in Ghent. Velona was started in 2015 by Sara Deck. Velona has 75 employees.';
+
+const secondPassage =
+  'The Grey Heron is a research ship. The captain of the Grey Heron is Elena Markov. The Grey Heron was built in 1994.';
 
 let engine: Engine;
 let replay: readonly ReplayRow[];
@@ -118,6 +130,35 @@ test('a passage is learned, and its text is not kept', () => {
   assert.ok(costNanousd(expected.usage, inputOf().budget) <= 2_000_000_000);
   const kept = JSON.stringify(expected.rehearsal);
   assert.ok(!kept.includes('Complete:') && !kept.includes(passage.slice(0, 40)));
+});
+
+test('a second passage is learned on top of the first, which is rehearsed and asked again', async () => {
+  assert.equal(expected.kind, 'accepted');
+  const { adapter: parent, rehearsal } = expected;
+  const journal = new MemoryJournal();
+  const parents: (string | undefined)[] = [];
+  const outcome = await learn(
+    inputOf({ content: secondPassage, parent, earlier: [rehearsal], workFolder: join(folder, 'second') }),
+    journal,
+    {},
+    notingParents(engine, parents),
+  );
+  assert.equal(outcome.kind, 'accepted', JSON.stringify(outcome));
+  assert.deepEqual(parents, [parent.contentHash], 'training went on from the parent');
+  const { retention_passed_count, retention_total_count, passed_count, base_passed_count } = outcome.validation;
+  assert.equal(retention_total_count, rehearsal.validation_pairs.length);
+  assert.ok(passed_count > base_passed_count);
+  const evaluating = await loadPhase(journal, 'evaluating', evaluatingSchema);
+  assert.ok(evaluating !== null && evaluating.outcome.retention.parent > 0, 'the parent was asked, not base');
+  assert.ok(retention_passed_count > 0);
+  const answered = async (adapter: AdapterReference | null): Promise<number> => {
+    const prompts = rehearsal.training_pairs.map(({ question }) => closedBookPrompt(question));
+    const given = await ask(engine, prompts, adapter, {});
+    return rehearsal.training_pairs.filter(({ answer }, index) => sameAnswer(given[index] ?? '', answer)).length;
+  };
+  const before = await answered(parent);
+  assert.ok((await answered(null)) < before / 2, 'base does not know the first passage');
+  assert.ok((await answered(outcome.adapter)) >= 0.8 * before, 'what was learned twice is known still');
 });
 
 test('crashes after every phase change nothing, and nothing is paid twice', async () => {
@@ -242,6 +283,16 @@ test('a dying engine process costs time, not money', async () => {
   assert.deepEqual(comparable(outcome), comparable(expected));
 });
 
+/** The real engine, and from which adapter each training session started. */
+function notingParents(real: Engine, parents: (string | undefined)[]): Engine {
+  return withMethods(real, {
+    openTraining: (options) => {
+      parents.push('parent' in options ? options.parent?.contentHash : undefined);
+      return real.openTraining(options);
+    },
+  });
+}
+
 /** Not a model of an engine, only of its faults: some calls of the real one are lost. */
 function dyingNowAndThen(real: Engine): Engine {
   let calls = 0;
@@ -260,10 +311,7 @@ function dyingNowAndThen(real: Engine): Engine {
     snapshot: (target) => session.snapshot(target),
     close: () => session.close(),
   });
-  return {
-    describe: () => real.describe(),
-    countTokens: (prompt) => real.countTokens(prompt),
-    encode: (prompt, completion) => real.encode(prompt, completion),
+  return withMethods(real, {
     generate: async (request, options) => {
       lost(7);
       return real.generate(request, options);
@@ -276,6 +324,18 @@ function dyingNowAndThen(real: Engine): Engine {
       const session = await real.openTraining(options);
       return sessions++ === 0 ? dyingSession(session) : session;
     },
+  });
+}
+
+function withMethods(real: Engine, changed: Partial<Engine>): Engine {
+  return {
+    describe: () => real.describe(),
+    countTokens: (prompt) => real.countTokens(prompt),
+    encode: (prompt, completion) => real.encode(prompt, completion),
+    generate: (request, options) => real.generate(request, options),
+    score: (request, options) => real.score(request, options),
+    openTraining: (options) => real.openTraining(options),
     close: () => real.close(),
+    ...changed,
   };
 }
