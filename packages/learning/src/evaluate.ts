@@ -1,14 +1,12 @@
 import type { AdapterReference, ChatPrompt, GenerateRequest } from '@engraft/engine';
 import type { MeteredCalls } from './calls.js';
-import { questionKey } from './facts.js';
 import type { Comparison, EvaluationCounts } from './gate.js';
 import { sameAnswer } from './normalise.js';
 import type { ScoringOutcome } from './outcomes.js';
 import { closedBookPrompt } from './prompts.js';
-import { spreadSample } from './random.js';
 import { replayPrompt } from './replay.js';
 import { recipe } from './recipe.js';
-import type { QuestionAnswer, Rehearsal, ReplayRow } from './types.js';
+import type { QuestionAnswer, ReplayRow } from './types.js';
 
 /** A prompt with the answer that passes. */
 interface Probe {
@@ -16,40 +14,35 @@ interface Probe {
   readonly answer: string;
 }
 
+/** What nothing was trained on. */
+export interface HeldOut {
+  readonly validation: readonly QuestionAnswer[];
+  /** Questions of earlier passages. */
+  readonly retention: readonly QuestionAnswer[];
+  /** Rows of the base model's own training. */
+  readonly canaries: readonly ReplayRow[];
+}
+
 /**
- * Asks candidate and parent the held-out questions, questions of earlier passages, and canaries: rows of the base
- * model's own training that this training never saw. Nobody sees the passage; answers are greedy and must match after
+ * Asks candidate and parent what was held out. Nobody sees the passage; answers are greedy and must match after
  * normalisation. What the money does not reach is left out, for both alike.
  */
 export async function evaluate(
   calls: MeteredCalls,
   candidate: AdapterReference,
   parent: AdapterReference | null,
-  split: ScoringOutcome,
-  earlier: readonly Rehearsal[],
-  canaries: readonly ReplayRow[],
+  { validation, retention, canaries }: HeldOut,
 ): Promise<EvaluationCounts> {
   const compare = (probes: readonly Probe[]): Promise<Comparison> => compareOn(calls, candidate, parent, probes);
   return {
-    validation: await compare(validationPairs(split).map(closedBook)),
-    retention: await compare(retentionPairs(split, earlier).map(closedBook)),
+    validation: await compare(validation.map(closedBook)),
+    retention: await compare(retention.map(closedBook)),
     canaries: await compare(canaries.map(canaryProbe)),
   };
 }
 
 export function validationPairs({ facts }: ScoringOutcome): QuestionAnswer[] {
   return facts.flatMap(({ answer, validation }) => validation.map(({ question }) => ({ question, answer })));
-}
-
-/** Evenly over the earlier passages, except for questions that this passage answers too. */
-export function retentionPairs(split: ScoringOutcome, earlier: readonly Rehearsal[]): QuestionAnswer[] {
-  const forms = split.facts.flatMap(({ training, dev, validation }) => [...training, ...dev, ...validation]);
-  const asked = new Set(forms.map(({ question }) => questionKey(question)));
-  const pairs = earlier.flatMap(({ validation_pairs }) => validation_pairs);
-  return spreadSample(
-    pairs.filter(({ question }) => !asked.has(questionKey(question))),
-    recipe.maxRetentionPairs,
-  );
 }
 
 async function compareOn(

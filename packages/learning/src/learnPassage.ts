@@ -6,7 +6,7 @@ import type { Chunk } from './chunk.js';
 import { evaluate, validationPairs } from './evaluate.js';
 import { isTrusted } from './facts.js';
 import { gateReasons, validationReport } from './gate.js';
-import { encodeMaterial } from './material.js';
+import { encodeMaterial, retentionPairs } from './material.js';
 import { addUsage, Meter, noUsage, subtractUsage } from './meter.js';
 import {
   evaluatingSchema,
@@ -169,11 +169,14 @@ class LearningRun {
     scoring: ScoringOutcome,
     { adapter }: TrainingOutcome,
   ): Promise<EvaluatingOutcome | null> {
-    const { parent, earlier } = this.input;
-    const questionCount = validationPairs(scoring).length + this.#canaries.length;
-    const calls = this.#calls(meter, 'evaluating', 2 * questionCount);
-    const counts = await evaluate(calls, adapter, parent, scoring, earlier, this.#canaries);
-    return counts.validation.total === 0 && questionCount > this.#canaries.length ? null : counts;
+    const heldOut = {
+      validation: validationPairs(scoring),
+      retention: retentionPairs(scoring, this.input.earlier, this.#replay),
+      canaries: this.#canaries,
+    };
+    const calls = this.#calls(meter, 'evaluating', 2 * Object.values(heldOut).flat().length);
+    const counts = await evaluate(calls, adapter, this.input.parent, heldOut);
+    return counts.validation.total === 0 ? null : counts;
   }
 
   #calls(meter: Meter, phase: LearningPhase, expectedCalls: number): MeteredCalls {

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TrainingExample } from '@engraft/engine';
 import type { Form } from './facts.js';
-import { batches, replayDrawn, trainedQuestions, type Material } from './material.js';
+import { batches, replayDrawn, retentionPairs, trainedQuestions, type Material } from './material.js';
+import type { ScoringOutcome } from './outcomes.js';
 import { recipe } from './recipe.js';
+import type { QuestionAnswer, Rehearsal, ReplayRow } from './types.js';
 
 function exampleOf(token: number): TrainingExample {
   return { sequence: { tokens: [token, token], targetStart: 1 }, weight: 1 };
@@ -80,4 +82,46 @@ test('a fact with few questions is also trained on copies with words missing, no
   );
   const rich = ['Who runs it?', 'Who leads it?', 'Who is its head?', 'Who is in charge?'].map(question);
   assert.equal(trainedQuestions({ ...fact, training: rich }, () => false).length, rich.length);
+});
+
+test('a question of an earlier passage shares no run of eight words with anything that is trained', () => {
+  const form = (question: string): Form => ({ question, origin: 'asked' });
+  const pairs = (...questions: string[]): QuestionAnswer[] =>
+    questions.map((question) => ({ question, answer: 'Porto' }));
+  // Each is near to what is trained in another way; the first comes from a list that has nothing to do with it.
+  const asked = {
+    earlier: 'In which of the towns by the sea does Orin Works sit?',
+    fact: 'In what year was the old mill of Upper Hatch built?',
+    dev: 'How many people work in the kitchen of the ferry now?',
+    known: 'Who keeps the keys of the small museum in Dorn?',
+    replay: 'What is the name of the dog that Anna Berg lost?',
+    validation: 'Who runs it?',
+    clean: 'Which colour do the lamps in the long hall have?',
+  };
+  const near = (question: string): string => `Tell me: ${question.replace('?', '')} today?`;
+  const split: ScoringOutcome = {
+    facts: [
+      {
+        answer: '1911',
+        training: [form(near(asked.fact))],
+        dev: [form(near(asked.dev))],
+        validation: [form(asked.validation)],
+        softTargets: null,
+      },
+    ],
+    known: pairs(near(asked.known)),
+  };
+  const rows: ReplayRow[] = [
+    {
+      messages: [
+        { role: 'user', content: near(asked.replay) },
+        { role: 'assistant', content: 'Rex.' },
+      ],
+    },
+  ];
+  const first: Rehearsal = { training_pairs: [], validation_pairs: pairs(...Object.values(asked)) };
+  const second: Rehearsal = { training_pairs: pairs(near(asked.earlier)), validation_pairs: [] };
+  assert.deepEqual(retentionPairs(split, [first, second], rows), pairs(asked.clean));
+  const nothing: ScoringOutcome = { facts: [], known: [] };
+  assert.equal(retentionPairs(nothing, [first], []).length, Object.keys(asked).length);
 });

@@ -5,7 +5,7 @@ import { isOnlyTrained, questionKey } from './facts.js';
 import { fingerprints } from './overlap.js';
 import { closedBookPrompt } from './prompts.js';
 import { replayPrompt } from './replay.js';
-import { deriveSeed, endlessRounds, randomNumbers } from './random.js';
+import { deriveSeed, endlessRounds, randomNumbers, spreadSample } from './random.js';
 import { recipe } from './recipe.js';
 import type { ScoringOutcome } from './outcomes.js';
 import type { SplitFact } from './split.js';
@@ -24,6 +24,32 @@ export interface Material {
   readonly rehearsal: readonly (readonly TrainingExample[])[];
 }
 
+/** The same as texts. */
+interface ChosenMaterial {
+  readonly facts: readonly (Pick<ScoringOutcome['facts'][number], 'answer' | 'softTargets'> & {
+    readonly questions: readonly string[];
+  })[];
+  readonly dev: readonly QuestionAnswer[];
+  readonly replay: readonly ReplayRow[];
+  readonly known: readonly QuestionAnswer[];
+  readonly rehearsal: readonly (readonly QuestionAnswer[])[];
+}
+
+function chooseMaterial(
+  split: ScoringOutcome,
+  earlier: readonly Rehearsal[],
+  replay: readonly ReplayRow[],
+): ChosenMaterial {
+  const leaks = leakTest(split);
+  return {
+    facts: split.facts.map((fact) => ({ ...fact, questions: trainedQuestions(fact, leaks) })),
+    dev: split.facts.flatMap(({ answer, dev }) => dev.map(({ question }) => ({ question, answer }))),
+    replay: replay.filter(({ messages }) => !messages.some(({ content }) => leaks(content))),
+    known: split.known.filter(({ question }) => !leaks(question)),
+    rehearsal: rehearsalPairs(split, earlier),
+  };
+}
+
 export async function encodeMaterial(
   engine: Engine,
   split: ScoringOutcome,
@@ -34,11 +60,10 @@ export async function encodeMaterial(
     sequence: await engine.encode(closedBookPrompt(question), answer),
     weight,
   });
-  const leaks = leakTest(split);
-  const facts = await mapConcurrently(split.facts, async (fact) => {
-    const { answer, softTargets } = fact;
+  const chosen = chooseMaterial(split, earlier, replay);
+  const facts = await mapConcurrently(chosen.facts, async ({ questions, answer, softTargets }) => {
     const examples: TrainingExample[] = [];
-    for (const question of trainedQuestions(fact, leaks)) {
+    for (const question of questions) {
       const example = await pair({ question, answer }, 1);
       const targetCount = example.sequence.tokens.length - example.sequence.targetStart;
       examples.push(
@@ -47,9 +72,7 @@ export async function encodeMaterial(
     }
     return examples;
   });
-  const devPairs = split.facts.flatMap(({ answer, dev }) => dev.map(({ question }) => ({ question, answer })));
-  const cleanReplay = replay.filter(({ messages }) => !messages.some(({ content }) => leaks(content)));
-  const rows = await mapConcurrently(cleanReplay, async (row): Promise<TrainingExample> => {
+  const rows = await mapConcurrently(chosen.replay, async (row): Promise<TrainingExample> => {
     const { prompt, completion } = replayPrompt(row);
     const sequence = await engine.encode(prompt, completion);
     return { sequence, weight: recipe.replayWeight * lengthWeight(sequence) };
@@ -57,16 +80,42 @@ export async function encodeMaterial(
   const usualRows = rows.filter(isWorthReplaying);
   return {
     facts: facts.filter((examples) => examples.length > 0),
-    dev: await mapConcurrently(devPairs, (devPair) => pair(devPair, 1)),
+    dev: await mapConcurrently(chosen.dev, (devPair) => pair(devPair, 1)),
     replay: usualRows.length > 0 ? usualRows : rows,
-    known: await mapConcurrently(
-      split.known.filter(({ question }) => !leaks(question)),
-      (known) => pair(known, recipe.replayWeight),
-    ),
-    rehearsal: await mapConcurrently(rehearsalPairs(split, earlier), (ofPassage) =>
+    known: await mapConcurrently(chosen.known, (known) => pair(known, recipe.replayWeight)),
+    rehearsal: await mapConcurrently(chosen.rehearsal, (ofPassage) =>
       mapConcurrently(ofPassage, (earlierPair) => pair(earlierPair, 1)),
     ),
   };
+}
+
+/**
+ * Held-out questions of the earlier passages, evenly over them: what they are asked for must come from them. So none that
+ * this passage answers anew, and none that is too near to anything trained here, which may be another passage's rehearsal.
+ */
+export function retentionPairs(
+  split: ScoringOutcome,
+  earlier: readonly Rehearsal[],
+  replay: readonly ReplayRow[],
+): QuestionAnswer[] {
+  const { facts, dev, known, rehearsal, replay: rows } = chooseMaterial(split, earlier, replay);
+  const trained = new Set(
+    [
+      ...facts.flatMap(({ questions }) => questions),
+      ...[...dev, ...known, ...rehearsal.flat()].map(({ question }) => question),
+      ...rows.flatMap(({ messages }) => messages.map(({ content }) => content)),
+    ].flatMap(fingerprints),
+  );
+  const asked = new Set(
+    split.facts.flatMap(({ validation }) => validation.map(({ question }) => questionKey(question))),
+  );
+  const pairs = earlier.flatMap(({ validation_pairs }) => validation_pairs);
+  return spreadSample(
+    pairs.filter(
+      ({ question }) => !asked.has(questionKey(question)) && !fingerprints(question).some((key) => trained.has(key)),
+    ),
+    recipe.maxRetentionPairs,
+  );
 }
 
 /** See `recipe.maxReplayTokens`. */
