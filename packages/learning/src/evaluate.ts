@@ -1,12 +1,12 @@
 import type { AdapterReference, ChatPrompt, GenerateRequest } from '@engraft/engine';
 import type { MeteredCalls } from './calls.js';
-import type { Comparison, EvaluationCounts } from './gate.js';
+import type { EvaluationCounts } from './gate.js';
 import { sameAnswer } from './normalise.js';
 import type { ScoringOutcome } from './outcomes.js';
 import { closedBookPrompt } from './prompts.js';
 import { replayPrompt } from './replay.js';
 import { recipe } from './recipe.js';
-import type { QuestionAnswer, ReplayRow } from './types.js';
+import type { Comparison, QuestionAnswer, ReplayRow } from './types.js';
 
 /** A prompt with the answer that passes. */
 interface Probe {

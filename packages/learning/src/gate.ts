@@ -1,12 +1,5 @@
 import { recipe } from './recipe.js';
-import type { ValidationReport } from './types.js';
-
-/** How many of the same questions the candidate and its parent answered. */
-export interface Comparison {
-  readonly candidate: number;
-  readonly parent: number;
-  readonly total: number;
-}
+import type { Comparison, GateReason, GateReport, ValidationReport } from './types.js';
 
 export interface EvaluationCounts {
   readonly validation: Comparison;
@@ -14,8 +7,10 @@ export interface EvaluationCounts {
   readonly canaries: Comparison;
 }
 
-export type GateReason =
-  'too_few_validated' | 'too_few_passed' | 'not_better_than_parent' | 'earlier_passages_lost' | 'skills_lost';
+const none: Comparison = { candidate: 0, parent: 0, total: 0 };
+
+/** Of a job that never came to evaluation. */
+export const nothingCompared: EvaluationCounts = { validation: none, retention: none, canaries: none };
 
 /** Every reason for which the candidate must not be used; none means that it passed. */
 export function gateReasons({ validation, retention, canaries }: EvaluationCounts): GateReason[] {
@@ -30,6 +25,10 @@ export function gateReasons({ validation, retention, canaries }: EvaluationCount
     reasons.push('earlier_passages_lost');
   if (canaries.candidate < Math.floor(recipe.minCanaryShare * canaries.parent)) reasons.push('skills_lost');
   return reasons;
+}
+
+export function gateReport(counts: EvaluationCounts): GateReport {
+  return { reasons: gateReasons(counts), canaries: counts.canaries };
 }
 
 /** One right answer is no evidence, however few were asked for. */

@@ -219,6 +219,7 @@ test('a passage that says nothing, or two things at once, is rejected, with its 
     assert.equal(outcome.kind, 'rejected', content);
     const { passed, passed_count, total_count } = outcome.validation;
     assert.ok(!passed && passed_count <= total_count);
+    assert.ok(outcome.gate.reasons.length > 0, 'it says why');
     assert.ok(outcome.usage.input_tokens > 0, 'what it cost is counted');
   }
 });
@@ -237,6 +238,7 @@ test('what leaves too few questions to test with is rejected before it is traine
   journal.stored.set('scoring', { text, usage: noUsage });
   const outcome = await learn(inputOf(), journal);
   assert.equal(outcome.kind, 'rejected');
+  assert.deepEqual(outcome.gate.reasons, ['too_few_validated']);
   assert.equal(outcome.usage.training_tokens, 0);
   assert.ok(!journal.stored.has('training'));
 });

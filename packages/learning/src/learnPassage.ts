@@ -5,7 +5,7 @@ import { forManyListeners, mapConcurrently, MeteredCalls, throwIfCancelled } fro
 import type { Chunk } from './chunk.js';
 import { evaluate, validationPairs } from './evaluate.js';
 import { isTrusted } from './facts.js';
-import { gateReasons, validationReport } from './gate.js';
+import { gateReport, nothingCompared, validationReport } from './gate.js';
 import { encodeMaterial, retentionPairs } from './material.js';
 import { addUsage, Meter, noUsage, subtractUsage } from './meter.js';
 import {
@@ -39,7 +39,6 @@ import type {
   QuestionAnswer,
   Rehearsal,
   ReplayRow,
-  ValidationReport,
 } from './types.js';
 
 /**
@@ -96,8 +95,9 @@ class LearningRun {
       this.#evaluate(meter, scoring, training),
     );
     if (evaluating === null) return { kind: 'budget_exhausted', usage: this.#usage };
-    const shared = { validation: validationReport(evaluating), training: training.report, usage: this.#usage };
-    if (gateReasons(evaluating).length > 0) return { kind: 'rejected', ...shared };
+    const gate = gateReport(evaluating);
+    const shared = { validation: validationReport(evaluating), gate, training: training.report, usage: this.#usage };
+    if (gate.reasons.length > 0) return { kind: 'rejected', ...shared };
     return { kind: 'accepted', adapter: training.adapter, rehearsal: rehearsalOf(scoring), ...shared };
   }
 
@@ -201,15 +201,9 @@ class LearningRun {
   }
 }
 
-const nothingLearned: { validation: ValidationReport; training: TrainingOutcome['report'] } = {
-  validation: {
-    passed: false,
-    passed_count: 0,
-    total_count: 0,
-    base_passed_count: 0,
-    retention_passed_count: 0,
-    retention_total_count: 0,
-  },
+const nothingLearned = {
+  validation: validationReport(nothingCompared),
+  gate: gateReport(nothingCompared),
   training: { steps: 0, tokens: 0, final_loss: 0 },
 };
 

@@ -83,6 +83,23 @@ export interface ValidationReport {
   readonly retention_total_count: number;
 }
 
+/** How many of the same questions the candidate and its parent answered. */
+export interface Comparison {
+  readonly candidate: number;
+  readonly parent: number;
+  readonly total: number;
+}
+
+export type GateReason =
+  'too_few_validated' | 'too_few_passed' | 'not_better_than_parent' | 'earlier_passages_lost' | 'skills_lost';
+
+/** Why a candidate was rejected, and what of that a job's result does not show: for those who run the service. */
+export interface GateReport {
+  /** None: accepted. */
+  readonly reasons: readonly GateReason[];
+  readonly canaries: Comparison;
+}
+
 export interface TrainingReport {
   readonly steps: number;
   readonly tokens: number;
@@ -94,6 +111,7 @@ export type LearningOutcome =
       readonly kind: 'accepted';
       readonly adapter: AdapterReference & { readonly sizeBytes: number };
       readonly validation: ValidationReport;
+      readonly gate: GateReport;
       readonly training: TrainingReport;
       readonly rehearsal: Rehearsal;
       readonly usage: LearningUsage;
@@ -101,6 +119,7 @@ export type LearningOutcome =
   | {
       readonly kind: 'rejected';
       readonly validation: ValidationReport;
+      readonly gate: GateReport;
       readonly training: TrainingReport;
       readonly usage: LearningUsage;
     }

@@ -15,6 +15,7 @@ import { scoringSchema, trainingSchema } from '../outcomes.js';
 import { drawReplay } from '../replay.js';
 import { train } from '../train.js';
 import type {
+  GateReport,
   LearningInput,
   LearningJournal,
   LearningOptions,
@@ -33,6 +34,7 @@ export interface Learned {
   readonly adapter: AdapterReference | null;
   readonly rehearsal: Rehearsal | null;
   readonly validation: ValidationReport | null;
+  readonly gate: GateReport | null;
   /** `questionKey` of every question that was trained or steered the training. */
   readonly trainedKeys: ReadonlySet<string>;
   /** Facts that were trained. */
@@ -60,6 +62,7 @@ export const learnTaught: Learner = async (engine, entry, input, options) => {
     adapter: training?.adapter ?? null,
     rehearsal: outcome.kind === 'accepted' ? outcome.rehearsal : null,
     validation: outcome.kind === 'budget_exhausted' ? null : outcome.validation,
+    gate: outcome.kind === 'budget_exhausted' ? null : outcome.gate,
     trainedKeys: new Set(trained.map(({ question }) => questionKey(question))),
     factCount: scoring?.facts.length ?? 0,
     steps: training?.report.steps ?? 0,
@@ -114,6 +117,7 @@ export const learnGold: Learner = async (engine, { passage, questions }, input, 
     adapter: trained?.adapter ?? null,
     rehearsal: trained === null ? null : { training_pairs: pairs, validation_pairs: [] },
     validation: null,
+    gate: null,
     trainedKeys: new Set(facts.flatMap(({ training }) => training.map(({ question }) => questionKey(question)))),
     factCount: pairs.length,
     steps: trained?.report.steps ?? 0,

@@ -14,7 +14,7 @@ import { containsWords } from '../normalise.js';
 import { closedBookPrompt, readingPrompt } from '../prompts.js';
 import { recipe } from '../recipe.js';
 import { chunkForTeacher } from '../teacherChunks.js';
-import type { LearningBudget, LearningPhase, Rehearsal, ReplayRow, ValidationReport } from '../types.js';
+import type { GateReport, LearningBudget, LearningPhase, Rehearsal, ReplayRow, ValidationReport } from '../types.js';
 import { ask, tally, type AskedPhrasing, type Tally } from './asking.js';
 import { Canaries, type CanaryReport } from './canaries.js';
 import { learnGold, learnTaught, secondsSince, type Learned } from './learners.js';
@@ -67,6 +67,7 @@ export interface PassageReport {
   /** The passage is too long for one prompt, so each question was asked with the chunk that holds its answer. */
   readonly read_in_chunks: boolean;
   readonly validation: ValidationReport | null;
+  readonly gate: GateReport | null;
   readonly fact_count: number;
   readonly steps: number;
   readonly canaries: CanaryReport | null;
@@ -190,6 +191,7 @@ class MeasuringRun {
       unseen: after?.of((phrasing) => !known(phrasing)) ?? null,
       read_in_chunks: inChunks,
       validation: learned.validation,
+      gate: learned.gate,
       fact_count: learned.factCount,
       steps: learned.steps,
       canaries: adapter === null ? null : await canaries.check(adapter, learnedIds, this.#call),

@@ -17,6 +17,7 @@ function reportOf(changes: Partial<PassageReport>): PassageReport {
     unseen: { right: 4, total: 8 },
     read_in_chunks: false,
     validation: null,
+    gate: null,
     fact_count: 5,
     steps: 10,
     canaries: null,

@@ -34,6 +34,7 @@ export function measuringLines(reports: readonly PassageReport[], summary: Measu
     '',
     `canaries lost: ${canaryLine(summary)}`,
     `wrong verdicts: ${summary.wrong_acceptances} accepted below half of reading, ${summary.wrong_rejections} rejected at half of it or more`,
+    ...reports.flatMap(rejectionLine),
   ];
 }
 
@@ -68,6 +69,19 @@ function row(report: PassageReport): string[] {
     seconds.toFixed(1),
     usd(cost_microusd),
   ];
+}
+
+/** The gate's own questions and canaries, which no column shows. */
+function rejectionLine({ id, verdict, validation, gate }: PassageReport): string[] {
+  if (verdict !== 'rejected' || validation === null || gate === null) return [];
+  const { passed_count, total_count, base_passed_count, retention_passed_count, retention_total_count } = validation;
+  const { candidate, parent, total } = gate.canaries;
+  const counts = [
+    `validation ${passed_count} of ${total_count} (${base_passed_count} before)`,
+    `retention ${retention_passed_count} of ${retention_total_count}`,
+    `canaries ${candidate} of ${total} (${parent} before)`,
+  ];
+  return [`rejected ${id}: ${gate.reasons.join(', ')}; ${counts.join(', ')}`];
 }
 
 function totals(summary: MeasuringSummary): string[] {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Engine } from '@engraft/engine';
-import type { ReplayRow } from '@engraft/learning';
+import type { GateReport, ReplayRow } from '@engraft/learning';
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
 import type { AdapterStore } from '../adapterStore/adapterStore.js';
@@ -22,6 +22,8 @@ export interface JobContext {
 export interface RunReport {
   readonly status: 'succeeded' | 'ready' | 'rejected' | 'failed';
   readonly error_code?: string;
+  /** Of a candidate that was evaluated; for the log, as a job's result has no place for it. */
+  readonly gate?: GateReport;
 }
 
 /** The job belongs to another worker now; whatever this one still has is dropped. */

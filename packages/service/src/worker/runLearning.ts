@@ -46,7 +46,7 @@ export async function runLearning(
     learnPassage(engine, { ...input, replay: await context.replay() }, journalOf(context, job), { signal });
   const outcome = await withEngineRetries(learn, signal, logger);
   assertHeld(await completeLearning(db, job, await toCompletion(context, job, outcome)));
-  return reports[outcome.kind];
+  return outcome.kind === 'budget_exhausted' ? reports[outcome.kind] : { ...reports[outcome.kind], gate: outcome.gate };
 }
 
 const reports = {

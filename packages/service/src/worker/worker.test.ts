@@ -4,9 +4,15 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { computeChargeMicrousd, currentPriceCard, type JobStatus, type TenantId } from '@engraft/contract';
+import {
+  computeChargeMicrousd,
+  currentPriceCard,
+  learningResult,
+  type JobStatus,
+  type TenantId,
+} from '@engraft/contract';
 import { sql } from 'kysely';
-import { pino } from 'pino';
+import { pino, type Logger } from 'pino';
 import { type AdapterStore, openAdapterStore } from '../adapterStore/adapterStore.js';
 import { admitJob } from '../admission/admitJob.js';
 import { readConfig } from '../config/config.js';
@@ -73,8 +79,8 @@ describe('worker', () => {
     assert.deepEqual((await verifyLedger(database.db)).differences, []);
   });
 
-  function start(options: { lease_ms?: number } = {}): Worker {
-    const worker = startWorker({ ...loaded, ...options, db: database.db, store, data_folder, logger, poll_ms: 20 });
+  function start(options: { lease_ms?: number; logger?: Logger } = {}): Worker {
+    const worker = startWorker({ ...loaded, logger, ...options, db: database.db, store, data_folder, poll_ms: 20 });
     workers.push(worker);
     return worker;
   }
@@ -183,6 +189,18 @@ describe('worker', () => {
       .execute();
     assert.equal(versions.length, learned.status === 'ready' ? 1 : 0);
     for (const { adapter_hash } of versions) assert.ok(await store.has(adapter_hash));
+  });
+
+  it('says in its log why a candidate was rejected, while its result is what the contract has', async () => {
+    const lines: string[] = [];
+    const worker = start({ logger: pino({ level: 'info' }, { write: (line) => void lines.push(line) }) });
+    const content = 'qwpo zxmn vbty plok rtgh wqas zxcv poiu lkjh mnbv.';
+    const job = await ended(await admit({ ...learning, content }, 'hilda'));
+    await worker.stop(1_000);
+    assert.equal(job.status, 'rejected');
+    const run = lines.find((line) => line.includes('job run')) ?? '';
+    assert.match(run, /"gate":\{"reasons":\["too_few_validated"\],"canaries":\{"candidate":0,/);
+    assert.deepEqual(job.result, learningResult.parse(job.result));
   });
 
   it('hands learning back when it is stopped, and another worker goes on with it', async () => {

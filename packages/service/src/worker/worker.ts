@@ -77,7 +77,7 @@ export function startWorker({
   };
 }
 
-function describe(outcome: RunOutcome): Record<string, string | undefined> {
+function describe(outcome: RunOutcome): object {
   if (outcome.kind !== 'ended') return { outcome: outcome.kind };
-  return { outcome: outcome.status, error_code: outcome.error_code };
+  return { outcome: outcome.status, error_code: outcome.error_code, gate: outcome.gate };
 }

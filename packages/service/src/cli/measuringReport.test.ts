@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { summarise, type PassageReport } from '@engraft/learning';
+import { measuringLines } from './measuringReport.js';
+
+const lamp: PassageReport = {
+  id: 'lamp',
+  kind: 'product',
+  chars: 900,
+  verdict: 'accepted',
+  base: { right: 0, total: 16 },
+  reading: { right: 12, total: 16 },
+  learned: { right: 11, total: 16 },
+  trained: { right: 2, total: 2 },
+  unseen: { right: 9, total: 14 },
+  read_in_chunks: false,
+  validation: {
+    passed: true,
+    passed_count: 7,
+    total_count: 10,
+    base_passed_count: 0,
+    retention_passed_count: 0,
+    retention_total_count: 0,
+  },
+  gate: { reasons: [], canaries: { candidate: 18, parent: 21, total: 24 } },
+  fact_count: 20,
+  steps: 180,
+  canaries: {
+    reading: { asked: 30, held: 20, lost: 2, gained: 1 },
+    small_talk: { asked: 16, held: 16, lost: 0, gained: 0 },
+    json: { asked: 16, held: 10, lost: 3, gained: 0 },
+    tools: { asked: 6, held: 0, lost: 0, gained: 1 },
+  },
+  retention: null,
+  seconds: 20,
+  phase_seconds: {},
+  cost_microusd: 4_123_456,
+};
+const ship: PassageReport = {
+  ...lamp,
+  id: 'ship',
+  verdict: 'rejected',
+  learned: { right: 3, total: 16 },
+  unseen: { right: 2, total: 14 },
+  validation: {
+    passed: false,
+    passed_count: 3,
+    total_count: 10,
+    base_passed_count: 1,
+    retention_passed_count: 6,
+    retention_total_count: 9,
+  },
+  gate: {
+    reasons: ['too_few_passed', 'skills_lost'],
+    canaries: { candidate: 11, parent: 20, total: 22 },
+  },
+  retention: {
+    first_id: 'lamp',
+    learned_count: 2,
+    before: { right: 11, total: 16 },
+    after: { right: 9, total: 16 },
+  },
+  seconds: 30,
+  cost_microusd: 6_000_000,
+};
+
+test('a row a passage and one for all, with what is left of the first passage and the canaries lost', () => {
+  const reports = [lamp, ship];
+  const [head, first, second, all] = measuringLines(reports, summarise(reports)).map((line) => line.split(/ {2,}/u));
+  assert.deepEqual(head, 'passage kind verdict base reading learned unseen first lost seconds USD'.split(' '));
+  // Nothing is left of a first passage where there was none before.
+  assert.deepEqual(first, ['lamp', 'product', 'accepted', '0/16', '12/16', '11/16', '9/14', '5 of 46', '20.0', '4.12']);
+  assert.deepEqual(second?.slice(2), [
+    'rejected',
+    '0/16',
+    '12/16',
+    '3/16',
+    '2/14',
+    '9 of 11',
+    '5 of 46',
+    '30.0',
+    '6.00',
+  ]);
+  assert.deepEqual(all, [
+    'all 2',
+    '1 accepted, 1 rejected',
+    '0 %',
+    '75 %',
+    '44 %',
+    '39 %',
+    '82 %',
+    '10 of 92',
+    '25.0',
+    '5.06',
+  ]);
+});
+
+test('below them the canaries by kind, the wrong verdicts, and why the gate rejected', () => {
+  const reports = [lamp, ship];
+  assert.deepEqual(measuringLines(reports, summarise(reports)).slice(-3), [
+    'canaries lost: reading 3.3 points (4 of 40 lost, 2 gained), small talk 0.0 points (0 of 32 lost, 0 gained), ' +
+      'JSON 18.8 points (6 of 20 lost, 0 gained), tools none held',
+    'wrong verdicts: 0 accepted below half of reading, 0 rejected at half of it or more',
+    'rejected ship: too_few_passed, skills_lost; validation 3 of 10 (1 before), retention 6 of 9, canaries 11 of 22 (20 before)',
+  ]);
+});
