@@ -53,12 +53,13 @@ async function compareOn(
 ): Promise<Comparison> {
   const requests = probes.flatMap(({ prompt }) => [candidate, parent].map((adapter) => answerRequest(prompt, adapter)));
   const results = await calls.generate(requests, 1);
-  const comparison = { candidate: 0, parent: 0, total: 0 };
+  const comparison = { candidate: 0, parent: 0, total: 0, unasked: probes.length };
   for (const [index, { answer }] of probes.entries()) {
     const ofCandidate = results[2 * index] ?? null;
     const ofParent = results[2 * index + 1] ?? null;
     if (ofCandidate === null || ofParent === null) break;
     comparison.total++;
+    comparison.unasked--;
     if (sameAnswer(ofCandidate.text, answer)) comparison.candidate++;
     if (sameAnswer(ofParent.text, answer)) comparison.parent++;
   }

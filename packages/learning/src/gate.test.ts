@@ -3,29 +3,47 @@ import { test } from 'node:test';
 import { gateReasons } from './gate.js';
 
 const good = {
-  validation: { candidate: 9, parent: 0, total: 10 },
-  retention: { candidate: 8, parent: 10, total: 12 },
-  canaries: { candidate: 9, parent: 10, total: 12 },
+  validation: { candidate: 9, parent: 0, total: 10, unasked: 0 },
+  retention: { candidate: 8, parent: 10, total: 12, unasked: 0 },
+  canaries: { candidate: 9, parent: 10, total: 12, unasked: 0 },
 };
 
 test('the gate says why', () => {
   assert.deepEqual(gateReasons(good), []);
-  assert.deepEqual(gateReasons({ ...good, validation: { candidate: 4, parent: 0, total: 10 } }), []);
-  assert.deepEqual(gateReasons({ ...good, validation: { candidate: 3, parent: 0, total: 10 } }), ['too_few_passed']);
-  assert.deepEqual(gateReasons({ ...good, validation: { candidate: 1, parent: 0, total: 2 } }), ['too_few_passed']);
+  assert.deepEqual(gateReasons({ ...good, validation: { candidate: 4, parent: 0, total: 10, unasked: 0 } }), []);
+  assert.deepEqual(gateReasons({ ...good, validation: { candidate: 3, parent: 0, total: 10, unasked: 0 } }), [
+    'too_few_passed',
+  ]);
+  assert.deepEqual(gateReasons({ ...good, validation: { candidate: 1, parent: 0, total: 2, unasked: 0 } }), [
+    'too_few_passed',
+  ]);
   for (const total of [0, 1]) {
     assert.deepEqual(
-      gateReasons({ ...good, validation: { candidate: total, parent: 0, total } }),
+      gateReasons({ ...good, validation: { candidate: total, parent: 0, total, unasked: 0 } }),
       ['too_few_validated'],
       'one right answer is no evidence',
     );
   }
-  assert.deepEqual(gateReasons({ ...good, retention: { candidate: 7, parent: 10, total: 12 } }), [
+  assert.deepEqual(gateReasons({ ...good, retention: { candidate: 7, parent: 10, total: 12, unasked: 0 } }), [
     'earlier_passages_lost',
   ]);
-  assert.deepEqual(gateReasons({ ...good, canaries: { candidate: 5, parent: 10, total: 12 } }), ['skills_lost']);
+  assert.deepEqual(gateReasons({ ...good, canaries: { candidate: 5, parent: 10, total: 12, unasked: 0 } }), [
+    'skills_lost',
+  ]);
 });
 
 test('learning again what the parent knows passes', () => {
-  assert.deepEqual(gateReasons({ ...good, validation: { candidate: 9, parent: 10, total: 10 } }), []);
+  assert.deepEqual(gateReasons({ ...good, validation: { candidate: 9, parent: 10, total: 10, unasked: 0 } }), []);
+});
+
+test('what there was no money to ask does not pass', () => {
+  for (const kind of ['retention', 'canaries'] as const) {
+    const measured = (total: number): readonly string[] =>
+      gateReasons({ ...good, [kind]: { candidate: total, parent: total, total, unasked: 12 - total } });
+    assert.deepEqual(measured(0), ['not_measured']);
+    assert.deepEqual(measured(5), ['not_measured']);
+    assert.deepEqual(measured(6), [], 'half of them say enough');
+  }
+  const nothing = { candidate: 0, parent: 0, total: 0, unasked: 0 };
+  assert.deepEqual(gateReasons({ ...good, retention: nothing, canaries: nothing }), [], 'there was nothing to ask');
 });

@@ -7,7 +7,7 @@ export interface EvaluationCounts {
   readonly canaries: Comparison;
 }
 
-const none: Comparison = { candidate: 0, parent: 0, total: 0 };
+const none: Comparison = { candidate: 0, parent: 0, total: 0, unasked: 0 };
 
 /** Of a job that never came to evaluation. */
 export const nothingCompared: EvaluationCounts = { validation: none, retention: none, canaries: none };
@@ -24,7 +24,13 @@ export function gateReasons({ validation, retention, canaries }: EvaluationCount
   if (retention.candidate < Math.floor(recipe.minRetentionShare * retention.parent))
     reasons.push('earlier_passages_lost');
   if (canaries.candidate < Math.floor(recipe.minCanaryShare * canaries.parent)) reasons.push('skills_lost');
+  if (![retention, canaries].every(isMeasured)) reasons.push('not_measured');
   return reasons;
+}
+
+/** What there was no money to ask was not passed. */
+function isMeasured({ total, unasked }: Comparison): boolean {
+  return total >= recipe.minMeasuredShare * (total + unasked);
 }
 
 export function gateReport(counts: EvaluationCounts): GateReport {

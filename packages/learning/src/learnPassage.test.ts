@@ -161,6 +161,24 @@ test('a second passage is learned on top of the first, which is rehearsed and as
   assert.ok((await answered(outcome.adapter)) >= 0.8 * before, 'what was learned twice is known still');
 });
 
+test('a candidate that there was too little money to compare is not accepted', async () => {
+  const { budget } = inputOf();
+  const evaluation = costNanousd(whole.stored.get('evaluating')!.usage, budget);
+  const evaluatedWith = async (share: number): Promise<Exclude<LearningOutcome, { kind: 'budget_exhausted' }>> => {
+    const journal = new MemoryJournal();
+    for (const phase of learningPhases.slice(0, -1)) journal.stored.set(phase, whole.stored.get(phase)!);
+    const capNanousd = costNanousd(journal.usage, budget) + share * evaluation;
+    const outcome = await learn(inputOf({ max_compute_microusd: Math.ceil(capNanousd / 1000) }), journal);
+    assert.ok(outcome.kind !== 'budget_exhausted');
+    return outcome;
+  };
+  const poor = await evaluatedWith(0.3);
+  assert.deepEqual([poor.kind, poor.gate.reasons], ['rejected', ['not_measured']]);
+  assert.ok(poor.gate.canaries.unasked > poor.gate.canaries.total);
+  const rich = await evaluatedWith(2);
+  assert.deepEqual([rich.kind, rich.gate.reasons, rich.gate.canaries.unasked], ['accepted', [], 0]);
+});
+
 test('crashes after every phase change nothing, and nothing is paid twice', async () => {
   const journal = new MemoryJournal();
   for (const phase of learningPhases) {

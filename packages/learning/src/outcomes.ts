@@ -41,7 +41,7 @@ export const trainingSchema = z.object({
 });
 export type TrainingOutcome = z.infer<typeof trainingSchema>;
 
-const comparisonSchema = z.object({ candidate: count, parent: count, total: count });
+const comparisonSchema = z.object({ candidate: count, parent: count, total: count, unasked: count });
 
 export const evaluatingSchema = z.object({
   validation: comparisonSchema,

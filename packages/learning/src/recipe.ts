@@ -138,6 +138,8 @@ export const recipe = {
   minPassRate: 0.4,
   minRetentionShare: 0.8,
   minCanaryShare: 0.6,
+  /** Of the questions of earlier passages, and of the canaries, so many must have been asked. */
+  minMeasuredShare: 0.5,
 } as const;
 
 /**

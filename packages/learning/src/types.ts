@@ -88,10 +88,17 @@ export interface Comparison {
   readonly candidate: number;
   readonly parent: number;
   readonly total: number;
+  /** How many more there were, without the money to ask them. */
+  readonly unasked: number;
 }
 
 export type GateReason =
-  'too_few_validated' | 'too_few_passed' | 'not_better_than_parent' | 'earlier_passages_lost' | 'skills_lost';
+  | 'too_few_validated'
+  | 'too_few_passed'
+  | 'not_better_than_parent'
+  | 'earlier_passages_lost'
+  | 'skills_lost'
+  | 'not_measured';
 
 /** Why a candidate was rejected, and what of that a job's result does not show: for those who run the service. */
 export interface GateReport {

@@ -22,7 +22,7 @@ const lamp: PassageReport = {
     retention_passed_count: 0,
     retention_total_count: 0,
   },
-  gate: { reasons: [], canaries: { candidate: 18, parent: 21, total: 24 } },
+  gate: { reasons: [], canaries: { candidate: 18, parent: 21, total: 24, unasked: 0 } },
   fact_count: 20,
   steps: 180,
   canaries: {
@@ -52,7 +52,7 @@ const ship: PassageReport = {
   },
   gate: {
     reasons: ['too_few_passed', 'skills_lost'],
-    canaries: { candidate: 11, parent: 20, total: 22 },
+    canaries: { candidate: 11, parent: 20, total: 22, unasked: 2 },
   },
   retention: {
     first_id: 'lamp',
