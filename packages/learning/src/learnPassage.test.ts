@@ -19,6 +19,7 @@ import { addUsage, costNanousd, noUsage } from './meter.js';
 import { sameAnswer } from './normalise.js';
 import { evaluatingSchema, loadPhase, type ScoringOutcome } from './outcomes.js';
 import { closedBookPrompt } from './prompts.js';
+import { randomNumbers, shuffled } from './random.js';
 import { loadReplay } from './replay.js';
 import {
   learningPhases,
@@ -240,6 +241,18 @@ test('a passage that says nothing, or two things at once, is rejected, with its 
     assert.ok(outcome.gate.reasons.length > 0, 'it says why');
     assert.ok(outcome.usage.input_tokens > 0, 'what it cost is counted');
   }
+});
+
+test('words in random order are rejected before anything is taught', async () => {
+  const text = `${passage} Velona sells maps of rivers to hikers. Its maps cost 12 euros. The office of Velona is above a bakery.`;
+  const content = shuffled(text.split(' '), randomNumbers(3)).join(' ');
+  const journal = new MemoryJournal();
+  const outcome = await learn(inputOf({ content, workFolder: join(folder, 'shuffled') }), journal);
+  assert.ok(outcome.kind === 'rejected');
+  assert.deepEqual(outcome.training, { steps: 0, tokens: 0, final_loss: 0 });
+  assert.deepEqual(outcome.gate.reasons, ['too_few_validated']);
+  assert.equal(outcome.usage.output_tokens, 0);
+  assert.ok(outcome.usage.input_tokens > 0);
 });
 
 test('what leaves too few questions to test with is rejected before it is trained', async () => {

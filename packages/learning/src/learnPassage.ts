@@ -40,6 +40,7 @@ import type {
   Rehearsal,
   ReplayRow,
 } from './types.js';
+import { orderNats } from './wordOrder.js';
 
 /**
  * Passage → candidate adapter: read it in chunks, have the model write questions about it, keep those that it answers
@@ -133,6 +134,8 @@ class LearningRun {
     const chosen = chooseCandidates(candidates, plan.factCount);
     const expectedCalls = chosen.length * (1 + 1.5 * plan.formsPerFact) + chunks.length;
     const calls = this.#calls(meter, 'teaching', Math.ceil(expectedCalls));
+    const nats = await orderNats(calls, chunks, this.input.seed, recipe.teachingShare);
+    if (nats !== null && nats < recipe.minOrderNats) return { facts: [] };
     return { facts: await teach(calls, chunks, { candidates: chosen, contradicted }, plan, this.input.seed) };
   }
 

@@ -10,6 +10,15 @@ export const recipe = {
   /** Tokens that the longest teacher prompt adds to its chunk, and the answer it may write. */
   chunkReserveTokens: 160,
 
+  /**
+   * A text that is not likelier by so many nats a token than its words in random order says nothing that could be learned. Measured on so
+   * many of its chunks, each against so many orders; a chunk of fewer words has too few of them.
+   */
+  minOrderNats: 0.5,
+  orderChunks: 4,
+  orderShuffles: 3,
+  orderMinWords: 20,
+
   /** Distinct questions wanted for each fact, cloze forms not counted. */
   formsPerFact: 7,
   /**
