@@ -56,7 +56,7 @@ export interface EmbeddedEngineOptions {
   readonly cacheFolder?: string;
   /**
    * Bound on the memory that scoring takes beside the weights, by estimate, in bytes; a sequence that would take more is
-   * refused with `memory_exceeded`. By default 4 GiB.
+   * refused with `memory_exceeded`. By default a quarter of the machine's memory, at least 4 GiB.
    */
   readonly maxScoreBytes?: number;
   /** Bound on the keys and values kept for reuse, in bytes; by default 256 MiB, 0 keeps none. */
@@ -262,15 +262,17 @@ function throwIfAborted({ signal }: CallOptions): void {
 
 /** As the promise, but rejects as soon as the call is cancelled, whatever becomes of the promise. */
 async function unlessAborted<T>(promise: Promise<T>, { signal }: CallOptions): Promise<T> {
+  // Of its own, since the caller may give one signal to many calls, and be warned of so many listeners.
+  const own = signal && AbortSignal.any([signal]);
   let stop = (): void => undefined;
   const aborted = new Promise<never>((_, reject) => {
     stop = () => reject(new EngineError('cancelled', 'the call was cancelled'));
-    signal?.addEventListener('abort', stop);
+    own?.addEventListener('abort', stop);
   });
   try {
     return await Promise.race([promise, aborted]);
   } finally {
-    signal?.removeEventListener('abort', stop);
+    own?.removeEventListener('abort', stop);
   }
 }
 

@@ -13,16 +13,15 @@ const FOLDER = fileURLToPath(new URL('..', import.meta.url));
 const EXAMPLE = path.join(FOLDER, 'examples', 'train-and-answer.mjs');
 
 test('the README’s example answers with what it has trained', async () => {
-  const { stdout, stderr } = await promisify(execFile)(process.execPath, [EXAMPLE]);
+  const { stdout } = await promisify(execFile)(process.execPath, [EXAMPLE]);
   assert.equal(stdout, 'Ada Kell.\n');
-  assert.equal(stderr, '');
 });
 
 test('the example takes another model', async (t) => {
   const folder = await temporaryFolder(t);
   await writeRandomCheckpoint(folder);
   const { stdout } = await promisify(execFile)(process.execPath, [EXAMPLE, folder]);
-  assert.match(stdout, /\n$/);
+  assert.notEqual(stdout.trim(), '');
   await assert.rejects(promisify(execFile)(process.execPath, [EXAMPLE, path.join(folder, 'none')]), /config\.json/);
 });
 

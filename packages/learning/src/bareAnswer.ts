@@ -1,22 +1,35 @@
 /** What an answer says beyond its question. */
 import { isFunctionWord } from './functionWords.js';
-import { sameAnswer, wordTokens } from './normalise.js';
+import { containsWords, sameAnswer, wordTokens } from './normalise.js';
 import { notStated } from './prompts.js';
 import { baseFormOf } from './verbs.js';
+
+/** Words without which what is left would say something else, or even the opposite. */
+const qualified =
+  /\b(?:not|no|never|nobody|none|nothing|neither|nor|cannot|only|except|without|unless|before|after|until|till|since|than|least|most|under|over|above|below|up|about|around|almost|nearly|between)\b|n['’]t\b/iu;
 
 const wordSegmenter = new Intl.Segmenter('en', { granularity: 'word' });
 
 /**
  * The value in a sentence that repeats its question, as models answer that were made for conversation: of "The lighthouse of Varn was built by
- * Ada Kell." to "Who built the lighthouse of Varn?" it is "Ada Kell". Any other answer, and a sentence that says nothing new, is given back as
+ * Ada Kell." to "Who built the lighthouse of Varn?" it is "Ada Kell". One that says what is not so, or only about, any other answer, and a sentence that says nothing new, is given back as
  * it is.
  */
 export function bareAnswer(question: string, answer: string): string {
   const text = answer.trim();
-  if (!/^\S+(?:\s+\S+){3,}[.!]$/u.test(text) || text.includes('\n') || sameAnswer(text, notStated)) return answer;
+  if (
+    !/^\S+(?:\s+\S+){3,}[.!]$/u.test(text) ||
+    text.includes('\n') ||
+    qualified.test(text) ||
+    sameAnswer(text, notStated)
+  )
+    return answer;
   const asked = new Set(wordTokens(question).map(baseFormOf));
   const words = [...wordSegmenter.segment(text)].filter(({ isWordLike }) => isWordLike === true);
-  const isKnown = words.map(({ segment }) => asked.has(baseFormOf(segment.toLowerCase())));
+  // Of "The range of the Tarn 3 is 3 km." only the first number is the question's.
+  const isAsked = (word: string, before: string): boolean =>
+    /\p{N}/u.test(word) ? containsWords(question, `${before} ${word}`) : asked.has(baseFormOf(word.toLowerCase()));
+  const isKnown = words.map(({ segment }, index) => isAsked(segment, words[index - 1]?.segment ?? ''));
   const isFresh = words.map(({ segment }, index) => isKnown[index] === false && !isFunctionWord(segment.toLowerCase()));
   const [first, last] = [words[isFresh.indexOf(true)], words[isFresh.lastIndexOf(true)]];
   if (first === undefined || last === undefined || !isKnown.includes(true)) return answer;

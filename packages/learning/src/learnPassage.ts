@@ -134,7 +134,7 @@ class LearningRun {
     const chosen = chooseCandidates(candidates, plan.factCount);
     const expectedCalls = chosen.length * (1 + 1.5 * plan.formsPerFact) + chunks.length;
     const calls = this.#calls(meter, 'teaching', Math.ceil(expectedCalls));
-    const nats = await orderNats(calls, chunks, this.input.seed, recipe.teachingShare);
+    const nats = await orderNats(calls, chunks, recipe.teachingShare);
     if (nats !== null && nats < recipe.minOrderNats) return { facts: [] };
     return { facts: await teach(calls, chunks, { candidates: chosen, contradicted }, plan, this.input.seed) };
   }

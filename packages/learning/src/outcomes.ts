@@ -41,7 +41,7 @@ export const trainingSchema = z.object({
 });
 export type TrainingOutcome = z.infer<typeof trainingSchema>;
 
-const comparisonSchema = z.object({ candidate: count, parent: count, total: count, unasked: count });
+const comparisonSchema = z.object({ candidate: count, parent: count, total: count, unasked: count.default(0) });
 
 export const evaluatingSchema = z.object({
   validation: comparisonSchema,

@@ -10,13 +10,16 @@ import { recipe } from './recipe.js';
 import { loadReplay } from './replay.js';
 import type { ReplayRow } from './types.js';
 
-/** The rows shipped beside the checkpoint, or else its own replies; greedy, so that the same model gives the same rows. */
+/** The rows shipped beside the checkpoint, or else its own replies. */
 export async function openReplay(engine: Engine, modelDir: string): Promise<readonly ReplayRow[]> {
   const shipped = await loadReplay(modelDir);
   return shipped.length > 0 ? shipped : ownReplay(engine);
 }
 
-/** A reply that does not come to an end says nothing of how the model ends one, and is left out. */
+/**
+ * Greedy, so that the same model gives the same rows. A reply that does not come to an end says nothing of how the model ends one, and is
+ * left out.
+ */
 export async function ownReplay(engine: Engine): Promise<ReplayRow[]> {
   const rows = await mapConcurrently(prompts(), async (prompt): Promise<ReplayRow[]> => {
     const request = { prompt, adapter: null, maxOutputTokens: maxReplyTokens, temperature: 0 };
@@ -27,8 +30,8 @@ export async function ownReplay(engine: Engine): Promise<ReplayRow[]> {
   return rows.flat();
 }
 
-/** A row of more tokens in all would not be rehearsed. */
-const maxReplyTokens = recipe.maxReplayTokens;
+/** The gate asks for no longer ones. */
+const maxReplyTokens = recipe.maxAnswerTokens;
 
 function prompts(): ChatPrompt[] {
   return [...remarks.map(said), ...readings.map(([passage, question]) => readingPrompt(passage, question))];

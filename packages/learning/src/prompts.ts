@@ -37,8 +37,8 @@ export function rephrasePrompt(question: string): ChatPrompt {
 export function parseList(text: string): { question: string; answer: string }[] {
   const pairs: { question: string; answer: string }[] = [];
   const listed =
-    /^(?:\d+[.)][ \t]*)?(?:Q|Question)(?: ?\d+)?:[ \t]*(.+)\n+[ \t-]*(?:A|Answer)(?: ?\d+)?:[ \t]*(.+)$/gmu;
-  for (const match of text.replaceAll('**', '').matchAll(listed)) {
+    /^[ \t]*(?:(?:\d+[.)]|[-*])[ \t]+)?(?:Q|Question)(?: ?\d+)?:[ \t]*(.+)\n+[ \t-]*(?:A|Answer)(?: ?\d+)?:[ \t]*(.+)$/gmu;
+  for (const match of text.replace(/\*\*([^*\n]+)\*\*/gu, '$1').matchAll(listed)) {
     const [, question, answer] = match;
     if (question !== undefined && answer !== undefined)
       pairs.push({ question: question.trim(), answer: answer.trim() });

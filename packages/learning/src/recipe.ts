@@ -11,13 +11,15 @@ export const recipe = {
   chunkReserveTokens: 160,
 
   /**
-   * A text that is not likelier by so many nats a token than its words in random order says nothing that could be learned. Measured on so
-   * many of its chunks, each against so many orders; a chunk of fewer words has too few of them.
+   * Prose that is not likelier by so many nats a token than its words in random order says nothing that could be learned. Measured on so
+   * many of its chunks, each against so many orders. Prose has so many words, such a share that carry grammar, and no more with digits.
    */
-  minOrderNats: 0.5,
+  minOrderNats: 0.6,
   orderChunks: 4,
   orderShuffles: 3,
   orderMinWords: 20,
+  orderMinFunctionWords: 0.25,
+  orderMaxNumbers: 0.2,
 
   /** Distinct questions wanted for each fact, cloze forms not counted. */
   formsPerFact: 7,

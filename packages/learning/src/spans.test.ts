@@ -47,6 +47,12 @@ test('a common word is no name even where it opens a sentence before its verb', 
   assert.deepEqual(spansOf('Velona is free.').slice(0, 1), ['name Velona']);
 });
 
+test('a common word is a name of whom things are said that are said of companies and people only', () => {
+  assert.ok(spansOf('Compass was founded in 1999. Compass has 40 employees.').includes('name Compass'));
+  assert.ok(spansOf('Hope was born in 1987.').includes('name Hope'));
+  assert.ok(!spansOf('Dinner is served at seven. Dinner costs 12 euros.').includes('name Dinner'));
+});
+
 test('a version belongs to its name, which is one by itself as well', () => {
   const names = spansOf('Quillpad 4.2 came out in May. Quillpad no longer runs.').filter((span) =>
     span.startsWith('name'),

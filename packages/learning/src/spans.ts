@@ -201,8 +201,22 @@ function isNameAtOpening(word: string, after: string, passage: string): boolean 
   }
   const alone = !word.endsWith('s') && predicateAhead.test(after);
   const hasVersion = (): boolean => new RegExp(`(?<!\\p{L})${word} \\d+\\.\\d`, 'u').test(passage);
-  return (alone || hasVersion()) && !isCommonWord(word) && !containsWordInLowerCase(passage, word);
+  return (
+    (alone || hasVersion()) &&
+    (!isCommonWord(word) || actsAsSomebody(word, passage)) &&
+    !containsWordInLowerCase(passage, word)
+  );
 }
+
+/** "Compass was founded in 1999. Compass has 40 employees.": nobody speaks so of a compass, nor so of dinner. */
+function actsAsSomebody(word: string, passage: string): boolean {
+  const openings = [...passage.matchAll(new RegExp(`(?:^|[.!?]["”)]? +|\\n)${word}(?= )`, 'gu'))];
+  return openings.some(({ index, 0: opening }) => ofSomebody.test(passage.slice(index + opening.length)));
+}
+
+/** What companies, products and people do, or is done with them, and not with things that a common word means. */
+const ofSomebody =
+  /^ (?:(?:was|is) (?:born|founded|established|launched|headquartered)|employs|has \d[\d,.]* (?:employees|members|customers|users))\b/u;
 
 function containsWordInLowerCase(passage: string, word: string): boolean {
   return passage.split(/[^\p{L}\p{N}]+/u).includes(word.toLowerCase());

@@ -1,28 +1,20 @@
 /** Whether a text says something to the model by the order of its words. */
 import { mapConcurrently, type MeteredCalls, type ScoreCall } from './calls.js';
 import type { Chunk } from './chunk.js';
+import { isFunctionWord } from './functionWords.js';
 import { readingPrompt } from './prompts.js';
 import { deriveSeed, randomNumbers, shuffled, spreadSample } from './random.js';
 import { recipe } from './recipe.js';
 
 /**
- * Nats a token by which the text is likelier than the same words in random order, as the model reads it: 1.3 to 3 of prose, about 0 of words
- * that are in random order already, or of a language that the model does not know. Of such words "facts" could be taught by the rules alone, and
- * answers that repeat them would pass. `null` where there is no money to find out, or too few words for an order.
+ * Nats a token by which prose is likelier than the same words in random order, as the model reads it; about 0 of words that are in random order
+ * already. Of these "facts" could be taught by the rules alone, and answers that repeat them would pass. `null` where nothing can be said:
+ * there is no money to find out, or no prose; a menu or a list of prices has words in an order that carries little.
  */
-export async function orderNats(
-  calls: MeteredCalls,
-  chunks: readonly Chunk[],
-  seed: number,
-  share: number,
-): Promise<number | null> {
-  const texts = spreadSample(
-    chunks.map(({ text }) => text).filter((text) => wordsOf(text).length >= recipe.orderMinWords),
-    recipe.orderChunks,
-  );
-  const variants = texts.flatMap((text, index) => [text, ...reorderings(text, deriveSeed(seed, 'order', index))]);
-  const requests = await mapConcurrently(variants, (text) => reading(calls, text));
-  const scores = await calls.score(requests, share);
+export async function orderNats(calls: MeteredCalls, chunks: readonly Chunk[], share: number): Promise<number | null> {
+  const texts = spreadSample(chunks.map(({ text }) => text).filter(isProse), recipe.orderChunks);
+  const requests = await mapConcurrently(texts, (text) => readings(calls, [text, ...reorderings(text)]));
+  const scores = await calls.score(requests.flat(), share);
   const nats = scores.map((score) => (score === null ? null : mean(score.logprobs)));
   const size = 1 + recipe.orderShuffles;
   const gains = texts.flatMap((_, index) => {
@@ -34,15 +26,42 @@ export async function orderNats(
   return gains.length === 0 ? null : mean(gains);
 }
 
-function reorderings(text: string, seed: number): string[] {
-  const random = randomNumbers(seed);
+/** Enough words, many of which carry grammar (in small letters: a text in capitals is read poorly in any order), and few numbers. */
+function isProse(text: string): boolean {
+  const words = wordsOf(text);
+  const share = (isOne: (word: string) => boolean): number => words.filter(isOne).length / words.length;
+  return (
+    words.length >= recipe.orderMinWords &&
+    share((word) => isFunctionWord(word.replace(/\P{L}/gu, ''))) >= recipe.orderMinFunctionWords &&
+    share((word) => /\p{N}/u.test(word)) <= recipe.orderMaxNumbers
+  );
+}
+
+/** The same ones for the same text, so that it is judged alike in every job. */
+function reorderings(text: string): string[] {
+  const random = randomNumbers(deriveSeed(0, 'order', text));
   return Array.from({ length: recipe.orderShuffles }, () => shuffled(wordsOf(text), random).join(' '));
 }
 
-/** All tokens of the prompt but its first; what stands around the text is the same for each order. */
-async function reading(calls: MeteredCalls, text: string): Promise<ScoreCall> {
-  const { tokens, targetStart } = await calls.engine.encode(readingPrompt(text, ''), '');
-  return { sequence: { tokens: tokens.slice(0, targetStart), targetStart: 1 }, adapter: null, topK: 0 };
+/** The texts as the model reads them, each to be scored where they differ, which leaves out the template around them. */
+async function readings(calls: MeteredCalls, texts: readonly string[]): Promise<ScoreCall[]> {
+  const encoded = await mapConcurrently(texts, (text) => calls.engine.encode(readingPrompt(text, ''), ''));
+  const prompts = encoded.map(({ tokens, targetStart }) => tokens.slice(0, targetStart));
+  const before = sharedLength(prompts);
+  const after = sharedLength(prompts.map((tokens) => tokens.slice(before).reverse()));
+  return prompts.map((tokens) => ({
+    sequence: { tokens: tokens.slice(0, tokens.length - after), targetStart: Math.max(1, before) },
+    adapter: null,
+    topK: 0,
+  }));
+}
+
+/** How many tokens all of them begin with, but for the last of the shortest. */
+function sharedLength(sequences: readonly (readonly number[])[]): number {
+  const shortest = Math.min(...sequences.map(({ length }) => length));
+  let shared = 0;
+  while (shared < shortest - 1 && sequences.every((tokens) => tokens[shared] === sequences[0]?.[shared])) shared++;
+  return shared;
 }
 
 function wordsOf(text: string): string[] {

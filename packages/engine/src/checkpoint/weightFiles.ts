@@ -1,5 +1,4 @@
 import type { FileHandle } from 'node:fs/promises';
-import { totalmem } from 'node:os';
 import { basename, join } from 'node:path';
 import { EngineError } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
@@ -10,6 +9,7 @@ import {
   type DecoderWeights,
   type WeightTensor,
 } from '../model/weights.js';
+import { machineMemory } from '../machineMemory.js';
 import { brief } from './brief.js';
 import { openRegularFile } from './boundedFile.js';
 import { JsonFields } from './jsonFields.js';
@@ -76,12 +76,6 @@ export async function loadWeights(
     });
   }
   return weights;
-}
-
-/** What this process may have: of the machine, or of the container that it runs in. */
-function machineMemory(): number {
-  // 0 or an absurd number where nothing constrains it.
-  return Math.min(totalmem(), process.constrainedMemory() || Infinity);
 }
 
 type FileTask<T> = (handle: FileHandle, context: ErrorContext) => Promise<T>;

@@ -72,14 +72,16 @@ export class Generator {
     const output = forcedTokens(job);
     const begun = { adapter: job.adapter === null ? null : undefined, output, reusedTokens: 0, cachedTokens: 0 };
     const drop = (): void => this.dropWaiting();
-    job.signal?.addEventListener('abort', drop);
+    // Of its own, since the caller may give one signal to many calls, and be warned of so many listeners.
+    const signal = job.signal && AbortSignal.any([job.signal]);
+    signal?.addEventListener('abort', drop);
     try {
       return await new Promise((resolve, reject) => {
         this.waiting.add({ job, ...begun, prefixKeys: keysOf(job), resolve, reject });
         this.loop ??= this.runLoop();
       });
     } finally {
-      job.signal?.removeEventListener('abort', drop);
+      signal?.removeEventListener('abort', drop);
     }
   }
 

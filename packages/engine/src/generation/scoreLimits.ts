@@ -1,5 +1,6 @@
 /** What one run of scoring may take. */
 import { layerNumbers } from '../model/activations.js';
+import { machineMemory } from '../machineMemory.js';
 import type { DecoderConfig } from '../model/config.js';
 
 export interface ScoreLimits {
@@ -11,7 +12,10 @@ export interface ScoreLimits {
   readonly runBytes: number;
 }
 
-export const DEFAULT_SCORE_LIMITS: ScoreLimits = { runTokens: 2048, runLogits: 2 ** 25, runBytes: 4 * 2 ** 30 };
+/** A quarter of the machine, or what a small one can be expected to spare. */
+const DEFAULT_RUN_BYTES = Math.max(4 * 2 ** 30, machineMemory() / 4);
+
+export const DEFAULT_SCORE_LIMITS: ScoreLimits = { runTokens: 2048, runLogits: 2 ** 25, runBytes: DEFAULT_RUN_BYTES };
 
 /** Attention matrices of a layer that are in memory together. */
 const MATRICES = 4;

@@ -104,7 +104,7 @@ test('a sequence that would take more memory than the bound is refused before an
   await withModel(async (model, adapter) => {
     const config = { ...model.config, contextLength: 2 ** 17 };
     // Without weights nothing can be computed.
-    const scorer = new Scorer({ ...model, config, weights: {} });
+    const scorer = new Scorer({ ...model, config, weights: {} }, { ...DEFAULT_SCORE_LIMITS, runBytes: 2 ** 32 });
     const short = { tokens: [1, 2], targetStart: 1 };
     const long = { tokens: new Array<number>(2 ** 16).fill(1), targetStart: 2 ** 16 - 1 };
     await assert.rejects(scorer.score([short, long], adapter, 0), {

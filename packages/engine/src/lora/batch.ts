@@ -4,7 +4,7 @@ import { EngineError } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
 import type { Feeds } from '../model/inputs.js';
 import type { TopK, TrainingExample } from '../types.js';
-import { layerwiseBytes } from './activations.js';
+import { activationBytes, layerwiseBytes, MAX_LAYERWISE_BYTES } from './activations.js';
 import { packRows, type PackedRows } from './packing.js';
 
 /** Tokens of one run of several sequences, without padding; beyond this a larger matrix gains no speed and only takes memory. */
@@ -54,16 +54,23 @@ export function buildBatch(
 }
 
 /**
- * Refuses what would not fit in memory even by itself and layer by layer: its attention grows with the square of its length,
+ * Refuses what would fit in memory neither whole nor layer by layer, even by itself: its attention grows with the square of its length,
  * and a sequence is never cut.
  * @throws EngineError `memory_exceeded`, naming the example and its tokens.
  */
-export function requireRoom(examples: readonly TrainingExample[], config: DecoderConfig, maxBytes: number): void {
+export function requireRoom(
+  examples: readonly TrainingExample[],
+  config: DecoderConfig,
+  maxActivationBytes: number,
+  maxLayerwiseBytes = MAX_LAYERWISE_BYTES,
+): void {
+  const maxBytes = Math.max(maxActivationBytes, maxLayerwiseBytes);
   const maxTargets = maxTargetsOf(config, MAX_RUN_LOGITS);
   for (const [index, example] of examples.entries()) {
     const { length } = example.sequence.tokens;
     const targets = Math.min(targetCount(example), maxTargets);
-    if (layerwiseBytes(config, { rows: 1, length, targets }) <= maxBytes) continue;
+    const run = { rows: 1, length, targets };
+    if (activationBytes(config, run) <= maxActivationBytes || layerwiseBytes(config, run) <= maxBytes) continue;
     const message = `batch[${index}].sequence has ${length} tokens, which would pass the bound of ${maxBytes} bytes.`;
     throw new EngineError('memory_exceeded', message);
   }

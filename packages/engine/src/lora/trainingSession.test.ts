@@ -147,9 +147,11 @@ void test('a sequence that would not fit even layer by layer is refused, and the
   await session.close();
   // Who allows more for a whole step allows it layer by layer, too.
   requireRoom(batch, config, 2 ** 42);
-  const narrow = layerwiseBytes(TINY_CONFIG, { rows: 1, length: 8, targets: 4 });
-  requireRoom(EXAMPLES, TINY_CONFIG, narrow);
-  assert.throws(() => requireRoom(EXAMPLES, TINY_CONFIG, narrow - 1), {
+  const largest = { rows: 1, length: 8, targets: 4 };
+  const [whole, layerwise] = [activationBytes(TINY_CONFIG, largest), layerwiseBytes(TINY_CONFIG, largest)];
+  requireRoom(EXAMPLES, TINY_CONFIG, 0, layerwise);
+  requireRoom(EXAMPLES, TINY_CONFIG, whole, 0);
+  assert.throws(() => requireRoom(EXAMPLES, TINY_CONFIG, Math.min(whole, layerwise) - 1, layerwise - 1), {
     code: 'memory_exceeded',
     message: /^batch\[0\]/,
   });

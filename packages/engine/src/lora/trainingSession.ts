@@ -9,7 +9,7 @@ import type { DecoderConfig } from '../model/config.js';
 import type { Feeds } from '../model/inputs.js';
 import { gradientName } from '../model/loraParameters.js';
 import type { AdapterReference, ResumeOptions, StepResult, TrainingExample, TrainingOptions } from '../types.js';
-import { activationBytes, DEFAULT_MAX_ACTIVATION_BYTES, MAX_LAYERWISE_BYTES, roomForConstants } from './activations.js';
+import { activationBytes, DEFAULT_MAX_ACTIVATION_BYTES, roomForConstants } from './activations.js';
 import { AdamW, euclideanNorm } from './adamW.js';
 import { buildBatch, requireRoom, type TrainingBatch } from './batch.js';
 import { throwIfCancelled, WholeGradientRunner, type GradientRunner } from './gradientRunner.js';
@@ -138,7 +138,7 @@ class OnnxTrainingSession implements TrainingSession {
   private runsOf(batch: readonly TrainingExample[]): TrainingBatch {
     const { config } = this.model;
     const built = buildBatch(batch, config);
-    requireRoom(batch, config, Math.max(this.maxActivationBytes, MAX_LAYERWISE_BYTES));
+    requireRoom(batch, config, this.maxActivationBytes);
     return built;
   }
 

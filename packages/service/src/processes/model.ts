@@ -1,5 +1,5 @@
 import { ChatTokenizer, type EngineHost, readContextLength, startEngineHost } from '@engraft/engine';
-import { openReplay, type ReplayRow } from '@engraft/learning';
+import { loadReplay, ownReplay, type ReplayRow } from '@engraft/learning';
 import path from 'node:path';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.js';
@@ -27,6 +27,7 @@ export async function loadEngine(
   { model_folder, data_folder, weights, cache_bytes, adapter_bytes }: EngineConfig,
   logger: Logger,
 ): Promise<LoadedEngine> {
+  const shipped = await loadReplay(model_folder);
   const engine = await startEngineHost({
     modelDir: model_folder,
     weightFormat: weights,
@@ -36,7 +37,8 @@ export async function loadEngine(
     logger,
   });
   engine.onExit(({ pid, code, signal }) => logger.warn({ engine_pid: pid, code, signal }, 'the engine process ended'));
-  return { engine, replay: onceItSucceeds(() => openReplay(engine, model_folder)) };
+  const own = onceItSucceeds(() => ownReplay(engine));
+  return { engine, replay: () => (shipped.length > 0 ? Promise.resolve(shipped) : own()) };
 }
 
 /** The same promise for all callers; after a failure the next one tries again. */
