@@ -201,11 +201,8 @@ function isNameAtOpening(word: string, after: string, passage: string): boolean 
   }
   const alone = !word.endsWith('s') && predicateAhead.test(after);
   const hasVersion = (): boolean => new RegExp(`(?<!\\p{L})${word} \\d+\\.\\d`, 'u').test(passage);
-  return (
-    (alone || hasVersion()) &&
-    (!isCommonWord(word) || actsAsSomebody(word, passage)) &&
-    !containsWordInLowerCase(passage, word)
-  );
+  const isNamed = ((alone || hasVersion()) && !isCommonWord(word)) || actsAsSomebody(word, passage);
+  return isNamed && !containsWordInLowerCase(passage, word);
 }
 
 /** "Compass was founded in 1999. Compass has 40 employees.": nobody speaks so of a compass, nor so of dinner. */
