@@ -30,7 +30,15 @@ export async function startTestService(engine: Engine, overrides: Partial<AppOpt
   const data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-service-'));
   const store = await openAdapterStore(data_folder);
   const logger = pino({ level: 'silent' });
-  const worker = startWorker({ engine, replay: () => Promise.resolve([]), db, store, data_folder, logger, poll_ms: 20 });
+  const worker = startWorker({
+    engine,
+    replay: () => Promise.resolve([]),
+    db,
+    store,
+    data_folder,
+    logger,
+    poll_ms: 20,
+  });
   const { app } = buildTestApp(db, { chat_wait_ms: 20_000, onAdmitted: () => worker.wake(), ...overrides });
   await app.listen({ port: 0, host: '127.0.0.1' });
   const { port } = app.server.address() as AddressInfo;
