@@ -55,27 +55,29 @@ const request = (changes: Partial<GenerateRequest> = {}): GenerateRequest => ({
 /** What does not depend on the company a request had in its batch. */
 const essence = ({ text, finishReason, usage }: GenerateResult) => ({ text, finishReason, usage });
 
-for (const format of WEIGHT_FORMATS) {
-  test(`greedy output is the same alone and in any mixture of rows: ${format}`, async () => {
-    await withEngine(async ({ engine, adapters }) => {
-      const requests = fc.record({
-        content: fc.string({ maxLength: 300 }),
-        adapter: fc.constantFrom(...adapters),
-        maxOutputTokens: fc.integer({ min: 1, max: 30 }),
-      });
-      await fc.assert(
-        fc.asyncProperty(fc.array(requests, { minLength: 2, maxLength: 7 }), async (list) => {
-          const all = list.map(({ content, ...rest }) => request({ ...rest, prompt: user(content) }));
-          const together = await Promise.all(all.map((one) => engine.generate(one)));
-          for (const [index, one] of all.entries()) {
-            assert.deepEqual(essence(await engine.generate(one)), essence(together[index]!));
-          }
-        }),
-        { numRuns: 12 },
-      );
-    }, format);
-  });
-}
+test('greedy output is the same alone and in any mixture of rows', async (t) => {
+  for (const format of WEIGHT_FORMATS) {
+    await t.test(format, async () => {
+      await withEngine(async ({ engine, adapters }) => {
+        const requests = fc.record({
+          content: fc.string({ maxLength: 300 }),
+          adapter: fc.constantFrom(...adapters),
+          maxOutputTokens: fc.integer({ min: 1, max: 30 }),
+        });
+        await fc.assert(
+          fc.asyncProperty(fc.array(requests, { minLength: 2, maxLength: 7 }), async (list) => {
+            const all = list.map(({ content, ...rest }) => request({ ...rest, prompt: user(content) }));
+            const together = await Promise.all(all.map((one) => engine.generate(one)));
+            for (const [index, one] of all.entries()) {
+              assert.deepEqual(essence(await engine.generate(one)), essence(together[index]!));
+            }
+          }),
+          { numRuns: 12 },
+        );
+      }, format);
+    });
+  }
+});
 
 test('an option that cannot be meant is refused by its name, as a batch of no rows, in which nothing would ever begin', async () => {
   await withRandomCheckpoint(async (folder) => {

@@ -179,6 +179,8 @@ describe('what the model gets', () => {
         { role: 'tool', content: 'nothing', toolCallId: 'call_42' },
       ],
       tools: [{ name: 'look_up', parameters: { type: 'object', properties: {} } }],
+      // As a passage is learned.
+      thinking: false,
     });
     assert.deepEqual([maxOutputTokens, temperature, toolChoice, parallelToolCalls], [77, 0.5, { kind: 'none' }, false]);
   });
