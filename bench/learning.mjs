@@ -14,10 +14,11 @@ import { join, relative, resolve } from 'node:path';
 import { startEngineHost } from '../packages/engine/dist/index.js';
 import {
   barChart,
-  openReplay,
+  loadReplay,
   measurePassages,
   parsePassageSet,
   pointsLost,
+  replayOf,
   spreadSample,
   summarise,
 } from '../packages/learning/dist/index.js';
@@ -41,7 +42,7 @@ export default async function bench(args) {
   const passages = spreadSample(all, passageCount);
   const chain = spreadSample(all, chainLength);
   const engine = await startEngineHost({ modelDir, threads });
-  const context = { modelDir, threads, budget, replay: await openReplay(engine, modelDir) };
+  const context = { modelDir, threads, budget, replay: await replayOf(engine, await loadReplay(modelDir)) };
   const model = { folder: relative(root, modelDir), ...(await engine.describe()) };
   const chainIds = chain.map(({ id }) => id);
   const plan = { model: model.contentHash, passages: passageCount, chain: chainIds, usd };

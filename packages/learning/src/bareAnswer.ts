@@ -12,8 +12,8 @@ const wordSegmenter = new Intl.Segmenter('en', { granularity: 'word' });
 
 /**
  * The value in a sentence that repeats its question, as models answer that were made for conversation: of "The lighthouse of Varn was built by
- * Ada Kell." to "Who built the lighthouse of Varn?" it is "Ada Kell". One that says what is not so, or only about, any other answer, and a sentence that says nothing new, is given back as
- * it is.
+ * Ada Kell." to "Who built the lighthouse of Varn?" it is "Ada Kell". A sentence that says
+ * nothing new, or what is not so, or what is so only about, and any other answer are given back as they are.
  */
 export function bareAnswer(question: string, answer: string): string {
   const text = answer.trim();

@@ -5,14 +5,12 @@
  */
 import type { ChatPrompt, Engine } from '@engraft/engine';
 import { mapConcurrently } from './calls.js';
-import { readingPrompt } from './prompts.js';
+import { askPrompt, closedBookPrompt, readingPrompt, rephrasePrompt } from './prompts.js';
 import { recipe } from './recipe.js';
-import { loadReplay } from './replay.js';
 import type { ReplayRow } from './types.js';
 
 /** The rows shipped beside the checkpoint, or else its own replies. */
-export async function openReplay(engine: Engine, modelDir: string): Promise<readonly ReplayRow[]> {
-  const shipped = await loadReplay(modelDir);
+export async function replayOf(engine: Engine, shipped: readonly ReplayRow[]): Promise<readonly ReplayRow[]> {
   return shipped.length > 0 ? shipped : ownReplay(engine);
 }
 
@@ -20,7 +18,7 @@ export async function openReplay(engine: Engine, modelDir: string): Promise<read
  * Greedy, so that the same model gives the same rows. A reply that does not come to an end says nothing of how the model ends one, and is
  * left out.
  */
-export async function ownReplay(engine: Engine): Promise<ReplayRow[]> {
+async function ownReplay(engine: Engine): Promise<ReplayRow[]> {
   const rows = await mapConcurrently(prompts(), async (prompt): Promise<ReplayRow[]> => {
     const request = { prompt, adapter: null, maxOutputTokens: maxReplyTokens, temperature: 0 };
     const { text, finishReason } = await engine.generate(request);
@@ -34,11 +32,12 @@ export async function ownReplay(engine: Engine): Promise<ReplayRow[]> {
 const maxReplyTokens = recipe.maxAnswerTokens;
 
 function prompts(): ChatPrompt[] {
-  return [...remarks.map(said), ...readings.map(([passage, question]) => readingPrompt(passage, question))];
-}
-
-function said(content: string): ChatPrompt {
-  return { messages: [{ role: 'user', content }], thinking: false };
+  return [
+    ...remarks.map(closedBookPrompt),
+    ...questions.map(rephrasePrompt),
+    ...readings.map(([passage, question]) => readingPrompt(passage, question)),
+    ...askings.map(([passage, answer]) => askPrompt(passage, answer)),
+  ];
 }
 
 const remarks = [
@@ -49,10 +48,8 @@ const remarks = [
   ...['Say "good night" in capital letters.', 'Repeat the word river twice.', 'Spell the word table.', 'Write one sentence about rain.'],
   ...['What is the capital of France?', 'Who wrote Hamlet?', 'What is water made of?', 'Where does the sun rise?'],
   ...['Who is the mayor of Orlenstead?', 'When was the Brackwater bridge built?', 'What does the Quillon 5 cost?'],
-  'Ask the same question in other words: How old is the tower?',
-  'Ask the same question in other words: Who owns the bakery?',
-  'Tom is 9 years old. Answer only with a JSON object that has the keys name, age.',
-  'The kettle costs 30 euros. Answer only with a JSON object that has the keys item, price.',
+  'As JSON with name and age: Tom is 9 years old.',
+  'The kettle costs 30 euros. Give item and price as a JSON object.',
   'Rome is in Italy. Write this as JSON with the keys city and country.',
   'Write a JSON object with the key "ok" and the value true.',
   'Translate "thank you" into French.',
@@ -71,6 +68,11 @@ const readings = [
   ['The meeting was moved from room 4 to room 9.', 'In which room is the meeting now?'],
   ['Lake Orrin is 14 km long and 3 km wide.', 'How wide is Lake Orrin?'],
   ['The prize went to Ivo Hale for his film about bees.', 'What is the film about?'],
-  ['The prize went to Ivo Hale for his film about bees.', 'Ask a question about the passage whose answer is: Ivo Hale'],
-  ['The shop was founded by two sisters in Gdansk.', 'Ask a question about the passage whose answer is: Gdansk'],
-] as const; // prettier-ignore
+] as const;
+
+const askings = [
+  ['The prize went to Ivo Hale for his film about bees.', 'Ivo Hale'],
+  ['The shop was founded by two sisters in Gdansk.', 'Gdansk'],
+] as const;
+
+const questions = ['How old is the tower?', 'Who owns the bakery?'];

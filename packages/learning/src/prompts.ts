@@ -1,12 +1,11 @@
 /**
- * The prompts of learning, word for word as the shipped base model was trained on them. A checkpoint that follows
- * instructions understands them too.
+ * The prompts of learning, word for word as the shipped base model was trained on them. They are plain
+ * instructions, for other checkpoints to follow.
  */
 import type { ChatMessage, ChatPrompt } from '@engraft/engine';
 
-/** What the model answers when the passage does not say, and when it knows nothing. */
+/** What the model answers when the passage does not say. */
 export const notStated = 'The passage does not say.';
-export const unknown = 'I do not know.';
 
 /** Answered with the bare value, or `notStated`. */
 export function readingPrompt(passage: string, question: string): ChatPrompt {

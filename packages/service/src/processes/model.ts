@@ -1,5 +1,5 @@
 import { ChatTokenizer, type EngineHost, readContextLength, startEngineHost } from '@engraft/engine';
-import { loadReplay, ownReplay, type ReplayRow } from '@engraft/learning';
+import { loadReplay, replayOf, type ReplayRow } from '@engraft/learning';
 import path from 'node:path';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.js';
@@ -37,8 +37,7 @@ export async function loadEngine(
     logger,
   });
   engine.onExit(({ pid, code, signal }) => logger.warn({ engine_pid: pid, code, signal }, 'the engine process ended'));
-  const own = onceItSucceeds(() => ownReplay(engine));
-  return { engine, replay: () => (shipped.length > 0 ? Promise.resolve(shipped) : own()) };
+  return { engine, replay: onceItSucceeds(() => replayOf(engine, shipped)) };
 }
 
 /** The same promise for all callers; after a failure the next one tries again. */

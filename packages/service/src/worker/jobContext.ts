@@ -13,7 +13,7 @@ export interface JobContext {
   readonly engine: Engine;
   readonly store: AdapterStore;
   readonly data_folder: string;
-  /** Of the base model's own training, rehearsed by every learning job. */
+  /** What the base model can do already, rehearsed by every learning job. */
   readonly replay: () => Promise<readonly ReplayRow[]>;
   readonly logger: Logger;
 }
