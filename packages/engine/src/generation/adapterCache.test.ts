@@ -5,18 +5,20 @@ import type { LoraAdapter } from '../adapters/loraAdapter.js';
 import { parseModelConfig } from '../checkpoint/modelConfig.js';
 import { JsonFields } from '../checkpoint/jsonFields.js';
 import { FlatMatrices, freshMatrices, toAdapter } from '../lora/parameters.js';
+import { loraGroups } from '../model/loraGroups.js';
 import { moduleTensorSpecs } from '../model/weights.js';
 import { TINY_CONFIG } from '../testing/randomCheckpoint.js';
 import { EngineError } from '../engine.js';
 import type { AdapterReference } from '../types.js';
 import { AdapterCache } from './adapterCache.js';
-import { prepareAdapter, type LoadedAdapter } from './loadedAdapter.js';
+import { outputs } from './joinedMatrices.js';
+import { adapterBytes, prepareAdapter, type LoadedAdapter } from './loadedAdapter.js';
 
 const config = parseModelConfig(new JsonFields('config.json', TINY_CONFIG)).decoder;
 const flat = freshMatrices(config, 8, 1);
 flat.values.fill(1);
 const adapter: LoraAdapter = toAdapter(flat, { rank: 8, alpha: 16 });
-const BYTES = flat.values.byteLength;
+const BYTES = adapterBytes(prepareAdapter('', adapter, config));
 const reference = (name: string): AdapterReference => ({ folder: `/adapters/${name}`, contentHash: name });
 
 function countingCache(maxBytes: number): { cache: AdapterCache; reads: string[] } {
@@ -24,7 +26,7 @@ function countingCache(maxBytes: number): { cache: AdapterCache; reads: string[]
   const read = ({ contentHash }: AdapterReference): Promise<LoadedAdapter> => {
     reads.push(contentHash);
     if (contentHash === 'bad') return Promise.reject(new EngineError('adapter_invalid', 'bad'));
-    return Promise.resolve(prepareAdapter(contentHash, adapter));
+    return Promise.resolve(prepareAdapter(contentHash, adapter, config));
   };
   return { cache: new AdapterCache(maxBytes, read), reads };
 }
@@ -51,22 +53,22 @@ test('simultaneous requests read once, and a failure is not remembered', async (
 });
 
 test('B is scaled by alpha / rank', () => {
-  const { matrices } = prepareAdapter('a', adapter);
-  assert.equal(matrices.get('model.layers.0.self_attn.q_proj.lora_A')?.data[0], 1);
-  assert.equal(matrices.get('model.layers.0.self_attn.q_proj.lora_B')?.data[0], 2);
+  const { groups } = prepareAdapter('a', adapter, config);
+  for (const name of ['model.layers.0.self_attn.o_proj', 'model.layers.1.mlp.gate_proj+up_proj']) {
+    const { a, b } = groups.get(name)!;
+    assert.deepEqual([new Set(a), Math.max(...b)], [new Set([1]), 2]);
+  }
 });
 
 test('an adapter is kept at its own ranks, rounded up, with nothing for projections that it does not change', () => {
   const lora = { rank: 1, alpha: 2, targets: ['q_proj', 'v_proj'], rankPattern: new Map([['q_proj', 900]]) };
-  const specs = moduleTensorSpecs(config, loraModules(config, lora));
-  const own = new FlatMatrices(specs);
-  const { matrices } = prepareAdapter('a', toAdapter(own, lora));
+  const own = new FlatMatrices(moduleTensorSpecs(config, loraModules(config, lora)));
+  const { groups } = prepareAdapter('a', toAdapter(own, lora), config);
   assert.deepEqual(
-    [...matrices].map(([name, { shape }]) => [name, shape]),
-    specs.map(({ name, matrix, shape: [height, width] }) => {
-      const rank = name.includes('q_proj') ? 904 : 8;
-      return [name, matrix === 'A' ? [rank, width] : [height, rank]];
-    }),
+    [...groups].map(([name, { ranks, a, b }]) => [name, ranks, a.length, b.length]),
+    loraGroups(config)
+      .filter(({ name }) => name.includes('q_proj'))
+      .map((group) => [group.name, [904, 0, 8], 912 * group.width, 912 * outputs(group)]),
   );
 });
 

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { loraTensorSpecs, type LoraTensorSpec } from '../model/weights.js';
+import type { LoraAdapter } from '../adapters/loraAdapter.js';
+import { loraGroups, type LoraGroup } from '../model/loraGroups.js';
+import { loraTensorSpecs } from '../model/weights.js';
 import { createRandom } from '../random.js';
 import { TINY_CONFIG } from '../testing/fixtures.js';
 import { prepareAdapter, type LoadedAdapter } from './loadedAdapter.js';
@@ -9,7 +11,7 @@ import { RowAdapters, sharedAdapterFeeds, type StackBudget } from './adapterFeed
 
 interface TestAdapter extends LoadedAdapter {
   /** As they were before they were made ready. */
-  readonly given: LoadedAdapter['matrices'];
+  readonly given: LoraAdapter['matrices'];
 }
 
 /** @param ranks of the projections of every layer, in turns; 0 for one that is not adapted. */
@@ -23,26 +25,39 @@ function randomAdapter(...ranks: readonly number[]): TestAdapter {
     return [[name, { shape, data }] as const];
   });
   const given = new Map(entries);
-  return { ...prepareAdapter(ranks.join(), { rank: 1, alpha: 1, matrices: given }), given };
+  return { ...prepareAdapter(ranks.join(), { rank: 1, alpha: 1, matrices: given }, TINY_CONFIG), given };
 }
 
 const FULL = randomAdapter(8);
 const FULL_HERE = randomAdapter(8, 0, 16);
 const ADAPTERS = [null, FULL, FULL_HERE, randomAdapter(1), randomAdapter(2), randomAdapter(9), randomAdapter(0, 3, 17)];
 
-function rankOf(adapter: TestAdapter | null, { name, matrix }: LoraTensorSpec): number {
-  return adapter?.given.get(name)?.shape[matrix === 'A' ? 0 : 1] ?? 0;
+type Matrix = readonly (readonly number[])[];
+
+function rowsOf(data: ArrayLike<number>, height: number, width: number, start = 0): number[][] {
+  return Array.from({ length: height }, (_, row) =>
+    Array.from({ length: width }, (__, column) => data[start + row * width + column]!),
+  );
 }
 
-/** Number by number: what a row's matrix must hold at a place of the padded rank. */
-function expected(adapter: TestAdapter | null, spec: LoraTensorSpec, row: number, column: number): number {
-  if (adapter === null || (spec.matrix === 'A' ? row : column) >= rankOf(adapter, spec)) return 0;
-  const { shape, data } = adapter.given.get(spec.name)!;
-  return data[row * shape[1]! + column]!;
+/** `B A` of each part in its place, zeros elsewhere, computed number by number from the matrices as they were given. */
+function expectedProduct(adapter: TestAdapter | null, group: LoraGroup): Matrix {
+  return group.parts.flatMap(({ name, out }) => {
+    const [a, b] = ['A', 'B'].map((matrix) => adapter?.given.get(`${name}.lora_${matrix}`));
+    if (a === undefined || b === undefined) return rowsOf(new Float64Array(out * group.width), out, group.width);
+    return product(rowsOf(b.data, out, b.shape[1]!), rowsOf(a.data, a.shape[0]!, group.width));
+  });
 }
 
-test('whatever batches came before, every row has its own matrices and zeros beyond their ranks', () => {
+function product(left: Matrix, right: Matrix): number[][] {
+  return left.map((row) =>
+    right[0]!.map((_, column) => row.reduce((sum, value, inner) => sum + value * right[inner]![column]!, 0)),
+  );
+}
+
+test('whatever batches came before, every row has its own low-rank terms, and those of each projection in their place', () => {
   const batch = fc.array(fc.constantFrom(...ADAPTERS), { minLength: 1, maxLength: 5 });
+  const groups = loraGroups(TINY_CONFIG).slice(0, 4);
   fc.assert(
     fc.property(fc.array(batch, { minLength: 1, maxLength: 6 }), (batches) => {
       const stacks = new RowAdapters(TINY_CONFIG);
@@ -50,20 +65,18 @@ test('whatever batches came before, every row has its own matrices and zeros bey
         const feeds = stacks.feeds(rows);
         const shared = rows.every((row) => row === rows[0]);
         const distinct = shared ? rows.slice(0, 1) : rows;
-        for (const spec of loraTensorSpecs(TINY_CONFIG, 1).slice(0, 8)) {
-          const { dims, data } = feeds[spec.name]!;
-          const [count = 0, height = 0, width = 0] = dims.slice(-3);
-          assert.equal(count, distinct.length);
-          assert.deepEqual([spec.matrix === 'A' ? width : height], [spec.shape[spec.matrix === 'A' ? 1 : 0]]);
-          const rank = spec.matrix === 'A' ? height : width;
-          assert.ok(rank % 8 === 0 && rank >= Math.max(...distinct.map((row) => rankOf(row, spec))));
+        for (const group of groups) {
+          const [a, b] = [feeds[`${group.name}.lora_A`]!, feeds[`${group.name}.lora_B`]!];
+          const [count = 0, rank = 0, width = 0] = a.dims.slice(-3);
+          const outs = group.parts.reduce((sum, { out }) => sum + out, 0);
+          assert.deepEqual([count, width], [distinct.length, group.width]);
+          assert.deepEqual(b.dims, [1, 1, distinct.length, rank, outs]);
+          assert.ok(rank > 0 && rank % 8 === 0);
           for (const [row, adapter] of distinct.entries()) {
-            for (let line = 0; line < height; line += 1) {
-              for (let column = 0; column < width; column += 1) {
-                const value = data[(row * height + line) * width + column];
-                assert.equal(value, expected(adapter, spec, line, column));
-              }
-            }
+            const transposed = rowsOf(b.data as Float32Array, rank, outs, row * outs * rank);
+            const left = transposed[0]!.map((_, output) => transposed.map((line) => line[output]!));
+            const right = rowsOf(a.data as Float32Array, rank, width, row * rank * width);
+            assert.deepEqual(product(left, right), expectedProduct(adapter, group));
           }
         }
       }
@@ -74,10 +87,8 @@ test('whatever batches came before, every row has its own matrices and zeros bey
 
 test('one projection of a high rank makes no other larger', () => {
   const feeds = new RowAdapters(TINY_CONFIG).feeds([randomAdapter(3, 500, 3, 3, 3, 3, 3), null]);
-  const ranks = loraTensorSpecs(TINY_CONFIG, 1).map(({ name, matrix }) =>
-    feeds[name]!.dims.at(matrix === 'A' ? -2 : -1),
-  );
-  assert.deepEqual(ranks.slice(0, 14), [8, 8, 504, 504, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8]);
+  const ranks = loraGroups(TINY_CONFIG).map(({ name }) => feeds[`${name}.lora_A`]!.dims.at(-2));
+  assert.deepEqual(ranks.slice(0, 4), [8 + 504 + 8, 8, 8 + 8, 8]);
 });
 
 test('an adapter that is alone, or everybody’s, is not copied, whatever its ranks', () => {
@@ -85,18 +96,29 @@ test('an adapter that is alone, or everybody’s, is not copied, whatever its ra
   for (const adapter of ADAPTERS.filter((one) => one !== null)) {
     const alone = rowAdapters.feeds([adapter]);
     assert.equal(rowAdapters.feeds([adapter, adapter, adapter]), alone);
-    for (const [name, { data }] of adapter.matrices) {
-      assert.equal((alone[name]!.data as Float32Array).buffer, data.buffer);
+    for (const [name, { a, b }] of adapter.groups) {
+      assert.equal((alone[`${name}.lora_A`]!.data as Float32Array).buffer, a.buffer);
+      assert.equal((alone[`${name}.lora_B`]!.data as Float32Array).buffer, b.buffer);
     }
   }
 });
 
-test('a projection that is not adapted is scored with zeros', () => {
-  const feeds = sharedAdapterFeeds(FULL_HERE, TINY_CONFIG);
-  for (const { name, shape } of loraTensorSpecs(TINY_CONFIG, 1)) {
-    const own = FULL_HERE.matrices.get(name);
-    assert.deepEqual(feeds[name]!.dims, own?.shape ?? shape);
-    assert.deepEqual(feeds[name]!.data, own?.data ?? new Float32Array(shape[0] * shape[1]));
+test('scoring takes each projection by itself, rounded up with zeros, and zeros for one that is not adapted', () => {
+  for (const adapter of ADAPTERS.filter((one) => one !== null)) {
+    const feeds = sharedAdapterFeeds(adapter, TINY_CONFIG);
+    for (const { name, matrix, shape } of loraTensorSpecs(TINY_CONFIG, 1)) {
+      const { dims, data } = feeds[name]!;
+      const given = adapter.given.get(name);
+      const up = (size: number): number => Math.ceil(size / 8) * 8;
+      const [height, width] = given?.shape ?? shape;
+      const rounded = matrix === 'A' ? [up(height!), width!] : [height!, up(width!)];
+      assert.deepEqual(dims, given === undefined ? shape : rounded);
+      const own = given === undefined ? [] : rowsOf(given.data, height!, width!);
+      const padded = Array.from({ length: dims[0] }, (_, row) =>
+        Array.from({ length: dims[1] }, (__, column) => own[row]?.[column] ?? 0),
+      );
+      assert.deepEqual(rowsOf(data as Float32Array, dims[0], dims[1]), padded);
+    }
   }
 });
 

@@ -3,18 +3,36 @@ import { Tensor } from 'onnxruntime-node';
 import type { FloatTensor } from '../checkpoint/safetensors.js';
 import type { DecoderConfig } from '../model/config.js';
 import type { Feeds } from '../model/inputs.js';
-import { loraTensorSpecs, type LoraTensorSpec } from '../model/weights.js';
-import { placeMatrix, RANK_STEP, type LoadedAdapter } from './loadedAdapter.js';
+import { loraGroups, type LoraGroup } from '../model/loraGroups.js';
+import {
+  joinedIn,
+  joinedSize,
+  leastRanks,
+  outputs,
+  partOf,
+  placeJoined,
+  sum,
+  type JoinedMatrices,
+} from './joinedMatrices.js';
+import type { LoadedAdapter } from './loadedAdapter.js';
 
-/** One adapter for a whole batch: A `[rank, in]`, B `[out, rank]` of every projection, zeros where it adapts nothing. */
+/** One adapter for a whole batch: A `[rank, in]`, B `[out, rank]` of every projection, rank 1 and zeros where it adapts nothing. */
 export function sharedAdapterFeeds(adapter: LoadedAdapter, config: DecoderConfig): Feeds {
-  const specs = loraTensorSpecs(config, 1);
-  const zeros = zerosFor(specs);
-  const tensors = specs.map((spec) => {
-    const { shape, data } = adapter.matrices.get(spec.name) ?? { ...spec, data: zeros.subarray(0, sizeOf(spec)) };
-    return [spec.name, new Tensor('float32', data, shape)] as const;
-  });
-  return Object.fromEntries(tensors);
+  const feeds: Record<string, Tensor> = {};
+  for (const group of loraGroups(config)) {
+    const joined = adapter.groups.get(group.name);
+    for (const [part, { name, out }] of group.parts.entries()) {
+      const adapted = joined !== undefined && joined.ranks[part] !== 0;
+      const { a, b } = adapted ? partOf(group, joined, part) : { a: zeros(1, group.width), b: zeros(out, 1) };
+      feeds[`${name}.lora_A`] = new Tensor('float32', a.data, a.shape);
+      feeds[`${name}.lora_B`] = new Tensor('float32', b.data, b.shape);
+    }
+  }
+  return feeds;
+}
+
+function zeros(height: number, width: number): FloatTensor {
+  return { shape: [height, width], data: new Float32Array(height * width) };
 }
 
 /** Who bounds the memory of the stacks. */
@@ -25,23 +43,21 @@ export interface StackBudget {
 }
 
 /**
- * The adapters of a batch's rows, as the inference graph takes them: for every projection `[…, N, R, in]` and
- * `[…, N, out, R]`, where R is its greatest rank among the rows. Smaller ranks are filled up with zeros, which add nothing;
- * so is the whole of a row without an adapter. N is 1 when all rows have the same adapter, whose own memory is then used.
+ * The adapters of a batch's rows, as the inference graph takes them: for every group of projections `[…, N, R, in]` and
+ * `[…, N, R, outs]`, where R is the sum of its parts' greatest ranks among the rows. Smaller ranks are filled up with zeros, which add
+ * nothing; so is the whole of a row without an adapter. N is 1 when all rows have the same adapter, whose own memory is then used.
  */
 export class RowAdapters {
   private readonly own = new WeakMap<LoadedAdapter, Feeds>();
   private readonly stacks: MatrixStacks;
-  private readonly specs: readonly LoraTensorSpec[];
-  private readonly zeros: Float32Array;
+  private readonly groups: readonly LoraGroup[];
 
   constructor(
     config: DecoderConfig,
     private readonly budget?: StackBudget,
   ) {
-    this.specs = loraTensorSpecs(config, RANK_STEP);
-    this.zeros = zerosFor(this.specs);
-    this.stacks = new MatrixStacks(this.specs, budget);
+    this.groups = loraGroups(config);
+    this.stacks = new MatrixStacks(this.groups, budget);
   }
 
   /** Whether there is memory for the stacks of these rows; rows of the same adapter need none. */
@@ -57,10 +73,10 @@ export class RowAdapters {
   private ownFeeds(adapter: LoadedAdapter): Feeds {
     let feeds = this.own.get(adapter);
     if (feeds === undefined) {
-      const tensors = this.specs.map((spec) => {
-        const matrix = adapter.matrices.get(spec.name);
-        const own = matrix === undefined ? spec : withRank(spec, rankOf(spec, matrix));
-        return [spec.name, tensorOf(own, matrix?.data ?? this.zeros, 1)] as const;
+      const tensors = this.groups.flatMap((group) => {
+        const ranks = leastRanks(group);
+        const joined = adapter.groups.get(group.name);
+        return tensorsOf(group, joined ?? joinedIn(new Float32Array(joinedSize(group, ranks)), 0, group, ranks), 1);
       });
       feeds = Object.fromEntries(tensors);
       this.own.set(adapter, feeds);
@@ -73,21 +89,29 @@ function areAlike(rows: readonly (LoadedAdapter | null)[]): boolean {
   return rows.every((row) => row === rows[0]);
 }
 
+/** The matrices of a group of several rows: A's one after the other, then B's. */
+interface Stack {
+  readonly group: LoraGroup;
+  readonly ranks: readonly number[];
+  readonly a: Float32Array;
+  readonly b: Float32Array;
+}
+
 /** Matrices of several rows one after the other; from one batch to the next only those of rows that have changed are copied. */
 class MatrixStacks {
   private capacity = 0;
-  private stacks: readonly (readonly [LoraTensorSpec, Float32Array])[] = [];
+  private stacks: readonly Stack[] = [];
   /** Whose matrices are in the stacks, without keeping them in memory; a new stack holds zeros. */
   private rows: (WeakRef<LoadedAdapter> | null | undefined)[] = [];
   private readonly feedsByCount = new Map<number, Feeds>();
 
   constructor(
-    private readonly specs: readonly LoraTensorSpec[],
+    private readonly groups: readonly LoraGroup[],
     private readonly budget?: StackBudget,
   ) {}
 
   bytesFor(rows: readonly (LoadedAdapter | null)[]): number {
-    const numbers = specsFor(this.specs, rows).reduce((sum, spec) => sum + sizeOf(spec), 0);
+    const numbers = sum(this.groups.map((group) => joinedSize(group, ranksFor(group, rows))));
     return capacityFor(rows) * numbers * Float32Array.BYTES_PER_ELEMENT;
   }
 
@@ -95,7 +119,7 @@ class MatrixStacks {
     if (!rows.every((adapter, row) => this.holds(row, adapter))) this.copy(rows);
     let feeds = this.feedsByCount.get(rows.length);
     if (feeds === undefined) {
-      feeds = Object.fromEntries(this.stacks.map(([spec, data]) => [spec.name, tensorOf(spec, data, rows.length)]));
+      feeds = Object.fromEntries(this.stacks.flatMap((stack) => tensorsOf(stack.group, stack, rows.length)));
       this.feedsByCount.set(rows.length, feeds);
     }
     return feeds;
@@ -107,29 +131,32 @@ class MatrixStacks {
   }
 
   private copy(rows: readonly (LoadedAdapter | null)[]): void {
-    const specs = specsFor(this.specs, rows);
-    const fits = specs.every(({ shape }, index) => this.stacks[index]?.[0].shape.join() === shape.join());
-    if (!fits || rows.length > this.capacity) this.allocate(specs, rows);
+    const ranks = this.groups.map((group) => ranksFor(group, rows));
+    const fits = ranks.every((wanted, index) => this.stacks[index]?.ranks.join() === wanted.join());
+    if (!fits || rows.length > this.capacity) this.allocate(ranks, rows);
     rows.forEach((adapter, row) => {
       if (this.holds(row, adapter)) return;
       // If copying fails, nobody's matrices are there.
       this.rows[row] = undefined;
-      for (const [spec, stack] of this.stacks) {
-        const start = row * sizeOf(spec);
-        fill(spec, stack.subarray(start, start + sizeOf(spec)), adapter?.matrices.get(spec.name));
+      for (const stack of this.stacks) {
+        placeJoined(stack.group, rowOf(stack, row), adapter?.groups.get(stack.group.name));
       }
       this.rows[row] = adapter === null ? null : new WeakRef(adapter);
     });
   }
 
-  private allocate(specs: readonly LoraTensorSpec[], rows: readonly (LoadedAdapter | null)[]): void {
+  private allocate(ranks: readonly (readonly number[])[], rows: readonly (LoadedAdapter | null)[]): void {
     // The old ones go first, so that both are never in memory together.
     this.stacks = [];
     this.rows = [];
     this.feedsByCount.clear();
     this.budget?.resizeStacks(this.bytesFor(rows));
     this.capacity = capacityFor(rows);
-    this.stacks = specs.map((spec) => [spec, new Float32Array(this.capacity * sizeOf(spec))]);
+    this.stacks = this.groups.map((group, index) => {
+      const own = ranks[index] ?? [];
+      const room = (size: number): Float32Array => new Float32Array(this.capacity * sum(own) * size);
+      return { group, ranks: own, a: room(group.width), b: room(outputs(group)) };
+    });
     this.rows = Array.from({ length: this.capacity }, () => null);
   }
 }
@@ -138,44 +165,36 @@ function capacityFor(rows: readonly unknown[]): number {
   return 2 ** Math.ceil(Math.log2(rows.length));
 }
 
-/** The specs with the greatest ranks among the rows, at least one step. */
-function specsFor(
-  specs: readonly LoraTensorSpec[],
-  rows: readonly (LoadedAdapter | null)[],
-): readonly LoraTensorSpec[] {
-  const adapters = [...new Set(rows)].map((row) => row?.matrices);
-  return specs.map((spec) => {
-    const ranks = adapters.map((matrices) => rankOf(spec, matrices?.get(spec.name)));
-    return withRank(spec, Math.max(RANK_STEP, ...ranks));
-  });
+/** The greatest ranks of a group's parts among the rows. */
+function ranksFor(group: LoraGroup, rows: readonly (LoadedAdapter | null)[]): readonly number[] {
+  const joined = [...new Set(rows)].map((row) => row?.groups.get(group.name));
+  const ranks = group.parts.map((_, part) => Math.max(0, ...joined.map((one) => one?.ranks[part] ?? 0)));
+  return sum(ranks) === 0 ? leastRanks(group) : ranks;
 }
 
-function rankOf({ matrix }: LoraTensorSpec, tensor: FloatTensor | undefined): number {
-  return tensor?.shape[matrix === 'A' ? 0 : 1] ?? 0;
-}
-
-function withRank(spec: LoraTensorSpec, rank: number): LoraTensorSpec {
-  const [height, width] = spec.shape;
-  return { ...spec, shape: spec.matrix === 'A' ? [rank, width] : [height, rank] };
-}
-
-/** As many zeros as the largest of the matrices has numbers. */
-function zerosFor(specs: readonly LoraTensorSpec[]): Float32Array {
-  return new Float32Array(Math.max(...specs.map(sizeOf)));
-}
-
-function sizeOf({ shape: [height, width] }: LoraTensorSpec): number {
-  return height * width;
+function rowOf({ group, ranks, a, b }: Stack, row: number): JoinedMatrices {
+  const part = (data: Float32Array, size: number): Float32Array => data.subarray(row * size, (row + 1) * size);
+  return { ranks, a: part(a, sum(ranks) * group.width), b: part(b, sum(ranks) * outputs(group)) };
 }
 
 /** With leading axes that keep ONNX Runtime from joining rows that share an adapter: each row is then computed alike. */
-function tensorOf(spec: LoraTensorSpec, data: Float32Array, count: number): Tensor {
-  const leading = spec.matrix === 'A' ? [1] : [1, 1];
-  return new Tensor('float32', data.subarray(0, count * sizeOf(spec)), [...leading, count, ...spec.shape]);
-}
-
-/** Puts a matrix of the same or a smaller rank, or none, into its place, and zeros into the rest. */
-function fill({ shape: [, width] }: LoraTensorSpec, place: Float32Array, tensor: FloatTensor | undefined): void {
-  if (tensor === undefined || tensor.data.length < place.length) place.fill(0);
-  if (tensor !== undefined) placeMatrix(place, width, tensor.data, tensor.shape[1] ?? 0);
+function tensorsOf(
+  group: LoraGroup,
+  { ranks, a, b }: JoinedMatrices,
+  count: number,
+): readonly (readonly [string, Tensor])[] {
+  const [rank, outs] = [sum(ranks), outputs(group)];
+  const tensor = (data: Float32Array, dims: readonly number[]): Tensor =>
+    new Tensor(
+      'float32',
+      data.subarray(
+        0,
+        dims.reduce((product, size) => product * size),
+      ),
+      dims,
+    );
+  return [
+    [`${group.name}.lora_A`, tensor(a, [1, count, rank, group.width])],
+    [`${group.name}.lora_B`, tensor(b, [1, 1, count, rank, outs])],
+  ];
 }

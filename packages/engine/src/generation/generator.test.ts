@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { openCheckpoint } from '../checkpoint/checkpoint.js';
-import type { FloatTensor } from '../checkpoint/safetensors.js';
 import { EmbeddedEngine } from '../embeddedEngine.js';
 import { EngineError } from '../engine.js';
 import { weightFeeds } from '../model/inputs.js';
@@ -12,6 +11,7 @@ import { inMemory, type JobChanges } from '../testing/runs.js';
 import type { AdapterReference, ChatPrompt } from '../types.js';
 import { AdapterLoader } from './adapterLoader.js';
 import type { LoadedModel } from './inferenceRunner.js';
+import type { JoinedMatrices } from './joinedMatrices.js';
 import { loadAdapter, type LoadedAdapter } from './loadedAdapter.js';
 import type { GenerationJob } from './generationJob.js';
 import { Generator, PREFILL_CHUNK } from './generator.js';
@@ -59,13 +59,13 @@ test('what goes wrong in one sequence ends no other', async () => {
   await withGenerator(async ({ generator, adapter }) => {
     const expected = await generator.generate(job());
     const notANumber = new Map(
-      [...adapter.matrices].map(([name, { shape, data }]) => [name, { shape, data: data.map(() => NaN) }]),
+      [...adapter.groups].map(([name, { ranks, a, b }]) => [name, { ranks, a: a.map(() => NaN), b }]),
     );
     const [spared, spared_too, ...failed] = await Promise.allSettled([
       generator.generate(job()),
       generator.generate(job({ adapter })),
       generator.generate(job({ isComplete: failAtThirdToken })),
-      generator.generate(job({ adapter: { ...adapter, matrices: notANumber } })),
+      generator.generate(job({ adapter: { ...adapter, groups: notANumber } })),
     ]);
     assert.deepEqual(spared, { status: 'fulfilled', value: expected });
     assert.equal(spared_too.status, 'fulfilled');
@@ -82,19 +82,20 @@ test('a run that fails for all ends all of them but nobody who waits, and each m
     const expected = await generator.generate(job());
     // A fault injector: the adapter is readable for its own prompt, and not when it is stacked for a batch.
     let broken = false;
-    const tensor = ({ shape, data }: FloatTensor): FloatTensor => ({
-      shape,
-      get data() {
+    const readable = ({ ranks, a, b }: JoinedMatrices): JoinedMatrices => ({
+      ranks,
+      b,
+      get a() {
         if (broken) throw new Error('injected');
-        return data;
+        return a;
       },
     });
-    const matrices = new Map([...adapter.matrices].map(([name, matrix]) => [name, tensor(matrix)]));
+    const groups = new Map([...adapter.groups].map(([name, joined]) => [name, readable(joined)]));
     const isComplete = (): boolean => {
       broken = true;
       return false;
     };
-    const unreadable = { ...adapter, matrices };
+    const unreadable = { ...adapter, groups };
     const shared = [generator.generate(job()), generator.generate(job({ adapter: unreadable, isComplete }))];
     const waiting = generator.generate(job());
     const outcomes = await Promise.allSettled(shared);

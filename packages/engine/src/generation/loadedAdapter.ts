@@ -2,23 +2,29 @@
 import { readAdapter } from '../adapters/adapterFolder.js';
 import type { LoraAdapter } from '../adapters/loraAdapter.js';
 import { scales } from '../adapters/loraModules.js';
-import type { FloatTensor } from '../checkpoint/safetensors.js';
 import type { DecoderConfig } from '../model/config.js';
+import { loraGroups } from '../model/loraGroups.js';
 import type { AdapterReference } from '../types.js';
-
-/** Ranks are filled up to a multiple of this: the vector width, up to which a longer sum adds in the same order. */
-export const RANK_STEP = 8;
+import {
+  joinedIn,
+  joinedSize,
+  placePart,
+  RANK_STEP,
+  sum,
+  type JoinedMatrices,
+  type LoraPair,
+} from './joinedMatrices.js';
 
 /** An adapter ready for use: verified, and B multiplied by alpha / rank. */
 export interface LoadedAdapter {
   readonly contentHash: string;
-  /** By `loraName`: A `[rank, in]`, B `[out, rank]` of the projections that it adapts, each of its own rank, rounded up. */
-  readonly matrices: ReadonlyMap<string, FloatTensor>;
+  /** By the name of a `LoraGroup`, those of which it adapts a part; each part of its own rank, rounded up. */
+  readonly groups: ReadonlyMap<string, JoinedMatrices>;
 }
 
 /** @throws EngineError `adapter_invalid`, see `readAdapter`. */
 export async function loadAdapter(reference: AdapterReference, config: DecoderConfig): Promise<LoadedAdapter> {
-  return prepareAdapter(reference.contentHash, await readAdapter(reference, config));
+  return prepareAdapter(reference.contentHash, await readAdapter(reference, config), config);
 }
 
 const counted = new WeakMap<LoadedAdapter, number>();
@@ -27,7 +33,7 @@ const counted = new WeakMap<LoadedAdapter, number>();
 export function adapterBytes(adapter: LoadedAdapter): number {
   const known = counted.get(adapter);
   if (known !== undefined) return known;
-  const bytes = [...adapter.matrices.values()].reduce((sum, { data }) => sum + data.byteLength, 0);
+  const bytes = sum([...adapter.groups.values()].map(({ a, b }) => a.byteLength + b.byteLength));
   counted.set(adapter, bytes);
   return bytes;
 }
@@ -36,55 +42,39 @@ export function adapterBytes(adapter: LoadedAdapter): number {
  * All in one stretch of memory: adapters come and go, and a hundred small pieces each cost more than their copying.
  * Generation and scoring take B multiplied by its module's scale, so that adapters of unlike scale share a batch.
  */
-export function prepareAdapter(contentHash: string, adapter: LoraAdapter): LoadedAdapter {
+export function prepareAdapter(contentHash: string, adapter: LoraAdapter, config: DecoderConfig): LoadedAdapter {
   const scaleOf = scales(adapter);
-  const rounded = [...adapter.matrices].map(([name, tensor]) => ({
-    name,
-    tensor,
-    shape: roundedUp(name, tensor.shape),
-  }));
-  const stretch = new Float32Array(rounded.reduce((sum, { shape: [height, width] }) => sum + height * width, 0));
-  const matrices = new Map<string, FloatTensor>();
+  const adapted = loraGroups(config).flatMap((group) => {
+    const ranks = group.parts.map(({ name }) => roundedUp(pairOf(adapter, name)?.a.shape[0] ?? 0));
+    return sum(ranks) === 0 ? [] : [{ group, ranks }];
+  });
+  const stretch = new Float32Array(sum(adapted.map(({ group, ranks }) => joinedSize(group, ranks))));
+  const groups = new Map<string, JoinedMatrices>();
   let start = 0;
-  for (const { name, tensor, shape } of rounded) {
-    const [height, width] = shape;
-    const data = stretch.subarray(start, start + height * width);
-    placeMatrix(data, width, tensor.data, tensor.shape[1] ?? 0);
-    if (name.endsWith('.lora_B')) multiply(data, scaleOf(name.slice(0, -'.lora_B'.length)));
-    matrices.set(name, { shape, data });
-    start += height * width;
+  for (const { group, ranks } of adapted) {
+    const joined = joinedIn(stretch, start, group, ranks);
+    for (const [part, { name }] of group.parts.entries()) {
+      const pair = pairOf(adapter, name);
+      if (pair !== undefined) placePart(group, joined, part, pair, scaleOf(name));
+    }
+    groups.set(group.name, joined);
+    start += joinedSize(group, ranks);
   }
-  return { contentHash, matrices };
+  return { contentHash, groups };
 }
 
 /** What the matrices lie in. */
-export function memoryOf({ matrices }: LoadedAdapter): ArrayBuffer[] {
-  return [
-    ...new Set(
-      [...matrices.values()].flatMap(({ data: { buffer } }) => (buffer instanceof ArrayBuffer ? [buffer] : [])),
-    ),
-  ];
+export function memoryOf({ groups }: LoadedAdapter): ArrayBuffer[] {
+  const buffers = [...groups.values()].map(({ a: { buffer } }) => buffer);
+  return [...new Set(buffers.filter((buffer) => buffer instanceof ArrayBuffer))];
+}
+
+function pairOf({ matrices }: LoraAdapter, name: string): LoraPair | undefined {
+  const [a, b] = [matrices.get(`${name}.lora_A`), matrices.get(`${name}.lora_B`)];
+  return a === undefined || b === undefined ? undefined : { a, b };
 }
 
 /** The rank of a matrix as it is used; the last places hold zeros, which add nothing. */
-function roundedUp(name: string, [height = 0, width = 0]: readonly number[]): readonly [number, number] {
-  const up = (rank: number): number => Math.ceil(rank / RANK_STEP) * RANK_STEP;
-  return name.endsWith('.lora_A') ? [up(height), width] : [height, up(width)];
-}
-
-/** A loop, as a call for each number takes many times as long, and a cold adapter's first answer waits for it. */
-function multiply(data: Float32Array, factor: number): void {
-  if (factor === 1) return;
-  for (let index = 0; index < data.length; index += 1) data[index] = (data[index] ?? 0) * factor;
-}
-
-/** Puts a matrix of lines of `width` numbers into the beginnings of longer, or equally long, lines. */
-export function placeMatrix(place: Float32Array, placeWidth: number, data: Float32Array, width: number): void {
-  if (width === placeWidth) {
-    place.set(data);
-    return;
-  }
-  for (let start = 0, target = 0; start < data.length; start += width, target += placeWidth) {
-    place.set(data.subarray(start, start + width), target);
-  }
+function roundedUp(rank: number): number {
+  return Math.ceil(rank / RANK_STEP) * RANK_STEP;
 }

@@ -150,10 +150,10 @@ test('a prompt is answered alike whatever was read before it, with an adapter th
 test('a failing sequence leaves nothing behind for the next', async () => {
   await withGenerators(100, async ({ reusing, forgetful, adapters }) => {
     const [, adapter] = adapters;
-    const huge = [...adapter!.matrices].map(([name, { shape, data }]) => {
-      return [name, { shape, data: data.map((value) => value * 1e30) }] as const;
+    const huge = [...adapter!.groups].map(([name, { ranks, a, b }]) => {
+      return [name, { ranks, a: a.map((value) => value * 1e30), b: b.map((value) => value * 1e30) }] as const;
     });
-    const broken = { ...adapter!, contentHash: 'broken', matrices: new Map(huge) };
+    const broken = { ...adapter!, contentHash: 'broken', groups: new Map(huge) };
     const expected: Generation = await forgetful.generate(job());
     for (let time = 0; time < 2; time += 1) {
       await assert.rejects(reusing.generate(job({ adapter: broken })), { code: 'internal' });

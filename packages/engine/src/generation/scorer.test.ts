@@ -17,7 +17,7 @@ async function withModel(use: (model: LoadedModel, adapter: LoadedAdapter) => Pr
     const { config, weights } = await openCheckpoint(join(folder, 'model'));
     const reference = await writeRandomAdapter(join(folder, 'adapter'), config, 1);
     const adapter = await readAdapter(reference, config);
-    const loaded = prepareAdapter(reference.contentHash, adapter);
+    const loaded = prepareAdapter(reference.contentHash, adapter, config);
     await use({ config, weights: weightFeeds(config, weights), threads: 1 }, loaded);
   });
 }

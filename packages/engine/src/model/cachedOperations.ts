@@ -3,16 +3,9 @@ import type { GraphBuilder } from '../onnx/graphBuilder.js';
 import { layerWindow, type DecoderConfig } from './config.js';
 import type { DecoderOperations } from './decoder.js';
 import { ROPE_COS, ROPE_SIN } from './inputs.js';
+import { loraGroup, type LoraGroup } from './loraGroups.js';
 import type { ServingWeights } from './servingWeights.js';
-import {
-  GATED_PROJECTIONS,
-  hasBias,
-  HEAD_PROJECTIONS,
-  loraName,
-  projectionName,
-  projectionShape,
-  type Projection,
-} from './weights.js';
+import { GATED_PROJECTIONS, hasBias, HEAD_PROJECTIONS, projectionName, type Projection } from './weights.js';
 
 /** Bounds of the score of a token that may not be seen, whose weight is then exactly 0, and of one that may. */
 const HIDDEN = -1e9;
@@ -154,8 +147,7 @@ export class CachedOperations implements DecoderOperations<string, CachedHeads> 
     const weights = names.map((name) => `${name}.weight`);
     const base = this.weights.product(x, weights, biased ? names.map((name) => `${name}.bias`) : undefined);
     if (!this.adapters) return base;
-    const terms = projections.map((projection) => this.loraTerm(x, layer, projection));
-    const [term = ''] = terms.length === 1 ? terms : [this.graph.node('Concat', terms, { axis: { int: -1 } })];
+    const term = this.loraTerm(x, loraGroup(this.config, layer, projections));
     return this.graph.node('Add', [base, this.graph.node('Squeeze', [term, this.graph.integers([0, 1])])]);
   }
 
@@ -193,17 +185,16 @@ export class CachedOperations implements DecoderOperations<string, CachedHeads> 
   }
 
   /**
-   * `B_b A_b x` for every row b of the batch, `[1, 1, B, S, out]`; the scale is already in B. The leading axes of the matrices make the rows
-   * a batch of products also when they share one adapter, so that each is computed as it would be alone.
+   * `B_b A_b x` for every row b of the batch, `[1, 1, B, S, outs]`; the scale is already in B. The leading axes of the matrices make the
+   * rows a batch of products also when they share one adapter, so that each is computed as it would be alone.
    */
-  private loraTerm(x: string, layer: number, projection: Projection): string {
-    const [out, width] = projectionShape(this.config, projection);
-    const rank = `${projectionName(layer, projection)}.rank`;
-    const a = this.graph.input(loraName(layer, projection, 'A'), 'float32', [1, 'N', rank, width]);
-    const b = this.graph.input(loraName(layer, projection, 'B'), 'float32', [1, 1, 'N', out, rank]);
-    const transposed = { transB: { int: 1 } };
-    const low = this.graph.microsoftNode('FusedMatMul', [x, a], transposed);
-    return this.graph.microsoftNode('FusedMatMul', [low, b], transposed);
+  private loraTerm(x: string, group: LoraGroup): string {
+    const rank = `${group.name}.rank`;
+    const outs = group.parts.reduce((sum, { out }) => sum + out, 0);
+    const a = this.graph.input(`${group.name}.lora_A`, 'float32', [1, 'N', rank, group.width]);
+    const b = this.graph.input(`${group.name}.lora_B`, 'float32', [1, 1, 'N', rank, outs]);
+    const low = this.graph.microsoftNode('FusedMatMul', [x, a], { transB: { int: 1 } });
+    return this.graph.node('MatMul', [low, b]);
   }
 
   /**

@@ -28,9 +28,9 @@ export interface InferenceGraph {
  * - `last` int64 `[B]`: for each sequence the index of its last new token among the B * S rows.
  * - `past.key.N`, `past.value.N` float32 `[B, kvHeads, C, headDim]` for every layer N; C is the cache's
  *   capacity in tokens, at least 1. What lies beyond a sequence's length must be finite, and has no influence.
- * - with `adapters`, for every projection `<name>.lora_A` `[1, N, R, in]` and `<name>.lora_B` `[1, 1, N, out, R]`, B
- *   multiplied by alpha / rank beforehand; N is B, or 1 for one adapter in all rows. R may be another for each
- *   projection: adapters of a smaller rank, and rows without an adapter, are filled up with zeros.
+ * - with `adapters`, for every `LoraGroup` `<name>.lora_A` `[1, N, R, in]` and `<name>.lora_B` `[1, 1, N, R, outs]`, B
+ *   transposed and multiplied by alpha / rank beforehand; N is B, or 1 for one adapter in all rows. R may be another for each
+ *   group: adapters of a smaller rank, and rows without an adapter, are filled up with zeros.
  *
  * Outputs: `logits` float32 `[B, vocabularySize]`, and `state` float32 `[2 * layers * B, kvHeads, S, headDim]`: the
  * keys, then the values of the new tokens, layer by layer, for the caller to put into the cache.

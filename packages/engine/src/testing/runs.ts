@@ -39,7 +39,7 @@ export async function scoreEverything(
   const places = sequences.flatMap((tokens, row) => tokens.map((_, index) => row * length + index));
   const feeds: Record<string, Tensor> = {
     ...weightFeeds(config, weights),
-    ...(adapter === null ? {} : sharedAdapterFeeds(prepareAdapter('', adapter), config)),
+    ...(adapter === null ? {} : sharedAdapterFeeds(prepareAdapter('', adapter, config), config)),
     ids: new Tensor('int64', ids, [sequences.length, length]),
     positions: new Tensor('int64', BigInt64Array.from(places, BigInt), [places.length]),
     targets: new Tensor('int64', new BigInt64Array(places.length), [places.length]),
@@ -90,7 +90,7 @@ export class CachedBatch {
     const feeds = weightFeeds(config, weights);
     const constants = servingConstants(graph.constants, feeds, quantized);
     const session = await createSession(graph.model, { threads: 1, constants });
-    const loaded = adapters?.map((adapter) => (adapter === null ? null : prepareAdapter('', adapter)));
+    const loaded = adapters?.map((adapter) => (adapter === null ? null : prepareAdapter('', adapter, config)));
     const adapterFeeds = loaded === undefined ? {} : new RowAdapters(config).feeds(loaded);
     return new CachedBatch(session, feeds, config, adapterFeeds, batchSize);
   }
