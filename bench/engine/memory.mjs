@@ -9,6 +9,8 @@ const WORK = {
   generation: { batch: 8, outputTokens: 240 },
   training: { batch: 8, length: 128, rank: 8 },
 };
+/** Models with at most so many bytes of weights are trained by two threads, of which the second has weights of its own. */
+const HELPED_BYTES = 2 ** 26;
 /** Prompt and output of a sequence, rounded up to the step in which the cache grows; and the most that a prompt has here. */
 const CAPACITY = 256;
 const PROMPT = 16;
@@ -22,6 +24,9 @@ export async function measureMemory({ models, threads }) {
       const { peakBytes, baselineBytes } = await runAlone({ kind, work, modelDir: model.folder, threads });
       const parts = {
         weights: weightBytes(config),
+        ...(kind === 'training' && threads > 1 && weightBytes(config) <= HELPED_BYTES
+          ? { "the helper's copy of them": weightBytes(config) }
+          : {}),
         ...(kind === 'generation' ? cacheParts : trainingParts)(config, work),
       };
       const predicted = Object.values(parts).reduce((sum, bytes) => sum + bytes, 0);

@@ -36,7 +36,12 @@ async function neededFrom(file: string, needed = new Set<string>()): Promise<Rea
 test('the package holds all that it needs to run, and neither tests nor fixtures', async () => {
   const files = await packedFiles();
   const needed = await neededFrom('dist/index.js');
-  for (const file of ['dist/process/child.js', 'dist/generation/adapterThread.js', 'dist/model/trainingGraph.js']) {
+  for (const file of [
+    'dist/process/child.js',
+    'dist/generation/adapterThread.js',
+    'dist/lora/gradientThread.js',
+    'dist/model/trainingGraph.js',
+  ]) {
     assert.ok(needed.has(file), `${file} is not found to be needed`);
   }
   for (const file of [...needed, 'dist/index.d.ts', 'README.md', 'LICENSE', 'package.json']) {

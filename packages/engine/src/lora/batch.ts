@@ -9,6 +9,8 @@ import { packRows, type PackedRows } from './packing.js';
 
 /** Tokens of one run of several sequences, without padding; beyond this a larger matrix gains no speed and only takes memory. */
 const MAX_RUN_TOKENS = 2048;
+/** Batches of so many tokens are computed in two parts; smaller ones lose more than two threads gain. */
+const MIN_SHARED_TOKENS = 256;
 /** Numbers in one matrix `[supervised rows, vocabulary]`, of which a run holds about four; at least one row. */
 const MAX_RUN_LOGITS = 2 ** 25;
 
@@ -25,10 +27,16 @@ export interface TrainingRun {
 }
 
 export interface TrainingBatch {
-  /** One or more runs, whose losses and gradients add up to those of the batch. */
+  /** One or more runs, whose losses and gradients add up to those of the batch; of two parts in turns. */
   readonly runs: readonly TrainingRun[];
   /** Tokens of the examples, without padding. */
   readonly tokens: number;
+}
+
+export interface BatchOptions {
+  /** Whether two threads may share it: then it has two parts of about as many tokens, for one thread as well, so that sums are alike. */
+  readonly shared?: boolean;
+  readonly maxRunLogits?: number;
 }
 
 /**
@@ -40,7 +48,7 @@ export interface TrainingBatch {
 export function buildBatch(
   examples: readonly TrainingExample[],
   config: DecoderConfig,
-  maxRunLogits = MAX_RUN_LOGITS,
+  { shared = false, maxRunLogits = MAX_RUN_LOGITS }: BatchOptions = {},
 ): TrainingBatch {
   for (const [index, example] of examples.entries()) checkExample(example, `batch[${index}]`, config);
   const weightSum = examples.reduce((sum, { weight }) => sum + weight, 0);
@@ -48,8 +56,10 @@ export function buildBatch(
   const maxTargets = maxTargetsOf(config, maxRunLogits);
   const pieces = examples.flatMap((example) => splitTargets(example, maxTargets));
   return {
-    runs: splitIntoRuns(pieces, maxTargets).map((run) => layOut(run, weightSum, config)),
-    tokens: examples.reduce((sum, { sequence }) => sum + sequence.tokens.length, 0),
+    runs: inTurns((shared ? halves(pieces) : [pieces]).map((part) => splitIntoRuns(part, maxTargets))).map((run) =>
+      layOut(run, weightSum, config),
+    ),
+    tokens: tokensOf(examples),
   };
 }
 
@@ -100,14 +110,35 @@ function splitTargets(example: TrainingExample, maxTargets: number): readonly Tr
   });
 }
 
+/** Two parts of about as many tokens: from long to short, each example goes to the part that has less. */
+function halves(examples: readonly TrainingExample[]): readonly (readonly TrainingExample[])[] {
+  const [first, second]: [TrainingExample[], TrainingExample[]] = [[], []];
+  if (examples.length < 2 || tokensOf(examples) < MIN_SHARED_TOKENS) return [examples];
+  for (const example of byLength(examples)) (tokensOf(first) <= tokensOf(second) ? first : second).push(example);
+  return [first, second];
+}
+
+function tokensOf(examples: readonly TrainingExample[]): number {
+  return examples.reduce((sum, { sequence }) => sum + sequence.tokens.length, 0);
+}
+
+/** The first of each list, then the second of each and so on. */
+function inTurns<T>(lists: readonly (readonly T[])[]): readonly T[] {
+  const longest = Math.max(...lists.map((list) => list.length));
+  return Array.from({ length: longest }, (_, index) => lists.flatMap((list) => list.slice(index, index + 1))).flat();
+}
+
+function byLength(examples: readonly TrainingExample[]): readonly TrainingExample[] {
+  return [...examples].sort((a, b) => b.sequence.tokens.length - a.sequence.tokens.length);
+}
+
 /** Examples of like length go together, so that little is spent on padding. */
 function splitIntoRuns(examples: readonly TrainingExample[], maxTargets: number): TrainingExample[][] {
-  const byLength = [...examples].sort((a, b) => b.sequence.tokens.length - a.sequence.tokens.length);
   const runs: TrainingExample[][] = [];
   let run: TrainingExample[] = [];
   let tokens = 0;
   let targets = 0;
-  for (const example of byLength) {
+  for (const example of byLength(examples)) {
     tokens += example.sequence.tokens.length;
     targets += targetCount(example);
     if (run.length > 0 && (tokens > MAX_RUN_TOKENS || targets > maxTargets)) {

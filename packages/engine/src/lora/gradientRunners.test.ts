@@ -158,7 +158,7 @@ void test('an example in pieces has the loss and gradients that it has whole', a
   const [run, ...others] = buildBatch(batch, DEEP).runs;
   assert.deepEqual(others, []);
   const whole = await compute(new WholeGradientRunner(inputs), inputs, run!);
-  const { runs } = buildBatch(batch, DEEP, 3 * DEEP.vocabularySize);
+  const { runs } = buildBatch(batch, DEEP, { maxRunLogits: 3 * DEEP.vocabularySize });
   assert.ok(runs.length >= 3);
   const sum = new Float32Array(whole.gradients.values.length);
   let loss = 0;

@@ -1,8 +1,10 @@
 /** The trained numbers of an adapter: one flat array, with a view for each matrix. */
+import { Tensor } from 'onnxruntime-node';
 import type { LoraAdapter } from '../adapters/loraAdapter.js';
 import { loraModules, type LoraHyperparameters } from '../adapters/loraModules.js';
 import type { FloatTensor } from '../checkpoint/safetensors.js';
 import type { DecoderConfig } from '../model/config.js';
+import type { Feeds } from '../model/inputs.js';
 import { loraTensorSpecs, moduleTensorSpecs, type LoraTensorSpec } from '../model/weights.js';
 import { createRandom } from '../random.js';
 
@@ -24,6 +26,13 @@ export class FlatMatrices {
     }
     this.matrices = matrices;
   }
+}
+
+/** Tensors over the memory of the matrices, under other names. */
+export function tensorsOver(flat: FlatMatrices, rename: (name: string) => string): Feeds {
+  const feeds: Record<string, Tensor> = {};
+  for (const [name, { shape, data }] of flat.matrices) feeds[rename(name)] = new Tensor('float32', data, shape);
+  return feeds;
 }
 
 /**

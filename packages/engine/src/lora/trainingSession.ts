@@ -1,5 +1,4 @@
 /** One adapter under training on ONNX Runtime. */
-import { Tensor } from 'onnxruntime-node';
 import { readAdapter, writeAdapter } from '../adapters/adapterFolder.js';
 import { loraModules, type LoraHyperparameters } from '../adapters/loraModules.js';
 import { MAX_RANK } from '../adapters/peftConfig.js';
@@ -11,10 +10,11 @@ import { gradientName } from '../model/loraParameters.js';
 import type { AdapterReference, ResumeOptions, StepResult, TrainingExample, TrainingOptions } from '../types.js';
 import { activationBytes, DEFAULT_MAX_ACTIVATION_BYTES, roomForConstants } from './activations.js';
 import { AdamW, euclideanNorm } from './adamW.js';
-import { buildBatch, requireRoom, type TrainingBatch } from './batch.js';
+import { buildBatch, requireRoom, type TrainingBatch, type TrainingRun } from './batch.js';
 import { throwIfCancelled, WholeGradientRunner, type GradientRunner } from './gradientRunner.js';
+import { GradientHelper } from './gradientHelper.js';
 import { LayerwiseGradientRunner } from './layerwiseRunner.js';
-import { copyMatrices, FlatMatrices, freshMatrices, toAdapter } from './parameters.js';
+import { copyMatrices, FlatMatrices, freshMatrices, tensorsOver, toAdapter } from './parameters.js';
 import { readSnapshot, writeSnapshot } from './snapshot.js';
 
 /** The model that an adapter is trained for. */
@@ -24,7 +24,7 @@ export interface TrainingModel {
   readonly weights: Feeds;
   /** Identity of the model: written into saved adapters, and what a snapshot goes on with. */
   readonly name: string | null;
-  /** Threads inside one operator, at least 1. */
+  /** Threads of the computation, at least 1. */
   readonly threads: number;
 }
 
@@ -66,6 +66,12 @@ class OnnxTrainingSession implements TrainingSession {
   private readonly gradients: FlatMatrices;
   private readonly whole: GradientRunner;
   private readonly layerwise: GradientRunner;
+  /** Whether batches have two parts. */
+  private readonly shared: boolean;
+  /** Computes one of them where there are threads for both. */
+  private readonly helper: GradientHelper | null;
+  /** The gradients of one run of several. */
+  private addend: FlatMatrices | undefined;
   private readonly gate = new CallGate();
 
   constructor(
@@ -78,10 +84,14 @@ class OnnxTrainingSession implements TrainingSession {
     this.gradients = new FlatMatrices(matrices.specs);
     const { config, weights, threads } = model;
     const modules = loraModules(config, hyperparameters);
-    const constants = roomForConstants(config, maxActivationBytes);
-    const inputs = { config, weights, threads, constants, modules, matrices: tensors(matrices, (name) => name) };
-    this.whole = new WholeGradientRunner(inputs);
-    this.layerwise = new LayerwiseGradientRunner(inputs);
+    // Where there is room for a copy of the weights, there is room for those of a second thread.
+    this.shared = roomForConstants(config, maxActivationBytes);
+    const inputs = { config, weights, constants: this.shared, modules };
+    const elsewhere = this.shared ? Math.floor(threads / 2) : 0;
+    this.helper = elsewhere === 0 ? null : new GradientHelper({ ...inputs, threads: elsewhere }, matrices);
+    const own = { ...inputs, threads: threads - elsewhere, matrices: tensorsOver(matrices, (name) => name) };
+    this.whole = new WholeGradientRunner(own);
+    this.layerwise = new LayerwiseGradientRunner({ ...own, threads });
   }
 
   step(batch: readonly TrainingExample[], learningRate: number, options: CallOptions = {}): Promise<StepResult> {
@@ -90,7 +100,7 @@ class OnnxTrainingSession implements TrainingSession {
         throw new EngineError('invalid_request', 'learningRate must not be negative.');
       }
       const { runs, tokens } = this.runsOf(batch);
-      const loss = await this.computeGradients(runs, callOptions);
+      const loss = await this.compute(runs, true, callOptions);
       const gradientNorm = euclideanNorm(this.gradients.values);
       if (!Number.isFinite(loss) || !Number.isFinite(gradientNorm)) {
         throw new EngineError('internal', 'The loss or its gradient is not finite; the weights are unchanged.');
@@ -104,9 +114,7 @@ class OnnxTrainingSession implements TrainingSession {
   evaluate(batch: readonly TrainingExample[], options: CallOptions = {}): Promise<StepResult> {
     return this.call(options, async (callOptions) => {
       const { runs, tokens } = this.runsOf(batch);
-      let loss = 0;
-      for (const run of runs) loss += await this.whole.run(run, {}, callOptions);
-      return { loss, tokens, gradientNorm: 0 };
+      return { loss: await this.compute(runs, false, callOptions), tokens, gradientNorm: 0 };
     });
   }
 
@@ -128,6 +136,7 @@ class OnnxTrainingSession implements TrainingSession {
     await this.gate.close();
     await this.whole.close();
     await this.layerwise.close();
+    await this.helper?.close();
   }
 
   private async call<T>(options: CallOptions, call: (options: CallOptions) => Promise<T>): Promise<T> {
@@ -137,38 +146,61 @@ class OnnxTrainingSession implements TrainingSession {
 
   private runsOf(batch: readonly TrainingExample[]): TrainingBatch {
     const { config } = this.model;
-    const built = buildBatch(batch, config);
+    const built = buildBatch(batch, config, { shared: this.shared });
     requireRoom(batch, config, this.maxActivationBytes);
     return built;
   }
 
-  /** Fills `gradients` with the batch's gradient and returns its loss. */
-  private async computeGradients(runs: TrainingBatch['runs'], options: CallOptions): Promise<number> {
+  /**
+   * The loss of the runs and, where they are asked for, their gradients in `gradients`. Of two runs one is computed by the helper,
+   * and added after the other as it would be without one.
+   */
+  private async compute(runs: TrainingBatch['runs'], gradients: boolean, options: CallOptions): Promise<number> {
     // A single run writes where the sum belongs; of several, each is added to it.
-    const target = runs.length === 1 ? this.gradients : new FlatMatrices(this.matrices.specs);
-    const fetches = tensors(target, gradientName);
-    const sum = this.gradients.values;
-    if (target !== this.gradients) sum.fill(0);
+    const target = runs.length === 1 ? this.gradients : (this.addend ??= new FlatMatrices(this.matrices.specs));
+    const fetches = gradients ? tensorsOver(target, gradientName) : {};
+    if (target !== this.gradients) this.gradients.values.fill(0);
+    const add = (values: Float32Array | null): void => {
+      if (values !== null && values !== this.gradients.values) addTo(this.gradients.values, values);
+    };
+    const computeHere = async (run: TrainingRun): Promise<number> => {
+      const loss = await (!gradients || this.fits(run) ? this.whole : this.layerwise).run(run, fetches, options);
+      if (gradients) add(target.values);
+      return loss;
+    };
     let loss = 0;
-    for (const run of runs) {
-      const fits = activationBytes(this.model.config, run) <= this.maxActivationBytes;
-      loss += await (fits ? this.whole : this.layerwise).run(run, fetches, options);
-      if (target === this.gradients) continue;
-      addTo(sum, target.values);
+    for (const [run, other] of inPairs(runs)) {
+      if (other === undefined || this.helper === null || !this.fits(run, other)) {
+        loss += await computeHere(run);
+        if (other !== undefined) loss += await computeHere(other);
+        continue;
+      }
+      throwIfCancelled(options);
+      const [here, there] = await Promise.allSettled([computeHere(run), this.helper.compute(other, gradients)]);
+      if (here.status === 'rejected') throw here.reason;
+      if (there.status === 'rejected') throw there.reason;
+      add(there.value.gradients);
+      loss += here.value + there.value.loss;
     }
     return loss;
   }
+
+  /** Whether there is memory to compute the runs at once, each of them whole. */
+  private fits(...runs: readonly TrainingRun[]): boolean {
+    const bytes = runs.reduce((sum, run) => sum + activationBytes(this.model.config, run), 0);
+    return bytes <= this.maxActivationBytes;
+  }
+}
+
+function inPairs<T>(items: readonly T[]): readonly (readonly [T, T?])[] {
+  return items.flatMap((item, index) => {
+    const next = items[index + 1];
+    return index % 2 === 1 ? [] : [next === undefined ? ([item] as const) : ([item, next] as const)];
+  });
 }
 
 function addTo(sum: Float32Array, values: Float32Array): void {
   for (let index = 0; index < sum.length; index += 1) sum[index] = (sum[index] ?? 0) + (values[index] ?? 0);
-}
-
-/** Tensors over the memory of the matrices. */
-function tensors(flat: FlatMatrices, rename: (name: string) => string): Feeds {
-  const feeds: Record<string, Tensor> = {};
-  for (const [name, { shape, data }] of flat.matrices) feeds[rename(name)] = new Tensor('float32', data, shape);
-  return feeds;
 }
 
 function checkOptions(options: TrainingOptions): void {

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { test } from 'node:test';
+import { Worker } from 'node:worker_threads';
+import fc from 'fast-check';
+import { loraModules } from '../adapters/loraModules.js';
+import { weightFeeds } from '../model/inputs.js';
+import { gradientName } from '../model/loraParameters.js';
+import { weightCount } from '../model/weights.js';
+import { createRandom } from '../random.js';
+import { randomWeights, relativeError, temporaryFolder, TINY_CONFIG } from '../testing/fixtures.js';
+import type { TrainingExample, TrainingOptions } from '../types.js';
+import { activationBytes } from './activations.js';
+import { buildBatch } from './batch.js';
+import { GradientHelper } from './gradientHelper.js';
+import { WholeGradientRunner } from './gradientRunner.js';
+import { FlatMatrices, freshMatrices, tensorsOver } from './parameters.js';
+import { openTrainingSession, type TrainingModel } from './trainingSession.js';
+
+const FRESH: TrainingOptions = { parent: null, rank: 4, alpha: 8, seed: 1, clipNorm: 1 };
+const MODEL: TrainingModel = {
+  config: TINY_CONFIG,
+  weights: weightFeeds(TINY_CONFIG, randomWeights(TINY_CONFIG, 5)),
+  name: 'tiny',
+  threads: 1,
+};
+
+function examples(count: number, length: number, seed = 1): readonly TrainingExample[] {
+  const random = createRandom(seed);
+  return Array.from({ length: count }, (_, index) => {
+    const tokens = Array.from({ length: length + (index % 5) }, () => Math.floor(random.next() * 50));
+    return { sequence: { tokens, targetStart: 1 + (index % 7) }, weight: 1 + (index % 3) };
+  });
+}
+
+const LARGE = examples(12, 40);
+const SMALL = examples(3, 9);
+
+test('one, two or three threads give the same adapter to the last bit', async (t) => {
+  const folder = await temporaryFolder(t);
+  const helped = t.mock.method(GradientHelper.prototype, 'compute').mock;
+  const hashes: string[] = [];
+  const calls: number[] = [];
+  for (const threads of [1, 2, 3]) {
+    const session = await openTrainingSession({ ...MODEL, threads }, FRESH);
+    const losses: number[] = [];
+    for (const batch of [LARGE, SMALL, LARGE]) losses.push((await session.step(batch, 0.01)).loss);
+    losses.push((await session.evaluate(LARGE)).loss);
+    hashes.push(`${(await session.save(path.join(folder, `${threads}`))).contentHash} ${losses.join(' ')}`);
+    calls.push(helped.callCount());
+    await session.close();
+  }
+  assert.deepEqual([hashes[1], hashes[2]], [hashes[0], hashes[0]]);
+  assert.deepEqual(calls, [0, 3, 6], 'three of the batches are large enough for two parts');
+});
+
+test('the two parts of a batch have its loss and gradient together', async () => {
+  const { config, weights } = MODEL;
+  const matrices = freshMatrices(config, 4, 1);
+  const random = createRandom(3);
+  for (let index = 0; index < matrices.values.length; index += 1) matrices.values[index] = random.next() - 0.5;
+  const modules = loraModules(config, FRESH);
+  const feeds = tensorsOver(matrices, (name) => name);
+  const runner = new WholeGradientRunner({ config, weights, modules, matrices: feeds, threads: 1, constants: true });
+  const compute = async (shared: boolean): Promise<{ runs: number; loss: number; gradient: Float32Array }> => {
+    const { runs } = buildBatch(LARGE, config, { shared });
+    const sum = new Float32Array(matrices.values.length);
+    let loss = 0;
+    for (const run of runs) {
+      const gradients = new FlatMatrices(matrices.specs);
+      loss += await runner.run(run, tensorsOver(gradients, gradientName), {});
+      for (const [index, value] of gradients.values.entries()) sum[index]! += value;
+    }
+    return { runs: runs.length, loss, gradient: sum };
+  };
+  const [whole, parts] = [await compute(false), await compute(true)];
+  await runner.close();
+  assert.deepEqual([whole.runs, parts.runs], [1, 2]);
+  assert.ok(Math.abs(parts.loss - whole.loss) <= 1e-5 * whole.loss);
+  assert.ok(relativeError(parts.gradient, whole.gradient) <= 1e-5);
+});
+
+test('two parts hold every example once, and as many tokens each but for less than an example', () => {
+  const lengths = fc.array(fc.integer({ min: 2, max: 48 }), { minLength: 1, maxLength: 20 });
+  fc.assert(
+    fc.property(lengths, (all) => {
+      const batch = all.map((length, index): TrainingExample => {
+        const tokens = Array.from({ length }, () => index + 1);
+        return { sequence: { tokens, targetStart: length - 1 }, weight: 1 };
+      });
+      const { runs, tokens } = buildBatch(batch, TINY_CONFIG, { shared: true });
+      const seen = runs.map(({ feeds: { ids } }) => {
+        const counts = new Map<number, number>();
+        for (const id of (ids!.data as BigInt64Array).map(BigInt)) {
+          if (id > 0n) counts.set(Number(id), (counts.get(Number(id)) ?? 0) + 1);
+        }
+        return counts;
+      });
+      assert.deepEqual(
+        seen.flatMap((counts) => [...counts]).sort(([a], [b]) => a - b),
+        all.map((length, index) => [index + 1, length]),
+      );
+      assert.equal(runs.length, tokens < 256 || all.length < 2 ? 1 : 2);
+      if (runs.length === 1) return;
+      const [first, second] = seen.map((counts) => [...counts.values()].reduce((sum, count) => sum + count, 0));
+      assert.ok(Math.abs(first! - second!) <= Math.max(...all));
+    }),
+  );
+});
+
+test('two parts are computed at once only where both fit into memory', async (t) => {
+  // So large that the weights are small beside it.
+  const batch = examples(72, 40);
+  const { runs } = buildBatch(batch, TINY_CONFIG, { shared: true });
+  const both = runs.reduce((sum, run) => sum + activationBytes(TINY_CONFIG, run), 0);
+  assert.ok(both > 64 * 4 * weightCount(TINY_CONFIG), 'the weights must be small enough for a helper');
+  const helped = t.mock.method(GradientHelper.prototype, 'compute').mock;
+  const norms: number[] = [];
+  for (const [maxActivationBytes, calls] of [
+    [both, 1],
+    [both - 1, 1],
+  ] as const) {
+    const session = await openTrainingSession({ ...MODEL, threads: 2 }, { ...FRESH, maxActivationBytes });
+    norms.push((await session.step(batch, 0)).gradientNorm);
+    assert.equal(helped.callCount(), calls, `with ${maxActivationBytes} of ${both} bytes`);
+    await session.close();
+  }
+  assert.equal(norms[0], norms[1]);
+});
+
+test('a helper that ends takes its step with it, changes nothing, and is followed by another', async (t) => {
+  const folder = await temporaryFolder(t);
+  const hashes: string[] = [];
+  for (const failing of [false, true]) {
+    const session = await openTrainingSession({ ...MODEL, threads: 2 }, FRESH);
+    await session.step(LARGE, 0.01);
+    if (failing) {
+      // A fault injector: the thread ends instead of being told what to do.
+      const post = t.mock.method(Worker.prototype, 'postMessage', function (this: Worker) {
+        void this.terminate();
+      });
+      await assert.rejects(session.step(LARGE, 0.01), { name: 'EngineError', code: 'internal', message: /helps/ });
+      post.mock.restore();
+    }
+    await session.step(LARGE, 0.01);
+    hashes.push((await session.save(path.join(folder, `${failing}`))).contentHash);
+    await session.close();
+  }
+  assert.equal(hashes[0], hashes[1]);
+});
+
+test('what goes wrong in the helper is told, and a cancelled step never reaches it', async (t) => {
+  const { config, weights } = MODEL;
+  const matrices = freshMatrices(config, 4, 1);
+  const inputs = { config, weights, modules: loraModules(config, FRESH), threads: 1, constants: true };
+  const helper = new GradientHelper(inputs, matrices);
+  const [run] = buildBatch(SMALL, config).runs;
+  const { ids, ...feeds } = run!.feeds;
+  assert.ok(ids !== undefined);
+  await assert.rejects(helper.compute({ ...run!, feeds }, true), { name: 'EngineError', code: 'internal' });
+  assert.ok((await helper.compute(run!, false)).loss > 0);
+  await helper.close();
+  await assert.rejects(helper.compute(run!, true), { code: 'internal', message: /closed or busy/ });
+
+  const helped = t.mock.method(GradientHelper.prototype, 'compute').mock;
+  const session = await openTrainingSession({ ...MODEL, threads: 2 }, FRESH);
+  await assert.rejects(session.step(LARGE, 0.01, { signal: AbortSignal.abort() }), { code: 'cancelled' });
+  assert.equal(helped.callCount(), 0);
+  assert.ok((await session.step(LARGE, 0.01)).loss > 0);
+  await session.close();
+});
