@@ -1,6 +1,6 @@
 """Functions and short records as people write them, beside the invented ones.
 
-``functions.txt`` and ``records.txt`` hold them in this form; names and values are drawn anew each time (`texts.Writer`):
+``functions*.txt`` and ``records*.txt`` hold them in this form; names and values are drawn anew each time (`texts.Writer`):
 
     == get_weather | weather_in
     : The weather in a city. | Tells what the weather is like.
@@ -80,8 +80,10 @@ def parse(text: str) -> list[Form]:
 
 
 @cache
-def forms(file: str, held: bool) -> list[Form]:
-    return [form for form in parse((FOLDER / file).read_text()) if form.held == held]
+def forms(kind: str, held: bool) -> list[Form]:
+    """The functions or the records that are (not) kept for evaluation."""
+    read = [form for file in (f"{kind}.txt", f"{kind}_more.txt") for form in parse((FOLDER / file).read_text())]
+    return [form for form in read if form.held == held]
 
 
 def faults(form: Form, seed: int = 1) -> list[str]:
@@ -114,7 +116,7 @@ class Everyday:
 
     def __init__(self, source: random.Random, world: World, held: bool = False):
         self.random, self.world, self.writer = source, world, Writer(source, held)
-        self.functions, self.records = forms("functions.txt", held), forms("records.txt", held)
+        self.functions, self.records = forms("functions", held), forms("records", held)
         self.json = JsonTasks(source, world)
 
     def name(self, words: str) -> str:

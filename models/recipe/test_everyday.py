@@ -21,8 +21,8 @@ class EverydayChats(unittest.TestCase):
         return Everyday(self.source, World(self.source, held_names=held), held)
 
     def test_the_files_have_no_faults(self):
-        for file in ("functions.txt", "records.txt"):
-            listed = [*forms(file, False), *forms(file, True)]
+        for kind in ("functions", "records"):
+            listed = [*forms(kind, False), *forms(kind, True)]
             self.assertGreater(len(listed), 100)
             self.assertEqual([], [f"{form.names[0]}: {fault}" for form in listed for fault in faults(form)])
             self.assertEqual(len(listed), len({form.names[0] for form in listed}))
