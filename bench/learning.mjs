@@ -137,6 +137,7 @@ function distance({ passage }) {
 
 /** Learns one passage in an engine of its own; what the engine used is known on Linux only. */
 async function time(entry, { modelDir, threads, budget, replay }) {
+  const cpuBefore = childrenCpuSeconds();
   const engine = await startEngineHost({ modelDir, threads });
   let peakKib = 0;
   const watch = setInterval(() => (peakKib = Math.max(peakKib, childrenKib(process.pid))), 100);
@@ -147,7 +148,7 @@ async function time(entry, { modelDir, threads, budget, replay }) {
     const timing = { id, chars, verdict, seconds, phase_seconds, cost_microusd, fact_count, reading, learned };
     return {
       ...timing,
-      engine_cpu_seconds: cpuSeconds(engine.pid),
+      engine_cpu_seconds: cpuBefore === null ? null : childrenCpuSeconds() - cpuBefore,
       peak_mib: peakKib === 0 ? null : Math.round(peakKib / 1024),
     };
   } finally {
@@ -159,8 +160,7 @@ async function time(entry, { modelDir, threads, budget, replay }) {
 /** The resident sets of all processes below one, which the engine's and the trainer's are, in KiB; 0 where /proc is missing. */
 function childrenKib(pid) {
   try {
-    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
-    return children.reduce((sum, child) => {
+    return childrenOf(pid).reduce((sum, child) => {
       const own = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${child}/status`, 'utf8'))?.[1];
       return sum + Number(own ?? 0) + childrenKib(child);
     }, 0);
@@ -169,14 +169,25 @@ function childrenKib(pid) {
   }
 }
 
-/** User and system time of a process, in ticks of a hundredth of a second; on a busy machine it says more than the clock. */
-function cpuSeconds(pid) {
+function childrenOf(pid) {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
+}
+
+/** User and system time of this process's children, those included that have ended; on a busy machine it says more than the clock. */
+function childrenCpuSeconds() {
   try {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1).split(' ');
-    return (Number(fields[11]) + Number(fields[12])) / 100;
+    const own = ticksOf(process.pid);
+    const alive = childrenOf(process.pid).map((child) => ticksOf(child));
+    return alive.reduce((sum, { used, ofEnded }) => sum + used + ofEnded, own.ofEnded) / 100;
   } catch {
     return null;
   }
+}
+
+/** Of a process and of its children that have ended, in hundredths of a second. */
+function ticksOf(pid) {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1).split(' ').map(Number);
+  return { used: fields[11] + fields[12], ofEnded: fields[13] + fields[14] };
 }
 
 /** Each figure as mean, least and most over the seeds; `null` where it was never measured. */
