@@ -144,11 +144,12 @@ async function time(entry, { modelDir, threads, budget, replay }) {
   try {
     const options = { budget, replay, seed: 1, gold: false, chainLength: 1, askBase: true };
     const [report] = await measurePassages(engine, [entry], options);
+    const cpuAfter = childrenCpuSeconds();
     const { id, chars, verdict, seconds, phase_seconds, cost_microusd, reading, learned, fact_count } = report;
     const timing = { id, chars, verdict, seconds, phase_seconds, cost_microusd, fact_count, reading, learned };
     return {
       ...timing,
-      engine_cpu_seconds: cpuBefore === null ? null : childrenCpuSeconds() - cpuBefore,
+      engine_cpu_seconds: cpuBefore === null || cpuAfter === null ? null : cpuAfter - cpuBefore,
       peak_mib: peakKib === 0 ? null : Math.round(peakKib / 1024),
     };
   } finally {

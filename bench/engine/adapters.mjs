@@ -2,6 +2,8 @@
 import { join } from 'node:path';
 import { writeAdapter } from '../../packages/engine/dist/adapters/adapterFolder.js';
 import { EmbeddedEngine } from '../../packages/engine/dist/index.js';
+import { joinedSize } from '../../packages/engine/dist/generation/joinedMatrices.js';
+import { loraGroups } from '../../packages/engine/dist/model/loraGroups.js';
 import { loraTensorSpecs } from '../../packages/engine/dist/model/weights.js';
 import { createRandom } from '../../packages/engine/dist/random.js';
 import { measureInTurn } from '../lib/measure.mjs';
@@ -50,8 +52,10 @@ export async function measureMixedBatches({ models, threadCounts, rounds, output
 export async function measureAdapterCache({ model, threads, count, outputTokens, folder }) {
   const { config } = await readModel(model.folder);
   const adapters = await writeAdapters(join(folder, 'cache'), config, { count, rank: RANK });
-  const bytes = adapterBytes(config, RANK);
-  const open = (room) => EmbeddedEngine.open({ modelDir: model.folder, threads, maxAdapterBytes: room * bytes });
+  const bytes = readyBytes(config, RANK);
+  // And room for what a batch copies.
+  const open = (room) =>
+    EmbeddedEngine.open({ modelDir: model.folder, threads, maxAdapterBytes: (room + BATCH) * bytes });
   const room = Math.ceil(count / 4);
   const engines = { all: await open(count), quarter: await open(room) };
   const random = createRandom(1);
@@ -142,6 +146,18 @@ async function writeAdapters(folder, config, { count, rank }) {
   return adapters;
 }
 
+/** Of the file, but for its header. */
 function adapterBytes(config, rank) {
   return loraTensorSpecs(config, rank).reduce((sum, { shape: [height, width] }) => sum + 4 * height * width, 0);
+}
+
+/** In memory, as generation takes it. */
+function readyBytes(config, rank) {
+  const sizes = loraGroups(config).map((group) =>
+    joinedSize(
+      group,
+      group.parts.map(() => rank),
+    ),
+  );
+  return sizes.reduce((sum, size) => sum + 4 * size, 0);
 }

@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { DEFAULT_MAX_ACTIVATION_BYTES, roomForCopies } from '../../packages/engine/dist/lora/activations.js';
 import { loraTensorSpecs, decoderWeightShapes } from '../../packages/engine/dist/model/weights.js';
 import { readModel } from './models.mjs';
 
@@ -9,8 +10,6 @@ const WORK = {
   generation: { batch: 8, outputTokens: 240 },
   training: { batch: 8, length: 128, rank: 8 },
 };
-/** Models with at most so many bytes of weights are trained by two threads, of which the second has weights of its own. */
-const HELPED_BYTES = 2 ** 26;
 /** Prompt and output of a sequence, rounded up to the step in which the cache grows; and the most that a prompt has here. */
 const CAPACITY = 256;
 const PROMPT = 16;
@@ -24,7 +23,7 @@ export async function measureMemory({ models, threads }) {
       const { peakBytes, baselineBytes } = await runAlone({ kind, work, modelDir: model.folder, threads });
       const parts = {
         weights: weightBytes(config),
-        ...(kind === 'training' && threads > 1 && weightBytes(config) <= HELPED_BYTES
+        ...(kind === 'training' && threads > 1 && roomForCopies(config, DEFAULT_MAX_ACTIVATION_BYTES)
           ? { "the helper's copy of them": weightBytes(config) }
           : {}),
         ...(kind === 'generation' ? cacheParts : trainingParts)(config, work),

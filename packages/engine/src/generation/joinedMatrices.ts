@@ -2,7 +2,7 @@
 import type { FloatTensor } from '../checkpoint/safetensors.js';
 import type { LoraGroup } from '../model/loraGroups.js';
 
-/** Ranks are filled up to a multiple of this: the vector width, up to which a longer sum adds in the same order. */
+/** Ranks are filled up to a multiple of this: products add in blocks of 4 or 8, and a part begins with a block, whatever is beside it. */
 export const RANK_STEP = 8;
 
 export interface JoinedMatrices {

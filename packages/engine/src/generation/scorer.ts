@@ -1,6 +1,7 @@
 import { Tensor, type InferenceSession } from 'onnxruntime-node';
 import { CallGate } from '../callGate.js';
 import { EngineError } from '../engine.js';
+import type { Feeds } from '../model/inputs.js';
 import { buildScoreGraph } from '../model/scoreGraph.js';
 import { createSession } from '../onnx/session.js';
 import { SessionCache } from '../onnx/sessionCache.js';
@@ -52,9 +53,10 @@ export class Scorer {
     sequences.forEach((sequence, index) => this.checkSequence(sequence, `sequences[${index}]`));
     return this.gate.run(signal === undefined ? {} : { signal }, async (options) => {
       const scores: PlaceScore[][] = sequences.map(() => []);
+      const adapterFeeds = adapter === null ? null : sharedAdapterFeeds(adapter, this.model.config);
       for (const places of this.planRuns(sequences)) {
         if (options.signal.aborted) throw new EngineError('cancelled', 'scoring cancelled');
-        const results = await this.run(sequences, places, adapter, Math.max(1, topK));
+        const results = await this.run(sequences, places, adapterFeeds, Math.max(1, topK));
         places.forEach(({ sequence }, row) => {
           const result = results[row];
           if (result !== undefined) scores[sequence]?.push(result);
@@ -133,7 +135,7 @@ export class Scorer {
   private async run(
     sequences: readonly TokenSequence[],
     places: readonly Place[],
-    adapter: LoadedAdapter | null,
+    adapterFeeds: Feeds | null,
     k: number,
   ): Promise<readonly PlaceScore[]> {
     const rows = [...new Set(places.map((place) => place.sequence))];
@@ -146,11 +148,11 @@ export class Scorer {
     });
     const positions = places.map(({ sequence, index }) => BigInt((rowOf.get(sequence) ?? 0) * length + index - 1));
     const targets = places.map(({ sequence, index }) => BigInt(sequences[sequence]?.tokens[index] ?? 0));
-    const session = await this.session(adapter !== null);
+    const session = await this.session(adapterFeeds !== null);
     const results = await session.run(
       {
         ...this.model.weights,
-        ...(adapter === null ? {} : sharedAdapterFeeds(adapter, this.model.config)),
+        ...adapterFeeds,
         ids: new Tensor('int64', ids, [rows.length, length]),
         positions: new Tensor('int64', BigInt64Array.from(positions), [places.length]),
         targets: new Tensor('int64', BigInt64Array.from(targets), [places.length]),

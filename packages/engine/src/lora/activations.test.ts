@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TINY_CONFIG } from '../testing/fixtures.js';
-import { activationBytes, roomForConstants } from './activations.js';
+import { activationBytes, roomForCopies } from './activations.js';
 
 void test('the estimate of the activations is the sum that its comment names', () => {
   // Queries are 6 * 16 = 96 wide, keys and values 2 * 16 = 32. A token keeps in each layer
@@ -18,6 +18,6 @@ void test('constants have room where the weights take a 64th of the bound at mos
   // A layer: queries and output 2 * 96 * 24 = 4,608, keys and values 2 * 32 * 24 = 1,536, the feed-forward block
   //   3 * 40 * 24 = 2,880, norms 2 * 24 = 48: 9,072 numbers. Embedding and head 2 * 53 * 24 = 2,544, the last norm 24.
   // In all 2 * 9,072 + 2,568 = 20,712 numbers, 82,848 bytes.
-  assert.equal(roomForConstants(TINY_CONFIG, 64 * 82_848), true);
-  assert.equal(roomForConstants(TINY_CONFIG, 64 * 82_848 - 1), false);
+  assert.equal(roomForCopies(TINY_CONFIG, 64 * 82_848), true);
+  assert.equal(roomForCopies(TINY_CONFIG, 64 * 82_848 - 1), false);
 });

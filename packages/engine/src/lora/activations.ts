@@ -38,9 +38,9 @@ export function layerwiseBytes(config: DecoderConfig, run: RunSize): number {
 }
 
 /**
- * Whether a step may keep a second copy of the weights, see `WeightInputs`: where that takes a 64th of the memory
- * allowed for its activations at most. While the copy is arranged there is a third one.
+ * Whether a step may keep copies of the weights: constants of its graphs, see `WeightInputs`, and all of it once more for a helper. One
+ * takes a 64th of the memory allowed for activations at most; a helper makes it up to four, and one or two more while they are made.
  */
-export function roomForConstants(config: DecoderConfig, maxActivationBytes: number): boolean {
+export function roomForCopies(config: DecoderConfig, maxActivationBytes: number): boolean {
   return weightCount(config) * Float32Array.BYTES_PER_ELEMENT <= maxActivationBytes / 64;
 }

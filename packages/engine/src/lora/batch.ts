@@ -10,7 +10,7 @@ import { packRows, type PackedRows } from './packing.js';
 /** Tokens of one run of several sequences, without padding; beyond this a larger matrix gains no speed and only takes memory. */
 const MAX_RUN_TOKENS = 2048;
 /** Batches of so many tokens are computed in two parts; smaller ones lose more than two threads gain. */
-const MIN_SHARED_TOKENS = 256;
+const MIN_TOKENS_IN_PARTS = 256;
 /** Numbers in one matrix `[supervised rows, vocabulary]`, of which a run holds about four; at least one row. */
 const MAX_RUN_LOGITS = 2 ** 25;
 
@@ -34,8 +34,8 @@ export interface TrainingBatch {
 }
 
 export interface BatchOptions {
-  /** Whether two threads may share it: then it has two parts of about as many tokens, for one thread as well, so that sums are alike. */
-  readonly shared?: boolean;
+  /** Whether it has two parts of about as many tokens, which two threads may compute; one thread does so as well, so that sums are alike. */
+  readonly inParts?: boolean;
   readonly maxRunLogits?: number;
 }
 
@@ -48,7 +48,7 @@ export interface BatchOptions {
 export function buildBatch(
   examples: readonly TrainingExample[],
   config: DecoderConfig,
-  { shared = false, maxRunLogits = MAX_RUN_LOGITS }: BatchOptions = {},
+  { inParts = false, maxRunLogits = MAX_RUN_LOGITS }: BatchOptions = {},
 ): TrainingBatch {
   for (const [index, example] of examples.entries()) checkExample(example, `batch[${index}]`, config);
   const weightSum = examples.reduce((sum, { weight }) => sum + weight, 0);
@@ -56,7 +56,7 @@ export function buildBatch(
   const maxTargets = maxTargetsOf(config, maxRunLogits);
   const pieces = examples.flatMap((example) => splitTargets(example, maxTargets));
   return {
-    runs: inTurns((shared ? halves(pieces) : [pieces]).map((part) => splitIntoRuns(part, maxTargets))).map((run) =>
+    runs: inTurns((inParts ? halves(pieces) : [pieces]).map((part) => splitIntoRuns(part, maxTargets))).map((run) =>
       layOut(run, weightSum, config),
     ),
     tokens: tokensOf(examples),
@@ -113,7 +113,7 @@ function splitTargets(example: TrainingExample, maxTargets: number): readonly Tr
 /** Two parts of about as many tokens: from long to short, each example goes to the part that has less. */
 function halves(examples: readonly TrainingExample[]): readonly (readonly TrainingExample[])[] {
   const [first, second]: [TrainingExample[], TrainingExample[]] = [[], []];
-  if (examples.length < 2 || tokensOf(examples) < MIN_SHARED_TOKENS) return [examples];
+  if (examples.length < 2 || tokensOf(examples) < MIN_TOKENS_IN_PARTS) return [examples];
   for (const example of byLength(examples)) (tokensOf(first) <= tokensOf(second) ? first : second).push(example);
   return [first, second];
 }

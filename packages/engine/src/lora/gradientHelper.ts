@@ -1,92 +1,59 @@
-import { Worker } from 'node:worker_threads';
-import { EngineError } from '../engine.js';
+import type { DecoderConfig } from '../model/config.js';
+import type { LoraModule, LoraTensorSpec } from '../model/weights.js';
+import { ThreadCalls } from '../threadCalls.js';
 import type { TrainingRun } from './batch.js';
 import type { TrainingInputs } from './gradientRunner.js';
-import { isThreadAnswer, toSent, type ThreadAnswer, type ThreadRequest } from './gradientThreadMessages.js';
 import type { FlatMatrices } from './parameters.js';
+import { toSent, type SentFeeds } from './sentFeeds.js';
+
+/** What the thread needs for all runs. */
+export interface HelperInputs {
+  readonly config: DecoderConfig;
+  readonly weights: SentFeeds;
+  readonly modules: readonly LoraModule[];
+  readonly specs: readonly LoraTensorSpec[];
+  readonly threads: number;
+  readonly constants: boolean;
+}
+
+export interface HelperRequest {
+  readonly run: Omit<TrainingRun, 'feeds'> & { readonly feeds: SentFeeds };
+  /** The adapter as it is now, see `FlatMatrices.values`. */
+  readonly matrices: Float32Array;
+  /** Whether they are asked for, beside the loss. */
+  readonly gradients: boolean;
+}
 
 /** What a run gives: its loss and, where they are asked for, its gradients in the order of `FlatMatrices.values`. */
-export interface Computed {
+export interface HelperResult {
   readonly loss: number;
   readonly gradients: Float32Array | null;
 }
 
-interface Pending {
-  readonly resolve: (computed: Computed) => void;
-  readonly reject: (error: EngineError) => void;
-}
-
 /**
- * Computes one run in a thread of its own, while the calling thread computes another: ONNX Runtime blocks the thread that it is called
+ * Computes runs in a thread of its own, while the calling thread computes others: ONNX Runtime blocks the thread that it is called
  * on, and two runs with one thread each take four fifths of the time of two runs, one after the other, with two. It has
  * a copy of the weights, since memory that threads share can't be fed to ONNX Runtime.
  */
 export class GradientHelper {
-  private thread: Worker | undefined;
-  private pending: Pending | undefined;
-  private closed = false;
+  private readonly calls: ThreadCalls<HelperRequest, HelperResult>;
 
+  /** @param matrices the adapter, as which each run finds it. */
   constructor(
-    private readonly inputs: Omit<TrainingInputs, 'matrices'>,
+    { weights, ...inputs }: Omit<TrainingInputs, 'matrices'>,
     private readonly matrices: FlatMatrices,
-  ) {}
-
-  /**
-   * One run at a time.
-   * @throws EngineError `internal` when it failed or the thread ended; the next run starts another.
-   */
-  compute({ feeds, ...run }: TrainingRun, gradients: boolean): Promise<Computed> {
-    return new Promise((resolve, reject) => {
-      if (this.closed || this.pending !== undefined)
-        throw new EngineError('internal', 'The thread that helps with gradients is closed or busy.');
-      this.thread ??= this.start();
-      this.pending = { resolve, reject };
-      this.thread.ref();
-      const request: ThreadRequest = {
-        kind: 'run',
-        run: { ...run, feeds: toSent(feeds) },
-        matrices: this.matrices.values,
-        gradients,
-      };
-      this.thread.postMessage(request);
-    });
+  ) {
+    const entry = new URL('./gradientThread.js', import.meta.url);
+    const data: HelperInputs = { ...inputs, specs: matrices.specs, weights: toSent(weights) };
+    this.calls = new ThreadCalls(entry, 'the thread that helps with gradients', data);
   }
 
-  /** When no run is under way. */
-  async close(): Promise<void> {
-    const { thread } = this;
-    this.closed = true;
-    this.thread = undefined;
-    await thread?.terminate();
+  /** @throws EngineError of the run, `internal` when the thread ended, `cancelled` when the helper is closed. */
+  compute({ feeds, ...run }: TrainingRun, gradients: boolean): Promise<HelperResult> {
+    return this.calls.call({ run: { ...run, feeds: toSent(feeds) }, matrices: this.matrices.values, gradients });
   }
 
-  private start(): Worker {
-    const { weights, ...inputs } = this.inputs;
-    const thread = new Worker(new URL('./gradientThread.js', import.meta.url), { execArgv: [] });
-    thread.on('message', (message: unknown) => {
-      if (isThreadAnswer(message)) this.settle(message);
-    });
-    // A thread ends by itself only where something is wrong, such as memory that cannot be had.
-    const lost = (cause?: unknown): void => {
-      if (this.thread !== thread) return;
-      this.thread = undefined;
-      const error = new EngineError('internal', 'The thread that helps with gradients has ended.', { cause });
-      this.pending?.reject(error);
-      this.pending = undefined;
-    };
-    thread.on('error', lost);
-    thread.on('exit', () => lost());
-    const request: ThreadRequest = { kind: 'open', ...inputs, specs: this.matrices.specs, weights: toSent(weights) };
-    thread.postMessage(request);
-    return thread;
-  }
-
-  private settle(answer: ThreadAnswer): void {
-    const { pending } = this;
-    this.pending = undefined;
-    // An idle thread keeps no process alive.
-    this.thread?.unref();
-    if (answer.kind === 'computed') pending?.resolve(answer);
-    else pending?.reject(new EngineError(answer.code, answer.message));
+  close(): Promise<void> {
+    return this.calls.close();
   }
 }

@@ -1,0 +1,31 @@
+import { parentPort } from 'node:worker_threads';
+import { EngineError } from './engine.js';
+import { isThreadRequest, type ThreadAnswer, type ThreadRequest } from './threadCalls.js';
+
+/**
+ * The other end of `ThreadCalls`.
+ * @param name what the thread is, at the beginning of the message of an unexpected error.
+ * @param handedOver memory of a result that is not copied.
+ */
+export function answerCalls<Result>(
+  name: string,
+  answer: (request: unknown) => Promise<Result>,
+  handedOver: (result: Result) => readonly ArrayBuffer[] = () => [],
+): void {
+  const send = (message: ThreadAnswer<Result>, memory: readonly ArrayBuffer[]): void => {
+    parentPort?.postMessage(message, memory);
+  };
+  const reply = async ({ id, request }: ThreadRequest<unknown>): Promise<void> => {
+    try {
+      const result = await answer(request);
+      send({ kind: 'done', id, result }, handedOver(result));
+    } catch (error) {
+      const { code, message } =
+        error instanceof EngineError ? error : { code: 'internal' as const, message: `${name}: ${String(error)}` };
+      send({ kind: 'failed', id, code, message }, []);
+    }
+  };
+  parentPort?.on('message', (message: unknown) => {
+    if (isThreadRequest(message)) void reply(message);
+  });
+}
