@@ -15,6 +15,8 @@ export async function measureLatency({ model, threads, rounds, requests, outputT
   for (let round = -1; round < rounds; round += 1) {
     const idle = await answerAll(engine, { requests, outputTokens });
     training.resume();
+    // From there on it steps without pause.
+    await training.steps(1);
     const aloneRate = await training.rateDuring(() => training.steps(3));
     let busy;
     const servingRate = await training.rateDuring(async () => {
