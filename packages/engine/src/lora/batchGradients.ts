@@ -83,7 +83,7 @@ export class BatchGradients {
 
   private async compute({ runs }: TrainingBatch, gradients: boolean, options: CallOptions): Promise<number> {
     // A single run writes where the sum belongs; of several, each is added to it.
-    const target = runs.length === 1 ? this.sum : (this.addend ??= new FlatMatrices(this.sum.specs));
+    const target = !gradients || runs.length === 1 ? this.sum : (this.addend ??= new FlatMatrices(this.sum.specs));
     const fetches = gradients ? tensorsOver(target, gradientName) : {};
     if (gradients && target !== this.sum) this.sum.values.fill(0);
     let loss = 0;
