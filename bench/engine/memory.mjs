@@ -2,7 +2,6 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { DEFAULT_MAX_ACTIVATION_BYTES, roomForCopies } from '../../packages/engine/dist/lora/activations.js';
 import { loraTensorSpecs, decoderWeightShapes } from '../../packages/engine/dist/model/weights.js';
 import { readModel } from './models.mjs';
 
@@ -23,7 +22,7 @@ export async function measureMemory({ models, threads }) {
       const { peakBytes, baselineBytes } = await runAlone({ kind, work, modelDir: model.folder, threads });
       const parts = {
         weights: weightBytes(config),
-        ...(kind === 'generation' ? cacheParts(config, work) : trainingParts(config, work, threads)),
+        ...(kind === 'generation' ? cacheParts : trainingParts)(config, work),
       };
       const predicted = Object.values(parts).reduce((sum, bytes) => sum + bytes, 0);
       rows.push({
@@ -45,13 +44,6 @@ export async function measureMemory({ models, threads }) {
   return rows;
 }
 
-/** Of the weights, where there is room: constants for the backward pass, and for a helper both once more. */
-function copies(config, threads) {
-  if (!roomForCopies(config, DEFAULT_MAX_ACTIVATION_BYTES)) return {};
-  const constants = { 'constants for the backward pass': weightBytes(config) };
-  return threads === 1 ? constants : { ...constants, "the helper's copies of both": 2 * weightBytes(config) };
-}
-
 /** In a process of its own: the greatest size of a process never falls again. */
 async function runAlone(plan) {
   const script = fileURLToPath(new URL('./memoryRun.mjs', import.meta.url));
@@ -64,14 +56,13 @@ function weightBytes(config) {
 }
 
 /**
- * The matrices as constants of the graph; one slot for each sequence and one for reading prompts, and once more what a run hands back, because ONNX Runtime's
+ * One slot for each sequence and one for reading prompts, and once more what a run hands back, because ONNX Runtime's
  * binding copies its outputs; the logits; the widest activations of a prompt.
  */
 function cacheParts(config, { batch }) {
   const slot = 4 * 2 * config.layers * config.kvHeads * config.headDim * CAPACITY;
   const row = 4 * (2 * config.hiddenSize + 3 * config.ffnSize);
   return {
-    constants: weightBytes(config),
     'keys and values': (batch + 1) * slot,
     'their copy': batch * slot,
     activations: 2 * 4 * batch * config.vocabularySize + PROMPT * row,
@@ -79,19 +70,18 @@ function cacheParts(config, { batch }) {
 }
 
 /**
- * Copies of the weights; adapter, gradient, the copy in which it is handed back, two moments; what the backward pass needs of each layer:
+ * Adapter, gradient, the copy in which it is handed back, two moments; what the backward pass needs of each layer:
  * per token four vectors of the residual width (into and out of both norms), queries, keys and values before and after
  * norm and rotation, attention's probabilities and its mix, four vectors of the feed-forward width, and LoRA's seven;
  * per target about three vectors of the vocabulary's size.
  */
-function trainingParts(config, { batch, length, rank }, threads) {
+function trainingParts(config, { batch, length, rank }) {
   const adapter = loraTensorSpecs(config, rank).reduce((sum, { shape: [height, width] }) => sum + height * width, 0);
   const queries = config.heads * config.headDim;
   const keys = config.kvHeads * config.headDim;
   const perToken =
     4 * config.hiddenSize + 4 * queries + 4 * keys + config.heads * length + 4 * config.ffnSize + 7 * rank;
   return {
-    ...copies(config, threads),
     'adapter and optimizer': 4 * 5 * adapter,
     'kept for the backward pass': 4 * batch * length * config.layers * perToken,
     logits: 4 * 3 * batch * (length - 1) * config.vocabularySize,

@@ -15,7 +15,7 @@ export interface JoinedMatrices {
 }
 
 /** A and B of one projection. */
-export interface LoraPair {
+export interface MatrixPair {
   readonly a: FloatTensor;
   readonly b: FloatTensor;
 }
@@ -52,7 +52,13 @@ export function joinedIn(
 }
 
 /** Puts the matrices of one part, of the same or a smaller rank, into its place, which holds zeros. B is multiplied by `scale`. */
-export function placePart(group: LoraGroup, place: JoinedMatrices, part: number, { a, b }: LoraPair, scale = 1): void {
+export function placePart(
+  group: LoraGroup,
+  place: JoinedMatrices,
+  part: number,
+  { a, b }: MatrixPair,
+  scale = 1,
+): void {
   const rank = a.shape[0] ?? 0;
   place.a.set(a.data, firstRow(place.ranks, part) * group.width);
   // `[out, rank]`, seen as `[rank, out]`.
@@ -78,7 +84,7 @@ export function placeJoined(group: LoraGroup, place: JoinedMatrices, joined: Joi
 }
 
 /** The matrices of one part by itself: A in the same memory, B copied. */
-export function partOf(group: LoraGroup, joined: JoinedMatrices, part: number): LoraPair {
+export function partOf(group: LoraGroup, joined: JoinedMatrices, part: number): MatrixPair {
   const rank = joined.ranks[part] ?? 0;
   const out = group.parts[part]?.out ?? 0;
   const b = new Float32Array(out * rank);

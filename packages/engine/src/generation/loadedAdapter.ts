@@ -12,7 +12,7 @@ import {
   RANK_STEP,
   sum,
   type JoinedMatrices,
-  type LoraPair,
+  type MatrixPair,
 } from './joinedMatrices.js';
 
 /** An adapter ready for use: verified, and B multiplied by alpha / rank. */
@@ -69,7 +69,7 @@ export function memoryOf({ groups }: LoadedAdapter): ArrayBuffer[] {
   return [...new Set(buffers.filter((buffer) => buffer instanceof ArrayBuffer))];
 }
 
-function pairOf({ matrices }: LoraAdapter, name: string): LoraPair | undefined {
+function pairOf({ matrices }: LoraAdapter, name: string): MatrixPair | undefined {
   const [a, b] = [matrices.get(`${name}.lora_A`), matrices.get(`${name}.lora_B`)];
   return a === undefined || b === undefined ? undefined : { a, b };
 }
