@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { openCheckpoint } from '../../packages/engine/dist/checkpoint/checkpoint.js';
 import { InferenceRunner } from '../../packages/engine/dist/generation/inferenceRunner.js';
 import { KvCache } from '../../packages/engine/dist/generation/kvCache.js';
-import { weightFeeds } from '../../packages/engine/dist/model/inputs.js';
+import { SharedWeights } from '../../packages/engine/dist/model/sharedWeights.js';
 import { loadQuantizedWeights } from '../../packages/engine/dist/model/quantizedWeights.js';
 import { SHIPPED } from './models.mjs';
 
@@ -46,8 +46,8 @@ async function answers(tokenizer, rowCount) {
 
 /** By the graphs that generate, one token after the other, as answers are written. */
 async function meanLoss({ config, weights, description }, format, sequences, threads) {
-  const model = { config, weights: weightFeeds(config, weights), threads };
-  const source = { config, weights, contentHash: description.contentHash };
+  const model = { config, weights: await SharedWeights.open(config, weights), threads };
+  const source = { config, reader: weights, contentHash: description.contentHash };
   const quantized = format === 'f32' ? {} : { quantized: await loadQuantizedWeights(source, format, undefined) };
   const runner = new InferenceRunner({ ...model, ...quantized });
   let nats = 0;

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { loraTensorSpecs, decoderWeightShapes } from '../../packages/engine/dist/model/weights.js';
+import { ALLOCATOR_VARIABLES, NODE_ARGUMENTS } from '../../packages/engine/dist/process/processSettings.js';
 import { readModel } from './models.mjs';
 
 const WORK = {
@@ -44,10 +45,13 @@ export async function measureMemory({ models, threads }) {
   return rows;
 }
 
-/** In a process of its own: the greatest size of a process never falls again. */
+/** In a process of its own, started as the engine's is: the greatest size of a process never falls again. */
 async function runAlone(plan) {
   const script = fileURLToPath(new URL('./memoryRun.mjs', import.meta.url));
-  const { stdout } = await promisify(execFile)(process.execPath, [script, JSON.stringify(plan)]);
+  const env = { ...process.env, ...ALLOCATOR_VARIABLES };
+  const { stdout } = await promisify(execFile)(process.execPath, [...NODE_ARGUMENTS, script, JSON.stringify(plan)], {
+    env,
+  });
   return JSON.parse(stdout);
 }
 

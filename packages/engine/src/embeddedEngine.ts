@@ -16,9 +16,9 @@ import { DEFAULT_SCORE_LIMITS } from './generation/scoreLimits.js';
 import { Scorer } from './generation/scorer.js';
 import { forcedOpening } from './generation/toolCalls.js';
 import { openTrainingSession } from './lora/trainingSession.js';
-import { weightFeeds } from './model/inputs.js';
 import { WEIGHT_FORMATS, type WeightFormat } from './model/quantization.js';
 import { loadQuantizedWeights } from './model/quantizedWeights.js';
+import { SharedWeights } from './model/sharedWeights.js';
 import { createRandom } from './random.js';
 import type {
   AdapterReference,
@@ -52,7 +52,10 @@ export interface EmbeddedEngineOptions {
    * answer a little otherwise. Training and scoring always use float32.
    */
   readonly weightFormat?: WeightFormat;
-  /** Where quantised matrices are kept for the next start; without it they are made at every start. */
+  /**
+   * Where quantised matrices are kept for the next start, without it they are made at every start; and where the float32 ones are
+   * written for as long as a session of generation is made of them, without it to the system's folder for temporary files.
+   */
   readonly cacheFolder?: string;
   /**
    * Bound on the memory that scoring takes beside the weights, by estimate, in bytes; a sequence that would take more is
@@ -120,9 +123,11 @@ export class EmbeddedEngine implements Engine {
     const config = { ...checkpoint.config, contextLength };
     const threads = options.threads ?? Math.min(4, availableParallelism());
     const format = options.weightFormat ?? 'f32';
-    const model = { config, weights: weightFeeds(config, checkpoint.weights), threads };
+    const { weights: reader, description } = checkpoint;
+    const scratch = options.cacheFolder === undefined ? {} : { scratchFolder: options.cacheFolder };
+    const model = { config, weights: await SharedWeights.open(config, reader), threads, ...scratch };
     if (format === 'f32') return new EmbeddedEngine(checkpoint, model, options);
-    const source = { config, weights: checkpoint.weights, contentHash: checkpoint.description.contentHash };
+    const source = { config, reader, contentHash: description.contentHash };
     const quantized = await loadQuantizedWeights(source, format, options.cacheFolder);
     return new EmbeddedEngine(checkpoint, { ...model, quantized }, options);
   }
@@ -178,10 +183,16 @@ export class EmbeddedEngine implements Engine {
   }
 
   private async openSession(options: TrainingOptions | ResumeOptions, call: CallOptions): Promise<TrainingSession> {
-    const session = await openTrainingSession(
-      { ...this.model, name: this.checkpoint.description.contentHash },
-      options,
-    );
+    const { config, threads } = this.model;
+    const weights = await this.model.weights.use();
+    let session: TrainingSession;
+    try {
+      const name = this.checkpoint.description.contentHash;
+      session = await openTrainingSession({ config, threads, weights, name }, options);
+    } catch (error) {
+      weights.release();
+      throw error;
+    }
     if (call.signal?.aborted === true) await session.close();
     throwIfAborted(call);
     this.trainings.add(session);

@@ -4,17 +4,17 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { EngineError } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
-import { weightCount, type DecoderWeights } from '../model/weights.js';
+import { weightCount, type WeightReader } from '../model/weights.js';
 import { ChatTokenizer } from '../tokenizer/chatTokenizer.js';
 import type { ModelDescription } from '../types.js';
 import { isMissingFile } from './jsonFields.js';
 import { readModelConfig } from './modelConfig.js';
-import { findWeightFiles, loadWeights } from './weightFiles.js';
+import { findWeightFiles, openWeights } from './weightFiles.js';
 
-/** A model in memory, as read from a Hugging Face checkpoint folder. */
+/** A Hugging Face checkpoint folder, checked; its weights are read when they are needed. */
 export interface Checkpoint {
   readonly config: DecoderConfig;
-  readonly weights: DecoderWeights;
+  readonly weights: WeightReader;
   readonly tokenizer: ChatTokenizer;
   readonly description: ModelDescription;
 }
@@ -24,7 +24,7 @@ export async function openCheckpoint(modelDir: string): Promise<Checkpoint> {
   const { architectureName, decoder: config } = await readModelConfig(modelDir);
   const tokenizer = await ChatTokenizer.load(modelDir);
   checkVocabulary(tokenizer, config);
-  const weights = await loadWeights(modelDir, config);
+  const weights = await openWeights(modelDir, config);
   const description: ModelDescription = {
     architecture: architectureName,
     contextLength: config.contextLength,

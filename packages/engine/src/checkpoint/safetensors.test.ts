@@ -2,10 +2,17 @@ import assert from 'node:assert/strict';
 import { open, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import { temporaryFolder } from '../testing/fixtures.js';
 import { createRandom } from '../random.js';
+import { temporaryFolder } from '../testing/fixtures.js';
 import { EngineError } from '../engine.js';
-import { readHeader, readHeaderFrom, readTensor, readTensorFrom, serializeSafetensors } from './safetensors.js';
+import {
+  readBlocks,
+  readHeader,
+  readHeaderFrom,
+  readTensor,
+  readTensorFrom,
+  serializeSafetensors,
+} from './safetensors.js';
 
 const CONTEXT = { code: 'adapter_invalid', file: 'file' } as const;
 const SAMPLE = serializeSafetensors(
@@ -49,6 +56,35 @@ void test('what is written can be read, from memory and from disk', async (t) =>
   await readTensor(handle, entries[2]!, CONTEXT, place.subarray(1, 2));
   assert.deepEqual(place, Float32Array.of(0, 7, 0));
   await assert.rejects(readTensor(handle, entries[2]!, CONTEXT, place), { code: CONTEXT.code, message: /changed/ });
+});
+
+test('a tensor read in blocks has the same numbers, whatever the blocks and the type', async (t) => {
+  const random = createRandom(1);
+  const file = withHeader(
+    { single: entry('F32', [5, 3], [0, 60]), half: entry('F16', [10], [60, 80]), brain: entry('BF16', [7], [80, 94]) },
+    94,
+  );
+  // Bits of finite numbers in each of the types.
+  for (let at = file.byteLength - 94; at < file.byteLength; at += 2) {
+    file.writeUInt16LE(Math.floor(random.next() * 2 ** 14), at);
+  }
+  const name = path.join(await temporaryFolder(t), 'sample.safetensors');
+  await writeFile(name, file);
+  const handle = await open(name);
+  t.after(() => handle.close());
+  for (const tensor of await readHeader(handle, CONTEXT)) {
+    const whole = [...readTensorFrom(file, tensor)];
+    for (const blockLength of [1, 4, 5, 1000]) {
+      const lengths: number[] = [];
+      const numbers: number[] = [];
+      for await (const block of readBlocks(handle, tensor, CONTEXT, blockLength)) {
+        lengths.push(block.length);
+        numbers.push(...block);
+      }
+      assert.deepEqual(numbers, whole);
+      assert.ok(lengths.slice(0, -1).every((length) => length === blockLength) && lengths.at(-1)! <= blockLength);
+    }
+  }
 });
 
 void test('F16 and BF16 are widened, special values included', () => {

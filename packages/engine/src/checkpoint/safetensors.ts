@@ -66,6 +66,23 @@ export async function readTensor(
   await readBytes(file, entry.start, length, context, bytes);
 }
 
+/** The numbers of a tensor as float32 in blocks of at most so many, all in the same memory. */
+export async function* readBlocks(
+  file: FileHandle,
+  entry: TensorEntry,
+  context: ErrorContext,
+  blockLength = 2 ** 18,
+): AsyncGenerator<Float32Array> {
+  const bytes = ELEMENT_BYTES[entry.type];
+  const room = new Float32Array(Math.min(blockLength, (entry.end - entry.start) / bytes));
+  for (let start = entry.start; start < entry.end; start += blockLength * bytes) {
+    const end = Math.min(entry.end, start + blockLength * bytes);
+    const block = room.subarray(0, (end - start) / bytes);
+    await readTensor(file, { ...entry, start, end }, context, block);
+    yield block;
+  }
+}
+
 /** As `readTensor`, for a file that is already in memory, which the result shares where it can. */
 export function readTensorFrom(bytes: Uint8Array, entry: TensorEntry): Float32Array {
   const start = bytes.byteOffset + entry.start;

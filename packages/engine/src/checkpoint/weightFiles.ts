@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { EngineError } from '../engine.js';
@@ -5,15 +6,15 @@ import type { DecoderConfig } from '../model/config.js';
 import {
   decoderWeightShapes,
   weightCount,
-  weightMemory,
+  readWeights,
   type DecoderWeights,
-  type WeightTensor,
+  type WeightReader,
 } from '../model/weights.js';
 import { machineMemory } from '../machineMemory.js';
 import { brief } from './brief.js';
 import { openRegularFile } from './boundedFile.js';
 import { JsonFields } from './jsonFields.js';
-import { readHeader, readTensor, type ErrorContext, type TensorEntry } from './safetensors.js';
+import { readBlocks, readHeader, readTensor, type ErrorContext, type TensorEntry } from './safetensors.js';
 
 const SINGLE_FILE = 'model.safetensors';
 const SHARD_INDEX = 'model.safetensors.index.json';
@@ -35,25 +36,27 @@ export async function findWeightFiles(modelDir: string): Promise<readonly string
 }
 
 /**
- * Reads every tensor that `config` asks for as float32. All names and shapes are checked against the files' headers
- * before the first tensor is read, so that a wrong checkpoint costs no memory; and so is their sum, as a file with holes may
- * have any size.
+ * The tensors that `config` asks for, to be read when they are needed. All names and shapes are checked against the files' headers,
+ * so that a wrong checkpoint costs no memory; and so is their sum, as a file with holes may have any size.
  * @throws EngineError `checkpoint_invalid` naming the tensor, or the bytes that are needed and those that there are.
  */
-export async function loadWeights(
+export async function openWeights(
   modelDir: string,
   config: DecoderConfig,
   memoryBytes = machineMemory(),
-): Promise<DecoderWeights> {
+): Promise<WeightReader> {
   const files = await findWeightFiles(modelDir);
   const shapes = decoderWeightShapes(config);
   const found = new Map<string, string>();
+  const opened = new Map<string, OpenedFile>();
   for (const file of files) {
-    for (const entry of await inFile(modelDir, file, readTensorHeader)) {
+    const { identity, entries } = await inFile(modelDir, file, readIdentified);
+    for (const entry of entries) {
       if (found.has(entry.name)) throw invalid(`${file}: ${entry.name} is in ${found.get(entry.name) ?? ''} too`);
       found.set(entry.name, file);
       checkEntry(file, entry, shapes, config);
     }
+    opened.set(file, { identity, entries: entries.filter(({ name }) => shapes.has(name)) });
   }
   const missing = [...shapes.keys()].filter((name) => !found.has(name));
   if (missing.length > 0) throw invalid(`${files.join(', ')}: tensors are missing: ${briefList(missing)}`);
@@ -63,34 +66,86 @@ export async function loadWeights(
     throw invalid(`${files.join(', ')}: the weights take ${needed} bytes of memory, and there are ${memoryBytes}`);
   }
 
-  const memory = weightMemory(config);
-  const weights = new Map<string, WeightTensor>();
-  for (const file of files) {
-    await inFile(modelDir, file, async (handle, context) => {
-      for (const entry of await readHeader(handle, context)) {
-        const data = memory.get(entry.name);
-        if (data === undefined) continue;
-        await readTensor(handle, entry, context, data);
-        weights.set(entry.name, { shape: entry.shape, data });
+  return {
+    read: async (places) => {
+      for (const [file, { identity, entries }] of opened) {
+        const wanted = entries.filter(({ name }) => places.has(name));
+        if (wanted.length === 0) continue;
+        await inFile(modelDir, file, async (handle, context) => {
+          await requireSame(handle, identity, context);
+          for (const entry of wanted) {
+            const place = places.get(entry.name);
+            if (place !== undefined) await readTensor(handle, entry, context, place);
+          }
+        });
       }
-    });
-  }
-  return weights;
+    },
+    blocks: async function* (name) {
+      const file = found.get(name) ?? '';
+      const { identity = '', entries = [] } = opened.get(file) ?? {};
+      const entry = entries.find((each) => each.name === name);
+      if (entry === undefined) throw new EngineError('internal', `the model has no ${name}`);
+      const { handle, context } = await openFile(modelDir, file);
+      try {
+        await requireSame(handle, identity, context);
+        yield* readBlocks(handle, entry, context);
+      } finally {
+        await handle.close();
+      }
+    },
+  };
+}
+
+/** All of the tensors that `config` asks for, see `openWeights`. */
+export async function loadWeights(
+  modelDir: string,
+  config: DecoderConfig,
+  memoryBytes = machineMemory(),
+): Promise<DecoderWeights> {
+  return readWeights(await openWeights(modelDir, config, memoryBytes), config);
+}
+
+interface OpenedFile {
+  /** Another one is another file, or another content. */
+  readonly identity: string;
+  readonly entries: readonly TensorEntry[];
 }
 
 type FileTask<T> = (handle: FileHandle, context: ErrorContext) => Promise<T>;
 
-const readTensorHeader: FileTask<readonly TensorEntry[]> = readHeader;
+const readIdentified: FileTask<OpenedFile> = async (handle, context) => {
+  const identity = identityOf(await handle.stat());
+  return { identity, entries: await readHeader(handle, context) };
+};
+
+function identityOf({ dev, ino, size, mtimeMs }: Stats): string {
+  return [dev, ino, size, mtimeMs].join();
+}
+
+/** So that what is read fits what has been read before. */
+async function requireSame(handle: FileHandle, identity: string, { file }: ErrorContext): Promise<void> {
+  if (identityOf(await handle.stat()) === identity) return;
+  throw invalid(`${file} has changed since the model was opened; the engine must be started again`);
+}
 
 async function inFile<T>(modelDir: string, file: string, task: FileTask<T>): Promise<T> {
+  const { handle, context } = await openFile(modelDir, file);
+  try {
+    return await task(handle, context);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The caller closes it. */
+async function openFile(
+  modelDir: string,
+  file: string,
+): Promise<{ readonly handle: FileHandle; readonly context: ErrorContext }> {
   const context = { code: 'checkpoint_invalid', file } as const;
   const opened = await openRegularFile(join(modelDir, file), context);
   if (opened === undefined) throw invalid(`${file} is missing`);
-  try {
-    return await task(opened.handle, context);
-  } finally {
-    await opened.handle.close();
-  }
+  return { handle: opened.handle, context };
 }
 
 function checkEntry(

@@ -8,7 +8,7 @@ import { EmbeddedEngine } from '../embeddedEngine.js';
 import { EngineError } from '../engine.js';
 import { allFinite } from '../finite.js';
 import type { DecoderConfig } from '../model/config.js';
-import { weightFeeds } from '../model/inputs.js';
+import { SharedWeights } from '../model/sharedWeights.js';
 import { WEIGHT_FORMATS, type WeightFormat } from '../model/quantization.js';
 import { loadQuantizedWeights } from '../model/quantizedWeights.js';
 import { ChatTokenizer } from '../tokenizer/chatTokenizer.js';
@@ -105,7 +105,7 @@ test('an option that cannot be meant is refused by its name, as a batch of no ro
 test('what an earlier sequence left beyond the end of another has no influence, however large', async () => {
   await withRandomCheckpoint(async (folder) => {
     const { config, weights } = await openCheckpoint(join(folder, 'model'));
-    const runner = new InferenceRunner({ config, weights: weightFeeds(config, weights), threads: 1 });
+    const runner = new InferenceRunner({ config, weights: await SharedWeights.open(config, weights), threads: 1 });
     const answer = async (left: number) => {
       const cache = new KvCache(config);
       const state = new Float32Array(2 * config.layers * config.kvHeads * 60 * config.headDim).fill(left);
@@ -170,9 +170,9 @@ async function openRunner(
   format: WeightFormat,
 ): Promise<{ readonly runner: InferenceRunner; readonly config: DecoderConfig }> {
   const { config, weights, description } = await openCheckpoint(modelDir);
-  const model = { config, weights: weightFeeds(config, weights), threads };
+  const model = { config, weights: await SharedWeights.open(config, weights), threads };
   if (format === 'f32') return { runner: new InferenceRunner(model), config };
-  const source = { config, weights, contentHash: description.contentHash };
+  const source = { config, reader: weights, contentHash: description.contentHash };
   const quantized = await loadQuantizedWeights(source, format, undefined);
   return { runner: new InferenceRunner({ ...model, quantized }), config };
 }

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { openCheckpoint } from '../checkpoint/checkpoint.js';
 import { EmbeddedEngine } from '../embeddedEngine.js';
 import { EngineError } from '../engine.js';
-import { weightFeeds } from '../model/inputs.js';
+import { SharedWeights } from '../model/sharedWeights.js';
 import { createRandom } from '../random.js';
 import { withRandomCheckpoint, writeRandomAdapter } from '../testing/randomCheckpoint.js';
 import { inMemory, type JobChanges } from '../testing/runs.js';
@@ -27,7 +27,7 @@ interface Setting {
 async function withGenerator(use: (setting: Setting) => Promise<void>): Promise<void> {
   await withRandomCheckpoint(async (folder) => {
     const { config, weights } = await openCheckpoint(join(folder, 'model'));
-    const model = { config, weights: weightFeeds(config, weights), threads: 1 };
+    const model = { config, weights: await SharedWeights.open(config, weights), threads: 1 };
     const generator = new Generator(model, 3);
     const reference = await writeRandomAdapter(join(folder, 'adapter'), config, 1);
     try {

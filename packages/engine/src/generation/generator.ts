@@ -295,6 +295,8 @@ function cancel(sequence: Sequence): void {
   sequence.reject(new EngineError('cancelled', 'generation cancelled'));
 }
 
+/** A model that cannot be read any more says so itself. */
 function failure(error: unknown): EngineError {
+  if (error instanceof EngineError && error.code === 'checkpoint_invalid') return error;
   return new EngineError('internal', 'the model failed while generating', { cause: error });
 }

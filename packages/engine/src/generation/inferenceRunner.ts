@@ -2,25 +2,26 @@ import { Tensor, type InferenceSession } from 'onnxruntime-node';
 import { EngineError } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
 import { buildInferenceGraph } from '../model/inferenceGraph.js';
-import { ROPE_COS, ROPE_SIN, type Feeds } from '../model/inputs.js';
-import { servingConstants, type QuantizedWeights } from '../model/servingWeights.js';
-import { EMBEDDING } from '../model/weights.js';
-import { createSession } from '../onnx/session.js';
+import type { Feeds } from '../model/inputs.js';
+import type { QuantizedWeights } from '../model/servingWeights.js';
+import type { SharedWeights } from '../model/sharedWeights.js';
 import { SessionCache } from '../onnx/sessionCache.js';
 import { generationThreads } from './generationThreads.js';
 import type { LoadedAdapter } from './loadedAdapter.js';
 import { RowAdapters, type StackBudget } from './adapterFeeds.js';
 import type { KvCache } from './kvCache.js';
+import { createServingSession } from './servingSession.js';
 
 /** A loaded model, as the sessions of generation and scoring share it. */
 export interface LoadedModel {
   readonly config: DecoderConfig;
-  /** See `weightFeeds`. */
-  readonly weights: Feeds;
+  readonly weights: SharedWeights;
   /** The matrices of generation, where these are not to be the float32 ones. */
   readonly quantized?: QuantizedWeights;
   /** Threads inside one operator, at least 1. */
   readonly threads: number;
+  /** For files that are there while a session is made; see `createServingSession`. */
+  readonly scratchFolder?: string;
 }
 
 /** What a run of the graph gives, see `buildInferenceGraph`. */
@@ -41,17 +42,13 @@ export interface DecodeRow {
 export class InferenceRunner {
   private readonly sessions = new SessionCache<boolean>();
   private readonly rowAdapters: RowAdapters;
-
-  /** What the graph looks up: the embedding and the rotary tables. */
-  private readonly tables: Feeds;
+  private room = new Float32Array();
 
   constructor(
     private readonly model: LoadedModel,
     budget?: StackBudget,
   ) {
     this.rowAdapters = new RowAdapters(model.config, budget);
-    const names = [EMBEDDING, ROPE_COS, ROPE_SIN];
-    this.tables = Object.fromEntries(Object.entries(model.weights).filter(([name]) => names.includes(name)));
   }
 
   /** See `RowAdapters`. */
@@ -81,7 +78,7 @@ export class InferenceRunner {
 
   /**
    * Appends one token to each of the sequences in the first slots of `cache`.
-   * @returns logits `[vocabularySize]` for each sequence; for one with a number that is not finite, NaN only.
+   * @returns logits `[vocabularySize]` for each sequence, valid until the next call; for one with a number that is not finite, NaN only.
    */
   async decode(cache: KvCache, sequences: readonly DecodeRow[]): Promise<readonly Float32Array[]> {
     const count = sequences.length;
@@ -100,7 +97,7 @@ export class InferenceRunner {
     };
     const adapters = sequences.map((row) => row.adapter);
     cache.reserve(Math.max(...lengths) + 1, count);
-    const { logits, state } = await this.run(cache, lengths, feeds, adapters);
+    const { logits, state } = await this.run(cache, lengths, feeds, adapters, this.outputs(count));
     const width = this.model.config.vocabularySize;
     return sequences.map(({ cachedTokens }, row) => {
       const ofRow = logits.subarray(row * width, (row + 1) * width);
@@ -117,28 +114,46 @@ export class InferenceRunner {
     pastLengths: readonly number[],
     inputs: Feeds,
     adapters: readonly (LoadedAdapter | null)[],
+    outputs: Feeds | readonly string[] = ['logits', 'state'],
   ): Promise<RunResult> {
     const adapted = adapters.some((adapter) => adapter !== null);
     const session = await this.session(adapted);
     const pastLength = new Tensor('int64', BigInt64Array.from(pastLengths, BigInt), [pastLengths.length]);
     const feeds = {
-      ...this.tables,
+      ...this.model.weights.tables,
       ...cache.view(adapters.length),
       ...(adapted ? this.rowAdapters.feeds(adapters) : {}),
       ...inputs,
       'past.length': pastLength,
     };
-    const results = await session.run(feeds, ['logits', 'state']);
+    const results = await session.run(feeds, outputs);
     return { logits: floats(results['logits']), state: floats(results['state']) };
+  }
+
+  /** Where a step of so many sequences puts its results, always in the same memory: as garbage, they would soon take more than the cache. */
+  private outputs(count: number): Feeds {
+    const { layers, kvHeads, headDim, vocabularySize } = this.model.config;
+    const state = 2 * layers * kvHeads * headDim;
+    if (this.room.length < count * (vocabularySize + state))
+      this.room = new Float32Array(count * (vocabularySize + state));
+    const middle = count * vocabularySize;
+    return {
+      logits: new Tensor('float32', this.room.subarray(0, middle), [count, vocabularySize]),
+      state: new Tensor('float32', this.room.subarray(middle, middle + count * state), [
+        2 * layers * count,
+        kvHeads,
+        1,
+        headDim,
+      ]),
+    };
   }
 
   private session(adapters: boolean): Promise<InferenceSession> {
     return this.sessions.get(adapters, () => {
-      const { config, weights, quantized } = this.model;
+      const { config, weights, quantized, scratchFolder } = this.model;
       const threads = generationThreads(config, this.model.threads);
       const graph = buildInferenceGraph(config, { adapters, format: quantized?.format ?? 'f32' });
-      const constants = servingConstants(graph.constants, weights, quantized);
-      return createSession(graph.model, { threads, constants });
+      return createServingSession(graph, { reader: weights.reader, quantized }, threads, scratchFolder);
     });
   }
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { openCheckpoint } from '../checkpoint/checkpoint.js';
-import { weightFeeds } from '../model/inputs.js';
+import { SharedWeights } from '../model/sharedWeights.js';
 import { createRandom } from '../random.js';
 import { TINY_CONFIG } from '../testing/fixtures.js';
 import { withRandomCheckpoint } from '../testing/randomCheckpoint.js';
@@ -34,7 +34,7 @@ test('a slot has room for what it must hold, and at most a quarter more beyond t
 test('under a bound for one sequence at a time, requests wait for each other in the order of their arrival', async () => {
   await withRandomCheckpoint(async (folder) => {
     const { config, weights } = await openCheckpoint(join(folder, 'model'));
-    const model = { config, weights: weightFeeds(config, weights), threads: 1 };
+    const model = { config, weights: await SharedWeights.open(config, weights), threads: 1 };
     const unbounded = new Generator(model, 8);
     const bound = cacheBytes(config, [100], 88);
     const generator = new Generator(model, 8, { cacheBytes: bound, prefixBytes: 0 });
@@ -76,7 +76,7 @@ test('by default one sequence that fills the context always fits', () => {
 test('whatever batches came before, what is allocated stays within the bound, and everybody gets an answer', async () => {
   await withRandomCheckpoint(async (folder) => {
     const { config, weights } = await openCheckpoint(join(folder, 'model'));
-    const model = { config, weights: weightFeeds(config, weights), threads: 1 };
+    const model = { config, weights: await SharedWeights.open(config, weights), threads: 1 };
     // Room for one long sequence, or for four short ones.
     const bound = cacheBytes(config, [256], 200);
     const length = fc.record({ prompt: fc.integer({ min: 1, max: 200 }), output: fc.integer({ min: 1, max: 4 }) });

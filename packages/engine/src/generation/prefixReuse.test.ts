@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { openCheckpoint } from '../checkpoint/checkpoint.js';
 import { EmbeddedEngine } from '../embeddedEngine.js';
-import { weightFeeds } from '../model/inputs.js';
+import { SharedWeights } from '../model/sharedWeights.js';
 import { createRandom } from '../random.js';
 import { withRandomCheckpoint, writeRandomAdapter } from '../testing/randomCheckpoint.js';
 import { inMemory, type JobChanges } from '../testing/runs.js';
@@ -30,9 +30,9 @@ async function withGenerators(keptChunks: number, use: (setting: Setting) => Pro
     const { config, weights } = await openCheckpoint(join(folder, 'model'));
     const load = async (seed: number) =>
       loadAdapter(await writeRandomAdapter(join(folder, `a${seed}`), config, seed), config);
+    const model = { config, weights: await SharedWeights.open(config, weights), threads: 1 };
     const chunkBytes = PREFILL_CHUNK * bytesPerToken(config);
     const [reusing, forgetful] = [keptChunks * chunkBytes, 0].map((prefixBytes) => {
-      const model = { config, weights: weightFeeds(config, weights), threads: 1 };
       return new Generator(model, 3, { cacheBytes: 2 ** 30, prefixBytes });
     }) as [Generator, Generator];
     try {

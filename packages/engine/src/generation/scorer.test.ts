@@ -4,7 +4,8 @@ import { test } from 'node:test';
 import { readAdapter } from '../adapters/adapterFolder.js';
 import { openCheckpoint } from '../checkpoint/checkpoint.js';
 import { withRandomCheckpoint, writeRandomAdapter } from '../testing/randomCheckpoint.js';
-import { weightFeeds } from '../model/inputs.js';
+import { SharedWeights } from '../model/sharedWeights.js';
+import type { WeightReader } from '../model/weights.js';
 import { createRandom } from '../random.js';
 import type { SequenceScore, TokenSequence } from '../types.js';
 import { prepareAdapter, type LoadedAdapter } from './loadedAdapter.js';
@@ -18,9 +19,11 @@ async function withModel(use: (model: LoadedModel, adapter: LoadedAdapter) => Pr
     const reference = await writeRandomAdapter(join(folder, 'adapter'), config, 1);
     const adapter = await readAdapter(reference, config);
     const loaded = prepareAdapter(reference.contentHash, adapter, config);
-    await use({ config, weights: weightFeeds(config, weights), threads: 1 }, loaded);
+    await use({ config, weights: await SharedWeights.open(config, weights), threads: 1 }, loaded);
   });
 }
+
+type Places = Parameters<WeightReader['read']>[0];
 
 function randomSequences(count: number): TokenSequence[] {
   const random = createRandom(9);
@@ -103,8 +106,15 @@ test('impossible requests are refused', async () => {
 test('a sequence that would take more memory than the bound is refused before anything is computed', async () => {
   await withModel(async (model, adapter) => {
     const config = { ...model.config, contextLength: 2 ** 17 };
-    // Without weights nothing can be computed.
-    const scorer = new Scorer({ ...model, config, weights: {} }, { ...DEFAULT_SCORE_LIMITS, runBytes: 2 ** 32 });
+    // With weights that cannot be read nothing can be computed.
+    const { reader } = model.weights;
+    let reads = 0;
+    const readOnce = {
+      read: (places: Places) => (reads++ === 0 ? reader.read(places) : Promise.reject(new Error())),
+      blocks: (name: string) => reader.blocks(name),
+    };
+    const weights = await SharedWeights.open(model.config, readOnce);
+    const scorer = new Scorer({ ...model, config, weights }, { ...DEFAULT_SCORE_LIMITS, runBytes: 2 ** 32 });
     const short = { tokens: [1, 2], targetStart: 1 };
     const long = { tokens: new Array<number>(2 ** 16).fill(1), targetStart: 2 ** 16 - 1 };
     await assert.rejects(scorer.score([short, long], adapter, 0), {

@@ -53,14 +53,21 @@ export class Scorer {
     sequences.forEach((sequence, index) => this.checkSequence(sequence, `sequences[${index}]`));
     return this.gate.run(signal === undefined ? {} : { signal }, async (options) => {
       const scores: PlaceScore[][] = sequences.map(() => []);
-      const adapterFeeds = adapter === null ? null : sharedAdapterFeeds(adapter, this.model.config);
-      for (const places of this.planRuns(sequences)) {
-        if (options.signal.aborted) throw new EngineError('cancelled', 'scoring cancelled');
-        const results = await this.run(sequences, places, adapterFeeds, Math.max(1, topK));
-        places.forEach(({ sequence }, row) => {
-          const result = results[row];
-          if (result !== undefined) scores[sequence]?.push(result);
-        });
+      const adapterFeeds = adapter === null ? {} : sharedAdapterFeeds(adapter, this.model.config);
+      const { feeds, release } = await this.model.weights.use();
+      try {
+        const session = await this.session(adapter !== null);
+        for (const places of this.planRuns(sequences)) {
+          if (options.signal.aborted) throw new EngineError('cancelled', 'scoring cancelled');
+          const inputs = { ...feeds, ...adapterFeeds, ...runFeeds(sequences, places, Math.max(1, topK)) };
+          const results = await run(session, inputs);
+          places.forEach(({ sequence }, row) => {
+            const result = results[row];
+            if (result !== undefined) scores[sequence]?.push(result);
+          });
+        }
+      } finally {
+        release();
       }
       return sequences.map((sequence, index) => summarise(sequence, scores[index] ?? [], topK));
     });
@@ -132,50 +139,46 @@ export class Scorer {
     return runs;
   }
 
-  private async run(
-    sequences: readonly TokenSequence[],
-    places: readonly Place[],
-    adapterFeeds: Feeds | null,
-    k: number,
-  ): Promise<readonly PlaceScore[]> {
-    const rows = [...new Set(places.map((place) => place.sequence))];
-    const rowOf = new Map(rows.map((sequence, row) => [sequence, row]));
-    // The last token of a sequence predicts nothing that is asked for.
-    const length = Math.max(...rows.map((sequence) => (sequences[sequence]?.tokens.length ?? 0) - 1));
-    const ids = new BigInt64Array(rows.length * length);
-    rows.forEach((sequence, row) => {
-      ids.set((sequences[sequence]?.tokens ?? []).slice(0, -1).map(BigInt), row * length);
-    });
-    const positions = places.map(({ sequence, index }) => BigInt((rowOf.get(sequence) ?? 0) * length + index - 1));
-    const targets = places.map(({ sequence, index }) => BigInt(sequences[sequence]?.tokens[index] ?? 0));
-    const session = await this.session(adapterFeeds !== null);
-    const results = await session.run(
-      {
-        ...this.model.weights,
-        ...adapterFeeds,
-        ids: new Tensor('int64', ids, [rows.length, length]),
-        positions: new Tensor('int64', BigInt64Array.from(positions), [places.length]),
-        targets: new Tensor('int64', BigInt64Array.from(targets), [places.length]),
-        k: new Tensor('int64', BigInt64Array.of(BigInt(k)), [1]),
-      },
-      ['logprobs', 'top.ids', 'top.logprobs'],
-    );
-    const logprobs = floats(results['logprobs']);
-    const topIds = integers(results['top.ids']);
-    const topLogprobs = floats(results['top.logprobs']);
-    return places.map((_, row) => ({
-      logprob: logprobs[row] ?? NaN,
-      top: {
-        ids: Array.from(topIds.subarray(row * k, (row + 1) * k), Number),
-        logprobs: Array.from(topLogprobs.subarray(row * k, (row + 1) * k)),
-      },
-    }));
-  }
-
   private session(adapter: boolean): Promise<InferenceSession> {
     const { config, threads } = this.model;
     return this.sessions.get(adapter, () => createSession(buildScoreGraph(config, { adapter }), { threads }));
   }
+}
+
+/** The inputs of a run besides weights and adapter, see `buildScoreGraph`. */
+function runFeeds(sequences: readonly TokenSequence[], places: readonly Place[], k: number): Feeds {
+  const rows = [...new Set(places.map((place) => place.sequence))];
+  const rowOf = new Map(rows.map((sequence, row) => [sequence, row]));
+  // The last token of a sequence predicts nothing that is asked for.
+  const length = Math.max(...rows.map((sequence) => (sequences[sequence]?.tokens.length ?? 0) - 1));
+  const ids = new BigInt64Array(rows.length * length);
+  rows.forEach((sequence, row) => {
+    ids.set((sequences[sequence]?.tokens ?? []).slice(0, -1).map(BigInt), row * length);
+  });
+  const positions = places.map(({ sequence, index }) => BigInt((rowOf.get(sequence) ?? 0) * length + index - 1));
+  const targets = places.map(({ sequence, index }) => BigInt(sequences[sequence]?.tokens[index] ?? 0));
+  return {
+    ids: new Tensor('int64', ids, [rows.length, length]),
+    positions: new Tensor('int64', BigInt64Array.from(positions), [places.length]),
+    targets: new Tensor('int64', BigInt64Array.from(targets), [places.length]),
+    k: new Tensor('int64', BigInt64Array.of(BigInt(k)), [1]),
+  };
+}
+
+/** What a run says about each of its places. */
+async function run(session: InferenceSession, feeds: Feeds): Promise<readonly PlaceScore[]> {
+  const results = await session.run(feeds, ['logprobs', 'top.ids', 'top.logprobs']);
+  const logprobs = floats(results['logprobs']);
+  const topIds = integers(results['top.ids']);
+  const topLogprobs = floats(results['top.logprobs']);
+  const k = topIds.length / logprobs.length;
+  return Array.from(logprobs, (logprob, row) => ({
+    logprob,
+    top: {
+      ids: Array.from(topIds.subarray(row * k, (row + 1) * k), Number),
+      logprobs: Array.from(topLogprobs.subarray(row * k, (row + 1) * k)),
+    },
+  }));
 }
 
 function summarise({ tokens, targetStart }: TokenSequence, scores: readonly PlaceScore[], topK: number): SequenceScore {

@@ -10,7 +10,7 @@ import { weightFeeds } from '../model/inputs.js';
 import { gradientName } from '../model/loraParameters.js';
 import { weightCount } from '../model/weights.js';
 import { createRandom } from '../random.js';
-import { randomWeights, relativeError, temporaryFolder, TINY_CONFIG } from '../testing/fixtures.js';
+import { kept, randomWeights, relativeError, temporaryFolder, TINY_CONFIG } from '../testing/fixtures.js';
 import type { TrainingExample, TrainingOptions } from '../types.js';
 import { activationBytes } from './activations.js';
 import { buildBatch } from './batch.js';
@@ -22,7 +22,7 @@ import { openTrainingSession, type TrainingModel } from './trainingSession.js';
 const FRESH: TrainingOptions = { parent: null, rank: 4, alpha: 8, seed: 1, clipNorm: 1 };
 const MODEL: TrainingModel = {
   config: TINY_CONFIG,
-  weights: weightFeeds(TINY_CONFIG, randomWeights(TINY_CONFIG, 5)),
+  weights: kept(weightFeeds(TINY_CONFIG, randomWeights(TINY_CONFIG, 5))),
   name: 'tiny',
   threads: 1,
 };
@@ -63,7 +63,8 @@ test('one thread and two give the same losses and the same adapter to the last b
 });
 
 test('the two parts of a batch have its loss and gradient together', async () => {
-  const { config, weights } = MODEL;
+  const { config } = MODEL;
+  const { feeds: weights } = MODEL.weights;
   const matrices = freshMatrices(config, 4, 1);
   const random = createRandom(3);
   for (let index = 0; index < matrices.values.length; index += 1) matrices.values[index] = random.next() - 0.5;
@@ -177,10 +178,10 @@ test('cancelling or closing in the middle of a shared step ends it with a typed 
 
 test('an idle helper keeps no process alive', async () => {
   const script = `
-    const { randomWeights, TINY_CONFIG } = await import('../testing/fixtures.js');
+    const { kept, randomWeights, TINY_CONFIG } = await import('../testing/fixtures.js');
     const { weightFeeds } = await import('../model/inputs.js');
     const { openTrainingSession } = await import('./trainingSession.js');
-    const weights = weightFeeds(TINY_CONFIG, randomWeights(TINY_CONFIG, 5));
+    const weights = kept(weightFeeds(TINY_CONFIG, randomWeights(TINY_CONFIG, 5)));
     const model = { config: TINY_CONFIG, weights, name: 'tiny', threads: 2 };
     const session = await openTrainingSession(model, { parent: null, rank: 4, alpha: 8, seed: 1 });
     const example = { sequence: { tokens: Array(40).fill(1), targetStart: 1 }, weight: 1 };
@@ -195,7 +196,8 @@ test('an idle helper keeps no process alive', async () => {
 });
 
 test('what goes wrong in the helper is told, and a cancelled step never reaches it', async (t) => {
-  const { config, weights } = MODEL;
+  const { config } = MODEL;
+  const { feeds: weights } = MODEL.weights;
   const matrices = freshMatrices(config, 4, 1);
   const inputs = { config, weights, modules: loraModules(config, FRESH), threads: 1, constants: true };
   const helper = new GradientHelper(inputs, matrices);

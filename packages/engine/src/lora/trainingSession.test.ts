@@ -5,7 +5,7 @@ import { readAdapter } from '../adapters/adapterFolder.js';
 import { EngineError } from '../engine.js';
 import type { LoraAdapter } from '../adapters/loraAdapter.js';
 import { weightFeeds } from '../model/inputs.js';
-import { randomWeights, relativeError, temporaryFolder, TINY_CONFIG } from '../testing/fixtures.js';
+import { kept, randomWeights, relativeError, temporaryFolder, TINY_CONFIG } from '../testing/fixtures.js';
 import { scoreEverything } from '../testing/runs.js';
 import type { TrainingExample, TrainingOptions } from '../types.js';
 import { activationBytes, layerwiseBytes } from './activations.js';
@@ -18,7 +18,7 @@ const FRESH: TrainingOptions = { parent: null, rank: 4, alpha: 8, seed: 1 };
 const WEIGHTS = randomWeights(TINY_CONFIG, 5);
 const MODEL: TrainingModel = {
   config: TINY_CONFIG,
-  weights: weightFeeds(TINY_CONFIG, WEIGHTS),
+  weights: kept(weightFeeds(TINY_CONFIG, WEIGHTS)),
   name: 'tiny',
   threads: 1,
 };
@@ -82,7 +82,7 @@ void test('a saved adapter scores as it was trained, and a child session starts 
 
 void test('a batch in several runs has the loss and gradient of the batch in one', async () => {
   const config = { ...TINY_CONFIG, contextLength: 1200 };
-  const weights = weightFeeds(config, WEIGHTS);
+  const weights = kept(weightFeeds(config, WEIGHTS));
   const tokens = Array.from({ length: 1100 }, (_, index) => (index * index) % config.vocabularySize);
   const example = { sequence: { tokens, targetStart: 1090 }, weight: 1 };
   const copies = [example, { ...example, weight: 5 }];
@@ -133,7 +133,7 @@ void test('a step is computed whole as long as its activations fit, and layer by
 
 void test('a sequence that would not fit even layer by layer is refused, and the session goes on', async () => {
   const config = { ...TINY_CONFIG, contextLength: 2 ** 16 };
-  const session = await openTrainingSession({ ...MODEL, config, weights: weightFeeds(config, WEIGHTS) }, FRESH);
+  const session = await openTrainingSession({ ...MODEL, config, weights: kept(weightFeeds(config, WEIGHTS)) }, FRESH);
   const tokens = new Array<number>(2 ** 15).fill(1);
   const batch = [...EXAMPLES, { sequence: { tokens, targetStart: tokens.length - 1 }, weight: 1 }];
   const refusal = {

@@ -5,7 +5,7 @@ import { MAX_RANK } from '../adapters/peftConfig.js';
 import { CallGate } from '../callGate.js';
 import { EngineError, type CallOptions, type TrainingSession } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
-import type { Feeds } from '../model/inputs.js';
+import type { WeightsInUse } from '../model/sharedWeights.js';
 import type { AdapterReference, ResumeOptions, StepResult, TrainingExample, TrainingOptions } from '../types.js';
 import { DEFAULT_MAX_ACTIVATION_BYTES } from './activations.js';
 import { AdamW, euclideanNorm } from './adamW.js';
@@ -18,8 +18,8 @@ import { readSnapshot, writeSnapshot } from './snapshot.js';
 /** The model that an adapter is trained for. */
 export interface TrainingModel {
   readonly config: DecoderConfig;
-  /** See `weightFeeds`; shared with every other session of the model. */
-  readonly weights: Feeds;
+  /** Released when the session is closed. */
+  readonly weights: WeightsInUse;
   /** Identity of the model: written into saved adapters, and what a snapshot goes on with. */
   readonly name: string | null;
   /** Threads of the computation, at least 1. */
@@ -73,7 +73,7 @@ class OnnxTrainingSession implements TrainingSession {
   ) {
     const { config, weights, threads } = model;
     const modules = loraModules(config, hyperparameters);
-    this.gradients = new BatchGradients({ config, weights, modules, matrices, threads, maxActivationBytes });
+    this.gradients = new BatchGradients({ config, weights: weights.feeds, modules, matrices, threads, maxActivationBytes });
   }
 
   step(batch: readonly TrainingExample[], learningRate: number, options: CallOptions = {}): Promise<StepResult> {
@@ -116,8 +116,10 @@ class OnnxTrainingSession implements TrainingSession {
 
   /** A step under way rejects with `cancelled`, its weights unchanged; what is being written is written to its end. */
   async close(): Promise<void> {
+    if (this.gate.closed) return;
     await this.gate.close();
     await this.gradients.close();
+    this.model.weights.release();
   }
 
   private async call<T>(options: CallOptions, call: (options: CallOptions) => Promise<T>): Promise<T> {

@@ -15,14 +15,14 @@ export interface InferenceGraphOptions {
 
 export interface InferenceGraph {
   readonly model: Buffer;
-  /** Names of the constants that its session must be given, see `servingConstants`. */
+  /** Names of the constants that its session must be given, see `constantPieces`. */
   readonly constants: readonly string[];
 }
 
 /**
  * A serialised model that appends S tokens to each of B sequences and predicts what follows them.
  *
- * Inputs, next to the embedding under its own name and the rotary tables (`weightFeeds`):
+ * Inputs, next to the embedding under its own name and the rotary tables (`tableFeeds`):
  * - `ids` int64 `[B, S]`: the new tokens, right-padded with any.
  * - `past.length` int64 `[B]`: tokens of each sequence that are in the cache already.
  * - `last` int64 `[B]`: for each sequence the index of its last new token among the B * S rows.

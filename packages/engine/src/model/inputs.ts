@@ -5,7 +5,7 @@ import type { FrozenMatrix } from '../autodiff/linear.js';
 import type { GraphBuilder } from '../onnx/graphBuilder.js';
 import type { DecoderConfig } from './config.js';
 import { ropeTables } from './ropeTables.js';
-import { decoderWeightShapes, type DecoderWeights } from './weights.js';
+import { decoderWeightShapes, EMBEDDING, type DecoderWeights, type WeightTensor } from './weights.js';
 
 export const ROPE_COS = 'rope.cos';
 export const ROPE_SIN = 'rope.sin';
@@ -81,8 +81,18 @@ export function weightFeeds(config: DecoderConfig, weights: DecoderWeights): Fee
     }
     feeds[name] = new Tensor('float32', weight.data, shape);
   }
+  return { ...feeds, ...ropeFeeds(config) };
+}
+
+/** What a graph that serves looks up: the embedding and the rotary tables. */
+export function tableFeeds(config: DecoderConfig, { shape, data }: WeightTensor): Feeds {
+  return { [EMBEDDING]: new Tensor('float32', data, shape), ...ropeFeeds(config) };
+}
+
+function ropeFeeds(config: DecoderConfig): Feeds {
   const { cos, sin } = ropeTables(config);
-  feeds[ROPE_COS] = new Tensor('float32', cos.data, cos.shape);
-  feeds[ROPE_SIN] = new Tensor('float32', sin.data, sin.shape);
-  return feeds;
+  return {
+    [ROPE_COS]: new Tensor('float32', cos.data, cos.shape),
+    [ROPE_SIN]: new Tensor('float32', sin.data, sin.shape),
+  };
 }

@@ -6,7 +6,7 @@ import { GraphBuilder } from '../onnx/graphBuilder.js';
 import { createSession } from '../onnx/session.js';
 import { createRandom } from '../random.js';
 import { decoderWeightShapes } from './weights.js';
-import { ServingWeights, servingConstants, constantName } from './servingWeights.js';
+import { ServingWeights, constantName } from './servingWeights.js';
 import {
   BLOCK_SIZE,
   FORMAT_BITS,
@@ -72,14 +72,10 @@ for (const format of ['q8', 'q4'] as const) {
     graph.input('x', 'float32', ['rows', width]);
     const weights = new ServingWeights(graph, TINY_CONFIG, format);
     graph.output('y', weights.product('x', [weight]), 'float32', ['rows', out]);
-    const quantized = {
-      format,
-      constants: new Map([
-        [constantName(weight, 'quantized'), matrix.quantized],
-        [constantName(weight, 'scales'), new Uint8Array(matrix.scales.buffer)],
-      ]),
-    };
-    const constants = servingConstants(graph.externalConstants, {}, quantized);
+    const constants = new Map([
+      [constantName(weight, 'quantized'), matrix.quantized],
+      [constantName(weight, 'scales'), new Uint8Array(matrix.scales.buffer)],
+    ]);
     const session = await createSession(graph.encode(), { threads: 1, constants });
     const x = randomNumbers(3 * width, 2);
     const { y } = await session.run({ x: new Tensor('float32', x, [3, width]) });

@@ -9,10 +9,12 @@ import { withRandomCheckpoint } from '../testing/randomCheckpoint.js';
 import { CachedBatch, logSoftmax } from '../testing/runs.js';
 import { loadQuantizedWeights } from './quantizedWeights.js';
 import type { QuantizedWeights } from './servingWeights.js';
+import { readerOf } from './weights.js';
 
 /** Widths that fill blocks and widths that do not. */
 const config = { ...TINY_CONFIG, hiddenSize: 64, ffnSize: 96, tieWordEmbeddings: true, attentionBias: true };
-const source = { config, weights: randomWeights(config, 1), contentHash: 'sha256:0123' };
+const weights = randomWeights(config, 1);
+const source = { config, reader: readerOf(weights), contentHash: 'sha256:0123' };
 
 test('what was made is read again; what is damaged, or of another checkpoint, is made anew', async (t) => {
   const folder = join(await temporaryFolder(t), 'cache');
@@ -23,7 +25,7 @@ test('what was made is read again; what is damaged, or of another checkpoint, is
   const file = join(folder, name);
   const bytes = await readFile(file);
   // Of weights that are not there any more, only the file can tell.
-  const gone = { ...source, weights: new Map() };
+  const gone = { ...source, reader: readerOf(new Map()) };
   assert.deepEqual(await loadQuantizedWeights(gone, 'q8', folder), made);
 
   const damaged = [bytes.subarray(0, -1), bytes.with(bytes.length - 5, bytes.at(-5)! ^ 1), bytes.subarray(0, 3)];
@@ -33,7 +35,7 @@ test('what was made is read again; what is damaged, or of another checkpoint, is
     assert.deepEqual(await readFile(file), bytes);
   }
   await writeFile(join(folder, 'sha256-4567.q8.v1'), bytes);
-  const other = { ...source, contentHash: 'sha256:4567', weights: randomWeights(config, 2) };
+  const other = { ...source, contentHash: 'sha256:4567', reader: readerOf(randomWeights(config, 2)) };
   assert.notDeepEqual(await loadQuantizedWeights(other, 'q8', folder), made);
   assert.notDeepEqual(await readFile(join(folder, 'sha256-4567.q8.v1')), bytes);
 });
@@ -65,10 +67,10 @@ test('weights that are not finite are refused by the name of their tensor', asyn
   const name = 'model.layers.1.mlp.down_proj.weight';
   const folder = await temporaryFolder(t);
   for (const value of [NaN, Infinity, -Infinity]) {
-    const { shape, data } = source.weights.get(name)!;
-    const weights = new Map(source.weights).set(name, { shape, data: data.with(5, value) });
+    const { shape, data } = weights.get(name)!;
+    const reader = readerOf(new Map(weights).set(name, { shape, data: data.with(5, value) }));
     for (const format of ['q8', 'q4'] as const) {
-      await assert.rejects(loadQuantizedWeights({ ...source, weights }, format, folder), {
+      await assert.rejects(loadQuantizedWeights({ ...source, reader }, format, folder), {
         name: 'EngineError',
         code: 'checkpoint_invalid',
         message: /^model\.layers\.1\.mlp\.down_proj\.weight holds .* not finite/,
@@ -81,7 +83,7 @@ test('weights that are not finite are refused by the name of their tensor', asyn
 test('the loss with 8 bits is within 0.02 nats a token of that with float32, with 4 bits within 0.2', async () => {
   const tokens = Array.from({ length: 40 }, (_, index) => (index * 29) % config.vocabularySize);
   const loss = async (quantized?: QuantizedWeights): Promise<number> => {
-    const batch = await CachedBatch.open(source, undefined, 1, quantized);
+    const batch = await CachedBatch.open({ config, weights }, undefined, 1, quantized);
     let sum = 0;
     for (const [index, token] of tokens.slice(0, -1).entries()) {
       const [logits] = await batch.append([[token]]);

@@ -9,7 +9,7 @@ import { partialName, removeLeftovers } from '../partial.js';
 import type { DecoderConfig } from './config.js';
 import { packedSizes, quantize, type QuantizedFormat } from './quantization.js';
 import { constantName, type ConstantBytes, type QuantizedWeights } from './servingWeights.js';
-import { decoderWeightShapes, EMBEDDING, headName, type DecoderWeights } from './weights.js';
+import { decoderWeightShapes, EMBEDDING, headName, sizeOf, type WeightReader } from './weights.js';
 
 /** Changes with everything that changes the bytes. */
 const FILE_VERSION = 1;
@@ -17,7 +17,7 @@ const DIGEST_BYTES = 32;
 
 interface Source {
   readonly config: DecoderConfig;
-  readonly weights: DecoderWeights;
+  readonly reader: WeightReader;
   /** Of the checkpoint, `sha256:<hex>`. */
   readonly contentHash: string;
 }
@@ -33,12 +33,12 @@ export async function loadQuantizedWeights(
   format: QuantizedFormat,
   folder: string | undefined,
 ): Promise<QuantizedWeights> {
-  if (folder === undefined) return { format, constants: quantizeWeights(source, format) };
+  if (folder === undefined) return { format, constants: await quantizeWeights(source, format) };
   const file = path.join(folder, `${source.contentHash.replace(':', '-')}.${format}.v${FILE_VERSION}`);
   await orWarn(openFolder(folder));
   const kept = await readConstants(file, source, format);
   if (kept !== undefined) return { format, constants: kept };
-  const constants = quantizeWeights(source, format);
+  const constants = await quantizeWeights(source, format);
   const digest = digestOf(source, format, constants.values());
   await orWarn(writeConstants(file, [...constants.values()], digest));
   return { format, constants };
@@ -78,10 +78,14 @@ function matrices(config: DecoderConfig): readonly (readonly [string, readonly [
   });
 }
 
-function quantizeWeights({ config, weights }: Source, format: QuantizedFormat): ConstantBytes {
+/** One matrix after the other, so that they are never all in memory as float32. */
+async function quantizeWeights({ config, reader }: Source, format: QuantizedFormat): Promise<ConstantBytes> {
   const constants = new Map<string, Uint8Array>();
-  for (const [name, [, width]] of matrices(config)) {
-    const data = weights.get(name)?.data ?? new Float32Array();
+  const room = new Float32Array(Math.max(...matrices(config).map(([, shape]) => sizeOf(shape))));
+  for (const [name, shape] of matrices(config)) {
+    const [, width] = shape;
+    const data = room.subarray(0, sizeOf(shape));
+    await reader.read(new Map([[name, data]]));
     // A scale that is not finite would spoil all numbers of its block.
     if (!allFinite(data)) {
       throw new EngineError(

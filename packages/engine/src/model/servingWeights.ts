@@ -2,7 +2,7 @@
 import type { GraphBuilder } from '../onnx/graphBuilder.js';
 import type { DecoderConfig } from './config.js';
 import { EngineError } from '../engine.js';
-import { WeightInputs, type Feeds, type ROPE_COS, type ROPE_SIN } from './inputs.js';
+import { WeightInputs, type ROPE_COS, type ROPE_SIN } from './inputs.js';
 import { BLOCK_SIZE, FORMAT_BITS, packedSizes, type QuantizedFormat, type WeightFormat } from './quantization.js';
 import { decoderWeightShapes } from './weights.js';
 
@@ -31,41 +31,19 @@ export function constantName(weights: string | readonly string[], part: Part): s
 /** Stands in no name of a weight. */
 const JOINT = '+';
 
-/** The bytes of a graph's constants: those of the blocks, and for the rest those of the float32 weights, not copied. */
-export function servingConstants(
-  names: readonly string[],
-  weights: Feeds,
-  quantized: QuantizedWeights | undefined,
-): ConstantBytes {
-  const constants = new Map<string, Uint8Array>();
-  const bytesOfOne = (name: string): Uint8Array => {
-    const values = weights[name.replace(/\.values$/, '')]?.data;
-    const bytes = quantized?.constants.get(name) ?? (values instanceof Float32Array ? bytesOf(values) : undefined);
-    if (bytes === undefined) throw new EngineError('internal', `the model has no ${name}`);
-    return bytes;
-  };
-  for (const name of names) {
-    const part = name.slice(name.lastIndexOf('.'));
-    const joined = name.slice(0, -part.length).split(JOINT);
-    constants.set(name, together(joined.map((weight) => bytesOfOne(`${weight}${part}`))));
-  }
-  return constants;
-}
+/** A part of a constant: blocks that are in memory, or the weight of this name, which is to be read as float32. */
+export type ConstantPiece = { readonly bytes: Uint8Array } | { readonly weight: string };
 
-/** Without a copy where each piece begins where the one before it ends, see `weightMemory`. */
-function together(pieces: readonly Uint8Array[]): Uint8Array {
-  const [first = new Uint8Array()] = pieces;
-  let end = first.byteOffset;
-  const adjacent = pieces.every(({ buffer, byteOffset, byteLength }) => {
-    const follows = buffer === first.buffer && byteOffset === end;
-    end += byteLength;
-    return follows;
+/** What the constant of this name is made of, one piece below the other. */
+export function constantPieces(name: string, quantized: QuantizedWeights | undefined): readonly ConstantPiece[] {
+  const part = name.slice(name.lastIndexOf('.') + 1);
+  const weights = name.slice(0, -1 - part.length).split(JOINT);
+  return weights.map((weight) => {
+    if (part === ('values' satisfies Part)) return { weight };
+    const bytes = quantized?.constants.get(`${weight}.${part}`);
+    if (bytes === undefined) throw new EngineError('internal', `the model has no ${part} of ${weight}`);
+    return { bytes };
   });
-  return adjacent ? new Uint8Array(first.buffer, first.byteOffset, end - first.byteOffset) : Buffer.concat(pieces);
-}
-
-function bytesOf({ buffer, byteOffset, byteLength }: Float32Array): Uint8Array {
-  return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
 /**

@@ -10,6 +10,17 @@ export interface WeightTensor {
 /** Weights by their Hugging Face name, such as `model.layers.0.self_attn.q_proj.weight`. */
 export type DecoderWeights = ReadonlyMap<string, WeightTensor>;
 
+/** Weights that are read when they are needed. */
+export interface WeightReader {
+  /**
+   * Reads tensors by name as float32, each into its place, which has its length.
+   * @throws EngineError `checkpoint_invalid` when what they are read from has changed or cannot be read.
+   */
+  read(places: ReadonlyMap<string, Float32Array<ArrayBuffer>>): Promise<void>;
+  /** The numbers of one tensor in their order, as float32, little by little; what is given is there until the next is asked for. */
+  blocks(name: string): AsyncIterable<Float32Array>;
+}
+
 /** The linear maps of one layer; each of them carries a LoRA pair when there is an adapter. */
 export const PROJECTIONS = ['q_proj', 'k_proj', 'v_proj', 'o_proj', 'gate_proj', 'up_proj', 'down_proj'] as const;
 export type Projection = (typeof PROJECTIONS)[number];
@@ -82,33 +93,46 @@ export function decoderWeightShapes(config: DecoderConfig): ReadonlyMap<string, 
 
 /** Numbers in all weights. */
 export function weightCount(config: DecoderConfig): number {
-  const sizes = [...decoderWeightShapes(config).values()].map((shape) => shape.reduce((a, b) => a * b, 1));
+  const sizes = [...decoderWeightShapes(config).values()].map(sizeOf);
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
-/** Room for all weights; what serving joins lies one after the other, so that joining copies nothing. */
-export function weightMemory(config: DecoderConfig): ReadonlyMap<string, Float32Array<ArrayBuffer>> {
-  const shapes = decoderWeightShapes(config);
-  const memory = new Map<string, Float32Array<ArrayBuffer>>();
-  const place = (names: readonly string[]): void => {
-    const sizes = names.map((name) => (shapes.get(name) ?? []).reduce((product, size) => product * size, 1));
-    const stretch = new Float32Array(sizes.reduce((sum, size) => sum + size, 0));
-    let start = 0;
-    for (const [index, name] of names.entries()) {
-      memory.set(name, stretch.subarray(start, (start += sizes[index] ?? 0)));
-    }
-  };
-  for (let layer = 0; layer < config.layers; layer += 1) {
-    for (const group of [HEAD_PROJECTIONS, GATED_PROJECTIONS]) {
-      const names = group.map((projection) => projectionName(layer, projection));
-      for (const part of ['weight', 'bias']) {
-        const parts = names.map((name) => `${name}.${part}`);
-        if (parts.every((name) => shapes.has(name))) place(parts);
-      }
-    }
+/**
+ * All weights in memory.
+ * @param known those that are there already, in their shapes; they are not read.
+ */
+export async function readWeights(
+  reader: WeightReader,
+  config: DecoderConfig,
+  known: DecoderWeights = new Map(),
+): Promise<DecoderWeights> {
+  const places = new Map<string, Float32Array<ArrayBuffer>>();
+  const weights = new Map<string, WeightTensor>();
+  for (const [name, shape] of decoderWeightShapes(config)) {
+    const tensor = known.get(name);
+    if (tensor === undefined) places.set(name, new Float32Array(sizeOf(shape)));
+    weights.set(name, tensor ?? { shape, data: places.get(name) ?? new Float32Array() });
   }
-  for (const name of shapes.keys()) if (!memory.has(name)) place([name]);
-  return memory;
+  await reader.read(places);
+  return weights;
+}
+
+/** Weights that are in memory, as if they were read. */
+export function readerOf(weights: DecoderWeights): WeightReader {
+  return {
+    read: (places) => {
+      for (const [name, place] of places) place.set(weights.get(name)?.data ?? []);
+      return Promise.resolve();
+    },
+    blocks: async function* (name) {
+      yield await Promise.resolve(weights.get(name)?.data ?? new Float32Array());
+    },
+  };
+}
+
+/** Numbers in a tensor. */
+export function sizeOf(shape: readonly number[]): number {
+  return shape.reduce((product, size) => product * size, 1);
 }
 
 /** The name by which a projection's LoRA matrix is fed to a graph. */

@@ -4,12 +4,17 @@ import { InferenceSession } from 'onnxruntime-node';
 export interface SessionOptions {
   /** Threads inside one operator, at least 1. */
   readonly threads: number;
-  /** The bytes of the graph's external constants. ONNX Runtime keeps copies, arranged for its kernels. */
-  readonly constants?: ReadonlyMap<string, Uint8Array>;
+  /**
+   * The graph's external constants: their bytes, or a folder that has a file of each constant's name. ONNX Runtime keeps copies, arranged
+   * for its kernels; of files it reads one after the other, and never has all of their bytes beside the copies.
+   */
+  readonly constants?: ReadonlyMap<string, Uint8Array> | { readonly folder: string };
 }
 
 /** Loading and running block the calling thread. */
 export function createSession(model: Uint8Array, options: SessionOptions): Promise<InferenceSession> {
+  const { constants = new Map<string, Uint8Array>() } = options;
+  const inFiles = 'folder' in constants;
   return InferenceSession.create(model, {
     executionProviders: ['cpu'],
     intraOpNumThreads: options.threads,
@@ -18,8 +23,13 @@ export function createSession(model: Uint8Array, options: SessionOptions): Promi
     // Batches differ in shape; a memory plan for each of them would only grow.
     enableMemPattern: false,
     // Spinning threads gain nothing on a free machine and halve the speed on a shared one.
-    extra: { session: { intra_op: { allow_spinning: '0' } } },
-    externalData: Array.from(options.constants ?? [], ([path, data]) => ({ path, data })),
+    extra: {
+      session: {
+        intra_op: { allow_spinning: '0' },
+        ...(inFiles ? { model_external_initializers_file_folder_path: constants.folder } : {}),
+      },
+    },
+    externalData: inFiles ? [] : Array.from(constants, ([path, data]) => ({ path, data })),
     logSeverityLevel: 3,
   });
 }

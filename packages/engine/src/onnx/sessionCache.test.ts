@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { InferenceSession } from 'onnxruntime-node';
 import { Scorer } from '../generation/scorer.js';
-import { weightFeeds } from '../model/inputs.js';
+import { SharedWeights } from '../model/sharedWeights.js';
+import { readerOf } from '../model/weights.js';
 import { randomWeights, TINY_CONFIG } from '../testing/fixtures.js';
 import { SessionCache } from './sessionCache.js';
 
@@ -16,7 +17,7 @@ test('simultaneous first calls make one session, which closing frees', async (t)
   });
   const scorer = new Scorer({
     config: TINY_CONFIG,
-    weights: weightFeeds(TINY_CONFIG, randomWeights(TINY_CONFIG, 1)),
+    weights: await SharedWeights.open(TINY_CONFIG, readerOf(randomWeights(TINY_CONFIG, 1))),
     threads: 1,
   });
   const sequences = [{ tokens: [1, 2, 3], targetStart: 1 }];

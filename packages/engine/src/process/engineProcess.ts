@@ -13,6 +13,7 @@ import {
   type MethodName,
   type MethodResult,
 } from './protocol.js';
+import { ALLOCATOR_VARIABLES, NODE_ARGUMENTS } from './processSettings.js';
 
 /** Between the polite signal and the one that cannot be refused; a run under way ends within it or is cut off. */
 const GRACE_MS = 3_000;
@@ -62,8 +63,8 @@ export class EngineProcess {
     const variables = INHERITED_VARIABLES.map((name) => [name, process.env[name]] as const);
     const child = fork(fileURLToPath(new URL('./child.js', import.meta.url)), [], {
       serialization: 'advanced',
-      execArgv: [],
-      env: Object.fromEntries(variables.filter(([, value]) => value !== undefined)),
+      execArgv: [...NODE_ARGUMENTS],
+      env: { ...ALLOCATOR_VARIABLES, ...Object.fromEntries(variables.filter(([, value]) => value !== undefined)) },
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
     const engineProcess = new EngineProcess(child);

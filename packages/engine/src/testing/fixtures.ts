@@ -12,6 +12,8 @@ import { readModelConfig } from '../checkpoint/modelConfig.js';
 import { loadWeights } from '../checkpoint/weightFiles.js';
 import { readHeaderFrom, readTensorFrom, type FloatTensor } from '../checkpoint/safetensors.js';
 import type { DecoderConfig } from '../model/config.js';
+import type { Feeds } from '../model/inputs.js';
+import type { WeightsInUse } from '../model/sharedWeights.js';
 import { decoderWeightShapes, type DecoderWeights } from '../model/weights.js';
 import { createRandom } from '../random.js';
 import type { AdapterReference, TrainingExample } from '../types.js';
@@ -107,6 +109,11 @@ export function randomWeights(config: DecoderConfig, seed: number): DecoderWeigh
 }
 
 /** A folder that goes when the test ends. */
+/** Weights that nobody needs to give back. */
+export function kept(feeds: Feeds): WeightsInUse {
+  return { feeds, release: () => undefined };
+}
+
 export async function temporaryFolder(test: TestContext): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'engraft-test-'));
   test.after(() => rm(folder, { recursive: true, force: true }));

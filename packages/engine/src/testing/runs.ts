@@ -4,13 +4,14 @@ import type { LoraAdapter } from '../adapters/loraAdapter.js';
 import { RowAdapters, sharedAdapterFeeds } from '../generation/adapterFeeds.js';
 import { KvCache } from '../generation/kvCache.js';
 import type { GenerationJob, JobAdapter } from '../generation/generationJob.js';
+import { createServingSession } from '../generation/servingSession.js';
 import { prepareAdapter, type LoadedAdapter } from '../generation/loadedAdapter.js';
 import type { DecoderConfig } from '../model/config.js';
 import { buildInferenceGraph } from '../model/inferenceGraph.js';
 import { weightFeeds, type Feeds } from '../model/inputs.js';
 import { buildScoreGraph } from '../model/scoreGraph.js';
-import { servingConstants, type QuantizedWeights } from '../model/servingWeights.js';
-import type { DecoderWeights } from '../model/weights.js';
+import type { QuantizedWeights } from '../model/servingWeights.js';
+import { readerOf, type DecoderWeights } from '../model/weights.js';
 import { createSession } from '../onnx/session.js';
 
 export interface TestModel {
@@ -88,8 +89,7 @@ export class CachedBatch {
       format: quantized?.format ?? 'f32',
     });
     const feeds = weightFeeds(config, weights);
-    const constants = servingConstants(graph.constants, feeds, quantized);
-    const session = await createSession(graph.model, { threads: 1, constants });
+    const session = await createServingSession(graph, { reader: readerOf(weights), quantized }, 1);
     const loaded = adapters?.map((adapter) => (adapter === null ? null : prepareAdapter('', adapter, config)));
     const adapterFeeds = loaded === undefined ? {} : new RowAdapters(config).feeds(loaded);
     return new CachedBatch(session, feeds, config, adapterFeeds, batchSize);

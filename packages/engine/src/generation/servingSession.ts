@@ -1,0 +1,84 @@
+/** Sessions that serve. Their constants lie in files while ONNX Runtime arranges them, so that they are not in memory twice. */
+import { mkdir, open, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { InferenceSession } from 'onnxruntime-node';
+import { EngineError } from '../engine.js';
+import type { InferenceGraph } from '../model/inferenceGraph.js';
+import { constantPieces, type ConstantBytes, type QuantizedWeights } from '../model/servingWeights.js';
+import type { WeightReader } from '../model/weights.js';
+import { createSession } from '../onnx/session.js';
+import { partialName, removeLeftovers } from '../partial.js';
+
+/** What the constants of a graph are made of. */
+export interface ConstantSource {
+  readonly reader: WeightReader;
+  readonly quantized: QuantizedWeights | undefined;
+}
+
+/** Begins the name of the folder of files, which is there while they are needed. */
+const FOLDER_NAME = 'engraft-constants';
+
+/**
+ * @param scratchFolder for the files; by default the system's folder for temporary ones. Where they cannot be written, the constants
+ *   are read into memory, with a warning of the process.
+ * @throws EngineError `checkpoint_invalid` when the weights cannot be read.
+ */
+export async function createServingSession(
+  { model, constants: names }: InferenceGraph,
+  source: ConstantSource,
+  threads: number,
+  scratchFolder = tmpdir(),
+): Promise<InferenceSession> {
+  const folder = partialName(path.join(scratchFolder, FOLDER_NAME));
+  try {
+    try {
+      await mkdir(scratchFolder, { recursive: true });
+      await removeLeftovers(scratchFolder, FOLDER_NAME);
+      // Nobody else may put other numbers there.
+      await mkdir(folder, { mode: 0o700 });
+      for (const name of names) await writeConstant(path.join(folder, name), name, source);
+    } catch (error) {
+      if (error instanceof EngineError) throw error;
+      const reason = error instanceof Error ? error.message : String(error);
+      process.emitWarning(`The weights are in memory twice for a while, as files of them cannot be written: ${reason}`);
+      return await createSession(model, { threads, constants: await constantsInMemory(names, source) });
+    }
+    return await createSession(model, { threads, constants: { folder } });
+  } finally {
+    // Where files that are still mapped cannot be removed, a later session removes them, see `removeLeftovers`.
+    await rm(folder, { recursive: true, force: true }).catch(() => undefined);
+  }
+}
+
+async function writeConstant(file: string, name: string, source: ConstantSource): Promise<void> {
+  const handle = await open(file, 'wx');
+  try {
+    for await (const bytes of bytesOf(name, source)) await handle.appendFile(bytes);
+  } finally {
+    await handle.close();
+  }
+}
+
+async function constantsInMemory(names: readonly string[], source: ConstantSource): Promise<ConstantBytes> {
+  const constants = new Map<string, Uint8Array>();
+  for (const name of names) {
+    const copies: Uint8Array[] = [];
+    for await (const bytes of bytesOf(name, source)) copies.push(Uint8Array.from(bytes));
+    constants.set(name, Buffer.concat(copies));
+  }
+  return constants;
+}
+
+/** The bytes of a constant in their order; each piece is there until the next one is asked for. */
+async function* bytesOf(name: string, { reader, quantized }: ConstantSource): AsyncGenerator<Uint8Array> {
+  for (const piece of constantPieces(name, quantized)) {
+    if ('bytes' in piece) {
+      yield piece.bytes;
+      continue;
+    }
+    for await (const { buffer, byteOffset, byteLength } of reader.blocks(piece.weight)) {
+      yield new Uint8Array(buffer, byteOffset, byteLength);
+    }
+  }
+}
