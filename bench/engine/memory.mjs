@@ -1,14 +1,17 @@
 // The peak of memory against the sum of what has to be there: weights, keys and values or optimizer state, activations.
 import { execFile } from 'node:child_process';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { loraTensorSpecs, decoderWeightShapes } from '../../packages/engine/dist/model/weights.js';
 import { ALLOCATOR_VARIABLES, NODE_ARGUMENTS } from '../../packages/engine/dist/process/processSettings.js';
+import { packedSizes } from '../../packages/engine/dist/model/quantization.js';
 import { readModel } from './models.mjs';
 
 const WORK = {
-  generation: { batch: 8, outputTokens: 240 },
-  training: { batch: 8, length: 128, rank: 8 },
+  generation: { kind: 'generation', weightFormat: 'f32', batch: 8, outputTokens: 240 },
+  'generation with 8 bits': { kind: 'generation', weightFormat: 'q8', batch: 8, outputTokens: 240 },
+  training: { kind: 'training', weightFormat: 'f32', batch: 8, length: 128, rank: 8 },
 };
 /** Prompt and output of a sequence, rounded up to the step in which the cache grows; and the most that a prompt has here. */
 const CAPACITY = 256;
@@ -19,22 +22,26 @@ export async function measureMemory({ models, threads }) {
   const rows = [];
   for (const model of models) {
     const { config } = await readModel(model.folder);
-    for (const [kind, work] of Object.entries(WORK)) {
-      const { peakBytes, baselineBytes } = await runAlone({ kind, work, modelDir: model.folder, threads });
+    for (const [name, work] of Object.entries(WORK)) {
+      const cacheFolder = join(model.folder, 'cache');
+      const plan = { work, modelDir: model.folder, threads, cacheFolder };
+      // Quantised weights are made at a first start.
+      if (work.weightFormat !== 'f32') await runAlone(plan);
+      const { peakBytes, baselineBytes } = await runAlone(plan);
       const parts = {
-        weights: weightBytes(config),
-        ...(kind === 'generation' ? cacheParts : trainingParts)(config, work),
+        weights: weightBytes(config, work.weightFormat),
+        ...(work.kind === 'generation' ? cacheParts : trainingParts)(config, work),
       };
       const predicted = Object.values(parts).reduce((sum, bytes) => sum + bytes, 0);
       rows.push({
-        figure: `Peak memory of ${kind}, without Node and ONNX Runtime themselves`,
+        figure: `Peak memory of ${name}, without Node and ONNX Runtime themselves`,
         model: model.name,
         threads,
         unit: 'MB',
         value: (peakBytes - baselineBytes) / 1e6,
         baseline: baselineBytes / 1e6,
         peer: `predicted: ${Object.entries(parts)
-          .map(([name, bytes]) => `${name} ${(bytes / 1e6).toFixed(1)}`)
+          .map(([part, bytes]) => `${part} ${(bytes / 1e6).toFixed(1)}`)
           .join(' + ')}`,
         peerValue: predicted / 1e6,
         ratio: (peakBytes - baselineBytes) / predicted,
@@ -55,8 +62,20 @@ async function runAlone(plan) {
   return JSON.parse(stdout);
 }
 
-function weightBytes(config) {
-  return 4 * [...decoderWeightShapes(config).values()].reduce((sum, shape) => sum + shape.reduce((a, b) => a * b), 0);
+/** With 8 bits the matrices are in blocks, and the embedding in float32 besides, as it is looked up. */
+function weightBytes(config, format) {
+  const numbers = (shape) => shape.reduce((a, b) => a * b);
+  const shapes = [...decoderWeightShapes(config).values()];
+  if (format === 'f32') return 4 * shapes.reduce((sum, shape) => sum + numbers(shape), 0);
+  return shapes.reduce(
+    (sum, shape) => {
+      const [out, width] = shape;
+      if (width === undefined) return sum + 4 * out;
+      const { blocks, blockBytes } = packedSizes(format, width);
+      return sum + out * blocks * (blockBytes + 4);
+    },
+    4 * config.vocabularySize * config.hiddenSize,
+  );
 }
 
 /**

@@ -6,11 +6,11 @@ import { readFileSync } from 'node:fs';
 import ort from 'onnxruntime-node';
 import { generateTogether } from './requests.mjs';
 
-const { kind, work, modelDir, threads } = JSON.parse(process.argv[2]);
+const { work, modelDir, threads, cacheFolder } = JSON.parse(process.argv[2]);
 await runSomething();
 const baselineBytes = peak();
-const engine = await EmbeddedEngine.open({ modelDir, threads });
-if (kind === 'generation') {
+const engine = await EmbeddedEngine.open({ modelDir, threads, weightFormat: work.weightFormat, cacheFolder });
+if (work.kind === 'generation') {
   for (let round = 0; round < 2; round += 1) await generateTogether(engine, work);
 } else {
   const { batch: size, length, rank } = work;

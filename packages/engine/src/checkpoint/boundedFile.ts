@@ -1,5 +1,5 @@
 /** Files that come from outside: opened only if they are files, and read only if they are not larger than expected. */
-import { constants } from 'node:fs';
+import { constants, type Stats } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { EngineError } from '../engine.js';
 import type { ErrorContext } from './safetensors.js';
@@ -29,6 +29,11 @@ export async function openRegularFile(path: string, { code, file }: ErrorContext
   }
   await handle.close();
   throw new EngineError(code, `${file} is not a file.`);
+}
+
+/** Another one is another file, or another content. */
+export function fileIdentity({ dev, ino, size, mtimeMs }: Stats): string {
+  return [dev, ino, size, mtimeMs].join();
 }
 
 /** The bytes from `start` on, fewer than `length` where the file ends before; they lie in `bytes`. */

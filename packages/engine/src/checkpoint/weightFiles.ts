@@ -1,4 +1,3 @@
-import type { Stats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { EngineError } from '../engine.js';
@@ -12,7 +11,7 @@ import {
 } from '../model/weights.js';
 import { machineMemory } from '../machineMemory.js';
 import { brief } from './brief.js';
-import { openRegularFile } from './boundedFile.js';
+import { fileIdentity, openRegularFile } from './boundedFile.js';
 import { JsonFields } from './jsonFields.js';
 import { readBlocks, readHeader, readTensor, type ErrorContext, type TensorEntry } from './safetensors.js';
 
@@ -106,7 +105,7 @@ export async function loadWeights(
 }
 
 interface OpenedFile {
-  /** Another one is another file, or another content. */
+  /** See `fileIdentity`. */
   readonly identity: string;
   readonly entries: readonly TensorEntry[];
 }
@@ -114,17 +113,13 @@ interface OpenedFile {
 type FileTask<T> = (handle: FileHandle, context: ErrorContext) => Promise<T>;
 
 const readIdentified: FileTask<OpenedFile> = async (handle, context) => {
-  const identity = identityOf(await handle.stat());
+  const identity = fileIdentity(await handle.stat());
   return { identity, entries: await readHeader(handle, context) };
 };
 
-function identityOf({ dev, ino, size, mtimeMs }: Stats): string {
-  return [dev, ino, size, mtimeMs].join();
-}
-
 /** So that what is read fits what has been read before. */
 async function requireSame(handle: FileHandle, identity: string, { file }: ErrorContext): Promise<void> {
-  if (identityOf(await handle.stat()) === identity) return;
+  if (fileIdentity(await handle.stat()) === identity) return;
   throw invalid(`${file} has changed since the model was opened; the engine must be started again`);
 }
 

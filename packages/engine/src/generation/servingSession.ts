@@ -5,16 +5,9 @@ import path from 'node:path';
 import type { InferenceSession } from 'onnxruntime-node';
 import { EngineError } from '../engine.js';
 import type { InferenceGraph } from '../model/inferenceGraph.js';
-import { constantPieces, type ConstantBytes, type QuantizedWeights } from '../model/servingWeights.js';
-import type { WeightReader } from '../model/weights.js';
+import { constantBytes, type ConstantBytes, type ConstantSource } from '../model/servingWeights.js';
 import { createSession } from '../onnx/session.js';
 import { partialName, removeLeftovers } from '../partial.js';
-
-/** What the constants of a graph are made of. */
-export interface ConstantSource {
-  readonly reader: WeightReader;
-  readonly quantized: QuantizedWeights | undefined;
-}
 
 /** Begins the name of the folder of files, which is there while they are needed. */
 const FOLDER_NAME = 'engraft-constants';
@@ -54,7 +47,7 @@ export async function createServingSession(
 async function writeConstant(file: string, name: string, source: ConstantSource): Promise<void> {
   const handle = await open(file, 'wx');
   try {
-    for await (const bytes of bytesOf(name, source)) await handle.appendFile(bytes);
+    for await (const bytes of constantBytes(name, source)) await handle.appendFile(bytes);
   } finally {
     await handle.close();
   }
@@ -64,21 +57,8 @@ async function constantsInMemory(names: readonly string[], source: ConstantSourc
   const constants = new Map<string, Uint8Array>();
   for (const name of names) {
     const copies: Uint8Array[] = [];
-    for await (const bytes of bytesOf(name, source)) copies.push(Uint8Array.from(bytes));
+    for await (const bytes of constantBytes(name, source)) copies.push(Uint8Array.from(bytes));
     constants.set(name, Buffer.concat(copies));
   }
   return constants;
-}
-
-/** The bytes of a constant in their order; each piece is there until the next one is asked for. */
-async function* bytesOf(name: string, { reader, quantized }: ConstantSource): AsyncGenerator<Uint8Array> {
-  for (const piece of constantPieces(name, quantized)) {
-    if ('bytes' in piece) {
-      yield piece.bytes;
-      continue;
-    }
-    for await (const { buffer, byteOffset, byteLength } of reader.blocks(piece.weight)) {
-      yield new Uint8Array(buffer, byteOffset, byteLength);
-    }
-  }
 }

@@ -15,7 +15,7 @@ export interface InferenceGraphOptions {
 
 export interface InferenceGraph {
   readonly model: Buffer;
-  /** Names of the constants that its session must be given, see `constantPieces`. */
+  /** Names of the constants that its session must be given, see `constantBytes`. */
   readonly constants: readonly string[];
 }
 

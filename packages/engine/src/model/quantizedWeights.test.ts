@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { readdir, readFile, utimes, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { EmbeddedEngine } from '../embeddedEngine.js';
@@ -8,36 +8,62 @@ import { randomWeights, temporaryFolder, TINY_CONFIG } from '../testing/fixtures
 import { withRandomCheckpoint } from '../testing/randomCheckpoint.js';
 import { CachedBatch, logSoftmax } from '../testing/runs.js';
 import { loadQuantizedWeights } from './quantizedWeights.js';
-import type { QuantizedWeights } from './servingWeights.js';
-import { readerOf } from './weights.js';
+import { constantName, type QuantizedWeights } from './servingWeights.js';
+import { decoderWeightShapes, readerOf } from './weights.js';
 
 /** Widths that fill blocks and widths that do not. */
 const config = { ...TINY_CONFIG, hiddenSize: 64, ffnSize: 96, tieWordEmbeddings: true, attentionBias: true };
 const weights = randomWeights(config, 1);
 const source = { config, reader: readerOf(weights), contentHash: 'sha256:0123' };
 
+/** All of the bytes, in the order of the weights. */
+async function bytesOf(quantized: QuantizedWeights): Promise<Buffer> {
+  const blocks: Buffer[] = [];
+  for (const [name, shape] of decoderWeightShapes(config)) {
+    if (shape.length < 2) continue;
+    for (const part of ['quantized', 'scales'] as const) {
+      for await (const block of quantized.bytes(constantName(name, part))) blocks.push(Buffer.from(block));
+    }
+  }
+  return Buffer.concat(blocks);
+}
+
 test('what was made is read again; what is damaged, or of another checkpoint, is made anew', async (t) => {
   const folder = join(await temporaryFolder(t), 'cache');
-  const made = await loadQuantizedWeights(source, 'q8', folder);
-  assert.deepEqual(made, await loadQuantizedWeights(source, 'q8', undefined));
+  const made = await bytesOf(await loadQuantizedWeights(source, 'q8', folder));
+  assert.deepEqual(made, await bytesOf(await loadQuantizedWeights(source, 'q8', undefined)));
   const [name = ''] = await readdir(folder);
   assert.deepEqual(await readdir(folder), ['sha256-0123.q8.v1']);
   const file = join(folder, name);
   const bytes = await readFile(file);
   // Of weights that are not there any more, only the file can tell.
   const gone = { ...source, reader: readerOf(new Map()) };
-  assert.deepEqual(await loadQuantizedWeights(gone, 'q8', folder), made);
+  assert.deepEqual(await bytesOf(await loadQuantizedWeights(gone, 'q8', folder)), made);
 
   const damaged = [bytes.subarray(0, -1), bytes.with(bytes.length - 5, bytes.at(-5)! ^ 1), bytes.subarray(0, 3)];
   for (const content of damaged) {
     await writeFile(file, content);
-    assert.deepEqual(await loadQuantizedWeights(source, 'q8', folder), made);
+    assert.deepEqual(await bytesOf(await loadQuantizedWeights(source, 'q8', folder)), made);
     assert.deepEqual(await readFile(file), bytes);
   }
   await writeFile(join(folder, 'sha256-4567.q8.v1'), bytes);
   const other = { ...source, contentHash: 'sha256:4567', reader: readerOf(randomWeights(config, 2)) };
-  assert.notDeepEqual(await loadQuantizedWeights(other, 'q8', folder), made);
+  assert.notDeepEqual(await bytesOf(await loadQuantizedWeights(other, 'q8', folder)), made);
   assert.notDeepEqual(await readFile(join(folder, 'sha256-4567.q8.v1')), bytes);
+});
+
+test('what has changed since it was opened is refused, and so is what is gone', async (t) => {
+  const folder = await temporaryFolder(t);
+  const quantized = await loadQuantizedWeights(source, 'q8', folder);
+  const file = join(folder, 'sha256-0123.q8.v1');
+  const bytes = await readFile(file);
+  await writeFile(file, bytes.with(50, bytes.at(50)! ^ 1));
+  const later = new Date(Date.now() + 5000);
+  await utimes(file, later, later);
+  const refused = { name: 'EngineError', code: 'checkpoint_invalid', message: /sha256-0123\.q8\.v1 has changed since/ };
+  await assert.rejects(bytesOf(quantized), refused);
+  await rm(file);
+  await assert.rejects(bytesOf(quantized), refused);
 });
 
 test('a folder that cannot be written costs no model, and is reported', async (t) => {
@@ -47,7 +73,7 @@ test('a folder that cannot be written costs no model, and is reported', async (t
   const made = await loadQuantizedWeights(source, 'q4', join(folder, 'file'));
   const [{ message }] = (await warned) as [Error];
   assert.match(message, /quantised weights .* cannot be kept: .*file/);
-  assert.deepEqual(made, await loadQuantizedWeights(source, 'q4', undefined));
+  assert.deepEqual(await bytesOf(made), await bytesOf(await loadQuantizedWeights(source, 'q4', undefined)));
 });
 
 test('what a writer that died has left is removed, what may still be written is not', async (t) => {

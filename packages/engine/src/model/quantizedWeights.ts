@@ -1,8 +1,8 @@
-/** The matrices of a model in blocks, made once and kept in a file. */
-import { createHash } from 'node:crypto';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+/** The matrices of a model in blocks, made once and kept in a file, out of which they are read when a session is made. */
+import { createHash, type Hash } from 'node:crypto';
+import { mkdir, open, rename, rm, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
-import { readUpTo } from '../checkpoint/boundedFile.js';
+import { fileIdentity, readUpTo } from '../checkpoint/boundedFile.js';
 import { EngineError } from '../engine.js';
 import { allFinite } from '../finite.js';
 import { partialName, removeLeftovers } from '../partial.js';
@@ -14,6 +14,7 @@ import { decoderWeightShapes, EMBEDDING, headName, sizeOf, type WeightReader } f
 /** Changes with everything that changes the bytes. */
 const FILE_VERSION = 1;
 const DIGEST_BYTES = 32;
+const BLOCK_BYTES = 2 ** 20;
 
 interface Source {
   readonly config: DecoderConfig;
@@ -23,9 +24,9 @@ interface Source {
 }
 
 /**
- * The quantised weights of a checkpoint: out of `folder` if they are there and whole, otherwise made, and kept there for
- * the next time. With no folder they are made every time. A folder that cannot be written costs time, not the model, and a
- * warning of the process.
+ * The quantised weights of a checkpoint: in `folder` if they are there and whole, otherwise made, and kept there for
+ * the next time. With no folder they are made every time, and stay in memory. A folder that cannot be written costs time and memory, not the
+ * model, and a warning of the process.
  * @throws EngineError `checkpoint_invalid` naming a tensor that holds a number which is not finite.
  */
 export async function loadQuantizedWeights(
@@ -33,29 +34,68 @@ export async function loadQuantizedWeights(
   format: QuantizedFormat,
   folder: string | undefined,
 ): Promise<QuantizedWeights> {
-  if (folder === undefined) return { format, constants: await quantizeWeights(source, format) };
+  if (folder === undefined) return quantizedInMemory(source, format);
   const file = path.join(folder, `${source.contentHash.replace(':', '-')}.${format}.v${FILE_VERSION}`);
-  await orWarn(openFolder(folder));
-  const kept = await readConstants(file, source, format);
-  if (kept !== undefined) return { format, constants: kept };
-  const constants = await quantizeWeights(source, format);
-  const digest = digestOf(source, format, constants.values());
-  await orWarn(writeConstants(file, [...constants.values()], digest));
-  return { format, constants };
-}
-
-async function openFolder(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true });
-  await removeLeftovers(folder);
-}
-
-async function orWarn(work: Promise<void>): Promise<void> {
   try {
-    await work;
+    await mkdir(folder, { recursive: true });
+    await removeLeftovers(folder);
+    const identity = (await identityOfWhole(file, source, format)) ?? (await writeFile(file, source, format));
+    return new QuantizedFile(file, source.config, format, identity);
   } catch (error) {
+    if (error instanceof EngineError) throw error;
     const reason = error instanceof Error ? error.message : String(error);
     process.emitWarning(`The quantised weights are made at every start, as they cannot be kept: ${reason}`);
+    return quantizedInMemory(source, format);
   }
+}
+
+class QuantizedFile implements QuantizedWeights {
+  /** Where the constants begin and end, by their names. */
+  private readonly places = new Map<string, readonly [number, number]>();
+
+  constructor(
+    private readonly file: string,
+    config: DecoderConfig,
+    readonly format: QuantizedFormat,
+    private readonly identity: string,
+  ) {
+    let start = DIGEST_BYTES;
+    for (const [name, bytes] of layout(config, format)) this.places.set(name, [start, (start += bytes)]);
+  }
+
+  async *bytes(name: string): AsyncGenerator<Uint8Array> {
+    const [start, end] = this.places.get(name) ?? [0, 0];
+    const handle = await this.open();
+    try {
+      yield* readBytes(handle, start, end);
+    } finally {
+      await handle.close();
+    }
+  }
+
+  private async open(): Promise<FileHandle> {
+    const handle = await open(this.file, 'r').catch(() => undefined);
+    if (handle !== undefined && fileIdentity(await handle.stat()) === this.identity) return handle;
+    await handle?.close();
+    const message = `${this.file} has changed since the model was opened; the engine must be started again`;
+    throw new EngineError('checkpoint_invalid', message);
+  }
+}
+
+async function quantizedInMemory(source: Source, format: QuantizedFormat): Promise<QuantizedWeights> {
+  const constants: ConstantBytes = new Map(await collect(quantizeWeights(source, format)));
+  return {
+    format,
+    bytes: async function* (name) {
+      yield await Promise.resolve(constants.get(name) ?? new Uint8Array());
+    },
+  };
+}
+
+async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const list: T[] = [];
+  for await (const item of items) list.push(item);
+  return list;
 }
 
 /** Names and sizes in bytes of the constants, in the order of the file. */
@@ -78,12 +118,13 @@ function matrices(config: DecoderConfig): readonly (readonly [string, readonly [
   });
 }
 
-/** One matrix after the other, so that they are never all in memory as float32. */
-async function quantizeWeights({ config, reader }: Source, format: QuantizedFormat): Promise<ConstantBytes> {
-  const constants = new Map<string, Uint8Array>();
+/** In the order of the file, one matrix after the other, so that they are never all in memory as float32. */
+async function* quantizeWeights(
+  { config, reader }: Source,
+  format: QuantizedFormat,
+): AsyncGenerator<readonly [string, Uint8Array]> {
   const room = new Float32Array(Math.max(...matrices(config).map(([, shape]) => sizeOf(shape))));
   for (const [name, shape] of matrices(config)) {
-    const [, width] = shape;
     const data = room.subarray(0, sizeOf(shape));
     await reader.read(new Map([[name, data]]));
     // A scale that is not finite would spoil all numbers of its block.
@@ -93,59 +134,72 @@ async function quantizeWeights({ config, reader }: Source, format: QuantizedForm
         `${name} holds a value that is not finite, which ${format} has no code for`,
       );
     }
-    const { quantized, scales } = quantize(format, data, width);
-    constants.set(constantName(name, 'quantized'), quantized);
-    constants.set(constantName(name, 'scales'), new Uint8Array(scales.buffer));
+    const { quantized, scales } = quantize(format, data, shape[1]);
+    yield [constantName(name, 'quantized'), quantized];
+    yield [constantName(name, 'scales'), new Uint8Array(scales.buffer)];
   }
-  return constants;
 }
 
 /** `undefined` when there is no such file, or not all of it. */
-async function readConstants(
-  file: string,
-  source: Source,
-  format: QuantizedFormat,
-): Promise<ConstantBytes | undefined> {
-  const constants = new Map<string, Uint8Array>();
+async function identityOfWhole(file: string, source: Source, format: QuantizedFormat): Promise<string | undefined> {
+  const handle = await open(file, 'r').catch(() => undefined);
+  if (handle === undefined) return undefined;
   try {
-    const handle = await open(file, 'r');
-    try {
-      const digest = await readUpTo(handle, 0, DIGEST_BYTES);
-      let start = DIGEST_BYTES;
-      for (const [name, bytes] of layout(source.config, format)) {
-        constants.set(name, await readUpTo(handle, start, bytes));
-        start += bytes;
-      }
-      const whole = digestOf(source, format, constants.values()).equals(digest);
-      return whole ? constants : undefined;
-    } finally {
-      await handle.close();
-    }
-  } catch {
-    return undefined;
+    const stats = await handle.stat();
+    const bytes = layout(source.config, format).reduce((sum, [, size]) => sum + size, DIGEST_BYTES);
+    if (stats.size !== bytes) return undefined;
+    const hash = startDigest(source, format);
+    for await (const block of readBytes(handle, DIGEST_BYTES, bytes)) hash.update(block);
+    const digest = await readUpTo(handle, 0, DIGEST_BYTES);
+    return hash.digest().equals(digest) ? fileIdentity(stats) : undefined;
+  } finally {
+    await handle.close();
   }
 }
 
 /** Under a temporary name first: a crash leaves either the whole file or none of this name. */
-async function writeConstants(file: string, chunks: readonly Uint8Array[], digest: Uint8Array): Promise<void> {
+async function writeFile(file: string, source: Source, format: QuantizedFormat): Promise<string> {
   const partial = partialName(file);
   try {
     const handle = await open(partial, 'wx');
+    let identity: string;
     try {
-      for (const chunk of [digest, ...chunks]) await handle.appendFile(chunk);
+      const hash = startDigest(source, format);
+      let end = DIGEST_BYTES;
+      for await (const [, bytes] of quantizeWeights(source, format)) {
+        hash.update(bytes);
+        await writeBytes(handle, bytes, end);
+        end += bytes.byteLength;
+      }
+      await writeBytes(handle, hash.digest(), 0);
       await handle.sync();
+      identity = fileIdentity(await handle.stat());
     } finally {
       await handle.close();
     }
     await rename(partial, file);
+    return identity;
   } finally {
     await rm(partial, { force: true });
   }
 }
 
 /** Over the identity of the file as well, so that it is not taken for another's. */
-function digestOf({ contentHash }: Source, format: QuantizedFormat, chunks: Iterable<Uint8Array>): Buffer {
-  const hash = createHash('sha256').update(`${contentHash} ${format} ${FILE_VERSION}\n`);
-  for (const chunk of chunks) hash.update(chunk);
-  return hash.digest();
+function startDigest({ contentHash }: Source, format: QuantizedFormat): Hash {
+  return createHash('sha256').update(`${contentHash} ${format} ${FILE_VERSION}\n`);
+}
+
+async function* readBytes(handle: FileHandle, start: number, end: number): AsyncGenerator<Uint8Array> {
+  const room = new Uint8Array(Math.min(BLOCK_BYTES, end - start));
+  for (let at = start; at < end; at += room.byteLength) {
+    yield await readUpTo(handle, at, Math.min(room.byteLength, end - at), room);
+  }
+}
+
+async function writeBytes(handle: FileHandle, bytes: Uint8Array, start: number): Promise<void> {
+  let done = 0;
+  while (done < bytes.byteLength) {
+    const { bytesWritten } = await handle.write(bytes, done, bytes.byteLength - done, start + done);
+    done += bytesWritten;
+  }
 }

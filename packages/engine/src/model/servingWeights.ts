@@ -4,7 +4,7 @@ import type { DecoderConfig } from './config.js';
 import { EngineError } from '../engine.js';
 import { WeightInputs, type ROPE_COS, type ROPE_SIN } from './inputs.js';
 import { BLOCK_SIZE, FORMAT_BITS, packedSizes, type QuantizedFormat, type WeightFormat } from './quantization.js';
-import { decoderWeightShapes } from './weights.js';
+import { decoderWeightShapes, type WeightReader } from './weights.js';
 
 /**
  * `accuracy_level` 4: the other operand is rounded to 8 bits, block by block, too. At level 1, where it is not, a row's
@@ -15,10 +15,14 @@ const INT8_PRODUCTS = 4;
 /** Bytes by the name of the constant that they are. */
 export type ConstantBytes = ReadonlyMap<string, Uint8Array>;
 
-/** The matrices of a model in blocks, see `quantizeWeights`. */
+/** The matrices of a model in blocks of 8 or 4 bits, see `loadQuantizedWeights`. */
 export interface QuantizedWeights {
   readonly format: QuantizedFormat;
-  readonly constants: ConstantBytes;
+  /**
+   * The bytes of a constant of one weight in their order, little by little; what is given is there until the next is asked for.
+   * @throws EngineError `checkpoint_invalid` when they cannot be read any more.
+   */
+  bytes(name: string): AsyncIterable<Uint8Array>;
 }
 
 type Part = 'values' | 'quantized' | 'scales';
@@ -31,19 +35,26 @@ export function constantName(weights: string | readonly string[], part: Part): s
 /** Stands in no name of a weight. */
 const JOINT = '+';
 
-/** A part of a constant: blocks that are in memory, or the weight of this name, which is to be read as float32. */
-export type ConstantPiece = { readonly bytes: Uint8Array } | { readonly weight: string };
+/** Where the constants of a graph that serves come from. */
+export interface ConstantSource {
+  readonly reader: WeightReader;
+  readonly quantized: QuantizedWeights | undefined;
+}
 
-/** What the constant of this name is made of, one piece below the other. */
-export function constantPieces(name: string, quantized: QuantizedWeights | undefined): readonly ConstantPiece[] {
+/** The bytes of a constant in their order, little by little; what is given is there until the next is asked for. */
+export async function* constantBytes(name: string, { reader, quantized }: ConstantSource): AsyncGenerator<Uint8Array> {
   const part = name.slice(name.lastIndexOf('.') + 1);
   const weights = name.slice(0, -1 - part.length).split(JOINT);
-  return weights.map((weight) => {
-    if (part === ('values' satisfies Part)) return { weight };
-    const bytes = quantized?.constants.get(`${weight}.${part}`);
-    if (bytes === undefined) throw new EngineError('internal', `the model has no ${part} of ${weight}`);
-    return { bytes };
-  });
+  for (const weight of weights) {
+    if (part === ('values' satisfies Part)) {
+      for await (const { buffer, byteOffset, byteLength } of reader.blocks(weight)) {
+        yield new Uint8Array(buffer, byteOffset, byteLength);
+      }
+    } else {
+      if (quantized === undefined) throw new EngineError('internal', `the model has no ${part} of ${weight}`);
+      yield* quantized.bytes(`${weight}.${part}`);
+    }
+  }
 }
 
 /**
