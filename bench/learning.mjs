@@ -1,13 +1,13 @@
 // What learning is worth on passages that nobody tuned it on: bench/learning/passages.jsonl, with several seeds.
 //
-// npm run bench -- learning [--model DIR] [--passages 50] [--seeds 3] [--chain 8] [--long yes|no] [--usd 20] [--threads 2] [--resume yes|no]
+// npm run bench -- learning [--model DIR] [--passages 50] [--seeds 3] [--chain 8] [--parts alone,gold,chain] [--long yes|no] [--usd 20] [--threads 2] [--resume yes|no]
 //
 // For each seed: every passage learned by itself; the trainer by itself, on the file's right pairs ("gold": one phrasing
 // of each question trained, the other asked); and a chain of passages, each on top of those before it. Then one passage
 // of about 1,000 characters and a handbook of 16,000, each in a fresh engine, for time and memory. All of it takes hours;
 // `--passages 2 --seeds 1 --chain 2` a few minutes, without the handbook unless `--long yes` asks for it.
-// Writes bench/results/learning.json after each seed, and .svg at the end; of another model or fewer passages learning-partial.*, which git
-// ignores. `--resume yes` takes over the seeds that the file has already, if it was written for the same passages, model, cap and code;
+// Writes bench/results/learning.json after each seed, and .svg at the end; of another model, fewer passages or not all parts
+// learning-partial.*, which git ignores. `--resume yes` takes over the seeds that the file has already, if it was written for the same passages, model, cap and code;
 // so hours may be spread over days.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
@@ -27,6 +27,8 @@ import { machine, option, root, writeResults } from './lib/measure.mjs';
 import { earlierRuns, fingerprint } from './lib/resume.mjs';
 
 const REPORTED_SECONDS_CHARS = 1000;
+/** Of a seed, in their order. */
+const PARTS = ['alone', 'gold', 'chain'];
 
 export default async function bench(args) {
   const modelDir = resolve(option(args, 'model', join(root, 'models/base')));
@@ -34,6 +36,9 @@ export default async function bench(args) {
   const seeds = Array.from({ length: Number(option(args, 'seeds', '3')) }, (_, index) => index + 1);
   const chainLength = Number(option(args, 'chain', '8'));
   const threads = Number(option(args, 'threads', '2'));
+  const parts = option(args, 'parts', PARTS.join()).split(',');
+  const unknown = parts.find((part) => !PARTS.includes(part));
+  if (unknown !== undefined) throw new Error(`--parts: ${unknown} is none of ${PARTS.join(', ')}`);
   const long = option(args, 'long', passageCount < 10 ? 'no' : 'yes') === 'yes';
   const usd = Number(option(args, 'usd', '20'));
   const budget = budgetOf(usd);
@@ -45,20 +50,29 @@ export default async function bench(args) {
   const context = { modelDir, threads, budget, replay: await replayOf(engine, await loadReplay(modelDir)) };
   const model = { folder: relative(root, modelDir), ...(await engine.describe()) };
   const chainIds = chain.map(({ id }) => id);
-  const plan = { model: model.contentHash, passages: passageCount, chain: chainIds, usd };
+  const hasAllParts = PARTS.every((part) => parts.includes(part));
+  const plan = {
+    model: model.contentHash,
+    passages: passageCount,
+    chain: chainIds,
+    usd,
+    ...(hasAllParts ? {} : { parts }),
+  };
   const measured = fingerprint(
     plan,
     [join(root, 'packages/learning/src'), join(root, 'packages/engine/src')],
     [join(root, 'bench/learning/passages.jsonl'), join(modelDir, 'replay.jsonl')],
   );
-  const isWhole = modelDir === join(root, 'models/base') && passages.length === all.length;
+  const isWhole = modelDir === join(root, 'models/base') && passages.length === all.length && hasAllParts;
   const name = isWhole ? 'learning' : 'learning-partial';
   const earlier = join(root, `bench/results/${name}.json`);
   const runs = option(args, 'resume', 'no') === 'yes' ? earlierRuns(earlier, measured) : [];
   const known = runs.map(({ seed }) => seed);
   if (known.length > 0) console.log(`taken over: seed ${known.join(', ')}`);
   const newSeeds = seeds.filter((seed) => !known.includes(seed));
-  const clock = startClock(newSeeds.length * (2 * passages.length + chain.length) + 1 + (long ? 1 : 0));
+  const lengths = { alone: passages.length, gold: passages.length, chain: chain.length };
+  const learnings = parts.reduce((sum, part) => sum + lengths[part], 0);
+  const clock = startClock(newSeeds.length * learnings + 1 + (long ? 1 : 0));
   const timings = [];
   const resultsNow = () => ({
     machine: machine(),
@@ -72,8 +86,9 @@ export default async function bench(args) {
     runs,
   });
   for (const seed of newSeeds) {
-    const measure = (kind, chosen, options) =>
-      measurePassages(engine, chosen, {
+    const measure = async (kind, chosen, options) => {
+      if (!parts.includes(kind)) return [];
+      return measurePassages(engine, chosen, {
         ...context,
         seed,
         gold: false,
@@ -83,6 +98,7 @@ export default async function bench(args) {
         onReport: (report) => clock.tick(`${kind}, seed ${seed}: ${describe(report)}`),
         ...options,
       });
+    };
     // Base does not depend on the seed, so it is asked once.
     const [first] = runs;
     const alone = await measure('alone', passages, { askBase: first === undefined });
@@ -199,8 +215,8 @@ function figuresOf(runs) {
     const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
     return { mean, least: Math.min(...values), most: Math.max(...values) };
   };
-  const alone = (of) => over((run) => of(summarise(run.alone)));
-  const gold = (of) => over((run) => of(summarise(run.gold)));
+  const ofPart = (part) => (of) => over((run) => (run[part].length === 0 ? null : of(summarise(run[part]))));
+  const [alone, gold, chain] = PARTS.map(ofPart);
   const lost = (kind) => (summary) => {
     const points = pointsLost(summary.canaries[kind]);
     return points === null ? null : points / 100;
@@ -216,8 +232,8 @@ function figuresOf(runs) {
     learned_unseen: alone(({ unseen }) => unseen),
     gold_trained: gold(({ trained }) => trained),
     gold_unseen: gold(({ unseen }) => unseen),
-    first_of_chain_kept: over((run) => summarise(run.chain).retained),
-    chain_accepted: over((run) => summarise(run.chain).accepted),
+    first_of_chain_kept: chain(({ retained }) => retained),
+    chain_accepted: chain(({ accepted }) => accepted),
     accepted: alone(({ accepted, passages }) => accepted / passages),
     wrong_acceptances: alone(({ wrong_acceptances }) => wrong_acceptances),
     wrong_rejections: alone(({ wrong_rejections }) => wrong_rejections),

@@ -15,6 +15,7 @@ const material: Material = {
   facts: [[1, 2, 3, 4, 5, 6], [11], [21, 22]].map((tokens) => tokens.map(exampleOf)),
   dev: [],
   replay: [100, 101].map(exampleOf),
+  spared: [],
   known: [],
   rehearsal: [],
 };

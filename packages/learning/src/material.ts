@@ -18,6 +18,8 @@ export interface Material {
   readonly dev: readonly TrainingExample[];
   /** Rows of the base model's own training. */
   readonly replay: readonly TrainingExample[];
+  /** Some of all such rows, also of those that are too long to be replayed: what the adapter is to leave as it is. */
+  readonly spared: readonly TokenSequence[];
   /** What the parent knew of the passage already; trained in turn with the replay rows. */
   readonly known: readonly TrainingExample[];
   /** One list an earlier passage: its pairs. */
@@ -82,6 +84,10 @@ export async function encodeMaterial(
     facts: facts.filter((examples) => examples.length > 0),
     dev: await mapConcurrently(chosen.dev, (devPair) => pair(devPair, 1)),
     replay: usualRows.length > 0 ? usualRows : rows,
+    spared: spreadSample(
+      rows.map(({ sequence }) => sequence),
+      recipe.sparedRows,
+    ),
     known: await mapConcurrently(chosen.known, (known) => pair(known, recipe.replayWeight)),
     rehearsal: await mapConcurrently(chosen.rehearsal, (ofPassage) =>
       mapConcurrently(ofPassage, (earlierPair) => pair(earlierPair, 1)),

@@ -108,8 +108,10 @@ export const recipe = {
    * much. It hinders learning a little and forgetting much; a long passage, or little money, needs the room for what is to be learned.
    */
   heldPromptExposures: 60 as number,
-  heldRowWeight: 30 as number,
+  heldRowWeight: 12 as number,
   maxReplayRows: 800,
+  /** Rows that show which directions of base's hidden states training leaves alone. With them a held row need not weigh so much. */
+  sparedRows: 48 as number,
   /** Longer rows cost more than they keep, but an object may take more; other rows are used only when there are none of these. */
   maxReplayTokens: 64,
   maxReplayTokensOfLongAnswers: 110,

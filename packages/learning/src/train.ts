@@ -1,6 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { AdapterReference, Engine, ModelDescription, TrainingSession } from '@engraft/engine';
+import type { AdapterReference, Engine, ModelDescription, TokenSequence, TrainingSession } from '@engraft/engine';
 import { withBaseTargets } from './baseTargets.js';
 import { planSteps, wantedSteps } from './budget.js';
 import { MeteredCalls, retryingLostWork, throwIfCancelled } from './calls.js';
@@ -45,6 +45,7 @@ export async function train(job: TrainingJob): Promise<Trained | null> {
     await mkdir(folder, { recursive: true });
     const session = await job.engine.openTraining({
       parent: job.parent,
+      spared: payForSpared(job.meter, material.spared),
       rank: recipe.rank,
       alpha: recipe.alpha,
       seed: deriveSeed(job.seed, 'adapter'),
@@ -58,6 +59,18 @@ export async function train(job: TrainingJob): Promise<Trained | null> {
       await session.close();
     }
   });
+}
+
+/** They go through the model once; none where there is no money for them. */
+function payForSpared(meter: Meter, spared: readonly TokenSequence[]): readonly TokenSequence[] {
+  const usage: LearningUsage = { ...noUsage, input_tokens: lengthOf(spared) };
+  if (!meter.tryHold(usage, recipe.trainingShare)) return [];
+  meter.settle(usage, usage);
+  return spared;
+}
+
+function lengthOf(sequences: readonly TokenSequence[]): number {
+  return sequences.reduce((sum, { tokens }) => sum + tokens.length, 0);
 }
 
 /** What is trained, and for how long. */
@@ -79,7 +92,7 @@ export function planTraining(job: Pick<TrainingJob, 'material' | 'meter' | 'seed
 }
 
 /**
- * Beside dev evaluations and base's targets of every replay row that all wanted steps would show. The mean over as many batches as a
+ * Beside dev evaluations, the texts that are spared and base's targets of every replay row that all wanted steps would show. The mean over as many batches as a
  * short run has stands for all of them; the meter holds each step's real cost.
  */
 function affordableSteps({ meter, seed }: Pick<TrainingJob, 'meter' | 'seed'>, material: Material): number | null {
@@ -87,7 +100,7 @@ function affordableSteps({ meter, seed }: Pick<TrainingJob, 'meter' | 'seed'>, m
   const sample = Array.from({ length: recipe.minSteps }, () => tokensOf(stream.next().value));
   const stepTokens = sample.reduce((sum, tokens) => sum + tokens, 0) / sample.length;
   const scored = replayDrawn(material, seed, wantedSteps(material.facts.length));
-  const inputTokens = recipe.devEvaluations * tokensOf(material.dev) + tokensOf(scored);
+  const inputTokens = recipe.devEvaluations * tokensOf(material.dev) + tokensOf(scored) + lengthOf(material.spared);
   const freeNanousd = meter.freeNanousd(recipe.trainingShare) - inputTokens * meter.budget.input_nanousd_per_token;
   return planSteps(freeNanousd, stepTokens * meter.budget.training_nanousd_per_token, material.facts.length);
 }

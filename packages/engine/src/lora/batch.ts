@@ -256,7 +256,8 @@ function checkSoftTarget({ ids, logprobs }: TopK, name: string, config: DecoderC
   }
 }
 
-function checkTokens(tokens: readonly number[], name: string, config: DecoderConfig): void {
+/** @throws EngineError `invalid_request` naming the field. */
+export function checkTokens(tokens: readonly number[], name: string, config: DecoderConfig): void {
   if (tokens.some((token) => !Number.isInteger(token) || token < 0 || token >= config.vocabularySize)) {
     throw invalid(name, `must be whole numbers below ${config.vocabularySize}`);
   }

@@ -13,6 +13,7 @@ const SNAPSHOT: TrainingSnapshot = {
   adapter: toAdapter(MATRICES, { rank: 2, alpha: 3 }),
   optimizer: { first: MATRICES.values.map((x) => x / 3), second: MATRICES.values.map((x) => x * x), steps: 7 },
   options: { betas: [0.8, 0.9], weightDecay: 0.25, clipNorm: Infinity },
+  spared: 'abc',
 };
 
 async function written(t: TestContext): Promise<string> {
@@ -36,6 +37,7 @@ const DAMAGED: readonly (readonly [string, Readonly<Record<string, unknown>>, Re
   ['a beta of 1', { betas: [0.9, 1] }, /training\.json: betas/],
   ['a decay that is none', { weight_decay: '0' }, /training\.json: weight_decay/],
   ['a bound of 0', { clip_norm: 0 }, /training\.json: clip_norm/],
+  ['texts that are a number', { spared_sha256: 5 }, /training\.json: spared_sha256/],
 ];
 
 for (const [name, changes, message] of DAMAGED) {

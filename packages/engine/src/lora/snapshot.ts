@@ -25,11 +25,13 @@ export interface TrainingSnapshot {
   readonly adapter: LoraAdapter;
   readonly optimizer: AdamWState;
   readonly options: AdamWOptions;
+  /** Identity of the texts that the training spares; `null` of none. */
+  readonly spared: string | null;
 }
 
 /** @param model identity of the base model; a snapshot goes on with the same one only. */
 export async function writeSnapshot(folder: string, snapshot: TrainingSnapshot, model: string | null): Promise<void> {
-  const { adapter, optimizer, options } = snapshot;
+  const { adapter, optimizer, options, spared } = snapshot;
   const files = { config: serializePeftConfig(adapter, model), weights: serializeMatrices(adapter) };
   const moments = serializeSafetensors(
     [
@@ -48,6 +50,7 @@ export async function writeSnapshot(folder: string, snapshot: TrainingSnapshot, 
     weight_decay: options.weightDecay,
     // JSON has no infinity.
     clip_norm: options.clipNorm === Infinity ? null : options.clipNorm,
+    spared_sha256: spared,
   };
   await writeFolder(folder, {
     [CONFIG_FILE]: files.config,
@@ -71,7 +74,8 @@ export async function readSnapshot(
   const bytes = await readBounded(path.join(folder, MOMENTS_FILE), limit);
   if (sha256(bytes) !== state.optimizerHash) throw refused(MOMENTS_FILE, `has not the hash of ${STATE_FILE}`);
   const [first, second] = readMoments(bytes, size);
-  return { adapter, optimizer: { first, second, steps: state.steps }, options: state.options };
+  const { steps, options, spared } = state;
+  return { adapter, optimizer: { first, second, steps }, options, spared };
 }
 
 function readMoments(bytes: Uint8Array, size: number): readonly [Float32Array, Float32Array] {
@@ -90,6 +94,7 @@ interface State {
   readonly optimizerHash: string;
   readonly steps: number;
   readonly options: AdamWOptions;
+  readonly spared: string | null;
 }
 
 function parseState(bytes: Uint8Array): State {
@@ -121,6 +126,8 @@ function parseState(bytes: Uint8Array): State {
       weightDecay: number('weight_decay', (decay) => Number.isFinite(decay) && decay >= 0),
       clipNorm: state['clip_norm'] === null ? Infinity : number('clip_norm', (norm) => norm > 0),
     },
+    // Older snapshots have no such field, as there was nothing to be spared.
+    spared: (state['spared_sha256'] ?? null) === null ? null : text('spared_sha256'),
   };
 }
 

@@ -1,4 +1,5 @@
 /** One adapter under training on ONNX Runtime. */
+import { createHash } from 'node:crypto';
 import { readAdapter, writeAdapter } from '../adapters/adapterFolder.js';
 import { loraModules, type LoraHyperparameters } from '../adapters/loraModules.js';
 import { MAX_RANK } from '../adapters/peftConfig.js';
@@ -9,11 +10,14 @@ import type { WeightsInUse } from '../model/sharedWeights.js';
 import type { AdapterReference, ResumeOptions, StepResult, TrainingExample, TrainingOptions } from '../types.js';
 import { DEFAULT_MAX_ACTIVATION_BYTES } from './activations.js';
 import { AdamW, euclideanNorm } from './adamW.js';
+import { checkTokens } from './batch.js';
 import { BatchGradients } from './batchGradients.js';
 import { throwIfCancelled } from './gradientRunner.js';
 import type { FlatMatrices } from './parameters.js';
 import { copyMatrices, freshMatrices, toAdapter } from './parameters.js';
 import { readSnapshot, writeSnapshot } from './snapshot.js';
+import { sparedDirections } from './sparedDirections.js';
+import { Sparing } from './sparing.js';
 
 /** The model that an adapter is trained for. */
 export interface TrainingModel {
@@ -50,14 +54,62 @@ export async function openTrainingSession(
     weightDecay: options.weightDecay ?? 0,
     clipNorm: options.clipNorm ?? Infinity,
   });
-  return new OnnxTrainingSession(model, parent ?? { rank, alpha }, matrices, optimizer, maxActivationBytes(options));
+  const sparing = await sparingOf(model, options, matrices);
+  if (parent === null) sparing?.clear();
+  return new OnnxTrainingSession(
+    model,
+    parent ?? { rank, alpha },
+    { matrices, optimizer, sparing, sparedHash: sparedHash(options) },
+    maxActivationBytes(options),
+  );
 }
 
 async function resumeTrainingSession(model: TrainingModel, options: ResumeOptions): Promise<TrainingSession> {
   const snapshot = await readSnapshot(options.resume, model.config, model.name);
+  if (snapshot.spared !== sparedHash(options)) {
+    throw new EngineError('invalid_request', 'spared must be the sequences that the training began with.');
+  }
   const matrices = copyMatrices(model.config, snapshot.adapter);
   const optimizer = new AdamW(matrices.values, snapshot.options, snapshot.optimizer);
-  return new OnnxTrainingSession(model, snapshot.adapter, matrices, optimizer, maxActivationBytes(options));
+  const sparing = await sparingOf(model, options, matrices);
+  return new OnnxTrainingSession(
+    model,
+    snapshot.adapter,
+    { matrices, optimizer, sparing, sparedHash: snapshot.spared },
+    maxActivationBytes(options),
+  );
+}
+
+/** What a step changes, and how. */
+interface Trained {
+  readonly matrices: FlatMatrices;
+  readonly optimizer: AdamW;
+  readonly sparing: Sparing | null;
+  readonly sparedHash: string | null;
+}
+
+async function sparingOf(
+  { config, weights, threads }: TrainingModel,
+  { spared = [] }: TrainingOptions | ResumeOptions,
+  matrices: FlatMatrices,
+): Promise<Sparing | null> {
+  if (spared.length === 0) return null;
+  for (const [index, { tokens }] of spared.entries()) {
+    checkTokens(tokens, `spared[${index}].tokens`, config);
+    if (tokens.length > config.contextLength) {
+      const message = `spared[${index}] has ${tokens.length} tokens; the context length is ${config.contextLength}.`;
+      throw new EngineError('context_length_exceeded', message);
+    }
+  }
+  return new Sparing(config, matrices, await sparedDirections(config, weights.feeds, spared, threads));
+}
+
+/** `null` of none. */
+function sparedHash({ spared = [] }: TrainingOptions | ResumeOptions): string | null {
+  if (spared.length === 0) return null;
+  return createHash('sha256')
+    .update(JSON.stringify(spared.map(({ tokens }) => tokens)))
+    .digest('hex');
 }
 
 class OnnxTrainingSession implements TrainingSession {
@@ -67,13 +119,20 @@ class OnnxTrainingSession implements TrainingSession {
   constructor(
     private readonly model: TrainingModel,
     private readonly hyperparameters: LoraHyperparameters,
-    private readonly matrices: FlatMatrices,
-    private readonly optimizer: AdamW,
+    private readonly trained: Trained,
     maxActivationBytes: number,
   ) {
     const { config, weights, threads } = model;
+    const { matrices } = trained;
     const modules = loraModules(config, hyperparameters);
-    this.gradients = new BatchGradients({ config, weights: weights.feeds, modules, matrices, threads, maxActivationBytes });
+    this.gradients = new BatchGradients({
+      config,
+      weights: weights.feeds,
+      modules,
+      matrices,
+      threads,
+      maxActivationBytes,
+    });
   }
 
   step(batch: readonly TrainingExample[], learningRate: number, options: CallOptions = {}): Promise<StepResult> {
@@ -89,7 +148,10 @@ class OnnxTrainingSession implements TrainingSession {
         throw new EngineError('internal', 'The loss or its gradient is not finite; the weights are unchanged.');
       }
       throwIfCancelled(callOptions);
-      this.optimizer.step(values, gradientNorm, learningRate);
+      const { optimizer, sparing } = this.trained;
+      const step = (): void => optimizer.step(values, gradientNorm, learningRate);
+      if (sparing === null) step();
+      else sparing.step(step);
       return { loss, tokens: built.tokens, gradientNorm };
     });
   }
@@ -102,15 +164,15 @@ class OnnxTrainingSession implements TrainingSession {
   }
 
   save(folder: string): Promise<AdapterReference & { readonly sizeBytes: number }> {
-    const { model, matrices, hyperparameters } = this;
-    return this.call({}, () => writeAdapter(folder, toAdapter(matrices, hyperparameters), model.name));
+    const { model, trained, hyperparameters } = this;
+    return this.call({}, () => writeAdapter(folder, toAdapter(trained.matrices, hyperparameters), model.name));
   }
 
   snapshot(folder: string): Promise<void> {
     return this.call({}, () => {
-      const { state: optimizer, options } = this.optimizer;
-      const adapter = toAdapter(this.matrices, this.hyperparameters);
-      return writeSnapshot(folder, { adapter, optimizer, options }, this.model.name);
+      const { state: optimizer, options } = this.trained.optimizer;
+      const adapter = toAdapter(this.trained.matrices, this.hyperparameters);
+      return writeSnapshot(folder, { adapter, optimizer, options, spared: this.trained.sparedHash }, this.model.name);
     });
   }
 

@@ -1,0 +1,163 @@
+/** What an adapter is to leave alone: the directions in which the inputs of its projections are largest, of texts that are to stay as they are. */
+import { Tensor, type InferenceSession } from 'onnxruntime-node';
+import { EngineError } from '../engine.js';
+import type { DecoderConfig } from '../model/config.js';
+import type { Feeds } from '../model/inputs.js';
+import { buildInputsGraph } from '../model/inputsGraph.js';
+import { loraGroups, type LoraGroup } from '../model/loraGroups.js';
+import { GraphBuilder } from '../onnx/graphBuilder.js';
+import { createSession } from '../onnx/session.js';
+import { createRandom } from '../random.js';
+import type { TokenSequence } from '../types.js';
+
+/** Of the shipped model's inputs, in chats of its own training, so many directions hold 45 % of the sum of squares. */
+const DIRECTIONS = 16;
+/** Tokens whose inputs are looked at, spread over the texts; what they show of all is nearly what all would. */
+const TOKENS = 512;
+/** Of a narrow model most is left to be trained. */
+const GREATEST_SHARE = 0.25;
+/** Steps of the subspace iteration; it need not find the very largest, but what holds nearly as much. */
+const ITERATIONS = 8;
+
+/** Directions of a projection's input. */
+export interface InputDirections {
+  /** `[count, width]`, orthonormal, row by row. */
+  readonly rows: Float32Array;
+  /** Their share of the sum of squares of the inputs. */
+  readonly share: number;
+}
+
+/** By the projection's name (`projectionName`). */
+export type SparedDirections = ReadonlyMap<string, InputDirections>;
+
+/**
+ * For the projections of each `LoraGroup` about the leading right singular vectors of their inputs, by subspace iteration (Golub and Van Loan,
+ * Matrix Computations, 8.2.4).
+ * @throws EngineError `invalid_request` when there is no token.
+ */
+export async function sparedDirections(
+  config: DecoderConfig,
+  weights: Feeds,
+  sequences: readonly TokenSequence[],
+  threads: number,
+): Promise<SparedDirections> {
+  const inputs = await sampleInputs(config, weights, sequences, threads);
+  const session = await createSession(buildIterationGraph(), { threads });
+  const directions = new Map<string, InputDirections>();
+  try {
+    for (const { group, rows } of inputs) {
+      const found = await leadingDirections(session, rows, group.width);
+      for (const { name } of group.parts) directions.set(name, found);
+    }
+  } finally {
+    await session.release();
+  }
+  return directions;
+}
+
+interface SampledInputs {
+  readonly group: LoraGroup;
+  /** `[tokens, width]` */
+  readonly rows: Float32Array;
+}
+
+async function sampleInputs(
+  config: DecoderConfig,
+  weights: Feeds,
+  sequences: readonly TokenSequence[],
+  threads: number,
+): Promise<readonly SampledInputs[]> {
+  const tokens = sequences.reduce((sum, sequence) => sum + sequence.tokens.length, 0);
+  if (tokens === 0) throw new EngineError('invalid_request', 'spared must have a token');
+  const count = Math.min(TOKENS, tokens);
+  const inputs = loraGroups(config).map((group) => ({ group, rows: new Float32Array(count * group.width) }));
+  const session = await createSession(buildInputsGraph(config), { threads });
+  try {
+    let seen = 0;
+    let taken = 0;
+    for (const { tokens: ids } of sequences) {
+      const isChosen = (index: number): boolean =>
+        Math.floor(((seen + index + 1) * count) / tokens) > Math.floor(((seen + index) * count) / tokens);
+      const positions = Array.from(ids, (_, index) => index).filter(isChosen);
+      if (positions.length > 0) {
+        const results = await session.run({
+          ...weights,
+          ids: new Tensor('int64', BigInt64Array.from(ids, BigInt), [1, ids.length]),
+          positions: new Tensor('int64', BigInt64Array.from(positions, BigInt), [positions.length]),
+        });
+        for (const { group, rows } of inputs) rows.set(floats(results[group.name]), taken * group.width);
+      }
+      seen += ids.length;
+      taken += positions.length;
+    }
+  } finally {
+    await session.release();
+  }
+  return inputs;
+}
+
+async function leadingDirections(
+  session: InferenceSession,
+  rows: Float32Array,
+  width: number,
+): Promise<InputDirections> {
+  const height = rows.length / width;
+  const count = Math.max(1, Math.min(DIRECTIONS, height, Math.floor(GREATEST_SHARE * width)));
+  const random = createRandom(1);
+  let directions = Float32Array.from({ length: count * width }, () => random.next() - 0.5);
+  const x = new Tensor('float32', rows, [height, width]);
+  const iterate = async (): Promise<Float32Array> => {
+    orthonormalise(directions, width);
+    const { y } = await session.run({ x, directions: new Tensor('float32', directions, [count, width]) });
+    return floats(y);
+  };
+  for (let iteration = 0; iteration < ITERATIONS; iteration += 1) directions = Float32Array.from(await iterate());
+  // For a direction d of length 1 the sum of squares along it is d Xᵀ X dᵀ.
+  const held = dot(directions, await iterate());
+  return { rows: directions, share: Math.min(1, held / Math.max(dot(rows, rows), Number.MIN_VALUE)) };
+}
+
+/** `(D Xᵀ) X` for directions D `[K, width]` and inputs X `[N, width]`. */
+function buildIterationGraph(): Buffer {
+  const graph = new GraphBuilder();
+  graph.input('x', 'float32', ['N', 'width']);
+  graph.input('directions', 'float32', ['K', 'width']);
+  const along = graph.microsoftNode('FusedMatMul', ['directions', 'x'], { transB: { int: 1 } });
+  graph.output('y', graph.node('MatMul', [along, 'x']), 'float32', ['K', 'width']);
+  return graph.encode();
+}
+
+/** Rows, by Gram and Schmidt, twice, as once is not exact enough; one that is a sum of those before it becomes zero. */
+function orthonormalise(rows: Float32Array, width: number): void {
+  for (let start = 0; start < rows.length; start += width) {
+    const row = rows.subarray(start, start + width);
+    const before = norm(row);
+    for (let round = 0; round < 2; round += 1) {
+      for (let other = 0; other < start; other += width) subtractAlong(row, rows.subarray(other, other + width));
+    }
+    const after = norm(row);
+    const isDependent = after <= 1e-5 * before || after === 0;
+    for (let index = 0; index < width; index += 1) row[index] = isDependent ? 0 : (row[index] ?? 0) / after;
+  }
+}
+
+/** Takes away from `row` its part along a direction of length 1. */
+export function subtractAlong(row: Float32Array, direction: Float32Array): void {
+  const part = dot(row, direction);
+  for (let index = 0; index < row.length; index += 1) row[index] = (row[index] ?? 0) - part * (direction[index] ?? 0);
+}
+
+function norm(row: Float32Array): number {
+  return Math.sqrt(dot(row, row));
+}
+
+function dot(a: Float32Array, b: Float32Array): number {
+  let sum = 0;
+  for (let index = 0; index < a.length; index += 1) sum += (a[index] ?? 0) * (b[index] ?? 0);
+  return sum;
+}
+
+function floats(tensor: Tensor | undefined): Float32Array {
+  if (tensor?.data instanceof Float32Array) return tensor.data;
+  throw new EngineError('internal', 'the graph gave no float32 output');
+}

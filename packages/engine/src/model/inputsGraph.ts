@@ -1,0 +1,58 @@
+/** The graph that shows what the projections are given. */
+import { Tape, type Value } from '../autodiff/tape.js';
+import { GraphBuilder } from '../onnx/graphBuilder.js';
+import type { DecoderConfig } from './config.js';
+import { decode } from './decoder.js';
+import { WeightInputs } from './inputs.js';
+import { loraGroups } from './loraGroups.js';
+import { SequenceOperations } from './sequenceOperations.js';
+import { projectionName, type Projection } from './weights.js';
+
+/**
+ * A serialised model without an adapter that reads B sequences and gives, at N chosen places, the inputs of all projections.
+ *
+ * Inputs, next to the weights under their own names and the rotary tables (`weightFeeds`):
+ * - `ids` int64 `[B, T]`, right-padded with any token.
+ * - `positions` int64 `[N]`: places among the B * T rows.
+ *
+ * Outputs: for each `LoraGroup` under its name float32 `[N, width]`.
+ */
+export function buildInputsGraph(config: DecoderConfig): Buffer {
+  const graph = new GraphBuilder();
+  graph.input('ids', 'int64', ['B', 'T']);
+  graph.input('positions', 'int64', ['N']);
+  const tape = new Tape(graph);
+  const operations = new WatchedOperations(tape, config, new WeightInputs(graph, config), () => undefined);
+  decode(config, operations);
+  for (const { name, width, parts } of loraGroups(config)) {
+    const x = operations.inputOf(parts[0]?.name ?? '');
+    graph.output(name, x, 'float32', ['N', width]);
+  }
+  return graph.encode();
+}
+
+/** Notes what each projection is given, at the chosen places. */
+class WatchedOperations extends SequenceOperations {
+  private readonly given = new Map<string, Value>();
+  /** What comes after it has the chosen rows only. */
+  private hasSelected = false;
+
+  inputOf(projection: string): string {
+    const x = this.given.get(projection);
+    return x === undefined ? '' : x.name;
+  }
+
+  override project(x: Value, layer: number, projection: Projection): Value {
+    this.given.set(projectionName(layer, projection), this.hasSelected ? x : this.chosen(x));
+    return super.project(x, layer, projection);
+  }
+
+  override select(x: Value): Value {
+    this.hasSelected = true;
+    return this.chosen(x);
+  }
+
+  private chosen(x: Value): Value {
+    return super.select(x);
+  }
+}
