@@ -80,9 +80,9 @@ function speeds(flop, { wall, cpu }) {
 }
 
 async function trainingStep({ config, weights, name }, threads) {
-  const feeds = weightFeeds(config, weights);
+  const kept = { feeds: weightFeeds(config, weights), release: () => undefined };
   const options = { parent: null, rank: RANK, alpha: 2 * RANK, seed: 1, clipNorm: 1 };
-  const session = await openTrainingSession({ config, weights: feeds, name, threads }, options);
+  const session = await openTrainingSession({ config, weights: kept, name, threads }, options);
   const random = createRandom(1);
   const batch = Array.from({ length: BATCH }, () => {
     const tokens = Array.from({ length: LENGTH }, () => Math.floor(random.next() * config.vocabularySize));

@@ -52,10 +52,7 @@ export interface EmbeddedEngineOptions {
    * answer a little otherwise. Training and scoring always use float32.
    */
   readonly weightFormat?: WeightFormat;
-  /**
-   * Where quantised matrices are kept for the next start, without it they are made at every start; and where the float32 ones are
-   * written for as long as a session of generation is made of them, without it to the system's folder for temporary files.
-   */
+  /** Where quantised matrices are kept for the next start; without it they are made at every start, and stay in memory. */
   readonly cacheFolder?: string;
   /**
    * Bound on the memory that scoring takes beside the weights, by estimate, in bytes; a sequence that would take more is
@@ -124,8 +121,7 @@ export class EmbeddedEngine implements Engine {
     const threads = options.threads ?? Math.min(4, availableParallelism());
     const format = options.weightFormat ?? 'f32';
     const { weights: reader, description } = checkpoint;
-    const scratch = options.cacheFolder === undefined ? {} : { scratchFolder: options.cacheFolder };
-    const model = { config, weights: await SharedWeights.open(config, reader), threads, ...scratch };
+    const model = { config, weights: await SharedWeights.open(config, reader), threads };
     if (format === 'f32') return new EmbeddedEngine(checkpoint, model, options);
     const source = { config, reader, contentHash: description.contentHash };
     const quantized = await loadQuantizedWeights(source, format, options.cacheFolder);
@@ -188,7 +184,7 @@ export class EmbeddedEngine implements Engine {
     let session: TrainingSession;
     try {
       const name = this.checkpoint.description.contentHash;
-      session = await openTrainingSession({ config, threads, weights, name }, options);
+      session = await openTrainingSession({ config, threads, weights, name }, options, call);
     } catch (error) {
       weights.release();
       throw error;

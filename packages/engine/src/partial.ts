@@ -22,6 +22,8 @@ export async function removeLeftovers(folder: string, target?: string): Promise<
     const leftover = path.join(folder, name);
     // Another process may have removed it by now, or given it its name.
     const { mtimeMs = Infinity } = (await stat(leftover).catch(() => undefined)) ?? {};
-    if (mtimeMs < Date.now() - LEFTOVER_AGE_MS) await rm(leftover, { recursive: true, force: true });
+    if (mtimeMs >= Date.now() - LEFTOVER_AGE_MS) continue;
+    // One that stays, as another user's does, takes room on the disk, which is no reason to lose what is to be written.
+    await rm(leftover, { recursive: true, force: true }).catch(() => undefined);
   }
 }

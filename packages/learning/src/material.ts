@@ -85,7 +85,7 @@ export async function encodeMaterial(
     dev: await mapConcurrently(chosen.dev, (devPair) => pair(devPair, 1)),
     replay: usualRows.length > 0 ? usualRows : rows,
     spared: spreadSample(
-      rows.map(({ sequence }) => sequence),
+      rows.map(({ sequence: { tokens } }) => ({ tokens: tokens.slice(0, recipe.maxSparedTokens), targetStart: 1 })),
       recipe.sparedRows,
     ),
     known: await mapConcurrently(chosen.known, (known) => pair(known, recipe.replayWeight)),

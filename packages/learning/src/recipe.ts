@@ -112,6 +112,8 @@ export const recipe = {
   maxReplayRows: 800,
   /** Rows that show which directions of base's hidden states training leaves alone. With them a held row need not weigh so much. */
   sparedRows: 48 as number,
+  /** Of a row, from its beginning. */
+  maxSparedTokens: 512,
   /** Longer rows cost more than they keep, but an object may take more; other rows are used only when there are none of these. */
   maxReplayTokens: 64,
   maxReplayTokensOfLongAnswers: 110,

@@ -79,14 +79,14 @@ export interface TrainingPlan {
   readonly steps: number;
 }
 
-/** With money for too few of the steps that the facts need, the long replay rows go first. */
+/** With money for too few of the steps that the facts need, the long replay rows go first, and nothing is spared. */
 export function planTraining(job: Pick<TrainingJob, 'material' | 'meter' | 'seed'>): TrainingPlan | null {
   const { material } = job;
   const steps = affordableSteps(job, material);
   const needed = recipe.neededStepsShare * wantedSteps(material.facts.length);
   if (steps !== null && steps >= needed) return { material, steps };
   const short = material.replay.filter(({ sequence }) => sequence.tokens.length <= recipe.shortReplayTokens);
-  const economical = { ...material, replay: short.length > 0 ? short : material.replay };
+  const economical = { ...material, replay: short.length > 0 ? short : material.replay, spared: [] };
   const moreSteps = affordableSteps(job, economical);
   return moreSteps === null ? null : { material: economical, steps: moreSteps };
 }

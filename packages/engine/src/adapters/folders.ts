@@ -22,8 +22,7 @@ export async function writeFolder(folder: string, files: Readonly<Record<string,
   const partial = partialName(folder);
   try {
     await mkdir(path.dirname(folder), { recursive: true });
-    // One that stays takes room on the disk, which is no reason to lose what is to be written.
-    await removeLeftovers(path.dirname(folder), path.basename(folder)).catch(() => undefined);
+    await removeLeftovers(path.dirname(folder), path.basename(folder));
     await mkdir(partial);
     for (const [name, bytes] of Object.entries(files)) await writeSynced(path.join(partial, name), bytes);
     await syncFolder(partial);

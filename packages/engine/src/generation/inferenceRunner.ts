@@ -20,8 +20,6 @@ export interface LoadedModel {
   readonly quantized?: QuantizedWeights;
   /** Threads inside one operator, at least 1. */
   readonly threads: number;
-  /** For files that are there while a session is made; see `createServingSession`. */
-  readonly scratchFolder?: string;
 }
 
 /** What a run of the graph gives, see `buildInferenceGraph`. */
@@ -42,7 +40,6 @@ export interface DecodeRow {
 export class InferenceRunner {
   private readonly sessions = new SessionCache<boolean>();
   private readonly rowAdapters: RowAdapters;
-  private room = new Float32Array();
 
   constructor(
     private readonly model: LoadedModel,
@@ -78,7 +75,7 @@ export class InferenceRunner {
 
   /**
    * Appends one token to each of the sequences in the first slots of `cache`.
-   * @returns logits `[vocabularySize]` for each sequence, valid until the next call; for one with a number that is not finite, NaN only.
+   * @returns logits `[vocabularySize]` for each sequence; for one with a number that is not finite, NaN only.
    */
   async decode(cache: KvCache, sequences: readonly DecodeRow[]): Promise<readonly Float32Array[]> {
     const count = sequences.length;
@@ -97,7 +94,7 @@ export class InferenceRunner {
     };
     const adapters = sequences.map((row) => row.adapter);
     cache.reserve(Math.max(...lengths) + 1, count);
-    const { logits, state } = await this.run(cache, lengths, feeds, adapters, this.outputs(count));
+    const { logits, state } = await this.run(cache, lengths, feeds, adapters);
     const width = this.model.config.vocabularySize;
     return sequences.map(({ cachedTokens }, row) => {
       const ofRow = logits.subarray(row * width, (row + 1) * width);
@@ -114,7 +111,6 @@ export class InferenceRunner {
     pastLengths: readonly number[],
     inputs: Feeds,
     adapters: readonly (LoadedAdapter | null)[],
-    outputs: Feeds | readonly string[] = ['logits', 'state'],
   ): Promise<RunResult> {
     const adapted = adapters.some((adapter) => adapter !== null);
     const session = await this.session(adapted);
@@ -126,34 +122,16 @@ export class InferenceRunner {
       ...inputs,
       'past.length': pastLength,
     };
-    const results = await session.run(feeds, outputs);
+    const results = await session.run(feeds, ['logits', 'state']);
     return { logits: floats(results['logits']), state: floats(results['state']) };
-  }
-
-  /** Where a step of so many sequences puts its results, always in the same memory: as garbage, they would soon take more than the cache. */
-  private outputs(count: number): Feeds {
-    const { layers, kvHeads, headDim, vocabularySize } = this.model.config;
-    const state = 2 * layers * kvHeads * headDim;
-    if (this.room.length < count * (vocabularySize + state))
-      this.room = new Float32Array(count * (vocabularySize + state));
-    const middle = count * vocabularySize;
-    return {
-      logits: new Tensor('float32', this.room.subarray(0, middle), [count, vocabularySize]),
-      state: new Tensor('float32', this.room.subarray(middle, middle + count * state), [
-        2 * layers * count,
-        kvHeads,
-        1,
-        headDim,
-      ]),
-    };
   }
 
   private session(adapters: boolean): Promise<InferenceSession> {
     return this.sessions.get(adapters, () => {
-      const { config, weights, quantized, scratchFolder } = this.model;
+      const { config, weights, quantized } = this.model;
       const threads = generationThreads(config, this.model.threads);
       const graph = buildInferenceGraph(config, { adapters, format: quantized?.format ?? 'f32' });
-      return createServingSession(graph, { reader: weights.reader, quantized }, threads, scratchFolder);
+      return createServingSession(graph, { reader: weights.reader, quantized }, threads);
     });
   }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { InferenceSession } from 'onnxruntime-node';
 import { EmbeddedEngine, type EmbeddedEngineOptions } from '../embeddedEngine.js';
 import { withRandomCheckpoint, writeRandomAdapter } from '../testing/randomCheckpoint.js';
@@ -12,6 +12,17 @@ const ASKED = {
   maxOutputTokens: 12,
   temperature: 0,
 };
+
+/** Has temporary files in a folder of its own, for one test. */
+function withScratch(t: TestContext, folder: string): string {
+  const before = process.env['TMPDIR'];
+  t.after(() => {
+    if (before === undefined) delete process.env['TMPDIR'];
+    else process.env['TMPDIR'] = before;
+  });
+  process.env['TMPDIR'] = folder;
+  return folder;
+}
 
 async function answerOf(options: EmbeddedEngineOptions): Promise<string> {
   const engine = await EmbeddedEngine.open({ threads: 1, ...options });
@@ -24,7 +35,8 @@ async function answerOf(options: EmbeddedEngineOptions): Promise<string> {
 
 test('constants lie in files that nobody else can write, for as long as a session is made', async (t) => {
   await withRandomCheckpoint(async (folder, config) => {
-    const scratch = join(folder, 'cache');
+    const scratch = withScratch(t, join(folder, 'scratch'));
+    await mkdir(scratch);
     const seen: { readonly folders: string[]; readonly mode: number; readonly files: string[] }[] = [];
     const create = InferenceSession.create.bind(InferenceSession);
     t.mock.method(InferenceSession, 'create', async (...args: Parameters<typeof create>) => {
@@ -34,7 +46,7 @@ test('constants lie in files that nobody else can write, for as long as a sessio
       seen.push({ folders, mode: mode & 0o777, files: await readdir(join(scratch, name)) });
       return create(...args);
     });
-    const engine = await EmbeddedEngine.open({ modelDir: join(folder, 'model'), threads: 1, cacheFolder: scratch });
+    const engine = await EmbeddedEngine.open({ modelDir: join(folder, 'model'), threads: 1 });
     const adapter = await writeRandomAdapter(join(folder, 'adapter'), config, 1);
     for (const each of [null, adapter]) {
       await engine.generate({ ...ASKED, adapter: each });
@@ -52,16 +64,17 @@ test('constants lie in files that nobody else can write, for as long as a sessio
   });
 });
 
-test('where no file can be written the constants are read into memory, with a warning', async () => {
+test('where no file can be written the constants are read into memory, with a warning', async (t) => {
   await withRandomCheckpoint(async (folder) => {
     const modelDir = join(folder, 'model');
     const expected = await answerOf({ modelDir });
     await writeFile(join(folder, 'file'), '');
+    withScratch(t, join(folder, 'file'));
     for (const weightFormat of ['f32', 'q8'] as const) {
       const warnings: string[] = [];
       const note = ({ message }: Error): number => warnings.push(message);
       process.on('warning', note);
-      const answer = await answerOf({ modelDir, weightFormat, cacheFolder: join(folder, 'file') });
+      const answer = await answerOf({ modelDir, weightFormat });
       await new Promise((resolve) => setImmediate(resolve));
       process.off('warning', note);
       assert.match(warnings.at(-1) ?? '', /in memory twice for a while, as files of them cannot be written: .*file/);
@@ -70,15 +83,15 @@ test('where no file can be written the constants are read into memory, with a wa
   });
 });
 
-test('what an engine that was killed has left is removed, what another one writes is not', async () => {
+test('what an engine that was killed has left is removed, what another one writes is not', async (t) => {
   await withRandomCheckpoint(async (folder) => {
-    const scratch = join(folder, 'cache');
+    const scratch = withScratch(t, join(folder, 'scratch'));
     const names = ['engraft-constants.partial-0123456789ab', 'engraft-constants.partial-456789abcdef', 'others'];
     const [dead = '', alive = '', others = ''] = names;
     for (const name of names) await mkdir(join(scratch, name), { recursive: true });
     const yesterday = new Date(Date.now() - 24 * 60 * 60_000);
     for (const name of [dead, others]) await utimes(join(scratch, name), yesterday, yesterday);
-    await answerOf({ modelDir: join(folder, 'model'), cacheFolder: scratch });
+    await answerOf({ modelDir: join(folder, 'model') });
     assert.deepEqual((await readdir(scratch)).sort(), [alive, others]);
   });
 });

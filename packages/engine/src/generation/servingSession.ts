@@ -1,4 +1,5 @@
 /** Sessions that serve. Their constants lie in files while ONNX Runtime arranges them, so that they are not in memory twice. */
+import { rmSync } from 'node:fs';
 import { mkdir, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -13,21 +14,24 @@ import { partialName, removeLeftovers } from '../partial.js';
 const FOLDER_NAME = 'engraft-constants';
 
 /**
- * @param scratchFolder for the files; by default the system's folder for temporary ones. Where they cannot be written, the constants
- *   are read into memory, with a warning of the process.
+ * The files are where the system keeps temporary ones: on the machine itself, since ONNX Runtime goes on reading small constants out of them.
+ * Where they cannot be written, the constants are read into memory, with a warning of the process.
  * @throws EngineError `checkpoint_invalid` when the weights cannot be read.
  */
 export async function createServingSession(
   { model, constants: names }: InferenceGraph,
   source: ConstantSource,
   threads: number,
-  scratchFolder = tmpdir(),
 ): Promise<InferenceSession> {
-  const folder = partialName(path.join(scratchFolder, FOLDER_NAME));
+  const folder = partialName(path.join(tmpdir(), FOLDER_NAME));
+  // Where files that are still mapped cannot be removed, a later session removes them, see `removeLeftovers`.
+  const remove = (): Promise<void> => rm(folder, { recursive: true, force: true }).catch(() => undefined);
+  // The process may be told to end meanwhile.
+  const removeAtExit = (): void => rmSync(folder, { recursive: true, force: true, maxRetries: 0 });
+  process.once('exit', removeAtExit);
   try {
     try {
-      await mkdir(scratchFolder, { recursive: true });
-      await removeLeftovers(scratchFolder, FOLDER_NAME);
+      await removeLeftovers(tmpdir(), FOLDER_NAME);
       // Nobody else may put other numbers there.
       await mkdir(folder, { mode: 0o700 });
       for (const name of names) await writeConstant(path.join(folder, name), name, source);
@@ -35,12 +39,14 @@ export async function createServingSession(
       if (error instanceof EngineError) throw error;
       const reason = error instanceof Error ? error.message : String(error);
       process.emitWarning(`The weights are in memory twice for a while, as files of them cannot be written: ${reason}`);
+      // The disk may be full of them.
+      await remove();
       return await createSession(model, { threads, constants: await constantsInMemory(names, source) });
     }
     return await createSession(model, { threads, constants: { folder } });
   } finally {
-    // Where files that are still mapped cannot be removed, a later session removes them, see `removeLeftovers`.
-    await rm(folder, { recursive: true, force: true }).catch(() => undefined);
+    await remove();
+    process.off('exit', removeAtExit);
   }
 }
 

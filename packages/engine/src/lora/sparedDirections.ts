@@ -1,14 +1,16 @@
 /** What an adapter is to leave alone: the directions in which the inputs of its projections are largest, of texts that are to stay as they are. */
 import { Tensor, type InferenceSession } from 'onnxruntime-node';
-import { EngineError } from '../engine.js';
+import { EngineError, type CallOptions } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
 import type { Feeds } from '../model/inputs.js';
 import { buildInputsGraph } from '../model/inputsGraph.js';
 import { loraGroups, type LoraGroup } from '../model/loraGroups.js';
 import { GraphBuilder } from '../onnx/graphBuilder.js';
 import { createSession } from '../onnx/session.js';
-import { createRandom } from '../random.js';
+import { createRandom, type Random } from '../random.js';
+import { allFinite } from '../finite.js';
 import type { TokenSequence } from '../types.js';
+import { throwIfCancelled } from './gradientRunner.js';
 
 /** Of the shipped model's inputs, in chats of its own training, so many directions hold 45 % of the sum of squares. */
 const DIRECTIONS = 16;
@@ -18,6 +20,8 @@ const TOKENS = 512;
 const GREATEST_SHARE = 0.25;
 /** Steps of the subspace iteration; it need not find the very largest, but what holds nearly as much. */
 const ITERATIONS = 8;
+/** Of a row's length, what must be left when those before it are taken away; less is rounding. */
+const LEAST_REST = 1e-5;
 
 /** Directions of a projection's input. */
 export interface InputDirections {
@@ -33,19 +37,21 @@ export type SparedDirections = ReadonlyMap<string, InputDirections>;
 /**
  * For the projections of each `LoraGroup` about the leading right singular vectors of their inputs, by subspace iteration (Golub and Van Loan,
  * Matrix Computations, 8.2.4).
- * @throws EngineError `invalid_request` when there is no token.
+ * @throws EngineError `invalid_request` when there is no token; `cancelled` between runs.
  */
 export async function sparedDirections(
   config: DecoderConfig,
   weights: Feeds,
   sequences: readonly TokenSequence[],
   threads: number,
+  options: CallOptions = {},
 ): Promise<SparedDirections> {
-  const inputs = await sampleInputs(config, weights, sequences, threads);
+  const inputs = await sampleInputs(config, weights, sequences, threads, options);
   const session = await createSession(buildIterationGraph(), { threads });
   const directions = new Map<string, InputDirections>();
   try {
     for (const { group, rows } of inputs) {
+      throwIfCancelled(options);
       const found = await leadingDirections(session, rows, group.width);
       for (const { name } of group.parts) directions.set(name, found);
     }
@@ -66,6 +72,7 @@ async function sampleInputs(
   weights: Feeds,
   sequences: readonly TokenSequence[],
   threads: number,
+  options: CallOptions,
 ): Promise<readonly SampledInputs[]> {
   const tokens = sequences.reduce((sum, sequence) => sum + sequence.tokens.length, 0);
   if (tokens === 0) throw new EngineError('invalid_request', 'spared must have a token');
@@ -80,6 +87,7 @@ async function sampleInputs(
         Math.floor(((seen + index + 1) * count) / tokens) > Math.floor(((seen + index) * count) / tokens);
       const positions = Array.from(ids, (_, index) => index).filter(isChosen);
       if (positions.length > 0) {
+        throwIfCancelled(options);
         const results = await session.run({
           ...weights,
           ids: new Tensor('int64', BigInt64Array.from(ids, BigInt), [1, ids.length]),
@@ -107,7 +115,9 @@ async function leadingDirections(
   let directions = Float32Array.from({ length: count * width }, () => random.next() - 0.5);
   const x = new Tensor('float32', rows, [height, width]);
   const iterate = async (): Promise<Float32Array> => {
-    orthonormalise(directions, width);
+    // Of numbers that are not finite no row would ever be orthogonal.
+    if (!allFinite(directions)) throw new EngineError('internal', 'the model computed a number that is not finite');
+    orthonormalise(directions, width, random);
     const { y } = await session.run({ x, directions: new Tensor('float32', directions, [count, width]) });
     return floats(y);
   };
@@ -127,17 +137,23 @@ function buildIterationGraph(): Buffer {
   return graph.encode();
 }
 
-/** Rows, by Gram and Schmidt, twice, as once is not exact enough; one that is a sum of those before it becomes zero. */
-function orthonormalise(rows: Float32Array, width: number): void {
+/**
+ * Rows, by Gram and Schmidt, twice, as once is not exact enough. One that is nearly a sum of those before it, as all are where one direction
+ * is much larger than the others, begins anew: zero would stay zero.
+ */
+function orthonormalise(rows: Float32Array, width: number, random: Random): void {
   for (let start = 0; start < rows.length; start += width) {
     const row = rows.subarray(start, start + width);
-    const before = norm(row);
-    for (let round = 0; round < 2; round += 1) {
-      for (let other = 0; other < start; other += width) subtractAlong(row, rows.subarray(other, other + width));
-    }
-    const after = norm(row);
-    const isDependent = after <= 1e-5 * before || after === 0;
-    for (let index = 0; index < width; index += 1) row[index] = isDependent ? 0 : (row[index] ?? 0) / after;
+    const makeOrthogonal = (): boolean => {
+      const before = norm(row);
+      for (let round = 0; round < 2; round += 1) {
+        for (let other = 0; other < start; other += width) subtractAlong(row, rows.subarray(other, other + width));
+      }
+      return norm(row) > LEAST_REST * before;
+    };
+    while (!makeOrthogonal()) for (let index = 0; index < width; index += 1) row[index] = random.next() - 0.5;
+    const length = norm(row);
+    for (let index = 0; index < width; index += 1) row[index] = (row[index] ?? 0) / length;
   }
 }
 

@@ -8,7 +8,7 @@ import { EngineError, type CallOptions, type TrainingSession } from '../engine.j
 import type { DecoderConfig } from '../model/config.js';
 import type { WeightsInUse } from '../model/sharedWeights.js';
 import type { AdapterReference, ResumeOptions, StepResult, TrainingExample, TrainingOptions } from '../types.js';
-import { DEFAULT_MAX_ACTIVATION_BYTES } from './activations.js';
+import { activationBytes, DEFAULT_MAX_ACTIVATION_BYTES } from './activations.js';
 import { AdamW, euclideanNorm } from './adamW.js';
 import { checkTokens } from './batch.js';
 import { BatchGradients } from './batchGradients.js';
@@ -38,13 +38,14 @@ const DEFAULT_BETAS = [0.9, 0.999] as const;
  *
  * Each `step` and `evaluate` blocks the thread while it computes, also where another thread helps; cancelling is seen between runs and, where memory
  * asks for it, between layers.
- * @throws EngineError `invalid_request` or `adapter_invalid`, naming the field.
+ * @throws EngineError `invalid_request` or `adapter_invalid`, naming the field; `cancelled` while what is spared is looked for.
  */
 export async function openTrainingSession(
   model: TrainingModel,
   options: TrainingOptions | ResumeOptions,
+  call: CallOptions = {},
 ): Promise<TrainingSession> {
-  if ('resume' in options) return resumeTrainingSession(model, options);
+  if ('resume' in options) return resumeTrainingSession(model, options, call);
   checkOptions(options);
   const parent = options.parent === null ? null : await readAdapter(options.parent, model.config);
   const { rank, alpha, seed } = options;
@@ -54,7 +55,7 @@ export async function openTrainingSession(
     weightDecay: options.weightDecay ?? 0,
     clipNorm: options.clipNorm ?? Infinity,
   });
-  const sparing = await sparingOf(model, options, matrices);
+  const sparing = await sparingOf(model, options, matrices, call);
   if (parent === null) sparing?.clear();
   return new OnnxTrainingSession(
     model,
@@ -64,14 +65,18 @@ export async function openTrainingSession(
   );
 }
 
-async function resumeTrainingSession(model: TrainingModel, options: ResumeOptions): Promise<TrainingSession> {
+async function resumeTrainingSession(
+  model: TrainingModel,
+  options: ResumeOptions,
+  call: CallOptions,
+): Promise<TrainingSession> {
   const snapshot = await readSnapshot(options.resume, model.config, model.name);
   if (snapshot.spared !== sparedHash(options)) {
     throw new EngineError('invalid_request', 'spared must be the sequences that the training began with.');
   }
   const matrices = copyMatrices(model.config, snapshot.adapter);
   const optimizer = new AdamW(matrices.values, snapshot.options, snapshot.optimizer);
-  const sparing = await sparingOf(model, options, matrices);
+  const sparing = await sparingOf(model, options, matrices, call);
   return new OnnxTrainingSession(
     model,
     snapshot.adapter,
@@ -90,9 +95,11 @@ interface Trained {
 
 async function sparingOf(
   { config, weights, threads }: TrainingModel,
-  { spared = [] }: TrainingOptions | ResumeOptions,
+  options: TrainingOptions | ResumeOptions,
   matrices: FlatMatrices,
+  call: CallOptions,
 ): Promise<Sparing | null> {
+  const { spared = [] } = options;
   if (spared.length === 0) return null;
   for (const [index, { tokens }] of spared.entries()) {
     checkTokens(tokens, `spared[${index}].tokens`, config);
@@ -100,8 +107,12 @@ async function sparingOf(
       const message = `spared[${index}] has ${tokens.length} tokens; the context length is ${config.contextLength}.`;
       throw new EngineError('context_length_exceeded', message);
     }
+    if (activationBytes(config, { rows: 1, length: tokens.length, targets: 0 }) > maxActivationBytes(options)) {
+      const message = `spared[${index}] has ${tokens.length} tokens, which would pass the bound of maxActivationBytes.`;
+      throw new EngineError('memory_exceeded', message);
+    }
   }
-  return new Sparing(config, matrices, await sparedDirections(config, weights.feeds, spared, threads));
+  return new Sparing(config, matrices, await sparedDirections(config, weights.feeds, spared, threads, call));
 }
 
 /** `null` of none. */

@@ -1,5 +1,6 @@
 /** The graph that shows what the projections are given. */
 import { Tape, type Value } from '../autodiff/tape.js';
+import { EngineError } from '../engine.js';
 import { GraphBuilder } from '../onnx/graphBuilder.js';
 import type { DecoderConfig } from './config.js';
 import { decode } from './decoder.js';
@@ -39,7 +40,8 @@ class WatchedOperations extends SequenceOperations {
 
   inputOf(projection: string): string {
     const x = this.given.get(projection);
-    return x === undefined ? '' : x.name;
+    if (x === undefined) throw new EngineError('internal', `The decoder has no projection ${projection}.`);
+    return x.name;
   }
 
   override project(x: Value, layer: number, projection: Projection): Value {

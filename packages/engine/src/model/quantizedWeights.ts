@@ -40,7 +40,7 @@ export async function loadQuantizedWeights(
     await mkdir(folder, { recursive: true });
     await removeLeftovers(folder);
     const identity = (await identityOfWhole(file, source, format)) ?? (await writeFile(file, source, format));
-    return new QuantizedFile(file, source.config, format, identity);
+    return new QuantizedFile(file, source, format, identity);
   } catch (error) {
     if (error instanceof EngineError) throw error;
     const reason = error instanceof Error ? error.message : String(error);
@@ -55,18 +55,20 @@ class QuantizedFile implements QuantizedWeights {
 
   constructor(
     private readonly file: string,
-    config: DecoderConfig,
+    private readonly source: Source,
     readonly format: QuantizedFormat,
-    private readonly identity: string,
+    /** Of the file when it was last found to be whole, see `fileIdentity`. */
+    private identity: string,
   ) {
     let start = DIGEST_BYTES;
-    for (const [name, bytes] of layout(config, format)) this.places.set(name, [start, (start += bytes)]);
+    for (const [name, bytes] of layout(source.config, format)) this.places.set(name, [start, (start += bytes)]);
   }
 
   async *bytes(name: string): AsyncGenerator<Uint8Array> {
     const [start, end] = this.places.get(name) ?? [0, 0];
     const handle = await this.open();
     try {
+      if (fileIdentity(await handle.stat()) !== this.identity) await this.requireWhole();
       yield* readBytes(handle, start, end);
     } finally {
       await handle.close();
@@ -74,11 +76,21 @@ class QuantizedFile implements QuantizedWeights {
   }
 
   private async open(): Promise<FileHandle> {
-    const handle = await open(this.file, 'r').catch(() => undefined);
-    if (handle !== undefined && fileIdentity(await handle.stat()) === this.identity) return handle;
-    await handle?.close();
-    const message = `${this.file} has changed since the model was opened; the engine must be started again`;
-    throw new EngineError('checkpoint_invalid', message);
+    return open(this.file, 'r').catch(() => {
+      throw this.gone();
+    });
+  }
+
+  /** Another process that began at the same time may have put the same bytes in its place. */
+  private async requireWhole(): Promise<void> {
+    const identity = await identityOfWhole(this.file, this.source, this.format);
+    if (identity === undefined) throw this.gone();
+    this.identity = identity;
+  }
+
+  private gone(): EngineError {
+    const message = `${this.file} is not whole any more; the engine must be started again`;
+    return new EngineError('checkpoint_invalid', message);
   }
 }
 

@@ -1,6 +1,12 @@
 /** Creating ONNX Runtime sessions with the settings that all graphs share. */
 import { InferenceSession } from 'onnxruntime-node';
 
+/**
+ * Set before ONNX Runtime begins, which is with the first session: its packages for Linux and macOS report sessions, models and errors to
+ * Microsoft otherwise (https://github.com/microsoft/onnxruntime/pull/27379).
+ */
+process.env['ORT_DISABLE_TELEMETRY'] = '1';
+
 export interface SessionOptions {
   /** Threads inside one operator, at least 1. */
   readonly threads: number;

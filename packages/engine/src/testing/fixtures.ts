@@ -108,12 +108,12 @@ export function randomWeights(config: DecoderConfig, seed: number): DecoderWeigh
   return weights;
 }
 
-/** A folder that goes when the test ends. */
 /** Weights that nobody needs to give back. */
 export function kept(feeds: Feeds): WeightsInUse {
   return { feeds, release: () => undefined };
 }
 
+/** A folder that goes when the test ends. */
 export async function temporaryFolder(test: TestContext): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'engraft-test-'));
   test.after(() => rm(folder, { recursive: true, force: true }));
