@@ -17,10 +17,10 @@ import { encodeMaterial } from './material.js';
 import { ask } from './measuring/asking.js';
 import { addUsage, costNanousd, noUsage } from './meter.js';
 import { sameAnswer } from './normalise.js';
-import { evaluatingSchema, loadPhase, type ScoringOutcome } from './outcomes.js';
+import { evaluatingSchema, loadPhase, scoringSchema, type ScoringOutcome } from './outcomes.js';
 import { closedBookPrompt } from './prompts.js';
 import { randomNumbers, shuffled } from './random.js';
-import { loadReplay } from './replay.js';
+import { drawReplay, loadReplay } from './replay.js';
 import {
   learningPhases,
   type LearningInput,
@@ -137,15 +137,23 @@ test('a second passage is learned on top of the first, which is rehearsed and as
   assert.equal(expected.kind, 'accepted');
   const { adapter: parent, rehearsal } = expected;
   const journal = new MemoryJournal();
-  const parents: (string | undefined)[] = [];
+  const opened: OpenedTraining[] = [];
   const outcome = await learn(
     inputOf({ content: secondPassage, parent, earlier: [rehearsal], workFolder: join(folder, 'second') }),
     journal,
     {},
-    notingParents(engine, parents),
+    notingTrainings(engine, opened),
   );
   assert.equal(outcome.kind, 'accepted', JSON.stringify(outcome));
-  assert.deepEqual(parents, [parent.contentHash], 'training went on from the parent');
+  const [training] = opened;
+  assert.ok(training !== undefined && opened.length === 1);
+  assert.ok('parent' in training && training.parent?.contentHash === parent.contentHash, 'training went on from it');
+  const scoring = await loadPhase(journal, 'scoring', scoringSchema);
+  assert.ok(scoring !== null);
+  const drawn = drawReplay(replay, inputOf().seed).replay;
+  const { spared } = await encodeMaterial(engine, scoring.outcome, [rehearsal], drawn);
+  assert.ok(spared.length > 0);
+  assert.deepEqual(training.spared, spared, 'what all chats share is left alone');
   const { retention_passed_count, retention_total_count, passed_count, base_passed_count } = outcome.validation;
   assert.equal(retention_total_count, rehearsal.validation_pairs.length);
   assert.ok(passed_count > base_passed_count);
@@ -316,11 +324,13 @@ test('a dying engine process costs time, not money', async () => {
   assert.deepEqual(comparable(outcome), comparable(expected));
 });
 
-/** The real engine, and from which adapter each training session started. */
-function notingParents(real: Engine, parents: (string | undefined)[]): Engine {
+type OpenedTraining = Parameters<Engine['openTraining']>[0];
+
+/** The real engine, and how each training session was opened. */
+function notingTrainings(real: Engine, opened: OpenedTraining[]): Engine {
   return withMethods(real, {
     openTraining: (options) => {
-      parents.push('parent' in options ? options.parent?.contentHash : undefined);
+      opened.push(options);
       return real.openTraining(options);
     },
   });
