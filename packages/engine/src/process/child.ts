@@ -1,9 +1,11 @@
 /** The engine process: started by `EngineProcess`, never by hand. */
 import { constants, getPriority, setPriority } from 'node:os';
-import { inspect } from 'node:util';
 import { EmbeddedEngine, type EmbeddedEngineOptions } from '../embeddedEngine.js';
 import { EngineServer } from './engineServer.js';
-import { isHostMessage, toWireError, type ChildMessage, type EnginePurpose } from './protocol.js';
+import { isHostMessage, toWireError, toWireTrouble, type ChildMessage, type EnginePurpose } from './protocol.js';
+
+/** For a last message to cross. */
+const REPORTING_MS = 100;
 
 let server: EngineServer | undefined;
 
@@ -27,12 +29,18 @@ process.on('disconnect', () => process.exit(0));
 process.on('SIGTERM', () => process.exit(0));
 // Ctrl-C reaches the whole process group; the host decides when its engine ends.
 process.on('SIGINT', () => undefined);
+process.on('warning', report);
+process.on('uncaughtException', (error) => {
+  report(error);
+  // What is under way is lost, but not why.
+  setTimeout(() => process.exit(1), REPORTING_MS);
+});
 
 async function open(options: EmbeddedEngineOptions, purpose: EnginePurpose): Promise<void> {
   try {
     // Before ONNX Runtime makes its threads, because threads inherit the priority of the one that makes them.
     if (purpose === 'training') giveWay();
-    server = new EngineServer(await EmbeddedEngine.open(options), send, logError);
+    server = new EngineServer(await EmbeddedEngine.open(options), send, report);
     send({ kind: 'ready' });
   } catch (error) {
     send({ kind: 'refused', error: toWireError(error) });
@@ -52,7 +60,7 @@ function giveWay(): void {
     setPriority(Math.min(constants.priority.PRIORITY_LOW, getPriority() + TRAINING_NICENESS));
   } catch (error) {
     // Where priorities cannot be set, training is as right as ever, and only slows serving down more.
-    logError(error);
+    report(error);
   }
 }
 
@@ -61,6 +69,7 @@ function send(message: ChildMessage): void {
   if (process.connected) process.send?.(message);
 }
 
-function logError(error: unknown): void {
-  process.stderr.write(`${inspect(error)}\n`);
+/** Tells the host, whose logger writes it down. */
+function report(error: unknown): void {
+  send({ kind: 'trouble', trouble: toWireTrouble(error) });
 }

@@ -114,7 +114,7 @@ suite('an engine in its own process', () => {
     });
   });
 
-  test('that is killed loses its calls, and the next call starts another', async () => {
+  test('that is killed loses its calls, and another starts without being called', async () => {
     await withHost(async (host) => {
       const exits: EngineExit[] = [];
       host.onExit((exit) => exits.push(exit));
@@ -126,9 +126,31 @@ suite('an engine in its own process', () => {
       process.kill(pid, 'SIGKILL');
       await assert.rejects(call, { name: 'EngineError', code: 'process_lost', message: /SIGKILL/ });
       assert.deepEqual(exits, [{ pid, code: null, signal: 'SIGKILL' }]);
+      while (host.pid === undefined || host.pid === pid) await sleep(20);
+      const next = host.pid;
       const again = await host.generate(short);
       assert.equal(again.text, expected.text);
-      assert.notEqual(host.pid, pid);
+      assert.equal(host.pid, next);
+    });
+  });
+
+  test('tells the logger of its warnings, and of what it cannot write', async () => {
+    await withRandomCheckpoint(async (folder) => {
+      const told: unknown[] = [];
+      const logger = { info: () => undefined, warn: (fields: unknown) => told.push(fields) };
+      // A file cannot be a folder, so that quantised weights cannot be kept.
+      const cacheFolder = join(folder, 'model', 'config.json');
+      const options = { modelDir: join(folder, 'model'), threads: 1, weightFormat: 'q8', cacheFolder, logger } as const;
+      const host = await startEngineHost(options);
+      try {
+        await host.generate(short);
+        assert.equal(told.length, 1);
+        const { pid, err } = told[0] as { pid: unknown; err: unknown };
+        assert.equal(pid, host.pid);
+        assert.ok(err instanceof Error && /quantised weights are made at every start.*EEXIST/.test(err.message));
+      } finally {
+        await host.close();
+      }
     });
   });
 

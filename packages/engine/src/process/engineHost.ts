@@ -23,7 +23,7 @@ const MAX_DELAY_MS = 30_000;
 /**
  * Starts an engine process and resolves when its model is loaded.
  *
- * When the process dies, calls under way reject with `process_lost`, and the next call starts a new process: at once
+ * When the process dies, calls under way reject with `process_lost`, and a new process is started, which later calls wait for: at once
  * after the first death, with growing delays when deaths follow each other quickly.
  *
  * Every training session has a process of its own, of lower priority and with a model of its own, from `openTraining`
@@ -146,8 +146,22 @@ class ProcessHost implements EngineHost {
       const livedMs = performance.now() - startedAt;
       this.deaths = livedMs < STABLE_MS ? this.deaths + 1 : 1;
       this.reportLoss('serving', exit);
+      void this.startAgain();
     });
     return engineProcess;
+  }
+
+  /** Without waiting for a call, since nobody calls a service that says of itself that it is not ready. */
+  private async startAgain(): Promise<void> {
+    while (!this.closing.signal.aborted) {
+      try {
+        await this.running();
+        return;
+      } catch (error) {
+        if (!this.closing.signal.aborted)
+          this.options.logger?.warn({ err: error }, 'the engine could not be started again');
+      }
+    }
   }
 
   private async startTraining(): Promise<EngineProcess> {
@@ -192,7 +206,7 @@ class ProcessHost implements EngineHost {
     // Who trains generates nothing.
     const options = { ...rest, weightFormat: purpose === 'serving' ? weightFormat : 'f32' } as const;
     const startedAt = performance.now();
-    const engineProcess = await EngineProcess.start(options, purpose);
+    const engineProcess = await EngineProcess.start(options, purpose, logger);
     const loadMs = Math.round(performance.now() - startedAt);
     logger?.info({ pid: engineProcess.pid, purpose, loadMs }, 'engine started');
     return engineProcess;

@@ -1,10 +1,12 @@
 import { fork, type ChildProcess } from 'node:child_process';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { EmbeddedEngineOptions } from '../embeddedEngine.js';
 import { EngineError, type CallOptions } from '../engine.js';
-import type { EngineExit } from './hostTypes.js';
+import type { EngineExit, EngineLogger } from './hostTypes.js';
 import {
   fromWireError,
+  fromWireTrouble,
   isChildMessage,
   type ChildMessage,
   type EnginePurpose,
@@ -37,7 +39,10 @@ export class EngineProcess {
   private readonly opened: Promise<void>;
   private settleOpened: { resolve: () => void; reject: (error: EngineError) => void } | undefined;
 
-  private constructor(private readonly child: ChildProcess) {
+  private constructor(
+    private readonly child: ChildProcess,
+    private readonly logger: EngineLogger | undefined,
+  ) {
     this.opened = new Promise((resolve, reject) => {
       this.settleOpened = { resolve, reject };
     });
@@ -56,18 +61,30 @@ export class EngineProcess {
     child.on('message', (message) => {
       if (isChildMessage(message)) this.receive(message);
     });
+    if (child.stderr !== null) {
+      createInterface(child.stderr).on('line', (line) =>
+        logger?.warn({ pid: child.pid, line }, 'the engine process wrote to standard error'),
+      );
+    }
   }
 
-  /** Resolves when the model is loaded; rejects with `checkpoint_invalid`, or `process_lost` if the process ends before. */
-  static async start(options: EmbeddedEngineOptions, purpose: EnginePurpose): Promise<EngineProcess> {
+  /**
+   * Resolves when the model is loaded; rejects with `checkpoint_invalid`, or `process_lost` if the process ends before. The logger is told what
+   * the process has to say; without one that goes to standard error.
+   */
+  static async start(
+    options: EmbeddedEngineOptions,
+    purpose: EnginePurpose,
+    logger?: EngineLogger,
+  ): Promise<EngineProcess> {
     const variables = INHERITED_VARIABLES.map((name) => [name, process.env[name]] as const);
     const child = fork(fileURLToPath(new URL('./child.js', import.meta.url)), [], {
       serialization: 'advanced',
       execArgv: [...NODE_ARGUMENTS],
       env: { ...ALLOCATOR_VARIABLES, ...Object.fromEntries(variables.filter(([, value]) => value !== undefined)) },
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      stdio: ['ignore', 'ignore', logger === undefined ? 'inherit' : 'pipe', 'ipc'],
     });
-    const engineProcess = new EngineProcess(child);
+    const engineProcess = new EngineProcess(child, logger);
     engineProcess.send({ kind: 'open', options, purpose });
     try {
       await engineProcess.opened;
@@ -149,6 +166,9 @@ export class EngineProcess {
       case 'ready':
         this.settleOpened?.resolve();
         break;
+      case 'trouble':
+        this.report(fromWireTrouble(message.trouble));
+        break;
       case 'refused':
         this.settleOpened?.reject(fromWireError(message.error));
         break;
@@ -159,6 +179,11 @@ export class EngineProcess {
         this.pending.get(message.id)?.reject(fromWireError(message.error));
         break;
     }
+  }
+
+  private report(trouble: Error): void {
+    if (this.logger === undefined) process.emitWarning(trouble);
+    else this.logger.warn({ pid: this.child.pid, err: trouble }, 'the engine process is in trouble');
   }
 
   private lose({ code, signal }: EngineExit): void {

@@ -4,7 +4,10 @@
  * The garbage of JavaScript is small here: numbers lie outside of V8's heap, whose young generation would otherwise grow to 16 MiB
  * in three parts. No slower in decoding, scoring and training.
  */
-export const NODE_ARGUMENTS: readonly string[] = ['--max-semi-space-size=1'];
+const SMALL_YOUNG_GENERATION = '--max-semi-space-size=1';
+
+/** Warnings go to the host, which writes them down. */
+export const NODE_ARGUMENTS: readonly string[] = [SMALL_YOUNG_GENERATION, '--no-warnings'];
 
 /**
  * For the C library of GNU, from 128 KiB on: large pieces of memory are mapped one by one, and given back when they are freed. By itself it

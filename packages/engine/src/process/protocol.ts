@@ -59,14 +59,23 @@ export type HostMessage =
   /** The caller has lost interest in the call; it is still answered. */
   | { readonly kind: 'cancel'; readonly id: number };
 
-/** An `EngineError` on its way across; stacks and causes stay in the process, where they are logged. */
+/** An `EngineError` on its way across; stacks and causes cross as `WireTrouble`. */
 export interface WireError {
   readonly code: EngineErrorCode;
   readonly message: string;
 }
 
+/** A warning, or an error that is the engine's own fault, for whoever reads logs. */
+export interface WireTrouble {
+  readonly name: string;
+  readonly message: string;
+  readonly stack: string;
+  readonly cause: WireTrouble | null;
+}
+
 export type ChildMessage =
   | { readonly kind: 'ready' }
+  | { readonly kind: 'trouble'; readonly trouble: WireTrouble }
   | { readonly kind: 'refused'; readonly error: WireError }
   | { readonly kind: 'result'; readonly id: number; readonly value: unknown }
   | { readonly kind: 'error'; readonly id: number; readonly error: WireError };
@@ -76,7 +85,7 @@ export function isHostMessage(message: unknown): message is HostMessage {
 }
 
 export function isChildMessage(message: unknown): message is ChildMessage {
-  return hasKind(message, ['ready', 'refused', 'result', 'error']);
+  return hasKind(message, ['ready', 'trouble', 'refused', 'result', 'error']);
 }
 
 function hasKind(message: unknown, kinds: readonly string[]): boolean {
@@ -96,4 +105,15 @@ export function toWireError(error: unknown): WireError {
 
 export function fromWireError({ code, message }: WireError): EngineError {
   return new EngineError(code, message);
+}
+
+export function toWireTrouble(error: unknown): WireTrouble {
+  if (!(error instanceof Error)) return { name: 'Error', message: String(error), stack: '', cause: null };
+  const { name, message, stack = '', cause } = error;
+  return { name, message, stack, cause: cause === undefined ? null : toWireTrouble(cause) };
+}
+
+export function fromWireTrouble({ name, message, stack, cause }: WireTrouble): Error {
+  const error = cause === null ? new Error(message) : new Error(message, { cause: fromWireTrouble(cause) });
+  return Object.assign(error, { name, stack });
 }

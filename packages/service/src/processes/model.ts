@@ -36,7 +36,6 @@ export async function loadEngine(
     ...(adapter_bytes === null ? {} : { maxAdapterBytes: adapter_bytes }),
     logger,
   });
-  engine.onExit(({ pid, code, signal }) => logger.warn({ engine_pid: pid, code, signal }, 'the engine process ended'));
   return { engine, replay: onceItSucceeds(() => replayOf(engine, shipped)) };
 }
 
