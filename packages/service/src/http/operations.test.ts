@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'kysely';
+import pg from 'pg';
 import { openDatabase } from '../db/database.js';
 import { isDatabaseReachable } from '../db/isDatabaseReachable.js';
 import {
@@ -211,6 +212,43 @@ describe('"503 `service_unavailable`: database down; shutting down"', () => {
     assert.deepEqual(jobs, []);
   });
 
+  test('"409 … for chat, pending … after admission (with `job_id`, `status_url`)": also when the job cannot be read', async () => {
+    const way = await openBreakableWay(database.url);
+    const own = openDatabase(way.url, { maxConnections: 2 });
+    const { app } = buildTestApp(own, { onAdmitted: () => way.break() });
+    const body = { model: 'model-5.3', messages: inference.messages, subject_id: 'admitted-in-chat' };
+    const response = await call(app, 'POST', '/v1/chat/completions', { key, body });
+    await app.close();
+    await own.destroy();
+    const [job, ...more] = await database.db
+      .selectFrom('jobs')
+      .select('id')
+      .where('subject_name', '=', 'admitted-in-chat')
+      .execute();
+    assert.ok(job !== undefined && more.length === 0);
+    assert.equal(response.statusCode, 409);
+    const { error } = response.json<{ error: Record<string, unknown> }>();
+    assert.deepEqual(
+      [error['code'], error['retryable'], error['job_id'], error['status_url']],
+      ['job_pending', false, job.id, `/v1/jobs/${job.id}`],
+    );
+    assert.equal(response.headers['x-should-retry'], 'false');
+  });
+
+  test('a chat admission whose end is not known is not repeated by clients of themselves, but with the key it gave', async () => {
+    const unreachable = (): Error => Object.assign(new Error('gone'), { code: '57P01' });
+    const { app } = buildTestApp(database.db, { countTokens: () => Promise.reject(unreachable()) });
+    const body = { model: 'model-5.3', messages: inference.messages };
+    const first = await call(app, 'POST', '/v1/chat/completions', { key, body });
+    assert.deepEqual([first.statusCode, first.headers['x-should-retry']], [503, 'false']);
+    const idempotency_key = String(first.headers['idempotency-key']);
+    assert.match(idempotency_key, /^[\w-]{36}$/);
+    const headers = { 'idempotency-key': idempotency_key };
+    const second = await call(app, 'POST', '/v1/chat/completions', { key, headers, body });
+    assert.deepEqual([second.statusCode, second.headers['x-should-retry']], [503, 'true']);
+    await app.close();
+  });
+
   test('a service that is closing answers what still arrives on open connections', async () => {
     const { app } = buildTestApp(database.db);
     await app.listen({ port: 0, host: '127.0.0.1' });
@@ -238,4 +276,26 @@ async function endOpenTransactions(): Promise<void> {
     select pg_terminate_backend(pid, 5000) from pg_stat_activity
     where datname = current_database() and state = 'idle in transaction' and pid <> pg_backend_pid()
   `.execute(database.db);
+}
+
+/** A way to the database, through a port of its own, that breaks at once: a fault injector. */
+async function openBreakableWay(url: string): Promise<{ readonly url: string; readonly break: () => void }> {
+  const { host, port, user, password, database: name } = new pg.Client({ connectionString: url });
+  const sockets = new Set<Socket>();
+  const relay = createServer((socket) => {
+    const server = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
+    for (const end of [socket, server]) sockets.add(end.on('error', () => undefined));
+    socket.pipe(server).pipe(socket);
+  });
+  await once(relay.listen(0, '127.0.0.1'), 'listening');
+  const address = relay.address();
+  assert.ok(typeof address === 'object' && address !== null);
+  const login = password ? `${user}:${encodeURIComponent(password)}` : user;
+  return {
+    url: `postgres://${login}@127.0.0.1:${address.port}/${name}`,
+    break: () => {
+      relay.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
 }

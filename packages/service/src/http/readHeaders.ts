@@ -14,7 +14,9 @@ export function requiredIdempotencyKey(request: FastifyRequest): string {
 
 /** "If `Idempotency-Key` is omitted the gateway generates one and returns it in the header." */
 export function givenOrNewIdempotencyKey(request: FastifyRequest): string {
-  return idempotencyKeyHeader(request) ?? randomUUID();
+  const given = idempotencyKeyHeader(request);
+  request.state.repeats_as_new = given === undefined;
+  return given ?? randomUUID();
 }
 
 function idempotencyKeyHeader(request: FastifyRequest): string | undefined {

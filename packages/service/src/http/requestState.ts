@@ -8,6 +8,8 @@ export interface RequestState {
   /** The bytes of the body, within the limit; `null` on requests without one. */
   body: Buffer | null;
   error_code: ErrorCode | null;
+  /** A repetition would be another operation, as the caller gave no idempotency key. */
+  repeats_as_new: boolean;
 }
 
 declare module 'fastify' {
@@ -22,5 +24,5 @@ declare module 'fastify' {
 }
 
 export function newRequestState(): RequestState {
-  return { key: null, body: null, error_code: null };
+  return { key: null, body: null, error_code: null, repeats_as_new: false };
 }

@@ -47,7 +47,9 @@ export function sendClientError(error: Error, socket: Duplex): void {
 function sendError(error: ApiError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   if (error.code === 'unauthorized') void reply.header('www-authenticate', 'Bearer');
   const envelope = envelopeOf(error, request.id);
-  // OpenAI's clients repeat every 409, 429 and 5xx unless told: without an idempotency key, a new job each time.
-  void reply.header('x-should-retry', String(envelope.error.retryable));
+  // OpenAI's clients repeat every 409, 429 and 5xx unless told: without an idempotency key, a new job each time. An admission whose end
+  // is not known may have made one already.
+  const may_repeat = envelope.error.retryable && !request.state.repeats_as_new;
+  void reply.header('x-should-retry', String(may_repeat));
   return reply.code(error.status).send(envelope);
 }

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import { isDatabaseUnavailable } from '../db/databaseErrors.js';
 import type { Database } from '../db/schema.js';
 import type { JobWatcher } from './jobWatcher.js';
 import { readInferenceOutcome, type InferenceOutcome } from './readInferenceOutcome.js';
@@ -11,14 +12,26 @@ export interface InferenceWait {
   readonly signal: AbortSignal;
 }
 
-/** How the inference job ended, or that it still has not when the time is over. */
+/**
+ * How the inference job ended, or that it still has not when the time is over. Nor has it for whoever cannot ask the database: the job is
+ * admitted, and an error that may be repeated would be taken for leave to send it again, as a second job.
+ */
 export async function awaitInference(
   db: Kysely<Database>,
   watcher: JobWatcher,
   { job_id, wait_ms, signal }: InferenceWait,
 ): Promise<InferenceOutcome> {
-  const outcome = await readInferenceOutcome(db, job_id);
+  const outcome = await readIfReachable(db, job_id);
   if (outcome.kind !== 'pending' || wait_ms === 0) return outcome;
   await watcher.wait(job_id, wait_ms, signal);
-  return readInferenceOutcome(db, job_id);
+  return readIfReachable(db, job_id);
+}
+
+async function readIfReachable(db: Kysely<Database>, job_id: string): Promise<InferenceOutcome> {
+  try {
+    return await readInferenceOutcome(db, job_id);
+  } catch (error) {
+    if (isDatabaseUnavailable(error)) return { kind: 'pending' };
+    throw error;
+  }
 }

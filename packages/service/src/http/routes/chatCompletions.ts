@@ -35,8 +35,10 @@ export function chatRoute(api: FastifyInstance, context: ChatContext): void {
     refuseQueryParameters(request);
     const idempotency_key = givenOrNewIdempotencyKey(request);
     const chat = readJsonBody(request, (body) => readChatRequest(body, model_id));
+    // Also on an error, after which the caller may want to repeat the same operation.
+    void reply.header('idempotency-key', idempotency_key);
     const job_id = await admit(context, request, chat, idempotency_key);
-    void reply.headers({ 'x-service-job-id': job_id, 'idempotency-key': idempotency_key });
+    void reply.header('x-service-job-id', job_id);
 
     const wait: InferenceWait = { job_id, wait_ms: chat_wait_ms, signal: goneSignal(reply) };
     if (chat.delivery.stream) return sendEventStream(reply, chatEvents(context, request, chat, wait));
