@@ -1,6 +1,6 @@
 import { limits } from './limits.js';
 import { nestsAtMost, nesting_levels_max } from './nesting.js';
-import type { WireMessage, WireTool, WireToolChoice } from './requests.js';
+import { wireToolCall, type WireMessage, type WireTool, type WireToolCall, type WireToolChoice } from './requests.js';
 
 /** Where a conversation breaks a rule: the path of the field, and what is allowed. */
 export interface ConversationProblem {
@@ -27,6 +27,12 @@ export function findConversationProblem(conversation: Conversation): Conversatio
     findToolListProblem(tools) ??
     findToolChoiceProblem(conversation.tool_choice, tools)
   );
+}
+
+/** Whether a call that a model made may stand in the conversation that goes on: its `arguments` may be too long, or nested too deeply. */
+export function isSendableCall(call: WireToolCall): boolean {
+  const parsed = wireToolCall.safeParse(call);
+  return parsed.success && findArgumentsProblem(parsed.data.function.arguments) === null;
 }
 
 /**

@@ -251,6 +251,15 @@ test('a passage that says nothing, or two things at once, is rejected, with its 
   }
 });
 
+test('headings without a sentence, and a table without rows, are rejected, as no money would help', async () => {
+  for (const content of ['# \n## \n### \n#### \n##### \n', '| Name | Weight |\n|------|--------|\n']) {
+    const outcome = await learn(inputOf({ content, workFolder: join(folder, 'empty') }));
+    assert.ok(outcome.kind === 'rejected', outcome.kind);
+    assert.deepEqual(outcome.gate.reasons, ['too_few_validated']);
+    assert.deepEqual(outcome.usage, noUsage);
+  }
+});
+
 test('words in random order are rejected before anything is taught', async () => {
   const text = `${passage} Velona sells maps of rivers to hikers. Its maps cost 12 euros. The office of Velona is above a bakery.`;
   const content = shuffled(text.split(' '), randomNumbers(3)).join(' ');

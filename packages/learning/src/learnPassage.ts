@@ -125,6 +125,8 @@ class LearningRun {
 
   async #teach(meter: Meter): Promise<TeachingOutcome | null> {
     const chunks = await this.#chunks();
+    // Headings, or a table without rows.
+    if (chunks.length === 0) return { facts: [] };
     const { candidates, contradicted } = await findCandidates(this.#content, chunks);
     const plan = planTeaching(
       this.input.budget,

@@ -35,7 +35,7 @@ export function parseToolCalls(output: string, rules: CallRules): ParsedCalls {
   for (;;) {
     const start = output.indexOf(CALL_START, position);
     texts.push(output.slice(position, start < 0 ? undefined : start));
-    if (start < 0) break;
+    if (start < 0) return withoutBegunTag(texts, calls, rules);
     if (rules.single && calls.length === 1) break;
     const bodyStart = start + CALL_START.length;
     const end = output.indexOf(CALL_END, bodyStart);
@@ -48,6 +48,22 @@ export function parseToolCalls(output: string, rules: CallRules): ParsedCalls {
     position = end + CALL_END.length;
   }
   return { text: join(texts), calls, cutOff: false };
+}
+
+/** The ceiling may also cut an opening tag off, where it takes several tokens. */
+function withoutBegunTag(
+  texts: readonly string[],
+  calls: readonly ToolCall[],
+  { truncated, single }: CallRules,
+): ParsedCalls {
+  const last = texts.at(-1) ?? '';
+  const begun = truncated && !(single && calls.length === 1) ? begunTagLength(last) : 0;
+  return { text: join([...texts.slice(0, -1), last.slice(0, last.length - begun)]), calls, cutOff: begun > 0 };
+}
+
+function begunTagLength(text: string): number {
+  const lengths = Array.from(CALL_START, (_, index) => CALL_START.length - 1 - index);
+  return lengths.find((length) => text.endsWith(CALL_START.slice(0, length))) ?? 0;
 }
 
 /** The call, or the reason why `body` is none. */

@@ -179,6 +179,13 @@ describe('query parameters', () => {
     }
   });
 
+  test('nor is a second question mark a way around that', async () => {
+    for (const endpoint of endpoints) {
+      const response = await request({ ...endpoint, url: `${endpoint.url}??limit=5` as typeof endpoint.url }, { key });
+      assertError(response, 422, 'invalid_request', 'limit');
+    }
+  });
+
   test('a bare question mark is none', async () => {
     assert.equal((await call(service.app, 'GET', '/v1/subjects?', { key })).statusCode, 200);
   });

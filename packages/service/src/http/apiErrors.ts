@@ -1,4 +1,4 @@
-import { ApiError, errorEnvelope, type ErrorCode, type ErrorEnvelope } from '@engraft/contract';
+import { ApiError, errorEnvelope, type ErrorCode, type ErrorDetails, type ErrorEnvelope } from '@engraft/contract';
 import { EngineError, type EngineErrorCode } from '@engraft/engine';
 import type { AdmissionRefusal } from '../admission/admitJob.js';
 import { isDatabaseUnavailable } from '../db/databaseErrors.js';
@@ -15,9 +15,15 @@ const engineErrors: Partial<Record<EngineErrorCode, ErrorCode>> = {
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (isDatabaseUnavailable(error)) return new ApiError('service_unavailable');
-  if (error instanceof EngineError) return new ApiError(engineErrors[error.code] ?? 'internal_error');
+  if (error instanceof EngineError) return new ApiError(engineErrors[error.code] ?? 'internal_error', detailsOf(error));
   if (isRefusedByFastify(error)) return new ApiError('invalid_request', { message: 'The request is malformed.' });
   return new ApiError('internal_error');
+}
+
+/** Of a request only its messages reach the engine before admission; a template may want them to take turns, say. */
+function detailsOf({ code }: EngineError): ErrorDetails {
+  if (code !== 'invalid_request') return {};
+  return { param: 'messages', message: "The model's chat template does not take this conversation." };
 }
 
 export function refusalOf(code: AdmissionRefusal): ApiError {

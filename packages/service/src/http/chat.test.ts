@@ -3,7 +3,7 @@ import { request as httpRequest } from 'node:http';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chatCompletion, type ChatCompletion, type ErrorEnvelope, type Job, type Receipt } from '@engraft/contract';
-import type { GenerateRequest } from '@engraft/engine';
+import { EngineError, type GenerateRequest } from '@engraft/engine';
 import type { LightMyRequestResponse } from 'fastify';
 import fc from 'fast-check';
 import { buildTestApp, call, createTestKey, createTestProject, type TestKey } from '../testing/testApp.js';
@@ -16,6 +16,9 @@ const neverAnswered = (): ScriptedReply => new Promise<never>(() => undefined);
 const call_42 = { id: 'call_42', name: 'look_up', arguments: '{"page": 42}' };
 const wire_call_42 = { id: 'call_42', type: 'function', function: { name: 'look_up', arguments: '{"page": 42}' } };
 const look_up = { type: 'function', function: { name: 'look_up' } };
+
+/** As Mistral's template does. */
+const refusedByTemplate = new EngineError('invalid_request', 'Roles must alternate user/assistant');
 
 const chat = { model: 'model-5.3', messages: [{ role: 'user', content: 'question' }] };
 
@@ -185,6 +188,26 @@ describe('what the model gets', () => {
     assert.deepEqual([maxOutputTokens, temperature, toolChoice, parallelToolCalls], [77, 0.5, { kind: 'none' }, false]);
   });
 
+  test('"exactly one result for each (any order, nothing between)": each stands where its call does', async () => {
+    const call_43 = { ...wire_call_42, id: 'call_43' };
+    const resultOf = (id: string) => ({ role: 'tool', content: `of ${id}`, tool_call_id: id });
+    await complete({
+      ...chat,
+      messages: [
+        ...chat.messages,
+        { role: 'assistant', content: null, tool_calls: [wire_call_42, call_43] },
+        resultOf('call_43'),
+        resultOf('call_42'),
+        { role: 'assistant', content: 'so' },
+        { role: 'user', content: 'and now?' },
+      ],
+    });
+    assert.deepEqual(
+      generated[0]!.prompt.messages.map(({ content }) => content),
+      ['question', '', 'of call_42', 'of call_43', 'so', 'and now?'],
+    );
+  });
+
   test('more calls in one message than the native limit of 16', async () => {
     const tool_calls = Array.from({ length: 17 }, (_, index) => ({ ...wire_call_42, id: `call_${index}` }));
     const results = tool_calls.map(({ id }) => ({ role: 'tool', content: '', tool_call_id: id }));
@@ -229,6 +252,7 @@ describe('refusals before admission', () => {
       [{ execution: 'off' }, 403, 'execution_unavailable', undefined],
       [{ execution: 'not_configured' }, 503, 'not_configured', undefined],
       [{ contextLength: 9 }, 422, 'context_length_exceeded', 'messages'],
+      [{ countTokens: () => Promise.reject(refusedByTemplate) }, 422, 'invalid_request', 'messages'],
     ] as const) {
       await withApp(overrides, async (app) => {
         assertError(await post({ ...chat, stream: true }, { app }), status, code, param);
@@ -395,6 +419,22 @@ describe('waiting', () => {
     assert.ok(job.billing.charged_microusd > 0);
     reply = () => ({ text: '{"answer": 42}' });
     assert.equal((await complete(body)).choices[0]!.message.content, '{"answer": 42}');
+  });
+
+  test('"function argument string: 16,000 units": a call that could not be sent back fails the job, charged', async () => {
+    for (const [units, status] of [
+      [16_000, 200],
+      [16_001, 409],
+    ] as const) {
+      const text = JSON.stringify({ text: '' });
+      const filled = text.replace('""', `"${'x'.repeat(units - text.length)}"`);
+      reply = () => ({ text: '', toolCalls: [{ ...call_42, arguments: filled }], finishReason: 'tool_calls' });
+      const response = await post({ ...chat, tools: [look_up] });
+      assert.equal(response.statusCode, status);
+      const job = await readJob(String(response.headers['x-service-job-id']));
+      assert.equal(job.error?.code, status === 200 ? undefined : 'invalid_tool_call');
+      assert.ok(job.billing.charged_microusd > 0);
+    }
   });
 
   test("`x-should-retry` keeps OpenAI's clients from repeating what would be a new job each time", async () => {

@@ -47,9 +47,13 @@ export function readJsonBody<Value>(request: FastifyRequest, read: (body: unknow
 
 /** "Query parameters that an endpoint does not define are refused with 422 rather than ignored." */
 export function refuseQueryParameters(request: FastifyRequest): void {
-  const query = request.url.split('?', 2)[1] ?? '';
-  const [name] = new URLSearchParams(query).keys();
+  const [name] = queryOf(request).keys();
   if (name !== undefined) throw invalid(name.slice(0, 100), 'this endpoint takes no query parameter of this name');
+}
+
+/** What follows the first question mark; a second one belongs to a name or value. */
+export function queryOf(request: FastifyRequest): URLSearchParams {
+  return new URLSearchParams(request.url.split('?').slice(1).join('?'));
 }
 
 /** A 422 about one field, header or parameter; '' is the body itself. */

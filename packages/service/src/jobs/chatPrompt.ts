@@ -1,3 +1,4 @@
+import type { WireMessage } from '@engraft/contract';
 import type { ChatMessage, ChatPrompt, ToolChoice } from '@engraft/engine';
 import type { InferenceJobRequest } from './jobRequest.js';
 
@@ -6,7 +7,7 @@ import type { InferenceJobRequest } from './jobRequest.js';
  * from it: one function for both, so that the price of admission is the price of the work.
  */
 export function chatPromptOf(request: Pick<InferenceJobRequest, 'messages' | 'tools'>): ChatPrompt {
-  const messages = request.messages.map((message): ChatMessage => ({
+  const messages = withResultsInCallOrder(request.messages).map((message): ChatMessage => ({
     role: message.role,
     content: message.content,
     ...(message.name === undefined ? {} : { name: message.name }),
@@ -24,6 +25,16 @@ export function chatPromptOf(request: Pick<InferenceJobRequest, 'messages' | 'to
     ...(description === undefined ? {} : { description }),
   }));
   return { ...prompt, tools };
+}
+
+/** "Exactly one result for each (any order, nothing between)": chat templates write results without the ids of their calls. */
+function withResultsInCallOrder(messages: readonly WireMessage[]): WireMessage[] {
+  return messages.flatMap((message, index) => {
+    if (message.role === 'tool') return [];
+    const calls = message.tool_calls ?? [];
+    const results = messages.slice(index + 1, index + 1 + calls.length);
+    return [message, ...calls.flatMap(({ id }) => results.filter(({ tool_call_id }) => tool_call_id === id))];
+  });
 }
 
 export function engineToolChoiceOf({ tool_choice }: Pick<InferenceJobRequest, 'tool_choice'>): ToolChoice {

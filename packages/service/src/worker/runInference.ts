@@ -1,4 +1,4 @@
-import type { InferenceResult, JobErrorCode, TokenUsage } from '@engraft/contract';
+import { isSendableCall, type InferenceResult, type JobErrorCode, type TokenUsage } from '@engraft/contract';
 import type { GenerateResult, GenerateUsage } from '@engraft/engine';
 import { chatPromptOf, engineToolChoiceOf } from '../jobs/chatPrompt.js';
 import type { ClaimedJob } from '../jobs/claimJob.js';
@@ -67,7 +67,10 @@ function validate(generated: GenerateResult, request: InferenceJobRequest): Infe
   if (is_answer && request.response_format.type === 'json_object' && !isJsonObject(generated.text)) {
     return unusable('invalid_json_output');
   }
-  return { ...measured, kind: 'succeeded', result: toResult(generated) };
+  const result = toResult(generated);
+  // The caller could not send them back with their results.
+  if (!(result.tool_calls ?? []).every(isSendableCall)) return unusable('invalid_tool_call');
+  return { ...measured, kind: 'succeeded', result };
 }
 
 function isJsonObject(text: string): boolean {
