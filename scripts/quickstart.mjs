@@ -16,7 +16,9 @@ requireNode();
 console.log('\nEngraft quickstart\n');
 await ensureInstalled();
 await ensureBuilt();
-const { openClient } = await load('packages/service/dist/cli/openClient.js');
+const { EngraftClient } = await load('packages/client/dist/index.js');
+const { readConfig } = await load('packages/service/dist/config/config.js');
+const { readDefaultKey } = await load('packages/service/dist/processes/defaultKey.js');
 const { showLearningProgress } = await load('packages/service/dist/cli/learningProgress.js');
 
 const service = await startService();
@@ -32,7 +34,7 @@ if (failure !== null)
 printNextSteps();
 
 async function demonstrate() {
-  const client = await openClient({});
+  const client = await openClient();
   const subject_id = `quickstart-${new Date()
     .toISOString()
     .replace(/[^0-9]/g, '')
@@ -60,6 +62,15 @@ async function demonstrate() {
   console.log(`  training    ${training.steps} steps, ${training.tokens} tokens`);
   console.log(`  charged     $${usd(job.billing.charged_microusd)} of $${usd(job.billing.reserved_microusd)} reserved`);
   console.log(`  learned in  ${seconds.toFixed(1)} s`);
+}
+
+/** Of the service that was started here, whatever `ENGRAFT_BASE_URL` and `ENGRAFT_API_KEY` say of another. */
+async function openClient() {
+  const { data_folder } = readConfig();
+  const apiKey = await readDefaultKey(data_folder);
+  if (apiKey === null)
+    throw new Error(`${data_folder} has no key of a first start: set ENGRAFT_DATA_DIR to an empty folder`);
+  return new EngraftClient({ baseUrl: service.url, apiKey });
 }
 
 /** Starts `engraft serve` on any free port; its log goes to standard error from warnings on. */

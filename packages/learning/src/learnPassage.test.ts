@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -177,7 +177,8 @@ test('a candidate that there was too little money to compare is not accepted', a
     const journal = new MemoryJournal();
     for (const phase of learningPhases.slice(0, -1)) journal.stored.set(phase, whole.stored.get(phase)!);
     const capNanousd = costNanousd(journal.usage, budget) + share * evaluation;
-    const outcome = await learn(inputOf({ max_compute_microusd: Math.ceil(capNanousd / 1000) }), journal);
+    const max_compute_microusd = Math.ceil(capNanousd / 1000);
+    const outcome = await learn(inputOf({ max_compute_microusd, workFolder: join(folder, 'expected') }), journal);
     assert.ok(outcome.kind !== 'budget_exhausted');
     return outcome;
   };
@@ -190,12 +191,18 @@ test('a candidate that there was too little money to compare is not accepted', a
 
 test('crashes after every phase change nothing, and nothing is paid twice', async () => {
   const journal = new MemoryJournal();
+  let workFolder = join(folder, 'crashing');
+  await mkdir(workFolder);
   for (const phase of learningPhases) {
     journal.dieAfter = phase;
-    await assert.rejects(learn(inputOf(), journal), /crash/);
+    await assert.rejects(learn(inputOf({ workFolder }), journal), /crash/);
+    // Another machine has the data folder elsewhere.
+    const elsewhere = join(folder, `after-${phase}`);
+    await rename(workFolder, elsewhere);
+    workFolder = elsewhere;
   }
   journal.dieAfter = null;
-  const resumed = await learn(inputOf(), journal);
+  const resumed = await learn(inputOf({ workFolder }), journal);
   assert.deepEqual(comparable(resumed), comparable(expected));
   assert.deepEqual(resumed.usage, journal.usage);
 });
@@ -206,8 +213,10 @@ test('cancelling ends the job with an error, in any phase', async () => {
     for (const earlier of learningPhases.slice(0, index)) journal.stored.set(earlier, whole.stored.get(earlier)!);
     const controller = new AbortController();
     const onProgress: LearningOptions['onProgress'] = () => controller.abort();
+    // What is evaluated lies where it was trained.
+    const workFolder = join(folder, phase === 'evaluating' ? 'expected' : 'work');
     await assert.rejects(
-      learn(inputOf(), journal, { signal: controller.signal, onProgress }),
+      learn(inputOf({ workFolder }), journal, { signal: controller.signal, onProgress }),
       (error) => error instanceof EngineError && error.code === 'cancelled',
       phase,
     );

@@ -1,4 +1,5 @@
-import type { Engine, ModelDescription } from '@engraft/engine';
+import path from 'node:path';
+import type { AdapterReference, Engine, ModelDescription } from '@engraft/engine';
 import type { z } from 'zod';
 import { planTeaching, type PassageSize } from './budget.js';
 import { forManyListeners, mapConcurrently, MeteredCalls, throwIfCancelled } from './calls.js';
@@ -9,6 +10,7 @@ import { gateReport, nothingCompared, validationReport } from './gate.js';
 import { encodeMaterial, retentionPairs } from './material.js';
 import { addUsage, Meter, noUsage, subtractUsage } from './meter.js';
 import {
+  adapterIn,
   evaluatingSchema,
   loadPhase,
   scoringSchema,
@@ -92,14 +94,15 @@ class LearningRun {
       return { kind: 'rejected', ...nothingLearned, usage: this.#usage };
     const training = await this.#phase('training', trainingSchema, (meter) => this.#train(meter, scoring));
     if (training === null) return { kind: 'budget_exhausted', usage: this.#usage };
+    const adapter = adapterIn(this.input.workFolder, training);
     const evaluating = await this.#phase('evaluating', evaluatingSchema, (meter) =>
-      this.#evaluate(meter, scoring, training),
+      this.#evaluate(meter, scoring, adapter),
     );
     if (evaluating === null) return { kind: 'budget_exhausted', usage: this.#usage };
     const gate = gateReport(evaluating);
     const shared = { validation: validationReport(evaluating), gate, training: training.report, usage: this.#usage };
     if (gate.reasons.length > 0) return { kind: 'rejected', ...shared };
-    return { kind: 'accepted', adapter: training.adapter, rehearsal: rehearsalOf(scoring), ...shared };
+    return { kind: 'accepted', adapter, rehearsal: rehearsalOf(scoring), ...shared };
   }
 
   /** The stored outcome of a phase, or the one it has now. `null` (no money for it) ends the job, so it is not stored. */
@@ -156,7 +159,7 @@ class LearningRun {
   }
 
   async #train(meter: Meter, scoring: ScoringOutcome): Promise<TrainingOutcome | null> {
-    return train({
+    const trained = await train({
       engine: this.engine,
       model: this.model,
       meter,
@@ -167,13 +170,12 @@ class LearningRun {
       signal: this.#signal,
       onStep: (done, total) => this.options.onProgress?.({ phase: 'training', done, total }),
     });
+    if (trained === null) return null;
+    const { adapter, report } = trained;
+    return { adapter: { ...adapter, folder: path.relative(this.input.workFolder, adapter.folder) }, report };
   }
 
-  async #evaluate(
-    meter: Meter,
-    scoring: ScoringOutcome,
-    { adapter }: TrainingOutcome,
-  ): Promise<EvaluatingOutcome | null> {
+  async #evaluate(meter: Meter, scoring: ScoringOutcome, adapter: AdapterReference): Promise<EvaluatingOutcome | null> {
     const heldOut = {
       validation: validationPairs(scoring),
       retention: retentionPairs(scoring, this.input.earlier, this.#replay),

@@ -1,4 +1,5 @@
 /** What each phase leaves in the journal. The schemas read it back after a crash, so they check it like any input. */
+import path from 'node:path';
 import { z } from 'zod';
 import { factSchema, formSchema } from './facts.js';
 import type { LearningJournal, LearningPhase, LearningUsage } from './types.js';
@@ -36,10 +37,16 @@ export const scoringSchema = z.object({
 export type ScoringOutcome = z.infer<typeof scoringSchema>;
 
 export const trainingSchema = z.object({
+  /** `folder` from the job's work folder on, which may lie elsewhere when the job goes on: on another machine, or after a backup was restored. */
   adapter: z.object({ folder: z.string(), contentHash: z.string(), sizeBytes: count }),
   report: z.object({ steps: count, tokens: count, final_loss: z.number() }),
 });
 export type TrainingOutcome = z.infer<typeof trainingSchema>;
+
+/** The trained adapter where it lies now. */
+export function adapterIn(workFolder: string, { adapter }: TrainingOutcome): TrainingOutcome['adapter'] {
+  return { ...adapter, folder: path.resolve(workFolder, adapter.folder) };
+}
 
 const comparisonSchema = z.object({ candidate: count, parent: count, total: count, unasked: count.default(0) });
 

@@ -11,7 +11,7 @@ import { recipe } from '../recipe.js';
 import { rephrasingsOf } from '../teach.js';
 import { chunkForTeacher } from '../teacherChunks.js';
 import type { ScoringOutcome, TrainingOutcome } from '../outcomes.js';
-import { scoringSchema, trainingSchema } from '../outcomes.js';
+import { adapterIn, scoringSchema, trainingSchema } from '../outcomes.js';
 import { drawReplay } from '../replay.js';
 import { train } from '../train.js';
 import type {
@@ -59,7 +59,7 @@ export const learnTaught: Learner = async (engine, entry, input, options) => {
   const trained = scoring?.facts.flatMap((fact) => [...fact.training, ...fact.dev]) ?? [];
   return {
     verdict: outcome.kind,
-    adapter: training?.adapter ?? null,
+    adapter: training === null ? null : adapterIn(input.workFolder, training),
     rehearsal: outcome.kind === 'accepted' ? outcome.rehearsal : null,
     validation: outcome.kind === 'budget_exhausted' ? null : outcome.validation,
     gate: outcome.kind === 'budget_exhausted' ? null : outcome.gate,

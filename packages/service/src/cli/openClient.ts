@@ -9,15 +9,14 @@ import { CommandFailure, type DataOptions } from './withDatabase.js';
  * key of `ENGRAFT_API_KEY`, or else the one that the first start left in the data folder.
  */
 export async function openClient(options: DataOptions): Promise<EngraftClient> {
-  const { data_folder, host, port } = readConfig(options);
-  const given = (name: string): string | null => {
-    const value = process.env[name];
-    return value === undefined || value === '' ? null : value;
-  };
-  const apiKey = given('ENGRAFT_API_KEY') ?? (await readDefaultKey(data_folder));
+  const { data_folder, base_url, host, port } = readConfig(options);
+  const given = process.env['ENGRAFT_API_KEY'] ?? '';
+  const apiKey = given === '' ? await readDefaultKey(data_folder) : given;
   if (apiKey === null) {
-    throw new CommandFailure(`no API key: set ENGRAFT_API_KEY, or start the service once on ${data_folder}`);
+    throw new CommandFailure(
+      `no API key: set ENGRAFT_API_KEY to one of \`engraft key create\`, or start the service once on an empty data folder; ${data_folder} has none`,
+    );
   }
-  const baseUrl = given('ENGRAFT_BASE_URL') ?? (await readServiceAddress(data_folder)) ?? `http://${host}:${port}`;
+  const baseUrl = base_url ?? (await readServiceAddress(data_folder)) ?? `http://${host}:${port}`;
   return new EngraftClient({ baseUrl, apiKey });
 }

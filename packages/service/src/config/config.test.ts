@@ -22,6 +22,9 @@ test('the engine keeps float32 weights within its own bounds unless told', () =>
 test('what cannot be meant is refused by the name of its variable', () => {
   const refused: readonly (readonly [string, string, RegExp])[] = [
     ['ENGRAFT_WEIGHTS', 'q5', /^ENGRAFT_WEIGHTS .*"f32"\|"q8"\|"q4"/],
+    ['ENGRAFT_PORT', '99999', /^ENGRAFT_PORT must be a number from 0 to 65535$/],
+    ['ENGRAFT_BASE_URL', 'localhost:8080', /^ENGRAFT_BASE_URL must start with http:\/\/ or https:\/\/$/],
+    ['ENGRAFT_BASE_URL', 'engraft', /^ENGRAFT_BASE_URL must start with/],
     ...['ENGRAFT_CACHE_BYTES', 'ENGRAFT_ADAPTER_BYTES'].flatMap((name) =>
       ['0', '-1', '1.5', '2GiB', '1e9'].map(
         (value) => [name, value, new RegExp(`^${name} must be a whole number of bytes, at least 1$`)] as const,
@@ -31,4 +34,11 @@ test('what cannot be meant is refused by the name of its variable', () => {
   for (const [name, value, message] of refused) {
     assert.throws(() => readConfig({}, { [name]: value }), { constructor: UsageError, message }, `${name}=${value}`);
   }
+});
+
+test('an empty flag counts as unset, as an empty variable does: an address that is empty would be every address', () => {
+  const unset = readConfig({}, {});
+  assert.equal(unset.host, '127.0.0.1');
+  assert.deepEqual(readConfig({ host: '', port: '', data: '' }, { ENGRAFT_HOST: '', ENGRAFT_DATA_DIR: '' }), unset);
+  assert.equal(readConfig({ host: '' }, { ENGRAFT_HOST: '10.0.0.1' }).host, '10.0.0.1');
 });

@@ -20,6 +20,8 @@ export interface Config {
   readonly cache_bytes: number | null;
   /** Bound on the memory of adapters that are ready; `null`: the engine's own. */
   readonly adapter_bytes: number | null;
+  /** Where `engraft learn` and `engraft ask` find the service; `null`: the one that runs on the data folder. */
+  readonly base_url: string | null;
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
@@ -50,7 +52,7 @@ const port = z
   .string()
   .regex(/^\d{1,5}$/, 'must be a number from 0 to 65535')
   .transform(Number)
-  .pipe(z.int().max(65_535));
+  .pipe(z.int().max(65_535, 'must be a number from 0 to 65535'));
 
 const byteCount = z
   .string()
@@ -70,6 +72,7 @@ const environment = z.object({
   ENGRAFT_WEIGHTS: z.enum(weightFormats).default('f32'),
   ENGRAFT_CACHE_BYTES: byteCount.optional(),
   ENGRAFT_ADAPTER_BYTES: byteCount.optional(),
+  ENGRAFT_BASE_URL: z.url({ protocol: /^https?$/, error: 'must start with http:// or https://' }).optional(),
   ENGRAFT_HOST: z.string().default('127.0.0.1'),
   ENGRAFT_PORT: port.default(8080),
   ENGRAFT_CHAT_WAIT_SECONDS: z
@@ -80,10 +83,10 @@ const environment = z.object({
   ENGRAFT_LOG_LEVEL: z.enum(logLevels).default('info'),
 });
 
-/** Throws `UsageError` naming the first variable or flag that is wrong. An empty variable counts as unset. */
-export function readConfig(flags: ConfigFlags = {}, env: NodeJS.ProcessEnv = process.env): Config {
-  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
-  const parsed = environment.safeParse(given);
+/** Throws `UsageError` naming the first variable or flag that is wrong. An empty variable or flag counts as unset: scripts pass on what they have. */
+export function readConfig(givenFlags: ConfigFlags = {}, env: NodeJS.ProcessEnv = process.env): Config {
+  const flags: ConfigFlags = withoutEmpty(givenFlags);
+  const parsed = environment.safeParse(withoutEmpty(env));
   if (!parsed.success) throw new UsageError(describeFirstIssue(parsed.error));
   const values = parsed.data;
   return {
@@ -96,11 +99,16 @@ export function readConfig(flags: ConfigFlags = {}, env: NodeJS.ProcessEnv = pro
     weights: values.ENGRAFT_WEIGHTS,
     cache_bytes: values.ENGRAFT_CACHE_BYTES ?? null,
     adapter_bytes: values.ENGRAFT_ADAPTER_BYTES ?? null,
+    base_url: values.ENGRAFT_BASE_URL ?? null,
     host: flags.host ?? values.ENGRAFT_HOST,
     port: flags.port === undefined ? values.ENGRAFT_PORT : parsePortFlag(flags.port),
     chat_wait_ms: values.ENGRAFT_CHAT_WAIT_SECONDS * 1000,
     log_level: values.ENGRAFT_LOG_LEVEL,
   };
+}
+
+function withoutEmpty<Values extends object>(values: Values): Partial<Values> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== '')) as Partial<Values>;
 }
 
 function parsePortFlag(text: string): number {

@@ -2,12 +2,10 @@ import { createHash } from 'node:crypto';
 import { readFile, readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
+import { advisoryLocks } from './advisoryLocks.js';
 
 /** Where the build puts the numbered SQL files. */
 export const migrationsFolder = fileURLToPath(new URL('./migrations/', import.meta.url));
-
-/** Any number will do that nothing else in this database locks. */
-const migration_lock = 7_345_010;
 
 interface Migration {
   /** `0001_initial`; the number gives the order. */
@@ -32,7 +30,7 @@ export async function migrate(database_url: string, folder = migrationsFolder): 
   const client = new pg.Client({ connectionString: database_url, application_name: 'engraft-migrate' });
   await client.connect();
   try {
-    await client.query('SELECT pg_advisory_lock($1)', [migration_lock]);
+    await client.query('SELECT pg_advisory_lock($1)', [advisoryLocks.migration]);
     await client.query(`CREATE TABLE IF NOT EXISTS schema_migrations (
       name text PRIMARY KEY, sha256 text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`);
     const applied = await readApplied(client);

@@ -23,7 +23,11 @@ export type CreateKeyOutcome =
   | { readonly kind: 'too_many_keys' };
 
 /** "At most 50 non-revoked keys exist per project (expired keys count until revoked)." */
-export async function createKey(db: Kysely<Database>, key: NewKey): Promise<CreateKeyOutcome> {
+export async function createKey(
+  db: Kysely<Database>,
+  key: NewKey,
+  secret = newKeySecret(),
+): Promise<CreateKeyOutcome> {
   return inTransaction<CreateKeyOutcome>(db, async (trx) => {
     // Held, so that keys of one project are counted and created one at a time.
     const project = await trx
@@ -40,7 +44,6 @@ export async function createKey(db: Kysely<Database>, key: NewKey): Promise<Crea
       .where('revoked_at', 'is', null)
       .executeTakeFirstOrThrow();
     if (count >= limits.active_keys_per_project) return { kind: 'too_many_keys' };
-    const secret = newKeySecret();
     const secret_sha256 = keySecretHash(secret);
     if (secret_sha256 === null) throw new Error('a new key secret is malformed');
     const row = await trx

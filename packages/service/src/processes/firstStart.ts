@@ -1,7 +1,9 @@
 import { scopes } from '@engraft/contract';
-import type { Kysely } from 'kysely';
+import { sql, type Kysely } from 'kysely';
+import { advisoryLocks } from '../db/advisoryLocks.js';
 import type { Database } from '../db/schema.js';
 import { createKey } from '../keys/createKey.js';
+import { newKeySecret } from '../keys/keySecret.js';
 import { listKeys } from '../keys/listKeys.js';
 import { readBalance } from '../ledger/accounts.js';
 import { grantCredit } from '../ledger/grantCredit.js';
@@ -14,9 +16,21 @@ const starter_credit_microusd = 100_000_000;
 
 /**
  * "First start on an empty data folder: the project `default` with 100 USD of starter credit and one key with all
- * scopes, kept in the data folder (file mode 0600)." A start that was cut short is made good by the next one.
+ * scopes, kept in the data folder (file mode 0600)." A start that was cut short is made good by the next one. Of several processes
+ * that start at once, one does it, and the others wait for it.
  */
 export async function prepareFirstStart(db: Kysely<Database>, data_folder: string): Promise<void> {
+  await db.connection().execute(async (held) => {
+    await sql`select pg_advisory_lock(${advisoryLocks.firstStart})`.execute(held);
+    try {
+      await makeDefaultProject(db, data_folder);
+    } finally {
+      await sql`select pg_advisory_unlock(${advisoryLocks.firstStart})`.execute(held);
+    }
+  });
+}
+
+async function makeDefaultProject(db: Kysely<Database>, data_folder: string): Promise<void> {
   const project = await claimDefaultProject(db);
   if (project === null) return;
   const project_id = project.id;
@@ -24,12 +38,15 @@ export async function prepareFirstStart(db: Kysely<Database>, data_folder: strin
   if (available_microusd === 0) {
     await grantCredit(db, { project_id, amount_microusd: starter_credit_microusd, memo: 'starter credit' });
   }
-  const created = await createKey(db, { project_id, name: 'default', scopes, tenant_id: null, expires_at: null });
+  // Written first: a key that nobody has the secret of could not be made good.
+  const secret = newKeySecret();
+  await writeDefaultKey(data_folder, secret);
+  const key = { project_id, name: 'default', scopes, tenant_id: null, expires_at: null };
+  const created = await createKey(db, key, secret);
   if (created.kind !== 'created') throw new Error(`the first key could not be made: ${created.kind}`);
-  await writeDefaultKey(data_folder, created.secret);
 }
 
-/** `null` when this is not the first start, or another process is making it. */
+/** `null` when this is not the first start. */
 async function claimDefaultProject(db: Kysely<Database>): Promise<Project | null> {
   const [first, ...others] = await listProjects(db);
   if (first === undefined) {

@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, it, type TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { sql } from 'kysely';
 import { createTestKey, createTestProject } from '../testing/testApp.js';
@@ -25,7 +26,8 @@ describe('a service without an engine', () => {
     await rm(data_folder, { recursive: true });
   });
 
-  it('hosts versions all the same, and has made good what it missed when it is ready to serve', async (t) => {
+  /** A version whose hosting was due a day ago. */
+  async function missVersion(): Promise<string> {
     const key = await createTestKey(database.db, await createTestProject(database.db));
     const { id } = await createTestVersion(database.db, key);
     const missed = {
@@ -33,8 +35,20 @@ describe('a service without an engine', () => {
       expires_at: sql<Date>`now() - interval '1 day'`,
     };
     await database.db.updateTable('versions').set(missed).where('id', '=', id).execute();
+    return id;
+  }
 
-    const serve = spawn(process.execPath, [program, 'serve', '--port', '0'], {
+  async function isRetained(version_id: string): Promise<boolean> {
+    const { retained } = await database.db
+      .selectFrom('versions')
+      .select(sql<boolean>`expires_at > now()`.as('retained'))
+      .where('id', '=', version_id)
+      .executeTakeFirstOrThrow();
+    return retained;
+  }
+
+  function start(t: TestContext, ...command: string[]) {
+    const service = spawn(process.execPath, [program, ...command], {
       env: {
         PATH: process.env['PATH'],
         DATABASE_URL: database.url,
@@ -43,15 +57,25 @@ describe('a service without an engine', () => {
       },
       stdio: ['ignore', 'pipe', 'ignore'],
     });
-    t.after(() => void serve.kill('SIGKILL'));
+    t.after(() => void service.kill('SIGKILL'));
+    return service;
+  }
+
+  it('hosts versions all the same, and has made good what it missed when it is ready to serve', async (t) => {
+    const version_id = await missVersion();
+    const serve = start(t, 'serve', '--port', '0');
     await once(serve.stdout, 'data');
-    const { retained } = await database.db
-      .selectFrom('versions')
-      .select(sql<boolean>`expires_at > now()`.as('retained'))
-      .where('id', '=', id)
-      .executeTakeFirstOrThrow();
-    assert.ok(retained);
+    assert.ok(await isRetained(version_id));
     serve.kill('SIGTERM');
     assert.deepEqual(await once(serve, 'exit'), [0, null]);
+  });
+
+  it('does so as a worker alone, too', async (t) => {
+    const version_id = await missVersion();
+    const worker = start(t, 'worker');
+    while (worker.exitCode === null && !(await isRetained(version_id))) await sleep(20);
+    assert.equal(worker.exitCode, null);
+    worker.kill('SIGTERM');
+    assert.deepEqual(await once(worker, 'exit'), [0, null]);
   });
 });

@@ -5,7 +5,7 @@ import { addDataOption } from '../withDatabase.js';
 
 /** `engraft serve`, and its parts for several machines: `engraft api` and `engraft worker`. */
 export function addServiceCommands(program: Command): void {
-  const serve = program.command('serve').description('API, console, worker and engine in one process');
+  const serve = program.command('serve').description('API, worker and engine in one process');
   addAddressOptions(addDataOption(serve)).action((flags: ConfigFlags) =>
     run(flags, { api: true, worker: true }, 'serve'),
   );
@@ -28,7 +28,6 @@ async function run(flags: ConfigFlags, roles: Roles, name: string): Promise<void
   if (!(roles.api && roles.worker) && config.database_url === null) {
     throw new UsageError(`engraft ${name} needs DATABASE_URL: an embedded database is for one machine`);
   }
-  if (!roles.api && config.engine === 'off') throw new UsageError('a worker has nothing to do with ENGRAFT_ENGINE=off');
   // Only here: other commands start faster without the web server and the engine.
   const { runService } = await import('../../processes/runService.js');
   await runService(config, roles, (url) => process.stdout.write(`engraft listening on ${url}\n`));

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { advisoryLocks } from '../advisoryLocks.js';
 import { type Cluster, clusterUser, openCluster } from './cluster.js';
 import { findFreePort, findPostmaster, type StartedServer, startPostmaster, stopPostmaster } from './postmaster.js';
 
@@ -21,8 +22,6 @@ export interface AttachOptions {
   readonly onLost?: (error: Error) => void;
 }
 
-/** Any number will do that nothing else in this database locks. */
-const users_lock = 7_345_011;
 /** Recovery after a power cut reads the whole log since the last checkpoint. */
 const attach_timeout_ms = 120_000;
 /** How long a server that ends at once is tried again: a killed one's children may take a moment to notice. */
@@ -105,7 +104,7 @@ async function tryConnect(cluster: Cluster, port: number): Promise<pg.Client | n
   try {
     await client.connect();
     // Waits for a process that is about to stop the server, whose stopping then ends this session.
-    await client.query('SELECT pg_advisory_lock_shared($1)', [users_lock]);
+    await client.query('SELECT pg_advisory_lock_shared($1)', [advisoryLocks.users]);
     return client;
   } catch (error) {
     await client.end().catch(() => undefined);
@@ -126,8 +125,10 @@ function isTransient(error: unknown): boolean {
 
 async function closeSession(cluster: Cluster, { client, port }: Session): Promise<void> {
   try {
-    await client.query('SELECT pg_advisory_unlock_shared($1)', [users_lock]);
-    const { rows } = await client.query<{ last: boolean }>('SELECT pg_try_advisory_lock($1) AS last', [users_lock]);
+    await client.query('SELECT pg_advisory_unlock_shared($1)', [advisoryLocks.users]);
+    const { rows } = await client.query<{ last: boolean }>('SELECT pg_try_advisory_lock($1) AS last', [
+      advisoryLocks.users,
+    ]);
     if (rows[0]?.last === true) {
       const postmaster = await findPostmaster(cluster);
       if (postmaster?.port === port) await stopPostmaster(cluster, postmaster);
