@@ -20,6 +20,35 @@ function questionsFor(text: string, answer: string): string[] {
   return [];
 }
 
+test('how long, how often and where', () => {
+  assert.deepEqual(questionsFor('The library of Varn lends books for 28 days.', '28 days').slice(0, 2), [
+    'How long does the library of Varn lend books?',
+    'For how long does the library of Varn lend books?',
+  ]);
+  assert.equal(questionsFor('Films are lent for one week only.', 'one week')[0], 'How long are films lent?');
+  assert.deepEqual(questionsFor('A loan can be renewed twice if nobody waits.', 'twice').slice(0, 2), [
+    'How often can a loan be renewed?',
+    'How many times can a loan be renewed?',
+  ]);
+  assert.equal(questionsFor('The mill was painted three times.', 'three times')[0], 'How often was the mill painted?');
+  assert.equal(
+    questionsFor('The boiler is checked once a year.', 'once a year')[0],
+    'How often is the boiler checked?',
+  );
+  assert.equal(
+    questionsFor('Drinks are allowed in the reading garden.', 'reading garden')[0],
+    'Where are drinks allowed?',
+  );
+  assert.equal(questionsFor('The museum opens in the morning.', 'morning')[0], 'When does the museum open?');
+  const old = questionsFor('Ada wrote on an old piano that was never tuned.', 'old piano');
+  assert.equal(old[0], 'Where did Ada write?');
+  const mountains = questionsFor('She worked in the mountains of Talvera.', 'mountains');
+  assert.ok(
+    mountains.every((question) => !question.startsWith('Where')),
+    mountains.join(' '),
+  );
+});
+
 test('verbs are taken apart', () => {
   for (const [verb, auxiliary, infinitive] of [
     ['weighs', 'does', 'weigh'],

@@ -3,8 +3,9 @@
  * Too many are made, some of them clumsy or wrong, and scoring keeps those that the teacher answers as expected
  * (overgenerate and rank: Heilman and Smith, NAACL 2010). They help where a small model asks poorly.
  */
+import { timeWord } from './questionWord.js';
 import type { Stretch } from './sentences.js';
-import type { Span } from './spans.js';
+import { isFrequency, type Span } from './spans.js';
 import {
   auxiliaries,
   qualified,
@@ -14,6 +15,7 @@ import {
   type Aliases,
   type Statement,
 } from './statement.js';
+import { durationUnit } from './units.js';
 import { takeApart } from './verbs.js';
 
 const auxiliary = new RegExp(`^(?:${auxiliaries})$`, 'u');
@@ -99,7 +101,9 @@ function questionsOf(whole: Stretch, span: Span, spans: readonly Span[], context
   // Without what else the sentence says, the question is shorter and asks for one fact: "built in 1994 in" → "built in".
   const asides = new RegExp(` (?:in|on|at|by|under|since) (?:${others.join('|')})(?= |$)`, 'gu');
   const short = others.length === 0 ? before : before.replace(asides, '');
-  const shortAfter = /^(?:in|on|at|by|under|since|every|from|with)\b/u.test(after) ? '' : after;
+  const shortAfter = /^(?:in|on|at|by|under|since|every|from|with|if|unless|when|while|because)\b/u.test(after)
+    ? ''
+    : after;
   return finish([
     ...objectQuestions(subject, short, span, shortAfter),
     ...objectQuestions(subject, before, span, after),
@@ -139,7 +143,8 @@ function ownPredicate(before: string): string {
 function objectQuestions(subject: string, before: string, span: Span, after: string): string[] {
   const [verb = '', ...rest] = before.split(/\s+/u);
   const words = rest.join(' ').replace(/(?:^| )(?:an?|the|about|around|nearly|over)$/iu, '');
-  const asked = questionWords(words, span, after);
+  const isThing = /(?:^| )(?:an?|the)$/iu.test(rest.join(' '));
+  const asked = [...(isThing ? placeWords(words, span, after) : []), ...questionWords(words, span, after)];
   if (auxiliary.test(verb)) return asked.map(({ word, rest: tail }) => `${word} ${verb} ${subject} ${tail}?`);
   const plural = /^\p{Ll}+s$/u.test(subject) ? { auxiliary: 'do', infinitive: verb } : null;
   const parts = takeApart(verb) ?? plural;
@@ -151,6 +156,17 @@ interface Asked {
   readonly word: string;
   /** The predicate without its verb and without the answer. */
   readonly rest: string;
+}
+
+/** "allowed in the reading garden": where; "open in the morning": when. */
+function placeWords(words: string, span: Span, after: string): Asked[] {
+  if (span.kind !== 'phrase' || words.includes(',') || /^of\b/u.test(after)) return [];
+  const place = /^(.*?) ?\b(?:in|on|at|near|between|behind|beside|under|above|below|opposite|inside|outside)$/u.exec(
+    words,
+  );
+  if (place === null) return [];
+  const word = timeWord.test(span.text) || /^(?:end|beginning|start)$/u.test(span.text) ? 'When' : 'Where';
+  return [{ word, rest: `${place[1] ?? ''} ${after.replace(/^(?:that|which|who|where)\b.*/u, '')}` }];
 }
 
 /** The question words for a kind of answer; a preposition goes with its question word or stays behind, as English has it. */
@@ -178,6 +194,13 @@ function questionWords(words: string, span: Span, after: string): Asked[] {
     case 'money':
       return [{ word: 'How much', rest: stranded }];
     case 'quantity':
+      if (isFrequency(span.text))
+        return [
+          { word: 'How often', rest: stranded },
+          { word: 'How many times', rest: stranded },
+        ];
+      if (preposition === 'for' && durationUnit.test(span.text) && !words.includes(','))
+        return [...durationWords(dropped), ...quantityWords(span, stranded, after)];
       return quantityWords(span, stranded, after);
     case 'name':
       if (preposition === 'by')
@@ -199,6 +222,12 @@ function questionWords(words: string, span: Span, after: string): Asked[] {
     default:
       return [{ word: 'What', rest: stranded }];
   }
+}
+
+/** "lends books for 28 days": how long. */
+function durationWords(predicate: string): Asked[] {
+  const rest = predicate.replace(/\bonly\b/u, '');
+  return ['How long', 'For how long'].map((word) => ({ word, rest }));
 }
 
 /** "62 metres long": how long; "340 pupils": how many pupils; what otherwise. */

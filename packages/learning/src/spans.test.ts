@@ -34,6 +34,15 @@ test('quantities, money, dates, times, codes and quotations', () => {
   ]);
 });
 
+test('how often, where it is no conjunction and no comparison', () => {
+  assert.deepEqual(spansOf('Loans can be renewed twice.'), ['quantity twice']);
+  assert.deepEqual(spansOf('We meet once a week and paint three times a year.'), [
+    'quantity once a week',
+    'quantity three times a year',
+  ]);
+  assert.deepEqual(spansOf('Once it rained, it cost twice as much, and it was once a mill.'), ['phrase mill']);
+});
+
 test('a word that only opens a sentence is no name', () => {
   assert.deepEqual(spansOf('Fresh bread is baked here.'), []);
   assert.deepEqual(spansOf('Maria bakes. We thank Maria daily.').slice(0, 1), ['name Maria']);

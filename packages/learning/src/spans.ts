@@ -28,6 +28,9 @@ const magnitude = '(?:\\s(?:hundred|thousand|million|billion|trillion))*';
 const hour = `(?:\\d{1,2}|${small})`;
 const halfPast = `(?:half past|(?:a )?quarter (?:past|to)|(?:five|ten|twenty) (?:past|to)) ${hour}\\b`;
 
+const everyUnit =
+  '(?:a|an|each|every|per) (?:minute|hour|day|night|week|fortnight|month|quarter|season|term|year|decade)\\b';
+
 /** In order: what an earlier pattern took, a later one leaves alone. */
 const patterns: readonly (readonly [SpanKind, RegExp])[] = [
   ['quotation', /[“"]([^\s“”"][^“”"]{0,58}[^\s“”"])[”"]/gu],
@@ -46,6 +49,9 @@ const patterns: readonly (readonly [SpanKind, RegExp])[] = [
     /\b\d{1,2}(?:[:.]\d{2})?\s?(?:[ap]m\b|[ap]\.m\.)|\b\d{1,2}:\d{2}\b|\b\p{L}+ o[’']clock\b|\b\d{1,2} o[’']clock\b/giu,
   ],
   ['time', new RegExp(`\\b${halfPast}`, 'giu')],
+  // "Once" alone is mostly a conjunction, and "twice as much" no number of times.
+  ['quantity', new RegExp(`\\b(?:once|twice|thrice|(?:${digits}|${small}) times) ${everyUnit}`, 'giu')],
+  ['quantity', /\b(?:twice|thrice)\b(?! as\b| the\b| \d)/giu],
   ['date', /\b(?:the )?\d{1,2}(?:st|nd|rd|th) century\b/gu],
   ['quantity', /(?<!from )\b\d+ (?:votes )?(?:to|out of) \d+\b(?!,?\d| \p{Ll})/gu],
   ['money', new RegExp(`[$€£¥₹]\\s?${digits}${magnitude}`, 'gu')],
@@ -61,6 +67,11 @@ const patterns: readonly (readonly [SpanKind, RegExp])[] = [
     ),
   ],
 ];
+
+/** "twice", "once a week", "three times": how often. */
+export function isFrequency(quantity: string): boolean {
+  return /^(?:once|twice|thrice)\b| times\b/iu.test(quantity);
+}
 
 const nameWord = "\\p{Lu}[\\p{L}\\p{N}]*(?:[-'’&][\\p{L}\\p{N}]+)*";
 const nameTitle = '(?:(?:Dr|Mr|Mrs|Ms|Prof|St|Mt|Rev|Hon|Gen|Col|Capt|Lt|Sgt|\\p{Lu})\\.\\s?)';
@@ -82,7 +93,7 @@ export function findSpans(sentence: Stretch, passage: string): Span[] {
   for (const [kind, pattern] of patterns) {
     for (const match of sentence.text.matchAll(pattern)) {
       const inner = match[1] ?? match[0];
-      const text = kind === 'quantity' ? withoutFunctionWords(inner) : inner;
+      const text = kind === 'quantity' && !isFrequency(inner) ? withoutFunctionWords(inner) : inner;
       if ((kind === 'quantity' || kind === 'code') && isPartOfName(sentence.text, match.index, text)) continue;
       if (kind !== 'quantity' || worthAsking(text)) take(kind, match.index + match[0].indexOf(inner), text, 0);
     }
