@@ -40,6 +40,20 @@ test('how long, how often and where', () => {
     'Where are drinks allowed?',
   );
   assert.equal(questionsFor('The museum opens in the morning.', 'morning')[0], 'When does the museum open?');
+  assert.deepEqual(questionsFor('The display now turns itself off after 40 seconds.', '40 seconds'), [
+    'After how long does the display turn itself off?',
+    'After how many seconds does the display turn itself off?',
+  ]);
+  assert.equal(
+    questionsFor('The new release needs 6 MB more space.', '6 MB')[0],
+    'How much more space does the new release need?',
+  );
+  const pages = questionsFor('The third edition has 48 more pages than the second.', '48');
+  assert.equal(pages[0], 'How many more pages does the third edition have than the second?');
+  assert.equal(
+    questionsFor('The old address still works until Easter.', 'Easter')[0],
+    'Until when does the old address work?',
+  );
   const old = questionsFor('Ada wrote on an old piano that was never tuned.', 'old piano');
   assert.equal(old[0], 'Where did Ada write?');
   const mountains = questionsFor('She worked in the mountains of Talvera.', 'mountains');

@@ -173,6 +173,8 @@ function placeWords(words: string, span: Span, after: string): Asked[] {
 function questionWords(words: string, span: Span, after: string): Asked[] {
   const reason = /^(.*?),? ?because$/u.exec(words);
   if (reason !== null) return [{ word: 'Why', rest: reason[1] ?? '' }];
+  const until = /^(?:(.*) )?until$/u.exec(words);
+  if (until !== null && !/^of\b/u.test(after)) return [{ word: 'Until when', rest: `${until[1] ?? ''} ${after}` }];
   const kindOf = /^(?:(.*) )?(in|on|at|near) the (\p{Ll}+) of$/u.exec(words);
   if (kindOf !== null)
     return [{ word: `${capitalised(kindOf[2] ?? '')} which ${kindOf[3] ?? ''}`, rest: `${kindOf[1] ?? ''} ${after}` }];
@@ -199,6 +201,8 @@ function questionWords(words: string, span: Span, after: string): Asked[] {
           { word: 'How often', rest: stranded },
           { word: 'How many times', rest: stranded },
         ];
+      if (durationUnit.test(span.text) && /(?:^| )(?:after|within)$/u.test(words))
+        return delayWords(words, span, after);
       if (preposition === 'for' && durationUnit.test(span.text) && !words.includes(','))
         return [...durationWords(dropped), ...quantityWords(span, stranded, after)];
       return quantityWords(span, stranded, after);
@@ -230,10 +234,23 @@ function durationWords(predicate: string): Asked[] {
   return ['How long', 'For how long'].map((word) => ({ word, rest }));
 }
 
+/** "turns itself off after 40 seconds": after how long. */
+function delayWords(words: string, span: Span, after: string): Asked[] {
+  const [, predicate = '', when = ''] = /^(?:(.*) )?(after|within)$/u.exec(words) ?? [];
+  const unit = /(\p{Ll}+s)$/u.exec(span.text)?.[1];
+  const asked = ['how long', ...(unit === undefined ? [] : [`how many ${unit}`])];
+  return asked.map((word) => ({ word: `${capitalised(when)} ${word}`, rest: `${predicate} ${after}` }));
+}
+
 /** "62 metres long": how long; "340 pupils": how many pupils; what otherwise. */
 function quantityWords(span: Span, stranded: string, after: string): Asked[] {
   const adjective = /^(?:long|tall|high|wide|deep|old|thick|large|big|away)\b/u.exec(after)?.[0];
   if (adjective !== undefined) return [{ word: `How ${adjective === 'away' ? 'far' : adjective}`, rest: '' }];
+  const [compared = ''] = /^(?:more|less|fewer) \p{Ll}+/u.exec(after) ?? [];
+  if (compared !== '') {
+    const word = `How ${compared.endsWith('s') ? 'many' : 'much'} ${compared}`;
+    return [{ word, rest: stranded.replace(compared, '') }];
+  }
   const unit = /(?:^|[ -])(\p{Ll}+)$/u.exec(span.text)?.[1] ?? '';
   if (/^(?:dollars?|euros?|pounds?|cents?|crowns?|francs?|yen|rupees?)$/u.test(unit))
     return [{ word: 'How much', rest: stranded }];

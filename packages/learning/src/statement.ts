@@ -9,7 +9,7 @@ const helper = `(?:${auxiliaries}|has|had|have)`;
 const determiner = '(?:The|A|An|Our|My|His|Her|Its|Their|Every|Each|This|That)';
 const finiteVerb = `(?:\\p{Ll}+(?:s|ed)|${[...irregularPasts.keys()].join('|')})`;
 export const preposition = '(?:in|on|at|by|of|for|from|to|with|about)';
-const afterVerb = `(?:\\p{N}|\\p{Lu}|[$€£]|(?:an?|the|it|one|two|three|four|five|six|seven|eight|nine|ten|${preposition}) )`;
+const afterVerb = `(?:\\p{N}|\\p{Lu}|[$€£]|(?:an?|the|it|itself|himself|herself|themselves|one|two|three|four|five|six|seven|eight|nine|ten|once|twice|every|after|until|${preposition}) )`;
 
 /** A verb, and what may follow one: "weighs 1.2 …", "is …", but not "requests must …". */
 export const predicateAhead = new RegExp(`^ (?:(?:${auxiliaries}) |${finiteVerb} ${afterVerb})`, 'u');
@@ -49,13 +49,14 @@ export function takeStatementApart(
   if (predicateAhead.test(text.slice(nameEnd))) return ofName;
   const common = commonSubject.exec(text)?.[0];
   if (common === undefined) return /^ \p{Ll}/u.test(text.slice(nameEnd)) ? ofName : null;
+  const predicateStart = common.length + 1;
+  // Of "The display now turns" the adverb belongs to neither.
+  const subject = common.replace(/ (?:now|still|also|always|often|usually)$/u, '');
   const possessive = /^(?:Its|His|Her|Their) /u;
-  if (possessive.test(common)) {
-    return antecedent === null
-      ? null
-      : { subject: common.replace(possessive, `${antecedent}'s `), predicateStart: common.length + 1 };
+  if (possessive.test(subject)) {
+    return antecedent === null ? null : { subject: subject.replace(possessive, `${antecedent}'s `), predicateStart };
   }
-  return { subject: common.charAt(0).toLowerCase() + common.slice(1), predicateStart: common.length + 1 };
+  return { subject: subject.charAt(0).toLowerCase() + subject.slice(1), predicateStart };
 }
 
 function openingName(spans: readonly Span[]): Span | undefined {
