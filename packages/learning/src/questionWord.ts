@@ -6,7 +6,11 @@ export const timeWord =
 
 /** Whether an answer is of the kind that the question word asks for; always true where the word does not tell. */
 export function fitsQuestionWord(question: string, answer: string): boolean {
-  if (/^(?:when|since when|until when|(?:in |on )?(?:what|which) (?:year|date|day|month)|(?:at )?what time)\b/iu.test(question)) {
+  if (
+    /^(?:when|since when|until when|(?:in |on )?(?:what|which) (?:year|date|day|month)|(?:at )?what time)\b/iu.test(
+      question,
+    )
+  ) {
     return numberWord.test(answer) || timeWord.test(answer);
   }
   if (/^how (?:many|much|old|tall|long|far|fast|heavy|big|large|high|deep|wide|often)\b/iu.test(question)) {
