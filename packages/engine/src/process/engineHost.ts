@@ -153,13 +153,13 @@ class ProcessHost implements EngineHost {
 
   /** Without waiting for a call, since nobody calls a service that says of itself that it is not ready. */
   private async startAgain(): Promise<void> {
-    while (!this.closing.signal.aborted) {
+    for (;;) {
       try {
         await this.running();
         return;
       } catch (error) {
-        if (!this.closing.signal.aborted)
-          this.options.logger?.warn({ err: error }, 'the engine could not be started again');
+        if (this.closing.signal.aborted) return;
+        this.options.logger?.warn({ err: error }, 'the engine could not be started again');
       }
     }
   }
