@@ -4,9 +4,6 @@ import { EmbeddedEngine, type EmbeddedEngineOptions } from '../embeddedEngine.js
 import { EngineServer } from './engineServer.js';
 import { isHostMessage, toWireError, toWireTrouble, type ChildMessage, type EnginePurpose } from './protocol.js';
 
-/** For a last message to cross. */
-const REPORTING_MS = 100;
-
 let server: EngineServer | undefined;
 
 process.on('message', (message) => {
@@ -30,10 +27,11 @@ process.on('SIGTERM', () => process.exit(0));
 // Ctrl-C reaches the whole process group; the host decides when its engine ends.
 process.on('SIGINT', () => undefined);
 process.on('warning', report);
+// What is under way is lost, but not why.
 process.on('uncaughtException', (error) => {
-  report(error);
-  // What is under way is lost, but not why.
-  setTimeout(() => process.exit(1), REPORTING_MS);
+  const end = (): never => process.exit(1);
+  if (process.connected && process.send !== undefined) process.send(troubleOf(error), end);
+  else end();
 });
 
 async function open(options: EmbeddedEngineOptions, purpose: EnginePurpose): Promise<void> {
@@ -71,5 +69,9 @@ function send(message: ChildMessage): void {
 
 /** Tells the host, whose logger writes it down. */
 function report(error: unknown): void {
-  send({ kind: 'trouble', trouble: toWireTrouble(error) });
+  send(troubleOf(error));
+}
+
+function troubleOf(error: unknown): ChildMessage {
+  return { kind: 'trouble', trouble: toWireTrouble(error) };
 }
