@@ -63,6 +63,20 @@ test('how long, how often and where', () => {
   );
 });
 
+test('a name after its noun is asked for with the noun', () => {
+  const restaurant = 'Jarek Mendel runs the restaurant Blue Thimble in Osterwick.';
+  assert.equal(questionsFor(restaurant, 'Blue Thimble')[0], 'Which restaurant does Jarek Mendel run?');
+  assert.deepEqual(questionsFor('The voice was recorded by the actress Calla Winters.', 'Calla Winters'), [
+    'By which actress was the voice recorded?',
+    'By whom was the voice recorded?',
+  ]);
+  assert.equal(questionsFor('Ada Kell lost her left hand.', 'left hand')[0], 'What did Ada Kell lose?');
+  assert.equal(
+    questionsFor('The inn of Varn has only 14 seats.', '14 seats')[0],
+    'How many seats does the inn of Varn have?',
+  );
+});
+
 test('verbs are taken apart', () => {
   for (const [verb, auxiliary, infinitive] of [
     ['weighs', 'does', 'weigh'],

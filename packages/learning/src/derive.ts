@@ -142,7 +142,9 @@ function ownPredicate(before: string): string {
 
 function objectQuestions(subject: string, before: string, span: Span, after: string): string[] {
   const [verb = '', ...rest] = before.split(/\s+/u);
-  const words = rest.join(' ').replace(/(?:^| )(?:an?|the|about|around|nearly|over)$/iu, '');
+  const words = rest
+    .join(' ')
+    .replace(/(?:^| )(?:the only|an?|the|his|her|its|their|our|my|only|about|around|nearly|over)$/iu, '');
   const isThing = /(?:^| )(?:an?|the)$/iu.test(rest.join(' '));
   const asked = [...(isThing ? placeWords(words, span, after) : []), ...questionWords(words, span, after)];
   if (auxiliary.test(verb)) return asked.map(({ word, rest: tail }) => `${word} ${verb} ${subject} ${tail}?`);
@@ -180,6 +182,8 @@ function questionWords(words: string, span: Span, after: string): Asked[] {
     return [{ word: `${capitalised(kindOf[2] ?? '')} which ${kindOf[3] ?? ''}`, rest: `${kindOf[1] ?? ''} ${after}` }];
   const preposition = /(?:^| )(in|on|at|by|since|for|from|near|to|with|of|under)$/u.exec(words)?.[1] ?? '';
   const withoutPreposition = words.slice(0, words.length - preposition.length).trim();
+  const named = span.kind === 'name' ? namedThing(words, after) : [];
+  if (named.length > 0) return named;
   const stranded = `${words} ${after}`;
   const dropped = `${withoutPreposition} ${after}`;
   switch (span.kind) {
@@ -226,6 +230,16 @@ function questionWords(words: string, span: Span, after: string): Asked[] {
     default:
       return [{ word: 'What', rest: stranded }];
   }
+}
+
+/** "runs the restaurant Blue Thimble": which restaurant; "from the bakery Old Anvil": from which bakery. */
+function namedThing(words: string, after: string): Asked[] {
+  const [, predicate = '', preposition = '', noun = ''] =
+    /^(?:(.*?) )??(?:(in|on|at|by|for|from|near|to|with|of) )?the (\p{Ll}+)$/u.exec(words) ?? [];
+  if (noun === '' || words.includes(',')) return [];
+  const word = preposition === '' ? `Which ${noun}` : `${capitalised(preposition)} which ${noun}`;
+  const rest = `${predicate} ${after}`;
+  return [{ word, rest }, ...(preposition === 'by' ? [{ word: 'By whom', rest }] : [])];
 }
 
 /** "lends books for 28 days": how long. */

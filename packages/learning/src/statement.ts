@@ -6,10 +6,10 @@ import { irregularPasts } from './verbs.js';
 
 export const auxiliaries = 'is|are|was|were|can|could|will|would|must|may|might|should';
 const helper = `(?:${auxiliaries}|has|had|have)`;
-const determiner = '(?:The|A|An|Our|My|His|Her|Its|Their|Every|Each|This|That)';
+const determiner = '(?:The|A|An|One|Our|My|His|Her|Its|Their|Every|Each|This|That)';
 const finiteVerb = `(?:\\p{Ll}+(?:s|ed)|${[...irregularPasts.keys()].join('|')})`;
 export const preposition = '(?:in|on|at|by|of|for|from|to|with|about)';
-const afterVerb = `(?:\\p{N}|\\p{Lu}|[$€£]|(?:an?|the|it|itself|himself|herself|themselves|one|two|three|four|five|six|seven|eight|nine|ten|once|twice|every|after|until|${preposition}) )`;
+const afterVerb = `(?:\\p{N}|\\p{Lu}|[$€£]|(?:an?|the|it|itself|himself|herself|themselves|him|her|them|his|its|their|only|about|one|two|three|four|five|six|seven|eight|nine|ten|once|twice|every|after|until|${preposition}) )`;
 
 /** A verb, and what may follow one: "weighs 1.2 …", "is …", but not "requests must …". */
 export const predicateAhead = new RegExp(`^ (?:(?:${auxiliaries}) |${finiteVerb} ${afterVerb})`, 'u');
