@@ -191,18 +191,18 @@ test('a candidate that there was too little money to compare is not accepted', a
 
 test('crashes after every phase change nothing, and nothing is paid twice', async () => {
   const journal = new MemoryJournal();
-  let workFolder = join(folder, 'crashing');
-  await mkdir(workFolder);
+  let jobFolder = join(folder, 'crashing');
+  await mkdir(jobFolder);
   for (const phase of learningPhases) {
     journal.dieAfter = phase;
-    await assert.rejects(learn(inputOf({ workFolder }), journal), /crash/);
+    await assert.rejects(learn(inputOf({ workFolder: join(jobFolder, phase) }), journal), /crash/);
     // Another machine has the data folder elsewhere.
     const elsewhere = join(folder, `after-${phase}`);
-    await rename(workFolder, elsewhere);
-    workFolder = elsewhere;
+    await rename(jobFolder, elsewhere);
+    jobFolder = elsewhere;
   }
   journal.dieAfter = null;
-  const resumed = await learn(inputOf({ workFolder }), journal);
+  const resumed = await learn(inputOf({ workFolder: join(jobFolder, 'last') }), journal);
   assert.deepEqual(comparable(resumed), comparable(expected));
   assert.deepEqual(resumed.usage, journal.usage);
 });

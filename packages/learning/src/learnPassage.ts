@@ -1,4 +1,3 @@
-import path from 'node:path';
 import type { AdapterReference, Engine, ModelDescription } from '@engraft/engine';
 import type { z } from 'zod';
 import { planTeaching, type PassageSize } from './budget.js';
@@ -10,6 +9,7 @@ import { gateReport, nothingCompared, validationReport } from './gate.js';
 import { encodeMaterial, retentionPairs } from './material.js';
 import { addUsage, Meter, noUsage, subtractUsage } from './meter.js';
 import {
+  adapterFrom,
   adapterIn,
   evaluatingSchema,
   loadPhase,
@@ -171,8 +171,7 @@ class LearningRun {
       onStep: (done, total) => this.options.onProgress?.({ phase: 'training', done, total }),
     });
     if (trained === null) return null;
-    const { adapter, report } = trained;
-    return { adapter: { ...adapter, folder: path.relative(this.input.workFolder, adapter.folder) }, report };
+    return { adapter: adapterFrom(this.input.workFolder, trained.adapter), report: trained.report };
   }
 
   async #evaluate(meter: Meter, scoring: ScoringOutcome, adapter: AdapterReference): Promise<EvaluatingOutcome | null> {

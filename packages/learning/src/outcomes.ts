@@ -37,15 +37,25 @@ export const scoringSchema = z.object({
 export type ScoringOutcome = z.infer<typeof scoringSchema>;
 
 export const trainingSchema = z.object({
-  /** `folder` from the job's work folder on, which may lie elsewhere when the job goes on: on another machine, or after a backup was restored. */
+  /**
+   * `folder` from the parent of the work folder on, in which every run of a job has one of its own: it may lie elsewhere when the job goes
+   * on, on another machine or after a backup was restored.
+   */
   adapter: z.object({ folder: z.string(), contentHash: z.string(), sizeBytes: count }),
   report: z.object({ steps: count, tokens: count, final_loss: z.number() }),
 });
 export type TrainingOutcome = z.infer<typeof trainingSchema>;
 
-/** The trained adapter where it lies now. */
-export function adapterIn(workFolder: string, { adapter }: TrainingOutcome): TrainingOutcome['adapter'] {
-  return { ...adapter, folder: path.resolve(workFolder, adapter.folder) };
+type TrainedAdapter = TrainingOutcome['adapter'];
+
+/** The adapter of a stored outcome where it lies now, for a run with this work folder. */
+export function adapterIn(workFolder: string, { adapter }: TrainingOutcome): TrainedAdapter {
+  return { ...adapter, folder: path.resolve(path.dirname(workFolder), adapter.folder) };
+}
+
+/** The adapter as it is stored. */
+export function adapterFrom(workFolder: string, adapter: TrainedAdapter): TrainedAdapter {
+  return { ...adapter, folder: path.relative(path.dirname(workFolder), adapter.folder) };
 }
 
 const comparisonSchema = z.object({ candidate: count, parent: count, total: count, unasked: count.default(0) });
