@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -187,61 +186,48 @@ async function mixedAdapters(folder: string, config: DecoderConfig): Promise<rea
   return [null, ...(await Promise.all(references.map((reference) => loadAdapter(reference, config))))];
 }
 
-/**
- * ONNX Runtime computes one row with 4-bit weights otherwise than several where the processor has no AVX-512, which an AMD EPYC without
- * it showed; elsewhere than on Linux nobody has looked.
- */
-function promised(format: WeightFormat): boolean {
-  if (format !== 'q4' || process.platform !== 'linux' || process.arch !== 'x64') return true;
-  return /\bavx512bw\b/u.test(readFileSync('/proc/cpuinfo', 'utf8'));
-}
-
 for (const format of WEIGHT_FORMATS) {
   for (const { hiddenSize, ffnSize, headDim, layers = 2, threads = 1 } of BATCH_CASES) {
-    test(
-      `a row’s logits are the same to the last bit alone and in any batch: ${format}, ${hiddenSize} wide, heads of ${headDim}, ${threads} threads`,
-      { skip: !promised(format) },
-      async () => {
-        const changes = {
-          hidden_size: hiddenSize,
-          intermediate_size: ffnSize,
-          head_dim: headDim,
-          num_hidden_layers: layers,
+    test(`a row’s logits are the same to the last bit alone and in any batch: ${format}, ${hiddenSize} wide, heads of ${headDim}, ${threads} threads`, async () => {
+      const changes = {
+        hidden_size: hiddenSize,
+        intermediate_size: ffnSize,
+        head_dim: headDim,
+        num_hidden_layers: layers,
+      };
+      await withRandomCheckpoint(async (folder) => {
+        const { runner, config } = await openRunner(join(folder, 'model'), threads, format);
+        assert.equal(generationThreads(config, threads), threads, 'the case is about fewer threads than it says');
+        const prefill = async (cache: KvCache, slot: number, { cachedTokens, adapter }: DecodeRow): Promise<void> => {
+          const staging = new KvCache(config);
+          const prompt = Array.from({ length: cachedTokens }, (_, index) => (index * cachedTokens) % 384);
+          await runner.append(staging, prompt, 0, adapter);
+          cache.reserve(cachedTokens + 1, slot + 1, slot);
+          cache.copy(staging, 0, slot, cachedTokens);
         };
-        await withRandomCheckpoint(async (folder) => {
-          const { runner, config } = await openRunner(join(folder, 'model'), threads, format);
-          assert.equal(generationThreads(config, threads), threads, 'the case is about fewer threads than it says');
-          const prefill = async (cache: KvCache, slot: number, { cachedTokens, adapter }: DecodeRow): Promise<void> => {
-            const staging = new KvCache(config);
-            const prompt = Array.from({ length: cachedTokens }, (_, index) => (index * cachedTokens) % 384);
-            await runner.append(staging, prompt, 0, adapter);
-            cache.reserve(cachedTokens + 1, slot + 1, slot);
-            cache.copy(staging, 0, slot, cachedTokens);
-          };
-          const mixed = await mixedAdapters(folder, config);
-          // Without any, all with the same, and all together.
-          for (const adapters of [[null], mixed.slice(-1), mixed]) {
-            const rows = Array.from({ length: MOST_ROWS }, (_, row): DecodeRow => {
-              return { token: 5 + row, cachedTokens: 3 + 30 * row, adapter: adapters[row % adapters.length] ?? null };
-            });
-            const alone: Float32Array[] = [];
-            for (const row of rows) {
-              const cache = new KvCache(config);
-              await prefill(cache, 0, row);
-              alone.push(...(await runner.decode(cache, [row])));
-            }
-            assert.ok(alone.every((logits) => allFinite(logits)));
+        const mixed = await mixedAdapters(folder, config);
+        // Without any, all with the same, and all together.
+        for (const adapters of [[null], mixed.slice(-1), mixed]) {
+          const rows = Array.from({ length: MOST_ROWS }, (_, row): DecodeRow => {
+            return { token: 5 + row, cachedTokens: 3 + 30 * row, adapter: adapters[row % adapters.length] ?? null };
+          });
+          const alone: Float32Array[] = [];
+          for (const row of rows) {
             const cache = new KvCache(config);
-            for (const count of [2, 3, 4, 5, MOST_ROWS]) {
-              for (const [slot, row] of rows.slice(0, count).entries()) await prefill(cache, slot, row);
-              const together = await runner.decode(cache, rows.slice(0, count));
-              assert.deepEqual(together, alone.slice(0, count), `${count} rows, ${adapters.length} adapters`);
-            }
+            await prefill(cache, 0, row);
+            alone.push(...(await runner.decode(cache, [row])));
           }
-          await runner.close();
-        }, changes);
-      },
-    );
+          assert.ok(alone.every((logits) => allFinite(logits)));
+          const cache = new KvCache(config);
+          for (const count of [2, 3, 4, 5, MOST_ROWS]) {
+            for (const [slot, row] of rows.slice(0, count).entries()) await prefill(cache, slot, row);
+            const together = await runner.decode(cache, rows.slice(0, count));
+            assert.deepEqual(together, alone.slice(0, count), `${count} rows, ${adapters.length} adapters`);
+          }
+        }
+        await runner.close();
+      }, changes);
+    });
   }
 }
 

@@ -10,6 +10,7 @@ import { generationThreads } from './generationThreads.js';
 import type { LoadedAdapter } from './loadedAdapter.js';
 import { RowAdapters, type StackBudget } from './adapterFeeds.js';
 import type { KvCache } from './kvCache.js';
+import { keepsRowsApart } from './rowKernels.js';
 import { createServingSession } from './servingSession.js';
 
 /** A loaded model, as the sessions of generation and scoring share it. */
@@ -68,7 +69,7 @@ export class InferenceRunner {
       last: new Tensor('int64', BigInt64Array.of(BigInt(tokens.length - 1)), [1]),
     };
     cache.reserve(cachedTokens + tokens.length, 1);
-    const result = await this.run(cache, [cachedTokens], feeds, [adapter]);
+    const result = await this.run(cache.view(1), [cachedTokens], feeds, [adapter]);
     if (!cache.write(0, cachedTokens, result.state, 0, 1)) throw notFinite();
     return result;
   }
@@ -78,6 +79,12 @@ export class InferenceRunner {
    * @returns logits `[vocabularySize]` for each sequence; for one with a number that is not finite, NaN only.
    */
   async decode(cache: KvCache, sequences: readonly DecodeRow[]): Promise<readonly Float32Array[]> {
+    if (sequences.length > 1 && !keepsRowsApart(this.model.quantized?.format)) {
+      cache.reserve(Math.max(...sequences.map((row) => row.cachedTokens)) + 1, sequences.length);
+      const logits: Float32Array[] = [];
+      for (const [slot, row] of sequences.entries()) logits.push(await this.decodeAlone(cache, slot, row));
+      return logits;
+    }
     const count = sequences.length;
     const lengths = sequences.map((row) => row.cachedTokens);
     const feeds = {
@@ -94,7 +101,7 @@ export class InferenceRunner {
     };
     const adapters = sequences.map((row) => row.adapter);
     cache.reserve(Math.max(...lengths) + 1, count);
-    const { logits, state } = await this.run(cache, lengths, feeds, adapters);
+    const { logits, state } = await this.run(cache.view(count), lengths, feeds, adapters);
     const width = this.model.config.vocabularySize;
     return sequences.map(({ cachedTokens }, row) => {
       const ofRow = logits.subarray(row * width, (row + 1) * width);
@@ -102,12 +109,26 @@ export class InferenceRunner {
     });
   }
 
+  /** One row of `decode` in a run of its own. */
+  private async decodeAlone(
+    cache: KvCache,
+    slot: number,
+    { token, cachedTokens, adapter }: DecodeRow,
+  ): Promise<Float32Array> {
+    const feeds = {
+      ids: new Tensor('int64', BigInt64Array.of(BigInt(token)), [1, 1]),
+      last: new Tensor('int64', BigInt64Array.of(0n), [1]),
+    };
+    const { logits, state } = await this.run(cache.viewOf(slot), [cachedTokens], feeds, [adapter]);
+    return cache.write(slot, cachedTokens, state, 0, 1) ? logits : logits.fill(NaN);
+  }
+
   close(): Promise<void> {
     return this.sessions.close();
   }
 
   private async run(
-    cache: KvCache,
+    past: Feeds,
     pastLengths: readonly number[],
     inputs: Feeds,
     adapters: readonly (LoadedAdapter | null)[],
@@ -117,7 +138,7 @@ export class InferenceRunner {
     const pastLength = new Tensor('int64', BigInt64Array.from(pastLengths, BigInt), [pastLengths.length]);
     const feeds = {
       ...this.model.weights.tables,
-      ...cache.view(adapters.length),
+      ...past,
       ...(adapted ? this.rowAdapters.feeds(adapters) : {}),
       ...inputs,
       'past.length': pastLength,

@@ -144,14 +144,20 @@ export class KvCache {
     return new Float32Array(slots * this.config.kvHeads * capacity * this.config.headDim);
   }
 
-  private createView(count: number): Feeds {
+  /** The cache of one slot alone. */
+  viewOf(slot: number): Feeds {
+    return this.createView(1, slot);
+  }
+
+  private createView(count: number, first = 0): Feeds {
     const { kvHeads, headDim } = this.config;
     const shape = [count, kvHeads, this.capacity, headDim];
     const size = shape.reduce((a, b) => a * b, 1);
+    const start = (first * size) / count;
     const feeds: Record<string, Tensor> = {};
     for (const [index, buffer] of this.buffers.entries()) {
       const name = `past.${index % 2 === 0 ? 'key' : 'value'}.${index >> 1}`;
-      feeds[name] = new Tensor('float32', buffer.subarray(0, size), shape);
+      feeds[name] = new Tensor('float32', buffer.subarray(start, start + size), shape);
     }
     return feeds;
   }
