@@ -3,7 +3,7 @@ import type { Chunk } from './chunk.js';
 import { clozeQuestions, isNaming } from './cloze.js';
 import { contradictedValues, withoutContradictions } from './contradictions.js';
 import { deriveQuestions, type Context } from './derive.js';
-import { containsWords, normalise, sameAnswer } from './normalise.js';
+import { agrees, containsWords, normalise, sameAnswer } from './normalise.js';
 import { keywordQuestions } from './keywords.js';
 import { deriveSeed, randomNumbers, spreadSample } from './random.js';
 import { withBareNouns } from './nouns.js';
@@ -47,8 +47,15 @@ export interface Candidates {
   readonly contradicted: readonly string[];
 }
 
-/** Gives way to other work after every span, since a long passage takes seconds. */
-export async function findCandidates(passage: string, chunks: readonly Chunk[]): Promise<Candidates> {
+/**
+ * Gives way to other work after every span, since a long passage takes seconds. `answers` are asked for as well, wherever the passage has
+ * them, also those that no pattern finds.
+ */
+export async function findCandidates(
+  passage: string,
+  chunks: readonly Chunk[],
+  answers: readonly string[] = [],
+): Promise<Candidates> {
   const all: Candidate[] = [];
   let previous: Stretch | null = null;
   let earlierNames: readonly string[] = [];
@@ -77,7 +84,7 @@ export async function findCandidates(passage: string, chunks: readonly Chunk[]):
         previous = sentence;
         continue;
       }
-      const spans = withBareNouns(findSpans(sentence, passage), sentence);
+      const spans = withAnswers(withBareNouns(findSpans(sentence, passage), sentence), sentence, answers);
       context = { ...context, antecedent: /^\s*Its?\b/u.test(sentence.text) ? thing : lastName };
       const ownNames = [...new Set(namesOf(spans).map((name) => withFullNames(name, fullNames)))];
       const referents = [...context.aliases].filter(([noun]) => containsWords(sentence.text, noun));
@@ -149,6 +156,20 @@ function askedAbout(
   return different
     .filter((text) => /\p{Lu}/u.test(text) && text.length <= 60 && !containsWords(text, span.text))
     .slice(0, recipe.subjectsPerFact);
+}
+
+/** With those of the answers that the sentence has and that are none of its spans. */
+function withAnswers(spans: readonly Span[], { start, text }: Stretch, answers: readonly string[]): Span[] {
+  const fresh = answers.flatMap((answer): Span[] => {
+    if (!containsWords(text, answer) || spans.some((span) => agrees(span.text, answer))) return [];
+    const at = text.toLowerCase().indexOf(answer.toLowerCase());
+    if (at < 0) return [];
+    const [value] = findSpans({ start: 0, end: answer.length, text: answer }, answer);
+    const kind = value?.kind === 'name' ? 'phrase' : (value?.kind ?? 'phrase');
+    const found = text.slice(at, at + answer.length);
+    return [{ kind, start: start + at, end: start + at + answer.length, text: found, tier: 1 }];
+  });
+  return [...spans, ...fresh].sort((a, b) => a.start - b.start);
 }
 
 function namesOf(spans: readonly Span[]): string[] {

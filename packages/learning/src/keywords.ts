@@ -5,11 +5,11 @@
  * questions about it share rather than to any one wording.
  */
 import { isFunctionWord } from './functionWords.js';
-import { containsWords, normalise } from './normalise.js';
+import { containsWords, normalise, wordTokens } from './normalise.js';
+import { openingsOf } from './openings.js';
 import { recipe } from './recipe.js';
 import type { Stretch } from './sentences.js';
 import type { Span } from './spans.js';
-import { areaUnit, durationUnit, lengthUnit, massUnit, moneyUnit, percentUnit } from './units.js';
 import { baseFormOf } from './verbs.js';
 
 /** Chances that a content word is kept, by how many words it stands away from the answer. */
@@ -42,12 +42,11 @@ export function keywordQuestions(
   const words = wordsOf(sentence);
   const first = words.findIndex(({ start }) => start >= span.start);
   const own = words.filter(({ start }) => start >= span.start && start < span.end).length;
-  const openings = openingsOf(
-    words.slice(0, first).map(({ text }) => text),
-    words[first + own]?.text ?? '',
-    span,
-  );
-  const values = spans.filter(({ kind, start }) => start !== span.start && kind !== 'phrase');
+  const openings = openingsOf(span, {
+    before: words.slice(0, first).map(({ text }) => text),
+    after: sentence.text.slice(span.end - sentence.start),
+  });
+  const values = spans.filter(({ kind, start, end }) => kind !== 'phrase' && (end <= span.start || start >= span.end));
   const distance = (index: number): number => (index < first ? first - index : index - first - own + 1);
   const chanceAt = (index: number): number =>
     keptChances.find(({ words: reach }) => distance(index) <= reach)?.chance ?? 0;
@@ -69,14 +68,24 @@ export function keywordQuestions(
       words: choices.filter(({ text }) => !containsWords(subject, text) && !containsWords(text, subject)),
     };
   });
+  const told = wordTokens(span.text);
+  const tells = (question: string): boolean => {
+    const lower = question.normalize('NFKC').toLowerCase();
+    // Cutting a text into words takes long, and few questions need it.
+    return told.every((word) => lower.includes(word)) && containsWords(question, span.text);
+  };
   const questions = new Map<string, string>();
   for (let attempt = 0; attempt < 4 * count && questions.size < count; attempt++) {
     const { subject, words: others } = pick(named, random);
-    const fresh = others.filter(({ chance }) => random() < chance).map(({ text }) => inflected(text, random));
+    const { usual, naming } = openings;
+    const opening = pick(naming.length > 0 && random() < recipe.namingChance ? naming : usual, random);
+    const fresh = others
+      .filter(({ text, chance }) => random() < chance && !opening.split(' ').includes(text))
+      .map(({ text }) => inflected(text, random));
     if (fresh.length === 0) continue;
     const parts = random() < 0.5 ? [subject, ...fresh] : [...fresh, subject];
-    const question = `${pick(openings, random)} ${parts.join(' ')}?`;
-    if (!containsWords(question, span.text)) questions.set(normalise(question), question);
+    const question = `${opening} ${parts.join(' ')}?`;
+    if (!tells(question)) questions.set(normalise(question), question);
   }
   return [...questions.values()];
 }
@@ -85,62 +94,6 @@ function wordsOf(sentence: Stretch): Word[] {
   return [...wordSegmenter.segment(sentence.text)]
     .filter(({ isWordLike }) => isWordLike === true)
     .map(({ segment, index }) => ({ text: segment, start: sentence.start + index }));
-}
-
-/** Question words for the kind of answer, by the words before it and the one after it. */
-function openingsOf(before: readonly string[], next: string, span: Span): string[] {
-  const { kind, text } = span;
-  const [previous = '', earlier = ''] = before
-    .filter((word) => !/^(?:called|named)$/u.test(word))
-    .slice(-2)
-    .reverse();
-  const preposition = previous === 'the' || previous === 'a' || previous === 'an' ? earlier : previous;
-  switch (kind) {
-    case 'date':
-      return /\d{4}$/u.test(text) ? ['When', 'In which year'] : ['When', 'On which day'];
-    case 'time':
-      return ['When', 'At what time'];
-    case 'money':
-    case 'quantity':
-      return quantityOpenings(text.toLowerCase(), next);
-    case 'name':
-    case 'code':
-    case 'quotation': {
-      // "the command HALT", "the town of Trondvik".
-      const noun = previous === 'of' ? earlier : previous;
-      const isNoun = /^\p{Ll}{3,}$/u.test(noun) && !isFunctionWord(noun);
-      const named = isNoun ? [`Which ${noun}`, `What ${noun}`] : [];
-      if (/^(?:in|at|on|near)$/u.test(preposition)) return [...named, 'Where', 'What'];
-      if (/^(?:from|to)$/u.test(preposition)) return [...named, 'Where', 'Who'];
-      return [...named, ...(kind === 'name' ? ['Who', 'What'] : ['What', 'Which'])];
-    }
-    case 'phrase':
-      if (/^(?:because|since)$/u.test(previous)) return ['Why'];
-      if (/^(?:when|if|after|before|until)$/u.test(previous)) return ['When'];
-      return /^(?:in|at|on|near|from|to|under|behind)$/u.test(preposition) ? ['Where', 'What'] : ['What', 'Which'];
-  }
-}
-
-/** What a quantity measures, by its unit; without one of these units it counts. */
-const measures: readonly { readonly unit: RegExp; readonly openings: readonly string[] }[] = [
-  { unit: moneyUnit, openings: ['How much', 'What', 'How much money'] },
-  { unit: durationUnit, openings: ['How long', 'How many', 'What time'] },
-  { unit: massUnit, openings: ['How heavy', 'How much', 'What weight'] },
-  { unit: areaUnit, openings: ['How large', 'How big', 'What size'] },
-  { unit: lengthUnit, openings: ['How long', 'How far', 'What'] },
-  { unit: percentUnit, openings: ['How much', 'What share', 'How many percent'] },
-];
-
-/** `next` is the word behind the quantity: "150 square metres large". */
-function quantityOpenings(text: string, next: string): string[] {
-  const measured = measures.find(({ unit }) => unit.test(text));
-  if (measured !== undefined) {
-    const isSaid = /^(?:long|tall|high|wide|deep|old|thick|large|big|heavy)$/u.test(next);
-    return isSaid ? [`How ${next}`] : [...measured.openings];
-  }
-  const counted = /(?:^|[ -])(\p{Ll}+s)$/u.exec(text)?.[1];
-  if (counted !== undefined) return [`How many ${counted}`, 'How many', 'How much'];
-  return ['How many', 'How much', 'What'];
 }
 
 /** People ask with another form of the word: "stopped" or "stop", "queries" or "query". */

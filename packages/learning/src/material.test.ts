@@ -12,7 +12,7 @@ function exampleOf(token: number): TrainingExample {
 }
 
 const material: Material = {
-  facts: [[1, 2, 3, 4, 5, 6], [11], [21, 22]].map((tokens) => tokens.map(exampleOf)),
+  facts: [[1, 2, 3, 4, 5, 6], [11], [21, 22]].map((tokens) => ({ questions: tokens.map(exampleOf), keywords: [] })),
   dev: [],
   replay: [100, 101].map(exampleOf),
   spared: [],
@@ -70,19 +70,31 @@ test('the same seed gives the same batches', () => {
   assert.notDeepEqual(tokensOfBatches(5, 4), tokensOfBatches(6, 4));
 });
 
+test('however many forms are made of the words of a sentence, they take no more than their share', () => {
+  const many = Array.from({ length: 500 }, (_, index) => exampleOf(1000 + index));
+  const facts = [{ questions: [exampleOf(1), exampleOf(2)], keywords: many }];
+  const drawn = batches({ ...material, facts }, 3);
+  const tokens = Array.from({ length: 200 }, () => drawn.next().value.slice(0, recipe.pairsPerBatch)).flat();
+  const worded = tokens.filter(({ sequence }) => (sequence.tokens[0] ?? 0) >= 1000).length;
+  assert.ok(Math.abs(worded / tokens.length - recipe.keywordShare) < 0.05, String(worded / tokens.length));
+  const one = [{ questions: [], keywords: many.slice(0, 1) }];
+  const [row] = batches({ ...material, facts: one }, 3).next().value;
+  assert.equal(row?.sequence.tokens[0], 1000, 'a fact that nothing else asks for');
+});
+
 test('a fact with few questions is also trained on copies with words missing, none of which is near to a held-out one', () => {
   const question = (text: string): Form => ({ question: text, origin: 'asked' });
   const plain = question('When did the old mill of Upper Hatch burn down?');
   const fact = { answer: '1911', training: [plain], dev: [], validation: [] };
-  const all = trainedQuestions(fact, () => false);
+  const all = trainedQuestions(fact, () => false).questions;
   assert.equal(all[0], plain.question);
   assert.ok(all.length > 4, String(all.length));
   assert.deepEqual(
-    trainedQuestions(fact, (text) => text.includes('mill')).filter((text) => text.includes('mill')),
+    trainedQuestions(fact, (text) => text.includes('mill')).questions.filter((text) => text.includes('mill')),
     [plain.question],
   );
   const rich = ['Who runs it?', 'Who leads it?', 'Who is its head?', 'Who is in charge?'].map(question);
-  assert.equal(trainedQuestions({ ...fact, training: rich }, () => false).length, rich.length);
+  assert.equal(trainedQuestions({ ...fact, training: rich }, () => false).questions.length, rich.length);
 });
 
 test('a question of an earlier passage shares no run of eight words with anything that is trained', () => {

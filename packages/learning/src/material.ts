@@ -1,7 +1,7 @@
 import type { Engine, TokenSequence, TrainingExample } from '@engraft/engine';
 import { mapConcurrently } from './calls.js';
 import { clippedQuestions } from './clip.js';
-import { isOnlyTrained, questionKey } from './facts.js';
+import { isOnlyTrained, questionKey, type Form } from './facts.js';
 import { fingerprints } from './overlap.js';
 import { closedBookPrompt } from './prompts.js';
 import { replayPrompt } from './replay.js';
@@ -13,8 +13,7 @@ import type { QuestionAnswer, Rehearsal, ReplayRow } from './types.js';
 
 /** Everything that training may show, as token sequences; nothing of it shares a run of words with a held-out question. */
 export interface Material {
-  /** One list a fact: its forms. */
-  readonly facts: readonly (readonly TrainingExample[])[];
+  readonly facts: readonly TaughtFact[];
   readonly dev: readonly TrainingExample[];
   /** Rows of the base model's own training. */
   readonly replay: readonly TrainingExample[];
@@ -26,11 +25,16 @@ export interface Material {
   readonly rehearsal: readonly (readonly TrainingExample[])[];
 }
 
+/** A fact's forms; at least one. */
+export interface TaughtFact {
+  readonly questions: readonly TrainingExample[];
+  /** Those made of the words of its own sentence. */
+  readonly keywords: readonly TrainingExample[];
+}
+
 /** The same as texts. */
 interface ChosenMaterial {
-  readonly facts: readonly (Pick<ScoringOutcome['facts'][number], 'answer' | 'softTargets'> & {
-    readonly questions: readonly string[];
-  })[];
+  readonly facts: readonly (Pick<ScoringOutcome['facts'][number], 'answer' | 'softTargets'> & TrainedQuestions)[];
   readonly dev: readonly QuestionAnswer[];
   readonly replay: readonly ReplayRow[];
   readonly known: readonly QuestionAnswer[];
@@ -44,12 +48,17 @@ function chooseMaterial(
 ): ChosenMaterial {
   const leaks = leakTest(split);
   return {
-    facts: split.facts.map((fact) => ({ ...fact, questions: trainedQuestions(fact, leaks) })),
+    facts: split.facts.map((fact) => ({ ...fact, ...trainedQuestions(fact, leaks) })),
     dev: split.facts.flatMap(({ answer, dev }) => dev.map(({ question }) => ({ question, answer }))),
     replay: replay.filter(({ messages }) => !messages.some(({ content }) => leaks(content))),
     known: split.known.filter(({ question }) => !leaks(question)),
     rehearsal: rehearsalPairs(split, earlier),
   };
+}
+
+interface TrainedQuestions {
+  readonly questions: readonly string[];
+  readonly keywords: readonly string[];
 }
 
 export async function encodeMaterial(
@@ -63,16 +72,16 @@ export async function encodeMaterial(
     weight,
   });
   const chosen = chooseMaterial(split, earlier, replay);
-  const facts = await mapConcurrently(chosen.facts, async ({ questions, answer, softTargets }) => {
-    const examples: TrainingExample[] = [];
-    for (const question of questions) {
+  const facts = await mapConcurrently(chosen.facts, async ({ questions, keywords, answer, softTargets }) => {
+    const taught = async (question: string): Promise<TrainingExample> => {
       const example = await pair({ question, answer }, 1);
       const targetCount = example.sequence.tokens.length - example.sequence.targetStart;
-      examples.push(
-        recipe.useSoftTargets && softTargets?.length === targetCount ? { ...example, softTargets } : example,
-      );
-    }
-    return examples;
+      return recipe.useSoftTargets && softTargets?.length === targetCount ? { ...example, softTargets } : example;
+    };
+    return {
+      questions: await mapConcurrently(questions, taught),
+      keywords: await mapConcurrently(keywords, taught),
+    };
   });
   const rows = await mapConcurrently(chosen.replay, async (row): Promise<TrainingExample> => {
     const { prompt, completion } = replayPrompt(row);
@@ -81,7 +90,7 @@ export async function encodeMaterial(
   });
   const usualRows = rows.filter(isWorthReplaying);
   return {
-    facts: facts.filter((examples) => examples.length > 0),
+    facts: facts.filter(({ questions, keywords }) => questions.length + keywords.length > 0),
     dev: await mapConcurrently(chosen.dev, (devPair) => pair(devPair, 1)),
     replay: usualRows.length > 0 ? usualRows : rows,
     spared: spreadSample(
@@ -107,7 +116,7 @@ export function retentionPairs(
   const { facts, dev, known, rehearsal, replay: rows } = chooseMaterial(split, earlier, replay);
   const trained = new Set(
     [
-      ...facts.flatMap(({ questions }) => questions),
+      ...facts.flatMap(({ questions, keywords }) => [...questions, ...keywords]),
       ...[...dev, ...known, ...rehearsal.flat()].map(({ question }) => question),
       ...rows.flatMap(({ messages }) => messages.map(({ content }) => content)),
     ].flatMap(fingerprints),
@@ -140,11 +149,13 @@ function lengthWeight(sequence: TokenSequence): number {
   return Math.min(recipe.maxReplayLengthWeight, Math.max(1, times));
 }
 
-/** The fact's forms; where they are few, with copies of its questions that have words missing, none near to a held-out question. */
-export function trainedQuestions({ training }: SplitFact, leaks: (text: string) => boolean): string[] {
-  const questions = training.filter((form) => !isOnlyTrained(form)).map(({ question }) => question);
-  const forms = training.map(({ question }) => question);
-  if (questions.length >= recipe.enoughForms) return forms;
+/** The fact's forms; where questions are few, with copies of them that have words missing, none near to a held-out question. */
+export function trainedQuestions({ training }: SplitFact, leaks: (text: string) => boolean): TrainedQuestions {
+  const textsOf = (forms: readonly Form[]): string[] => forms.map(({ question }) => question);
+  const keywords = textsOf(training.filter(({ origin }) => origin === 'keywords'));
+  const forms = textsOf(training.filter(({ origin }) => origin !== 'keywords'));
+  const questions = textsOf(training.filter((form) => !isOnlyTrained(form)));
+  if (questions.length >= recipe.enoughForms) return { questions: forms, keywords };
   const copies = questions.flatMap((question) =>
     clippedQuestions(
       question,
@@ -152,7 +163,7 @@ export function trainedQuestions({ training }: SplitFact, leaks: (text: string) 
       randomNumbers(deriveSeed(0, 'clip', question)),
     ),
   );
-  return [...forms, ...copies.filter((copy) => !leaks(copy))];
+  return { questions: [...forms, ...copies.filter((copy) => !leaks(copy))], keywords };
 }
 
 /**
@@ -179,13 +190,27 @@ function leakTest({ facts }: ScoringOutcome): (text: string) => boolean {
   return (text) => fingerprints(text).some((key) => heldOut.has(key));
 }
 
+/** Endless; those made of a sentence's words, of which there may be many, take no more than their share. */
+function* formsInTurn(
+  { questions, keywords }: TaughtFact,
+  random: () => number,
+): Generator<TrainingExample, undefined> {
+  const asked = endlessRounds(questions, random);
+  const worded = endlessRounds(keywords, random);
+  const share = Math.min(recipe.keywordShare, keywords.length / (questions.length + keywords.length));
+  while (questions.length + keywords.length > 0) {
+    yield* take(questions.length === 0 || random() < share ? worded : asked, 1);
+  }
+  return undefined;
+}
+
 /**
  * Endless batches: `pairsPerBatch` pairs, every fact as often as any other and its forms in turn, with replay and
  * rehearsal rows beside them, the earlier passages in turn.
  */
 export function* batches(material: Material, seed: number): Generator<TrainingExample[], never> {
   const random = randomNumbers(deriveSeed(seed, 'batches'));
-  const forms = material.facts.map((examples) => endlessRounds(examples, random));
+  const forms = material.facts.map((fact) => formsInTurn(fact, random));
   const facts = endlessRounds(forms, random);
   const replay = endlessRounds([...material.replay, ...material.known], random);
   const earlierPairs = material.rehearsal.map((pairs) => endlessRounds(pairs, random));

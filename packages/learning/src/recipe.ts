@@ -40,11 +40,15 @@ export const recipe = {
   /** Copies with words missing, of the questions of a fact that has fewer than `enoughForms`. */
   clippedPerFact: 8,
   /** Questions made of the words of the fact's own sentence. */
-  keywordsPerFact: 12 as number,
+  keywordsPerFact: 60 as number,
+  /** Of what is shown of a fact, at most so much are they, where it has other questions. */
+  keywordShare: 0.6 as number,
   /** Names that they are about. */
   keywordSubjects: 3 as number,
   /** Of the chance that a word is kept, what a value or a name of the sentence has. */
   keywordValueChance: 0.5 as number,
+  /** How often a question names what its answer is ("Which nephew"), where the sentence tells. */
+  namingChance: 0.5 as number,
   /** Of a fact that nothing else was confirmed for, so many are read back; one that is answered alike saves the fact. */
   keywordsReadBack: 2 as number,
   /** Two occurrences of one name are asked about; more would crowd out the other facts. */

@@ -16,6 +16,8 @@ interface Assignment {
   readonly form: Form;
   /** Among the fact's forms. */
   readonly position: number;
+  /** See `fingerprints`. */
+  readonly keys: readonly string[];
   use: 'training' | 'dev' | 'validation';
 }
 
@@ -30,7 +32,9 @@ interface Assignment {
 export function splitFacts(facts: readonly Fact[], seed: number): SplitFact[] {
   const random = randomNumbers(deriveSeed(seed, 'split'));
   const assignments = facts.flatMap((fact, index) =>
-    fact.forms.map((form, position): Assignment => ({ fact: index, form, position, use: 'training' })),
+    fact.forms.map((form, position): Assignment => {
+      return { fact: index, form, position, keys: fingerprints(form.question), use: 'training' };
+    }),
   );
   const questions = facts.map((_, index) =>
     shuffled(
@@ -81,11 +85,10 @@ function trust({ form }: Assignment): number {
 /** With how many other questions each one shares a run of tokens. */
 function overlapCounts(assignments: readonly Assignment[]): Map<Assignment, number> {
   const holders = new Map<string, number>();
-  const keys = assignments.map(({ form }) => fingerprints(form.question));
-  for (const key of keys.flat()) holders.set(key, (holders.get(key) ?? 0) + 1);
+  for (const key of assignments.flatMap(({ keys }) => keys)) holders.set(key, (holders.get(key) ?? 0) + 1);
   return new Map(
-    assignments.map((assignment, index) => {
-      const shared = (keys[index] ?? []).map((key) => (holders.get(key) ?? 1) - 1);
+    assignments.map((assignment) => {
+      const shared = assignment.keys.map((key) => (holders.get(key) ?? 1) - 1);
       return [assignment, Math.max(0, ...shared)];
     }),
   );
@@ -94,11 +97,9 @@ function overlapCounts(assignments: readonly Assignment[]): Map<Assignment, numb
 /** Moves overlapping validation questions to training; since that can make others overlap, until none does. */
 function returnOverlapping(assignments: readonly Assignment[]): void {
   for (;;) {
-    const others = new Set(
-      assignments.filter(({ use }) => use !== 'validation').flatMap(({ form }) => fingerprints(form.question)),
-    );
+    const others = new Set(assignments.filter(({ use }) => use !== 'validation').flatMap(({ keys }) => keys));
     const overlapping = assignments.filter(
-      ({ form, use }) => use === 'validation' && fingerprints(form.question).some((key) => others.has(key)),
+      ({ keys, use }) => use === 'validation' && keys.some((key) => others.has(key)),
     );
     if (overlapping.length === 0) return;
     for (const assignment of overlapping) assignment.use = 'training';

@@ -86,7 +86,9 @@ export const learnGold: Learner = async (engine, { passage, questions }, input, 
   const rephrased = await rephrasingsOf(calls, pairs, recipe.goldRephrasings, input.seed);
   const { contextLength } = await engine.describe();
   const content = plainText(passage);
-  const { candidates } = await findCandidates(content, await chunkForTeacher(engine, content, contextLength));
+  const chunks = await chunkForTeacher(engine, content, contextLength);
+  const answers = pairs.map(({ answer }) => answer);
+  const { candidates } = await findCandidates(content, chunks, answers);
   const formsOf = (texts: readonly string[], origin: FormOrigin): Form[] =>
     texts.map((question) => ({ question, origin }));
   const facts = pairs.map(({ question, answer }, index): ScoringOutcome['facts'][number] => ({
