@@ -41,7 +41,7 @@ export interface Candidate {
 }
 
 export interface Candidates {
-  /** Every span of every sentence that nothing contradicts, at most `maxFactsPerAnswer` for one answer: values first, subjects last. */
+  /** Every span of every sentence, and every answer that was asked for besides, that nothing contradicts, at most `maxFactsPerAnswer` for one answer: values first, subjects last. */
   readonly candidates: readonly Candidate[];
   /** Values that nothing may be taught about. */
   readonly contradicted: readonly string[];
@@ -158,18 +158,29 @@ function askedAbout(
     .slice(0, recipe.subjectsPerFact);
 }
 
-/** With those of the answers that the sentence has and that are none of its spans. */
+/** With those of the answers that the sentence has and that are none of its spans, in place of spans inside them. */
 function withAnswers(spans: readonly Span[], { start, text }: Stretch, answers: readonly string[]): Span[] {
-  const fresh = answers.flatMap((answer): Span[] => {
-    if (!containsWords(text, answer) || spans.some((span) => agrees(span.text, answer))) return [];
-    const at = text.toLowerCase().indexOf(answer.toLowerCase());
-    if (at < 0) return [];
-    const [value] = findSpans({ start: 0, end: answer.length, text: answer }, answer);
-    const kind = value?.kind === 'name' ? 'phrase' : (value?.kind ?? 'phrase');
-    const found = text.slice(at, at + answer.length);
-    return [{ kind, start: start + at, end: start + at + answer.length, text: found, tier: 1 }];
+  const different = answers.filter(
+    (answer, index) => !answers.slice(0, index).some((other) => sameAnswer(other, answer)),
+  );
+  const fresh = different.flatMap((answer): Span[] => {
+    if (answer === '' || spans.some((span) => agrees(span.text, answer))) return [];
+    const word = answer.replace(/[.*+?^${}()|[\]\\]/gu, '\\$&');
+    const found = new RegExp(`(?<![\\p{L}\\p{N}])${word}(?![\\p{L}\\p{N}])`, 'iu').exec(text);
+    if (found === null) return [];
+    const at = start + found.index;
+    return [{ kind: kindOf(found[0]), start: at, end: at + found[0].length, text: found[0], tier: 1 }];
   });
-  return [...spans, ...fresh].sort((a, b) => a.start - b.start);
+  const others = spans.filter((span) => fresh.every(({ start: from, end }) => span.end <= from || span.start >= end));
+  return [...others, ...fresh].sort((a, b) => a.start - b.start);
+}
+
+/** "2 hours and 20 minutes" is a quantity, as it begins and ends with one; whatever is not of one kind is a phrase. */
+function kindOf(answer: string): Span['kind'] {
+  const spans = findSpans({ start: 0, end: answer.length, text: answer }, answer);
+  const [first, last] = [spans[0], spans.at(-1)];
+  const isWhole = first?.start === 0 && last?.end === answer.length && first.kind === last.kind;
+  return isWhole ? first.kind : 'phrase';
 }
 
 function namesOf(spans: readonly Span[]): string[] {

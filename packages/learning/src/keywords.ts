@@ -43,7 +43,7 @@ export function keywordQuestions(
   const first = words.findIndex(({ start }) => start >= span.start);
   const own = words.filter(({ start }) => start >= span.start && start < span.end).length;
   const openings = openingsOf(span, {
-    before: words.slice(0, first).map(({ text }) => text),
+    before: sentence.text.slice(0, span.start - sentence.start),
     after: sentence.text.slice(span.end - sentence.start),
   });
   const values = spans.filter(({ kind, start, end }) => kind !== 'phrase' && (end <= span.start || start >= span.end));

@@ -70,8 +70,6 @@ const membersOfKinds = `
   colour: red, blue, green, yellow, black, white, brown, grey, orange, purple, pink, turquoise, scarlet, navy, beige, cream, maroon, crimson;
   shape: circle, square, triangle, rectangle, oval, hexagon, cube, sphere, pyramid, cone, cylinder, octagon, pentagon;
   season: spring, summer, autumn, winter;
-  month: January, February, March, April, May, June, July, August, September, October, November, December;
-  day of the week: Monday, Tuesday, Wednesday, Thursday, Friday, Saturday, Sunday;
   part of the day: morning, afternoon, evening, night, midnight, noon, dawn, dusk;
   religious holiday: Christmas, Easter, Ramadan, Passover, Diwali, Hanukkah, Whitsun, Eid;
   sport: football, tennis, cricket, rugby, golf, swimming, hockey, boxing, rowing, basketball, volleyball, skiing, gymnastics, badminton, cycling, baseball, fencing, judo, athletics, wrestling;

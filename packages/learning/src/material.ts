@@ -32,7 +32,7 @@ export interface TaughtFact {
   readonly keywords: readonly TrainingExample[];
 }
 
-/** The same as texts. */
+/** `Material` as texts. */
 interface ChosenMaterial {
   readonly facts: readonly (Pick<ScoringOutcome['facts'][number], 'answer' | 'softTargets'> & TrainedQuestions)[];
   readonly dev: readonly QuestionAnswer[];
@@ -78,10 +78,12 @@ export async function encodeMaterial(
       const targetCount = example.sequence.tokens.length - example.sequence.targetStart;
       return recipe.useSoftTargets && softTargets?.length === targetCount ? { ...example, softTargets } : example;
     };
-    return {
-      questions: await mapConcurrently(questions, taught),
-      keywords: await mapConcurrently(keywords, taught),
+    const inTurn = async (texts: readonly string[]): Promise<TrainingExample[]> => {
+      const examples: TrainingExample[] = [];
+      for (const text of texts) examples.push(await taught(text));
+      return examples;
     };
+    return { questions: await inTurn(questions), keywords: await inTurn(keywords) };
   });
   const rows = await mapConcurrently(chosen.replay, async (row): Promise<TrainingExample> => {
     const { prompt, completion } = replayPrompt(row);
@@ -152,8 +154,9 @@ function lengthWeight(sequence: TokenSequence): number {
 /** The fact's forms; where questions are few, with copies of them that have words missing, none near to a held-out question. */
 export function trainedQuestions({ training }: SplitFact, leaks: (text: string) => boolean): TrainedQuestions {
   const textsOf = (forms: readonly Form[]): string[] => forms.map(({ question }) => question);
-  const keywords = textsOf(training.filter(({ origin }) => origin === 'keywords'));
-  const forms = textsOf(training.filter(({ origin }) => origin !== 'keywords'));
+  const isWorded = ({ origin }: Form): boolean => origin === 'keywords' || origin === 'recognised';
+  const keywords = textsOf(training.filter(isWorded));
+  const forms = textsOf(training.filter((form) => !isWorded(form)));
   const questions = textsOf(training.filter((form) => !isOnlyTrained(form)));
   if (questions.length >= recipe.enoughForms) return { questions: forms, keywords };
   const copies = questions.flatMap((question) =>
@@ -190,7 +193,7 @@ function leakTest({ facts }: ScoringOutcome): (text: string) => boolean {
   return (text) => fingerprints(text).some((key) => heldOut.has(key));
 }
 
-/** Endless; those made of a sentence's words, of which there may be many, take no more than their share. */
+/** Endless. Those made of a sentence's words, of which there may be many, take their share and no more, by chance; each list goes in turn. */
 function* formsInTurn(
   { questions, keywords }: TaughtFact,
   random: () => number,
@@ -205,7 +208,7 @@ function* formsInTurn(
 }
 
 /**
- * Endless batches: `pairsPerBatch` pairs, every fact as often as any other and its forms in turn, with replay and
+ * Endless batches: `pairsPerBatch` pairs, every fact as often as any other, with replay and
  * rehearsal rows beside them, the earlier passages in turn.
  */
 export function* batches(material: Material, seed: number): Generator<TrainingExample[], never> {

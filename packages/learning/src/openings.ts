@@ -1,5 +1,4 @@
 /** How a question for an answer begins, by what kind of thing the answer is and what stands around it in its sentence. */
-import { isCommonWord } from './commonWords.js';
 import { isFunctionWord } from './functionWords.js';
 import type { Span } from './spans.js';
 import { kindsOf } from './kinds.js';
@@ -13,16 +12,35 @@ import {
   speedUnit,
   temperatureUnit,
 } from './units.js';
-import { baseFormOf } from './verbs.js';
+import { takeApart } from './verbs.js';
 
-/** The words before an answer, and what follows it, in its sentence. */
+/** What stands before an answer, and behind it, in its sentence. */
 export interface Surroundings {
-  readonly before: readonly string[];
+  readonly before: string;
   readonly after: string;
 }
 
-const place = /^(?:in|at|on|near|off|under|behind|beside|above|along|across)$/u;
+const places = 'in|at|on|near|off|under|behind|beside|above|along|across';
+const place = new RegExp(`^(?:${places})$`, 'u');
 const direction = /^(?:from|to)$/u;
+
+const prepositionBefore = `(?:(?<!\\p{L})(${places}|from|to|by|until|till|since)\\s+)?`;
+/** "in the old town of", "by her nephew": a preposition, an article or possessive with up to two words, "of". */
+const phraseBefore = new RegExp(
+  `${prepositionBefore}(?:(?<!\\p{L})(?:the|an?|his|her|its|their|our|my)\\s+((?:(?!(?:of|called|named)\\s)[\\p{Ll}-]+\\s+){0,2}))?(?:(?:of|called|named)\\s+)?$`,
+  'u',
+);
+const isOf = /\b(?:of|called|named)\s+$/u;
+const wordBefore = new RegExp(`${prepositionBefore}(?:(?:the|an?)\\s+)?$`, 'u');
+
+/** The last words of names that say what they name: "Church Field". */
+const heads =
+  /^(?:field|street|road|lane|square|park|gardens?|school|academy|university|college|institute|museum|library|hospital|hotel|theatre|station|bridge|church|hall|tower|castle|harbour|lake|river|island|valley|forest|mill|farm|market|company|builders|orchestra|club|bank)$/iu;
+/** And the first ones: "Cape Renfrew", "Captain Wolfe". */
+const titles =
+  /^(?:lake|mount|cape|port|hotel|fort|captain|professor|doctor|sister|councillor|king|queen|prince|princess|judge|bishop)$/iu;
+/** Kinds that a person's calling is of, rather than the person. */
+const callings = /^(?:trade|profession|public office|military rank|noble title|voice type|dog breed)$/u;
 
 export interface Openings {
   /** Question words for the kind of answer; at least one. */
@@ -33,7 +51,10 @@ export interface Openings {
 
 export function openingsOf(span: Span, surroundings: Surroundings): Openings {
   const { kind, text } = span;
-  const { previous, noun, preposition } = wordsBefore(surroundings.before);
+  // A sentence's first word has a capital, whatever it is.
+  const before = surroundings.before.replace(/^\s*\p{Lu}/u, (first) => first.toLowerCase());
+  const { preposition, noun } = phraseOf(before);
+  const previous = /(\p{L}+)\s*$/u.exec(before)?.[1] ?? '';
   switch (kind) {
     case 'date':
       return usual(...momentOpenings(preposition), /\d{4}$/u.test(text) ? 'In which year' : 'On which day');
@@ -47,7 +68,8 @@ export function openingsOf(span: Span, surroundings: Surroundings): Openings {
     case 'quotation': {
       // "the command HALT", "the town of Trondvik", "her nephew Benedikt", "Dov Arkin, a fisherman".
       const nouns = [noun, apposition(surroundings.after), ...(kind === 'name' ? ownNouns(text) : [])];
-      const naming = whichOf(nouns.filter(isNoun), preposition);
+      const kinds = kindsOf(text.toLowerCase()).map(which);
+      const naming = [...whichOf(nouns.filter(isNoun), preposition), ...kinds];
       if (place.test(preposition)) return { usual: ['Where', 'What'], naming };
       if (direction.test(preposition)) return { usual: ['Where', 'Who'], naming };
       if (kind !== 'name') return { usual: ['What', 'Which'], naming };
@@ -56,33 +78,29 @@ export function openingsOf(span: Span, surroundings: Surroundings): Openings {
     case 'phrase': {
       if (/^(?:because|since)$/u.test(previous)) return usual('Why');
       if (/^(?:when|if|after|before|until)$/u.test(previous)) return usual('When');
-      const parts = text.toLowerCase().split(' ');
+      const parts = text.toLowerCase().split(/\s+/u);
       const [first = '', head = ''] = [parts[0], parts.at(-1)];
       const where = place.test(first) ? first : preposition;
-      // The answer must not be told: "Which deck" asks for "upper deck", but "Which relative" for "nephew".
-      const own = parts.length > 1 ? whichOf([head].filter(isNoun), where) : [];
+      const kinds =
+        [text.toLowerCase(), parts.slice(-2).join(' '), head].map(kindsOf).find(({ length }) => length > 0) ?? [];
+      // The answer must not be told: "Which deck" asks for "upper deck", but "Which relative" for "nephew", and a colour is no thing.
+      const isThing = parts.length > 1 && parts.length <= 3 && isNoun(head) && !kinds.includes('colour');
+      const own = isThing ? whichOf([head], where, kinds) : kinds.map(which);
       const isPlace = place.test(where) || direction.test(where);
-      return {
-        usual: isPlace ? ['Where', 'What'] : ['What', 'Which'],
-        naming: [...new Set([...own, ...kindsOf(head).map(which)])],
-      };
+      return { usual: isPlace ? ['Where', 'What'] : ['What', 'Which'], naming: own };
     }
   }
 }
 
-/** Of "in the old town of": `of`, `town` and `in`; of "by her nephew": `nephew` twice and `by`; of "in the": `the` twice and `in`. */
-function wordsBefore(before: readonly string[]): { previous: string; noun: string; preposition: string } {
-  const words = before.filter((word) => !/^(?:called|named)$/u.test(word));
-  const previous = words.at(-1) ?? '';
-  const phrase = previous === 'of' ? words.slice(0, -1) : words;
-  const at = phrase.findLastIndex((word) => isPreposition(word.toLowerCase()));
-  // Between a preposition and the answer stand an article or a possessive, an adjective and a noun at most.
-  const preposition = at >= 0 && phrase.length - at <= 4 ? (phrase[at]?.toLowerCase() ?? '') : '';
-  return { previous, noun: phrase.at(-1) ?? '', preposition };
-}
-
-function isPreposition(word: string): boolean {
-  return place.test(word) || direction.test(word) || /^(?:by|until|till|since)$/u.test(word);
+/** The preposition and the noun of the phrase that the answer belongs to; each empty where there is none. */
+function phraseOf(before: string): { readonly preposition: string; readonly noun: string } {
+  const [, preposition = '', phrase = ''] = phraseBefore.exec(before) ?? [];
+  const words = phrase.split(/\s+/u).filter((word) => word !== '');
+  const noun = words.at(-1) ?? '';
+  // "The smith saw Ola Finn": not every word after an article is its noun.
+  const isVerb = words.length > 1 && !isOf.test(before) && takeApart(noun) !== null;
+  if (!words.some(isFunctionWord)) return isVerb ? { preposition: '', noun: '' } : { preposition, noun };
+  return { preposition: wordBefore.exec(before)?.[1] ?? '', noun: '' };
 }
 
 function usual(...openings: readonly string[]): Openings {
@@ -96,9 +114,10 @@ function momentOpenings(preposition: string): string[] {
 }
 
 /** Questions with the nouns, and with what they are: "Which nephew", "Which relative". */
-function whichOf(nouns: readonly string[], preposition: string): string[] {
+function whichOf(nouns: readonly string[], preposition: string, kinds?: readonly string[]): string[] {
   return [...new Set(nouns)].flatMap((noun) => {
-    const own = [which(noun), `What ${noun}`, ...kindsOf(noun).map(which)];
+    const more = kinds ?? kindsOf(noun).filter((kind) => !callings.test(kind));
+    const own = [which(noun), `What ${noun}`, ...more.map(which)];
     return place.test(preposition) ? [...own, `${capitalised(preposition)} which ${noun}`] : own;
   });
 }
@@ -107,23 +126,24 @@ function which(noun: string): string {
   return `Which ${noun}`;
 }
 
-/** The last word before the comma or the verb of "Dov Arkin, a fisherman who"; empty where nothing is put beside the answer. */
+/** "fisherman" of "Dov Arkin, a young fisherman who"; empty where nothing is put beside the answer. */
 function apposition(after: string): string {
-  return (
-    /^,\s+(?:an?|the|his|her|its|their)\s+(?:\p{Ll}+\s){0,2}?(\p{Ll}+)(?=\s+(?:who|which|that|of|from|in|at|with)\b|[,.;]|$)/u.exec(
+  const [, words = ''] =
+    /^,\s+(?:an?|the|his|her|its|their)\s+((?:\p{Ll}+\s){0,2}\p{Ll}+)(?:\s+(?:who|which|that|of|from)\b|,|[.;]$)/u.exec(
       after,
-    )?.[1] ?? ''
-  );
+    ) ?? [];
+  const all = words.split(' ');
+  return all.some(isFunctionWord) ? '' : (all.at(-1) ?? '');
 }
 
 /** The common nouns that a name is made of: "field" of "Church Field", "academy" of "Academy of Dornach". */
 function ownNouns(name: string): string[] {
-  const words = name.split(/\s+/u);
-  if (words.length < 2) return [];
-  const [first = '', last = ''] = [words[0], words.at(-1)];
-  return [last, ...(/^(?:of|de|\p{Lu}.*)$/u.test(words[1] ?? '') ? [first] : [])]
-    .filter((word) => /^\p{Lu}\p{Ll}{2,}$/u.test(word) && isCommonWord(word))
-    .map((word) => baseFormOf(word.toLowerCase()));
+  const [first = '', second = '', ...others] = name.split(/\s+/u);
+  const last = others.at(-1) ?? second;
+  if (second === 'of') return [first.toLowerCase()];
+  return [...(heads.test(last) ? [last] : []), ...(titles.test(first) && second !== '' ? [first] : [])].map((noun) =>
+    noun.toLowerCase(),
+  );
 }
 
 function isNoun(word: string): boolean {
@@ -136,7 +156,6 @@ function capitalised(word: string): string {
 
 /** What a quantity measures, by its unit; without one of these units it counts. */
 const measures: readonly { readonly unit: RegExp; readonly openings: readonly string[] }[] = [
-  { unit: speedUnit, openings: ['How fast', 'What speed', 'At what speed'] },
   { unit: moneyUnit, openings: ['How much', 'What', 'How much money'] },
   { unit: durationUnit, openings: ['How long', 'How many', 'What time'] },
   { unit: massUnit, openings: ['How heavy', 'How much', 'What weight'] },
@@ -161,10 +180,11 @@ const adjectives: ReadonlyMap<string, string> = new Map([
 
 /** What follows tells more: "150 square metres large", "20 miles an hour". */
 function quantityOpenings(text: string, after: string): string[] {
-  const per = /^\s+(?:an|per) (?:hour|second)\b/u.exec(after)?.[0] ?? '';
-  const measured = measures.find(({ unit }) => unit.test(`${text}${per}`));
+  const per = /^\s+(?:an?|per) (?:hour|second)\b/u.exec(after)?.[0] ?? '';
+  if (speedUnit.test(`${text}${per}`)) return ['How fast', 'What speed', 'At what speed'];
+  const measured = measures.find(({ unit }) => unit.test(text));
   if (measured !== undefined) {
-    const next = /^\s*(\p{L}+)/u.exec(after)?.[1] ?? '';
+    const next = /^[\s-]*(\p{L}+)/u.exec(after)?.[1] ?? '';
     const noun = adjectives.get(next);
     return noun === undefined ? [...measured.openings] : [`How ${next}`, `What ${noun}`];
   }

@@ -39,9 +39,9 @@ export const recipe = {
   enoughForms: 4 as number,
   /** Copies with words missing, of the questions of a fact that has fewer than `enoughForms`. */
   clippedPerFact: 8,
-  /** Questions made of the words of the fact's own sentence. */
+  /** Questions made of the words of the fact's own sentence, where there are words for so many; a fact is seen too seldom for all of them where there are many facts. */
   keywordsPerFact: 60 as number,
-  /** Of what is shown of a fact, at most so much are they, where it has other questions. */
+  /** Of what is shown of a fact that has other questions, at most so much are they. */
   keywordShare: 0.6 as number,
   /** Names that they are about. */
   keywordSubjects: 3 as number,

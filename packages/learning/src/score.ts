@@ -162,25 +162,39 @@ function mergeSame(facts: readonly Fact[]): Fact[] {
   return [...merged.values()];
 }
 
-/** One question, one answer: a question that two facts answer differently is dropped, one they answer alike is kept once. */
+/**
+ * One question, one answer: a question that two facts answer differently is dropped, one they answer alike is kept once. What is made of a
+ * sentence's words says nothing against a question that is trusted, but gives way to it.
+ */
 function withoutAmbiguity(facts: readonly Fact[]): Fact[] {
-  const answers = new Map<string, Set<string>>();
-  for (const { answer, forms } of facts) {
-    for (const { question } of forms) {
-      const key = questionKey(question);
-      answers.set(key, (answers.get(key) ?? new Set()).add(normalise(answer)));
-    }
-  }
-  const seen = new Set<string>();
-  const isFirstAndOnly = ({ question }: Form): boolean => {
-    const key = questionKey(question);
-    const repeated = seen.has(key);
-    seen.add(key);
-    return !repeated && answers.get(key)?.size === 1;
-  };
+  const asked = facts.flatMap(({ answer, forms }) => forms.map((form) => ({ form, answer: normalise(answer) })));
+  const [trusted, others] = [asked.filter(({ form }) => isTrusted(form)), asked.filter(({ form }) => !isTrusted(form))];
+  const kept = new Set([...onlyAnswers(trusted, new Set()), ...onlyAnswers(others, keysOf(trusted))]);
   return facts
-    .map((fact) => ({ ...fact, forms: fact.forms.filter(isFirstAndOnly) }))
+    .map((fact) => ({ ...fact, forms: fact.forms.filter((form) => kept.has(form)) }))
     .filter((fact) => fact.forms.some(isTrusted));
+}
+
+interface AskedForm {
+  readonly form: Form;
+  readonly answer: string;
+}
+
+function keysOf(asked: readonly AskedForm[]): Set<string> {
+  return new Set(asked.map(({ form }) => questionKey(form.question)));
+}
+
+/** The first form of every question that has one answer, none of those in `taken`. */
+function onlyAnswers(asked: readonly AskedForm[], taken: ReadonlySet<string>): Form[] {
+  const byQuestion = new Map<string, AskedForm[]>();
+  for (const each of asked) {
+    const key = questionKey(each.form.question);
+    byQuestion.set(key, [...(byQuestion.get(key) ?? []), each]);
+  }
+  return [...byQuestion].flatMap(([key, [first, ...rest]]) => {
+    const isOne = first !== undefined && rest.every(({ answer }) => answer === first.answer);
+    return isOne && !taken.has(key) ? [first.form] : [];
+  });
 }
 
 /** A rephrasing by a small teacher is the least of its questions, so it only fills up. */

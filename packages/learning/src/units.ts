@@ -6,5 +6,6 @@ export const areaUnit = /\bsquare \p{Ll}+$|\bhectares?$|\bacres?$/u;
 export const durationUnit = /\b(?:seconds?|minutes?|min|hours?|days?|nights?|weeks?|months?|years?|decades?)$/u;
 export const moneyUnit = /^[$€£¥₹]|\b(?:dollars?|euros?|pounds?|cents?|crowns?|francs?|yen|rupees?|pence)$/u;
 export const percentUnit = /(?:%|percent|per cent)$/u;
-export const speedUnit = /\b(?:km\/h|mph|m\/s|knots?|(?:kilomet\w+|miles|metres|meters) (?:an|per) (?:hour|second))$/u;
+export const speedUnit =
+  /\b(?:km\/h|mph|m\/s|knots?|(?:km|m|kilomet\w+|miles|metres|meters) (?:an?|per) (?:hour|second))$/u;
 export const temperatureUnit = /(?:°[cf]?|\bdegrees?(?: celsius| fahrenheit)?)$/u;
