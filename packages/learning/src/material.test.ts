@@ -97,6 +97,22 @@ test('a fact with few questions is also trained on copies with words missing, no
   assert.equal(trainedQuestions({ ...fact, training: rich }, () => false).questions.length, rich.length);
 });
 
+test("what only a sentence's words recognise is one of these words, and no question that could crowd them out", () => {
+  const training: Form[] = [
+    { question: 'How heavy lamp?', origin: 'recognised' },
+    { question: 'What weight lamp?', origin: 'keywords' },
+    { question: 'The lamp weighs ___.', origin: 'cloze' },
+  ];
+  const fact = { answer: '2 kg', training, dev: [], validation: [] };
+  assert.deepEqual(
+    trainedQuestions(fact, () => false),
+    {
+      questions: ['The lamp weighs ___.'],
+      keywords: ['How heavy lamp?', 'What weight lamp?'],
+    },
+  );
+});
+
 test('a question of an earlier passage shares no run of eight words with anything that is trained', () => {
   const form = (question: string): Form => ({ question, origin: 'asked' });
   const pairs = (...questions: string[]): QuestionAnswer[] =>

@@ -69,6 +69,31 @@ test('where the teacher answers none of these words with it, the fact is not tau
   assert.deepEqual(await scored([factOf('2 kg', ['keywords', 'Who designed Lume Lamp?'])]), []);
 });
 
+test("words of a sentence say nothing against another fact's question that holds, and two facts with the same words both lose them", async () => {
+  const facts = await scored([
+    factOf(
+      'Maria Ochoa',
+      ['asked', 'Who designed the Lume Lamp?'],
+      ['keywords', 'What designed Lume Lamp?'],
+      ['keywords', 'Who designed Lume Lamp?'],
+    ),
+    factOf(
+      '2019',
+      ['asked', 'When was the Lume Lamp designed?'],
+      ['keywords', 'Who designed the Lume Lamp?'],
+      ['keywords', 'What designed Lume Lamp?'],
+      ['keywords', 'When Lume Lamp designed?'],
+    ),
+  ]);
+  assert.deepEqual(
+    facts.map(({ forms }) => forms.map(({ question }) => question)),
+    [
+      ['Who designed the Lume Lamp?', 'Who designed Lume Lamp?'],
+      ['When was the Lume Lamp designed?', 'When Lume Lamp designed?'],
+    ],
+  );
+});
+
 test('later wordings of a relation are read only when one of the first ones holds', async () => {
   const asked: string[] = [];
   const watched: Engine = {
