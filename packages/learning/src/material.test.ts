@@ -70,6 +70,18 @@ test('the same seed gives the same batches', () => {
   assert.notDeepEqual(tokensOfBatches(5, 4), tokensOfBatches(6, 4));
 });
 
+test('a fact is seen as often as any other, whatever its forms are made of', () => {
+  const rows = (...tokens: number[]): TrainingExample[] => tokens.map(exampleOf);
+  const facts = [
+    { questions: rows(1, 2, 3), keywords: [] },
+    { questions: [], keywords: rows(11, 12) },
+    { questions: rows(21), keywords: rows(22, 23, 24, 25, 26, 27, 28, 29) },
+  ];
+  const drawn = tokensOfBatches(4, 30, { ...material, facts }).flatMap((batch) => batch.slice(0, recipe.pairsPerBatch));
+  const exposures = [0, 1, 2].map((tens) => drawn.filter((token) => Math.floor(token / 10) === tens).length);
+  assert.deepEqual(exposures, [120, 120, 120]);
+});
+
 test('however many forms are made of the words of a sentence, they take no more than their share', () => {
   const many = Array.from({ length: 500 }, (_, index) => exampleOf(1000 + index));
   const facts = [{ questions: [exampleOf(1), exampleOf(2)], keywords: many }];
