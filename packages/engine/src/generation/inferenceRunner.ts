@@ -1,4 +1,4 @@
-import { Tensor, type InferenceSession } from 'onnxruntime-node';
+import type { InferenceSession, Tensor } from 'onnxruntime-node';
 import { EngineError } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
 import { buildInferenceGraph } from '../model/inferenceGraph.js';
@@ -12,6 +12,7 @@ import { RowAdapters, type StackBudget } from './adapterFeeds.js';
 import type { KvCache } from './kvCache.js';
 import { keepsRowsApart } from './rowKernels.js';
 import { createServingSession } from './servingSession.js';
+import { stepFeeds } from './stepFeeds.js';
 
 /** A loaded model, as the sessions of generation and scoring share it. */
 export interface LoadedModel {
@@ -64,12 +65,9 @@ export class InferenceRunner {
     cachedTokens: number,
     adapter: LoadedAdapter | null,
   ): Promise<RunResult> {
-    const feeds = {
-      ids: new Tensor('int64', BigInt64Array.from(tokens, BigInt), [1, tokens.length]),
-      last: new Tensor('int64', BigInt64Array.of(BigInt(tokens.length - 1)), [1]),
-    };
     cache.reserve(cachedTokens + tokens.length, 1);
-    const result = await this.run(cache.view(1), [cachedTokens], feeds, [adapter]);
+    const step = stepFeeds(this.model.config, [{ tokens, cachedTokens }], cache.tokensPerSlot);
+    const result = await this.run(cache.view(1), step, [adapter]);
     if (!cache.write(0, cachedTokens, result.state, 0, 1)) throw notFinite();
     return result;
   }
@@ -86,22 +84,11 @@ export class InferenceRunner {
       return logits;
     }
     const count = sequences.length;
-    const lengths = sequences.map((row) => row.cachedTokens);
-    const feeds = {
-      ids: new Tensor(
-        'int64',
-        BigInt64Array.from(sequences, (row) => BigInt(row.token)),
-        [count, 1],
-      ),
-      last: new Tensor(
-        'int64',
-        BigInt64Array.from(sequences, (_, index) => BigInt(index)),
-        [count],
-      ),
-    };
+    cache.reserve(Math.max(...sequences.map((row) => row.cachedTokens)) + 1, count);
+    const rows = sequences.map(({ token, cachedTokens }) => ({ tokens: [token], cachedTokens }));
+    const step = stepFeeds(this.model.config, rows, cache.tokensPerSlot);
     const adapters = sequences.map((row) => row.adapter);
-    cache.reserve(Math.max(...lengths) + 1, count);
-    const { logits, state } = await this.run(cache.view(count), lengths, feeds, adapters);
+    const { logits, state } = await this.run(cache.view(count), step, adapters);
     const width = this.model.config.vocabularySize;
     return sequences.map(({ cachedTokens }, row) => {
       const ofRow = logits.subarray(row * width, (row + 1) * width);
@@ -115,11 +102,8 @@ export class InferenceRunner {
     slot: number,
     { token, cachedTokens, adapter }: DecodeRow,
   ): Promise<Float32Array> {
-    const feeds = {
-      ids: new Tensor('int64', BigInt64Array.of(BigInt(token)), [1, 1]),
-      last: new Tensor('int64', BigInt64Array.of(0n), [1]),
-    };
-    const { logits, state } = await this.run(cache.viewOf(slot), [cachedTokens], feeds, [adapter]);
+    const step = stepFeeds(this.model.config, [{ tokens: [token], cachedTokens }], cache.tokensPerSlot);
+    const { logits, state } = await this.run(cache.viewOf(slot), step, [adapter]);
     return cache.write(slot, cachedTokens, state, 0, 1) ? logits : logits.fill(NaN);
   }
 
@@ -127,21 +111,14 @@ export class InferenceRunner {
     return this.sessions.close();
   }
 
-  private async run(
-    past: Feeds,
-    pastLengths: readonly number[],
-    inputs: Feeds,
-    adapters: readonly (LoadedAdapter | null)[],
-  ): Promise<RunResult> {
+  private async run(past: Feeds, step: Feeds, adapters: readonly (LoadedAdapter | null)[]): Promise<RunResult> {
     const adapted = adapters.some((adapter) => adapter !== null);
     const session = await this.session(adapted);
-    const pastLength = new Tensor('int64', BigInt64Array.from(pastLengths, BigInt), [pastLengths.length]);
     const feeds = {
       ...this.model.weights.tables,
       ...past,
       ...(adapted ? this.rowAdapters.feeds(adapters) : {}),
-      ...inputs,
-      'past.length': pastLength,
+      ...step,
     };
     const results = await session.run(feeds, ['logits', 'state']);
     return { logits: floats(results['logits']), state: floats(results['state']) };

@@ -7,9 +7,10 @@ import { loraGroup, type LoraGroup } from './loraGroups.js';
 import type { ServingWeights } from './servingWeights.js';
 import { GATED_PROJECTIONS, hasBias, HEAD_PROJECTIONS, projectionName, type Projection } from './weights.js';
 
-/** Bounds of the score of a token that may not be seen, whose weight is then exactly 0, and of one that may. */
-const HIDDEN = -1e9;
-const SEEN = Infinity;
+/** The input that bounds the scores of the layers with this window. */
+export function boundsName(window: number | null): string {
+  return window === null ? 'bounds' : `bounds.${window}`;
+}
 
 /** By head, `[B, heads, S, headDim]`: queries, which are scaled and rotated already, keys, rotated as well, and values. */
 export interface CachedHeads {
@@ -20,58 +21,33 @@ export interface CachedHeads {
 
 /** Values are names of tensors `[B, S, width]`; of the rows that `select` kept, `[B, 1, width]`. */
 export class CachedOperations implements DecoderOperations<string, CachedHeads> {
-  /** `[B, 1]` */
-  private readonly last: string;
-  /** `[B, S]`, the place of each new token in its sequence. */
-  private readonly positions: string;
-  /** C and S, the lengths of the two parts of a row of scores. */
-  private readonly lengths: string;
-  /** `[C]` and `[S]`: 0, 1, 2 and so on. */
-  private readonly pastIndices: string;
-  private readonly newIndices: string;
-  /** Shapes of the two parts of a mask: `[B, 1, S, C]` and `[B, 1, S, S]`. */
-  private readonly maskShapes: readonly [string, string];
-  /** By window. */
-  private readonly masks = new Map<number | null, string>();
-  /** Shapes for `Reshape`: `[B, heads, S, …]`, and `[B, kvHeads, S * heads / kvHeads, …]`. */
-  private readonly perHeadShape: string;
-  private readonly groupedShape: string;
   private readonly newStates: string[] = [];
+  /** What is to be added, by the name of the sum. */
+  private readonly summands = new Map<string, readonly [string, string]>();
 
-  /** The graph inputs `ids` `[B, S]`, `past.length` and `last` `[B]` must exist. */
+  /** The graph inputs `ids` `[B, S]`, `positions` `[B, S]`, `lengths` `[2]` and `last` `[B, 1]` must exist. */
   constructor(
     private readonly graph: GraphBuilder,
     private readonly config: DecoderConfig,
     private readonly weights: ServingWeights,
     private readonly adapters: boolean,
-  ) {
-    const { heads, kvHeads } = config;
-    const size = (x: string, axis: number) =>
-      graph.node('Slice', [graph.node('Shape', [x]), graph.integers([axis]), graph.integers([axis + 1])]);
-    const batchSize = size('ids', 0);
-    this.last = this.unsqueeze('last', 1);
-    const newLength = size('ids', 1);
-    const capacity = size(this.pastInput('key', 0), 2);
-    this.lengths = this.concat(capacity, newLength);
-    this.perHeadShape = this.concat(0, heads, newLength, -1);
-    const groupRows = graph.node('Mul', [newLength, graph.integers([heads / kvHeads])]);
-    this.groupedShape = this.concat(0, kvHeads, groupRows, -1);
-
-    const upTo = (end: string) =>
-      graph.node('Range', [graph.integer(0), graph.node('Squeeze', [end]), graph.integer(1)]);
-    this.pastIndices = upTo(capacity);
-    this.newIndices = upTo(newLength);
-    this.positions = graph.node('Add', [this.unsqueeze('past.length', 1), this.newIndices]);
-    const maskShape = (length: string) => this.concat(batchSize, 1, newLength, length);
-    this.maskShapes = [maskShape(capacity), maskShape(newLength)];
-  }
+  ) {}
 
   embed(weight: string): string {
     return this.graph.node('Gather', [this.weights.table(weight), 'ids']);
   }
 
+  /** Of a sum, computed together with it. */
   rmsNorm(x: string, weight: string): string {
-    return this.normed(x, this.weights.vector([weight]));
+    const { graph } = this;
+    const scale = this.weights.vector([weight]);
+    const summands = this.summands.get(x);
+    if (summands === undefined) return this.normed(x, scale);
+    const normed = graph.freshName('normed');
+    const outputs = [normed, '', '', x];
+    const epsilon = { epsilon: { float: this.config.rmsNormEps } };
+    graph.microsoftNodeInto('SkipSimplifiedLayerNormalization', [...summands, scale], epsilon, outputs);
+    return normed;
   }
 
   project(x: string, layer: number, projection: Projection): string {
@@ -86,7 +62,7 @@ export class CachedOperations implements DecoderOperations<string, CachedHeads> 
     const byHead = graph.node('Transpose', [byToken], { perm: { ints: [0, 2, 1, 3] } });
     const [queriesAndKeys, values] = this.split(byHead, 1, heads + kvHeads, kvHeads);
     const tables = [this.weights.rope(ROPE_COS), this.weights.rope(ROPE_SIN)];
-    const operands = [this.scaled(queriesAndKeys, layer), this.positions, ...tables];
+    const operands = [this.scaled(queriesAndKeys, layer), 'positions', ...tables];
     const rotated = graph.microsoftNode('RotaryEmbedding', operands);
     const [queries, keys] = this.split(rotated, 1, heads, kvHeads);
     return { queries, keys, values };
@@ -106,11 +82,11 @@ export class CachedOperations implements DecoderOperations<string, CachedHeads> 
     const product = (asked: string) => graph.microsoftNode('FusedMatMul', [asking, asked], { transB: { int: 1 } });
     const scores = graph.node('Concat', [product(pastKeys), product(keys)], { axis: { int: -1 } });
     // A bound instead of a summand: a key that an earlier sequence left behind may be as large as any finite number.
-    const mask = this.mask(layerWindow(this.config, layer));
-    const masked = graph.node('Min', [this.perHead(scores), mask]);
+    const bounds = graph.input(boundsName(layerWindow(this.config, layer)), 'float32', ['B', 1, 'S', 'L']);
+    const masked = graph.node('Min', [this.perHead(scores), bounds]);
     const weights = this.grouped(graph.node('Softmax', [masked], { axis: { int: -1 } }));
     const [past, fresh] = [graph.freshName('pastWeights'), graph.freshName('newWeights')];
-    graph.nodeInto('Split', [weights, this.lengths], { axis: { int: -1 } }, [past, fresh]);
+    graph.nodeInto('Split', [weights, 'lengths'], { axis: { int: -1 } }, [past, fresh]);
     const attended = graph.node('Add', [
       graph.node('MatMul', [past, pastValues]),
       graph.node('MatMul', [fresh, values]),
@@ -131,13 +107,16 @@ export class CachedOperations implements DecoderOperations<string, CachedHeads> 
     return this.graph.node('Mul', [this.graph.microsoftNode('QuickGelu', [gate], { alpha: { float: 1 } }), up]);
   }
 
+  /** In the decoder every sum is normed next, which is when it is computed. */
   add(a: string, b: string): string {
-    return this.graph.node('Add', [a, b]);
+    const sum = this.graph.freshName('sum');
+    this.summands.set(sum, [a, b]);
+    return sum;
   }
 
   select(x: string): string {
     const rows = this.graph.node('Flatten', [x], { axis: { int: 2 } });
-    return this.graph.node('Gather', [rows, this.last], { axis: { int: 0 } });
+    return this.graph.node('Gather', [rows, 'last'], { axis: { int: 0 } });
   }
 
   /** Of several projections, their results one after the other in each row: starting a product takes a small model much of its time. */
@@ -197,33 +176,6 @@ export class CachedOperations implements DecoderOperations<string, CachedHeads> 
     return this.graph.node('MatMul', [low, b]);
   }
 
-  /**
-   * Bounds of scores, `[B, 1, S, C + S]`: hides what lies beyond a sequence's end in the cache, what is ahead, and what
-   * lies `window` tokens or more behind unless that is null.
-   */
-  private mask(window: number | null): string {
-    const known = this.masks.get(window);
-    if (known !== undefined) return known;
-    const { graph } = this;
-    const hidden = (condition: string, keys: string, queries: string, shape: string): string => {
-      const behind = (size: number) =>
-        graph.node('LessOrEqual', [keys, graph.node('Sub', [queries, graph.integer(size)])]);
-      const either = window === null ? condition : graph.node('Or', [condition, behind(window)]);
-      const bounds = graph.node('Where', [either, graph.float(HIDDEN), graph.float(SEEN)]);
-      return graph.node('Expand', [bounds, shape]);
-    };
-    const beyond = graph.node('GreaterOrEqual', [this.pastIndices, this.unsqueeze('past.length', 1, 2, 3)]);
-    const rows = this.unsqueeze(this.newIndices, 1);
-    const columns = this.unsqueeze(this.newIndices, 0);
-    const parts = [
-      hidden(beyond, this.pastIndices, this.unsqueeze(this.positions, 1, 3), this.maskShapes[0]),
-      hidden(graph.node('Less', [rows, columns]), columns, rows, this.maskShapes[1]),
-    ];
-    const mask = graph.node('Concat', parts, { axis: { int: -1 } });
-    this.masks.set(window, mask);
-    return mask;
-  }
-
   /** Keys or values in the cache: `[B, kvHeads, C, headDim]`. */
   private pastInput(part: 'key' | 'value', layer: number): string {
     const { kvHeads, headDim } = this.config;
@@ -232,24 +184,16 @@ export class CachedOperations implements DecoderOperations<string, CachedHeads> 
 
   /** `[B, heads, S, …]` to `[B, kvHeads, S * heads / kvHeads, …]`: the rows that meet the same keys and values. */
   private grouped(x: string): string {
-    const { heads, kvHeads } = this.config;
-    return heads === kvHeads ? x : this.graph.node('Reshape', [x, this.groupedShape]);
+    return this.withHeads(x, this.config.kvHeads);
   }
 
   /** The way back. */
   private perHead(x: string): string {
+    return this.withHeads(x, this.config.heads);
+  }
+
+  private withHeads(x: string, count: number): string {
     const { heads, kvHeads } = this.config;
-    return heads === kvHeads ? x : this.graph.node('Reshape', [x, this.perHeadShape]);
-  }
-
-  private unsqueeze(x: string, ...axes: readonly number[]): string {
-    return this.graph.node('Unsqueeze', [x, this.graph.integers(axes)]);
-  }
-
-  /** A shape vector out of constants and int64 vectors. */
-  private concat(...parts: readonly (number | string)[]): string {
-    if (parts.every((part) => typeof part === 'number')) return this.graph.integers(parts);
-    const vectors = parts.map((part) => (typeof part === 'number' ? this.graph.integers([part]) : part));
-    return this.graph.node('Concat', vectors, { axis: { int: 0 } });
+    return heads === kvHeads ? x : this.graph.node('Reshape', [x, this.graph.integers([0, count, -1, 0])]);
   }
 }

@@ -116,6 +116,11 @@ export class GraphBuilder {
     return output;
   }
 
+  /** One of ONNX Runtime's own operators, with results of the given names; what is not wanted has none. */
+  microsoftNodeInto(type: string, inputs: readonly string[], attributes: Attributes, outputs: readonly string[]): void {
+    this.addNode(type, inputs, attributes, MICROSOFT_DOMAIN, outputs);
+  }
+
   /** A name that no other value of this graph has. */
   freshName(prefix: string): string {
     this.nameCount += 1;

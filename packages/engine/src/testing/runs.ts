@@ -5,6 +5,7 @@ import { RowAdapters, sharedAdapterFeeds } from '../generation/adapterFeeds.js';
 import { KvCache } from '../generation/kvCache.js';
 import type { GenerationJob, JobAdapter } from '../generation/generationJob.js';
 import { createServingSession } from '../generation/servingSession.js';
+import { stepFeeds } from '../generation/stepFeeds.js';
 import { prepareAdapter, type LoadedAdapter } from '../generation/loadedAdapter.js';
 import type { DecoderConfig } from '../model/config.js';
 import { buildInferenceGraph } from '../model/inferenceGraph.js';
@@ -98,17 +99,13 @@ export class CachedBatch {
   /** Appends to each sequence its row of tokens, and returns the logits after the last one. */
   async append(rows: readonly (readonly number[])[]): Promise<Float32Array[]> {
     const width = Math.max(...rows.map((row) => row.length));
-    const ids = new BigInt64Array(rows.length * width);
-    for (const [index, row] of rows.entries()) ids.set(row.map(BigInt), index * width);
-    const last = BigInt64Array.from(rows, (row, index) => BigInt(index * width + row.length - 1));
     this.cache.reserve(Math.max(...this.lengths) + width, rows.length);
+    const steps = rows.map((tokens, index) => ({ tokens, cachedTokens: this.lengths[index] ?? 0 }));
     const results = await this.session.run({
       ...this.weights,
       ...this.adapterFeeds,
       ...this.cache.view(rows.length),
-      ids: new Tensor('int64', ids, [rows.length, width]),
-      'past.length': new Tensor('int64', BigInt64Array.from(this.lengths, BigInt), [rows.length]),
-      last: new Tensor('int64', last, [rows.length]),
+      ...stepFeeds(this.config, steps, this.cache.tokensPerSlot),
     });
     const logits = results['logits']?.data as Float32Array;
     const state = results['state']?.data as Float32Array;
