@@ -23,6 +23,7 @@ import {
   withoutAliases,
   type FullNames,
 } from './statement.js';
+import { escapeForPattern } from './strings.js';
 import { relationsOf, type Relation } from './templates.js';
 
 /** A span to ask for, and where it stands. */
@@ -165,7 +166,7 @@ function withAnswers(spans: readonly Span[], { start, text }: Stretch, answers: 
   );
   const fresh = different.flatMap((answer): Span[] => {
     if (answer === '' || spans.some((span) => agrees(span.text, answer))) return [];
-    const word = answer.replace(/[.*+?^${}()|[\]\\]/gu, '\\$&');
+    const word = escapeForPattern(answer);
     const found = new RegExp(`(?<![\\p{L}\\p{N}])${word}(?![\\p{L}\\p{N}])`, 'iu').exec(text);
     if (found === null) return [];
     const at = start + found.index;

@@ -158,3 +158,25 @@ test('each half of a sentence is asked about by itself', () => {
   );
   assert.equal(questionsFor('Ada Kell sells pears, and Bo Lind.', 'Bo Lind').length, 0, 'no clause');
 });
+
+test('an age is asked for as one', () => {
+  const left = 'Ada Kell left school at thirteen and was sent home. She retired at the age of 67.';
+  assert.equal(questionsFor(left, 'thirteen')[0], 'At what age did Ada Kell leave school?');
+  assert.equal(questionsFor(left, '67')[0], 'At which age did Ada Kell retire?');
+});
+
+test('a half of a sentence may begin with a circumstance, and a verb with an adverb', () => {
+  const marsh = 'Ada Kell was sent to Senn, and there she nearly died of malaria.';
+  assert.equal(questionsFor(marsh, 'malaria')[0], 'What did Ada Kell nearly die of?');
+  const motor = 'The Lume Lamp is bright; on a full charge it shines for 70 hours.';
+  assert.equal(questionsFor(motor, '70 hours')[0], 'How long does the Lume Lamp shine?');
+});
+
+test('a comma inside a number ends nothing, and a possessive is no verb', () => {
+  assert.equal(questionsFor('Tarn Press printed 6,000 copies.', 'Tarn Press')[0], 'Who printed 6,000 copies?');
+  const crossing = 'Ada Kell swam. The crossing took a day, and his sister Lioba rowed beside him.';
+  assert.deepEqual(
+    questionsFor(crossing, 'Lioba').filter((question) => question.includes(' hi ')),
+    [],
+  );
+});

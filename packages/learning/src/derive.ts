@@ -3,6 +3,7 @@
  * Too many are made, some of them clumsy or wrong, and scoring keeps those that the teacher answers as expected
  * (overgenerate and rank: Heilman and Smith, NAACL 2010). They help where a small model asks poorly.
  */
+import { isAge } from './ages.js';
 import { timeWord } from './questionWord.js';
 import type { Stretch } from './sentences.js';
 import { isFrequency, type Span } from './spans.js';
@@ -15,6 +16,7 @@ import {
   type Aliases,
   type Statement,
 } from './statement.js';
+import { capitalised, escapeForPattern } from './strings.js';
 import { durationUnit } from './units.js';
 import { takeApart } from './verbs.js';
 
@@ -59,7 +61,7 @@ interface Clause {
 /** Of "Ada runs the mill, and Bo Lind runs the shop.", what is said by itself after the comma, if that is where the span is. */
 function clauseOf(whole: Stretch, span: Span, spans: readonly Span[], antecedent: string | null): Clause | null {
   const breaks = whole.text.matchAll(
-    /(?:; (?:and |but )?|, (?:and|but|while|whereas|so) | and (?=(?:it|he|she|they) ))/gu,
+    /(?:; (?:and |but )?|, (?:and|but|while|whereas|so) (?:there |then |later )?| and (?:there |then |later )?(?=(?:it|he|she|they) ))/gu,
   );
   const starts = [...breaks].map(({ 0: link, index }) => index + link.length).reverse();
   for (const start of starts.filter((each) => whole.start + each <= span.start)) {
@@ -69,14 +71,15 @@ function clauseOf(whole: Stretch, span: Span, spans: readonly Span[], antecedent
     const opens = ({ start: at }: Span): boolean => /^(?:The )?$/u.test(sentence.text.slice(0, at - sentence.start));
     const opened = own.map((other) => (opens(other) ? { ...other, tier: 2 as const } : other));
     const subject = subjectName(whole, spans) ?? antecedent;
-    if (takeStatementApart(sentence, opened, subject) !== null) return { sentence, spans: opened, antecedent: subject };
+    if (takeStatementApart(withoutCircumstance(sentence), opened, subject) !== null)
+      return { sentence, spans: opened, antecedent: subject };
   }
   return null;
 }
 
 function questionsOf(whole: Stretch, span: Span, spans: readonly Span[], context: Context): string[] {
-  const aside = circumstance.exec(whole.text)?.[0] ?? '';
-  const sentence = aside === '' ? whole : withoutOpening(whole, aside.length);
+  const sentence = withoutCircumstance(whole);
+  const aside = whole.text.slice(0, sentence.start - whole.start);
   const apart = takeStatementApart(sentence, spans, context.antecedent);
   if (apart === null) return [];
   const statement = { ...apart, subject: qualified(apart.subject, context.protagonist, context.aliases) };
@@ -111,17 +114,17 @@ function questionsOf(whole: Stretch, span: Span, spans: readonly Span[], context
 }
 
 /** "In 2022 the company moved …" as "The company moved …". */
+function withoutCircumstance(sentence: Stretch): Stretch {
+  const aside = circumstance.exec(sentence.text)?.[0] ?? '';
+  return aside === '' ? sentence : withoutOpening(sentence, aside.length);
+}
+
 function withoutOpening(sentence: Stretch, length: number): Stretch {
-  const rest = sentence.text.slice(length);
   return {
     start: sentence.start + length,
     end: sentence.end,
-    text: rest.charAt(0).toUpperCase() + rest.slice(1),
+    text: capitalised(sentence.text.slice(length)),
   };
-}
-
-function escapeForPattern(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/gu, '\\$&');
 }
 
 function isWholeSubject(text: string, from: number, span: Span, { predicateStart }: Statement): boolean {
@@ -130,7 +133,7 @@ function isWholeSubject(text: string, from: number, span: Span, { predicateStart
 
 /** "Who designed the Lume Lamp?": no change of word order. */
 function subjectQuestions(text: string, span: Span, { predicateStart }: Statement): string[] {
-  const predicate = /^[^,;]+/u.exec(text.slice(predicateStart))?.[0] ?? '';
+  const predicate = /^(?:[^,;]|,(?=\d))+/u.exec(text.slice(predicateStart))?.[0] ?? '';
   return span.kind === 'name' ? [`Who ${predicate}?`, `What ${predicate}?`] : [`What ${predicate}?`];
 }
 
@@ -141,17 +144,31 @@ function ownPredicate(before: string): string {
 }
 
 function objectQuestions(subject: string, before: string, span: Span, after: string): string[] {
-  const [verb = '', ...rest] = before.split(/\s+/u);
+  const { adverb, verb, rest } = verbPhrase(before.split(/\s+/u));
   const words = rest
     .join(' ')
     .replace(/(?:^| )(?:the only|an?|the|his|her|its|their|our|my|only|about|around|nearly|over)$/iu, '');
   const isThing = /(?:^| )(?:an?|the)$/iu.test(rest.join(' '));
   const asked = [...(isThing ? placeWords(words, span, after) : []), ...questionWords(words, span, after)];
-  if (auxiliary.test(verb)) return asked.map(({ word, rest: tail }) => `${word} ${verb} ${subject} ${tail}?`);
+  if (adverb === '' && auxiliary.test(verb))
+    return asked.map(({ word, rest: tail }) => `${word} ${verb} ${subject} ${tail}?`);
   const plural = /^\p{Ll}+s$/u.test(subject) ? { auxiliary: 'do', infinitive: verb } : null;
   const parts = takeApart(verb) ?? plural;
   if (parts === null) return [];
-  return asked.map(({ word, rest: tail }) => `${word} ${parts.auxiliary} ${subject} ${parts.infinitive} ${tail}?`);
+  const infinitive = `${adverb} ${parts.infinitive}`;
+  return asked.map(({ word, rest: tail }) => `${word} ${parts.auxiliary} ${subject} ${infinitive} ${tail}?`);
+}
+
+/** Of "nearly died of": the adverb goes with the verb. */
+function verbPhrase([first = '', second = '', ...others]: readonly string[]): {
+  readonly adverb: string;
+  readonly verb: string;
+  readonly rest: readonly string[];
+} {
+  const isAdverb = /^(?:\p{Ll}{2,}ly|also|still|now|often|never|soon|later|once|even|almost)$/u.test(first);
+  return isAdverb && takeApart(second) !== null
+    ? { adverb: first, verb: second, rest: others }
+    : { adverb: '', verb: first, rest: [second, ...others] };
 }
 
 interface Asked {
@@ -207,6 +224,8 @@ function questionWords(words: string, span: Span, after: string): Asked[] {
         ];
       if (durationUnit.test(span.text) && /(?:^| )(?:after|within)$/u.test(words))
         return delayWords(words, span, after);
+      if (isAge(span.text, words))
+        return [{ word: 'At what age', rest: `${words.replace(/ ?(?:\w+ )?the age of$| ?at$/u, '')} ${after}` }];
       if (preposition === 'for' && durationUnit.test(span.text) && !words.includes(','))
         return [...durationWords(dropped), ...quantityWords(span, stranded, after)];
       return quantityWords(span, stranded, after);
@@ -270,10 +289,6 @@ function quantityWords(span: Span, stranded: string, after: string): Asked[] {
     return [{ word: 'How much', rest: stranded }];
   const counted = /(?:s|people|men|women|children|sheep|fish)$/u.test(unit);
   return [...(counted ? [{ word: `How many ${unit}`, rest: stranded }] : []), { word: 'What', rest: stranded }];
-}
-
-function capitalised(word: string): string {
-  return word.charAt(0).toUpperCase() + word.slice(1);
 }
 
 function tidy(question: string): string {

@@ -42,11 +42,11 @@ test('earlier passages are rehearsed in turn, by more rows the more of them ther
     tokensOfBatches(3, 30, { ...material, rehearsal: passages.slice(0, count) }).map((batch) =>
       batch.filter((token) => token > 200),
     );
-  for (const rows of rowsWith(1)) assert.equal(rows.length, 3);
-  for (const rows of rowsWith(3)) assert.equal(rows.length, 5);
+  for (const rows of rowsWith(1)) assert.equal(rows.length, 4);
+  for (const rows of rowsWith(3)) assert.equal(rows.length, 8);
   const all = rowsWith(3).flat();
   const rehearsed = [20, 21, 22].map((tens) => all.filter((token) => Math.floor(token / 10) === tens).length);
-  assert.deepEqual(rehearsed, [50, 50, 50]);
+  assert.deepEqual(rehearsed, [80, 80, 80]);
   const many = Array.from({ length: 20 }, (_, index) => [exampleOf(300 + index)]);
   const [batch = []] = tokensOfBatches(3, 1, { ...material, rehearsal: many });
   assert.equal(batch.filter((token) => token >= 300).length, recipe.maxRehearsalPerBatch);

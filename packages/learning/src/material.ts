@@ -235,7 +235,7 @@ export function replayDrawn(material: Material, seed: number, steps: number): Tr
 
 /** The more there is to remember, the more rows of a batch rehearse it. */
 function rehearsalRows(earlierPassages: number): number {
-  return Math.min(earlierPassages + 2, recipe.maxRehearsalPerBatch);
+  return Math.min(2 * earlierPassages + 2, recipe.maxRehearsalPerBatch);
 }
 
 function take<Item>(items: Generator<Item, undefined>, count: number): Item[] {

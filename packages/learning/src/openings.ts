@@ -1,7 +1,9 @@
 /** How a question for an answer begins, by what kind of thing the answer is and what stands around it in its sentence. */
+import { isAge, mayBeAge } from './ages.js';
 import { isFunctionWord } from './functionWords.js';
 import type { Span } from './spans.js';
 import { kindsOf } from './kinds.js';
+import { capitalised } from './strings.js';
 import {
   areaUnit,
   durationUnit,
@@ -62,7 +64,10 @@ export function openingsOf(span: Span, surroundings: Surroundings): Openings {
       return usual(...momentOpenings(preposition), 'At what time');
     case 'money':
     case 'quantity':
-      return usual(...quantityOpenings(text.toLowerCase(), surroundings.after));
+      return usual(
+        ...(isAge(text, before) ? [] : quantityOpenings(text.toLowerCase(), surroundings.after)),
+        ...(mayBeAge(text, before) ? ['How old', 'At what age', 'What age'] : []),
+      );
     case 'name':
     case 'code':
     case 'quotation': {
@@ -148,10 +153,6 @@ function ownNouns(name: string): string[] {
 
 function isNoun(word: string): boolean {
   return /^\p{Ll}{3,}$/u.test(word) && !isFunctionWord(word);
-}
-
-function capitalised(word: string): string {
-  return word.charAt(0).toUpperCase() + word.slice(1);
 }
 
 /** What a quantity measures, by its unit; without one of these units it counts. */

@@ -98,8 +98,8 @@ export const recipe = {
   /** Pairs and replay rows in a batch; replay rows are the longer ones. */
   pairsPerBatch: 12,
   replayPerBatch: 2 as number,
-  /** Two rows more than there are earlier passages rehearse them, up to so many. */
-  maxRehearsalPerBatch: 9 as number,
+  /** Two rows for each earlier passage, and two more, rehearse them, up to so many. */
+  maxRehearsalPerBatch: 16 as number,
   replayWeight: 1,
   /**
    * A row's loss is the mean of its answer's tokens. A long answer, an object or a call, counts once more for every so many tokens, up

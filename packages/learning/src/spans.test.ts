@@ -198,3 +198,16 @@ test('from one number to another are two answers, and a range is one', () => {
   const found = sentencesOf(text).flatMap((sentence) => findSpans(sentence, text).map((span) => span.text));
   assert.ok(found.includes('256') && found.includes('1,600') && found.includes('4 to 8 days'));
 });
+
+test('what is counted belongs to the number, with a word between them', () => {
+  assert.ok(spansOf('Each player gets nine wooden sledges.').includes('quantity nine wooden sledges'));
+  assert.ok(spansOf('It takes two hours longer.').includes('quantity two hours'));
+  assert.ok(spansOf('It is a 60 watt bulb.').includes('quantity 60 watt'));
+  assert.ok(spansOf('There are five people outdoors.').includes('quantity five people'));
+});
+
+test('a colour before its noun, and a thing without what is done with it', () => {
+  assert.ok(spansOf('A small amber light blinks.').includes('phrase amber'));
+  assert.ok(spansOf('Gullwick is about smuggling salt across a bay.').includes('phrase salt'));
+  assert.ok(spansOf('It is fond of flowing water.').includes('phrase flowing water'));
+});

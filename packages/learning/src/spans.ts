@@ -7,6 +7,7 @@ import { isCommonWord } from './commonWords.js';
 import { introducesNounPhrase, isCopula, isFunctionWord } from './functionWords.js';
 import type { Stretch } from './sentences.js';
 import { auxiliaries, predicateAhead, preposition } from './statement.js';
+import { durationUnit, lengthUnit, massUnit, moneyUnit } from './units.js';
 
 export type SpanKind = 'date' | 'time' | 'money' | 'quantity' | 'code' | 'quotation' | 'name' | 'phrase';
 
@@ -93,7 +94,10 @@ export function findSpans(sentence: Stretch, passage: string): Span[] {
   for (const [kind, pattern] of patterns) {
     for (const match of sentence.text.matchAll(pattern)) {
       const inner = match[1] ?? match[0];
-      const text = kind === 'quantity' && !isFrequency(inner) ? withoutFunctionWords(inner) : inner;
+      const text =
+        kind === 'quantity' && !isFrequency(inner)
+          ? withCounted(withoutFunctionWords(inner), sentence.text.slice(match.index + match[0].indexOf(inner)))
+          : inner;
       if ((kind === 'quantity' || kind === 'code') && isPartOfName(sentence.text, match.index, text)) continue;
       if (kind !== 'quantity' || worthAsking(text)) take(kind, match.index + match[0].indexOf(inner), text, 0);
     }
@@ -118,6 +122,23 @@ function withoutFunctionWords(quantity: string): string {
       !parts.slice(index).some((later) => /^\d/u.test(later)),
   );
   return (stop < 0 ? parts : parts.slice(0, stop)).join('').replace(/[\s-]+$/u, '');
+}
+
+/** "nine wooden sledges" rather than "nine wooden"; `text` begins with the quantity. */
+function withCounted(quantity: string, text: string): string {
+  const word = /^\S+ (\p{Ll}{3,})$/u.exec(quantity)?.[1] ?? '';
+  if (word === '' || isCounted(word)) return quantity;
+  const noun = /^ (\p{Ll}{2,}s)\b/u.exec(text.slice(quantity.length))?.[1] ?? '';
+  return noun === '' || isFunctionWord(noun) ? quantity : `${quantity} ${noun}`;
+}
+
+/** A plural, or a unit in whatever number: "two hours", "340 people", "a dozen sheep", "90 percent". */
+function isCounted(word: string): boolean {
+  return /s$|^(?:people|men|women|children|sheep|fish|per|percent|degree|square|cubic)$/u.test(word) || isUnit(word);
+}
+
+function isUnit(word: string): boolean {
+  return [durationUnit, lengthUnit, massUnit, moneyUnit].some((unit) => unit.test(`2 ${word}`));
 }
 
 /**
@@ -273,7 +294,11 @@ function findPhrases(sentence: Stretch, taken: readonly Span[]): Found[] {
     if (!isListed && !isValue && !isSaid && !isIntroduced) continue;
     const phrase = sentence.text.slice(first.start, words[index - 1]?.end);
     // "is painted dark green": the colour is what people ask for.
-    const text = phrase.replace(/^(?:painted|coloured|colored) (?=.)/u, '');
+    // "about smuggling salt": what is done with it is none of it.
+    const isDoing = /^(?:about|by|for|before|after|without|from)$/u.test(before.text);
+    const text = phrase
+      .replace(/^(?:painted|coloured|colored) (?=.)/u, '')
+      .replace(isDoing ? /^\p{Ll}{3,}ing (?=\p{Ll})/u : '', '');
     if (text.length > 2) phrases.push({ start: first.start + phrase.length - text.length, text, tier: 1 });
   }
   return phrases;

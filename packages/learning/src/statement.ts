@@ -2,6 +2,7 @@ import { isFunctionWord, isTime } from './functionWords.js';
 import { containsWords } from './normalise.js';
 import type { Stretch } from './sentences.js';
 import type { Span } from './spans.js';
+import { escapeForPattern } from './strings.js';
 import { irregularPasts } from './verbs.js';
 
 export const auxiliaries = 'is|are|was|were|can|could|will|would|must|may|might|should';
@@ -93,7 +94,8 @@ export function thingAfter(
 
 /**
  * The name that a passage mentions most often, with its article. A mention in its first sentence counts twice, and three times where the passage
- * begins with it; its noun counts as well. Of equals the first; `null` when it names nothing.
+ * begins with it; its noun counts as well. Of equals the one that the passage introduces (`standing`), or else the first; `null` when it names
+ * nothing.
  */
 export function protagonistOf(passage: string, names: readonly string[]): string | null {
   const opening = /^[^.]*/u.exec(passage)?.[0] ?? '';
@@ -103,16 +105,29 @@ export function protagonistOf(passage: string, names: readonly string[]): string
   const beginning = opening.replace(/^\s*(?:The )?/u, '');
   const mentions = (name: string): number =>
     count(name) + count(noun(name)) + (opening.includes(name) ? 1 : 0) + (beginning.startsWith(name) ? 1 : 0);
+  const weight = (name: string): number => mentions(name) + standing(name, opening, passage) / 10;
   const best = names.reduce<string | null>(
-    (most, name) => (most === null || mentions(name) > mentions(most) ? name : most),
+    (most, name) => (most === null || weight(name) > weight(most) ? name : most),
     null,
   );
   if (best === null) return null;
   const full = fullNamesOf(names).get(best);
   if (full !== undefined) return full;
-  return new RegExp(`\\b[Tt]he ${best.replace(/[.*+?^${}()|[\]\\]/gu, '\\$&')}`, 'u').test(passage)
-    ? `the ${best}`
-    : best;
+  return new RegExp(`\\b[Tt]he ${escapeForPattern(best)}`, 'u').test(passage) ? `the ${best}` : best;
+}
+
+/**
+ * How likely a name is what the first sentence introduces, from -1 to 2: less where it is a place or a thing and the next sentence begins with
+ * "He" or "She"; more after "called", and for "the Petrel Shell" where the passage goes on with "it".
+ */
+function standing(name: string, opening: string, passage: string): number {
+  const before = opening.slice(0, Math.max(0, opening.indexOf(name)));
+  const isPlaceOrThing = /\b(?:(?:in|near|from|to|across|into|at|off)(?: the)?|[Tt]he) $/u.test(before);
+  const isThing = /\bthe $/u.test(before);
+  const goesOnWithPerson = /^[.!?]["”)]?\s+(?:He|She|His|Her)\b/u.test(passage.slice(opening.length));
+  const goesOnWithThing = /[.!?] (?:It|Its)\b/u.test(passage) && !/\b(?:he|she)\b/iu.test(passage);
+  const isCalled = /\b(?:called|named) (?:the )?$/u.test(before);
+  return (goesOnWithPerson && isPlaceOrThing ? -1 : 0) + (goesOnWithThing && isThing ? 1 : 0) + (isCalled ? 1 : 0);
 }
 
 /**

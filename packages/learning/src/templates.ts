@@ -27,7 +27,7 @@ interface Template {
 }
 
 const unit = new RegExp([massUnit, lengthUnit, durationUnit, moneyUnit].map(({ source }) => source).join('|'), 'u');
-const colour = new RegExp(`^(?:(?:${shadeWords}|painted) )*(?:${colourWords}|maroon|silver|gold|golden)\\b`, 'u');
+const colour = new RegExp(`^(?:(?:${shadeWords}|painted) )*(?:${colourWords}|silver|gold|golden)\\b`, 'u');
 const price: readonly Span['kind'][] = ['money', 'quantity'];
 const when: readonly Span['kind'][] = ['date', 'time'];
 

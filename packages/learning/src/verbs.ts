@@ -21,7 +21,8 @@ export interface FiniteVerb {
 export function takeApart(verb: string): FiniteVerb | null {
   const known = irregularPasts.get(verb);
   if (known !== undefined) return { auxiliary: 'did', infinitive: known };
-  if (verb.length < 3) return null;
+  if (verb.length < 3 || /^(?:his|its|this|thus|always|perhaps|besides|towards|afterwards|indeed)$/u.test(verb))
+    return null;
   if (verb.endsWith('ed')) return { auxiliary: 'did', infinitive: infinitiveOf(verb) };
   if (verb.endsWith('s') && !verb.endsWith('ss')) return { auxiliary: 'does', infinitive: infinitiveOf(verb) };
   return null;
