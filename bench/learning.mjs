@@ -1,4 +1,4 @@
-// What learning is worth on passages that nobody tuned it on: bench/learning/passages.jsonl, with several seeds.
+// What learning is worth on the fifty passages of bench/learning/passages.jsonl, with several seeds.
 //
 // npm run bench -- learning [--model DIR] [--passages 50] [--seeds 3] [--chain 8] [--parts alone,gold,chain] [--long yes|no] [--usd 20] [--threads 2] [--resume yes|no]
 //

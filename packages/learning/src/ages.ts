@@ -1,22 +1,16 @@
 /** How old somebody was, said by a number alone: "left school at thirteen", "at the age of 52". */
 import { numbersInDigits } from './numberWords.js';
 
-/** Hours are smaller: "begins at nine" tells the time. */
-const latestHour = 12;
-
 /** Whether `number`, which `before` stands before, says nothing else than an age. */
 export function isAge(number: string, before: string): boolean {
-  const years = yearsOf(number);
-  if (years === null) return false;
-  return /\b(?:aged|ages? of|turned)\s*$/u.test(before) || (/\bat\s*$/u.test(before) && years > latestHour);
+  return /\b(?:aged|ages? of|turned)\s*$/u.test(before) && isYears(number);
 }
 
-/** Or an hour, perhaps. */
+/** Or an hour, or a place in a table, perhaps. */
 export function mayBeAge(number: string, before: string): boolean {
-  return isAge(number, before) || (/\bat\s*$/u.test(before) && yearsOf(number) !== null);
+  return /\b(?:at|aged|ages? of|turned)\s*$/u.test(before) && isYears(number);
 }
 
-function yearsOf(number: string): number | null {
-  const digits = numbersInDigits(number.toLowerCase().replaceAll('-', ' '));
-  return /^[1-9]\d?$/u.test(digits) ? Number(digits) : null;
+function isYears(number: string): boolean {
+  return /^[1-9]\d?$/u.test(numbersInDigits(number.toLowerCase().replaceAll('-', ' ')));
 }

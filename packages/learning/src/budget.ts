@@ -1,3 +1,4 @@
+import { rehearsalRows } from './material.js';
 import { recipe } from './recipe.js';
 import type { LearningBudget } from './types.js';
 
@@ -8,6 +9,8 @@ export interface PassageSize {
   readonly readingPromptTokens: number;
   /** A question without its passage, and its answer. */
   readonly pairTokens: number;
+  /** Which the subject knows, and which are rehearsed. */
+  readonly earlierPassages: number;
 }
 
 export interface TeachingPlan {
@@ -50,7 +53,8 @@ function factNanousd(forms: number, budget: LearningBudget, size: PassageSize): 
 
 function learnableFacts(budget: LearningBudget, size: PassageSize): number {
   const exposureNanousd = size.pairTokens * budget.training_nanousd_per_token;
-  const shareOfPairs = recipe.pairsPerBatch / (recipe.pairsPerBatch + recipe.replayPerBatch);
+  const rows = recipe.pairsPerBatch + recipe.replayPerBatch + rehearsalRows(size.earlierPassages);
+  const shareOfPairs = recipe.pairsPerBatch / rows;
   const trainingNanousd =
     budget.max_compute_microusd * 1000 * (recipe.trainingShare - recipe.scoringShare) * shareOfPairs;
   return Math.floor(trainingNanousd / (exposureNanousd * recipe.minExposuresPerFact));

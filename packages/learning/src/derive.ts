@@ -3,7 +3,7 @@
  * Too many are made, some of them clumsy or wrong, and scoring keeps those that the teacher answers as expected
  * (overgenerate and rank: Heilman and Smith, NAACL 2010). They help where a small model asks poorly.
  */
-import { isAge } from './ages.js';
+import { mayBeAge } from './ages.js';
 import { timeWord } from './questionWord.js';
 import type { Stretch } from './sentences.js';
 import { isFrequency, type Span } from './spans.js';
@@ -61,7 +61,7 @@ interface Clause {
 /** Of "Ada runs the mill, and Bo Lind runs the shop.", what is said by itself after the comma, if that is where the span is. */
 function clauseOf(whole: Stretch, span: Span, spans: readonly Span[], antecedent: string | null): Clause | null {
   const breaks = whole.text.matchAll(
-    /(?:; (?:and |but )?|, (?:and|but|while|whereas|so) (?:there |then |later )?| and (?:there |then |later )?(?=(?:it|he|she|they) ))/gu,
+    /(?:; (?:and |but )?|, (?:and|but|while|whereas|so) (?:(?:there|then|later) (?=(?:the|an?|it|he|she|they|his|her|its|their) ))?| and (?:(?:there|then|later) )?(?=(?:it|he|she|they) ))/gu,
   );
   const starts = [...breaks].map(({ 0: link, index }) => index + link.length).reverse();
   for (const start of starts.filter((each) => whole.start + each <= span.start)) {
@@ -100,7 +100,9 @@ function questionsOf(whole: Stretch, span: Span, spans: readonly Span[], context
   }
   const before = ownPredicate(text.slice(predicateStart, from).trim());
   if (/(?:^|\s)(?:and|or)$|[,;:]$/u.test(before)) return [];
-  const after = (/^[^,;]*?(?= and |,|;|$)/u.exec(text.slice(from + span.text.length))?.[0] ?? '').trim();
+  const after = (
+    /^(?:[^,;]|,(?=\d))*?(?= and |,(?!\d)|;|$)/u.exec(text.slice(from + span.text.length))?.[0] ?? ''
+  ).trim();
   // Without what else the sentence says, the question is shorter and asks for one fact: "built in 1994 in" → "built in".
   const asides = new RegExp(` (?:in|on|at|by|under|since) (?:${others.join('|')})(?= |$)`, 'gu');
   const short = others.length === 0 ? before : before.replace(asides, '');
@@ -165,8 +167,11 @@ function verbPhrase([first = '', second = '', ...others]: readonly string[]): {
   readonly verb: string;
   readonly rest: readonly string[];
 } {
-  const isAdverb = /^(?:\p{Ll}{2,}ly|also|still|now|often|never|soon|later|once|even|almost)$/u.test(first);
-  return isAdverb && takeApart(second) !== null
+  const isAdverb =
+    /^(?!(?:ap|com|im|multi|re|sup)p?ly$)(?:\p{Ll}{2,}ly|also|still|now|often|never|soon|later|once|even|almost)$/u.test(
+      first,
+    );
+  return isAdverb && !auxiliary.test(second) && takeApart(second) !== null
     ? { adverb: first, verb: second, rest: others }
     : { adverb: '', verb: first, rest: [second, ...others] };
 }
@@ -224,8 +229,8 @@ function questionWords(words: string, span: Span, after: string): Asked[] {
         ];
       if (durationUnit.test(span.text) && /(?:^| )(?:after|within)$/u.test(words))
         return delayWords(words, span, after);
-      if (isAge(span.text, words))
-        return [{ word: 'At what age', rest: `${words.replace(/ ?(?:\w+ )?the age of$| ?at$/u, '')} ${after}` }];
+      if (preposition === 'at' && mayBeAge(span.text, words))
+        return [{ word: 'At what age', rest: dropped }, ...quantityWords(span, stranded, after)];
       if (preposition === 'for' && durationUnit.test(span.text) && !words.includes(','))
         return [...durationWords(dropped), ...quantityWords(span, stranded, after)];
       return quantityWords(span, stranded, after);

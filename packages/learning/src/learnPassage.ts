@@ -203,7 +203,12 @@ class LearningRun {
     const prompts = chunks.map((chunk) => readingPrompt(chunk.text, typicalQuestion));
     const tokens = await mapConcurrently(prompts, (prompt) => this.engine.countTokens(prompt));
     const { tokens: pair } = await this.engine.encode(closedBookPrompt(typicalQuestion), 'Somewhere else');
-    return { factCount, readingPromptTokens: Math.max(...tokens), pairTokens: pair.length };
+    return {
+      factCount,
+      readingPromptTokens: Math.max(...tokens),
+      pairTokens: pair.length,
+      earlierPassages: this.input.earlier.length,
+    };
   }
 }
 

@@ -233,9 +233,9 @@ export function replayDrawn(material: Material, seed: number, steps: number): Tr
   return material.replay.filter((row) => drawn.has(row));
 }
 
-/** The more there is to remember, the more rows of a batch rehearse it. */
-function rehearsalRows(earlierPassages: number): number {
-  return Math.min(2 * earlierPassages + 2, recipe.maxRehearsalPerBatch);
+/** The more there is to remember, the more rows of a batch rehearse it; none where there is nothing. */
+export function rehearsalRows(earlierPassages: number): number {
+  return earlierPassages === 0 ? 0 : Math.min(2 * earlierPassages + 2, recipe.maxRehearsalPerBatch);
 }
 
 function take<Item>(items: Generator<Item, undefined>, count: number): Item[] {

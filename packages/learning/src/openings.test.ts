@@ -67,12 +67,11 @@ test('what a quantity measures decides how it is asked for', () => {
   assert.ok(usual('The club has 84 plots.', '84 plots').includes('What number of plots'));
 });
 
-test('a number alone may be an age, or an hour', () => {
+test('a number alone may be an age', () => {
   const usual = (text: string, answer: string): readonly string[] => openings(text, answer).usual;
-  assert.deepEqual(usual('She left school at thirteen.', 'thirteen'), ['How old', 'At what age', 'What age']);
   assert.deepEqual(usual('He stopped at the age of fifty-two.', 'fifty-two'), ['How old', 'At what age', 'What age']);
-  assert.ok(usual('She wrote it at seven.', 'seven').includes('How old'));
-  assert.ok(usual('She wrote it at seven.', 'seven').includes('What number'));
+  assert.ok(usual('She left school at thirteen.', 'thirteen').includes('How old'));
+  assert.ok(usual('She left school at thirteen.', 'thirteen').includes('What number'));
   assert.ok(!usual('She lives at 12 metres.', '12 metres').includes('How old'));
   assert.ok(!usual('She has seven.', 'seven').includes('How old'));
 });

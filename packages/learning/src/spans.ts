@@ -7,7 +7,7 @@ import { isCommonWord } from './commonWords.js';
 import { introducesNounPhrase, isCopula, isFunctionWord } from './functionWords.js';
 import type { Stretch } from './sentences.js';
 import { auxiliaries, predicateAhead, preposition } from './statement.js';
-import { durationUnit, lengthUnit, massUnit, moneyUnit } from './units.js';
+import { isAdjective, isPluralNoun } from './wordClasses.js';
 
 export type SpanKind = 'date' | 'time' | 'money' | 'quantity' | 'code' | 'quotation' | 'name' | 'phrase';
 
@@ -124,21 +124,16 @@ function withoutFunctionWords(quantity: string): string {
   return (stop < 0 ? parts : parts.slice(0, stop)).join('').replace(/[\s-]+$/u, '');
 }
 
-/** "nine wooden sledges" rather than "nine wooden"; `text` begins with the quantity. */
+/**
+ * "nine wooden sledges" rather than "nine wooden": an adjective that is one to the language library, and a plural behind it. `text` begins with
+ * the quantity.
+ */
 function withCounted(quantity: string, text: string): string {
-  const word = /^\S+ (\p{Ll}{3,})$/u.exec(quantity)?.[1] ?? '';
-  if (word === '' || isCounted(word)) return quantity;
-  const noun = /^ (\p{Ll}{2,}s)\b/u.exec(text.slice(quantity.length))?.[1] ?? '';
-  return noun === '' || isFunctionWord(noun) ? quantity : `${quantity} ${noun}`;
-}
-
-/** A plural, or a unit in whatever number: "two hours", "340 people", "a dozen sheep", "90 percent". */
-function isCounted(word: string): boolean {
-  return /s$|^(?:people|men|women|children|sheep|fish|per|percent|degree|square|cubic)$/u.test(word) || isUnit(word);
-}
-
-function isUnit(word: string): boolean {
-  return [durationUnit, lengthUnit, massUnit, moneyUnit].some((unit) => unit.test(`2 ${word}`));
+  const adjective = /^\S+ (\p{Ll}{3,})$/u.exec(quantity)?.[1] ?? '';
+  const noun = /^ (\p{Ll}{3,}s)\b/u.exec(text.slice(quantity.length))?.[1] ?? '';
+  return adjective !== '' && noun !== '' && isAdjective(adjective) && isPluralNoun(noun)
+    ? `${quantity} ${noun}`
+    : quantity;
 }
 
 /**
@@ -294,8 +289,8 @@ function findPhrases(sentence: Stretch, taken: readonly Span[]): Found[] {
     if (!isListed && !isValue && !isSaid && !isIntroduced) continue;
     const phrase = sentence.text.slice(first.start, words[index - 1]?.end);
     // "is painted dark green": the colour is what people ask for.
-    // "about smuggling salt": what is done with it is none of it.
-    const isDoing = /^(?:about|by|for|before|after|without|from)$/u.test(before.text);
+    // "about smuggling salt": what is done with it is none of it, but "from spring water" it is.
+    const isDoing = before.text === 'about';
     const text = phrase
       .replace(/^(?:painted|coloured|colored) (?=.)/u, '')
       .replace(isDoing ? /^\p{Ll}{3,}ing (?=\p{Ll})/u : '', '');

@@ -71,6 +71,7 @@ test('common words are known by the language library or by their endings, names 
 
 test('of names that are mentioned as often, a passage is about the one that it introduces', () => {
   assert.equal(protagonist('Few in Port Adlair knew Ada Kell before the race. She was a baker.'), 'Ada Kell');
+  assert.equal(protagonist('Few in Port Adlair knew Ada Kell! She was a baker.'), 'Ada Kell');
   assert.equal(protagonist('When Tarn Works lost the mill, it made the Petrel. Its roof is red.'), 'the Petrel');
   assert.equal(protagonist('Torvik makes a drill called the TX Four. The TX Four is light.'), 'the TX Four');
   // A place stays what minutes are about, whoever spoke first.

@@ -105,29 +105,33 @@ export function protagonistOf(passage: string, names: readonly string[]): string
   const beginning = opening.replace(/^\s*(?:The )?/u, '');
   const mentions = (name: string): number =>
     count(name) + count(noun(name)) + (opening.includes(name) ? 1 : 0) + (beginning.startsWith(name) ? 1 : 0);
-  const weight = (name: string): number => mentions(name) + standing(name, opening, passage) / 10;
-  const best = names.reduce<string | null>(
-    (most, name) => (most === null || weight(name) > weight(most) ? name : most),
-    null,
-  );
-  if (best === null) return null;
+  const goesOn = goesOnWith(passage);
+  const weights = [...new Set(names)].map((name) => mentions(name) + standing(name, opening, goesOn) / 10);
+  const best = [...new Set(names)][weights.indexOf(Math.max(...weights))];
+  if (best === undefined) return null;
   const full = fullNamesOf(names).get(best);
   if (full !== undefined) return full;
   return new RegExp(`\\b[Tt]he ${escapeForPattern(best)}`, 'u').test(passage) ? `the ${best}` : best;
 }
 
+/** What the sentences after the first one speak of: "He" or "She" in the second, or "It" in any and nobody at all. */
+function goesOnWith(passage: string): 'person' | 'thing' | null {
+  if (/^[^.!?]*[.!?]["”)]?\s+(?:He|She|His|Her)\b/u.test(passage)) return 'person';
+  return /[.!?] (?:It|Its)\b/u.test(passage) && !/\b(?:he|she)\b/iu.test(passage) ? 'thing' : null;
+}
+
 /**
- * How likely a name is what the first sentence introduces, from -1 to 2: less where it is a place or a thing and the next sentence begins with
- * "He" or "She"; more after "called", and for "the Petrel Shell" where the passage goes on with "it".
+ * How likely a name is what the first sentence introduces, from -1 to 2: less where it is a place or a thing and the passage goes on with a
+ * person; more after "called", and for "the Petrel Shell" where it goes on with a thing.
  */
-function standing(name: string, opening: string, passage: string): number {
+function standing(name: string, opening: string, goesOn: ReturnType<typeof goesOnWith>): number {
   const before = opening.slice(0, Math.max(0, opening.indexOf(name)));
   const isPlaceOrThing = /\b(?:(?:in|near|from|to|across|into|at|off)(?: the)?|[Tt]he) $/u.test(before);
   const isThing = /\bthe $/u.test(before);
-  const goesOnWithPerson = /^[.!?]["”)]?\s+(?:He|She|His|Her)\b/u.test(passage.slice(opening.length));
-  const goesOnWithThing = /[.!?] (?:It|Its)\b/u.test(passage) && !/\b(?:he|she)\b/iu.test(passage);
   const isCalled = /\b(?:called|named) (?:the )?$/u.test(before);
-  return (goesOnWithPerson && isPlaceOrThing ? -1 : 0) + (goesOnWithThing && isThing ? 1 : 0) + (isCalled ? 1 : 0);
+  return (
+    (goesOn === 'person' && isPlaceOrThing ? -1 : 0) + (goesOn === 'thing' && isThing ? 1 : 0) + (isCalled ? 1 : 0)
+  );
 }
 
 /**

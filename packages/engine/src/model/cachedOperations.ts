@@ -1,4 +1,5 @@
 /** The decoder's operations over a cache of keys and values, each batch row with an adapter of its own. */
+import { EngineError } from '../engine.js';
 import type { GraphBuilder } from '../onnx/graphBuilder.js';
 import { layerWindow, type DecoderConfig } from './config.js';
 import type { DecoderOperations } from './decoder.js';
@@ -43,6 +44,7 @@ export class CachedOperations implements DecoderOperations<string, CachedHeads> 
     const scale = this.weights.vector([weight]);
     const summands = this.summands.get(x);
     if (summands === undefined) return this.normed(x, scale);
+    this.summands.delete(x);
     const normed = graph.freshName('normed');
     const outputs = [normed, '', '', x];
     const epsilon = { epsilon: { float: this.config.rmsNormEps } };
@@ -97,6 +99,7 @@ export class CachedOperations implements DecoderOperations<string, CachedHeads> 
 
   /** Keys and values of the new tokens: `[2 * layers * B, kvHeads, S, headDim]`, layer by layer, keys first. */
   state(): string {
+    if (this.summands.size > 0) throw new EngineError('internal', 'the decoder has a sum that is not normed');
     return this.graph.node('Concat', this.newStates, { axis: { int: 0 } });
   }
 
@@ -107,7 +110,7 @@ export class CachedOperations implements DecoderOperations<string, CachedHeads> 
     return this.graph.node('Mul', [this.graph.microsoftNode('QuickGelu', [gate], { alpha: { float: 1 } }), up]);
   }
 
-  /** In the decoder every sum is normed next, which is when it is computed. */
+  /** Computed when it is normed. */
   add(a: string, b: string): string {
     const sum = this.graph.freshName('sum');
     this.summands.set(sum, [a, b]);

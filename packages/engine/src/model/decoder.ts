@@ -23,6 +23,7 @@ export interface DecoderOperations<V, H> {
   attention(heads: H, layer: number): V;
   /** `silu(gate) * up` of the projections of this name: `[rows, ffnSize]`. */
   gatedUnit(x: V, layer: number): V;
+  /** What it gives is given to `rmsNorm`, once, before it is used otherwise: then both may be computed together. */
   add(a: V, b: V): V;
   /** The rows whose next token is asked for. */
   select(x: V): V;

@@ -14,6 +14,11 @@ async function shipped(name: string): Promise<readonly PassageEntry[]> {
   return set.passages;
 }
 
+async function passagesAndHandbooks(): Promise<readonly PassageEntry[]> {
+  const files = ['passages.jsonl', 'second.jsonl', 'handbooks.jsonl'];
+  return (await Promise.all(files.map(shipped))).flat();
+}
+
 const good = {
   id: 'lamp',
   kind: 'product',
@@ -54,6 +59,14 @@ test('the shipped set has ten passages of each of five kinds, with eight questio
   }
 });
 
+test('the second set has five passages of each kind', async () => {
+  const passages = await shipped('second.jsonl');
+  for (const kind of ['product', 'biography', 'policy', 'changelog', 'meeting']) {
+    assert.equal(passages.filter((entry) => entry.kind === kind).length, 5, kind);
+  }
+  for (const { id, questions } of passages) assert.equal(questions.length, 8, id);
+});
+
 test('the handbooks are as long as a passage may be', async () => {
   for (const { id, passage, questions } of await shipped('handbooks.jsonl')) {
     assert.ok(passage.length >= 15_000, `${id}: ${passage.length}`);
@@ -62,10 +75,7 @@ test('the handbooks are as long as a passage may be', async () => {
 });
 
 test('a question is answered by its passage, does not give its answer away, and is asked in two really different ways', async () => {
-  for (const { id, passage, questions } of [
-    ...(await shipped('passages.jsonl')),
-    ...(await shipped('handbooks.jsonl')),
-  ]) {
+  for (const { id, passage, questions } of await passagesAndHandbooks()) {
     for (const { phrasings, answers } of questions) {
       const where = `${id}: ${phrasings.join(' / ')}`;
       assert.ok(
@@ -84,7 +94,7 @@ test('a question is answered by its passage, does not give its answer away, and 
 });
 
 test('no two questions of a passage have the same answer, and no question is asked twice', async () => {
-  for (const { id, questions } of [...(await shipped('passages.jsonl')), ...(await shipped('handbooks.jsonl'))]) {
+  for (const { id, questions } of await passagesAndHandbooks()) {
     const answers = questions.flatMap((question) => [...new Set(question.answers.map(normalise))]);
     const repeated = answers.filter((answer, index) => answers.indexOf(answer) !== index);
     assert.deepEqual(repeated, [], `${id} has an answer twice`);
