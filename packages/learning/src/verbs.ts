@@ -1,5 +1,6 @@
 /** English verb forms, as the language library compromise knows them: enough to turn "designed" into "did … design". */
 import nlp from 'compromise';
+import { lookedUp } from './lookedUp.js';
 
 /** Pasts that do not end in "ed", by which sentences are found to have a verb. */
 const irregular = {
@@ -35,8 +36,8 @@ export function baseFormOf(word: string): string {
     known ??
     lookedUp(baseForms, word, () => {
       const document = nlp(word);
-      if (document.has('#Plural')) return document.nouns().toSingular().text();
-      return document.has('#Verb') ? document.verbs().toInfinitive().text() : word;
+      if (document.has('#Plural')) return document.nouns().toSingular().text() || word;
+      return document.has('#Verb') ? document.verbs().toInfinitive().text() || word : word;
     })
   );
 }
@@ -46,20 +47,9 @@ function infinitiveOf(verb: string): string {
   return lookedUp(infinitives, verb, () => {
     const document = nlp(verb);
     document.tag('Verb');
-    return document.verbs().toInfinitive().text();
+    return document.verbs().toInfinitive().text() || verb;
   });
 }
 
 const baseForms = new Map<string, string>();
 const infinitives = new Map<string, string>();
-const maxLookedUp = 10_000;
-
-/** Looking a word up takes the library some milliseconds, so that each is looked up once. */
-function lookedUp(known: Map<string, string>, word: string, find: () => string): string {
-  const earlier = known.get(word);
-  if (earlier !== undefined) return earlier;
-  const found = find() || word;
-  if (known.size >= maxLookedUp) known.clear();
-  known.set(word, found);
-  return found;
-}
