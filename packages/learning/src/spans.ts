@@ -290,10 +290,8 @@ function findPhrases(sentence: Stretch, taken: readonly Span[]): Found[] {
     const phrase = sentence.text.slice(first.start, words[index - 1]?.end);
     // "is painted dark green": the colour is what people ask for.
     // "about smuggling salt": what is done with it is none of it, but "from spring water" it is.
-    const isDoing = before.text === 'about';
-    const text = phrase
-      .replace(/^(?:painted|coloured|colored) (?=.)/u, '')
-      .replace(isDoing ? /^\p{Ll}{3,}ing (?=\p{Ll})/u : '', '');
+    const doing = before.text === 'about' ? (/^\p{Ll}{3,}ing (?=\p{Ll})/u.exec(phrase)?.[0] ?? '') : '';
+    const text = phrase.slice(doing.length).replace(/^(?:painted|coloured|colored) (?=.)/u, '');
     if (text.length > 2) phrases.push({ start: first.start + phrase.length - text.length, text, tier: 1 });
   }
   return phrases;
