@@ -1,29 +1,34 @@
-// Learns invented passages with the shipped base model and asks questions that people wrote.
-//   node bench/learning-dev.mjs [--model models/base] [--only lamp,ship] [--usd 5] [--threads 2] [--recipe JSON] [--chain] [--verbose]
-// With --chain each passage is learned on top of those before it, and all their questions are asked again at the end.
-// Prints, for each passage: pairs kept and how many are right, the gate's numbers, human questions answered by base,
-// by base with the passage before it, and by the candidate; seconds and micro-USD.
-import { mkdtempSync, rmSync } from 'node:fs';
+// What the pipeline makes of a set of passages, answer by answer: for trials of the recipe, and to see why something was missed.
+//   node bench/learning-dev.mjs [FILE.jsonl] [--only ID,ID] [--share 1/2] [--chain] [--seed 1] [--threads 1] [--recipe JSON] [--usd 20] [--out FILE] [--verbose]
+// FILE is bench/learning/second.jsonl if none is named. `--share 1/2` takes every second passage, so that two processes share a set.
+// With --chain each passage is learned on top of those accepted before it, and all of theirs are asked again after each.
+// Prints a line for each passage; with --verbose what was trained and every answer; --out keeps all of that as JSON.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { currentPriceCard } from '../packages/contract/dist/index.js';
 import { startEngineHost } from '../packages/engine/dist/index.js';
-import { learnPassage, loadReplay } from '../packages/learning/dist/index.js';
-import { costNanousd } from '../packages/learning/dist/meter.js';
-import { normalise, sameAnswer } from '../packages/learning/dist/normalise.js';
+import { learnPassage, loadReplay, parsePassageSet, replayOf } from '../packages/learning/dist/index.js';
+import { ask, isRight } from '../packages/learning/dist/measuring/asking.js';
+import { phrasingsOf } from '../packages/learning/dist/measuring/measurePassages.js';
+import { adapterIn } from '../packages/learning/dist/outcomes.js';
 import { closedBookPrompt, readingPrompt } from '../packages/learning/dist/prompts.js';
 import { recipe } from '../packages/learning/dist/recipe.js';
-import { passages } from './learning-passages.mjs';
+import { root } from './lib/measure.mjs';
 
-const { values: options } = parseArgs({
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
-    model: { type: 'string', default: 'models/base' },
+    model: { type: 'string', default: join(root, 'models/base') },
     only: { type: 'string' },
-    usd: { type: 'string', default: '5' },
-    threads: { type: 'string', default: '2' },
-    seed: { type: 'string', default: '1' },
-    recipe: { type: 'string', default: '{}' },
+    share: { type: 'string', default: '1/1' },
     chain: { type: 'boolean', default: false },
+    seed: { type: 'string', default: '1' },
+    threads: { type: 'string', default: '1' },
+    recipe: { type: 'string', default: '{}' },
+    usd: { type: 'string', default: '20' },
+    out: { type: 'string' },
     verbose: { type: 'boolean', default: false },
   },
 });
@@ -31,138 +36,122 @@ const { values: options } = parseArgs({
 // The recipe is constant for the compiler only, so that a trial can change it.
 Object.assign(recipe, JSON.parse(options.recipe));
 
-const budget = {
-  max_compute_microusd: Number(options.usd) * 1e6,
-  input_nanousd_per_token: 12_000,
-  output_nanousd_per_token: 30_000,
-  cached_input_nanousd_per_token: 2_500,
-  training_nanousd_per_token: 36_000,
-};
+const file = positionals[0] ?? join(root, 'bench/learning/second.jsonl');
+const set = parsePassageSet(readFileSync(file, 'utf8'));
+if (set.kind !== 'read') throw new Error(`${file}: ${JSON.stringify(set)}`);
+const only = options.only?.split(',');
+const [part, parts] = options.share.split('/').map(Number);
+const chosen = set.passages
+  .filter(({ id }) => only === undefined || only.includes(id))
+  .filter((_, index) => index % parts === part - 1);
 
 const engine = await startEngineHost({ modelDir: options.model, threads: Number(options.threads) });
-const replay = await loadReplay(options.model);
-console.log(`replay rows: ${replay.length}`);
-const chosen = passages.filter(({ name }) => options.only === undefined || options.only.split(',').includes(name));
-const totals = {
-  asked: 0,
-  base: 0,
-  reading: 0,
-  covered: 0,
-  candidate: 0,
-  kept: 0,
-  passed: 0,
-  validated: 0,
-  accepted: 0,
-  seconds: 0,
-  usd: 0,
-};
-let parent = null;
-const earlier = [];
-const folders = [];
+const replay = await replayOf(engine, await loadReplay(options.model));
+const folder = mkdtempSync(join(tmpdir(), 'learning-dev-'));
+const details = [];
+const learned = [];
 for (const passage of chosen) {
-  folders.push(mkdtempSync(join(tmpdir(), 'learning-dev-')));
-  const outcome = await measure(passage, folders.at(-1));
-  if (!options.chain || outcome.kind !== 'accepted') continue;
-  parent = outcome.adapter;
-  earlier.push(outcome.rehearsal);
-  for (const { name, questions } of chosen.slice(0, chosen.indexOf(passage) + 1)) {
-    const flat = questions.flatMap(([answer, forms]) => forms.map((question) => ({ question, answer })));
-    const given = await answers(flat, parent, null);
-    console.log(
-      `   now ${name}: ${flat.filter(({ answer }, index) => close(given[index], answer)).length}/${flat.length}`,
-    );
+  const detail = await measure(passage, options.chain ? learned : []);
+  details.push(detail);
+  if (options.out !== undefined) writeFileSync(options.out, JSON.stringify(details, null, 1));
+  if (options.chain && detail.verdict === 'accepted') {
+    for (const earlier of learned) {
+      const { right } = await answersOf(earlier.passage, detail.adapter, null);
+      console.log(`   still ${earlier.passage.id}: ${right} of ${earlier.right}`);
+    }
+    learned.push({ passage, adapter: detail.adapter, rehearsal: detail.rehearsal, right: detail.learned });
   }
 }
-for (const folder of folders) rmSync(folder, { recursive: true });
-console.log(JSON.stringify(totals));
+const sum = (name) => details.reduce((total, detail) => total + detail[name], 0);
+console.log(
+  `${details.length} passages: reading ${sum('reading')}, learned ${sum('learned')} of ${sum('asked')}, ${Math.round(sum('seconds'))} s`,
+);
+rmSync(folder, { recursive: true });
 await engine.close();
 
-async function measure(passage, workFolder) {
+async function measure(passage, before) {
   const stored = new Map();
-  const seconds = {};
-  let entered;
   const journal = {
     load: async () => null,
-    entered: async () => void (entered = performance.now()),
-    store: async (phase, { outcome }) => {
-      stored.set(phase, outcome);
-      seconds[phase] = Number(((performance.now() - entered) / 1000).toFixed(1));
+    entered: async () => {},
+    store: async (phase, { outcome }) => void stored.set(phase, outcome),
+  };
+  const workFolder = join(folder, passage.id);
+  const startedAt = performance.now();
+  const outcome = await learnPassage(
+    engine,
+    {
+      content: passage.passage,
+      parent: before.at(-1)?.adapter ?? null,
+      earlier: before.map(({ rehearsal }) => rehearsal),
+      replay,
+      budget: { ...currentPriceCard, max_compute_microusd: Number(options.usd) * 1e6 },
+      seed: Number(options.seed),
+      isolationKey: passage.id,
+      workFolder,
     },
-  };
-  const input = {
-    content: passage.text,
-    parent,
-    earlier,
-    replay,
-    budget,
-    seed: Number(options.seed),
-    workFolder,
-  };
-  const outcome = await learnPassage(engine, input, journal);
-  const adapter = stored.get('training')?.adapter ?? null;
-  const questions = passage.questions.flatMap(([answer, forms]) => forms.map((question) => ({ question, answer })));
-  const [base, reading, candidate] = await Promise.all([
-    answers(questions, null, null),
-    answers(questions, null, passage.text),
-    adapter === null ? questions.map(() => '') : answers(questions, adapter, null),
-  ]);
-  const pairs = (stored.get('scoring')?.facts ?? []).flatMap(({ answer, training, dev, validation }) =>
-    [...training, ...dev, ...validation].map(({ question, origin }) => ({ question, answer, origin })),
+    journal,
   );
-  const count = (given) => questions.filter(({ answer }, index) => close(given[index], answer)).length;
-  const learned = (answer) => pairs.some((pair) => close(pair.answer, answer) || close(answer, pair.answer));
-  const covered = questions.filter(({ answer }) => learned(answer)).length;
-  const row = {
-    name: passage.name,
-    kind: outcome.kind,
-    facts: [stored.get('teaching')?.facts.length, stored.get('scoring')?.facts.length],
-    pairs: pairs.length,
-    validation: `${outcome.validation?.passed_count}/${outcome.validation?.total_count} (parent ${outcome.validation?.base_passed_count})`,
-    canaries: stored.get('evaluating')?.canaries,
-    human: { base: count(base), reading: count(reading), covered, candidate: count(candidate), of: questions.length },
-    training: outcome.training,
+  const seconds = (performance.now() - startedAt) / 1000;
+  // Also of a candidate that the gate rejected.
+  const training = stored.get('training');
+  const adapter = training === undefined ? null : adapterIn(workFolder, training);
+  const facts = (stored.get('scoring')?.facts ?? []).map(({ softTargets: _, ...fact }) => fact);
+  const reading = await answersOf(passage, null, passage.passage);
+  const closed = adapter === null ? { right: 0, given: [] } : await answersOf(passage, adapter, null);
+  const questions = phrasingsOf(passage).map((phrasing, index) => ({
+    ...phrasing,
+    reading: reading.given[index],
+    learned: closed.given[index] ?? null,
+    readingIsRight: isRight(phrasing, reading.given[index]),
+    learnedIsRight: isRight(phrasing, closed.given[index] ?? ''),
+    // Whether any of its accepted answers was trained at all.
+    isTaught: facts.some(({ answer }) =>
+      phrasing.answers.some((accepted) => isRight({ ...phrasing, answers: [accepted] }, answer)),
+    ),
+  }));
+  const detail = {
+    id: passage.id,
+    verdict: outcome.kind,
+    validation: outcome.validation ?? null,
+    gate: outcome.gate ?? null,
+    asked: questions.length,
+    reading: reading.right,
+    learned: closed.right,
     seconds,
-    usd: costNanousd(outcome.usage, budget) / 1e9,
+    steps: outcome.training?.steps ?? 0,
+    questions,
+    facts,
+    adapter,
+    rehearsal: outcome.rehearsal ?? null,
   };
-  console.log(JSON.stringify(row));
-  totals.asked += questions.length;
-  totals.base += row.human.base;
-  totals.reading += row.human.reading;
-  totals.covered += covered;
-  totals.candidate += row.human.candidate;
-  totals.kept += pairs.length;
-  totals.passed += outcome.validation?.passed_count ?? 0;
-  totals.validated += outcome.validation?.total_count ?? 0;
-  totals.accepted += outcome.kind === 'accepted' ? 1 : 0;
-  totals.seconds += Object.values(seconds).reduce((a, b) => a + b, 0);
-  totals.usd += row.usd;
-  if (!options.verbose) return outcome;
-  for (const fact of stored.get('scoring')?.facts ?? []) {
+  const passed = `${outcome.validation?.passed_count} of ${outcome.validation?.total_count}`;
+  console.log(
+    `${passage.id}: ${outcome.kind} (${passed}), reading ${reading.right}, learned ${closed.right} of ${questions.length}; ${facts.length} facts, ${detail.steps} steps, ${seconds.toFixed(0)} s`,
+  );
+  if (options.verbose) printed(detail);
+  return detail;
+}
+
+async function answersOf(passage, adapter, text) {
+  const asked = phrasingsOf(passage);
+  const prompts = asked.map(({ question }) =>
+    text === null ? closedBookPrompt(question) : readingPrompt(text, question),
+  );
+  const given = await ask(engine, prompts, adapter, {});
+  return { given, right: asked.filter((phrasing, index) => isRight(phrasing, given[index])).length };
+}
+
+function printed({ facts, questions }) {
+  for (const fact of facts) {
     console.log(`  [${fact.answer}]`);
     for (const use of ['training', 'dev', 'validation']) {
       for (const { question, origin } of fact[use])
         console.log(`     ${use.slice(0, 3)} ${origin.slice(0, 4)}  ${question}`);
     }
   }
-  questions.forEach(({ question, answer }, index) =>
-    console.log(
-      `  ${close(candidate[index], answer) ? 'ok ' : learned(answer) ? 'NO ' : '-- '} ${question} [${answer}] candidate: ${candidate[index]} | reading: ${reading[index]} | base: ${base[index]}`,
-    ),
-  );
-  return outcome;
-}
-
-/** Equal, or without the unit: "340" for "340 pupils". */
-function close(given, answer) {
-  const [a, b] = [normalise(given), normalise(answer)];
-  return sameAnswer(given, answer) || (a !== '' && /\d/.test(a) && ` ${b} `.includes(` ${a} `)) || a === `${b} old`;
-}
-
-function answers(questions, adapter, text) {
-  return Promise.all(
-    questions.map(async ({ question }) => {
-      const prompt = text === null ? closedBookPrompt(question) : readingPrompt(text, question);
-      return (await engine.generate({ prompt, adapter, maxOutputTokens: 32, temperature: 0 })).text;
-    }),
-  );
+  for (const { question, answers, reading, learned, readingIsRight, learnedIsRight, isTaught } of questions) {
+    const mark = `${learnedIsRight ? 'ok' : '--'} ${readingIsRight ? 'ok' : '--'} ${isTaught ? 'taught' : '      '}`;
+    console.log(`  ${mark} ${question} [${answers[0]}] learned: ${learned} | reading: ${reading}`);
+  }
 }

@@ -15,7 +15,7 @@ import { closedBookPrompt, readingPrompt } from '../prompts.js';
 import { recipe } from '../recipe.js';
 import { chunkForTeacher } from '../teacherChunks.js';
 import type { GateReport, LearningBudget, LearningPhase, Rehearsal, ReplayRow, ValidationReport } from '../types.js';
-import { ask, tally, type AskedPhrasing, type Tally } from './asking.js';
+import { addTallies, ask, noTally, tally, type AskedPhrasing, type Tally } from './asking.js';
 import { Canaries, type CanaryReport } from './canaries.js';
 import { learnGold, learnTaught, secondsSince, type Learned } from './learners.js';
 import type { PassageEntry } from './passageSet.js';
@@ -78,24 +78,27 @@ export interface PassageReport {
   readonly cost_microusd: number;
 }
 
-/** The first passage of a chain, asked again after this one. */
+/** The earlier passages of a chain, asked again after this one. */
 export interface Retention {
   readonly first_id: string;
   /** Passages that the weights now hold, the first one included. */
   readonly learned_count: number;
+  /** Of the first passage: when it was learned, and now. */
   readonly before: Tally;
   readonly after: Tally;
+  /** Of all passages before this one together. */
+  readonly all_before: Tally;
+  readonly all_after: Tally;
 }
 
 /** What the passages of a chain before this one left behind. */
 interface ChainState {
   readonly parent: AdapterReference | null;
   readonly earlier: readonly Rehearsal[];
-  readonly learnedIds: readonly string[];
-  readonly first: { readonly entry: PassageEntry; readonly before: Tally } | null;
+  readonly learned: readonly { readonly entry: PassageEntry; readonly before: Tally }[];
 }
 
-const emptyChain: ChainState = { parent: null, earlier: [], learnedIds: [], first: null };
+const emptyChain: ChainState = { parent: null, earlier: [], learned: [] };
 
 /** Rejects with `EngineError` when the engine fails or the signal aborts. */
 export async function measurePassages(
@@ -178,7 +181,7 @@ class MeasuringRun {
     const next = this.#extend(chain, entry, learned, after?.all ?? null);
     const retention = await this.#retention(next, chain);
     enter('canaries');
-    const learnedIds = new Set([...chain.learnedIds, entry.id]);
+    const learnedIds = new Set([...chain.learned.map(({ entry: { id } }) => id), entry.id]);
     const report: PassageReport = {
       id: entry.id,
       kind: entry.kind,
@@ -209,18 +212,22 @@ class MeasuringRun {
     return {
       parent: learned.adapter,
       earlier: [...chain.earlier, learned.rehearsal],
-      learnedIds: [...chain.learnedIds, entry.id],
-      first: chain.first ?? { entry, before: after },
+      learned: [...chain.learned, { entry, before: after }],
     };
   }
 
-  async #retention(now: ChainState, before: ChainState): Promise<Retention | null> {
-    if (now.first === null || before.first === null || now.parent === null) return null;
+  async #retention(now: ChainState, { learned: earlier }: ChainState): Promise<Retention | null> {
+    const [first] = earlier;
+    if (first === undefined || now.parent === null) return null;
+    const after: Tally[] = [];
+    for (const { entry } of earlier) after.push(await this.#closedBook(entry, now.parent));
     return {
-      first_id: now.first.entry.id,
-      learned_count: now.learnedIds.length,
-      before: now.first.before,
-      after: await this.#closedBook(now.first.entry, now.parent),
+      first_id: first.entry.id,
+      learned_count: now.learned.length,
+      before: first.before,
+      after: after[0] ?? noTally,
+      all_before: addTallies(earlier.map(({ before }) => before)),
+      all_after: addTallies(after),
     };
   }
 

@@ -61,12 +61,20 @@ test('a verdict is wrong below half of reading when accepted, and from there on 
   assert.equal(isWorthHalf(reportOf({ reading: { right: 0, total: 10 } })), null, 'nothing to measure by');
 });
 
-test('the last passage of each chain tells what is left of the first', () => {
+test('the last passage of each chain tells what is left of the first, and of all before it', () => {
   const retention = (first_id: string, right: number): Partial<PassageReport> => ({
-    retention: { first_id, learned_count: 2, before: { right: 8, total: 10 }, after: { right, total: 10 } },
+    retention: {
+      first_id,
+      learned_count: 3,
+      before: { right: 8, total: 10 },
+      after: { right, total: 10 },
+      all_before: { right: 15, total: 20 },
+      all_after: { right: right + 6, total: 20 },
+    },
   });
   const reports = [{}, retention('a', 8), retention('a', 4), {}, retention('b', 6)].map(reportOf);
   assert.equal(summarise(reports).retained, 10 / 16);
+  assert.equal(summarise(reports).all_retained, 22 / 30);
   assert.equal(summarise([reportOf({})]).retained, null);
 });
 

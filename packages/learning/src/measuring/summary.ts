@@ -1,6 +1,6 @@
 import { addTallies, shareOf, type Tally } from './asking.js';
 import { addLosses, type CanaryLoss, type CanaryReport } from './canaries.js';
-import type { PassageReport } from './measurePassages.js';
+import type { PassageReport, Retention } from './measurePassages.js';
 
 /** Shares are of all questions of all passages together, from 0 to 1; `null` where nothing was asked. */
 export interface MeasuringSummary {
@@ -15,6 +15,8 @@ export interface MeasuringSummary {
   readonly unseen: number | null;
   /** Over the ends of chains: what is left of the first passage's right answers. */
   readonly retained: number | null;
+  /** The same of all passages of the chains but the last. */
+  readonly all_retained: number | null;
   readonly canaries: CanaryReport;
   /** Accepted, but worth less than half of reading the passage. */
   readonly wrong_acceptances: number;
@@ -39,7 +41,8 @@ export function summarise(reports: readonly PassageReport[]): MeasuringSummary {
     learned: share(({ learned }) => learned),
     trained: share(({ trained }) => trained),
     unseen: share(({ unseen }) => unseen),
-    retained: retainedShare(reports),
+    retained: keptShare(reports, ({ before, after }) => ({ before, after })),
+    all_retained: keptShare(reports, ({ all_before, all_after }) => ({ before: all_before, after: all_after })),
     canaries: {
       reading: lossOf(reports, 'reading'),
       small_talk: lossOf(reports, 'small_talk'),
@@ -61,12 +64,15 @@ export function isWorthHalf({ learned, reading }: PassageReport): boolean | null
 }
 
 /** Of each chain the last passage tells. */
-function retainedShare(reports: readonly PassageReport[]): number | null {
+function keptShare(
+  reports: readonly PassageReport[],
+  of: (retention: Retention) => { readonly before: Tally; readonly after: Tally },
+): number | null {
   const last = new Map(
-    reports.flatMap(({ retention }) => (retention === null ? [] : [[retention.first_id, retention]])),
+    reports.flatMap(({ retention }) => (retention === null ? [] : [[retention.first_id, of(retention)]])),
   );
-  const before = [...last.values()].reduce((sum, retention) => sum + retention.before.right, 0);
-  const after = [...last.values()].reduce((sum, retention) => sum + retention.after.right, 0);
+  const before = [...last.values()].reduce((sum, kept) => sum + kept.before.right, 0);
+  const after = [...last.values()].reduce((sum, kept) => sum + kept.after.right, 0);
   return before === 0 ? null : after / before;
 }
 

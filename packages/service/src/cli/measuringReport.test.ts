@@ -59,6 +59,8 @@ const ship: PassageReport = {
     learned_count: 2,
     before: { right: 11, total: 16 },
     after: { right: 9, total: 16 },
+    all_before: { right: 20, total: 32 },
+    all_after: { right: 15, total: 32 },
   },
   seconds: 30,
   cost_microusd: 6_000_000,
@@ -67,7 +69,7 @@ const ship: PassageReport = {
 test('a row a passage and one for all, with what is left of the first passage and the canaries lost', () => {
   const reports = [lamp, ship];
   const [head, first, second, all] = measuringLines(reports, summarise(reports)).map((line) => line.split(/ {2,}/u));
-  assert.deepEqual(head, 'passage kind verdict base reading learned unseen first lost seconds USD'.split(' '));
+  assert.deepEqual(head, 'passage kind verdict base reading learned unseen first earlier lost seconds USD'.split(' '));
   // Nothing is left of a first passage where there was none before.
   assert.deepEqual(first, ['lamp', 'product', 'accepted', '0/16', '12/16', '11/16', '9/14', '5 of 46', '20.0', '4.12']);
   assert.deepEqual(second?.slice(2), [
@@ -77,6 +79,7 @@ test('a row a passage and one for all, with what is left of the first passage an
     '3/16',
     '2/14',
     '9 of 11',
+    '15 of 20',
     '5 of 46',
     '30.0',
     '6.00',
@@ -89,6 +92,7 @@ test('a row a passage and one for all, with what is left of the first passage an
     '44 %',
     '39 %',
     '82 %',
+    '75 %',
     '10 of 92',
     '25.0',
     '5.06',

@@ -22,6 +22,7 @@ export function measuringLines(reports: readonly PassageReport[], summary: Measu
     'learned',
     'unseen',
     'first',
+    'earlier',
     'lost',
     'seconds',
     'USD',
@@ -30,7 +31,7 @@ export function measuringLines(reports: readonly PassageReport[], summary: Measu
     ...table([head, ...reports.map(row), totals(summary)]),
     '',
     'base, reading: without the passage and with it, before learning; learned: without it, after; unseen: of these, the',
-    'phrasings that were never trained; first: what is left of the first passage of the chain; lost: canaries.',
+    'phrasings that were never trained; first: what is left of the first passage of the chain; earlier: of all before this one; lost: canaries.',
     '',
     `canaries lost: ${canaryLine(summary)}`,
     `wrong verdicts: ${summary.wrong_acceptances} accepted below half of reading, ${summary.wrong_rejections} rejected at half of it or more`,
@@ -65,6 +66,7 @@ function row(report: PassageReport): string[] {
     verdict,
     ...[base, reading, learned, unseen].map(count),
     retention === null ? '' : `${retention.after.right} of ${retention.before.right}`,
+    retention === null ? '' : `${retention.all_after.right} of ${retention.all_before.right}`,
     losses.length === 0 ? '' : loss(addLosses(losses)),
     seconds.toFixed(1),
     usd(cost_microusd),
@@ -85,14 +87,14 @@ function rejectionLine({ id, verdict, validation, gate }: PassageReport): string
 }
 
 function totals(summary: MeasuringSummary): string[] {
-  const { base, reading, learned, unseen, retained, canaries, mean_seconds, mean_cost_microusd } = summary;
-  const { passages, accepted, rejected, budget_exhausted } = summary;
+  const { base, reading, learned, unseen, retained, all_retained, canaries } = summary;
+  const { passages, accepted, rejected, budget_exhausted, mean_seconds, mean_cost_microusd } = summary;
   const exhausted = budget_exhausted === 0 ? '' : `, ${budget_exhausted} exhausted`;
   return [
     `all ${passages}`,
     '',
     accepted + rejected === 0 ? '' : `${accepted} accepted, ${rejected} rejected${exhausted}`,
-    ...[base, reading, learned, unseen, retained].map(percent),
+    ...[base, reading, learned, unseen, retained, all_retained].map(percent),
     loss(addLosses(Object.values(canaries))),
     mean_seconds.toFixed(1),
     usd(Math.round(mean_cost_microusd)),
