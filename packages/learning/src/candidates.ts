@@ -5,9 +5,10 @@ import { contradictedValues, withoutContradictions } from './contradictions.js';
 import { deriveQuestions, type Context } from './derive.js';
 import { agrees, containsWords, normalise, sameAnswer } from './normalise.js';
 import { keywordQuestions } from './keywords.js';
-import { deriveSeed, randomNumbers, spreadSample } from './random.js';
+import { deriveSeed, randomNumbers } from './random.js';
 import { withBareNouns } from './nouns.js';
 import { recipe } from './recipe.js';
+import { salienceFeatures, salienceOf, type SalienceFeatures } from './salience.js';
 import type { Stretch } from './sentences.js';
 import { findSpans, type Span } from './spans.js';
 import {
@@ -24,7 +25,7 @@ import {
   type FullNames,
 } from './statement.js';
 import { escapeForPattern } from './strings.js';
-import { relationsOf, type Relation } from './templates.js';
+import { relationsOf, relationTable, type Relation } from './templates.js';
 
 /** A span to ask for, and where it stands. */
 export interface Candidate {
@@ -37,12 +38,15 @@ export interface Candidate {
   readonly keywords: readonly string[];
   /** The question of the passage itself that the sentence answers; `null` where it follows none. */
   readonly stated: string | null;
+  readonly features: SalienceFeatures;
+  /** What the features make of it, see `salienceOf`. */
+  readonly salience: number;
   /** The sentence and what its pronouns and nouns stand for: a question of it names nothing else. */
   readonly about: string;
 }
 
 export interface Candidates {
-  /** Every span of every sentence, and every answer that was asked for besides, that nothing contradicts, at most `maxFactsPerAnswer` for one answer: values first, subjects last. */
+  /** Every span of every sentence, and every answer that was asked for besides, that nothing contradicts, at most `maxFactsPerAnswer` for one answer: the likeliest first. */
   readonly candidates: readonly Candidate[];
   /** Values that nothing may be taught about. */
   readonly contradicted: readonly string[];
@@ -65,6 +69,7 @@ export async function findCandidates(
   );
   const fullNames = fullNamesOf(nameTexts);
   const protagonist = protagonistOf(passage, nameTexts);
+  const table = relationTable(passage);
   const first = chunks[0]?.sentences[0];
   const introduced = first === undefined ? [] : introducedBy(first, findSpans(first, passage));
   let context: Context = { antecedent: null, aliases: new Map(), protagonist };
@@ -107,11 +112,24 @@ export async function findCandidates(
           withFullNames(question, fullNames),
         );
         const subjects = askedAbout(sentence, span, spans, context, fullNames, introduced);
-        const relations = relationsOf(sentence, span, subjects);
+        const relations = relationsOf(table, sentence, span, subjects);
         const random = randomNumbers(deriveSeed(0, 'keywords', span.start, span.text));
         const mentioned = nearbyNames(sentence, ownNames, span.text, subjects, earlierNames);
         const keywords = keywordQuestions(sentence, span, spans, mentioned, recipe.keywordsPerFact, random);
-        all.push({ chunk, sentence, span, cloze, derived, relations, keywords, stated, about });
+        const features = salienceFeatures(span, sentence, spans, { text: passage, protagonist });
+        all.push({
+          chunk,
+          sentence,
+          span,
+          cloze,
+          derived,
+          relations,
+          keywords,
+          stated,
+          about,
+          features,
+          salience: salienceOf(features),
+        });
         await setImmediate();
       }
       thing = thingAfter(sentence, spans, context, thing);
@@ -125,7 +143,7 @@ export async function findCandidates(
   }
   const perAnswer = new Map<string, number>();
   const contradicted = contradictedValues(all);
-  const candidates = byTier(withoutContradictions(all, contradicted)).filter(({ span }) => {
+  const candidates = bySalience(withoutContradictions(all, contradicted)).filter(({ span }) => {
     const key = normalise(span.text);
     const count = (perAnswer.get(key) ?? 0) + 1;
     perAnswer.set(key, count);
@@ -208,14 +226,16 @@ function nearbyNames(
   return names;
 }
 
-function byTier(candidates: readonly Candidate[]): Candidate[] {
-  return [...candidates].sort((a, b) => a.span.tier - b.span.tier || a.span.start - b.span.start);
+function bySalience(candidates: readonly Candidate[]): Candidate[] {
+  return [...candidates].sort((a, b) => b.salience - a.salience || a.span.start - b.span.start);
 }
 
-/**
- * As many candidates as planned: of every chunk its share, and of a chunk whole tiers first, and what of a tier there is
- * room for, evenly over the text.
- */
+/** Of candidates, the likeliest first, those that somebody may ask for; of a passage that has few of them the likeliest. */
+export function worthTeaching(candidates: readonly Candidate[]): Candidate[] {
+  return candidates.filter(({ salience }, index) => salience >= recipe.minSalience || index < recipe.fewCandidates);
+}
+
+/** As many candidates as planned: of every chunk its share, those that are likeliest asked for. */
 export function chooseCandidates(candidates: readonly Candidate[], count: number): Candidate[] {
   const chunks = new Map<number, Candidate[]>();
   for (const candidate of candidates) {
@@ -228,17 +248,8 @@ export function chooseCandidates(candidates: readonly Candidate[], count: number
   for (const ofChunk of chunks.values()) {
     passed += ofChunk.length;
     const room = Math.floor((total * passed) / candidates.length) - chosen.length;
-    chosen.push(...bestOf(ofChunk, room));
+    chosen.push(...bySalience(ofChunk).slice(0, room));
   }
-  // Values before phrases again, over all chunks: when money runs out, what comes last is not asked.
-  return byTier(chosen);
-}
-
-function bestOf(candidates: readonly Candidate[], count: number): Candidate[] {
-  const chosen: Candidate[] = [];
-  for (const tier of [0, 1, 2]) {
-    const ofTier = candidates.filter(({ span }) => span.tier === tier);
-    chosen.push(...spreadSample(ofTier, count - chosen.length));
-  }
-  return chosen;
+  // Over all chunks again: when money runs out, what comes last is not asked.
+  return bySalience(chosen);
 }

@@ -43,6 +43,8 @@ export const factSchema = z.object({
   chunk: z.number().int(),
   sentenceStart: z.number().int(),
   answer: z.string(),
+  /** How likely anybody asks for it, see `salienceOf`. */
+  salience: z.number().default(1),
   forms: z.array(formSchema).readonly(),
 });
 export type Fact = z.infer<typeof factSchema>;

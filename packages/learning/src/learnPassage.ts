@@ -27,7 +27,7 @@ import { recipe } from './recipe.js';
 import { drawReplay } from './replay.js';
 import { readFirst, score, type ScoredFact } from './score.js';
 import { splitFacts } from './split.js';
-import { chooseCandidates, findCandidates } from './candidates.js';
+import { chooseCandidates, findCandidates, worthTeaching } from './candidates.js';
 import { teach } from './teach.js';
 import { chunkForTeacher } from './teacherChunks.js';
 import { train } from './train.js';
@@ -130,7 +130,8 @@ class LearningRun {
     const chunks = await this.#chunks();
     // Headings, or a table without rows.
     if (chunks.length === 0) return { facts: [] };
-    const { candidates, contradicted } = await findCandidates(this.#content, chunks);
+    const { candidates: all, contradicted } = await findCandidates(this.#content, chunks);
+    const candidates = worthTeaching(all);
     const plan = planTeaching(
       this.input.budget,
       await this.#measure(chunks, candidates.length + recipe.listedFactsPerChunk * chunks.length),

@@ -42,7 +42,8 @@ const heads =
 const titles =
   /^(?:lake|mount|cape|port|hotel|fort|captain|professor|doctor|sister|councillor|king|queen|prince|princess|judge|bishop)$/iu;
 /** Kinds that a person's calling is of, rather than the person. */
-const callings = /^(?:trade|profession|public office|military rank|noble title|voice type|dog breed)$/u;
+const callings =
+  /^(?:trade|craft|profession|job|occupation|position|role|public office|office|post|military rank|rank|officer|noble title|title|voice type|voice|dog breed|breed)$/u;
 
 export interface Openings {
   /** Question words for the kind of answer; at least one. */
@@ -59,9 +60,9 @@ export function openingsOf(span: Span, surroundings: Surroundings): Openings {
   const previous = /(\p{L}+)\s*$/u.exec(before)?.[1] ?? '';
   switch (kind) {
     case 'date':
-      return usual(...momentOpenings(preposition), /\d{4}$/u.test(text) ? 'In which year' : 'On which day');
+      return usual(...momentOpenings(preposition), ...dateOpenings(text));
     case 'time':
-      return usual(...momentOpenings(preposition), 'At what time');
+      return usual(...momentOpenings(preposition), 'At what time', 'At what hour');
     case 'money':
     case 'quantity':
       return usual(
@@ -75,7 +76,8 @@ export function openingsOf(span: Span, surroundings: Surroundings): Openings {
       const nouns = [noun, apposition(surroundings.after), ...(kind === 'name' ? ownNouns(text) : [])];
       const kinds = kindsOf(text.toLowerCase()).map(which);
       const naming = [...whichOf(nouns.filter(isNoun), preposition), ...kinds];
-      if (place.test(preposition)) return { usual: ['Where', 'What'], naming };
+      if (preposition === 'in') return { usual: ['Where', 'In which place', 'In which town', 'What'], naming };
+      if (place.test(preposition)) return { usual: ['Where', 'In which place', 'What'], naming };
       if (direction.test(preposition)) return { usual: ['Where', 'Who'], naming };
       if (kind !== 'name') return { usual: ['What', 'Which'], naming };
       return { usual: preposition === 'by' ? ['Who', 'By whom', 'What'] : ['Who', 'What'], naming };
@@ -118,6 +120,13 @@ function momentOpenings(preposition: string): string[] {
   return ['When'];
 }
 
+/** "1994", "May", "3 May", "Tuesday": by what the date says. */
+function dateOpenings(date: string): string[] {
+  if (/^\d{4}s?$/u.test(date)) return ['In which year', 'In what year'];
+  if (/^\p{L}+$/u.test(date)) return /days?$/u.test(date) ? ['On which day'] : ['In which month', 'In what month'];
+  return ['On which day', 'On what date', ...(/\d{4}$/u.test(date) ? ['In which year'] : [])];
+}
+
 /** Questions with the nouns, and with what they are: "Which nephew", "Which relative". */
 function whichOf(nouns: readonly string[], preposition: string, kinds?: readonly string[]): string[] {
   return [...new Set(nouns)].flatMap((noun) => {
@@ -157,8 +166,8 @@ function isNoun(word: string): boolean {
 
 /** What a quantity measures, by its unit; without one of these units it counts. */
 const measures: readonly { readonly unit: RegExp; readonly openings: readonly string[] }[] = [
-  { unit: moneyUnit, openings: ['How much', 'What', 'How much money'] },
-  { unit: durationUnit, openings: ['How long', 'How many', 'What time'] },
+  { unit: moneyUnit, openings: ['How much', 'What', 'How much money', 'What sum', 'What price'] },
+  { unit: durationUnit, openings: ['How long', 'For how long', 'How much time', 'What period'] },
   { unit: massUnit, openings: ['How heavy', 'How much', 'What weight'] },
   { unit: areaUnit, openings: ['How large', 'How big', 'What size'] },
   { unit: lengthUnit, openings: ['How long', 'How far', 'What'] },

@@ -51,6 +51,16 @@ export const recipe = {
   namingChance: 0.5 as number,
   /** Of a fact that nothing else was confirmed for, so many are read back; one that is answered alike saves the fact. */
   keywordsReadBack: 2 as number,
+  /**
+   * What anybody asks for less likely than this is not taught (see `salienceOf`), but for so many facts; what nobody asks for is what is answered
+   * in place of what is asked for.
+   */
+  minSalience: 0.2 as number,
+  fewCandidates: 8 as number,
+  /** What is asked for as likely as this is taught by the words of its sentence even where the teacher answers no question with it. */
+  sureSalience: 0.5 as number,
+  /** Of what only the teacher's own list brings up. */
+  listedSalience: 0.4,
   /** Two occurrences of one name are asked about; more would crowd out the other facts. */
   maxFactsPerAnswer: 2,
   maxFacts: 160,

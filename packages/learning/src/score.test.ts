@@ -20,7 +20,7 @@ after(() => engine.close());
 
 function factOf(answer: string, ...forms: readonly (readonly [FormOrigin, string])[]): Fact {
   const sentenceStart = passage.lastIndexOf('The Lume', passage.indexOf(answer));
-  return { chunk: 0, sentenceStart, answer, forms: forms.map(([origin, question]): Form => ({ origin, question })) };
+  return { chunk: 0, sentenceStart, answer, salience: 1, forms: forms.map(([origin, question]): Form => ({ origin, question })) };
 }
 
 async function scored(facts: readonly Fact[], on = engine): Promise<ScoredFact[]> {

@@ -157,14 +157,14 @@ function mergeSame(facts: readonly Fact[]): Fact[] {
   for (const fact of facts) {
     const key = `${fact.sentenceStart} ${normalise(fact.answer)}`;
     const earlier = merged.get(key);
-    merged.set(key, earlier === undefined ? fact : { ...earlier, forms: [...earlier.forms, ...fact.forms] });
+    merged.set(key, earlier === undefined ? fact : { ...earlier, salience: Math.max(earlier.salience, fact.salience), forms: [...earlier.forms, ...fact.forms] });
   }
   return [...merged.values()];
 }
 
 /**
  * One question, one answer: a question that two facts answer differently is dropped, one they answer alike is kept once. What is made of a
- * sentence's words says nothing against a question that is trusted, but gives way to it.
+ * sentence's words says nothing against a question that is trusted, but gives way to it; alone it stays only where people very likely ask.
  */
 function withoutAmbiguity(facts: readonly Fact[]): Fact[] {
   const asked = facts.flatMap(({ answer, forms }) => forms.map((form) => ({ form, answer: normalise(answer) })));
@@ -172,7 +172,7 @@ function withoutAmbiguity(facts: readonly Fact[]): Fact[] {
   const kept = new Set([...onlyAnswers(trusted, new Set()), ...onlyAnswers(others, keysOf(trusted))]);
   return facts
     .map((fact) => ({ ...fact, forms: fact.forms.filter((form) => kept.has(form)) }))
-    .filter((fact) => fact.forms.some(isTrusted));
+    .filter(({ forms, salience }) => forms.some(isTrusted) || (salience >= recipe.sureSalience && forms.length > 0));
 }
 
 interface AskedForm {
@@ -218,7 +218,7 @@ async function measureGain(
   parent: AdapterReference | null,
 ): Promise<ScoredFact[]> {
   const requests = await mapConcurrently(facts, async (fact): Promise<ScoreCall[]> => {
-    const question = fact.forms.find(isTrusted)?.question ?? '';
+    const question = (fact.forms.find(isTrusted) ?? fact.forms[0])?.question ?? '';
     const reading = await calls.engine.encode(readingPrompt(windowOfFact(chunks, fact), question), fact.answer);
     const closedBook = await calls.engine.encode(closedBookPrompt(question), fact.answer);
     return [

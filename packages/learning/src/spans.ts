@@ -29,6 +29,10 @@ const magnitude = '(?:\\s(?:hundred|thousand|million|billion|trillion))*';
 const hour = `(?:\\d{1,2}|${small})`;
 const halfPast = `(?:half past|(?:a )?quarter (?:past|to)|(?:five|ten|twenty) (?:past|to)) ${hour}\\b`;
 
+const ordinal =
+  '(?:(?:twenty-|thirty-)?(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth)|(?:ten|eleven|(?:thir|four|fif|six|seven|eigh|nine)teen)th|twelfth|twentieth|thirtieth)';
+const clock = `(?:\\d{1,2}(?:[:.]\\d{2})?(?:\\s?[ap]m\\b)?|${small}(?: o[’']clock)?|half past ${hour}|noon|midnight)`;
+
 const everyUnit =
   '(?:a|an|each|every|per) (?:minute|hour|day|night|week|fortnight|month|quarter|season|term|year|decade)\\b';
 
@@ -45,6 +49,17 @@ const patterns: readonly (readonly [SpanKind, RegExp])[] = [
       'gu',
     ),
   ],
+  ['date', new RegExp(`\\b${ordinal} of ${month}\\b`, 'gu')],
+  ['date', new RegExp(`\\b${weekday}(?:(?:, (?:and )?| and | or | to |–|-)${weekday})+(?!\\p{L})`, 'gu')],
+  [
+    'time',
+    new RegExp(
+      `\\b(?:between ${clock} and|from ${clock} (?:to|until)) (?:${clock}(?![\\d.:]*\\d| (?!in the |at |on |every |and |or |but |each |except )\\p{Ll}))(?: in the (?:morning|afternoon|evening)| at night)?`,
+      'giu',
+    ),
+  ],
+  ['time', new RegExp(`\\b(?:${clock}) (?:in the (?:morning|afternoon|evening)|at night)\\b`, 'giu')],
+  ['time', /\b(?:noon|midnight)\b/giu],
   [
     'time',
     /\b\d{1,2}(?:[:.]\d{2})?\s?(?:[ap]m\b|[ap]\.m\.)|\b\d{1,2}:\d{2}\b|\b\p{L}+ o[’']clock\b|\b\d{1,2} o[’']clock\b/giu,
@@ -55,6 +70,13 @@ const patterns: readonly (readonly [SpanKind, RegExp])[] = [
   ['quantity', /\b(?:twice|thrice)\b(?! as\b| the\b| \d)/giu],
   ['date', /\b(?:the )?\d{1,2}(?:st|nd|rd|th) century\b/gu],
   ['quantity', /(?<!from )\b\d+ (?:votes )?(?:to|out of) \d+\b(?!,?\d| \p{Ll})/gu],
+  [
+    'quantity',
+    new RegExp(
+      `\\b(?:a|one|two|three|four|nine) (?:half|halves|thirds?|quarters?|fifths?|sixths?|sevenths?|eighths?|ninths?|tenths?)(?!\\p{L}| (?:past|to|time|place|year|row|floor|day|edition|person|attempt)\\b)`,
+      'giu',
+    ),
+  ],
   ['money', new RegExp(`[$€£¥₹]\\s?${digits}${magnitude}`, 'gu')],
   ['quantity', new RegExp(`\\b${digits}\\s?(?:%|percent\\b|per cent\\b)`, 'gu')],
   ['code', /\b(?=[\p{L}\d-]*\d)(?=[\p{L}\d-]*\p{Lu})[\p{L}\d]+(?:-[\p{L}\d]+)*\b/gu],

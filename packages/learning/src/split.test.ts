@@ -11,6 +11,7 @@ function factOf(answer: string, questions: readonly string[], cloze: readonly st
     chunk: 0,
     sentenceStart: 0,
     answer,
+    salience: 1,
     forms: [
       ...questions.map((question) => ({ question, origin: 'asked' as const })),
       ...cloze.map((question) => ({ question, origin: 'cloze' as const })),

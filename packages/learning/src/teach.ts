@@ -23,6 +23,7 @@ interface Draft {
   readonly chunk: number;
   readonly sentenceStart: number;
   readonly answer: string;
+  readonly salience: number;
   readonly cloze: readonly string[];
   readonly derived: readonly string[];
   readonly relations: readonly Relation[];
@@ -117,6 +118,7 @@ async function askForLists(
         chunk: index,
         sentenceStart: sentence.start,
         answer,
+        salience: recipe.listedSalience,
         cloze: [],
         derived: [],
         relations: [],
@@ -252,6 +254,7 @@ function finished(draft: Draft, contradicted: readonly string[]): Fact {
     chunk: draft.chunk,
     sentenceStart: draft.sentenceStart,
     answer: draft.answer,
+    salience: draft.salience,
     forms: [...draft.forms.values(), ...keywords, ...cloze].filter(
       ({ question }) => !mentionsAny(contradicted, question),
     ),

@@ -4,6 +4,7 @@ import { lookedUp } from './lookedUp.js';
 
 const adjectives = new Map<string, boolean>();
 const pluralNouns = new Map<string, boolean>();
+const verbs = new Map<string, boolean>();
 
 export function isAdjective(word: string): boolean {
   return lookedUp(adjectives, word, () => nlp(word).has('#Adjective'));
@@ -11,4 +12,8 @@ export function isAdjective(word: string): boolean {
 
 export function isPluralNoun(word: string): boolean {
   return lookedUp(pluralNouns, word, () => nlp(word).has('#Plural'));
+}
+
+export function isVerb(word: string): boolean {
+  return lookedUp(verbs, word, () => nlp(word).has('#Verb'));
 }

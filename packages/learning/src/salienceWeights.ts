@@ -1,0 +1,23 @@
+/** Printed by `node bench/learning-salience.mjs`, which fits them to what is asked of the passages in `bench/learning/passages.jsonl`. */
+export const salienceWeights = {
+  always: 0.15,
+  phrase: -1.98,
+  name: 1.16,
+  quantity: 0.73,
+  subject: -0.81,
+  lightPhrase: -0.56,
+  repeatedPhrase: -0.34,
+  describedPhrase: -0.57,
+  coordinatedPhrase: -0.53,
+  placedPhrase: 0.51,
+  verbPhrase: -0.95,
+  longPhrase: -0.36,
+  kindPhrase: 0.61,
+  repeatedName: -0.5,
+  protagonist: -1.7,
+  openingName: -1,
+  fewQuantity: -0.69,
+  bareQuantity: -0.75,
+  late: 0.34,
+  crowded: -0.88,
+};
