@@ -21,9 +21,11 @@ const [own, other] = [await samplesOf('passages'), await samplesOf('second')];
 await engine.close();
 const names = Object.keys(own[0].features);
 const weights = fit(own);
-console.log(`passages.jsonl: ${own.length} spans, ${asked(own)} of them asked for; area ${area(own, weights).toFixed(3)}`);
+console.log(
+  `passages.jsonl: ${own.length} spans, ${asked(own)} of them asked for; area ${area(own, weights).toFixed(3)}`,
+);
 console.log(`second.jsonl: ${other.length} spans, ${asked(other)}; area ${area(other, weights).toFixed(3)}`);
-const phrases = (samples) => samples.filter(({ features }) => features.phrase === 1);
+const phrases = (samples) => samples.filter(({ features }) => features.phrase);
 console.log(`phrases alone: ${area(phrases(own), weights).toFixed(3)}, ${area(phrases(other), weights).toFixed(3)}`);
 names.forEach((name, index) => console.log(`  ${name}: ${weights[index].toFixed(2)},`));
 

@@ -22,6 +22,7 @@ const size = fc.record({
   readingPromptTokens: fc.integer({ min: 30, max: 1500 }),
   pairTokens: fc.integer({ min: 10, max: 60 }),
   earlierPassages: fc.nat(12),
+  templateReads: fc.nat(40),
 });
 
 test('what rehearses earlier passages leaves room for fewer facts', () => {
@@ -32,7 +33,7 @@ test('what rehearses earlier passages leaves room for fewer facts', () => {
       assert.ok(facts(passage.earlierPassages + 1) <= facts(passage.earlierPassages));
     }),
   );
-  const passage = { factCount: 160, readingPromptTokens: 100, pairTokens: 28 };
+  const passage = { templateReads: 0, factCount: 160, readingPromptTokens: 100, pairTokens: 28 };
   const [first, eighth] = [0, 7].map((earlierPassages) =>
     planTeaching(budgetOf(2_000_000), { ...passage, earlierPassages }),
   );
@@ -40,7 +41,7 @@ test('what rehearses earlier passages leaves room for fewer facts', () => {
 });
 
 test('one dollar plans fewer forms than ten', () => {
-  const passage = { factCount: 16, readingPromptTokens: 230, pairTokens: 28, earlierPassages: 0 };
+  const passage = { factCount: 16, readingPromptTokens: 230, pairTokens: 28, earlierPassages: 0, templateReads: 0 };
   const [one, ten] = [planTeaching(budgetOf(990_000), passage), planTeaching(budgetOf(9_990_000), passage)];
   assert.ok(one !== null && one.factCount >= 12 && one.formsPerFact >= recipe.minFormsPerFact);
   assert.deepEqual(ten, { factCount: 16, formsPerFact: recipe.formsPerFact });

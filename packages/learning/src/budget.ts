@@ -9,6 +9,8 @@ export interface PassageSize {
   readonly readingPromptTokens: number;
   /** A question without its passage, and its answer. */
   readonly pairTokens: number;
+  /** Usual wordings that are read back of each fact at least, on average. */
+  readonly templateReads: number;
   /** Which the subject knows, and which are rehearsed. */
   readonly earlierPassages: number;
 }
@@ -44,11 +46,14 @@ export function planTeaching(budget: LearningBudget, size: PassageSize): Teachin
 /** To ask one question, rephrase it, verify every form, and score the answer with and without the passage. */
 function factNanousd(forms: number, budget: LearningBudget, size: PassageSize): number {
   const { input_nanousd_per_token: input, output_nanousd_per_token: output } = budget;
+  const { cached_input_nanousd_per_token: cached } = budget;
   const ask = size.readingPromptTokens * input + questionTokens * output;
   const rephrase = size.pairTokens * input + questionTokens * output;
   const verify = size.readingPromptTokens * input + answerTokens * output;
   const score = (size.readingPromptTokens + size.pairTokens + answerTokens) * input;
-  return ask + (forms - 1) * 1.5 * rephrase + forms * verify + score;
+  // The passage before them was read for the others.
+  const template = size.readingPromptTokens * cached + questionTokens * input + answerTokens * output;
+  return ask + (forms - 1) * 1.5 * rephrase + forms * verify + size.templateReads * template + score;
 }
 
 function learnableFacts(budget: LearningBudget, size: PassageSize): number {

@@ -72,6 +72,7 @@ export async function findCandidates(
   const table = relationTable(passage);
   const first = chunks[0]?.sentences[0];
   const introduced = first === undefined ? [] : introducedBy(first, findSpans(first, passage));
+  const view = { text: passage, opening: first?.text ?? '', protagonist };
   let context: Context = { antecedent: null, aliases: new Map(), protagonist };
   /** The last name that opened a sentence, and what "it" stands for. */
   let lastName: string | null = null;
@@ -116,7 +117,7 @@ export async function findCandidates(
         const random = randomNumbers(deriveSeed(0, 'keywords', span.start, span.text));
         const mentioned = nearbyNames(sentence, ownNames, span.text, subjects, earlierNames);
         const keywords = keywordQuestions(sentence, span, spans, mentioned, recipe.keywordsPerFact, random);
-        const features = salienceFeatures(span, sentence, spans, { text: passage, protagonist });
+        const features = salienceFeatures(span, sentence, spans, view);
         all.push({
           chunk,
           sentence,

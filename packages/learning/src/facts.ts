@@ -44,7 +44,7 @@ export const factSchema = z.object({
   sentenceStart: z.number().int(),
   answer: z.string(),
   /** How likely anybody asks for it, see `salienceOf`. */
-  salience: z.number().default(1),
+  salience: z.number().default(0),
   forms: z.array(formSchema).readonly(),
 });
 export type Fact = z.infer<typeof factSchema>;

@@ -27,7 +27,7 @@ import { recipe } from './recipe.js';
 import { drawReplay } from './replay.js';
 import { readFirst, score, type ScoredFact } from './score.js';
 import { splitFacts } from './split.js';
-import { chooseCandidates, findCandidates, worthTeaching } from './candidates.js';
+import { chooseCandidates, findCandidates, worthTeaching, type Candidate } from './candidates.js';
 import { teach } from './teach.js';
 import { chunkForTeacher } from './teacherChunks.js';
 import { train } from './train.js';
@@ -132,10 +132,7 @@ class LearningRun {
     if (chunks.length === 0) return { facts: [] };
     const { candidates: all, contradicted } = await findCandidates(this.#content, chunks);
     const candidates = worthTeaching(all);
-    const plan = planTeaching(
-      this.input.budget,
-      await this.#measure(chunks, candidates.length + recipe.listedFactsPerChunk * chunks.length),
-    );
+    const plan = planTeaching(this.input.budget, await this.#measure(chunks, candidates));
     if (plan === null) return null;
     const chosen = chooseCandidates(candidates, plan.factCount);
     const expectedCalls = chosen.length * (1 + 1.5 * plan.formsPerFact) + chunks.length;
@@ -199,13 +196,14 @@ class LearningRun {
     return chunkForTeacher(this.engine, this.#content, this.model.contextLength);
   }
 
-  async #measure(chunks: readonly Chunk[], factCount: number): Promise<PassageSize> {
+  async #measure(chunks: readonly Chunk[], candidates: readonly Candidate[]): Promise<PassageSize> {
     const typicalQuestion = 'What is the name of the place where it was first seen?';
     const prompts = chunks.map((chunk) => readingPrompt(chunk.text, typicalQuestion));
     const tokens = await mapConcurrently(prompts, (prompt) => this.engine.countTokens(prompt));
     const { tokens: pair } = await this.engine.encode(closedBookPrompt(typicalQuestion), 'Somewhere else');
     return {
-      factCount,
+      factCount: candidates.length + recipe.listedFactsPerChunk * chunks.length,
+      templateReads: templatesRead(candidates) / Math.max(1, candidates.length),
       readingPromptTokens: Math.max(...tokens),
       pairTokens: pair.length,
       earlierPassages: this.input.earlier.length,
@@ -229,4 +227,10 @@ function rehearsalOf({ facts }: ScoringOutcome): Rehearsal {
 function questionsOf({ answer, forms }: Pick<ScoredFact, 'answer' | 'forms'>): QuestionAnswer[] {
   const own = forms.filter((form) => isTrusted(form) && form.origin !== 'stated');
   return own.map(({ question }) => ({ question, answer }));
+}
+
+/** Of every relation the first wordings. */
+function templatesRead(candidates: readonly Candidate[]): number {
+  const relations = candidates.flatMap((candidate) => candidate.relations);
+  return relations.reduce((sum, { questions }) => sum + Math.min(questions.length, recipe.templatesTried), 0);
 }

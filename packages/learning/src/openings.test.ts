@@ -16,9 +16,16 @@ function openings(text: string, answer: string): Openings {
 test('when, where, who and why, by the word before the answer', () => {
   const usual = (text: string, answer: string): readonly string[] => openings(text, answer).usual;
   assert.deepEqual(usual('The shop is open until Tuesday.', 'Tuesday'), ['When', 'Until when', 'On which day']);
-  assert.deepEqual(usual('She has run it since 1994.', '1994'), ['When', 'Since when', 'In which year']);
-  assert.deepEqual(usual('The bus leaves at 6:45 every day.', '6:45'), ['When', 'At what time']);
-  assert.deepEqual(usual('The wreck lies off Tamsin.', 'Tamsin'), ['Where', 'What']);
+  assert.deepEqual(usual('She has run it since 1994.', '1994'), [
+    'When',
+    'Since when',
+    'In which year',
+    'In what year',
+  ]);
+  assert.deepEqual(usual('The bus leaves at 6:45 every day.', '6:45'), ['When', 'At what time', 'At what hour']);
+  assert.deepEqual(usual('It is shut in May.', 'May'), ['When', 'In which month', 'In what month']);
+  assert.deepEqual(usual('It was shut on 3 May.', '3 May'), ['When', 'On which day', 'On what date']);
+  assert.deepEqual(usual('The wreck lies off Tamsin.', 'Tamsin'), ['Where', 'In which place', 'What']);
   assert.deepEqual(usual('The bridge was designed by Ada Kell.', 'Ada Kell'), ['Who', 'By whom', 'What']);
   for (const text of [
     'In 1987 Mira Voss founded the club.',
@@ -52,7 +59,7 @@ test('nothing that is no noun, and nothing that a person only does, names an ans
   assert.deepEqual(naming('In Trondvik, the library is closed.', 'Trondvik'), []);
   assert.deepEqual(naming('The village was led by Maud Cook.', 'Maud Cook'), []);
   assert.ok(!naming('She was taught by Ola Finn, a retired butcher who sang.', 'Ola Finn').includes('Which trade'));
-  assert.deepEqual(naming('The door was painted dark green.', 'dark green'), ['Which colour']);
+  assert.deepEqual(naming('The door was painted dark green.', 'dark green'), ['Which colour', 'Which shade']);
 });
 
 test('what a quantity measures decides how it is asked for', () => {

@@ -55,7 +55,7 @@ export const recipe = {
    * What anybody asks for less likely than this is not taught (see `salienceOf`), but for so many facts; what nobody asks for is what is answered
    * in place of what is asked for.
    */
-  minSalience: 0.2 as number,
+  minSalience: 0.15 as number,
   fewCandidates: 8 as number,
   /** What is asked for as likely as this is taught by the words of its sentence even where the teacher answers no question with it. */
   sureSalience: 0.5 as number,

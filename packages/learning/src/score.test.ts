@@ -6,6 +6,7 @@ import { MeteredCalls } from './calls.js';
 import { chunkPassage } from './chunk.js';
 import type { Fact, Form, FormOrigin } from './facts.js';
 import { Meter } from './meter.js';
+import { recipe } from './recipe.js';
 import { score, type ScoredFact } from './score.js';
 
 const passage = 'The Lume Lamp was designed by Maria Ochoa in 2019. The Lume Lamp weighs 2 kg and costs 49 dollars.';
@@ -20,7 +21,13 @@ after(() => engine.close());
 
 function factOf(answer: string, ...forms: readonly (readonly [FormOrigin, string])[]): Fact {
   const sentenceStart = passage.lastIndexOf('The Lume', passage.indexOf(answer));
-  return { chunk: 0, sentenceStart, answer, salience: 1, forms: forms.map(([origin, question]): Form => ({ origin, question })) };
+  return {
+    chunk: 0,
+    sentenceStart,
+    answer,
+    salience: 0.3,
+    forms: forms.map(([origin, question]): Form => ({ origin, question })),
+  };
 }
 
 async function scored(facts: readonly Fact[], on = engine): Promise<ScoredFact[]> {
@@ -67,6 +74,16 @@ test('a fact without a question that holds is saved by words of its sentence tha
 
 test('where the teacher answers none of these words with it, the fact is not taught', async () => {
   assert.deepEqual(await scored([factOf('2 kg', ['keywords', 'Who designed Lume Lamp?'])]), []);
+});
+
+test('what people very likely ask for is taught by its words even so', async () => {
+  const words = factOf('2 kg', ['keywords', 'Who designed Lume Lamp?'], ['keywords', 'What weight Lume Lamp?']);
+  const [fact] = await scored([{ ...words, salience: recipe.sureSalience }]);
+  assert.deepEqual(
+    fact?.forms.map(({ question }) => question),
+    ['What weight Lume Lamp?'],
+    'but not by words that the teacher answers with something else',
+  );
 });
 
 test("words of a sentence say nothing against another fact's question that holds, and two facts with the same words both lose them", async () => {

@@ -157,7 +157,12 @@ function mergeSame(facts: readonly Fact[]): Fact[] {
   for (const fact of facts) {
     const key = `${fact.sentenceStart} ${normalise(fact.answer)}`;
     const earlier = merged.get(key);
-    merged.set(key, earlier === undefined ? fact : { ...earlier, salience: Math.max(earlier.salience, fact.salience), forms: [...earlier.forms, ...fact.forms] });
+    merged.set(
+      key,
+      earlier === undefined
+        ? fact
+        : { ...earlier, salience: Math.max(earlier.salience, fact.salience), forms: [...earlier.forms, ...fact.forms] },
+    );
   }
   return [...merged.values()];
 }
@@ -172,7 +177,18 @@ function withoutAmbiguity(facts: readonly Fact[]): Fact[] {
   const kept = new Set([...onlyAnswers(trusted, new Set()), ...onlyAnswers(others, keysOf(trusted))]);
   return facts
     .map((fact) => ({ ...fact, forms: fact.forms.filter((form) => kept.has(form)) }))
-    .filter(({ forms, salience }) => forms.some(isTrusted) || (salience >= recipe.sureSalience && forms.length > 0));
+    .map(sureByWords)
+    .filter(({ forms }) => forms.some(isTrusted));
+}
+
+/** With some of its words as what asks for it, where people very likely do and nothing else was confirmed. */
+function sureByWords(fact: Fact): Fact {
+  if (fact.salience < recipe.sureSalience || fact.forms.some(isTrusted)) return fact;
+  const words = fact.forms.filter(({ origin }) => origin === 'keywords').slice(0, recipe.keywordsReadBack);
+  return {
+    ...fact,
+    forms: fact.forms.map((form) => (words.includes(form) ? { ...form, origin: 'recognised' } : form)),
+  };
 }
 
 interface AskedForm {
@@ -218,7 +234,7 @@ async function measureGain(
   parent: AdapterReference | null,
 ): Promise<ScoredFact[]> {
   const requests = await mapConcurrently(facts, async (fact): Promise<ScoreCall[]> => {
-    const question = (fact.forms.find(isTrusted) ?? fact.forms[0])?.question ?? '';
+    const question = fact.forms.find(isTrusted)?.question ?? '';
     const reading = await calls.engine.encode(readingPrompt(windowOfFact(chunks, fact), question), fact.answer);
     const closedBook = await calls.engine.encode(closedBookPrompt(question), fact.answer);
     return [

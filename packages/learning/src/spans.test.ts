@@ -211,3 +211,34 @@ test('a colour before its noun, and a thing without what is done with it', () =>
   assert.ok(spansOf('Gullwick is about smuggling salt across a bay.').includes('phrase salt'));
   assert.ok(spansOf('It is made from spring water.').includes('phrase spring water'));
 });
+
+test('parts of the day, spans of hours and of days, ordinal dates', () => {
+  const moments = (text: string): string[] => spansOf(text).filter((span) => /^(?:time|date) /u.test(span));
+  assert.deepEqual(moments('Hoses are shut by eight in the evening.'), ['time eight in the evening']);
+  assert.deepEqual(moments('They are handed out at 3.40 in the afternoon.'), ['time 3.40 in the afternoon']);
+  assert.deepEqual(moments('Be there from 9 am to 5 pm daily, or between noon and four.'), [
+    'time from 9 am to 5 pm',
+    'time between noon and four',
+  ]);
+  assert.deepEqual(moments('Dogs come on Mondays and Fridays.'), ['date Mondays and Fridays']);
+  assert.deepEqual(moments('It opens Tuesday to Friday.'), ['date Tuesday to Friday']);
+  assert.deepEqual(moments('The talk moved from Tuesday to Thursday.'), ['date Tuesday', 'date Thursday']);
+  assert.deepEqual(moments('It was the third of May 1987.'), ['date third of May 1987']);
+  // No hours of the day.
+  for (const text of [
+    'The number rose from nine to fourteen.',
+    'The share rose from 5 to 10%.',
+    'The club grew from 12 to 15,000.',
+    'They sell 40 in the morning.',
+    'The Midnight Lantern is a bar.',
+  ]) {
+    assert.deepEqual(moments(text), [], text);
+  }
+});
+
+test('fractions, and ordinals that are none', () => {
+  const quantities = (text: string): string[] => spansOf(text).filter((span) => span.startsWith('quantity '));
+  assert.deepEqual(quantities('The dragon lost a fifth of its health.'), ['quantity a fifth']);
+  assert.deepEqual(quantities('One third of the pupils left.'), ['quantity One third']);
+  assert.deepEqual(quantities('A fifth member joined in a third-party app.'), []);
+});

@@ -31,7 +31,17 @@ const halfPast = `(?:half past|(?:a )?quarter (?:past|to)|(?:five|ten|twenty) (?
 
 const ordinal =
   '(?:(?:twenty-|thirty-)?(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth)|(?:ten|eleven|(?:thir|four|fif|six|seven|eigh|nine)teen)th|twelfth|twentieth|thirtieth)';
-const clock = `(?:\\d{1,2}(?:[:.]\\d{2})?(?:\\s?[ap]m\\b)?|${small}(?: o[’']clock)?|half past ${hour}|noon|midnight)`;
+const oneToTwelve = '(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)';
+const clock = `(?:\\d{1,2}(?:[:.]\\d{2})?(?:\\s?[ap]m\\b|\\s?[ap]\\.m\\.)?(?!,?\\d|\\s?[%°€$])|${oneToTwelve}(?: o[’']clock)?(?![\\p{L}\\d-])|half past ${hour}\\b|noon\\b|midnight\\b)`;
+const partOfDay = '(?:in the (?:morning|afternoon|evening)|at night)';
+/** What tells a time of day from other numbers, somewhere in a range of two. */
+const clockMark = `(?=[^.;,]{0,24}(?:[ap]\\.?m\\b|\\d:\\d|o[’']clock|noon|midnight|half past|${partOfDay}))`;
+const isMoved =
+  '(?<!\\b(?:moved|postponed|shifted|rescheduled|changed|brought forward|put off)(?: \\p{L}+){0,4}? from )';
+
+const fraction =
+  '(?:a|one|two|three|four|five|seven|nine) (?:half|halves|thirds?|quarters?|fifths?|sixths?|sevenths?|eighths?|ninths?|tenths?)';
+const isFraction = new RegExp(`^${fraction}$`, 'iu');
 
 const everyUnit =
   '(?:a|an|each|every|per) (?:minute|hour|day|night|week|fortnight|month|quarter|season|term|year|decade)\\b';
@@ -42,6 +52,7 @@ const patterns: readonly (readonly [SpanKind, RegExp])[] = [
   ['code', /(?<![\p{L}\p{N}])[\w.+-]+@[\w-]+(?:\.[\w-]+)+/gu],
   ['code', /(?<=`)[^`\n]{2,40}(?=`)|(?<![\p{L}\p{N}])(?:\/[\w.-]+){2,}|\b\p{Ll}\w*_\w+\b/gu],
   ['code', /\bv\d+(?:\.\d+)*\b|(?<![\d.,])\d+(?:\.\d+){2,}(?![\d.]*\d)/gu],
+  ['date', new RegExp(`\\b${ordinal} of ${month}(?:,? \\d{4})?\\b`, 'gu')],
   [
     'date',
     new RegExp(
@@ -49,17 +60,22 @@ const patterns: readonly (readonly [SpanKind, RegExp])[] = [
       'gu',
     ),
   ],
-  ['date', new RegExp(`\\b${ordinal} of ${month}\\b`, 'gu')],
-  ['date', new RegExp(`\\b${weekday}(?:(?:, (?:and )?| and | or | to |–|-)${weekday})+(?!\\p{L})`, 'gu')],
+  ['date', new RegExp(`${isMoved}\\b${weekday}(?:(?:, (?:and )?| and | or | to |–|-)${weekday})+(?!\\p{L})`, 'gu')],
   [
     'time',
     new RegExp(
-      `\\b(?:between ${clock} and|from ${clock} (?:to|until)) (?:${clock}(?![\\d.:]*\\d| (?!in the |at |on |every |and |or |but |each |except )\\p{Ll}))(?: in the (?:morning|afternoon|evening)| at night)?`,
+      `\\b(?:between ${clockMark}${clock} and|from ${clockMark}${clock} (?:to|until)) ${clock}(?: ${partOfDay}\\b)?`,
       'giu',
     ),
   ],
-  ['time', new RegExp(`\\b(?:${clock}) (?:in the (?:morning|afternoon|evening)|at night)\\b`, 'giu')],
-  ['time', /\b(?:noon|midnight)\b/giu],
+  [
+    'time',
+    new RegExp(
+      `(?<=\\b(?:at|until|till|by|from|before|after|around|about|past) )(?:\\d{1,2}(?:[:.]\\d{2})?|${oneToTwelve}|half past ${hour}) ${partOfDay}\\b`,
+      'giu',
+    ),
+  ],
+  ['time', /\b(?:noon|midnight)\b/gu],
   [
     'time',
     /\b\d{1,2}(?:[:.]\d{2})?\s?(?:[ap]m\b|[ap]\.m\.)|\b\d{1,2}:\d{2}\b|\b\p{L}+ o[’']clock\b|\b\d{1,2} o[’']clock\b/giu,
@@ -70,13 +86,7 @@ const patterns: readonly (readonly [SpanKind, RegExp])[] = [
   ['quantity', /\b(?:twice|thrice)\b(?! as\b| the\b| \d)/giu],
   ['date', /\b(?:the )?\d{1,2}(?:st|nd|rd|th) century\b/gu],
   ['quantity', /(?<!from )\b\d+ (?:votes )?(?:to|out of) \d+\b(?!,?\d| \p{Ll})/gu],
-  [
-    'quantity',
-    new RegExp(
-      `\\b(?:a|one|two|three|four|nine) (?:half|halves|thirds?|quarters?|fifths?|sixths?|sevenths?|eighths?|ninths?|tenths?)(?!\\p{L}| (?:past|to|time|place|year|row|floor|day|edition|person|attempt)\\b)`,
-      'giu',
-    ),
-  ],
+  ['quantity', new RegExp(`(?<!and )\\b${fraction}(?= of\\b|[.,;:!?)]|$)`, 'giu')],
   ['money', new RegExp(`[$€£¥₹]\\s?${digits}${magnitude}`, 'gu')],
   ['quantity', new RegExp(`\\b${digits}\\s?(?:%|percent\\b|per cent\\b)`, 'gu')],
   ['code', /\b(?=[\p{L}\d-]*\d)(?=[\p{L}\d-]*\p{Lu})[\p{L}\d]+(?:-[\p{L}\d]+)*\b/gu],
@@ -117,7 +127,7 @@ export function findSpans(sentence: Stretch, passage: string): Span[] {
     for (const match of sentence.text.matchAll(pattern)) {
       const inner = match[1] ?? match[0];
       const text =
-        kind === 'quantity' && !isFrequency(inner)
+        kind === 'quantity' && !isFrequency(inner) && !isFraction.test(inner)
           ? withCounted(withoutFunctionWords(inner), sentence.text.slice(match.index + match[0].indexOf(inner)))
           : inner;
       if ((kind === 'quantity' || kind === 'code') && isPartOfName(sentence.text, match.index, text)) continue;
@@ -183,9 +193,12 @@ function versionAfter(text: string, nameStart: number, name: string): string {
   return /^ \d+\.\d+(?!\.?\d|\s?%)(?! (?!(?:is|was|has)\b)(?:\p{Ll}+s|[ap]m|per|percent)\b)/u.exec(after)?.[0] ?? '';
 }
 
-/** "one" alone is rarely a quantity; "one week" is. */
+/** "one" alone is rarely a quantity; "one week" and "one third" are. */
 function worthAsking(quantity: string): boolean {
-  return !/^one\b(?! (?:second|minute|hour|day|night|week|month|year|decade|percent|per cent)$)/iu.test(quantity);
+  return (
+    isFraction.test(quantity) ||
+    !/^one\b(?! (?:second|minute|hour|day|night|week|month|year|decade|percent|per cent)$)/iu.test(quantity)
+  );
 }
 
 interface Found {

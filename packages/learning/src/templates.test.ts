@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { chunkPassage } from './chunk.js';
 import { findCandidates } from './candidates.js';
+import { relationTable } from './templates.js';
 import { windowOf } from './window.js';
 
 const passage =
@@ -42,4 +43,20 @@ test('the teacher reads a sentence with the one before it and the one that opens
   );
   assert.equal(windowOf(chunk, 0), 'The Brindle Kettle is an electric kettle. ');
   assert.equal(windowOf(chunk, 7), passage, 'no sentence begins there');
+});
+
+test('a passage is asked about as passages of its kind are', () => {
+  const names = (text: string): Set<string> => new Set(relationTable(text).map(({ name }) => name));
+  const portrait = names(
+    'Ada Kell was born in Varn. She was a baker, and her mother taught her to row. In 1990 she won her first race.',
+  );
+  assert.ok(portrait.has('occupation') && !portrait.has('accessory'));
+  const product = names('The Lume Lamp weighs 2 kg. It comes with a bag and costs 49 euros.');
+  assert.ok(product.has('accessory') && !product.has('occupation') && !product.has('minutes'));
+  const update = names('Version 4.2 of Quillpad brings a new ruler. A bug that lost pages was fixed.');
+  assert.ok(update.has('new feature') && !update.has('occupation'));
+  const minutes = names(
+    'At the meeting of the club on 3 May Ada Kell took the chair. She said that he had paid. The committee agreed, and the board voted for his motion. The treasurer reported.',
+  );
+  assert.ok(minutes.has('minutes'));
 });

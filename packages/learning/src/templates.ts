@@ -21,37 +21,44 @@ export interface Relation {
   readonly questions: readonly string[];
 }
 
-/** Tables of relations, and what a passage says that they are worth trying for. Of a person nobody asks from what age he is suitable. */
-const tables: readonly { readonly rows: readonly Template[]; readonly isFor: (passage: string) => boolean }[] = [
-  { rows: ofValues, isFor: () => true },
-  { rows: ofPeople, isFor: (passage) => isAbout(passage, person, 3) },
-  { rows: ofPlaces, isFor: () => true },
-  { rows: ofProducts, isFor: (passage) => !isPortrait(passage) },
-  { rows: ofRules, isFor: (passage) => !isPortrait(passage) && isAbout(passage, rule, 2) },
-  { rows: ofUpdates, isFor: (passage) => !isPortrait(passage) && isAbout(passage, update, 2) },
-  { rows: ofMeetings, isFor: (passage) => !isPortrait(passage) && isAbout(passage, meeting, 2) },
+interface Table {
+  readonly rows: readonly Template[];
+  /** A passage for which the table is worth trying has so many of these words. */
+  readonly words: RegExp;
+  readonly times: number;
+  /** Of somebody nobody asks from what age he is suitable. */
+  readonly ofSomebody: boolean;
+}
+
+const person =
+  /\b(?:[Hh]e|[Ss]he|[Hh]is|[Hh]er|him|[Ii]|my|born|married|retired|studied|wife|husband|sons?|daughters?|father|mother|brothers?|sisters?)\b/gu;
+const rule =
+  /\b(?:must|may|can|cannot|shall|should|allowed|permitted|forbidden|prohibited|required|limited|free|fees?|fines?|deposit|rules?|policy|notice|late|lent|borrow\w*|members?|staff|guests?|customers?|visitors?)\b/gu;
+const update =
+  /\b(?:[Uu]pdat\w+|[Uu]pgrad\w+|[Vv]ersions?|[Rr]elease[sd]?|[Pp]atch|[Ff]irmware|bugs?|fix(?:e[sd])?|install\w*|download\w*|[Ss]oftware|apps?|users|support|features?|replac\w+|brings|removed|added|new|now|no longer)\b/gu;
+const meeting =
+  /\b(?:[Mm]eet(?:s|ing)?|met|[Cc]ommittee|[Cc]ouncil|[Bb]oard|[Aa]ssembly|session|motion|secretary|agreed|decided|decision|voted|votes?|[Mm]inutes|chair\w*|treasurer|reported|asked|talked|discussed|proposed|approved|postponed|adjourned|resolved|budget|will)\b/gu;
+
+const tables: readonly Table[] = [
+  { rows: ofValues, words: /^/u, times: 0, ofSomebody: true },
+  { rows: ofPlaces, words: /^/u, times: 0, ofSomebody: true },
+  { rows: ofPeople, words: person, times: 3, ofSomebody: true },
+  { rows: ofProducts, words: /^/u, times: 0, ofSomebody: false },
+  { rows: ofRules, words: rule, times: 2, ofSomebody: false },
+  { rows: ofUpdates, words: update, times: 2, ofSomebody: false },
+  { rows: ofMeetings, words: meeting, times: 2, ofSomebody: false },
 ];
 
-const person = /\b(?:he|she|his|her|him|born|married|retired)\b/giu;
-const rule =
-  /\b(?:must|may|can|cannot|allowed|permitted|forbidden|free|fees?|fines?|deposit|rules?|policy|notice|members?|staff|guests?|customers?|visitors?)\b/giu;
-const update =
-  /\b(?:updat\w+|upgrad\w+|versions?|release[sd]?|patch|firmware|bugs?|fix(?:e[sd])?|install\w*|download\w*|software|apps?|users|removed|added|new|now)\b/giu;
-const meeting =
-  /\b(?:meet(?:s|ing)?|met|committee|council|board|agreed|decided|voted|votes?|minutes|chair\w*|treasurer|reported|discussed|proposed|approved|postponed|budget|will)\b/giu;
-
-function isAbout(passage: string, words: RegExp, times: number): boolean {
-  return [...passage.matchAll(words)].length >= times;
-}
-
-/** Speaks of somebody all the time. */
-function isPortrait(passage: string): boolean {
-  return isAbout(passage, person, Math.max(4, passage.length / 150));
-}
-
-/** The relations that what a passage says may stand in. */
+/** The relations that what a passage says may stand in, by its words; one that speaks of somebody all the time must have more of them than of him. */
 export function relationTable(passage: string): readonly Template[] {
-  return tables.flatMap(({ rows, isFor }) => (isFor(passage) ? rows : []));
+  const count = (words: RegExp): number => passage.match(words)?.length ?? 0;
+  const persons = count(person);
+  const isPortrait = persons >= Math.max(4, passage.length / 150);
+  const fitting = tables.filter(({ words, times, ofSomebody }) => {
+    const found = count(words);
+    return found >= times && (ofSomebody || !isPortrait || found > persons);
+  });
+  return fitting.flatMap(({ rows }) => rows);
 }
 
 /** The relations that the span may stand in to each of `subjects`, such as "the Lume Lamp" or "the frame of the Lume Lamp". */
@@ -77,7 +84,7 @@ export function relationsOf(
     ...(noun === null ? [] : [{ name: `${noun} of ${subject}`, questions: namingQuestions(noun, subject) }]),
     ...fitting.map(({ name, wordings }) => ({
       name: `${name} of ${subject}`,
-      questions: wordings.map((wording) => wording.replace('{X}', subject).replace('{N}', counted ?? '')),
+      questions: wordings.map((wording) => wording.replace('{X}', () => subject).replace('{N}', counted ?? '')),
     })),
   ]);
 }
