@@ -213,6 +213,11 @@ describe('client', () => {
       assert.deepEqual(await read(client), chunks);
     });
 
+    it('gives lines that only JavaScript takes for two', async () => {
+      const chunk = { ...chunks[0], id: 'one\u2028two\u2029three' };
+      assert.deepEqual(await read(await serve(stream(`${data(chunk)}data: [DONE]\n\n`))), [chunk]);
+    });
+
     it('rejects with the error of a stream', async () => {
       const where = { job_id: 'job_1', status_url: '/v1/jobs/job_1' };
       const client = await serve(stream(`${data(failure('job_failed', where))}data: [DONE]\n\n`));

@@ -8,7 +8,7 @@ export async function* readEventData(body: AsyncIterable<Uint8Array>): AsyncGene
     // An event without its blank line is not complete.
     rest = events.pop() ?? '';
     for (const event of events) {
-      const data = event.split(/\r?\n/).flatMap((line) => /^data:\s?(.*)$/.exec(line)?.[1] ?? []);
+      const data = event.split(/\r?\n/).flatMap((line) => /^data: ?(.*)$/s.exec(line)?.[1] ?? []);
       if (data.length > 0) yield data.join('\n');
     }
   }
