@@ -202,6 +202,21 @@ describe('"422 `invalid_request`: anything malformed"', () => {
     }
   });
 
+  test('what is no HTTP behind a whole request does not take its answer away', async () => {
+    const body = JSON.stringify(inference);
+    const head = [
+      'POST /v1/inferences HTTP/1.1',
+      'Host: localhost',
+      ...Object.entries(headers()).map(([name, value]) => `${name}: ${value}`),
+      // One too few: the closing brace is sent once more behind it.
+      `Content-Length: ${body.length}`,
+    ];
+    const answer = await exchange(`${head.join('\r\n')}\r\n\r\n${body}}`);
+    assert.match(answer, /^HTTP\/1\.1 202 /);
+    assert.match(answer, /"id":"job_/);
+    assert.doesNotMatch(answer, /422/);
+  });
+
   test('a header is seen behind however many others', async () => {
     const others = Array.from({ length: 2_100 }, (_, index) => `${index}:\r\n`).join('');
     const head = `GET /v1/models HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n`;

@@ -1,3 +1,4 @@
+import { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { ApiError } from '@engraft/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -24,11 +25,20 @@ export function sendFrameworkError(_error: Error, request: FastifyRequest, reply
   void sendError(new ApiError('not_found'), request, reply);
 }
 
-/** For what is not HTTP, has headers without end, or asks for a tunnel. There is no request, only a socket. */
+/**
+ * For what is not HTTP, has headers without end, or asks for a tunnel. There is no request, only a socket. What comes behind a whole request
+ * does not take its answer away: that is given first, and is the last on this connection.
+ */
 export function sendClientError(error: Error, socket: Duplex): void {
   const code = 'code' in error ? error.code : undefined;
   if (code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
+    return;
+  }
+  const response = responseUnderWay(socket);
+  if (response !== null) {
+    if (!endingSockets.has(socket)) response.once('close', () => socket.destroy());
+    endingSockets.add(socket);
     return;
   }
   const request_id = newId('req');
@@ -42,6 +52,20 @@ export function sendClientError(error: Error, socket: Duplex): void {
     'Connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}
+
+/** Those that close behind the answer under way. */
+const endingSockets = new WeakSet<Duplex>();
+
+/** To a request that is whole. Node.js's own handler looks at this property, too (`socketOnError` in lib/_http_server.js). */
+function responseUnderWay(socket: Duplex): ServerResponse | null {
+  const response = '_httpMessage' in socket ? socket._httpMessage : null;
+  const isUnderWay = (each: unknown): each is ServerResponse =>
+    each instanceof ServerResponse &&
+    each.req instanceof IncomingMessage &&
+    each.req.complete &&
+    !each.writableFinished;
+  return isUnderWay(response) ? response : null;
 }
 
 function sendError(error: ApiError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
