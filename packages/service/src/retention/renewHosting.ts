@@ -20,7 +20,7 @@ const ahead_hours = 1;
 export async function renewHosting(db: Kysely<Database>, stopping?: AbortSignal): Promise<number> {
   const due = await dueVersions(db).execute();
   const version_ids = due.map(({ id }) => id);
-  return eachApart(version_ids, (id) => renewOrEnd(db, id), stopping);
+  return eachApart(version_ids, (id) => inTransaction(db, (trx) => renewOrEnd(trx, id)), stopping);
 }
 
 function dueVersions(db: Kysely<Database>) {
@@ -32,41 +32,42 @@ function dueVersions(db: Kysely<Database>) {
     .orderBy('versions.expires_at');
 }
 
-/** Whether the version was renewed. */
-async function renewOrEnd(db: Kysely<Database>, version_id: string): Promise<boolean> {
-  return inTransaction<boolean>(db, async (trx) => {
-    // Looked at again under its lock: another worker may have renewed it meanwhile, or an operator ended it.
-    const version = await dueVersions(trx)
-      .innerJoin('subjects', 'subjects.id', 'versions.subject_ref')
-      .innerJoin('projects', 'projects.id', 'subjects.project_id')
-      .select(['versions.size_bytes', 'subjects.project_id'])
-      .select([
-        sql<boolean>`versions.expires_at <= now()`.as('expired'),
-        days_to_pay.as('days'),
-        // The last of these days must begin within the project's retention.
-        sql<boolean>`subjects.active_version_id is not distinct from versions.id
-          or versions.expires_at + (${days_to_pay} - 1) * interval '24 hours'
-            < versions.created_at + projects.version_retention_days * interval '24 hours'`.as('retained'),
-      ])
-      .where('versions.id', '=', version_id)
-      .modifyEnd(sql`for no key update of versions skip locked`)
-      .executeTakeFirst();
-    if (version === undefined) return false;
-    const { project_id, size_bytes, days, expired, retained } = version;
-    const day_microusd = storageChargeMicrousd(size_bytes, day_seconds, currentPriceCard);
-    const payment = retained ? await payDays(trx, { project_id, version_id, days, day_microusd }) : 'unaffordable';
-    if (payment === 'paid') {
-      await trx
-        .updateTable('versions')
-        .set({ expires_at: sql<Date>`expires_at + ${days} * interval '24 hours'` })
-        .where('id', '=', version_id)
-        .execute();
-      return true;
-    }
-    const may_still_be_paid = payment === 'reserved_for_jobs' && days === 1;
-    if (expired && !may_still_be_paid) await endRetention(trx, version_id);
-    return false;
-  });
+/**
+ * Moves on the deadline of a version that is due; one that is past it and cannot be paid for ends. Whether it was renewed. For one that becomes
+ * active, too, whose deadline may lie before the next round.
+ */
+export async function renewOrEnd(trx: Transaction<Database>, version_id: string): Promise<boolean> {
+  // Looked at again under its lock: another worker may have renewed it meanwhile, or an operator ended it.
+  const version = await dueVersions(trx)
+    .innerJoin('subjects', 'subjects.id', 'versions.subject_ref')
+    .innerJoin('projects', 'projects.id', 'subjects.project_id')
+    .select(['versions.size_bytes', 'subjects.project_id'])
+    .select([
+      sql<boolean>`versions.expires_at <= now()`.as('expired'),
+      days_to_pay.as('days'),
+      // The last of these days must begin within the project's retention.
+      sql<boolean>`subjects.active_version_id is not distinct from versions.id
+        or versions.expires_at + (${days_to_pay} - 1) * interval '24 hours'
+          < versions.created_at + projects.version_retention_days * interval '24 hours'`.as('retained'),
+    ])
+    .where('versions.id', '=', version_id)
+    .modifyEnd(sql`for no key update of versions, subjects skip locked`)
+    .executeTakeFirst();
+  if (version === undefined) return false;
+  const { project_id, size_bytes, days, expired, retained } = version;
+  const day_microusd = storageChargeMicrousd(size_bytes, day_seconds, currentPriceCard);
+  const payment = retained ? await payDays(trx, { project_id, version_id, days, day_microusd }) : 'unaffordable';
+  if (payment === 'paid') {
+    await trx
+      .updateTable('versions')
+      .set({ expires_at: sql<Date>`expires_at + ${days} * interval '24 hours'` })
+      .where('id', '=', version_id)
+      .execute();
+    return true;
+  }
+  const may_still_be_paid = payment === 'reserved_for_jobs' && days === 1;
+  if (expired && !may_still_be_paid) await endRetention(trx, version_id);
+  return false;
 }
 
 /** Whole days after which the deadline lies ahead; at least one. */

@@ -16,6 +16,7 @@ import { verifyLedger } from '../ledger/verifyLedger.js';
 import { createTestKey, createTestProject } from '../testing/testApp.js';
 import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js';
 import { admitTestLearning, createTestVersion } from '../testing/testVersion.js';
+import { activateInNamespace } from '../versions/activateInNamespace.js';
 import { expireVersion } from '../versions/expireVersion.js';
 import { deleteUnneededFiles } from './deleteUnneededFiles.js';
 import { removeEndedWork } from './removeEndedWork.js';
@@ -165,6 +166,14 @@ describe('retention', () => {
     assert.ok(!(await retentionEnded(id)));
     await grantCredit(database.db, { project_id, amount_microusd: 1, memo: 'in time' });
     assert.equal(await renewHosting(database.db), 1);
+  });
+
+  it('"an active version renews beyond it", from the moment on that it is active', async () => {
+    const { id, project_id } = await makeVersion({ age: '40 days', left: '2 minutes' });
+    assert.equal(await renewHosting(database.db), 0, 'past the retention of its project, and not in use');
+    const activation = { project_id, tenant_id: null, version_id: id, expected_version_id: null };
+    assert.equal((await activateInNamespace(database.db, activation)).kind, 'activated');
+    assert.equal(await hoursLeft(id), 24, 'before a round that may come too late');
   });
 
   it('leaves a version undecided for a day while jobs hold the money for it', async () => {

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Database } from '../db/schema.js';
 import { inTransaction } from '../db/transaction.js';
+import { renewOrEnd } from '../retention/renewHosting.js';
 import { activateVersion, type ActivateVersionOutcome } from './activateVersion.js';
 import { findVersion, type VersionOwner } from './findVersion.js';
 
@@ -20,6 +21,9 @@ export async function activateInNamespace(
   return inTransaction<ActivateInNamespaceOutcome>(db, async (trx) => {
     const version = await findVersion(trx, owner, version_id);
     if (version === null) return { kind: 'not_found' };
-    return activateVersion(trx, { subject_ref: version.subject_ref, version_id, expected_version_id });
+    const outcome = await activateVersion(trx, { subject_ref: version.subject_ref, version_id, expected_version_id });
+    // Which was none of a round's business while it was inactive.
+    if (outcome.kind === 'activated') await renewOrEnd(trx, version_id);
+    return outcome;
   });
 }
