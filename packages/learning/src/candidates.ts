@@ -148,7 +148,7 @@ export async function findCandidates(
     const key = normalise(span.text);
     const count = (perAnswer.get(key) ?? 0) + 1;
     perAnswer.set(key, count);
-    return key !== '' && count <= (span.tier === 2 ? 1 : recipe.maxFactsPerAnswer);
+    return key !== '' && count <= (span.isSubject ? 1 : recipe.maxFactsPerAnswer);
   });
   return { candidates, contradicted };
 }
@@ -189,7 +189,7 @@ function withAnswers(spans: readonly Span[], { start, text }: Stretch, answers: 
     const found = new RegExp(`(?<![\\p{L}\\p{N}])${word}(?![\\p{L}\\p{N}])`, 'iu').exec(text);
     if (found === null) return [];
     const at = start + found.index;
-    return [{ kind: kindOf(found[0]), start: at, end: at + found[0].length, text: found[0], tier: 1 }];
+    return [{ kind: kindOf(found[0]), start: at, end: at + found[0].length, text: found[0], isSubject: false }];
   });
   const others = spans.filter((span) => fresh.every(({ start: from, end }) => span.end <= from || span.start >= end));
   return [...others, ...fresh].sort((a, b) => a.start - b.start);

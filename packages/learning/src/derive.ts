@@ -6,7 +6,8 @@
 import { mayBeAge } from './ages.js';
 import { timeWord } from './questionWord.js';
 import type { Stretch } from './sentences.js';
-import { isFrequency, type Span } from './spans.js';
+import type { Span } from './spans.js';
+import { isFrequency } from './spans/valuePatterns.js';
 import {
   auxiliaries,
   qualified,
@@ -69,7 +70,7 @@ function clauseOf(whole: Stretch, span: Span, spans: readonly Span[], antecedent
     const own = spans.filter((other) => other.start >= sentence.start);
     // What opens a sentence is its name.
     const opens = ({ start: at }: Span): boolean => /^(?:The )?$/u.test(sentence.text.slice(0, at - sentence.start));
-    const opened = own.map((other) => (opens(other) ? { ...other, tier: 2 as const } : other));
+    const opened = own.map((other) => (opens(other) ? { ...other, isSubject: true } : other));
     const subject = subjectName(whole, spans) ?? antecedent;
     if (takeStatementApart(withoutCircumstance(sentence), opened, subject) !== null)
       return { sentence, spans: opened, antecedent: subject };

@@ -22,7 +22,7 @@ const maxWords = 3;
 export function withBareNouns(spans: readonly Span[], sentence: Stretch): Span[] {
   const nouns = bareNouns(sentence.text).map(({ at, text }): Span => {
     const start = sentence.start + at;
-    return { kind: 'phrase', start, end: start + text.length, text, tier: 1 };
+    return { kind: 'phrase', start, end: start + text.length, text, isSubject: false };
   });
   const fresh = nouns.filter((noun) => spans.every((span) => noun.end <= span.start || noun.start >= span.end));
   return [...spans, ...fresh].sort((a, b) => a.start - b.start);

@@ -52,7 +52,7 @@ export function salienceFeatures(
     phrase: isPhrase,
     name: isName,
     quantity: isQuantity,
-    subject: span.tier === 2,
+    subject: span.isSubject,
     lightPhrase: isPhrase && lightNoun.test(head),
     repeatedPhrase: isPhrase && isRepeated(head.replace(/e?s$/u, ''), passage),
     describedPhrase: isPhrase && /^ (?:of|for|that|which|who)\b/u.test(after),

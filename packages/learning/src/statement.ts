@@ -61,7 +61,7 @@ export function takeStatementApart(
 }
 
 function openingName(spans: readonly Span[]): Span | undefined {
-  return spans.find((span) => span.kind === 'name' && span.tier === 2);
+  return spans.find((span) => span.kind === 'name' && span.isSubject);
 }
 
 /** The name that opens a sentence, with its article: what "it" or "she" in the next ones most likely stands for. */
@@ -206,7 +206,7 @@ export function withAliases(aliases: Aliases, sentence: Stretch, spans: readonly
     add(/^\S+(?: \S+)* (\p{L}+)$/u.exec(span.text)?.[1], name);
     add(/(\p{Ll}+) (?:called|named) (?:the )?$/u.exec(before)?.[1], name);
     add(appositionBefore(before, after), name);
-    if (span.tier === 2)
+    if (span.isSubject)
       add(
         /^ (?:is|was) an? (?:[\p{L}-]+ ){0,2}?(\p{Ll}+)(?= (?:in|of|on|at|from|made|with|that|which|who|near|by|and)\b|[.,])/u.exec(
           after,

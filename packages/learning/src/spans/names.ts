@@ -1,0 +1,96 @@
+/** Names: runs of words with capitals, but for what opens a sentence and is none. */
+import { isCommonWord } from '../commonWords.js';
+import { isFunctionWord } from '../functionWords.js';
+import type { Stretch } from '../sentences.js';
+import type { Found } from '../spans.js';
+import { auxiliaries, predicateAhead, preposition } from '../statement.js';
+import { calendarWord } from './valuePatterns.js';
+
+const nameWord = "\\p{Lu}[\\p{L}\\p{N}]*(?:[-'’&][\\p{L}\\p{N}]+)*";
+const nameTitle = '(?:(?:Dr|Mr|Mrs|Ms|Prof|St|Mt|Rev|Hon|Gen|Col|Capt|Lt|Sgt|\\p{Lu})\\.\\s?)';
+const nameLink = '(?:(?:of|de|da|do|du|la|le|van|von|der|den|del|di|el|al|&)\\s(?:the\\s|la\\s|der\\s)?)?';
+const nameRun = new RegExp(
+  `(?<![\\p{L}\\p{N}])${nameTitle}*${nameWord}(?:\\s${nameLink}${nameTitle}*${nameWord})*(?:\\s\\d+(?!\\d|\\s(?!(?:${auxiliaries}|has|had|and|or|${preposition})\\b)\\p{Ll}|[.,:%]\\d))?`,
+  'gu',
+);
+
+export function findNames(sentence: Stretch, passage: string): Found[] {
+  const firstLetter = sentence.text.search(/[\p{L}\p{N}]/u);
+  const names: Found[] = [];
+  for (const match of sentence.text.matchAll(nameRun)) {
+    let [text] = match;
+    let start = match.index;
+    const opensSentence = start <= firstLetter;
+    const order = opensSentence ? (imperative.exec(text)?.[0] ?? '') : '';
+    text = text.slice(order.length);
+    start += order.length;
+    for (let word = leadingFunctionWord(text); word !== ''; word = leadingFunctionWord(text)) {
+      text = text.slice(word.length);
+      start += word.length;
+    }
+    const crowd = opensSentence ? crowdBefore(text, sentence.text.slice(start + text.length)) : '';
+    text = text.slice(crowd.length).replace(/['’]s?$/u, '');
+    start += crowd.length;
+    if (text.length < 2 || !/^[\p{Lu}\p{N}]/u.test(text)) continue;
+    text += opensSentence ? versionAfter(sentence.text, start, text) : '';
+    const stripped = start > match.index;
+    const after = sentence.text.slice(start + text.length);
+    if (opensSentence && !stripped && !/\s/u.test(text) && !isNameAtOpening(text, after, passage)) continue;
+    names.push({ kind: 'name', start, text, isSubject: opensSentence && order === '' && crowd === '' });
+  }
+  return names;
+}
+
+/** "Customers of " before "Juniper & Rook can": they are not called so. "Friends of Larkwood is" one name. */
+function crowdBefore(name: string, after: string): string {
+  const [crowd = '', many = ''] = /^(\p{Lu}\p{Ll}+s) of (?=\p{Lu})/u.exec(name) ?? [];
+  const isCrowd = [many, many.slice(0, -1)].some(isCommonWord) && !/^ (?:is|was|has)\b/u.test(after);
+  return isCrowd ? crowd : '';
+}
+
+/** "Call Ines Marder on 555-0142." orders to call her. */
+const imperative =
+  /^(?:Ask|Call|Contact|Email|Follow|Join|Mail|Meet|Message|Pay|Phone|See|Send|Tell|Text|Try|Use|Visit|Write) (?=\p{Lu})/u;
+
+/** "The " of "The Lume Lamp"; all of a run that is only a function word. */
+function leadingFunctionWord(run: string): string {
+  const word = /^\p{L}+(?=\s|$)/u.exec(run)?.[0] ?? '';
+  if (!isFunctionWord(word)) return '';
+  return /^[\p{L}]+\s*/u.exec(run)?.[0] ?? '';
+}
+
+/**
+ * A name even though it opens its sentence: it has a capital in the middle of another one, or capitals only; or it is never in lower
+ * case and no common word, and stands alone before a verb ("Velona has …") or anywhere before a version ("Quillpad 4.2").
+ */
+function isNameAtOpening(word: string, after: string, passage: string): boolean {
+  if (/^\p{Lu}{2,}$/u.test(word)) return true;
+  for (let at = passage.indexOf(word); at >= 0; at = passage.indexOf(word, at + 1)) {
+    if (/[\p{L}\p{N},;] ["“(]?$/u.test(passage.slice(Math.max(0, at - 3), at))) return true;
+  }
+  const alone = !word.endsWith('s') && predicateAhead.test(after);
+  const hasVersion = (): boolean => new RegExp(`(?<!\\p{L})${word} \\d+\\.\\d`, 'u').test(passage);
+  const isNamed = ((alone || hasVersion()) && !isCommonWord(word)) || actsAsSomebody(word, passage);
+  return isNamed && !containsWordInLowerCase(passage, word);
+}
+
+/** "Compass was founded in 1999. Compass has 40 employees.": nobody speaks so of a compass, nor so of dinner. */
+function actsAsSomebody(word: string, passage: string): boolean {
+  const openings = [...passage.matchAll(new RegExp(`(?:^|[.!?]["”)]? +|\\n)${word}(?= )`, 'gu'))];
+  return openings.some(({ index, 0: opening }) => ofSomebody.test(passage.slice(index + opening.length)));
+}
+
+/** What companies, products and people do, or is done with them, and not with things that a common word means. */
+const ofSomebody =
+  /^ (?:(?:was|is) (?:born|founded|established|launched|headquartered)|employs|has \d[\d,.]* (?:employees|members|customers|users))\b/u;
+
+function containsWordInLowerCase(passage: string, word: string): boolean {
+  return passage.split(/[^\p{L}\p{N}]+/u).includes(word.toLowerCase());
+}
+
+/** " 4.2" of "Quillpad 4.2 came", where it opens a sentence; "Adults 7.50 euros" and "Monday 9.30" have no versions. Empty where there is none. */
+export function versionAfter(text: string, nameStart: number, name: string): string {
+  if (!/^\s*(?:The )?$/u.test(text.slice(0, nameStart)) || calendarWord.test(name)) return '';
+  const after = text.slice(nameStart + name.length, nameStart + name.length + 40);
+  return /^ \d+\.\d+(?!\.?\d|\s?%)(?! (?!(?:is|was|has)\b)(?:\p{Ll}+s|[ap]m|per|percent)\b)/u.exec(after)?.[0] ?? '';
+}

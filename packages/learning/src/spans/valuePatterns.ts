@@ -1,0 +1,92 @@
+/** What values look like: quantities, money, dates, times, codes and quotations. */
+import type { SpanKind } from '../spans.js';
+
+const month = '(?:January|February|March|April|May|June|July|August|September|October|November|December)';
+const day = '\\d{1,2}(?:st|nd|rd|th)?';
+const weekday = '(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?)';
+/** "Monday", "July". */
+export const calendarWord = new RegExp(`^(?:${weekday}|${month})$`, 'u');
+const digits = '\\d+(?:,\\d{3})*(?:\\.\\d+)?';
+const small =
+  '(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-[a-z]+)?|(?:a )?dozen|(?:a )?(?:hundred|thousand|million|billion))';
+const magnitude = '(?:\\s(?:hundred|thousand|million|billion|trillion))*';
+
+const hour = `(?:\\d{1,2}|${small})`;
+const halfPast = `(?:half past|(?:a )?quarter (?:past|to)|(?:five|ten|twenty) (?:past|to)) ${hour}\\b`;
+
+const ordinal =
+  '(?:(?:twenty-|thirty-)?(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth)|(?:ten|eleven|(?:thir|four|fif|six|seven|eigh|nine)teen)th|twelfth|twentieth|thirtieth)';
+const oneToTwelve = '(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)';
+const clock = `(?:\\d{1,2}(?:[:.]\\d{2})?(?:\\s?[ap]m\\b|\\s?[ap]\\.m\\.)?(?!,?\\d|\\s?[%°€$])|${oneToTwelve}(?: o[’']clock)?(?![\\p{L}\\d-])|half past ${hour}\\b|noon\\b|midnight\\b)`;
+const partOfDay = '(?:in the (?:morning|afternoon|evening)|at night)';
+/** What tells a time of day from other numbers, somewhere in a range of two. */
+const clockMark = `(?=[^.;,]{0,24}(?:[ap]\\.?m\\b|\\d:\\d|o[’']clock|noon|midnight|half past|${partOfDay}))`;
+const isMoved =
+  '(?<!\\b(?:moved|postponed|shifted|rescheduled|changed|brought forward|put off)(?: \\p{L}+){0,4}? from )';
+
+const fraction =
+  '(?:a|one|two|three|four|five|seven|nine) (?:half|halves|thirds?|quarters?|fifths?|sixths?|sevenths?|eighths?|ninths?|tenths?)';
+export const isFraction = new RegExp(`^${fraction}$`, 'iu');
+
+const everyUnit =
+  '(?:a|an|each|every|per) (?:minute|hour|day|night|week|fortnight|month|quarter|season|term|year|decade)\\b';
+
+/** In order: what an earlier pattern took, a later one leaves alone. */
+export const valuePatterns: readonly (readonly [SpanKind, RegExp])[] = [
+  ['quotation', /[“"]([^\s“”"][^“”"]{0,58}[^\s“”"])[”"]/gu],
+  ['code', /(?<![\p{L}\p{N}])[\w.+-]+@[\w-]+(?:\.[\w-]+)+/gu],
+  ['code', /(?<=`)[^`\n]{2,40}(?=`)|(?<![\p{L}\p{N}])(?:\/[\w.-]+){2,}|\b\p{Ll}\w*_\w+\b/gu],
+  ['code', /\bv\d+(?:\.\d+)*\b|(?<![\d.,])\d+(?:\.\d+){2,}(?![\d.]*\d)/gu],
+  ['date', new RegExp(`\\b${ordinal} of ${month}(?:,? \\d{4})?\\b`, 'gu')],
+  [
+    'date',
+    new RegExp(
+      `\\b(?:${day} (?:of )?${month}(?:,? \\d{4})?|${month} ${day}(?!\\d)(?:,? \\d{4})?|${month} \\d{4}|\\d{4}-\\d{2}-\\d{2}|\\d{1,2}/\\d{1,2}/\\d{2,4})\\b`,
+      'gu',
+    ),
+  ],
+  ['date', new RegExp(`${isMoved}\\b${weekday}(?:(?:, (?:and )?| and | or | to |–|-)${weekday})+(?!\\p{L})`, 'gu')],
+  [
+    'time',
+    new RegExp(
+      `\\b(?:between ${clockMark}${clock} and|from ${clockMark}${clock} (?:to|until)) ${clock}(?: ${partOfDay}\\b)?`,
+      'giu',
+    ),
+  ],
+  [
+    'time',
+    new RegExp(
+      `(?<=\\b(?:at|until|till|by|from|before|after|around|about|past) )(?:\\d{1,2}(?:[:.]\\d{2})?|${oneToTwelve}|half past ${hour}) ${partOfDay}\\b`,
+      'giu',
+    ),
+  ],
+  ['time', /\b(?:noon|midnight)\b/gu],
+  [
+    'time',
+    /\b\d{1,2}(?:[:.]\d{2})?\s?(?:[ap]m\b|[ap]\.m\.)|\b\d{1,2}:\d{2}\b|\b\p{L}+ o[’']clock\b|\b\d{1,2} o[’']clock\b/giu,
+  ],
+  ['time', new RegExp(`\\b${halfPast}`, 'giu')],
+  // "Once" alone is mostly a conjunction, and "twice as much" no number of times.
+  ['quantity', new RegExp(`\\b(?:once|twice|thrice|(?:${digits}|${small}) times) ${everyUnit}`, 'giu')],
+  ['quantity', /\b(?:twice|thrice)\b(?! as\b| the\b| \d)/giu],
+  ['date', /\b(?:the )?\d{1,2}(?:st|nd|rd|th) century\b/gu],
+  ['quantity', /(?<!from )\b\d+ (?:votes )?(?:to|out of) \d+\b(?!,?\d| \p{Ll})/gu],
+  ['quantity', new RegExp(`(?<!and )\\b${fraction}(?= of\\b|[.,;:!?)]|$)`, 'giu')],
+  ['money', new RegExp(`[$€£¥₹]\\s?${digits}${magnitude}`, 'gu')],
+  ['quantity', new RegExp(`\\b${digits}\\s?(?:%|percent\\b|per cent\\b)`, 'gu')],
+  ['code', /\b(?=[\p{L}\d-]*\d)(?=[\p{L}\d-]*\p{Lu})[\p{L}\d]+(?:-[\p{L}\d]+)*\b/gu],
+  ['date', /\b(?:1\d{3}|20\d{2})s?\b(?![.,]\d|-)/gu],
+  ['date', new RegExp(`\\b(?:${weekday}|${month})\\b`, 'gu')],
+  [
+    'quantity',
+    new RegExp(
+      `(?<![\\p{L}\\d])(?:(?<!from )\\d+(?: to |-|–)(?=\\d))?(?:${digits}|${small}(?!\\p{L}))${magnitude}(?:[ -](?:(?:square|cubic|light|metric|nautical|different|new|small|large|big|old|young|full|extra) )?(?:\\p{Ll}|°)[\\p{L}°/²³]*)?`,
+      'giu',
+    ),
+  ],
+];
+
+/** "twice", "once a week", "three times": how often. */
+export function isFrequency(quantity: string): boolean {
+  return /^(?:once|twice|thrice)\b| times\b/iu.test(quantity);
+}

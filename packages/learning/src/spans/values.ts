@@ -1,0 +1,72 @@
+/** Quantities, money, dates, times, codes and quotations. */
+import { isCommonWord } from '../commonWords.js';
+import { isFunctionWord } from '../functionWords.js';
+import type { Found } from '../spans.js';
+import { isAdjective, isPluralNoun } from '../wordClasses.js';
+import { versionAfter } from './names.js';
+import { isFraction, isFrequency, valuePatterns } from './valuePatterns.js';
+
+/** In the order in which they are to be taken, see `valuePatterns`. */
+export function findValues(sentence: string): Found[] {
+  return valuePatterns.flatMap(([kind, pattern]) =>
+    [...sentence.matchAll(pattern)].flatMap((match): Found[] => {
+      const inner = match[1] ?? match[0];
+      const start = match.index + match[0].indexOf(inner);
+      const isCount = kind === 'quantity' && !isFrequency(inner) && !isFraction.test(inner);
+      const text = isCount ? withCounted(withoutFunctionWords(inner), sentence.slice(start)) : inner;
+      if ((kind === 'quantity' || kind === 'code') && isPartOfName(sentence, match.index, text)) return [];
+      return kind === 'quantity' && !worthAsking(text) ? [] : [{ kind, start, text, isSubject: false }];
+    }),
+  );
+}
+
+/** "12 hours of" → "12 hours": units are content words, but "4 to 8 days" is one quantity. */
+function withoutFunctionWords(quantity: string): string {
+  const parts = quantity.split(/(?<=[\s-])/u);
+  const stop = parts.findIndex(
+    (part, index) =>
+      index > 0 &&
+      /^\p{Ll}/u.test(part) &&
+      isFunctionWord(part.replace(/[\s-]+$/u, '')) &&
+      !parts.slice(index).some((later) => /^\d/u.test(later)),
+  );
+  return (stop < 0 ? parts : parts.slice(0, stop)).join('').replace(/[\s-]+$/u, '');
+}
+
+/**
+ * "nine wooden sledges" rather than "nine wooden": an adjective that is one to the language library, and a plural behind it. `text` begins with
+ * the quantity.
+ */
+function withCounted(quantity: string, text: string): string {
+  const adjective = /^\S+ (\p{Ll}{3,})$/u.exec(quantity)?.[1] ?? '';
+  const noun = /^ (\p{Ll}{3,}s)\b/u.exec(text.slice(quantity.length))?.[1] ?? '';
+  return adjective !== '' && noun !== '' && isAdjective(adjective) && isPluralNoun(noun)
+    ? `${quantity} ${noun}`
+    : quantity;
+}
+
+/**
+ * The number of "the Melisande 61 is", "the Kestral Two" or "Quillpad 4.2 came", and "M3" of "the Ibis M3", but not "B12" of "Room B12". Of what
+ * is before it only the end is looked at, which is as long as a word may be.
+ */
+function isPartOfName(text: string, start: number, found: string): boolean {
+  const before = text.slice(Math.max(0, start - 40), start);
+  if (/\p{Lu}[\p{L}\d]{0,9}-$/u.test(before)) return true;
+  const word = /(?<![\p{L}-])\p{L}[\p{L}-]+(?= $)/u.exec(before)?.[0] ?? '';
+  const isModel = /^\p{Lu}[\p{L}\d-]*$/u.test(found);
+  // "the TX-40" is a thing by its name.
+  if (/^the$/iu.test(word)) return isModel && /\d/u.test(found);
+  if (!/^\p{Lu}/u.test(word) || isFunctionWord(word)) return false;
+  if (/^(?:\d+|\p{Lu}\p{Ll}+)$/u.test(found)) return true;
+  return isModel
+    ? !isCommonWord(word)
+    : versionAfter(text, start - word.length - 1, word).trim() === /^\S+/u.exec(found)?.[0];
+}
+
+/** "one" alone is rarely a quantity; "one week" and "one third" are. */
+function worthAsking(quantity: string): boolean {
+  return (
+    isFraction.test(quantity) ||
+    !/^one\b(?! (?:second|minute|hour|day|night|week|month|year|decade|percent|per cent)$)/iu.test(quantity)
+  );
+}
