@@ -1,33 +1,29 @@
 // What learning is worth on the fifty passages of bench/learning/passages.jsonl, with several seeds.
 //
-// npm run bench -- learning [--model DIR] [--passages 50] [--seeds 3] [--chain 8] [--parts alone,gold,chain] [--long yes|no] [--usd 20] [--threads 2] [--resume yes|no]
+// npm run bench -- learning [--model DIR] [--passages 50] [--seeds 3] [--chain 8] [--parts alone,gold,chain] [--long yes|no] [--usd 20] [--threads 2] [--processes 1] [--resume yes|no]
 //
 // For each seed: every passage learned by itself; the trainer by itself, on the file's right pairs ("gold": one phrasing
 // of each question trained, the other asked); and a chain of passages, each on top of those before it. Then one passage
 // of about 1,000 characters and a handbook of 16,000, each in a fresh engine, for time and memory. All of it takes hours;
 // `--passages 2 --seeds 1 --chain 2` a few minutes, without the handbook unless `--long yes` asks for it.
+// `--processes 2` shares the passages of a seed among so many engines of `--threads` threads each; what is learned does not depend on either, and
+// two of one thread take less time than one of two. The last two passages have the machine to themselves.
 // Writes bench/results/learning.json after each seed, and .svg at the end; of another model, fewer passages or not all parts
 // learning-partial.*, which git ignores. `--resume yes` takes over the seeds that the file has already, if it was written for the same passages, model, cap and code;
 // so hours may be spread over days.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { startEngineHost } from '../packages/engine/dist/index.js';
-import {
-  barChart,
-  loadReplay,
-  measurePassages,
-  parsePassageSet,
-  pointsLost,
-  replayOf,
-  spreadSample,
-  summarise,
-} from '../packages/learning/dist/index.js';
+import { loadReplay, replayOf, spreadSample } from '../packages/learning/dist/index.js';
 import { currentPriceCard } from '../packages/contract/dist/index.js';
+import { startLearners } from './lib/learners.mjs';
+import { figuresOf, plot, print } from './lib/learningFigures.mjs';
+import { timePassage } from './lib/learningTime.mjs';
 import { machine, option, root, writeResults } from './lib/measure.mjs';
+import { readPassages } from './lib/passages.mjs';
 import { earlierRuns, fingerprint } from './lib/resume.mjs';
 
 const REPORTED_SECONDS_CHARS = 1000;
-/** Of a seed, in their order. */
 const PARTS = ['alone', 'gold', 'chain'];
 
 export default async function bench(args) {
@@ -36,6 +32,7 @@ export default async function bench(args) {
   const seeds = Array.from({ length: Number(option(args, 'seeds', '3')) }, (_, index) => index + 1);
   const chainLength = Number(option(args, 'chain', '8'));
   const threads = Number(option(args, 'threads', '2'));
+  const processes = Number(option(args, 'processes', '1'));
   const parts = option(args, 'parts', PARTS.join()).split(',');
   const unknown = parts.find((part) => !PARTS.includes(part));
   if (unknown !== undefined) throw new Error(`--parts: ${unknown} is none of ${PARTS.join(', ')}`);
@@ -43,18 +40,15 @@ export default async function bench(args) {
   const usd = Number(option(args, 'usd', '20'));
   const budget = budgetOf(usd);
 
-  const all = read('passages');
-  const passages = spreadSample(all, passageCount);
-  const chain = spreadSample(all, chainLength);
-  const engine = await startEngineHost({ modelDir, threads });
-  const context = { modelDir, threads, budget, replay: await replayOf(engine, await loadReplay(modelDir)) };
-  const model = { folder: relative(root, modelDir), ...(await engine.describe()) };
-  const chainIds = chain.map(({ id }) => id);
+  const all = readPassages('passages');
+  const passages = spreadSample(all, passageCount).map(({ id }) => id);
+  const chain = spreadSample(all, chainLength).map(({ id }) => id);
+  const { model, replay } = await describeModel(modelDir);
   const hasAllParts = PARTS.every((part) => parts.includes(part));
   const plan = {
     model: model.contentHash,
     passages: passageCount,
-    chain: chainIds,
+    chain,
     usd,
     ...(hasAllParts ? {} : { parts }),
   };
@@ -80,42 +74,40 @@ export default async function bench(args) {
     model,
     passages: passages.length,
     seeds: runs.map(({ seed }) => seed),
-    chain: chainIds,
+    chain,
     figures: figuresOf(runs),
     timings,
     runs,
   });
+  const learners = newSeeds.length === 0 ? null : startLearners({ modelDir, threads, processes });
   for (const seed of newSeeds) {
-    const measure = async (kind, chosen, options) => {
-      if (!parts.includes(kind)) return [];
-      return measurePassages(engine, chosen, {
-        ...context,
-        seed,
-        gold: false,
-        chainLength: 1,
-        askBase: false,
-        canaryPassages: all,
-        onReport: (report) => clock.tick(`${kind}, seed ${seed}: ${describe(report)}`),
-        ...options,
-      });
-    };
     // Base does not depend on the seed, so it is asked once.
     const [first] = runs;
-    const alone = await measure('alone', passages, { askBase: first === undefined });
+    const work = (part, ids, options) => ({
+      set: 'passages',
+      ids: parts.includes(part) ? ids : [],
+      options: { budget, seed, gold: false, chainLength: 1, askBase: false, ...options },
+      onReport: (report) => clock.tick(`${part}, seed ${seed}: ${describe(report)}`),
+    });
+    const [chained, gold, alone] = await learners.measure([
+      work('chain', chain, { chainLength: chain.length }),
+      work('gold', passages, { gold: true }),
+      work('alone', passages, { askBase: first === undefined }),
+    ]);
     runs.push({
       seed,
       machine: machine(),
       alone: first === undefined ? alone : alone.map((report, index) => withBase(report, first.alone[index])),
-      gold: await measure('gold', passages, { gold: true }),
-      chain: await measure('chain', chain, { chainLength: chain.length }),
+      gold,
+      chain: chained,
     });
     writeResults(name, resultsNow());
   }
-  await engine.close();
+  await learners?.close();
 
   const short = [...all].sort((a, b) => distance(a) - distance(b)).slice(0, 1);
-  for (const [entry] of [short, ...(long ? [read('handbooks')] : [])]) {
-    timings.push(await time(entry, context));
+  for (const [entry] of [short, ...(long ? [readPassages('handbooks')] : [])]) {
+    timings.push(await timePassage(entry, { modelDir, threads: threads * processes, budget, replay }));
     clock.tick(`timed: ${JSON.stringify(timings.at(-1))}`);
   }
   const results = resultsNow();
@@ -124,11 +116,13 @@ export default async function bench(args) {
   writeFileSync(join(root, `bench/results/${name}.svg`), plot(results));
 }
 
-function read(name) {
-  const file = join(root, `bench/learning/${name}.jsonl`);
-  const set = parsePassageSet(readFileSync(file, 'utf8'));
-  if (set.kind === 'read') return set.passages;
-  throw new Error(`${file}, line ${set.line}, ${set.field}: ${set.message}`);
+/** What the model is, and what it rehearses. */
+async function describeModel(modelDir) {
+  const engine = await startEngineHost({ modelDir });
+  const model = { folder: relative(root, modelDir), ...(await engine.describe()) };
+  const replay = await replayOf(engine, await loadReplay(modelDir));
+  await engine.close();
+  return { model, replay };
 }
 
 function budgetOf(usd) {
@@ -149,169 +143,6 @@ function withBase(report, { base, reading, read_in_chunks }) {
 
 function distance({ passage }) {
   return Math.abs(passage.length - REPORTED_SECONDS_CHARS);
-}
-
-/** Learns one passage in an engine of its own; what the engine used is known on Linux only. */
-async function time(entry, { modelDir, threads, budget, replay }) {
-  const cpuBefore = childrenCpuSeconds();
-  const engine = await startEngineHost({ modelDir, threads });
-  let peakKib = 0;
-  const watch = setInterval(() => (peakKib = Math.max(peakKib, childrenKib(process.pid))), 100);
-  try {
-    const options = { budget, replay, seed: 1, gold: false, chainLength: 1, askBase: true };
-    const [report] = await measurePassages(engine, [entry], options);
-    const cpuAfter = childrenCpuSeconds();
-    const { id, chars, verdict, seconds, phase_seconds, cost_microusd, reading, learned, fact_count } = report;
-    const timing = { id, chars, verdict, seconds, phase_seconds, cost_microusd, fact_count, reading, learned };
-    return {
-      ...timing,
-      engine_cpu_seconds: cpuBefore === null || cpuAfter === null ? null : cpuAfter - cpuBefore,
-      peak_mib: peakKib === 0 ? null : Math.round(peakKib / 1024),
-    };
-  } finally {
-    clearInterval(watch);
-    await engine.close();
-  }
-}
-
-/** The resident sets of all processes below one, which the engine's and the trainer's are, in KiB; 0 where /proc is missing. */
-function childrenKib(pid) {
-  try {
-    return childrenOf(pid).reduce((sum, child) => {
-      const own = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${child}/status`, 'utf8'))?.[1];
-      return sum + Number(own ?? 0) + childrenKib(child);
-    }, 0);
-  } catch {
-    return 0;
-  }
-}
-
-function childrenOf(pid) {
-  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
-}
-
-/** User and system time of this process's children, those included that have ended; on a busy machine it says more than the clock. */
-function childrenCpuSeconds() {
-  try {
-    const own = ticksOf(process.pid);
-    const alive = childrenOf(process.pid).map((child) => ticksOf(child));
-    return alive.reduce((sum, { used, ofEnded }) => sum + used + ofEnded, own.ofEnded) / 100;
-  } catch {
-    return null;
-  }
-}
-
-/** Of a process and of its children that have ended, in hundredths of a second. */
-function ticksOf(pid) {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1).split(' ').map(Number);
-  return { used: fields[11] + fields[12], ofEnded: fields[13] + fields[14] };
-}
-
-/** Each figure as mean, least and most over the seeds; `null` where it was never measured. */
-function figuresOf(runs) {
-  const over = (of) => {
-    const values = runs.map(of).filter((value) => value !== null);
-    if (values.length === 0) return null;
-    const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-    return { mean, least: Math.min(...values), most: Math.max(...values) };
-  };
-  const ofPart = (part) => (of) => over((run) => (run[part].length === 0 ? null : of(summarise(run[part]))));
-  const [alone, gold, chain] = PARTS.map(ofPart);
-  const lost = (kind) => (summary) => {
-    const points = pointsLost(summary.canaries[kind]);
-    return points === null ? null : points / 100;
-  };
-  const forgotten = (kind) => (summary) => {
-    const { held, lost: count } = summary.canaries[kind];
-    return held === 0 ? null : count / held;
-  };
-  return {
-    base: alone(({ base }) => base),
-    reading: alone(({ reading }) => reading),
-    learned: alone(({ learned }) => learned),
-    learned_unseen: alone(({ unseen }) => unseen),
-    gold_trained: gold(({ trained }) => trained),
-    gold_unseen: gold(({ unseen }) => unseen),
-    first_of_chain_kept: chain(({ retained }) => retained),
-    all_of_chain_kept: chain(({ all_retained }) => all_retained),
-    chain_accepted: chain(({ accepted }) => accepted),
-    accepted: alone(({ accepted, passages }) => accepted / passages),
-    wrong_acceptances: alone(({ wrong_acceptances }) => wrong_acceptances),
-    wrong_rejections: alone(({ wrong_rejections }) => wrong_rejections),
-    reading_lost: alone(lost('reading')),
-    small_talk_lost: alone(lost('small_talk')),
-    json_lost: alone(lost('json')),
-    tools_lost: alone(lost('tools')),
-    reading_forgotten: alone(forgotten('reading')),
-    json_forgotten: alone(forgotten('json')),
-    tools_forgotten: alone(forgotten('tools')),
-    seconds: alone(({ mean_seconds }) => mean_seconds),
-    usd: alone(({ mean_cost_microusd }) => mean_cost_microusd / 1e6),
-  };
-}
-
-/** Shares of questions, in the order in which one reads them. */
-const SHARES = {
-  base: 'base',
-  reading: 'base, with the passage',
-  learned: 'learned',
-  learned_unseen: 'learned, never trained',
-  gold_trained: 'gold, trained',
-  gold_unseen: 'gold, never trained',
-  first_of_chain_kept: 'first of a chain, kept',
-  all_of_chain_kept: 'all of a chain, kept',
-  accepted: 'accepted',
-  reading_lost: 'lost less gained: reading',
-  small_talk_lost: 'lost less gained: small talk',
-  json_lost: 'lost less gained: JSON',
-  tools_lost: 'lost less gained: tools',
-  reading_forgotten: 'of what base could read, lost',
-  json_forgotten: 'of its JSON, lost',
-  tools_forgotten: 'of its calls, lost',
-};
-
-const COUNTS = {
-  chain_accepted: 'accepted in the chain',
-  wrong_acceptances: 'accepted, below half of reading',
-  wrong_rejections: 'rejected, at half of reading or more',
-  seconds: 'seconds a passage',
-  usd: 'USD a passage',
-};
-
-function print({ machine: { cpu, cores, loadAverage }, model, passages, seeds, figures, timings }) {
-  console.log(`\n${cpu}, ${cores} cores, load average ${loadAverage.toFixed(1)}; ${model.parameters} parameters`);
-  console.log(`${passages} passages, ${seeds.length} seeds: mean, least and most over the seeds`);
-  const row = (figure, show) =>
-    figure === null ? { mean: '–' } : { mean: show(figure.mean), least: show(figure.least), most: show(figure.most) };
-  const percent = (value) => `${(100 * value).toFixed(1)} %`;
-  const plain = (value) => value.toFixed(2);
-  console.table({
-    ...Object.fromEntries(Object.entries(SHARES).map(([key, title]) => [title, row(figures[key], percent)])),
-    ...Object.fromEntries(Object.entries(COUNTS).map(([key, title]) => [title, row(figures[key], plain)])),
-  });
-  console.table(
-    timings.map(({ id, chars, verdict, seconds, cost_microusd, fact_count, engine_cpu_seconds, peak_mib }) => ({
-      passage: id,
-      characters: chars,
-      verdict,
-      facts: fact_count,
-      seconds: seconds.toFixed(1),
-      'engine CPU s': engine_cpu_seconds?.toFixed(1) ?? '–',
-      USD: (cost_microusd / 1e6).toFixed(2),
-      'peak MiB of all processes': peak_mib ?? '–',
-    })),
-  );
-}
-
-function plot({ figures, passages, seeds }) {
-  const shown = Object.entries(SHARES).filter(([key]) => figures[key] !== null);
-  const values = shown.map(([key]) => figures[key].mean);
-  const ranges = shown.map(([key]) => [figures[key].least, figures[key].most]);
-  return barChart({
-    title: `Learning: ${passages} passages, ${seeds.length} seeds`,
-    groups: shown.map(([, title]) => title),
-    series: [{ name: 'mean; the line goes from the least to the most of the seeds', values, ranges }],
-  });
 }
 
 function describe({ id, verdict, reading, learned, seconds }) {

@@ -1,0 +1,19 @@
+// One of the processes of `learners.mjs`: measures the passages that it is sent, in an engine of its own.
+// Arguments: the model's folder and the threads of the engine. Messages in: `{ set, ids, options }`; out: `{ report }` for each passage, then `{ reports }`.
+import { startEngineHost } from '../../packages/engine/dist/index.js';
+import { loadReplay, measurePassages, replayOf } from '../../packages/learning/dist/index.js';
+import { readPassages } from './passages.mjs';
+
+const [modelDir, threads] = process.argv.slice(2);
+const engine = await startEngineHost({ modelDir, threads: Number(threads) });
+const replay = await replayOf(engine, await loadReplay(modelDir));
+
+process.on('message', async ({ set, ids, options }) => {
+  const all = readPassages(set);
+  const chosen = ids.map((id) => all.find((passage) => passage.id === id));
+  const onReport = (report) => process.send({ report });
+  process.send({
+    reports: await measurePassages(engine, chosen, { ...options, replay, canaryPassages: all, onReport }),
+  });
+});
+process.on('disconnect', () => void engine.close());
