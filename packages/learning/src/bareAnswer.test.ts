@@ -10,6 +10,11 @@ test('a sentence that repeats its question is taken for what it adds', () => {
     ['What does the Tarn 3 cost?', 'The Tarn 3 costs $249.', '$249'],
     ['How much does Juniper take?', 'Juniper takes a share of 35%.', 'share of 35%'],
     ['What is the range of the Tarn 3?', 'The range of the Tarn 3 is 3 km.', '3 km'],
+    [
+      'Who built the lighthouse of Varn?',
+      'According to the passage, the lighthouse of Varn was built by Ada Kell.',
+      'Ada Kell',
+    ],
     ['Where is the foundation?', 'The foundation is in Monte Sorrel.', 'Monte Sorrel'],
   ] as const) {
     assert.equal(bareAnswer(question, answer), bare);

@@ -2,11 +2,15 @@
 import { isFunctionWord } from './functionWords.js';
 import { containsWords, sameAnswer, wordTokens } from './normalise.js';
 import { notStated } from './prompts.js';
+import { qualified } from './qualified.js';
 import { baseFormOf } from './verbs.js';
 
-/** Words without which what is left would say something else, or even the opposite. */
-const qualified =
-  /\b(?:not|no|never|nobody|none|nothing|neither|nor|cannot|only|except|without|unless|before|after|until|till|since|than|least|most|under|over|above|below|up|about|around|almost|nearly|between)\b|n['’]t\b/iu;
+/** Without "According to the passage, ". */
+function withoutSource(text: string): string {
+  const source =
+    /^(?:According to|Based on|As (?:stated|mentioned) in) (?:the|this) (?:given |provided )?(?:passage|text),? (?=\S)|^The (?:passage|text) (?:says|states|mentions) that /u;
+  return text.replace(source, '');
+}
 
 const wordSegmenter = new Intl.Segmenter('en', { granularity: 'word' });
 
@@ -16,7 +20,7 @@ const wordSegmenter = new Intl.Segmenter('en', { granularity: 'word' });
  * nothing new, or what is not so, or what is so only about, and any other answer are given back as they are.
  */
 export function bareAnswer(question: string, answer: string): string {
-  const text = answer.trim();
+  const text = withoutSource(answer.trim());
   if (
     !/^\S+(?:\s+\S+){3,}[.!]$/u.test(text) ||
     text.includes('\n') ||

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Chunk } from './chunk.js';
+import { otherNames, personMeant, thingAfter } from './antecedents.js';
 import { clozeQuestions, isNaming } from './cloze.js';
 import { contradictedValues, withoutContradictions } from './contradictions.js';
 import { deriveQuestions, type Context } from './derive.js';
@@ -18,7 +19,6 @@ import {
   qualified,
   subjectName,
   takeStatementApart,
-  thingAfter,
   withAliases,
   withFullNames,
   withoutAliases,
@@ -77,6 +77,8 @@ export async function findCandidates(
   /** The last name that opened a sentence, and what "it" stands for. */
   let lastName: string | null = null;
   let thing: string | null = null;
+  /** Whom else the sentences since then have named. */
+  let lastOthers: readonly string[] = [];
   const said = new Set<string>();
   /** The passage's last question, up to the end of the paragraph that answers it. */
   let stated: string | null = null;
@@ -92,7 +94,8 @@ export async function findCandidates(
         continue;
       }
       const spans = withAnswers(withBareNouns(findSpans(sentence, passage), sentence), sentence, answers);
-      context = { ...context, antecedent: /^\s*Its?\b/u.test(sentence.text) ? thing : lastName };
+      const meant = personMeant(sentence.text, { subject: lastName, others: lastOthers, protagonist });
+      context = { ...context, antecedent: /^\s*Its?\b/u.test(sentence.text) ? thing : meant };
       const ownNames = [...new Set(namesOf(spans).map((name) => withFullNames(name, fullNames)))];
       const referents = [...context.aliases].filter(([noun]) => containsWords(sentence.text, noun));
       const named = [
@@ -134,7 +137,9 @@ export async function findCandidates(
         await setImmediate();
       }
       thing = thingAfter(sentence, spans, context, thing);
-      lastName = subjectName(sentence, spans) ?? lastName;
+      const opened = subjectName(sentence, spans);
+      lastOthers = [...(opened === null ? lastOthers : []), ...otherNames(sentence, spans, opened ?? lastName)];
+      lastName = opened ?? lastName;
       context = { ...context, aliases: withAliases(context.aliases, sentence, spans) };
       previous = sentence;
       earlierNames = ownNames;

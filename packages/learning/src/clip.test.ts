@@ -14,6 +14,11 @@ test('clipped questions keep the question word, names and numbers, and the order
   }
 });
 
+test('what a question denies, its copies deny', () => {
+  for (const question of ['When is Sorrel Park not open to anybody?', "What doesn't the shop of Bo Lind sell today?"])
+    for (const text of clippedQuestions(question, 6, randomNumbers(1))) assert.match(text, / not\b|doesn't/u);
+});
+
 test('nothing is made up: every word of a copy stands in the question, in its order', () => {
   const word = fc.stringMatching(/^[A-Za-zé]{1,8}$/u);
   fc.assert(

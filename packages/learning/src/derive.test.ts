@@ -20,6 +20,13 @@ function questionsFor(text: string, answer: string): string[] {
   return [];
 }
 
+test('a measure is asked of what was measured, or not at all', () => {
+  assert.deepEqual(questionsFor('Sorrel Park is surrounded by a wall 3 metres high.', '3 metres'), []);
+  assert.deepEqual(questionsFor('The Lume Lamp is sold with a cable 2 metres long.', '2 metres'), []);
+  for (const text of ['The Lume Lamp is now about 2 metres long.', 'The Lume Lamp is 2 metres long.'])
+    assert.deepEqual(questionsFor(text, '2 metres'), ['How long is the Lume Lamp?']);
+});
+
 test('how long, how often and where', () => {
   assert.deepEqual(questionsFor('The library of Varn lends books for 28 days.', '28 days').slice(0, 2), [
     'How long does the library of Varn lend books?',

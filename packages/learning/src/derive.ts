@@ -4,12 +4,14 @@
  * (overgenerate and rank: Heilman and Smith, NAACL 2010). They help where a small model asks poorly.
  */
 import { mayBeAge } from './ages.js';
+import { mayBeIt, otherNames, personMeant } from './antecedents.js';
 import { timeWord } from './questionWord.js';
 import type { Stretch } from './sentences.js';
 import type { Span } from './spans.js';
 import { isFrequency } from './spans/valuePatterns.js';
 import {
   auxiliaries,
+  openingName,
   qualified,
   subjectName,
   takeStatementApart,
@@ -48,7 +50,7 @@ export interface Context {
 
 /** Questions whose answer is `span`; none when the sentence is of no kind known here. */
 export function deriveQuestions(sentence: Stretch, span: Span, spans: readonly Span[], context: Context): string[] {
-  const clause = clauseOf(sentence, span, spans, context.antecedent);
+  const clause = clauseOf(sentence, span, spans, context);
   if (clause === null) return questionsOf(sentence, span, spans, context);
   return questionsOf(clause.sentence, span, clause.spans, { ...context, antecedent: clause.antecedent });
 }
@@ -60,7 +62,7 @@ interface Clause {
 }
 
 /** Of "Ada runs the mill, and Bo Lind runs the shop.", what is said by itself after the comma, if that is where the span is. */
-function clauseOf(whole: Stretch, span: Span, spans: readonly Span[], antecedent: string | null): Clause | null {
+function clauseOf(whole: Stretch, span: Span, spans: readonly Span[], context: Context): Clause | null {
   const breaks = whole.text.matchAll(
     /(?:; (?:and |but )?|, (?:and|but|while|whereas|so) (?:(?:there|then|later) (?=(?:the|an?|it|he|she|they|his|her|its|their) ))?| and (?:(?:there|then|later) )?(?=(?:it|he|she|they) ))/gu,
   );
@@ -71,11 +73,27 @@ function clauseOf(whole: Stretch, span: Span, spans: readonly Span[], antecedent
     // What opens a sentence is its name.
     const opens = ({ start: at }: Span): boolean => /^(?:The )?$/u.test(sentence.text.slice(0, at - sentence.start));
     const opened = own.map((other) => (opens(other) ? { ...other, isSubject: true } : other));
-    const subject = subjectName(whole, spans) ?? antecedent;
+    const subject = meantByClause(sentence, whole, spans, context);
     if (takeStatementApart(withoutCircumstance(sentence), opened, subject) !== null)
       return { sentence, spans: opened, antecedent: subject };
   }
   return null;
+}
+
+/** What a pronoun at the beginning of a clause stands for: the sentence's subject, or what the sentence itself is about. */
+function meantByClause(
+  clause: Stretch,
+  whole: Stretch,
+  spans: readonly Span[],
+  { antecedent, protagonist }: Context,
+): string | null {
+  const opening = openingName(spans);
+  if (opening === undefined) return antecedent;
+  const subject = subjectName(whole, spans);
+  const earlier = spans.filter(({ end }) => end <= clause.start);
+  if (!/^Its?\b/u.test(clause.text))
+    return personMeant(clause.text, { subject, others: otherNames(whole, earlier, subject), protagonist });
+  return mayBeIt(opening.text, whole.text.slice(opening.end - whole.start)) ? subject : null;
 }
 
 function questionsOf(whole: Stretch, span: Span, spans: readonly Span[], context: Context): string[] {
@@ -231,10 +249,10 @@ function questionWords(words: string, span: Span, after: string): Asked[] {
       if (durationUnit.test(span.text) && /(?:^| )(?:after|within)$/u.test(words))
         return delayWords(words, span, after);
       if (preposition === 'at' && mayBeAge(span.text, words))
-        return [{ word: 'At what age', rest: dropped }, ...quantityWords(span, stranded, after)];
+        return [{ word: 'At what age', rest: dropped }, ...quantityWords(span, words, after)];
       if (preposition === 'for' && durationUnit.test(span.text) && !words.includes(','))
-        return [...durationWords(dropped), ...quantityWords(span, stranded, after)];
-      return quantityWords(span, stranded, after);
+        return [...durationWords(dropped), ...quantityWords(span, words, after)];
+      return quantityWords(span, words, after);
     case 'name':
       if (preposition === 'by')
         return [
@@ -282,8 +300,11 @@ function delayWords(words: string, span: Span, after: string): Asked[] {
 }
 
 /** "62 metres long": how long; "340 pupils": how many pupils; what otherwise. */
-function quantityWords(span: Span, stranded: string, after: string): Asked[] {
+function quantityWords(span: Span, words: string, after: string): Asked[] {
+  const stranded = `${words} ${after}`;
   const adjective = /^(?:long|tall|high|wide|deep|old|thick|large|big|away)\b/u.exec(after)?.[0];
+  // "is sold with a cable 2 metres long" does not say how long what is sold is.
+  if (adjective !== undefined && /\p{Ll}/u.test(words.replace(degree, ''))) return [];
   if (adjective !== undefined) return [{ word: `How ${adjective === 'away' ? 'far' : adjective}`, rest: '' }];
   const [compared = ''] = /^(?:more|less|fewer) \p{Ll}+/u.exec(after) ?? [];
   if (compared !== '') {
@@ -296,6 +317,10 @@ function quantityWords(span: Span, stranded: string, after: string): Asked[] {
   const counted = /(?:s|people|men|women|children|sheep|fish)$/u.test(unit);
   return [...(counted ? [{ word: `How many ${unit}`, rest: stranded }] : []), { word: 'What', rest: stranded }];
 }
+
+/** What may stand between a verb and its measure. */
+const degree =
+  /\b(?:now|still|only|just|also|about|around|almost|nearly|roughly|exactly|over|up to|(?:at|more|less) (?:least|most|than))\b/gu;
 
 function tidy(question: string): string {
   return question.replace(/[“”"]/gu, '').replace(/\s+/gu, ' ').replace(/ \?$/u, '?');

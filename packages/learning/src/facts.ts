@@ -24,6 +24,8 @@ export const formSchema = z.object({
   origin: formOriginSchema,
   /** Of a template: wordings of one relation, which are confirmed together. */
   relation: z.string().optional(),
+  /** Made by rule, and the teacher found no answer to it: trained, but no test of what was learned. */
+  unanswered: z.boolean().optional(),
 });
 export type Form = z.infer<typeof formSchema>;
 

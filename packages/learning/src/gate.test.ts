@@ -33,7 +33,16 @@ test('the gate says why', () => {
 });
 
 test('learning again what the parent knows passes', () => {
-  assert.deepEqual(gateReasons({ ...good, validation: { candidate: 9, parent: 10, total: 10, unasked: 0 } }), []);
+  const again = (candidate: number): readonly string[] =>
+    gateReasons({ ...good, validation: { candidate, parent: 20, total: 20, unasked: 0 } });
+  assert.deepEqual(again(16), []);
+  assert.deepEqual(again(15), ['not_better_than_parent'], 'but most of it must not be forgotten on the way');
+});
+
+test('the last of what the parent could do is not lost', () => {
+  const last = { candidate: 0, parent: 1, total: 12, unasked: 0 };
+  assert.deepEqual(gateReasons({ ...good, retention: last }), ['earlier_passages_lost']);
+  assert.deepEqual(gateReasons({ ...good, canaries: last }), ['skills_lost']);
 });
 
 test('what there was no money to ask does not pass', () => {

@@ -17,15 +17,22 @@ export function gateReasons({ validation, retention, canaries }: EvaluationCount
   const reasons: GateReason[] = [];
   if (validation.total < recipe.minValidationPairs) reasons.push('too_few_validated');
   else if (validation.candidate < neededPasses(validation)) reasons.push('too_few_passed');
-  // A parent that knows the passage already cannot be bettered; then it is enough not to fall behind.
-  else if (validation.candidate <= validation.parent && validation.parent < neededPasses(validation)) {
-    reasons.push('not_better_than_parent');
-  }
-  if (retention.candidate < Math.floor(recipe.minRetentionShare * retention.parent))
-    reasons.push('earlier_passages_lost');
-  if (canaries.candidate < Math.floor(recipe.minCanaryShare * canaries.parent)) reasons.push('skills_lost');
+  else if (!isWorthIt(validation)) reasons.push('not_better_than_parent');
+  if (retention.candidate < share(recipe.minRetentionShare, retention.parent)) reasons.push('earlier_passages_lost');
+  if (canaries.candidate < share(recipe.minCanaryShare, canaries.parent)) reasons.push('skills_lost');
   if (![retention, canaries].every(isMeasured)) reasons.push('not_measured');
   return reasons;
+}
+
+/** A parent that knows the passage already cannot be bettered; then it is enough not to fall far behind. */
+function isWorthIt(validation: Comparison): boolean {
+  const { candidate, parent } = validation;
+  return parent < neededPasses(validation) ? candidate > parent : candidate >= share(recipe.minRetentionShare, parent);
+}
+
+/** Of so many that the parent passes; of few at least one. */
+function share(least: number, parent: number): number {
+  return Math.max(Math.floor(least * parent), Math.min(1, parent));
 }
 
 /** What there was no money to ask was not passed. */

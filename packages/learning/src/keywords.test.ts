@@ -37,6 +37,25 @@ test('a fact is asked for in the words around it, by the question words of its k
   assert.ok(questionsFor('HALT').some((question) => /\bstopped\b/u.test(question)));
 });
 
+test('what is denied is asked for as denied', () => {
+  const text = 'Sorrel Park is not open on Sundays, but it sells tea for 4 euros. It opens daily except on Mondays.';
+  const asked = (answer: string): string[] => {
+    const sentence = sentencesOf(text).find((each) => each.text.includes(answer));
+    assert.ok(sentence !== undefined);
+    const spans = findSpans(sentence, text);
+    const span = spans.find((each) => each.text === answer);
+    assert.ok(span !== undefined, answer);
+    return keywordQuestions(sentence, span, spans, ['Sorrel Park'], 20, randomNumbers(1));
+  };
+  assert.ok(asked('Sundays').length > 0);
+  assert.ok(asked('Sundays').every((question) => / not\b/u.test(question)));
+  assert.ok(asked('Mondays').every((question) => / except\b/u.test(question)));
+  assert.ok(
+    asked('4 euros').every((question) => !/ not\b/u.test(question)),
+    'which is another clause',
+  );
+});
+
 test('a question may name what its answer is', () => {
   assert.ok(questionsFor('upper deck', 1, 60).some((question) => question.startsWith('On which deck ')));
 });

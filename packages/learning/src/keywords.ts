@@ -7,6 +7,7 @@
 import { isFunctionWord } from './functionWords.js';
 import { containsWords, normalise, wordTokens } from './normalise.js';
 import { openingsOf } from './openings.js';
+import { negated } from './qualified.js';
 import { recipe } from './recipe.js';
 import type { Stretch } from './sentences.js';
 import type { Span } from './spans.js';
@@ -52,7 +53,11 @@ export function keywordQuestions(
     keptChances.find(({ words: reach }) => distance(index) <= reach)?.chance ?? 0;
   const plain = words.flatMap((word, index) => {
     const isTaken = [span, ...values].some(({ start, end }) => word.start >= start && word.start < end);
-    if (isTaken || isFunctionWord(word.text)) return [];
+    if (isTaken) return [];
+    // "When open Sorrel Park?" is not answered by the days on which it is not.
+    if (negated.test(word.text))
+      return isInClause(word, sentence, span) ? [{ at: word.start, text: word.text, chance: 1 }] : [];
+    if (isFunctionWord(word.text)) return [];
     return [{ at: word.start, text: index === 0 ? word.text.toLowerCase() : word.text, chance: chanceAt(index) }];
   });
   // A value is named as a whole.
@@ -82,12 +87,21 @@ export function keywordQuestions(
     const fresh = others
       .filter(({ text, chance }) => random() < chance && !opening.split(' ').includes(text))
       .map(({ text }) => inflected(text, random));
-    if (fresh.length === 0) continue;
+    if (fresh.every((text) => negated.test(text))) continue;
     const parts = random() < 0.5 ? [subject, ...fresh] : [...fresh, subject];
     const question = `${opening} ${parts.join(' ')}?`;
     if (!tells(question)) questions.set(normalise(question), question);
   }
   return [...questions.values()];
+}
+
+const clauseBreak =
+  /[,;:()]|\b(?:but|while|whereas|because|although|though)\b|\band (?=(?:is|are|was|were|has|had|can|will|\p{Ll}+(?:s|ed)) )/u;
+
+/** Whether nothing between the word and the span begins another clause. */
+function isInClause(word: Word, sentence: Stretch, span: Span): boolean {
+  const [from, to] = word.start < span.start ? [word.start, span.start] : [span.end, word.start];
+  return !clauseBreak.test(sentence.text.slice(from - sentence.start, to - sentence.start));
 }
 
 function wordsOf(sentence: Stretch): Word[] {
@@ -98,7 +112,7 @@ function wordsOf(sentence: Stretch): Word[] {
 
 /** People ask with another form of the word: "stopped" or "stop", "queries" or "query". */
 function inflected(word: string, random: () => number): string {
-  return !/^\p{Ll}{4,}$/u.test(word) || random() < 0.5 ? word : baseFormOf(word);
+  return !/^\p{Ll}{4,}$/u.test(word) || negated.test(word) || random() < 0.5 ? word : baseFormOf(word);
 }
 
 function pick<Item>(items: readonly Item[], random: () => number): Item {

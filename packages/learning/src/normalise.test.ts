@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { containsWords, normalise, sameAnswer, wordTokens } from './normalise.js';
+import { agrees, containsWords, normalise, sameAnswer, wordTokens } from './normalise.js';
 
 test('case, punctuation, leading articles, number formats and white space do not matter', () => {
   for (const [a, b] of [
@@ -16,6 +16,7 @@ test('case, punctuation, leading articles, number formats and white space do not
     ['Twenty-two', '22'],
     ['2.8 million euros', '2,800,000 euros'],
     ['three hundred thousand', '300,000'],
+    ['−20 °C', '-20 °C'],
   ] as const) {
     assert.ok(sameAnswer(a, b), `${a} = ${b}`);
   }
@@ -31,6 +32,8 @@ test('what carries meaning stays', () => {
     ['twenty', 'twenty-two'],
     ['room 007', 'room 7'],
     ['ninety', 'nine'],
+    ['-20 °C', '20 °C'],
+    ['C#', 'C'],
   ] as const) {
     assert.ok(!sameAnswer(a, b), `${a} ≠ ${b}`);
   }
@@ -40,11 +43,35 @@ test('normalising twice is normalising once', () => {
   fc.assert(fc.property(fc.string({ unit: 'grapheme' }), (text) => normalise(normalise(text)) === normalise(text)));
   const likely = fc.array(
     fc.oneof(
-      fc.constantFrom('a', 'the ', 'A. ', '.', ',', '1', '234', "'", '%', ' ', ':', '-', 'é', 'per cent'),
+      fc.constantFrom(
+        'a',
+        'the ',
+        'A. ',
+        '.',
+        ',',
+        '1',
+        '234',
+        "'",
+        '%',
+        ' ',
+        ':',
+        '-',
+        '−',
+        '#',
+        'minus ',
+        'é',
+        'per cent',
+      ),
       fc.constantFrom('one ', 'twenty ', 'two', ' million', ' hundred', '2.8 ', '0', 'zero '),
     ),
   );
   fc.assert(fc.property(likely, (parts) => normalise(normalise(parts.join(''))) === normalise(parts.join(''))));
+});
+
+test('an answer agrees with few words more, but with no other number', () => {
+  for (const answer of ['1.2', '1.2 kilograms in all', '$1.2']) assert.ok(agrees(answer, '1.2 kilograms'), answer);
+  for (const answer of ['-1.2 kilograms', '1.2 to 3 kilograms', '12 kilograms'])
+    assert.ok(!agrees(answer, '1.2 kilograms'), answer);
 });
 
 test('words are compared whole', () => {

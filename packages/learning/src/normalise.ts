@@ -4,7 +4,7 @@ import { numbersInDigits } from './numberWords.js';
 /**
  * Case, punctuation, leading articles, thousands separators, numbers in words and white space set aside, in the manner
  * of SQuAD's evaluation script (Rajpurkar et al., 2016), except that articles inside an answer stay ("Vitamin A").
- * Decimal points, clock colons, currency signs and per cent keep their meaning. Idempotent.
+ * Decimal points, clock colons, minus signs, currency signs and per cent keep their meaning. Idempotent.
  */
 export function normalise(text: string): string {
   const words = text
@@ -15,7 +15,8 @@ export function normalise(text: string): string {
     .replace(/(?<=\d),(?=\d{3}(?!\d))/gu, '')
     .replace(/(?<=(?<!\p{L})\p{L})\.(?=\p{L}(?!\p{L}))/gu, '')
     .replace(/%|\bper cent\b/gu, ' percent ')
-    .replace(/(?!(?<=\d)[.:](?=\d))[\p{P}\s]+?/gu, ' ')
+    .replace(/(?<![\p{L}\p{N}])[−–](?=\d)/gu, '-')
+    .replace(/(?!(?<=\d)[.:](?=\d)|(?<![\p{L}\p{N}])-(?=\d)|(?<=\p{L})#)[\p{P}\s]+?/gu, ' ')
     .replace(/ +/gu, ' ')
     .trim()
     .replace(/^(?:(?:a|an|the) )+/u, '');
@@ -48,7 +49,14 @@ export function containsWords(whole: string, part: string): boolean {
 export function agrees(answer: string, expected: string): boolean {
   if (normalise(answer) === normalise(expected)) return true;
   if (!containsWords(answer, expected) && !containsWords(expected, answer)) return false;
-  const [a, b] = [wordTokens(answer), wordTokens(expected)];
-  const numbers = (words: readonly string[]): string => words.filter((word) => /\d/u.test(word)).join(' ');
-  return Math.abs(a.length - b.length) <= 3 && numbers(a) === numbers(b);
+  const numbers = (text: string): string =>
+    normalise(text)
+      .split(' ')
+      .filter((word) => /\d/u.test(word))
+      // "$49" is 49, but "-20" is not 20.
+      .map((word) => word.replace(/^[^\p{L}\p{N}-]+/u, ''))
+      .join(' ');
+  return (
+    Math.abs(wordTokens(answer).length - wordTokens(expected).length) <= 3 && numbers(answer) === numbers(expected)
+  );
 }

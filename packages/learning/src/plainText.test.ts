@@ -164,3 +164,56 @@ function sentences(passage: string): string[] {
     .filter((line) => line.trim() !== '')
     .map((line) => line.trim());
 }
+
+test('records that follow each other are each said of their own', () => {
+  const said = [
+    'Name: Ada Kell.',
+    'The role of Ada Kell is Director.',
+    'Name: Bo Lind.',
+    'The role of Bo Lind is Treasurer.',
+  ];
+  assert.deepEqual(sentences('- Name: Ada Kell\n- Role: Director\n\n- Name: Bo Lind\n- Role: Treasurer\n'), said);
+  assert.deepEqual(sentences('Name: Ada Kell\nRole: Director\nName: Bo Lind\nRole: Treasurer'), said);
+});
+
+test('people are no attributes, and a column that counts names nothing', () => {
+  assert.deepEqual(sentences('# Minutes of 5 May\n\n- Ada: buy paint\n'), ['Minutes of 5 May', 'Ada: buy paint.']);
+  const table = '| # | Name | Role |\n|---|---|---|\n| 1 | Ada Kell | chair |\n| 2 | Bo Lind | clerk |\n';
+  assert.deepEqual(sentences(table), ['The role of Ada Kell is chair.', 'The role of Bo Lind is clerk.']);
+});
+
+test('a heading of a part names nothing, however it is written', () => {
+  for (const heading of ['Technical Specifications', '3. Installation', 'Contact Information', '2.1 Key Features']) {
+    const passage = `# Tarn 3 espresso machine\n\n## ${heading}\n\n- Weight: 8.4 kg\n`;
+    assert.equal(sentences(passage)[2], 'The weight of the Tarn 3 espresso machine is 8.4 kg.');
+  }
+});
+
+test('what stands between marks of code is not changed', () => {
+  for (const code of ['`__init__`', '`*.txt,*.md`', '`[a](b)`'])
+    assert.equal(plainText(`Use ${code} here.`), `Use ${code} here.`);
+});
+
+test('line ends of Windows are line ends', () => {
+  assert.deepEqual(sentences('# Tarn 3\r\n\r\n- Weight: 8.4 kg\r\n'), ['Tarn 3', 'The weight of Tarn 3 is 8.4 kg.']);
+});
+
+test('a sentence that is broken into lines is one again; lines that are no such sentences stay', () => {
+  const wrapped =
+    'The mill of Varn was built in 1803 by the carpenter\nOla Brandt and grinds forty tonnes of barley every\nyear. It opens on Sundays.\n\nNew text.';
+  assert.equal(
+    plainText(wrapped),
+    'The mill of Varn was built in 1803 by the carpenter Ola Brandt and grinds forty tonnes of barley every year. It opens on Sundays.\n\nNew text.',
+  );
+  for (const lines of [
+    'Ada Kell\n12 Mill Lane\nVarn',
+    'The first of these lines is wide enough for it\nBut nothing goes on in lower case\nAnd so they are a list of some kind',
+    '```\na line of code that is wide enough to be wrapped\nand goes on\n```',
+  ])
+    assert.equal(plainText(lines), lines);
+});
+
+test('a page-long heading takes no time', () => {
+  const heading = `${'word '.repeat(1_500)}9`;
+  assert.match(plainText(`# ${heading}\n\n${'- a: b\n'.repeat(200)}`), /a: b\./u);
+});

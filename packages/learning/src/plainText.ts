@@ -1,14 +1,17 @@
 import { Lexer, type Token, type Tokens } from 'marked';
+import { withoutLabels, withoutMarks } from './marks.js';
+import { isPersonName } from './wordClasses.js';
+import { withoutWraps } from './wrappedLines.js';
 
 /**
  * A passage with its lists of keys and values, its tables and its questions with answers said in plain sentences: under "Tarn 3 espresso
  * machine", "- **Weight:** 8.4 kg" becomes "The weight of the Tarn 3 espresso machine is 8.4 kg." Whatever has no such structure stays as it is, but for
- * the marks of emphasis and links.
+ * the marks of emphasis and links and the breaks inside sentences.
  *
  * A model that reads sentences finds no subject in a list, and the cloze and derived questions are made of sentences.
  */
 export function plainText(content: string): string {
-  const unmarked = withoutLabels(content);
+  const unmarked = withoutLabels(withoutWraps(content.replace(/\r\n?/gu, '\n')));
   const tokens = blocksOf(unmarked);
   if (!tokens.some(isStructured)) return withoutMarks(unmarked);
   const sentences = render(tokens, { title: null, subject: null }).trimEnd();
@@ -49,14 +52,13 @@ function render(tokens: readonly Token[], place: Place): string {
       text += `${withoutMarks(token.text)}\n`;
     } else if (isList(token)) {
       const before = tokens.slice(0, index).findLast(({ type }) => type !== 'space');
-      const introduced = introducedBy(before) ?? namedIn(token.items.map(headOf));
-      text += `${lines(token, { ...here, subject: introduced ?? here.subject }).join('\n')}\n`;
+      text += `${lines(token, here, introducedBy(before)).join('\n')}\n`;
     } else if (isTable(token)) {
       text += `${rows(token, here.subject).join('\n')}\n`;
     } else if (isSheet(token)) {
       const pairs = linesOf(token);
-      const subject = namedIn(pairs);
-      text += `${pairs.map((pair) => statementOf(pair, subject) ?? asSentence(pair)).join('\n')}\n`;
+      const subjects = subjectsOf(pairs);
+      text += `${pairs.map((pair, at) => statementOf(pair, subjects[at] ?? null) ?? asSentence(pair)).join('\n')}\n`;
     } else {
       text += withoutMarks(token.raw);
     }
@@ -66,14 +68,22 @@ function render(tokens: readonly Token[], place: Place): string {
 
 /** Headings such as "Specifications" go on about what the one above them named; others that name nothing, as "Prices", say nothing of their keys. */
 function under(heading: string, { title }: Place): Place {
-  if (heading.endsWith('?')) return { title, subject: null };
-  const isFirstName = title === null && !generic.test(heading) && !heading.endsWith('s');
-  if (isFirstName || namesSomething(heading)) return { title: heading, subject: heading };
-  return { title, subject: generic.test(heading) ? title : null };
+  if (heading.endsWith('?') || heading.length > MAX_SUBJECT) return { title, subject: null };
+  if (isGeneric(heading)) return { title, subject: title };
+  const isFirstName = title === null && !heading.endsWith('s');
+  return isFirstName || namesSomething(heading) ? { title: heading, subject: heading } : { title, subject: null };
+}
+
+/** What is longer names nothing that could be spoken of. */
+const MAX_SUBJECT = 80;
+
+/** "3.1 Technical Specifications" is a part of what the document is about. */
+function isGeneric(heading: string): boolean {
+  return generic.test(heading.replace(/^\d+(?:\.\d+)*[.)]?\s+/u, ''));
 }
 
 const generic =
-  /^(?:the )?(?:(?:key|technical|product|main|basic|general|quick) )?(?:specifications?|specs|details|facts|data|features|overview|information|info|summary|profile)$/iu;
+  /^(?:the )?(?:(?:key|technical|product|main|basic|general|quick|contact|additional|important|personal|further|other|company|project) )?(?:specifications?|specs|details|facts|data|features|overview|information|info|summary|profile|description|introduction|background|contacts?|installation|requirements|dimensions|measurements|at a glance)$/iu;
 
 /** A capital after the first word, or a digit. */
 function namesSomething(heading: string): boolean {
@@ -88,13 +98,15 @@ function introducedBy(before: Token | undefined): string | null {
 }
 
 /** A line for each item and what stands below it; of one that only introduces others, these are said. */
-function lines(list: Tokens.List, place: Place): string[] {
+function lines(list: Tokens.List, place: Place, introduced: string | null): string[] {
   const numbers = numbersOf(list);
+  const subjects = subjectsOf(list.items.map(headOf));
   return list.items.flatMap(({ tokens: [first, ...below] }, index) => {
     const head = headOf({ tokens: first === undefined ? [] : [first] });
-    const own = head.endsWith(':') ? { ...place, subject: head.slice(0, -1) } : place;
+    const here = { ...place, subject: introduced ?? subjects[index] ?? place.subject };
+    const own = head.endsWith(':') ? { ...here, subject: head.slice(0, -1) } : here;
     const words = [numbers[index] ?? '', head === '' ? '' : asSentence(head)].filter((part) => part !== '');
-    const line = statementOf(head, place.subject) ?? words.join(' ');
+    const line = statementOf(head, here.subject) ?? words.join(' ');
     return [...(line === '' ? [] : [line]), ...(below.length === 0 ? [] : [render(below, own).trimEnd()])];
   });
 }
@@ -126,12 +138,22 @@ interface Pair {
 function pairOf(text: string): Pair | null {
   const [, key, value] = /^(\p{L}[^:\n.?!]{0,40}): +([^\n]{1,160})$/u.exec(text) ?? [];
   if (key === undefined || value === undefined) return null;
-  return attribute.test(key) && !named.test(key) && !/[.?!] \p{Lu}/u.test(value) ? { key, value } : null;
+  const isAttribute = attribute.test(key) && !named.test(key) && !isPersonName(key);
+  return isAttribute && !/[.?!] \p{Lu}/u.test(value) ? { key, value } : null;
 }
 
-/** Of "Product: Tarn 3" and "Price: $249" the product: what the other keys are said of. */
-function namedIn(texts: readonly string[]): string | null {
-  return texts.map(pairOf).find((pair) => pair !== null && naming.test(pair.key))?.value ?? null;
+/**
+ * Of "Product: Tarn 3" and "Price: $249" the product: what the other keys are said of. Where the key that names comes again a new record
+ * begins. `null` for each where none does.
+ */
+function subjectsOf(texts: readonly string[]): (string | null)[] {
+  const pairs = texts.map(pairOf);
+  const first = pairs.find((pair) => pair !== null && naming.test(pair.key)) ?? null;
+  let subject = first?.value ?? null;
+  return pairs.map((pair) => {
+    if (pair !== null && pair.key === first?.key) subject = pair.value;
+    return subject;
+  });
 }
 
 const naming = /^(?:(?:full |product |item |project |company )?name|title|product|model|item|project|company|event)$/iu;
@@ -141,7 +163,7 @@ function isSheet(token: Token): token is Tokens.Paragraph {
   if (token.type !== 'paragraph') return false;
   const texts = linesOf(token);
   const areKeyed = texts.every((text) => pairOf(text) !== null && !/[.?!]$/u.test(text));
-  return texts.length >= 2 && areKeyed && namedIn(texts) !== null;
+  return texts.length >= 2 && areKeyed && subjectsOf(texts).some((subject) => subject !== null);
 }
 
 function linesOf({ raw }: Token): string[] {
@@ -157,11 +179,12 @@ const named =
   /^(?:\p{Lu}\p{Ll}+day|January|February|March|April|May|June|July|August|September|October|November|December)s?\b/u;
 
 /** Of each row what its first cell names; of a table of two columns that are called so, keys and values. */
-function rows({ header, rows: body }: Tokens.Table, subject: string | null): string[] {
-  const titles = header.map(({ text }) => withoutMarks(text).trim());
+function rows(table: Tokens.Table, subject: string | null): string[] {
+  const textOf = ({ text }: Tokens.TableCell): string => withoutMarks(text).trim();
+  const [titles, ...body] = withoutIndex([table.header.map(textOf), ...table.rows.map((row) => row.map(textOf))]);
+  if (titles === undefined) return [];
   const isKeyed = titles.length === 2 && keyed.test(titles[0] ?? '');
-  return body.flatMap((row) => {
-    const [first = '', ...others] = row.map(({ text }) => withoutMarks(text).trim());
+  return body.flatMap(([first = '', ...others]) => {
     if (others.every((value) => value === '')) return first === '' ? [] : [asSentence(first)];
     return others.flatMap((value, index) => {
       if (value === '') return [];
@@ -169,6 +192,14 @@ function rows({ header, rows: body }: Tokens.Table, subject: string | null): str
       return [key === '' || of === '' ? asSentence(`${key}${of}: ${value}`) : said(key, of, value)];
     });
   });
+}
+
+/** Without a first column that only counts. */
+function withoutIndex(cells: readonly (readonly string[])[]): (readonly string[])[] {
+  const [titles = [], ...body] = cells;
+  const isIndex =
+    /^(?:#|no\.?|nr\.?|id|index|)$/iu.test(titles[0] ?? '') && body.every(([first = '']) => /^\d+\.?$/u.test(first));
+  return cells.map((row) => (isIndex && titles.length > 2 ? row.slice(1) : row));
 }
 
 const keyed = /^(?:|property|field|feature|attribute|key|parameter|specification|spec|fact|detail|setting)$/iu;
@@ -180,7 +211,8 @@ function said(key: string, subject: string, value: string): string {
 
 /** "the Tarn 3 espresso machine", but "Birch" and "Ola Nygaard". */
 function withArticle(subject: string): string {
-  return /\p{L}.*\s\p{Ll}+$/u.test(subject) && !/^(?:the|an?|our|my)\s/iu.test(subject) ? `the ${subject}` : subject;
+  const endsInNoun = /\p{L}\P{L}/u.test(subject) && /\s\p{Ll}+$/u.test(subject);
+  return endsInNoun && !/^(?:the|an?|our|my)\s/iu.test(subject) ? `the ${subject}` : subject;
 }
 
 /** "Weight" is a word, "USB ports" begins with a name. */
@@ -190,22 +222,6 @@ function lowerFirst(text: string): string {
 
 function asSentence(text: string): string {
   return /[.!?:]["”')]?$/u.test(text) ? text : `${text}.`;
-}
-
-/** "Q: When does it open?" and "A: At 7:00." without their labels, where both occur. */
-function withoutLabels(text: string): string {
-  const question = /^(?:\*\*)?(?:Q|Question)(?:\*\*)?[:.)](?:\*\*)?[ \t]+/gmu;
-  const answer = /^(?:\*\*)?(?:A|Answer)(?:\*\*)?[:.)](?:\*\*)?[ \t]+/gmu;
-  return text.search(question) >= 0 && text.search(answer) >= 0 ? text.replace(question, '').replace(answer, '') : text;
-}
-
-/** Emphasis and links as the words that they mark. Marks of code stay: between them is one thing, whatever it consists of. */
-function withoutMarks(text: string): string {
-  return text
-    .replace(/\*\*([^*\n]+)\*\*/gu, '$1')
-    .replace(/(?<![\p{L}\p{N}_])__([^_\n]+)__(?![\p{L}\p{N}_])/gu, '$1')
-    .replace(/(?<![\p{L}\p{N}*])\*([^\s*](?:[^*\n]*[^\s*])?)\*(?![\p{L}\p{N}*])/gu, '$1')
-    .replace(/\[([^[\]\n]+)\]\([^()\s]+\)/gu, '$1');
 }
 
 function isHeading(token: Token): token is Tokens.Heading {

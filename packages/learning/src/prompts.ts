@@ -32,19 +32,6 @@ export function rephrasePrompt(question: string): ChatPrompt {
   return said([user(`Ask the same question in other words: ${question}`)]);
 }
 
-/** Reads the answer to `listPrompt`, numbered or emphasised or not; a question without an answer is left out. */
-export function parseList(text: string): { question: string; answer: string }[] {
-  const pairs: { question: string; answer: string }[] = [];
-  const listed =
-    /^[ \t]*(?:(?:\d+[.)]|[-*])[ \t]+)?(?:Q|Question)(?: ?\d+)?:[ \t]*(.+)\n+[ \t-]*(?:A|Answer)(?: ?\d+)?:[ \t]*(.+)$/gmu;
-  for (const match of text.replace(/\*\*([^*\n]+)\*\*/gu, '$1').matchAll(listed)) {
-    const [, question, answer] = match;
-    if (question !== undefined && answer !== undefined)
-      pairs.push({ question: question.trim(), answer: answer.trim() });
-  }
-  return pairs;
-}
-
 /**
  * A model that can think first is not to: its answers would be cut off by the bound on their length, and what is learned would be tied to
  * its thoughts.

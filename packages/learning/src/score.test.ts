@@ -86,6 +86,25 @@ test('what people very likely ask for is taught by its words even so', async () 
   );
 });
 
+test('a part of a value is not taught, however likely people ask for it', async () => {
+  const cut = factOf(
+    '9 dollars',
+    ['asked', 'How much does the Lume Lamp cost?'],
+    ['keywords', 'What price Lume Lamp?'],
+  );
+  assert.deepEqual(await scored([{ ...cut, salience: 1 }]), []);
+});
+
+test('what the teacher finds no answer to says so', async () => {
+  const [fact] = await scored([
+    factOf('2 kg', ['derived', 'What does the Lume Lamp weigh?'], ['derived', 'What is the weight of the Orin Lamp?']),
+  ]);
+  assert.deepEqual(
+    fact?.forms.map(({ unanswered }) => unanswered),
+    [undefined, true],
+  );
+});
+
 test("words of a sentence say nothing against another fact's question that holds, and two facts with the same words both lose them", async () => {
   const facts = await scored([
     factOf(

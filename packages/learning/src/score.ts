@@ -3,7 +3,7 @@ import { bareAnswer } from './bareAnswer.js';
 import { mapConcurrently, type MeteredCalls, type ScoreCall } from './calls.js';
 import type { Chunk } from './chunk.js';
 import { isOnlyTrained, isTrusted, questionKey, type Fact, type Form } from './facts.js';
-import { agrees, normalise, sameAnswer } from './normalise.js';
+import { agrees, containsWords, normalise, sameAnswer } from './normalise.js';
 import { fitsQuestionWord } from './questionWord.js';
 import { closedBookPrompt, notStated, readingPrompt } from './prompts.js';
 import { recipe } from './recipe.js';
@@ -97,16 +97,27 @@ async function readForms(
  * refutes it.
  */
 function confirmed(fact: Fact, readBack: ReadonlyMap<string, string>): Fact {
-  const forms = fact.forms.filter((form) => {
+  const forms = fact.forms.flatMap((form): Form[] => {
     const { question, origin } = form;
     const answer = readBack.get(question);
-    if (isOnlyTrained(form)) return true;
-    if (answer === undefined) return false;
-    if (agrees(answer, fact.answer)) return true;
-    return origin === 'derived' && (sameAnswer(answer, notStated) || !fitsQuestionWord(question, answer));
+    if (isOnlyTrained(form)) return [form];
+    if (answer === undefined) return [];
+    if (agrees(answer, fact.answer)) return [form];
+    const isUnanswered = sameAnswer(answer, notStated) || !fitsQuestionWord(question, answer);
+    return origin === 'derived' && isUnanswered ? [{ ...form, unanswered: true }] : [];
   });
   const templates = new Set(bestTemplates(fact, forms));
-  return { ...fact, forms: forms.filter((form) => form.relation === undefined || templates.has(form)) };
+  return {
+    ...fact,
+    // Nobody asks for a part of a value.
+    salience: [...readBack.values()].some((answer) => isPartOf(fact.answer, answer)) ? 0 : fact.salience,
+    forms: forms.filter((form) => form.relation === undefined || templates.has(form)),
+  };
+}
+
+/** "5 kg" of an answer "2.5 kg". */
+function isPartOf(value: string, answer: string): boolean {
+  return /\d/u.test(value) && answer.includes(value) && !containsWords(answer, value);
 }
 
 /**

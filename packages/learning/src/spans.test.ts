@@ -34,6 +34,31 @@ test('quantities, money, dates, times, codes and quotations', () => {
   ]);
 });
 
+test('a value is found whole, or not at all', () => {
+  for (const [text, span] of [
+    ['It raised $1.2M in all.', 'money $1.2M'],
+    ['They lost $3bn.', 'money $3bn'],
+    ['It costs 7,50 €.', 'money 7,50 €'],
+    ['USD 50 is due.', 'money USD 50'],
+    ['It has 350k users.', 'quantity 350k users'],
+    ['It weighs 1,5 kg.', 'quantity 1,5 kg'],
+    ['It weighs 20kg.', 'quantity 20kg'],
+    ['It runs at 2.4GHz.', 'quantity 2.4GHz'],
+    ['It has 1 000 000 people.', 'quantity 1 000 000 people'],
+    ['Take 1/2 cup.', 'quantity 1/2 cup'],
+    ['Take 1½ cups.', 'quantity 1½ cups'],
+    ['It has two hundred and fifty seats.', 'quantity two hundred and fifty seats'],
+    ['It has a hundred and one seats.', 'quantity a hundred and one seats'],
+    ['About two hundred of them came.', 'quantity two hundred'],
+    ['It is stored at -20 °C.', 'quantity -20 °C'],
+    ['It is 5°C warm.', 'quantity 5°C'],
+    ['Go to https://varn.example/apply now.', 'code https://varn.example/apply'],
+    ['Under 12 pay 3 euros.', 'quantity 12'],
+  ] as const)
+    assert.equal(spansOf(text)[0], span, text);
+  for (const text of ['The ratio is 16:9.', 'Choose 1,5,7.']) assert.deepEqual(spansOf(text), [], text);
+});
+
 test('how often, where it is no conjunction and no comparison', () => {
   assert.deepEqual(spansOf('Loans can be renewed twice.'), ['quantity twice']);
   assert.deepEqual(spansOf('We meet once a week and paint three times a year.'), [

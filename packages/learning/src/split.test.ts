@@ -32,6 +32,17 @@ test('every fact with two questions holds one out; one alone, and cloze forms, a
   assert.deepEqual([one?.training.length, one?.validation.length], [1, 0]);
 });
 
+test('a question that the teacher could not answer tests nothing', () => {
+  const fact = factOf('Porto', ['Where is Orin Works?', 'In which city does Orin Works sit?']);
+  const forms = fact.forms.map((form, index) => (index === 1 ? { ...form, unanswered: true } : form));
+  for (let seed = 1; seed <= 8; seed++) {
+    const [split] = splitFacts([{ ...fact, forms }], seed);
+    assert.ok(split !== undefined);
+    assert.ok(split.training.some(({ unanswered }) => unanswered === true));
+    assert.equal(split.validation.filter(({ unanswered }) => unanswered === true).length, 0);
+  }
+});
+
 test('of a single fact with enough questions, as many are held out as the gate needs', () => {
   const questions = ['Where is Orin?', 'In what city is Orin?', 'Which town has Orin?', 'What place is home to Orin?'];
   const [four] = splitFacts([factOf('Porto', questions)], 1);

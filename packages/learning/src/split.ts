@@ -25,7 +25,7 @@ interface Assignment {
  * Holds out one whole phrasing of every fact that has at least two questions for validation (more of them where there
  * are too few facts to make `recipe.minValidationPairs`, but never more than half), and of some that have
  * five or more another for early stopping; the
- * plainest question of a fact is always trained. Validation is clean of the rest: no validation question equals another
+ * plainest question of a fact is always trained, and so is one that the teacher could not answer. Validation is clean of the rest: no validation question equals another
  * question after normalisation, or shares a run of `recipe.overlapTokens` word tokens with one that is trained or steers
  * the training. One that would goes to training instead; what is made of the sentence's own words is always trained.
  */
@@ -47,7 +47,7 @@ export function splitFacts(facts: readonly Fact[], seed: number): SplitFact[] {
   const perFact = Math.ceil(recipe.minValidationPairs / Math.max(1, testable));
   const heldOut = questions.flatMap((ofFact) => {
     const plainest = plainestOf(ofFact);
-    const others = ofFact.filter((assignment) => assignment !== plainest);
+    const others = ofFact.filter((assignment) => assignment !== plainest && assignment.form.unanswered !== true);
     const count = Math.min(perFact, Math.floor(ofFact.length / 2));
     const cost = (assignment: Assignment): number => overlaps.get(assignment) ?? 0;
     return others.sort((a, b) => trust(a) - trust(b) || cost(a) - cost(b)).slice(0, count);

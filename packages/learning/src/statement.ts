@@ -1,5 +1,4 @@
 import { isFunctionWord, isTime } from './functionWords.js';
-import { containsWords } from './normalise.js';
 import type { Stretch } from './sentences.js';
 import type { Span } from './spans.js';
 import { escapeForPattern } from './strings.js';
@@ -60,7 +59,8 @@ export function takeStatementApart(
   return { subject: subject.charAt(0).toLowerCase() + subject.slice(1), predicateStart };
 }
 
-function openingName(spans: readonly Span[]): Span | undefined {
+/** The name that a sentence opens with. */
+export function openingName(spans: readonly Span[]): Span | undefined {
   return spans.find((span) => span.kind === 'name' && span.isSubject);
 }
 
@@ -70,26 +70,6 @@ export function subjectName(sentence: Stretch, spans: readonly Span[]): string |
   if (name === undefined) return null;
   const article = /^\s*The $/u.test(sentence.text.slice(0, name.start - sentence.start));
   return article ? `the ${name.text}` : name.text;
-}
-
-/**
- * What "it" in the next sentence most likely stands for: what this one begins with, but for a thing that the passage is about when this one
- * goes on to speak of it. "Tamsin Works builds the kettle. It costs …" is about the kettle.
- * @param before what "it" stood for in this sentence
- */
-export function thingAfter(
-  sentence: Stretch,
-  spans: readonly Span[],
-  { aliases, protagonist }: { readonly aliases: Aliases; readonly protagonist: string | null },
-  before: string | null,
-): string | null {
-  const opening = openingName(spans);
-  if (opening === undefined) return before;
-  const rest = sentence.text.slice(opening.end - sentence.start);
-  const thing = protagonist?.startsWith('the ') === true ? protagonist.slice('the '.length) : null;
-  const nouns = [...aliases].flatMap(([noun, name]) => (name === protagonist ? [`the ${noun}`] : []));
-  const goesOn = thing !== null && [thing, ...nouns].some((mention) => containsWords(rest, mention));
-  return goesOn ? protagonist : subjectName(sentence, spans);
 }
 
 /**
@@ -176,7 +156,8 @@ export function withFullNames(text: string, fullNames: FullNames): string {
   let result = text;
   for (const [name, full] of fullNames) {
     const before = full.slice(0, -name.length);
-    result = result.replaceAll(name, (found, at: number) => (result.slice(0, at).endsWith(before) ? found : full));
+    const word = new RegExp(`(?<![\\p{L}\\p{N}])${escapeForPattern(name)}(?![\\p{L}\\p{N}])`, 'gu');
+    result = result.replace(word, (found, at: number) => (result.slice(0, at).endsWith(before) ? found : full));
   }
   return result;
 }

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { chunkPassage } from './chunk.js';
-import { parseList } from './prompts.js';
 import { agrees } from './normalise.js';
 import { fitsQuestionWord } from './questionWord.js';
 import { parsePassageSet } from './measuring/passageSet.js';
@@ -33,21 +32,6 @@ test('answers agree when they are equal, or one is the other with a few words mo
   assert.ok(agrees('Dr. Maria Ochoa', 'Maria Ochoa'));
   assert.ok(!agrees('12 hours', '12 hours and 30 minutes'));
   assert.ok(!agrees('Porto', 'Lisbon'));
-});
-
-test('a list is read as far as it is one', () => {
-  assert.deepEqual(
-    parseList('1. **Q:** Who came?\n   **A:** Anna.\n\n2. **Question 2:** When?\n\n- Answer 2: At noon'),
-    [
-      { question: 'Who came?', answer: 'Anna.' },
-      { question: 'When?', answer: 'At noon' },
-    ],
-  );
-  assert.deepEqual(parseList('- Q: What is 2 ** 3?\n- A: 8'), [{ question: 'What is 2 ** 3?', answer: '8' }]);
-  assert.deepEqual(parseList('Q: Who came?\nA: Anna\nQ: When?\nA: At noon\nQ: Why'), [
-    { question: 'Who came?', answer: 'Anna' },
-    { question: 'When?', answer: 'At noon' },
-  ]);
 });
 
 test('of too many candidates, those come first that people are likeliest to ask for', async () => {

@@ -8,12 +8,13 @@ import { isNaming } from './cloze.js';
 import { mentionsAny } from './contradictions.js';
 import { questionKey, type Fact, type Form, type FormOrigin } from './facts.js';
 import { agrees, containsWords, sameAnswer } from './normalise.js';
-import { askPrompt, listPrompt, notStated, parseList, rephrasePrompt } from './prompts.js';
+import { askPrompt, listPrompt, notStated, rephrasePrompt } from './prompts.js';
 import { fitsQuestionWord } from './questionWord.js';
 import { deriveSeed } from './random.js';
 import { recipe } from './recipe.js';
 import type { Stretch } from './sentences.js';
 import { findSpans } from './spans.js';
+import { parseList, questionIn } from './teacherText.js';
 import type { Relation } from './templates.js';
 import type { QuestionAnswer } from './types.js';
 import { windowOf } from './window.js';
@@ -88,7 +89,7 @@ async function askForEach(
   const results = await calls.generate(requests, recipe.teachingShare);
   drafts.forEach((draft, index) => {
     const result = results[index];
-    if (result?.finishReason === 'stop') addForm(draft, result.text, 'asked');
+    if (result?.finishReason === 'stop') addForm(draft, questionIn(result.text), 'asked');
   });
 }
 
@@ -165,9 +166,8 @@ async function rephraseEach(
   drafts.forEach((draft, index) => {
     const result = results[index];
     const source = sources[index] ?? '';
-    if (result?.finishReason === 'stop' && keepsNames(source, result.text, draft.answer)) {
-      addForm(draft, result.text, 'rephrased');
-    }
+    const question = result?.finishReason === 'stop' ? questionIn(result.text) : '';
+    if (question !== '' && keepsNames(source, question, draft.answer)) addForm(draft, question, 'rephrased');
   });
   return results.some((result) => result !== null);
 }
@@ -197,7 +197,7 @@ export async function rephrasingsOf(
   return pairs.map(({ question, answer }, index) => {
     const different = new Map<string, string>();
     for (const result of results.slice(index * count, (index + 1) * count)) {
-      const text = result?.finishReason === 'stop' ? result.text.trim() : '';
+      const text = result?.finishReason === 'stop' ? questionIn(result.text) : '';
       if (isQuestion(text, answer) && keepsNames(question, text, answer)) different.set(questionKey(text), text);
     }
     different.delete(questionKey(question));

@@ -10,10 +10,11 @@ import { ofMeetings } from './relations/meetings.js';
 import { ofPeople } from './relations/people.js';
 import { ofPlaces } from './relations/places.js';
 import { ofProducts } from './relations/products.js';
-import { unit, type Template } from './relations/relation.js';
+import { type Template } from './relations/relation.js';
 import { ofRules } from './relations/rules.js';
 import { ofUpdates } from './relations/updates.js';
 import { ofValues } from './relations/values.js';
+import { unit } from './units.js';
 
 /** Questions for one relation; the teacher should answer all of them alike. */
 export interface Relation {

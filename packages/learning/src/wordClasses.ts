@@ -5,6 +5,8 @@ import { lookedUp } from './lookedUp.js';
 const adjectives = new Map<string, boolean>();
 const pluralNouns = new Map<string, boolean>();
 const verbs = new Map<string, boolean>();
+const people = new Map<string, boolean>();
+const genders = new Map<string, 'female' | 'male' | null>();
 
 export function isAdjective(word: string): boolean {
   return lookedUp(adjectives, word, () => nlp(word).has('#Adjective'));
@@ -16,4 +18,22 @@ export function isPluralNoun(word: string): boolean {
 
 export function isVerb(word: string): boolean {
   return lookedUp(verbs, word, () => nlp(word).has('#Verb'));
+}
+
+/** "Ada", "Bo Lind": one or two words with capitals, the first of them a first name that the library knows. */
+export function isPersonName(words: string): boolean {
+  return (
+    /^\p{Lu}[\p{L}'’-]+(?: \p{Lu}[\p{L}'’-]+)?$/u.test(words) &&
+    lookedUp(people, words, () => nlp(words).terms().first().has('#FirstName'))
+  );
+}
+
+/** Of a name by its first word, a title passed over; `null` where the library knows none. */
+export function genderOf(name: string): 'female' | 'male' | null {
+  const first = /^(?:(?:the|Dr|Prof|Captain|Mayor|Sir|Lady|Professor|Doctor)\.? )?(\p{Lu}[\p{L}'’-]+)/u.exec(name)?.[1];
+  if (first === undefined) return null;
+  return lookedUp(genders, first, () => {
+    const term = nlp(first);
+    return term.has('#FemaleName') ? 'female' : term.has('#MaleName') ? 'male' : null;
+  });
 }

@@ -1,7 +1,6 @@
 /** What a relation is, and the values that the tables beside this file ask for. */
 import { colourWords, shadeWords } from '../colours.js';
 import type { Span } from '../spans.js';
-import { durationUnit, lengthUnit, massUnit, moneyUnit } from '../units.js';
 
 /** The usual ways of asking for one thing. */
 export interface Template {
@@ -21,10 +20,6 @@ export const when: readonly Span['kind'][] = ['date', 'time'];
 export const person: readonly Span['kind'][] = ['name', 'phrase'];
 export const thing: readonly Span['kind'][] = ['phrase', 'name'];
 
-export const unit = new RegExp(
-  [massUnit, lengthUnit, durationUnit, moneyUnit].map(({ source }) => source).join('|'),
-  'u',
-);
 export const dataUnit = /\b(?:[kmgt]i?b|bytes?|kilobytes?|megabytes?|gigabytes?|terabytes?|megs?|gigs?)$/u;
 export const colour = new RegExp(`^(?:(?:${shadeWords}|painted) )*(?:${colourWords}|silver|gold|golden)\\b`, 'u');
 /** A material or a thing, not a colour. */

@@ -6,10 +6,20 @@ const day = '\\d{1,2}(?:st|nd|rd|th)?';
 const weekday = '(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?)';
 /** "Monday", "July". */
 export const calendarWord = new RegExp(`^(?:${weekday}|${month})$`, 'u');
-const digits = '\\d+(?:,\\d{3})*(?:\\.\\d+)?';
+/** "1,200", "1 000 000", "1,5", "1/2", "1.5". */
+const digits =
+  '(?:\\d{1,3}(?:[ ,]\\d{3}(?!\\d))+(?:\\.\\d+)?|\\d+,\\d{1,2}(?!\\d)|\\d+/\\d+|(?:\\d+ ?)?[½¼¾⅓⅔⅛]|\\d+(?:\\.\\d+)?)';
 const small =
   '(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-[a-z]+)?|(?:a )?dozen|(?:a )?(?:hundred|thousand|million|billion))';
 const magnitude = '(?:\\s(?:hundred|thousand|million|billion|trillion))*';
+/** "two hundred and fifty". */
+const inWords = `${small}(?!\\p{L})${magnitude}(?:(?<=hundred|thousand|million|billion) (?:and )?${small}(?!\\p{L})${magnitude})*`;
+const currency = '[$€£¥₹]';
+const currencyCode = '(?:USD|EUR|GBP|CHF)';
+/** "20kg", "2.4GHz", "100km/h". */
+const gluedUnit = '(?:(?:°[CF]?|\\p{L}{1,4}(?:/\\p{L}{1,3})?[²³]?)(?![\\p{L}\\p{N}]))';
+/** "350k users", "3rd floor". */
+const gluedCount = '(?:(?:k|st|nd|rd|th)(?![\\p{L}\\p{N}]))';
 
 const hour = `(?:\\d{1,2}|${small})`;
 const halfPast = `(?:half past|(?:a )?quarter (?:past|to)|(?:five|ten|twenty) (?:past|to)) ${hour}\\b`;
@@ -33,6 +43,7 @@ const everyUnit =
 
 /** In order: what an earlier pattern took, a later one leaves alone. */
 export const valuePatterns: readonly (readonly [SpanKind, RegExp])[] = [
+  ['code', /\b(?:https?:\/\/|www\.)[^\s<>"'“”()[\]]*[\p{L}\p{N}/]/gu],
   ['quotation', /[“"]([^\s“”"][^“”"]{0,58}[^\s“”"])[”"]/gu],
   ['code', /(?<![\p{L}\p{N}])[\w.+-]+@[\w-]+(?:\.[\w-]+)+/gu],
   ['code', /(?<=`)[^`\n]{2,40}(?=`)|(?<![\p{L}\p{N}])(?:\/[\w.-]+){2,}|\b\p{Ll}\w*_\w+\b/gu],
@@ -72,7 +83,14 @@ export const valuePatterns: readonly (readonly [SpanKind, RegExp])[] = [
   ['date', /\b(?:the )?\d{1,2}(?:st|nd|rd|th) century\b/gu],
   ['quantity', /(?<!from )\b\d+ (?:votes )?(?:to|out of) \d+\b(?!,?\d| \p{Ll})/gu],
   ['quantity', new RegExp(`(?<!and )\\b${fraction}(?= of\\b|[.,;:!?)]|$)`, 'giu')],
-  ['money', new RegExp(`[$€£¥₹]\\s?${digits}${magnitude}`, 'gu')],
+  [
+    'money',
+    new RegExp(
+      `(?:${currency}\\s?|\\b${currencyCode} )${digits}(?:[kKmMbB](?![\\p{L}\\d])|\\s?(?:bn|mn|tn)\\b)?${magnitude}`,
+      'gu',
+    ),
+  ],
+  ['money', new RegExp(`(?<![\\p{L}\\d])${digits}${magnitude}\\s?(?:${currency}(?!\\d)|${currencyCode}\\b)`, 'gu')],
   ['quantity', new RegExp(`\\b${digits}\\s?(?:%|percent\\b|per cent\\b)`, 'gu')],
   ['code', /\b(?=[\p{L}\d-]*\d)(?=[\p{L}\d-]*\p{Lu})[\p{L}\d]+(?:-[\p{L}\d]+)*\b/gu],
   ['date', /\b(?:1\d{3}|20\d{2})s?\b(?![.,]\d|-)/gu],
@@ -80,7 +98,7 @@ export const valuePatterns: readonly (readonly [SpanKind, RegExp])[] = [
   [
     'quantity',
     new RegExp(
-      `(?<![\\p{L}\\d])(?:(?<!from )\\d+(?: to |-|–)(?=\\d))?(?:${digits}|${small}(?!\\p{L}))${magnitude}(?:[ -](?:(?:square|cubic|light|metric|nautical|different|new|small|large|big|old|young|full|extra) )?(?:\\p{Ll}|°)[\\p{L}°/²³]*)?`,
+      `(?<![\\p{L}\\d])[-−±]?(?:(?<!from )\\d+(?: to |-|–)(?=\\d))?(?:(?:${digits}${gluedCount}?${magnitude}(?![\\p{L}\\d°]|[.,/]\\d)|${inWords})(?:[ -](?:(?:square|cubic|light|metric|nautical|different|new|small|large|big|old|young|full|extra) )?(?:\\p{Ll}|°)[\\p{L}°/²³]*)?|${digits}${gluedUnit})`,
       'giu',
     ),
   ],

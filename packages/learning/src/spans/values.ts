@@ -1,8 +1,10 @@
 /** Quantities, money, dates, times, codes and quotations. */
 import { isCommonWord } from '../commonWords.js';
 import { isFunctionWord } from '../functionWords.js';
+import { numbersInDigits } from '../numberWords.js';
 import type { Found } from '../spans.js';
-import { isAdjective, isPluralNoun } from '../wordClasses.js';
+import { unit } from '../units.js';
+import { isAdjective, isPluralNoun, isVerb } from '../wordClasses.js';
 import { versionAfter } from './names.js';
 import { isFraction, isFrequency, valuePatterns } from './valuePatterns.js';
 
@@ -13,11 +15,33 @@ export function findValues(sentence: string): Found[] {
       const inner = match[1] ?? match[0];
       const start = match.index + match[0].indexOf(inner);
       const isCount = kind === 'quantity' && !isFrequency(inner) && !isFraction.test(inner);
-      const text = isCount ? withCounted(withoutFunctionWords(inner), sentence.slice(start)) : inner;
+      const text = isCount
+        ? withCounted(withoutPredicate(withoutFunctionWords(inner), sentence.slice(start)), sentence.slice(start))
+        : inner;
+      if (isCut(sentence, start, text)) return [];
       if ((kind === 'quantity' || kind === 'code') && isPartOfName(sentence, match.index, text)) return [];
       return kind === 'quantity' && !worthAsking(text) ? [] : [{ kind, start, text, isSubject: false }];
     }),
   );
+}
+
+/** "fifty ", "12-". */
+function isNumber(part: string): boolean {
+  return /^\d/u.test(numbersInDigits(part.toLowerCase().replace(/[\s-]+$/u, '')));
+}
+
+/** The "5" of "2,5.1" or the "4 GHz" of a "2.4 GHz" that no pattern knows: a part of a number is another number. */
+function isCut(sentence: string, start: number, value: string): boolean {
+  const before = /\d[.,:/]$/u.test(sentence.slice(Math.max(0, start - 2), start)) && /^\d/u.test(value);
+  const after = /^(?:[\p{L}\p{N}½¼¾⅓⅔⅛]|[.,:/]\d)/u.test(sentence.slice(start + value.length));
+  return before || (after && /\d$/u.test(value));
+}
+
+/** "12" of "Children under 12 pay 3 euros": what a measure or another thing follows is no unit, unless it is a known one. */
+function withoutPredicate(quantity: string, text: string): string {
+  const [, count = '', word = ''] = /^(.*\d) (\p{Ll}+)$/u.exec(quantity) ?? [];
+  const goesOn = /^ (?:\d|[$€£]|an? |the |no |half |nothing|free)/u.test(text.slice(quantity.length));
+  return goesOn && isVerb(word) && !unit.test(word) ? count : quantity;
 }
 
 /** "12 hours of" → "12 hours": units are content words, but "4 to 8 days" is one quantity. */
@@ -28,6 +52,8 @@ function withoutFunctionWords(quantity: string): string {
       index > 0 &&
       /^\p{Ll}/u.test(part) &&
       isFunctionWord(part.replace(/[\s-]+$/u, '')) &&
+      !isNumber(part) &&
+      !(/^and /iu.test(part) && isNumber(parts[index + 1] ?? '')) &&
       !parts.slice(index).some((later) => /^\d/u.test(later)),
   );
   return (stop < 0 ? parts : parts.slice(0, stop)).join('').replace(/[\s-]+$/u, '');

@@ -1,0 +1,9 @@
+/** Words without which what is left would say the opposite: "not open on Sundays". */
+export const negated =
+  /(?<![\p{L}\p{N}])(?:not|no|never|nobody|none|nothing|neither|nor|cannot|except|without|unless|least|hardly|instead|rather)(?![\p{L}\p{N}])|n['’]t(?![\p{L}\p{N}])/iu;
+
+/** And those without which it would say something else. */
+export const qualified = new RegExp(
+  `${negated.source}|\\b(?:only|before|after|until|till|since|than|most|under|over|above|below|up|about|around|almost|nearly|between)\\b`,
+  'iu',
+);

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseList, questionIn } from './teacherText.js';
+
+test('a question is taken out of what a model for conversation puts around it', () => {
+  for (const text of [
+    'Who built the mill?',
+    "Sure! Here's a question based on the passage: Who built the mill?",
+    'Question: Who built the mill?',
+    '**Who built the mill?**',
+    '"Who built the mill?"',
+    '1. Who built the mill?\n2. When was it built?',
+    'Here is one:\n\nWho built the mill?\n\nAnswer: Ada Kell',
+  ])
+    assert.equal(questionIn(text), 'Who built the mill?', text);
+  for (const text of ['What does the sign say: keep out or come in?', 'In Varn: who built it?', 'No question.'])
+    assert.equal(questionIn(text), text);
+});
+
+test('a list is read as far as it is one', () => {
+  assert.deepEqual(
+    parseList('1. **Q:** Who came?\n   **A:** Anna.\n\n2. **Question 2:** When?\n\n- Answer 2: At noon'),
+    [
+      { question: 'Who came?', answer: 'Anna.' },
+      { question: 'When?', answer: 'At noon' },
+    ],
+  );
+  assert.deepEqual(parseList('- Q: What is 2 ** 3?\n- A: 8'), [{ question: 'What is 2 ** 3?', answer: '8' }]);
+  assert.deepEqual(parseList('Q: Who came?\nA: Anna\nQ: When?\nA: At noon\nQ: Why'), [
+    { question: 'Who came?', answer: 'Anna' },
+    { question: 'When?', answer: 'At noon' },
+  ]);
+});
+
+test('a list without labels is read as well', () => {
+  assert.deepEqual(parseList('**1. Who came?**\n- Ada Kell\n\n2. When did she come?\n   At noon'), [
+    { question: 'Who came?', answer: 'Ada Kell' },
+    { question: 'When did she come?', answer: 'At noon' },
+  ]);
+});
