@@ -64,6 +64,16 @@ suite('config.json', () => {
     ],
     ['early transformers 4', { rope_scaling: { type: 'linear', factor: 2 } }, 1e4, { kind: 'linear', factor: 2 }],
     ['without a word about rotation', {}, 1e4, { kind: 'default' }],
+    [
+      'both, which say the same',
+      {
+        rope_theta: 5e5,
+        rope_scaling: { type: 'linear', factor: 2 },
+        rope_parameters: { rope_type: 'linear', rope_theta: 5e5, factor: 2 },
+      },
+      5e5,
+      { kind: 'linear', factor: 2 },
+    ],
   ] as const) {
     test(`rotary settings of ${name}`, () => {
       const { ropeTheta, ropeScaling } = parse({ rope_parameters: undefined, ...changes });
@@ -137,6 +147,19 @@ suite('config.json', () => {
       'unknown scaling',
       { rope_parameters: { rope_type: 'longrope' } },
       /rope_parameters: rope_type must be one of.*"longrope"/,
+    ],
+    [
+      'a scaling beside rotary settings without one',
+      { rope_scaling: { rope_type: 'linear', factor: 4 } },
+      /^config\.json: rope_scaling must be absent beside rope_parameters, unless.*"linear"/,
+    ],
+    [
+      'another rotation in its older form',
+      {
+        rope_scaling: { type: 'linear', factor: 2 },
+        rope_parameters: { rope_type: 'linear', rope_theta: 5e5, factor: 2 },
+      },
+      /rope_scaling must be absent beside rope_parameters, unless both say the same, rope_theta included/,
     ],
     [
       'rotary settings for each kind of layer',

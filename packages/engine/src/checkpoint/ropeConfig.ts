@@ -1,16 +1,31 @@
+import { isDeepStrictEqual } from 'node:util';
 import { EngineError } from '../engine.js';
 import type { DecoderConfig, RopeScaling } from '../model/config.js';
 import { brief } from './brief.js';
 import { isJsonObject, type JsonFields } from './jsonFields.js';
 
+type Rope = Pick<DecoderConfig, 'ropeTheta' | 'ropeScaling'>;
+
 /**
  * Reads the rotary settings as `transformers` 5 understands them. It writes one object, `rope_parameters`; earlier
  * versions wrote `rope_theta` beside an optional `rope_scaling`, whose kind is called `type` or `rope_type`.
  */
-export function readRope(fields: JsonFields, contextLength: number): Pick<DecoderConfig, 'ropeTheta' | 'ropeScaling'> {
-  const current = fields.nested('rope_parameters');
-  const scaling = current ?? fields.nested('rope_scaling');
-  const thetaHolder = current?.has('rope_theta') === true ? current : fields;
+export function readRope(fields: JsonFields, contextLength: number): Rope {
+  const [current, earlier] = [fields.nested('rope_parameters'), fields.nested('rope_scaling')];
+  const rope = readRopeOf(fields, current ?? earlier, contextLength);
+  if (current === undefined || earlier === undefined) return rope;
+  // Each version of `transformers` reads one of them and not the other, and does not say so.
+  if (!isDeepStrictEqual(rope, readRopeOf(fields, earlier, contextLength))) {
+    throw fields.refusal(
+      'rope_scaling',
+      'absent beside rope_parameters, unless both say the same, rope_theta included',
+    );
+  }
+  return rope;
+}
+
+function readRopeOf(fields: JsonFields, scaling: JsonFields | undefined, contextLength: number): Rope {
+  const thetaHolder = scaling?.has('rope_theta') === true ? scaling : fields;
   const ropeTheta = thetaHolder.number('rope_theta', 10_000, { min: 1 });
   if (scaling === undefined) return { ropeTheta, ropeScaling: { kind: 'default' } };
   const ropeScaling = readRopeScaling(fields, scaling, contextLength);
