@@ -241,6 +241,16 @@ suite('a checkpoint folder', () => {
     });
   });
 
+  test('is the single file where an index of shards lies beside it', async () => {
+    await withRandomCheckpoint(async (folder) => {
+      const model = join(folder, 'model');
+      const { description } = await openCheckpoint(model);
+      const stale = { weight_map: { 'model.norm.weight': 'model-00001-of-00002.safetensors' } };
+      await writeFile(join(model, 'model.safetensors.index.json'), JSON.stringify(stale));
+      assert.deepEqual((await openCheckpoint(model)).description, description);
+    });
+  });
+
   test('that is damaged is refused', async () => {
     await withRandomCheckpoint(async (folder, config) => {
       const model = join(folder, 'model');

@@ -1,4 +1,4 @@
-import type { FileHandle } from 'node:fs/promises';
+import { stat, type FileHandle } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { EngineError } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
@@ -12,14 +12,18 @@ import {
 import { machineMemory } from '../machineMemory.js';
 import { brief } from './brief.js';
 import { fileIdentity, openRegularFile } from './boundedFile.js';
-import { JsonFields } from './jsonFields.js';
+import { isMissingFile, JsonFields } from './jsonFields.js';
 import { readBlocks, readHeader, readTensor, type ErrorContext, type TensorEntry } from './safetensors.js';
 
 const SINGLE_FILE = 'model.safetensors';
 const SHARD_INDEX = 'model.safetensors.index.json';
 
-/** Names of the weight files of a checkpoint, one or several shards, in alphabetical order. */
+/**
+ * Names of the weight files of a checkpoint, one or several shards, in alphabetical order. A single file comes before an index, as in
+ * `transformers`: whoever joins shards may leave their index behind.
+ */
 export async function findWeightFiles(modelDir: string): Promise<readonly string[]> {
+  if (await exists(join(modelDir, SINGLE_FILE))) return [SINGLE_FILE];
   const index = await JsonFields.readOptional(join(modelDir, SHARD_INDEX), SHARD_INDEX);
   if (index === undefined) return [SINGLE_FILE];
   const map = index.nested('weight_map');
@@ -32,6 +36,16 @@ export async function findWeightFiles(modelDir: string): Promise<readonly string
     }
   }
   return [...files].sort();
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await stat(path);
+    return true;
+  } catch (error) {
+    // What there is and cannot be read is refused by its name when it is opened.
+    return !isMissingFile(error);
+  }
 }
 
 /**
