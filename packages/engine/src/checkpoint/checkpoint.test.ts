@@ -287,14 +287,4 @@ suite('a checkpoint folder', () => {
       await refuses(/config\.json is missing/);
     });
   });
-
-  test('may hold copies of tied weights', async () => {
-    await withRandomCheckpoint(async (folder, config) => {
-      const weights = await loadWeights(join(folder, 'model'), config);
-      const head = weights.get('model.embed_tokens.weight')!;
-      const file = join(folder, 'model', 'model.safetensors');
-      await writeFile(file, serializeSafetensors([...weights, ['lm_head.weight', head]], {}));
-      assert.deepEqual(await loadWeights(join(folder, 'model'), config), weights);
-    });
-  });
 });

@@ -83,6 +83,18 @@ export async function* readBlocks(
   }
 }
 
+/** The bytes of a tensor as the file has them, in blocks that are all in the same memory. */
+export async function* readByteBlocks(
+  file: FileHandle,
+  entry: TensorEntry,
+  context: ErrorContext,
+): AsyncGenerator<Uint8Array> {
+  const room = new Uint8Array(Math.min(2 ** 20, entry.end - entry.start));
+  for (let start = entry.start; start < entry.end; start += room.byteLength) {
+    yield await readBytes(file, start, Math.min(room.byteLength, entry.end - start), context, room);
+  }
+}
+
 /** As `readTensor`, for a file that is already in memory, which the result shares where it can. */
 export function readTensorFrom(bytes: Uint8Array, entry: TensorEntry): Float32Array {
   const start = bytes.byteOffset + entry.start;

@@ -4,6 +4,7 @@ import { EngineError } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
 import {
   decoderWeightShapes,
+  EMBEDDING,
   weightCount,
   readWeights,
   type DecoderWeights,
@@ -13,8 +14,17 @@ import { machineMemory } from '../machineMemory.js';
 import { brief } from './brief.js';
 import { fileIdentity, openRegularFile } from './boundedFile.js';
 import { isMissingFile, JsonFields } from './jsonFields.js';
-import { readBlocks, readHeader, readTensor, type ErrorContext, type TensorEntry } from './safetensors.js';
+import {
+  readBlocks,
+  readByteBlocks,
+  readHeader,
+  readTensor,
+  type ErrorContext,
+  type TensorEntry,
+} from './safetensors.js';
 
+/** Of a model whose head is not tied. */
+const HEAD = 'lm_head.weight';
 const SINGLE_FILE = 'model.safetensors';
 const SHARD_INDEX = 'model.safetensors.index.json';
 
@@ -69,7 +79,7 @@ export async function openWeights(
       found.set(entry.name, file);
       checkEntry(file, entry, shapes, config);
     }
-    opened.set(file, { identity, entries: entries.filter(({ name }) => shapes.has(name)) });
+    opened.set(file, { identity, entries });
   }
   const missing = [...shapes.keys()].filter((name) => !found.has(name));
   if (missing.length > 0) throw invalid(`${files.join(', ')}: tensors are missing: ${briefList(missing)}`);
@@ -79,34 +89,8 @@ export async function openWeights(
     throw invalid(`${files.join(', ')}: the weights take ${needed} bytes of memory, and there are ${memoryBytes}`);
   }
 
-  return {
-    read: async (places) => {
-      for (const [file, { identity, entries }] of opened) {
-        const wanted = entries.filter(({ name }) => places.has(name));
-        if (wanted.length === 0) continue;
-        await inFile(modelDir, file, async (handle, context) => {
-          await requireSame(handle, identity, context);
-          for (const entry of wanted) {
-            const place = places.get(entry.name);
-            if (place !== undefined) await readTensor(handle, entry, context, place);
-          }
-        });
-      }
-    },
-    blocks: async function* (name) {
-      const file = found.get(name) ?? '';
-      const { identity = '', entries = [] } = opened.get(file) ?? {};
-      const entry = entries.find((each) => each.name === name);
-      if (entry === undefined) throw new EngineError('internal', `the model has no ${name}`);
-      const { handle, context } = await openFile(modelDir, file);
-      try {
-        await requireSame(handle, identity, context);
-        yield* readBlocks(handle, entry, context);
-      } finally {
-        await handle.close();
-      }
-    },
-  };
+  if (config.tieWordEmbeddings && found.has(HEAD)) await requireTied(modelDir, opened);
+  return weightReader(modelDir, opened);
 }
 
 /** All of the tensors that `config` asks for, see `openWeights`. */
@@ -122,6 +106,75 @@ interface OpenedFile {
   /** See `fileIdentity`. */
   readonly identity: string;
   readonly entries: readonly TensorEntry[];
+}
+
+/** By their names. */
+type OpenedFiles = ReadonlyMap<string, OpenedFile>;
+
+function weightReader(modelDir: string, opened: OpenedFiles): WeightReader {
+  return {
+    read: async (places) => {
+      for (const [file, { identity, entries }] of opened) {
+        const wanted = entries.filter(({ name }) => places.has(name));
+        if (wanted.length === 0) continue;
+        await inFile(modelDir, file, async (handle, context) => {
+          await requireSame(handle, identity, context);
+          for (const entry of wanted) {
+            const place = places.get(entry.name);
+            if (place !== undefined) await readTensor(handle, entry, context, place);
+          }
+        });
+      }
+    },
+    blocks: (name) => blocksOf(modelDir, opened, name, readBlocks),
+  };
+}
+
+async function* blocksOf<T>(
+  modelDir: string,
+  opened: OpenedFiles,
+  name: string,
+  readBlocksOf: (handle: FileHandle, entry: TensorEntry, context: ErrorContext) => AsyncIterable<T>,
+): AsyncGenerator<T, undefined> {
+  for (const [file, { identity, entries }] of opened) {
+    const entry = entries.find((each) => each.name === name);
+    if (entry === undefined) continue;
+    const { handle, context } = await openFile(modelDir, file);
+    try {
+      await requireSame(handle, identity, context);
+      yield* readBlocksOf(handle, entry, context);
+    } finally {
+      await handle.close();
+    }
+    return;
+  }
+  throw new EngineError('internal', `the model has no ${name}`);
+}
+
+/**
+ * Many files hold a copy of the embedding as their head, which is not needed. Another head is the model's own, and with the embedding in
+ * its place the logits would be wrong. Where both have one type their bytes are compared, which takes less time than hashing the file.
+ */
+async function requireTied(modelDir: string, opened: OpenedFiles): Promise<void> {
+  const entries = [...opened.values()].flatMap((file) => file.entries);
+  const [head, embedding] = [HEAD, EMBEDDING].map((name) => entries.find((entry) => entry.name === name));
+  const read = head?.type === embedding?.type ? readByteBlocks : readBlocks;
+  const ofHead = blocksOf<Uint8Array | Float32Array>(modelDir, opened, HEAD, read);
+  try {
+    for await (const block of blocksOf<Uint8Array | Float32Array>(modelDir, opened, EMBEDDING, read)) {
+      const { value } = await ofHead.next();
+      if (value !== undefined && bytesOf(value).equals(bytesOf(block))) continue;
+      throw invalid(
+        `config.json: tie_word_embeddings must be false, as ${HEAD} differs from ${EMBEDDING}, but is true`,
+      );
+    }
+  } finally {
+    await ofHead.return(undefined);
+  }
+}
+
+function bytesOf({ buffer, byteOffset, byteLength }: ArrayBufferView): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
 }
 
 type FileTask<T> = (handle: FileHandle, context: ErrorContext) => Promise<T>;
@@ -163,9 +216,11 @@ function checkEntry(
   shapes: ReadonlyMap<string, readonly number[]>,
   config: DecoderConfig,
 ): void {
-  const expected = shapes.get(entry.name);
+  const isCopy = entry.name === HEAD && config.tieWordEmbeddings;
+  const expected = shapes.get(isCopy ? EMBEDDING : entry.name);
   if (expected === undefined) {
-    if (isHarmlessExtra(entry.name, config)) return;
+    // Rotary frequencies, which exporters of old versions write though they follow from the configuration.
+    if (entry.name.endsWith('.rotary_emb.inv_freq')) return;
     throw invalid(`${file}: the tensor ${entry.name} is not part of a ${config.architecture} decoder of this shape`);
   }
   if (expected.join() !== entry.shape.join()) {
@@ -173,11 +228,6 @@ function checkEntry(
       `${file}: ${entry.name} has shape [${entry.shape.join(', ')}], but config.json asks for [${expected.join(', ')}]`,
     );
   }
-}
-
-/** Copies of other values that some exporters write: a tied head, and rotary frequencies of old versions. */
-function isHarmlessExtra(name: string, config: DecoderConfig): boolean {
-  return (name === 'lm_head.weight' && config.tieWordEmbeddings) || name.endsWith('.rotary_emb.inv_freq');
 }
 
 function briefList(names: readonly string[]): string {
