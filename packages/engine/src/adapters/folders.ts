@@ -14,7 +14,7 @@ export async function readBounded(file: string, maxBytes: number): Promise<Uint8
 
 /**
  * Writes a new folder: under a temporary name beside it, synced, then renamed. A crash leaves either the whole folder
- * or one named `<folder>.partial-…`, which goes when the folder is written again an hour later or more.
+ * or one named `<folder>.partial-…`, which goes when the folder is written again.
  * @param files contents by name.
  * @throws EngineError `internal`, also when there is such a folder already.
  */

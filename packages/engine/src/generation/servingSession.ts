@@ -1,17 +1,13 @@
 /** Sessions that serve. Their constants lie in files while ONNX Runtime arranges them, so that they are not in memory twice. */
 import { rmSync } from 'node:fs';
 import { mkdir, open, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { InferenceSession } from 'onnxruntime-node';
 import { EngineError } from '../engine.js';
 import type { InferenceGraph } from '../model/inferenceGraph.js';
 import { constantBytes, type ConstantBytes, type ConstantSource } from '../model/servingWeights.js';
 import { createSession } from '../onnx/session.js';
-import { partialName, removeLeftovers } from '../partial.js';
-
-/** Begins the name of the folder of files, which is there while they are needed. */
-const FOLDER_NAME = 'engraft-constants';
+import { newConstantFolder, removeLeftConstants } from './constantFolder.js';
 
 /**
  * The files are where the system keeps temporary ones: on the machine itself, since ONNX Runtime goes on reading small constants out of them.
@@ -23,15 +19,15 @@ export async function createServingSession(
   source: ConstantSource,
   threads: number,
 ): Promise<InferenceSession> {
-  const folder = partialName(path.join(tmpdir(), FOLDER_NAME));
-  // Where files that are still mapped cannot be removed, a later session removes them, see `removeLeftovers`.
+  const folder = newConstantFolder();
+  // Where files that are still mapped cannot be removed, a later session removes them, see `removeLeftConstants`.
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true }).catch(() => undefined);
   // The process may be told to end meanwhile.
   const removeAtExit = (): void => rmSync(folder, { recursive: true, force: true, maxRetries: 0 });
   process.once('exit', removeAtExit);
   try {
     try {
-      await removeLeftovers(tmpdir(), FOLDER_NAME);
+      await removeLeftConstants();
       // Nobody else may put other numbers there.
       await mkdir(folder, { mode: 0o700 });
       for (const name of names) await writeConstant(path.join(folder, name), name, source);

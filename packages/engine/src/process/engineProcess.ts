@@ -3,6 +3,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { EmbeddedEngineOptions } from '../embeddedEngine.js';
 import { EngineError, type CallOptions } from '../engine.js';
+import { removeLeftConstants } from '../generation/constantFolder.js';
 import type { EngineExit, EngineLogger } from './hostTypes.js';
 import {
   fromWireError,
@@ -36,6 +37,8 @@ export class EngineProcess {
   private nextId = 1;
   private closing = false;
   private ended = false;
+  /** Resolves, never rejects, when nothing is left of what it was writing. */
+  private cleared = Promise.resolve();
   private readonly opened: Promise<void>;
   private settleOpened: { resolve: () => void; reject: (error: EngineError) => void } | undefined;
 
@@ -50,6 +53,8 @@ export class EngineProcess {
       const finish = (code: number | null, signal: NodeJS.Signals | null): void => {
         const exit = { pid: child.pid ?? -1, code, signal };
         this.lose(exit);
+        // One that is killed while it makes a session leaves a copy of the weights, and nobody may make another for long.
+        this.cleared = removeLeftConstants().catch(() => undefined);
         resolve(exit);
       };
       child.once('exit', finish);
@@ -148,12 +153,14 @@ export class EngineProcess {
 
   /** Ends the process: politely first, by force after a grace period. Pending calls reject with `cancelled`. */
   async stop(): Promise<void> {
-    if (this.ended) return;
-    this.closing = true;
-    this.child.kill('SIGTERM');
-    const force = setTimeout(() => this.child.kill('SIGKILL'), GRACE_MS);
-    await this.exited;
-    clearTimeout(force);
+    if (!this.ended) {
+      this.closing = true;
+      this.child.kill('SIGTERM');
+      const force = setTimeout(() => this.child.kill('SIGKILL'), GRACE_MS);
+      await this.exited;
+      clearTimeout(force);
+    }
+    await this.cleared;
   }
 
   private send(message: HostMessage): void {

@@ -120,6 +120,17 @@ export async function temporaryFolder(test: TestContext): Promise<string> {
   return folder;
 }
 
+/** Has temporary files in a folder of its own, for one test. */
+export function withScratch(t: TestContext, folder: string): string {
+  const before = process.env['TMPDIR'];
+  t.after(() => {
+    if (before === undefined) delete process.env['TMPDIR'];
+    else process.env['TMPDIR'] = before;
+  });
+  process.env['TMPDIR'] = folder;
+  return folder;
+}
+
 export function greatestDifference(a: ArrayLike<number>, b: ArrayLike<number>): number {
   if (a.length !== b.length) return Infinity;
   let greatest = 0;

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { mkdir, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { withScratch } from '../testing/fixtures.js';
+import { withRandomCheckpoint } from '../testing/randomCheckpoint.js';
+import { startEngineHost } from './engineHost.js';
+
+const ASKED = {
+  prompt: { messages: [{ role: 'user' as const, content: 'Who built it?' }] },
+  adapter: null,
+  maxOutputTokens: 2,
+  temperature: 0,
+};
+
+test('the host removes the weights that an engine has left which was killed while it made a session', async (t) => {
+  await withRandomCheckpoint(
+    async (folder) => {
+      const scratch = withScratch(t, join(folder, 'scratch'));
+      await mkdir(scratch);
+      const host = await startEngineHost({ modelDir: join(folder, 'model'), threads: 1 });
+      try {
+        const { pid } = host;
+        const ended: unknown[] = [];
+        const answer = host.generate(ASKED).then(
+          (result) => ended.push(result),
+          (error: unknown) => ended.push(error),
+        );
+        while (ended.length === 0 && (await readdir(scratch)).length === 0) await new Promise(setImmediate);
+        // On a machine that is so busy that this comes too late, nothing is left anyway.
+        process.kill(pid!, 'SIGKILL');
+        await answer;
+        // Nobody asks the next engine for anything, which would remove them, too.
+        for (let tries = 0; tries < 1000 && (await readdir(scratch)).length > 0; tries += 1) await sleep(10);
+        assert.deepEqual(await readdir(scratch), []);
+      } finally {
+        await host.close();
+      }
+    },
+    // As many files as take a while to write.
+    { num_hidden_layers: 24 },
+  );
+});
