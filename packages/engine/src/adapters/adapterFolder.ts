@@ -2,7 +2,8 @@
 import path from 'node:path';
 import { EngineError } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
-import { moduleTensorSpecs } from '../model/weights.js';
+import { machineMemory } from '../machineMemory.js';
+import { moduleBytes, type LoraModule } from '../model/weights.js';
 import type { AdapterReference } from '../types.js';
 import { CONFIG_FILE, contentHash, WEIGHTS_FILE } from './contentHash.js';
 import { readBounded, writeFolder } from './folders.js';
@@ -14,18 +15,35 @@ const MAX_CONFIG_BYTES = 2 ** 20;
 /** Room for the names, types and offsets in front of the tensors. */
 const MAX_WEIGHTS_HEADER_BYTES = 2 ** 24;
 
+export interface AdapterRoom {
+  /** What the caller makes of the matrices of these modules while they are in memory, in bytes; by default a copy. */
+  readonly preparedBytes?: (modules: readonly LoraModule[]) => number;
+  /** What there is, in bytes; by default that of the machine. */
+  readonly memoryBytes?: number;
+}
+
 /**
  * @param config the model that the adapter must fit.
  * @throws EngineError `adapter_invalid` when a file is missing, damaged or does not fit, naming the field,
- *   or when the content is not the one that the reference promises.
+ *   or when the content is not the one that the reference promises; `memory_exceeded` before the matrices are read.
  */
-export async function readAdapter(reference: AdapterReference, config: DecoderConfig): Promise<LoraAdapter> {
+export async function readAdapter(
+  reference: AdapterReference,
+  config: DecoderConfig,
+  { preparedBytes, memoryBytes = machineMemory() }: AdapterRoom = {},
+): Promise<LoraAdapter> {
   const configBytes = await readBounded(path.join(reference.folder, CONFIG_FILE), MAX_CONFIG_BYTES);
   const lora = parsePeftConfig(configBytes);
-  const specs = moduleTensorSpecs(config, loraModules(config, lora));
-  const tensorBytes = specs.reduce((sum, { shape: [rows, width] }) => sum + 4 * rows * width, 0);
-  const limit = tensorBytes + MAX_WEIGHTS_HEADER_BYTES;
-  const weightBytes = await readBounded(path.join(reference.folder, WEIGHTS_FILE), limit);
+  const modules = loraModules(config, lora);
+  const matrixBytes = moduleBytes(config, modules);
+  const weightsFile = path.join(reference.folder, WEIGHTS_FILE);
+  // The whole file, and beside it its matrices, where they are of another type or do not lie as float32 must.
+  const needed = 2 * matrixBytes + (preparedBytes?.(modules) ?? matrixBytes);
+  if (needed > memoryBytes) {
+    const message = `${weightsFile}: reading the adapter takes up to ${needed} bytes of memory, and there are ${memoryBytes}.`;
+    throw new EngineError('memory_exceeded', message);
+  }
+  const weightBytes = await readBounded(weightsFile, matrixBytes + MAX_WEIGHTS_HEADER_BYTES);
   const hash = contentHash({ config: configBytes, weights: weightBytes });
   if (hash !== reference.contentHash) {
     throw new EngineError('adapter_invalid', `The adapter's contentHash is ${hash}, not ${reference.contentHash}.`);

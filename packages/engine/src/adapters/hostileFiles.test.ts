@@ -1,12 +1,14 @@
 /** Whatever is in the files of an adapter: it is read whole, or refused by an error that names the file. */
 import assert from 'node:assert/strict';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { loadAdapter } from '../generation/loadedAdapter.js';
 import { freshMatrices, toAdapter } from '../lora/parameters.js';
-import { moduleTensorSpecs } from '../model/weights.js';
-import { referenceTo, temporaryFolder, TINY_CONFIG } from '../testing/fixtures.js';
+import { openTrainingSession } from '../lora/trainingSession.js';
+import { moduleBytes, moduleTensorSpecs } from '../model/weights.js';
+import { kept, referenceTo, temporaryFolder, TINY_CONFIG } from '../testing/fixtures.js';
 import { damagedBytes, damagedJson, jsonText, readOrRefused } from '../testing/hostile.js';
 import { readAdapter, writeAdapter } from './adapterFolder.js';
 import { loraModules, type LoraHyperparameters } from './loraModules.js';
@@ -63,4 +65,36 @@ void test('an adapter with bytes of either file changed holds every matrix of it
     );
     await writeFile(file, original);
   }
+});
+
+void test('an adapter that there is no room for is refused unread, with what is made of it', async (t) => {
+  const lora = { rank: 2, alpha: 3 };
+  const adapter = toAdapter(freshMatrices(TINY_CONFIG, 2, 1), lora);
+  const reference = await writeAdapter(path.join(await temporaryFolder(t), 'adapter'), adapter, null);
+  const preparedBytes = (): number => 1000;
+  const bytes = 2 * moduleBytes(TINY_CONFIG, loraModules(TINY_CONFIG, lora)) + 1000;
+  assert.deepEqual(await readAdapter(reference, TINY_CONFIG, { preparedBytes, memoryBytes: bytes }), adapter);
+  await assert.rejects(readAdapter(reference, TINY_CONFIG, { preparedBytes, memoryBytes: bytes - 1 }), {
+    name: 'EngineError',
+    code: 'memory_exceeded',
+    message: new RegExp(
+      `adapter_model\\.safetensors: .* up to ${bytes} bytes of memory, and there are ${bytes - 1}\\.$`,
+    ),
+  });
+});
+
+void test('nor is one read that no machine has room for, whoever asks for it', async (t) => {
+  const folder = path.join(await temporaryFolder(t), 'adapter');
+  // Tebibytes of matrices, so that the file may be of any size; its holes take no room on the disk.
+  const lora = { rank: MAX_RANK, alpha: 3 };
+  const config = { ...TINY_CONFIG, layers: 128, hiddenSize: 2 ** 19, heads: 2 ** 15, ffnSize: 2 ** 19 };
+  assert.ok(moduleBytes(config, loraModules(config, lora)) > 2 ** 41);
+  await writeAdapter(folder, { ...lora, matrices: new Map() }, null);
+  await truncate(path.join(folder, 'adapter_model.safetensors'), 2 ** 33);
+  const reference = { folder, contentHash: 'sha256:0' };
+  const refused = { name: 'EngineError', code: 'memory_exceeded', message: /adapter_model\.safetensors: .* bytes/ };
+  await assert.rejects(readAdapter(reference, config), refused);
+  await assert.rejects(loadAdapter(reference, config), refused);
+  const model = { config, weights: kept({}), name: null, threads: 1 };
+  await assert.rejects(openTrainingSession(model, { parent: reference, rank: 1, alpha: 1, seed: 1 }), refused);
 });

@@ -27,7 +27,7 @@ export class AdapterCache {
     return entry.adapter;
   }
 
-  /** @throws EngineError `adapter_invalid` */
+  /** @throws EngineError `adapter_invalid` or `memory_exceeded` */
   async get(reference: AdapterReference): Promise<LoadedAdapter> {
     const { contentHash } = reference;
     const kept = this.kept(contentHash);

@@ -15,7 +15,7 @@ export class AdapterLoader {
     this.calls = new ThreadCalls(entry, 'the thread that loads adapters', config);
   }
 
-  /** @throws EngineError `adapter_invalid`, or `cancelled` when the loader is closed, or is closed meanwhile. */
+  /** @throws EngineError `adapter_invalid`, `memory_exceeded`, or `cancelled` when the loader is closed, or is closed meanwhile. */
   load(reference: AdapterReference): Promise<LoadedAdapter> {
     return this.calls.call(reference);
   }

@@ -3,7 +3,8 @@ import { readAdapter } from '../adapters/adapterFolder.js';
 import type { LoraAdapter } from '../adapters/loraAdapter.js';
 import { scales } from '../adapters/loraModules.js';
 import type { DecoderConfig } from '../model/config.js';
-import { loraGroups } from '../model/loraGroups.js';
+import { loraGroups, type LoraGroup } from '../model/loraGroups.js';
+import { projectionName, type LoraModule } from '../model/weights.js';
 import type { AdapterReference } from '../types.js';
 import {
   joinedIn,
@@ -22,9 +23,13 @@ export interface LoadedAdapter {
   readonly groups: ReadonlyMap<string, JoinedMatrices>;
 }
 
-/** @throws EngineError `adapter_invalid`, see `readAdapter`. */
+/** @throws EngineError `adapter_invalid` or `memory_exceeded`, see `readAdapter`. */
 export async function loadAdapter(reference: AdapterReference, config: DecoderConfig): Promise<LoadedAdapter> {
-  return prepareAdapter(reference.contentHash, await readAdapter(reference, config), config);
+  const preparedBytes = (modules: readonly LoraModule[]): number => {
+    const ranks = new Map(modules.map(({ layer, projection, rank }) => [projectionName(layer, projection), rank]));
+    return numbersIn(adaptedGroups(config, (name) => ranks.get(name) ?? 0)) * Float32Array.BYTES_PER_ELEMENT;
+  };
+  return prepareAdapter(reference.contentHash, await readAdapter(reference, config, { preparedBytes }), config);
 }
 
 const counted = new WeakMap<LoadedAdapter, number>();
@@ -44,11 +49,8 @@ export function adapterBytes(adapter: LoadedAdapter): number {
  */
 export function prepareAdapter(contentHash: string, adapter: LoraAdapter, config: DecoderConfig): LoadedAdapter {
   const scaleOf = scales(adapter);
-  const adapted = loraGroups(config).flatMap((group) => {
-    const ranks = group.parts.map(({ name }) => roundedUp(pairOf(adapter, name)?.a.shape[0] ?? 0));
-    return sum(ranks) === 0 ? [] : [{ group, ranks }];
-  });
-  const stretch = new Float32Array(sum(adapted.map(({ group, ranks }) => joinedSize(group, ranks))));
+  const adapted = adaptedGroups(config, (name) => pairOf(adapter, name)?.a.shape[0] ?? 0);
+  const stretch = new Float32Array(numbersIn(adapted));
   const groups = new Map<string, JoinedMatrices>();
   let start = 0;
   for (const { group, ranks } of adapted) {
@@ -67,6 +69,24 @@ export function prepareAdapter(contentHash: string, adapter: LoraAdapter, config
 export function memoryOf({ groups }: LoadedAdapter): ArrayBuffer[] {
   const buffers = [...groups.values()].map(({ a: { buffer } }) => buffer);
   return [...new Set(buffers.filter((buffer) => buffer instanceof ArrayBuffer))];
+}
+
+interface AdaptedGroup {
+  readonly group: LoraGroup;
+  /** See `JoinedMatrices`. */
+  readonly ranks: readonly number[];
+}
+
+/** @param rankOf by the name of a projection, 0 for one that is not adapted. */
+function adaptedGroups(config: DecoderConfig, rankOf: (name: string) => number): readonly AdaptedGroup[] {
+  return loraGroups(config).flatMap((group) => {
+    const ranks = group.parts.map(({ name }) => roundedUp(rankOf(name)));
+    return sum(ranks) === 0 ? [] : [{ group, ranks }];
+  });
+}
+
+function numbersIn(adapted: readonly AdaptedGroup[]): number {
+  return sum(adapted.map(({ group, ranks }) => joinedSize(group, ranks)));
 }
 
 function pairOf({ matrices }: LoraAdapter, name: string): MatrixPair | undefined {

@@ -5,7 +5,13 @@ import { loraModules, type LoraHyperparameters } from '../adapters/loraModules.j
 import type { FloatTensor } from '../checkpoint/safetensors.js';
 import type { DecoderConfig } from '../model/config.js';
 import type { Feeds } from '../model/inputs.js';
-import { loraTensorSpecs, moduleTensorSpecs, type LoraTensorSpec } from '../model/weights.js';
+import {
+  loraTensorSpecs,
+  moduleBytes,
+  moduleTensorSpecs,
+  type LoraModule,
+  type LoraTensorSpec,
+} from '../model/weights.js';
 import { createRandom } from '../random.js';
 
 /** All matrices of an adapter, or all their gradients, one after the other. */
@@ -55,6 +61,11 @@ export function copyMatrices(config: DecoderConfig, adapter: LoraAdapter): FlatM
   const flat = new FlatMatrices(moduleTensorSpecs(config, loraModules(config, adapter)));
   for (const [name, { data }] of flat.matrices) data.set(adapter.matrices.get(name)?.data ?? []);
   return flat;
+}
+
+/** What a training holds of an adapter: its matrices, their gradients and two moments of these. */
+export function trainedBytes(config: DecoderConfig): (modules: readonly LoraModule[]) => number {
+  return (modules) => 4 * moduleBytes(config, modules);
 }
 
 export function toAdapter(flat: FlatMatrices, hyperparameters: LoraHyperparameters): LoraAdapter {

@@ -14,6 +14,7 @@ import { readHeaderFrom, readTensorFrom, serializeSafetensors } from '../checkpo
 import { EngineError } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
 import type { AdamWOptions, AdamWState } from './adamW.js';
+import { trainedBytes } from './parameters.js';
 
 const STATE_FILE = 'training.json';
 const MOMENTS_FILE = 'optimizer.safetensors';
@@ -60,7 +61,7 @@ export async function writeSnapshot(folder: string, snapshot: TrainingSnapshot, 
   });
 }
 
-/** @throws EngineError `adapter_invalid` naming the file and the field that is missing, damaged or of another model. */
+/** @throws EngineError `adapter_invalid` naming the file and the field that is missing, damaged or of another model; `memory_exceeded`. */
 export async function readSnapshot(
   folder: string,
   config: DecoderConfig,
@@ -68,7 +69,8 @@ export async function readSnapshot(
 ): Promise<TrainingSnapshot> {
   const state = parseState(await readBounded(path.join(folder, STATE_FILE), MAX_STATE_BYTES));
   if (state.model !== model) throw refused(STATE_FILE, `model is ${brief(state.model)}, not ${brief(model)}`);
-  const adapter = await readAdapter({ folder, contentHash: state.adapterHash }, config);
+  const room = { preparedBytes: trainedBytes(config) };
+  const adapter = await readAdapter({ folder, contentHash: state.adapterHash }, config, room);
   const size = [...adapter.matrices.values()].reduce((sum, { data }) => sum + data.length, 0);
   const limit = 2 * size * Float32Array.BYTES_PER_ELEMENT + MAX_MOMENTS_HEADER_BYTES;
   const bytes = await readBounded(path.join(folder, MOMENTS_FILE), limit);

@@ -14,7 +14,7 @@ import { checkTokens } from './batch.js';
 import { BatchGradients } from './batchGradients.js';
 import { throwIfCancelled } from './gradientRunner.js';
 import type { FlatMatrices } from './parameters.js';
-import { copyMatrices, freshMatrices, toAdapter } from './parameters.js';
+import { copyMatrices, freshMatrices, toAdapter, trainedBytes } from './parameters.js';
 import { readSnapshot, writeSnapshot } from './snapshot.js';
 import { sparedDirections } from './sparedDirections.js';
 import { Sparing } from './sparing.js';
@@ -38,7 +38,7 @@ const DEFAULT_BETAS = [0.9, 0.999] as const;
  *
  * Each `step` and `evaluate` blocks the thread while it computes, also where another thread helps; cancelling is seen between runs and, where memory
  * asks for it, between layers.
- * @throws EngineError `invalid_request` or `adapter_invalid`, naming the field; `cancelled` while what is spared is looked for.
+ * @throws EngineError `invalid_request` or `adapter_invalid`, naming the field; `memory_exceeded` of a parent; `cancelled` while what is spared is looked for.
  */
 export async function openTrainingSession(
   model: TrainingModel,
@@ -47,7 +47,8 @@ export async function openTrainingSession(
 ): Promise<TrainingSession> {
   if ('resume' in options) return resumeTrainingSession(model, options, call);
   checkOptions(options);
-  const parent = options.parent === null ? null : await readAdapter(options.parent, model.config);
+  const room = { preparedBytes: trainedBytes(model.config) };
+  const parent = options.parent === null ? null : await readAdapter(options.parent, model.config, room);
   const { rank, alpha, seed } = options;
   const matrices = parent === null ? freshMatrices(model.config, rank, seed) : copyMatrices(model.config, parent);
   const optimizer = new AdamW(matrices.values, {

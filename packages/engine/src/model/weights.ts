@@ -171,6 +171,12 @@ export function moduleTensorSpecs(
   });
 }
 
+/** Of the modules' matrices as float32. */
+export function moduleBytes(config: DecoderConfig, modules: readonly Omit<LoraModule, 'scale'>[]): number {
+  const sizes = moduleTensorSpecs(config, modules).map(({ shape }) => sizeOf(shape));
+  return sizes.reduce((sum, size) => sum + size, 0) * Float32Array.BYTES_PER_ELEMENT;
+}
+
 /** The LoRA matrices of every projection of every layer, all of one rank, in a fixed order. */
 export function loraTensorSpecs(config: DecoderConfig, rank: number): readonly LoraTensorSpec[] {
   const layers = Array.from({ length: config.layers }, (_, layer) => layer);
