@@ -16,6 +16,7 @@ import { DEFAULT_SCORE_LIMITS } from './generation/scoreLimits.js';
 import { Scorer } from './generation/scorer.js';
 import { forcedOpening } from './generation/toolCalls.js';
 import { openTrainingSession } from './lora/trainingSession.js';
+import { openedBytes } from './model/openedBytes.js';
 import { WEIGHT_FORMATS, type WeightFormat } from './model/quantization.js';
 import { loadQuantizedWeights } from './model/quantizedWeights.js';
 import { SharedWeights } from './model/sharedWeights.js';
@@ -107,19 +108,24 @@ export class EmbeddedEngine implements Engine {
     this.scorer = new Scorer(model, { ...DEFAULT_SCORE_LIMITS, runBytes });
   }
 
-  /** Loads a model; rejects with `checkpoint_invalid`, or `invalid_request` naming an option. */
-  static open(options: EmbeddedEngineOptions): Promise<EmbeddedEngine> {
-    return contained(() => EmbeddedEngine.load(options));
+  /**
+   * Loads a model; rejects with `checkpoint_invalid`, or `invalid_request` naming an option.
+   * @param purpose an engine that only trains asks for the memory of the weights when a session is opened.
+   */
+  static open(options: EmbeddedEngineOptions, purpose: 'serving' | 'training' = 'serving'): Promise<EmbeddedEngine> {
+    return contained(() => EmbeddedEngine.load(options, purpose === 'serving'));
   }
 
-  private static async load(options: EmbeddedEngineOptions): Promise<EmbeddedEngine> {
+  private static async load(options: EmbeddedEngineOptions, serves: boolean): Promise<EmbeddedEngine> {
     checkOptions(options);
-    const checkpoint = await openCheckpoint(options.modelDir);
+    const format = options.weightFormat ?? 'f32';
+    const checkpoint = await openCheckpoint(options.modelDir, (config) =>
+      openedBytes(config, serves ? format : null, options.cacheFolder !== undefined),
+    );
     const maxContextLength = options.maxContextLength ?? maxContextLengthDefault;
     const contextLength = Math.min(checkpoint.config.contextLength, maxContextLength);
     const config = { ...checkpoint.config, contextLength };
     const threads = options.threads ?? Math.min(4, availableParallelism());
-    const format = options.weightFormat ?? 'f32';
     const { weights: reader, description } = checkpoint;
     const model = { config, weights: await SharedWeights.open(config, reader), threads };
     if (format === 'f32') return new EmbeddedEngine(checkpoint, model, options);

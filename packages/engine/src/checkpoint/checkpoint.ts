@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { EngineError } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
-import { weightCount, type WeightReader } from '../model/weights.js';
+import { weightBytes, weightCount, type WeightReader } from '../model/weights.js';
 import { ChatTokenizer } from '../tokenizer/chatTokenizer.js';
 import type { ModelDescription } from '../types.js';
 import { isMissingFile } from './jsonFields.js';
@@ -19,12 +19,18 @@ export interface Checkpoint {
   readonly description: ModelDescription;
 }
 
-/** @throws EngineError `checkpoint_invalid` naming the file and the field or tensor. */
-export async function openCheckpoint(modelDir: string): Promise<Checkpoint> {
+/**
+ * @param openedBytes the memory that the caller keeps the weights in; by default all of them as float32.
+ * @throws EngineError `checkpoint_invalid` naming the file and the field or tensor, or the bytes that there are.
+ */
+export async function openCheckpoint(
+  modelDir: string,
+  openedBytes: (config: DecoderConfig) => number = weightBytes,
+): Promise<Checkpoint> {
   const { architectureName, decoder: config } = await readModelConfig(modelDir);
   const tokenizer = await ChatTokenizer.load(modelDir);
   checkVocabulary(tokenizer, config);
-  const weights = await openWeights(modelDir, config);
+  const weights = await openWeights(modelDir, config, openedBytes(config));
   const description: ModelDescription = {
     architecture: architectureName,
     contextLength: config.contextLength,

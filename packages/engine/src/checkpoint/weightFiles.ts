@@ -5,8 +5,8 @@ import type { DecoderConfig } from '../model/config.js';
 import {
   decoderWeightShapes,
   EMBEDDING,
-  weightCount,
   readWeights,
+  weightBytes,
   type DecoderWeights,
   type WeightReader,
 } from '../model/weights.js';
@@ -60,12 +60,14 @@ async function exists(path: string): Promise<boolean> {
 
 /**
  * The tensors that `config` asks for, to be read when they are needed. All names and shapes are checked against the files' headers,
- * so that a wrong checkpoint costs no memory; and so is their sum, as a file with holes may have any size.
+ * so that a wrong checkpoint costs no memory; and so is what it needs, as a file with holes may have any size.
+ * @param needed the memory that the caller keeps the weights in, in bytes.
  * @throws EngineError `checkpoint_invalid` naming the tensor, or the bytes that are needed and those that there are.
  */
 export async function openWeights(
   modelDir: string,
   config: DecoderConfig,
+  needed = weightBytes(config),
   memoryBytes = machineMemory(),
 ): Promise<WeightReader> {
   const files = await findWeightFiles(modelDir);
@@ -84,7 +86,6 @@ export async function openWeights(
   const missing = [...shapes.keys()].filter((name) => !found.has(name));
   if (missing.length > 0) throw invalid(`${files.join(', ')}: tensors are missing: ${briefList(missing)}`);
 
-  const needed = weightCount(config) * Float32Array.BYTES_PER_ELEMENT;
   if (needed > memoryBytes) {
     throw invalid(`${files.join(', ')}: the weights take ${needed} bytes of memory, and there are ${memoryBytes}`);
   }
@@ -99,7 +100,7 @@ export async function loadWeights(
   config: DecoderConfig,
   memoryBytes = machineMemory(),
 ): Promise<DecoderWeights> {
-  return readWeights(await openWeights(modelDir, config, memoryBytes), config);
+  return readWeights(await openWeights(modelDir, config, weightBytes(config), memoryBytes), config);
 }
 
 interface OpenedFile {

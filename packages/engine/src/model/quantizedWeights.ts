@@ -110,6 +110,11 @@ async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   return list;
 }
 
+/** Of all constants of a model together. */
+export function quantizedBytes(config: DecoderConfig, format: QuantizedFormat): number {
+  return layout(config, format).reduce((sum, [, bytes]) => sum + bytes, 0);
+}
+
 /** Names and sizes in bytes of the constants, in the order of the file. */
 function layout(config: DecoderConfig, format: QuantizedFormat): readonly (readonly [string, number])[] {
   return matrices(config).flatMap(([name, [out, width]]) => {
@@ -158,7 +163,7 @@ async function identityOfWhole(file: string, source: Source, format: QuantizedFo
   if (handle === undefined) return undefined;
   try {
     const stats = await handle.stat();
-    const bytes = layout(source.config, format).reduce((sum, [, size]) => sum + size, DIGEST_BYTES);
+    const bytes = DIGEST_BYTES + quantizedBytes(source.config, format);
     if (stats.size !== bytes) return undefined;
     const hash = startDigest(source, format);
     for await (const block of readBytes(handle, DIGEST_BYTES, bytes)) hash.update(block);

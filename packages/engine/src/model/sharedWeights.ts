@@ -1,6 +1,8 @@
+import { EngineError } from '../engine.js';
+import { machineMemory } from '../machineMemory.js';
 import type { DecoderConfig } from './config.js';
 import { tableFeeds, weightFeeds, type Feeds } from './inputs.js';
-import { EMBEDDING, readWeights, sizeOf, type WeightReader, type WeightTensor } from './weights.js';
+import { EMBEDDING, readWeights, sizeOf, weightBytes, type WeightReader, type WeightTensor } from './weights.js';
 
 /** Scoring comes in bursts, between which the weights stay in memory. */
 const IDLE_MS = 60_000;
@@ -28,6 +30,7 @@ export class SharedWeights {
     readonly reader: WeightReader,
     private readonly embedding: WeightTensor,
     private readonly idleMs: number,
+    private readonly memoryBytes: number,
   ) {
     this.tables = tableFeeds(config, embedding);
   }
@@ -36,11 +39,16 @@ export class SharedWeights {
   readonly tables: Feeds;
 
   /** @throws EngineError `checkpoint_invalid` when the embedding cannot be read. */
-  static async open(config: DecoderConfig, reader: WeightReader, idleMs = IDLE_MS): Promise<SharedWeights> {
+  static async open(
+    config: DecoderConfig,
+    reader: WeightReader,
+    idleMs = IDLE_MS,
+    memoryBytes = machineMemory(),
+  ): Promise<SharedWeights> {
     const shape = [config.vocabularySize, config.hiddenSize];
     const data = new Float32Array(sizeOf(shape));
     await reader.read(new Map([[EMBEDDING, data]]));
-    return new SharedWeights(config, reader, { shape, data }, idleMs);
+    return new SharedWeights(config, reader, { shape, data }, idleMs, memoryBytes);
   }
 
   /** Whether all of them are in memory, or on the way. */
@@ -48,8 +56,16 @@ export class SharedWeights {
     return this.loaded !== undefined;
   }
 
-  /** @throws EngineError `checkpoint_invalid` when they cannot be read; who asks again has them read again. */
+  /**
+   * @throws EngineError `memory_exceeded` where there is no room for them, as there may be for those of generation;
+   *   `checkpoint_invalid` when they cannot be read; who asks again has them read again.
+   */
   async use(): Promise<WeightsInUse> {
+    const needed = weightBytes(this.config);
+    if (needed > this.memoryBytes) {
+      const message = `scoring and training take the weights as float32, ${needed} bytes of memory, and there are ${this.memoryBytes}`;
+      throw new EngineError('memory_exceeded', message);
+    }
     clearTimeout(this.forgetting);
     this.users += 1;
     const loading = (this.loaded ??= this.load());

@@ -97,6 +97,11 @@ export function weightCount(config: DecoderConfig): number {
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
+/** Of all weights as float32. */
+export function weightBytes(config: DecoderConfig): number {
+  return weightCount(config) * Float32Array.BYTES_PER_ELEMENT;
+}
+
 /**
  * All weights in memory.
  * @param known those that are there already, in their shapes; they are not read.

@@ -38,7 +38,7 @@ async function open(options: EmbeddedEngineOptions, purpose: EnginePurpose): Pro
   try {
     // Before ONNX Runtime makes its threads, because threads inherit the priority of the one that makes them.
     if (purpose === 'training') giveWay();
-    server = new EngineServer(await EmbeddedEngine.open(options), send, report);
+    server = new EngineServer(await EmbeddedEngine.open(options, purpose), send, report);
     send({ kind: 'ready' });
   } catch (error) {
     send({ kind: 'refused', error: toWireError(error) });

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { EmbeddedEngine } from '../embeddedEngine.js';
+import { withRandomCheckpoint } from '../testing/randomCheckpoint.js';
+import type { GenerateRequest, TrainingOptions } from '../types.js';
+import { openedBytes } from './openedBytes.js';
+
+const ASKED: GenerateRequest = {
+  prompt: { messages: [{ role: 'user', content: 'Who built it?' }] },
+  adapter: null,
+  maxOutputTokens: 4,
+  temperature: 0,
+};
+const FRESH: TrainingOptions = { parent: null, rank: 2, alpha: 4, seed: 1 };
+
+test('a machine without room for the weights as float32 generates with fewer bits, and says what it cannot do', async (t) => {
+  await withRandomCheckpoint(async (folder, config) => {
+    const options = { modelDir: join(folder, 'model'), threads: 1, cacheFolder: join(folder, 'cache') };
+    const float = openedBytes(config, 'f32', true);
+    // Puts a smaller machine in the place of this one.
+    const machine = t.mock.method(process, 'constrainedMemory', () => float - 1);
+    const tooLarge = { name: 'EngineError', code: 'memory_exceeded', message: new RegExp(`float32, ${float} bytes`) };
+
+    await assert.rejects(EmbeddedEngine.open(options), { code: 'checkpoint_invalid', message: /the weights take/ });
+    const engine = await EmbeddedEngine.open({ ...options, weightFormat: 'q4' });
+    assert.ok((await engine.generate(ASKED)).usage.outputTokens > 0);
+    const sequences = [{ tokens: [1, 2, 3], targetStart: 1 }];
+    await assert.rejects(engine.score({ sequences, adapter: null, topK: 0 }), tooLarge);
+    await assert.rejects(engine.openTraining(FRESH), tooLarge);
+    await engine.close();
+    // As the host of such an engine opens another.
+    const trainer = await EmbeddedEngine.open(options, 'training');
+    await assert.rejects(trainer.openTraining(FRESH), tooLarge);
+    await trainer.close();
+
+    for (const [cacheFolder, inFile] of [
+      [options.cacheFolder, true],
+      [undefined, false],
+    ] as const) {
+      const needed = openedBytes(config, 'q4', inFile);
+      assert.ok(needed < float);
+      const open = (): Promise<EmbeddedEngine> =>
+        EmbeddedEngine.open({
+          modelDir: options.modelDir,
+          threads: 1,
+          weightFormat: 'q4',
+          ...(cacheFolder === undefined ? {} : { cacheFolder }),
+        });
+      machine.mock.mockImplementation(() => needed);
+      await (await open()).close();
+      machine.mock.mockImplementation(() => needed - 1);
+      await assert.rejects(open(), {
+        code: 'checkpoint_invalid',
+        message: `model.safetensors: the weights take ${needed} bytes of memory, and there are ${needed - 1}`,
+      });
+    }
+  });
+});
