@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { EngineError } from '../engine.js';
+import { withTokenizerFiles } from '../testing/tokenizerFiles.js';
 import type { ChatMessage, ChatPrompt } from '../types.js';
 import { ChatTokenizer } from './chatTokenizer.js';
 
@@ -193,22 +193,11 @@ test('an example is the prompt, the completion and the end of the turn', async (
 
 suite('a damaged tokenizer is refused', () => {
   const refuses = (name: string, file: string, content: string | null, message: RegExp): void => {
-    test(name, async () => {
-      const folder = await mkdtemp(join(tmpdir(), 'engraft-tokenizer-'));
-      try {
-        await cp(TINY, folder, { recursive: true });
-        if (content === null) await rm(join(folder, file));
-        else await writeFile(join(folder, file), content);
-        await assert.rejects(ChatTokenizer.load(folder), (error) => {
-          assert.ok(error instanceof EngineError);
-          assert.equal(error.code, 'checkpoint_invalid');
-          assert.match(error.message, message);
-          return true;
-        });
-      } finally {
-        await rm(folder, { recursive: true });
-      }
-    });
+    test(name, () =>
+      withTokenizerFiles({ [file]: content }, (folder) =>
+        assert.rejects(ChatTokenizer.load(folder), { name: 'EngineError', code: 'checkpoint_invalid', message }),
+      ),
+    );
   };
   refuses('no tokenizer.json', 'tokenizer.json', null, /tokenizer\.json is missing/);
   refuses('tokenizer.json cut short', 'tokenizer.json', '{"model": {', /tokenizer\.json is not valid JSON/);
@@ -221,21 +210,22 @@ suite('a damaged tokenizer is refused', () => {
   refuses('no template', 'chat_template.jinja', null, /chat_template\.jinja is missing/);
   refuses('broken template', 'chat_template.jinja', '{% if %}', /chat template/);
   refuses('unknown end of turn', 'tokenizer_config.json', '{"eos_token": "</s>"}', /eos_token must be one of/);
+  refuses(
+    'an end that is no id',
+    'generation_config.json',
+    '{"eos_token_id": [2, "x"]}',
+    /^generation_config\.json: eos/,
+  );
 });
 
 async function withTemplate(
   change: (template: string) => string,
   use: (tokenizer: ChatTokenizer) => void,
 ): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'engraft-tokenizer-'));
-  try {
-    await cp(TINY, folder, { recursive: true });
-    const template = await readFile(join(TINY, 'chat_template.jinja'), 'utf8');
-    await writeFile(join(folder, 'chat_template.jinja'), change(template));
+  const template = change(await readFile(join(TINY, 'chat_template.jinja'), 'utf8'));
+  await withTokenizerFiles({ 'chat_template.jinja': template }, async (folder) => {
     use(await ChatTokenizer.load(folder));
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  });
 }
 
 test('a template that refuses the conversation is the caller’s error', () =>

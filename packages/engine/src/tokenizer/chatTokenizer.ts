@@ -4,14 +4,15 @@ import { EngineError } from '../engine.js';
 import type { ChatPrompt, TokenSequence } from '../types.js';
 import { ChatTemplate, tokenText } from './chatTemplate.js';
 import { TextCodec } from './textCodec.js';
+import { isTokenId } from './vocabulary.js';
 
 /** The largest vocabularies in use take about a tenth of this. */
 const MAX_TOKENIZER_BYTES = 2 ** 28;
 
 /**
  * Conversations to token ids, and generated ids to text. Needs the small files of a checkpoint only
- * (`tokenizer.json`, `tokenizer_config.json`, the chat template, `generation_config.json`), so that a process
- * without the model can count tokens.
+ * (`tokenizer.json`, `tokenizer_config.json`, the chat template, `generation_config.json`, `config.json`), so that a
+ * process without the model can count tokens.
  */
 export class ChatTokenizer {
   private constructor(
@@ -33,17 +34,13 @@ export class ChatTokenizer {
     const config =
       (await JsonFields.readOptional(join(modelDir, 'tokenizer_config.json'), 'tokenizer_config.json')) ??
       new JsonFields('tokenizer_config.json', {});
-    const generationConfig = await JsonFields.readOptional(
-      join(modelDir, 'generation_config.json'),
-      'generation_config.json',
-    );
     const codec = new TextCodec(tokenizerJson, config);
-    const stopTokens = generationConfig === undefined ? [] : readEndOfSequence(generationConfig);
+    const stopTokens = await readEndOfSequence(modelDir);
     const endOfTurn = endOfTurnToken(config, codec) ?? stopTokens[0];
     if (endOfTurn === undefined) {
       throw new EngineError(
         'checkpoint_invalid',
-        'tokenizer_config.json: eos_token is absent, and generation_config.json has no eos_token_id',
+        'tokenizer_config.json: eos_token is absent, and neither generation_config.json nor config.json has eos_token_id',
       );
     }
     const template = await ChatTemplate.load(modelDir, config);
@@ -96,16 +93,19 @@ export class ChatTokenizer {
   }
 }
 
-/** `eos_token_id` is one id or a list of them. */
-function readEndOfSequence(generationConfig: JsonFields): readonly number[] {
-  const value = generationConfig.value('eos_token_id') ?? [];
-  const ids: readonly unknown[] = Array.isArray(value) ? value : [value];
-  return ids.map((id) => {
-    if (typeof id !== 'number' || !Number.isSafeInteger(id) || id < 0) {
-      throw generationConfig.refusal('eos_token_id', 'a token id or a list of them');
-    }
-    return id;
-  });
+/** `eos_token_id` of the first file that has it, as in `transformers`: one id or a list of them. */
+async function readEndOfSequence(modelDir: string): Promise<readonly number[]> {
+  for (const name of ['generation_config.json', 'config.json']) {
+    const fields = await JsonFields.readOptional(join(modelDir, name), name);
+    const value = fields?.value('eos_token_id');
+    if (fields === undefined || value === undefined) continue;
+    const ids: readonly unknown[] = Array.isArray(value) ? value : [value];
+    return ids.map((id) => {
+      if (isTokenId(id)) return id;
+      throw fields.refusal('eos_token_id', 'a token id or a list of them');
+    });
+  }
+  return [];
 }
 
 function endOfTurnToken(config: JsonFields, codec: TextCodec): number | undefined {
