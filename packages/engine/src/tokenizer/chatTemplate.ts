@@ -1,9 +1,8 @@
-import { join } from 'node:path';
-
-import { isJsonObject, readOptionalText, type JsonFields } from '../checkpoint/jsonFields.js';
+import { isJsonObject, type JsonFields } from '../checkpoint/jsonFields.js';
 import { EngineError } from '../engine.js';
 import type { ChatMessage, ChatPrompt, ToolDefinition } from '../types.js';
 import { BoundedTemplate } from './boundedTemplate.js';
+import { readTemplateSources, type TemplateSources } from './templateSources.js';
 
 /** Makes one text harmless before it is rendered; `markup` as in `TextCodec.disarm`. */
 export type Disarm = (text: string, options: { readonly markup: boolean }) => string;
@@ -11,27 +10,19 @@ export type Disarm = (text: string, options: { readonly markup: boolean }) => st
 /** A checkpoint's chat template, rendered with the variables that Hugging Face `transformers` gives it. */
 export class ChatTemplate {
   private readonly template: BoundedTemplate;
+  private readonly toolTemplate: BoundedTemplate;
 
   constructor(
-    source: string,
+    sources: TemplateSources,
     private readonly tokenVariables: Readonly<Record<string, string>>,
   ) {
-    try {
-      this.template = new BoundedTemplate(source);
-    } catch (error) {
-      throw new EngineError('checkpoint_invalid', `chat template: ${reasonOf(error)}`, { cause: error });
-    }
+    this.template = parsed(sources.default, 'chat template');
+    this.toolTemplate =
+      sources.toolUse === undefined ? this.template : parsed(sources.toolUse, 'chat template tool_use');
   }
 
-  /** Reads `chat_template.jinja`, or else the field of that name in `tokenizer_config.json`. */
   static async load(modelDir: string, tokenizerConfig: JsonFields): Promise<ChatTemplate> {
-    const tokenVariables = tokenTexts(tokenizerConfig);
-    const source = await readOptionalText(join(modelDir, 'chat_template.jinja'), 'chat_template.jinja');
-    if (source !== undefined) return new ChatTemplate(source, tokenVariables);
-    if (!tokenizerConfig.has('chat_template')) {
-      throw new EngineError('checkpoint_invalid', 'chat_template.jinja is missing, and tokenizer_config.json has none');
-    }
-    return new ChatTemplate(tokenizerConfig.string('chat_template'), tokenVariables);
+    return new ChatTemplate(await readTemplateSources(modelDir, tokenizerConfig), tokenTexts(tokenizerConfig));
   }
 
   /**
@@ -59,7 +50,8 @@ export class ChatTemplate {
   }
 
   private renderAsGiven({ messages, tools = [], thinking }: ChatPrompt, disarm: Disarm): string {
-    return this.template.render({
+    const template = tools.length === 0 ? this.template : this.toolTemplate;
+    return template.render({
       ...this.tokenVariables,
       messages: messages.map((message) => messageVariables(message, disarm)),
       tools: tools.length === 0 ? null : tools.map((tool) => toolVariables(tool, disarm)),
@@ -67,6 +59,14 @@ export class ChatTemplate {
       add_generation_prompt: true,
       ...(thinking === undefined ? {} : { enable_thinking: thinking }),
     });
+  }
+}
+
+function parsed(source: string, name: string): BoundedTemplate {
+  try {
+    return new BoundedTemplate(source);
+  } catch (error) {
+    throw new EngineError('checkpoint_invalid', `${name}: ${reasonOf(error)}`, { cause: error });
   }
 }
 

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite, test } from 'node:test';
+import { TINY_TOKENIZER } from '../testing/randomCheckpoint.js';
+import { withTokenizerFiles } from '../testing/tokenizerFiles.js';
+import type { ChatPrompt } from '../types.js';
+import { ChatTokenizer } from './chatTokenizer.js';
+
+const FILE = 'chat_template.jinja';
+const CONFIG = 'tokenizer_config.json';
+const TOOL_USE_FILE = 'additional_chat_templates/tool_use.jinja';
+const WITHOUT: ChatPrompt = { messages: [{ role: 'user', content: 'Hi' }] };
+const WITH_TOOLS: ChatPrompt = { ...WITHOUT, tools: [{ name: 'time', parameters: { type: 'object' } }] };
+
+const named = (name: string) => ({ name, template: `${name}: {{ messages[0].content }}` });
+
+/** `tokenizer_config.json` with a `chat_template`. */
+function configWith(chatTemplate: unknown): string {
+  const config = JSON.parse(readFileSync(join(TINY_TOKENIZER, CONFIG), 'utf8')) as object;
+  return JSON.stringify({ ...config, chat_template: chatTemplate });
+}
+
+suite('chat templates of one checkpoint', () => {
+  const renders = (name: string, changes: Record<string, string | null>, texts: readonly [string, string]): void => {
+    test(name, () =>
+      withTokenizerFiles(changes, async (folder) => {
+        const tokenizer = await ChatTokenizer.load(folder);
+        assert.deepEqual([tokenizer.render(WITHOUT), tokenizer.render(WITH_TOOLS)], texts);
+      }),
+    );
+  };
+  // What `PreTrainedTokenizerFast.get_chat_template` of transformers 5.23 takes.
+  const list = [named('rag'), named('default'), named('tool_use')];
+  renders('in a list', { [FILE]: null, [CONFIG]: configWith(list) }, ['default: Hi', 'tool_use: Hi']);
+  renders('in a list without one for tools', { [FILE]: null, [CONFIG]: configWith(list.slice(0, 2)) }, [
+    'default: Hi',
+    'default: Hi',
+  ]);
+  renders('in files', { [FILE]: 'file', [TOOL_USE_FILE]: 'tools', 'additional_chat_templates/rag.jinja': '{% if' }, [
+    'file',
+    'tools',
+  ]);
+  renders('in a file, which takes the place of a list', { [FILE]: 'file', [CONFIG]: configWith(list) }, [
+    'file',
+    'file',
+  ]);
+
+  const refuses = (name: string, changes: Record<string, string | null>, message: RegExp): void => {
+    test(`${name} is refused`, () =>
+      withTokenizerFiles(changes, (folder) =>
+        assert.rejects(ChatTokenizer.load(folder), { name: 'EngineError', code: 'checkpoint_invalid', message }),
+      ));
+  };
+  const refusesField = (name: string, field: unknown, message: RegExp): void =>
+    refuses(name, { [FILE]: null, [CONFIG]: configWith(field) }, message);
+  refusesField('a list without a default', [named('tool_use')], /: chat_template must be .* named "default"/);
+  refusesField('an empty list', [], /: chat_template must be .* named "default"/);
+  refusesField(
+    'a list of very many',
+    Array.from({ length: 17 }, () => named('default')),
+    /at most 16 templates/,
+  );
+  refusesField('a template without a name', [{ template: 'x' }], /chat_template\[0\]: name must be a string/);
+  refusesField('a name without a template', [named('default'), { name: 'x' }], /chat_template\[1\]: template must be/);
+  refusesField('a list of texts', ['x'], /chat_template\[0\] must be an object/);
+  refusesField('a number', 7, /chat_template must be a string or a list of named templates, but is 7/);
+  refusesField(
+    'a broken one in a list',
+    [named('default'), { name: 'tool_use', template: '{% if' }],
+    /template tool_use:/,
+  );
+  refuses('a broken one in a file', { [TOOL_USE_FILE]: '{% if' }, /template tool_use:/);
+});
