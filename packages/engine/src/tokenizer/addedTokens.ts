@@ -8,10 +8,15 @@ export interface AddedToken {
   readonly id: number;
   readonly content: string;
   /**
-   * Control tokens structure the conversation, such as the end of a turn; nobody writes them but the template and the
-   * model. The others are part of what is written: markup such as `<tool_call>`, or frequent words.
+   * `control` tokens structure the conversation, such as the end of a turn; nobody writes them but the template and the
+   * model. `markup` such as `<tool_call>` is the model's own syntax: the assistant and the application write it, users
+   * do not. A `word` is a word like any other, whoever writes it.
    */
-  readonly control: boolean;
+  readonly kind: 'control' | 'markup' | 'word';
+  /** A word is looked for in what the tokenizer's normalizer makes of a text, as what it makes of the content. */
+  readonly normalized: boolean;
+  /** Letters or digits beside it make it part of another word. */
+  readonly singleWord: boolean;
   /** The token swallows the white space on its left (right). */
   readonly stripsLeft: boolean;
   readonly stripsRight: boolean;
@@ -22,7 +27,14 @@ const MARKUP: ReadonlySet<string> = new Set(
   ['think', 'tool_call', 'tool_response'].flatMap((tag) => [`<${tag}>`, `</${tag}>`]),
 );
 
-export function readAddedTokens(tokenizerJson: JsonFields): readonly AddedToken[] {
+/** What looks like syntax, of whatever model. */
+const MARKUP_LOOK = /<.*>|\[.*\]|｜/su;
+
+/** @param isNamed whether the checkpoint has a use for the token, so that it is no word though it looks like one. */
+export function readAddedTokens(
+  tokenizerJson: JsonFields,
+  isNamed: (token: { readonly id: number; readonly content: string }) => boolean,
+): readonly AddedToken[] {
   const list = tokenizerJson.value('added_tokens') ?? [];
   if (!Array.isArray(list)) throw tokenizerJson.refusal('added_tokens', 'a list');
   return list.map((entry: unknown, index) => {
@@ -32,14 +44,21 @@ export function readAddedTokens(tokenizerJson: JsonFields): readonly AddedToken[
     if (!isTokenId(id)) {
       throw invalid(tokenizerJson, `${name}.id must be a token id`);
     }
-    // A token of one character could not be told apart from the same character in a message.
-    if (typeof content !== 'string' || content.length < 2) {
-      throw invalid(tokenizerJson, `${name}.content must be a text of at least two characters`);
+    if (typeof content !== 'string' || content === '') {
+      throw invalid(tokenizerJson, `${name}.content must be a text that is not empty`);
+    }
+    const isControl = entry['special'] === true && !MARKUP.has(content);
+    const isSyntax = isControl || MARKUP_LOOK.test(content) || isNamed({ id, content });
+    // One of one character could not be told apart from the same character in a message.
+    if (isSyntax && content.length < 2) {
+      throw invalid(tokenizerJson, `${name}.content must be a text of at least two characters, as it is no plain word`);
     }
     return {
       id,
       content,
-      control: entry['special'] === true && !MARKUP.has(content),
+      kind: isControl ? 'control' : isSyntax ? 'markup' : 'word',
+      normalized: entry['normalized'] !== false,
+      singleWord: entry['single_word'] === true,
       stripsLeft: entry['lstrip'] === true,
       stripsRight: entry['rstrip'] === true,
     };
@@ -48,11 +67,4 @@ export function readAddedTokens(tokenizerJson: JsonFields): readonly AddedToken[
 
 function invalid(source: JsonFields, message: string): EngineError {
   return new EngineError('checkpoint_invalid', `${source.source}: ${message}`);
-}
-
-/** A pattern that finds any of `tokens`, the longest where several begin; `undefined` for none. */
-export function tokenPattern(tokens: readonly AddedToken[]): RegExp | undefined {
-  if (tokens.length === 0) return undefined;
-  const contents = tokens.map((token) => token.content).sort((a, b) => b.length - a.length);
-  return new RegExp(contents.map((content) => content.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('|'), 'g');
 }

@@ -2,6 +2,7 @@ import { isJsonObject, type JsonFields } from '../checkpoint/jsonFields.js';
 import { EngineError } from '../engine.js';
 import type { ChatMessage, ChatPrompt, ToolDefinition } from '../types.js';
 import { BoundedTemplate } from './boundedTemplate.js';
+import { tokenTexts } from './namedTokens.js';
 import { readTemplateSources, type TemplateSources } from './templateSources.js';
 
 /** Makes one text harmless before it is rendered; `markup` as in `TextCodec.disarm`. */
@@ -75,22 +76,6 @@ function withoutSystemMessage(prompt: ChatPrompt): ChatPrompt | null {
   const [system, user, ...others] = prompt.messages;
   if (system?.role !== 'system' || user?.role !== 'user') return null;
   return { ...prompt, messages: [{ ...user, content: `${system.content}\n\n${user.content}` }, ...others] };
-}
-
-/** `bos_token`, `eos_token` and the like, which templates refer to by name. */
-function tokenTexts(tokenizerConfig: JsonFields): Record<string, string> {
-  const texts: Record<string, string> = {};
-  for (const name of ['bos_token', 'eos_token', 'pad_token', 'unk_token']) {
-    const text = tokenText(tokenizerConfig.value(name));
-    if (text !== undefined) texts[name] = text;
-  }
-  return texts;
-}
-
-/** A token in `tokenizer_config.json`: its text, or (written by older versions) an object with its text. */
-export function tokenText(value: unknown): string | undefined {
-  if (typeof value === 'string') return value;
-  return isJsonObject(value) && typeof value['content'] === 'string' ? value['content'] : undefined;
 }
 
 function messageVariables(message: ChatMessage, disarm: Disarm): Record<string, unknown> {

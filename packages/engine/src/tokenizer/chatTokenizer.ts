@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import { JsonFields } from '../checkpoint/jsonFields.js';
 import { EngineError } from '../engine.js';
 import type { ChatPrompt, TokenSequence } from '../types.js';
-import { ChatTemplate, tokenText } from './chatTemplate.js';
+import { ChatTemplate } from './chatTemplate.js';
+import { tokenText } from './namedTokens.js';
 import { TextCodec } from './textCodec.js';
 import { isTokenId } from './vocabulary.js';
 
@@ -34,8 +35,8 @@ export class ChatTokenizer {
     const config =
       (await JsonFields.readOptional(join(modelDir, 'tokenizer_config.json'), 'tokenizer_config.json')) ??
       new JsonFields('tokenizer_config.json', {});
-    const codec = new TextCodec(tokenizerJson, config);
     const stopTokens = await readEndOfSequence(modelDir);
+    const codec = new TextCodec(tokenizerJson, config, stopTokens);
     const endOfTurn = endOfTurnToken(config, codec) ?? stopTokens[0];
     if (endOfTurn === undefined) {
       throw new EngineError(

@@ -3,52 +3,71 @@ import { Tokenizer } from '@huggingface/tokenizers';
 import { brief } from '../checkpoint/brief.js';
 import type { JsonFields } from '../checkpoint/jsonFields.js';
 import { EngineError } from '../engine.js';
-import { readAddedTokens, tokenPattern, type AddedToken } from './addedTokens.js';
+import { readAddedTokens, type AddedToken } from './addedTokens.js';
+import { tokenTexts } from './namedTokens.js';
+import { TokenSplitter, tokenPattern } from './tokenSplitter.js';
 import { checkVocabularyIds } from './vocabulary.js';
 
 /**
- * Text to token ids and back, with the one rule that matters for safety: **an added token is produced only
- * where whoever assembled the text left it whole.**
+ * Text to token ids and back, with the one rule that matters for safety: **a control token, or one of the
+ * model's markup, is produced only where whoever assembled the text left it whole.**
  *
  * A chat template returns one string in which its own control tokens and the messages' contents are no longer
  * distinguishable. So the contents are passed through `disarm` before they are rendered: it puts `mark`, a text
  * that nobody can guess, after the first character of everything in them that reads like a control token.
- * `encode` then splits at the added tokens that are whole, takes the marks out of the pieces between, and
- * encodes these with a tokenizer that knows no added token at all. A `<|im_end|>` typed by a user thus becomes
- * the same ordinary tokens as any other punctuation, and every text without control tokens in its messages
- * encodes exactly as in Hugging Face `transformers`.
+ * `encode` then splits at the added tokens that are whole, takes the marks out of the pieces between, and encodes
+ * these with a tokenizer that knows no added token at all. A `<|im_end|>` typed by a user thus becomes the same
+ * ordinary tokens as any other punctuation, and every text without control tokens in its messages encodes exactly as
+ * in Hugging Face `transformers`. Words that were added to the vocabulary are no control tokens, and nothing is done to
+ * them.
  */
 export class TextCodec {
   readonly addedTokens: readonly AddedToken[];
   /** Size of the tokenizer's vocabulary; a model may have padded its own beyond it. */
   readonly vocabularySize: number;
   private readonly mark = `\uFDD0${randomBytes(16).toString('hex')}\uFDD0`;
-  private readonly addedByContent: ReadonlyMap<string, AddedToken>;
-  private readonly addedPattern: RegExp | undefined;
+  /** Finds syntax, and the words that are looked for before the text is normalized. */
+  private readonly whole: TokenSplitter;
+  /** Finds the other words in what the normalizer makes of a text. */
+  private readonly normalizedWords: TokenSplitter;
+  private readonly syntaxPattern: RegExp | undefined;
   private readonly controlPattern: RegExp | undefined;
   private readonly controlIds: ReadonlySet<number>;
   private readonly decoder: Tokenizer;
   private readonly plainEncoder: Tokenizer;
   private readonly source: string;
 
-  constructor(tokenizerJson: JsonFields, tokenizerConfig: JsonFields) {
+  /** @param stopTokens ids that end the generation, whatever they look like. */
+  constructor(tokenizerJson: JsonFields, tokenizerConfig: JsonFields, stopTokens: readonly number[]) {
     this.source = tokenizerJson.source;
     checkVocabularyIds(tokenizerJson);
-    this.addedTokens = readAddedTokens(tokenizerJson);
-    this.addedByContent = new Map(this.addedTokens.map((token) => [token.content, token]));
-    this.addedPattern = tokenPattern(this.addedTokens);
-    const control = this.addedTokens.filter((token) => token.control);
+    const named = Object.values(tokenTexts(tokenizerConfig));
+    const isNamed = ({ id, content }: Pick<AddedToken, 'id' | 'content'>): boolean =>
+      stopTokens.includes(id) || named.includes(content);
+    this.addedTokens = readAddedTokens(tokenizerJson, isNamed);
+    const syntax = this.addedTokens.filter(({ kind }) => kind !== 'word');
+    this.syntaxPattern = tokenPattern(syntax);
+    const control = syntax.filter(({ kind }) => kind === 'control');
     this.controlPattern = tokenPattern(control);
     this.controlIds = new Set(control.map((token) => token.id));
     this.decoder = this.contained(() => new Tokenizer(tokenizerJson.raw, tokenizerConfig.raw));
     const ids = [...this.contained(() => this.decoder.get_vocab()).values()];
     this.vocabularySize = ids.reduce((largest, id) => Math.max(largest, id), -1) + 1;
-    // The mark doubles as this tokenizer's only added token: put before a text, it says "not the beginning",
-    // which matters to tokenizers that prepend a space to the first piece alone.
+    const words = this.addedTokens.filter(({ kind }) => kind === 'word');
+    this.whole = new TokenSplitter([...syntax, ...words.filter(({ normalized }) => !normalized)]);
+    const normalizedWords = words
+      .filter(({ normalized }) => normalized)
+      .map((word) => ({ ...word, content: this.normalize(word.content) }))
+      .filter(({ content }) => content !== '');
+    this.normalizedWords = new TokenSplitter(normalizedWords);
+    // `tokenizers` finds the word `the` of Llama 2 as `▁the`, and writes it so; the library only finds it.
+    for (const { id, content } of normalizedWords) this.decoder.model.vocab[id] = content;
+    // The mark is this tokenizer's only added token: put before a text, it says "not the beginning", which matters to
+    // tokenizers that prepend a space to the first piece alone.
     const sentinel = { id: this.vocabularySize, content: this.mark, special: true, normalized: false };
-    const plainJson = { ...tokenizerJson.raw, added_tokens: [sentinel] };
+    const plainJson = { ...tokenizerJson.raw, normalizer: null, added_tokens: [sentinel] };
     this.plainEncoder = this.contained(() => new Tokenizer(plainJson, tokenizerConfig.raw));
-    this.refuseSpellableTokens();
+    this.refuseSpellableTokens(new Set(words.map(({ id }) => id)));
   }
 
   /**
@@ -56,7 +75,7 @@ export class TextCodec {
    * syntax (`<think>`, `<tool_call>`) stay whole: for text that the assistant or the application wrote.
    */
   disarm(text: string, { markup }: { readonly markup: boolean }): string {
-    const pattern = markup ? this.controlPattern : this.addedPattern;
+    const pattern = markup ? this.controlPattern : this.syntaxPattern;
     return pattern === undefined
       ? text
       : text.replace(pattern, (token) => token.slice(0, 1) + this.mark + token.slice(1));
@@ -71,27 +90,11 @@ export class TextCodec {
   encode(text: string, { continues = false }: { readonly continues?: boolean } = {}): number[] {
     const ids: number[] = [];
     let atBeginning = !continues;
-    const addPlain = (piece: string): void => {
-      const plain = this.withoutMarks(piece);
-      if (plain === '') return;
-      for (const id of this.encodePlain(plain, atBeginning)) ids.push(id);
+    for (const part of this.whole.split(text)) {
+      if (typeof part !== 'string') ids.push(part.id);
+      else for (const id of this.encodeOrdinary(this.withoutMarks(part), atBeginning)) ids.push(id);
       atBeginning = false;
-    };
-    let position = 0;
-    let stripsNext = false;
-    for (const match of this.addedPattern === undefined ? [] : text.matchAll(this.addedPattern)) {
-      const token = this.addedByContent.get(match[0]);
-      if (token === undefined) continue;
-      let piece = text.slice(position, match.index);
-      if (stripsNext) piece = piece.trimStart();
-      addPlain(token.stripsLeft ? piece.trimEnd() : piece);
-      ids.push(token.id);
-      atBeginning = false;
-      stripsNext = token.stripsRight;
-      position = match.index + token.content.length;
     }
-    const rest = text.slice(position);
-    addPlain(stripsNext ? rest.trimStart() : rest);
     return ids;
   }
 
@@ -103,15 +106,23 @@ export class TextCodec {
     return this.contained(() => this.decoder.decode(textual, options));
   }
 
-  private encodePlain(text: string, atBeginning: boolean): number[] {
-    const ids = this.plainIds(text, atBeginning);
+  /** Vocabularies without all 256 bytes, and without a token for the unknown, leave holes. */
+  private encodeOrdinary(text: string, atBeginning: boolean): number[] {
+    const ids = this.ordinaryIds(text, atBeginning);
     if (!ids.every(Number.isInteger)) {
       throw new EngineError('invalid_request', 'the text has a character that the tokenizer has no token for');
     }
     return ids;
   }
 
-  /** Vocabularies without all 256 bytes, and without a token for the unknown, leave holes. */
+  private ordinaryIds(text: string, atBeginning: boolean): number[] {
+    const parts = this.normalizedWords.split(this.normalize(text));
+    return parts.flatMap((part, index) =>
+      typeof part === 'string' ? this.plainIds(part, atBeginning && index === 0) : [part.id],
+    );
+  }
+
+  /** @param text normalized, without added tokens. */
   private plainIds(text: string, atBeginning: boolean): number[] {
     const options = { add_special_tokens: false };
     return this.contained(() =>
@@ -121,10 +132,14 @@ export class TextCodec {
     );
   }
 
+  private normalize(text: string): string {
+    return this.contained(() => this.decoder.normalizer?.(text) ?? text);
+  }
+
   /** A vocabulary in which ordinary text can spell a control token would defeat `disarm`. */
-  private refuseSpellableTokens(): void {
-    for (const token of this.addedTokens.filter(({ control }) => control)) {
-      if (this.plainIds(token.content, false).includes(token.id)) {
+  private refuseSpellableTokens(wordIds: ReadonlySet<number>): void {
+    for (const token of this.addedTokens.filter(({ kind }) => kind === 'control')) {
+      if (wordIds.has(token.id) || this.ordinaryIds(token.content, false).includes(token.id)) {
         const message = `${this.source}: ordinary text can spell the token ${brief(token.content)}`;
         throw new EngineError('checkpoint_invalid', message);
       }

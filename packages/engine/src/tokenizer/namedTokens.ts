@@ -1,0 +1,18 @@
+/** The tokens that `tokenizer_config.json` has names for. */
+import { isJsonObject, type JsonFields } from '../checkpoint/jsonFields.js';
+
+/** `bos_token`, `eos_token` and the like, which templates refer to by name. */
+export function tokenTexts(tokenizerConfig: JsonFields): Record<string, string> {
+  const texts: Record<string, string> = {};
+  for (const name of ['bos_token', 'eos_token', 'pad_token', 'unk_token']) {
+    const text = tokenText(tokenizerConfig.value(name));
+    if (text !== undefined) texts[name] = text;
+  }
+  return texts;
+}
+
+/** A token in `tokenizer_config.json`: its text, or (written by older versions) an object with its text. */
+export function tokenText(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  return isJsonObject(value) && typeof value['content'] === 'string' ? value['content'] : undefined;
+}

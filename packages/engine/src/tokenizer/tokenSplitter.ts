@@ -1,0 +1,55 @@
+import type { AddedToken } from './addedTokens.js';
+
+/** What a letter of `\w` is to `tokenizers`. */
+const WORD = String.raw`[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]`;
+const BEGINS_WITH_WORD = new RegExp(`^${WORD}`, 'u');
+const ENDS_WITH_WORD = new RegExp(`${WORD}$`, 'u');
+
+/** Cuts texts at the added tokens in them, as `tokenizers` does: from the left, at the longest where several begin. */
+export class TokenSplitter {
+  private readonly byContent: ReadonlyMap<string, AddedToken>;
+  private readonly pattern: RegExp | undefined;
+
+  constructor(tokens: readonly AddedToken[]) {
+    this.byContent = new Map(tokens.map((token) => [token.content, token]));
+    this.pattern = tokenPattern(tokens);
+  }
+
+  /** The tokens and the texts between, none of which is empty. */
+  split(text: string): readonly (AddedToken | string)[] {
+    const parts: (AddedToken | string)[] = [];
+    let position = 0;
+    let stripsNext = false;
+    const addText = (end: number, stripsEnd: boolean): void => {
+      let piece = text.slice(position, end);
+      if (stripsNext) piece = piece.trimStart();
+      if (stripsEnd) piece = piece.trimEnd();
+      if (piece !== '') parts.push(piece);
+    };
+    for (const { 0: content, index } of this.pattern === undefined ? [] : text.matchAll(this.pattern)) {
+      const token = this.byContent.get(content);
+      const end = index + content.length;
+      if (token === undefined || (token.singleWord && !standsAlone(text, index, end))) continue;
+      addText(index, token.stripsLeft);
+      parts.push(token);
+      stripsNext = token.stripsRight;
+      position = end;
+    }
+    addText(text.length, false);
+    return parts;
+  }
+}
+
+/** A pattern that finds any of `tokens`, the longest where several begin; `undefined` for none. */
+export function tokenPattern(tokens: readonly AddedToken[]): RegExp | undefined {
+  if (tokens.length === 0) return undefined;
+  const contents = tokens.map((token) => token.content).sort((a, b) => b.length - a.length);
+  return new RegExp(contents.map((content) => content.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('|'), 'g');
+}
+
+function standsAlone(text: string, start: number, end: number): boolean {
+  // Two units hold any character.
+  return (
+    !ENDS_WITH_WORD.test(text.slice(Math.max(0, start - 2), start)) && !BEGINS_WITH_WORD.test(text.slice(end, end + 2))
+  );
+}
