@@ -11,10 +11,9 @@ import type { JobAdapter } from './generation/generationJob.js';
 import type { LoadedModel } from './generation/inferenceRunner.js';
 import { defaultLimits } from './generation/kvBudget.js';
 import type { LoadedAdapter } from './generation/loadedAdapter.js';
-import { composeReply, mayCallTools, singleCallEnd } from './generation/reply.js';
+import { composeReply, forcedText, mayCallTools, singleCallEnd } from './generation/reply.js';
 import { DEFAULT_SCORE_LIMITS } from './generation/scoreLimits.js';
 import { Scorer } from './generation/scorer.js';
-import { forcedOpening } from './generation/toolCalls.js';
 import { openTrainingSession } from './lora/trainingSession.js';
 import { openedBytes } from './model/openedBytes.js';
 import { WEIGHT_FORMATS, type WeightFormat } from './model/quantization.js';
@@ -215,7 +214,7 @@ export class EmbeddedEngine implements Engine {
     const isComplete = singleCallEnd(tokenizer, request);
     const generation = await this.generator.generate({
       prompt,
-      forced: tokenizer.encodeCompletion(forcedOpening(request.toolChoice)),
+      forced: tokenizer.encodeCompletion(forcedText(tokenizer, request)),
       maxOutputTokens: Math.min(request.maxOutputTokens, room),
       stopTokens: tokenizer.stopTokens,
       ...(isComplete === undefined ? {} : { isComplete }),

@@ -4,6 +4,9 @@ import type { ChatTokenizer } from '../tokenizer/chatTokenizer.js';
 const START = '<think>';
 const END = '</think>';
 
+/** Ends reasoning that the chat template has opened before anything is thought, as templates write an empty thought. */
+export const NO_THOUGHT = `\n${END}\n\n`;
+
 export interface ReasoningSplit {
   /** The output's text after the reasoning, or all of it when there is none. */
   readonly answer: string;

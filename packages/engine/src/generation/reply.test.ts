@@ -73,6 +73,9 @@ suite('the reply for generated tokens', () => {
     const tokens = tokenizer.encodeCompletion(CALL);
     assert.equal(isComplete(tokens), true);
     assert.equal(isComplete(tokens.slice(0, -1)), false);
+    const thought = tokenizer.encodeCompletion(`<think>\nPerhaps ${CALL}`);
+    assert.equal(isComplete(thought), false, 'a thought that has not ended');
+    assert.equal(isComplete([...thought, ...tokenizer.encodeCompletion(`\n</think>\n\n${CALL}`)]), true);
     assert.equal(singleCallEnd(tokenizer, request()), undefined);
   });
 });

@@ -1,24 +1,34 @@
 import type { ChatTokenizer } from '../tokenizer/chatTokenizer.js';
 import type { GenerateRequest, GenerateResult, GenerateUsage } from '../types.js';
 import type { Generation } from './generationJob.js';
-import { opensReasoning, splitReasoning } from './reasoning.js';
-import { CALL_END, parseToolCalls } from './toolCalls.js';
+import { NO_THOUGHT, opensReasoning, splitReasoning } from './reasoning.js';
+import { CALL_END, forcedOpening, parseToolCalls } from './toolCalls.js';
 
 /** Whether the request's functions are to be looked for in the output. */
 export function mayCallTools(request: GenerateRequest): boolean {
   return (request.prompt.tools?.length ?? 0) > 0 && request.toolChoice?.kind !== 'none';
 }
 
+/** What the output is made to begin with; empty when the model is free. In a thought, a call would be none. */
+export function forcedText(tokenizer: ChatTokenizer, request: GenerateRequest): string {
+  const opening = forcedOpening(request.toolChoice);
+  return opening !== '' && beginsInReasoning(tokenizer, request) ? NO_THOUGHT + opening : opening;
+}
+
 /**
- * With `parallelToolCalls` false, a test that ends the generation when the first call is complete.
- * It looks at the text of the last tokens only: the closing tag is never longer than them.
+ * With `parallelToolCalls` false, a test that ends the generation when the first call is complete. What a thought quotes
+ * is no call. The text of the last tokens is looked at first, which are never fewer than the closing tag takes.
  */
 export function singleCallEnd(
   tokenizer: ChatTokenizer,
   request: GenerateRequest,
 ): ((output: readonly number[]) => boolean) | undefined {
   if (request.parallelToolCalls !== false || !mayCallTools(request)) return undefined;
-  return (output) => tokenizer.decode(output.slice(-CALL_END.length)).trimEnd().endsWith(CALL_END);
+  const opened = beginsInReasoning(tokenizer, request);
+  const endsCall = (text: string): boolean => text.trimEnd().endsWith(CALL_END);
+  return (output) =>
+    endsCall(tokenizer.decode(output.slice(-CALL_END.length))) &&
+    endsCall(splitReasoning(tokenizer, output, opened).answer);
 }
 
 /** What the caller gets for the tokens that were written. */
@@ -28,7 +38,7 @@ export function composeReply(
   promptTokens: number,
   generation: Generation,
 ): GenerateResult {
-  const opened = opensReasoning(tokenizer.render(request.prompt));
+  const opened = beginsInReasoning(tokenizer, request);
   const { answer, reasoningTokens } = splitReasoning(tokenizer, generation.tokens, opened);
   const usage: GenerateUsage = {
     inputTokens: promptTokens,
@@ -46,4 +56,8 @@ export function composeReply(
   const invalid = parsed.invalid === undefined ? {} : { invalidToolCall: parsed.invalid };
   const finishReason = parsed.calls.length > 0 && !parsed.cutOff ? 'tool_calls' : generation.ended;
   return { text: parsed.text, finishReason, toolCalls: parsed.calls, ...invalid, usage };
+}
+
+function beginsInReasoning(tokenizer: ChatTokenizer, { prompt }: GenerateRequest): boolean {
+  return opensReasoning(tokenizer.render(prompt));
 }
