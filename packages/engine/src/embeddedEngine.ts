@@ -214,7 +214,7 @@ export class EmbeddedEngine implements Engine {
     const isComplete = singleCallEnd(tokenizer, request);
     const generation = await this.generator.generate({
       prompt,
-      forced: tokenizer.encodeCompletion(forcedText(tokenizer, request)),
+      forced: tokenizer.encodeOpening(request.prompt, forcedText(tokenizer, request)),
       maxOutputTokens: Math.min(request.maxOutputTokens, room),
       stopTokens: tokenizer.stopTokens,
       ...(isComplete === undefined ? {} : { isComplete }),

@@ -39,7 +39,8 @@ export function composeReply(
   generation: Generation,
 ): GenerateResult {
   const opened = beginsInReasoning(tokenizer, request);
-  const { answer, reasoningTokens } = splitReasoning(tokenizer, generation.tokens, opened);
+  const { answer: written, reasoningTokens } = splitReasoning(tokenizer, generation.tokens, opened);
+  const answer = tokenizer.bareAnswer(request.prompt, written);
   const usage: GenerateUsage = {
     inputTokens: promptTokens,
     outputTokens: generation.tokens.length,

@@ -22,6 +22,11 @@ export class ChatTemplate {
       sources.toolUse === undefined ? this.template : parsed(sources.toolUse, 'chat template tool_use');
   }
 
+  /** Whether prompts with tools have a template of their own. */
+  get hasToolTemplate(): boolean {
+    return this.toolTemplate !== this.template;
+  }
+
   static async load(modelDir: string, tokenizerConfig: JsonFields): Promise<ChatTemplate> {
     return new ChatTemplate(await readTemplateSources(modelDir, tokenizerConfig), tokenTexts(tokenizerConfig));
   }

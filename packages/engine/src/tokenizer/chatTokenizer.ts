@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { JsonFields } from '../checkpoint/jsonFields.js';
 import { EngineError } from '../engine.js';
-import type { ChatPrompt, TokenSequence } from '../types.js';
+import type { ChatPrompt, TokenSequence, ToolDefinition } from '../types.js';
+import { readAssistantTurn, type AssistantTurn } from './assistantTurn.js';
 import { ChatTemplate } from './chatTemplate.js';
 import { tokenText } from './namedTokens.js';
 import { TextCodec } from './textCodec.js';
@@ -10,16 +11,22 @@ import { isTokenId } from './vocabulary.js';
 /** The largest vocabularies in use take about a tenth of this. */
 const MAX_TOKENIZER_BYTES = 2 ** 28;
 
+/** Makes a template for tools show how it writes turns. */
+const PROBE_TOOL: ToolDefinition = { name: 'probe', parameters: { type: 'object', properties: {} } };
+
 /**
  * Conversations to token ids, and generated ids to text. Needs the small files of a checkpoint only
  * (`tokenizer.json`, `tokenizer_config.json`, the chat template, `generation_config.json`, `config.json`), so that a
  * process without the model can count tokens.
  */
 export class ChatTokenizer {
+  /** By what they depend on; read when they are first needed. */
+  private readonly turns = new Map<string, AssistantTurn | null>();
+
   private constructor(
     private readonly codec: TextCodec,
     private readonly template: ChatTemplate,
-    /** The token that ends an assistant's turn; one of `stopTokens`. */
+    /** The token that ends an assistant's turn where the template does not say; one of `stopTokens`. */
     readonly endOfTurn: number,
     /** Generation ends with any of these. */
     readonly stopTokens: ReadonlySet<number>,
@@ -74,14 +81,42 @@ export class ChatTokenizer {
     return this.codec.encode(this.codec.disarm(text, { markup: true }), { continues: true });
   }
 
-  /** The prompt, the completion and the end of the turn; the targets are the completion and that end. */
+  /**
+   * Ids of the beginning of an answer to `prompt`, with what the template writes before one.
+   * @param text as that of `encodeCompletion`.
+   */
+  encodeOpening(prompt: ChatPrompt, text: string): number[] {
+    const turn = this.turnOf(prompt);
+    if (turn === null || text === '') return this.encodeCompletion(text);
+    const opening = turn.prefix + this.codec.disarm(text, { markup: true });
+    const rendered = this.renderDisarmed(prompt);
+    return this.encodeAfter(rendered, this.codec.encode(rendered), opening);
+  }
+
+  /**
+   * The prompt, the completion and the end of the turn, as they are where the conversation goes on; the targets are all
+   * that comes after the prompt.
+   */
   encodeExample(prompt: ChatPrompt, completion: string): TokenSequence {
-    const promptTokens = this.encodePrompt(prompt);
+    const rendered = this.renderDisarmed(prompt);
+    const promptTokens = this.codec.encode(rendered);
     if (promptTokens.length === 0) throw new EngineError('invalid_request', 'the rendered prompt is empty');
-    return {
-      tokens: [...promptTokens, ...this.encodeCompletion(completion), this.endOfTurn],
-      targetStart: promptTokens.length,
-    };
+    const turn = this.turnOf(prompt);
+    const answer =
+      turn === null
+        ? [...this.encodeCompletion(completion), this.endOfTurn]
+        : this.encodeAfter(rendered, promptTokens, this.turnText(turn, completion));
+    return { tokens: [...promptTokens, ...answer], targetStart: promptTokens.length };
+  }
+
+  /** An answer that the model wrote after `prompt`, without what belongs to the turn and not to the answer. */
+  bareAnswer(prompt: ChatPrompt, text: string): string {
+    const turn = this.turnOf(prompt);
+    if (turn === null) return text;
+    if (turn.strips) return text.trim();
+    const { prefix, suffix } = turn;
+    const rest = text.startsWith(prefix) ? text.slice(prefix.length) : text;
+    return rest.endsWith(suffix) ? rest.slice(0, rest.length - suffix.length) : rest;
   }
 
   /** The text of generated tokens, without control tokens. */
@@ -91,6 +126,36 @@ export class ChatTokenizer {
 
   private renderDisarmed(prompt: ChatPrompt): string {
     return this.template.render(prompt, (text, options) => this.codec.disarm(text, options));
+  }
+
+  private turnText({ prefix, suffix, end, strips }: AssistantTurn, completion: string): string {
+    const answer = strips ? completion.trim() : completion;
+    return prefix + this.codec.disarm(answer, { markup: true }) + suffix + end.content;
+  }
+
+  /** Ids of a text after a rendered prompt: what is left of those of both together, where these begin with the prompt's. */
+  private encodeAfter(rendered: string, promptTokens: readonly number[], text: string): number[] {
+    const together = this.codec.encode(rendered + text);
+    const isPrompt = promptTokens.every((id, index) => together[index] === id);
+    // A line break after the prompt's may be one token with it, which is none that generation goes on from.
+    return isPrompt ? together.slice(promptTokens.length) : this.codec.encode(text, { continues: true });
+  }
+
+  /** Templates may write turns otherwise with tools of their own, and where the model is to think. */
+  private turnOf({ tools = [], thinking }: ChatPrompt): AssistantTurn | null {
+    const probeTools = tools.length > 0 && this.template.hasToolTemplate ? [PROBE_TOOL] : [];
+    const key = JSON.stringify([probeTools.length, thinking ?? null]);
+    let turn = this.turns.get(key);
+    if (turn === undefined) {
+      const prompt = { tools: probeTools, ...(thinking === undefined ? {} : { thinking }) };
+      turn = readAssistantTurn({
+        render: (messages) => this.template.render({ ...prompt, messages }, (text) => text),
+        split: (text) => this.codec.split(text),
+        stopTokens: this.stopTokens,
+      });
+      this.turns.set(key, turn);
+    }
+    return turn;
   }
 }
 

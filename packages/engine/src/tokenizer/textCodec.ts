@@ -86,11 +86,16 @@ export class TextCodec {
     return text.replaceAll(this.mark, '');
   }
 
+  /** The text cut at the added tokens in it, but for those that `disarm` has taken apart. */
+  split(text: string): readonly (AddedToken | string)[] {
+    return this.whole.split(text);
+  }
+
   /** Token ids of a text; `continues` when it follows other text, so that it gets no beginning-of-text treatment. */
   encode(text: string, { continues = false }: { readonly continues?: boolean } = {}): number[] {
     const ids: number[] = [];
     let atBeginning = !continues;
-    for (const part of this.whole.split(text)) {
+    for (const part of this.split(text)) {
       if (typeof part !== 'string') ids.push(part.id);
       else for (const id of this.encodeOrdinary(this.withoutMarks(part), atBeginning)) ids.push(id);
       atBeginning = false;

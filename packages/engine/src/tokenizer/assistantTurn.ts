@@ -1,0 +1,64 @@
+import type { ChatMessage } from '../types.js';
+import type { AddedToken } from './addedTokens.js';
+
+/** What a chat template writes around an answer in a conversation that goes on: Mistral's has a space before it. */
+export interface AssistantTurn {
+  /** Between the prompt that asks for the answer and the answer. */
+  readonly prefix: string;
+  /** Between the answer and `end`. */
+  readonly suffix: string;
+  readonly end: AddedToken;
+  /** The template has taken the white space around the answer away and put its own there. */
+  readonly strips: boolean;
+}
+
+export interface TurnReader {
+  /** The conversation as the template renders it, ending where the assistant is to speak. */
+  readonly render: (messages: readonly ChatMessage[]) => string;
+  /** The text cut at the added tokens in it. */
+  readonly split: (text: string) => readonly (AddedToken | string)[];
+  /** Generation ends with any of these. */
+  readonly stopTokens: ReadonlySet<number>;
+}
+
+const [QUESTION, ANSWER, NEXT] = ['engraftquestion', 'engraftanswer', 'engraftnext'];
+
+/**
+ * Learns the turn from a conversation of words that no template contains. `null` where a finished turn is not what an
+ * answer after the prompt would make it, as with templates that open a thought and leave it out later, or does not end
+ * with one of the tokens that end the generation.
+ */
+export function readAssistantTurn({ render, split, stopTokens }: TurnReader): AssistantTurn | null {
+  const historyOf = (answer: string): string =>
+    render([user(QUESTION), { role: 'assistant', content: answer }, user(NEXT)]);
+  let opening: string | null;
+  let history: string;
+  let padded: string;
+  try {
+    opening = only(render([user(QUESTION)]).split(QUESTION));
+    history = historyOf(ANSWER);
+    padded = historyOf(` ${ANSWER}\n`);
+  } catch {
+    return null;
+  }
+  const finished = only(history.split(QUESTION));
+  if (opening === null || finished?.startsWith(opening) !== true) return null;
+  const [prefix = '', rest, ...more] = finished.slice(opening.length).split(ANSWER);
+  const [tail = '', next] = rest?.split(NEXT) ?? [];
+  if (more.length > 0 || next === undefined) return null;
+
+  const parts = split(tail);
+  const suffix = typeof parts[0] === 'string' ? parts[0] : '';
+  const end = parts[suffix === '' ? 0 : 1];
+  if (typeof end !== 'object' || !stopTokens.has(end.id)) return null;
+  return { prefix, suffix, end, strips: prefix + suffix !== '' && padded === history };
+}
+
+function user(content: string): ChatMessage {
+  return { role: 'user', content };
+}
+
+/** What follows a word that occurs once. */
+function only([, after, ...more]: readonly string[]): string | null {
+  return after === undefined || more.length > 0 ? null : after;
+}
