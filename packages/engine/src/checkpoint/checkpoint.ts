@@ -56,7 +56,8 @@ function checkVocabulary(tokenizer: ChatTokenizer, { vocabularySize }: DecoderCo
  * in the format of `sha256sum`; optional files that are absent have no line.
  */
 async function hashCheckpoint(modelDir: string): Promise<string> {
-  const optional = ['generation_config.json', 'tokenizer_config.json', 'chat_template.jinja'];
+  const templates = ['chat_template.jinja', 'additional_chat_templates/tool_use.jinja'];
+  const optional = ['generation_config.json', 'tokenizer_config.json', ...templates];
   const names = ['config.json', 'tokenizer.json', ...optional, ...(await findWeightFiles(modelDir))];
   const total = createHash('sha256');
   for (const name of names) {

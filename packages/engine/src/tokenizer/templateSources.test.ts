@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
-import { TINY_TOKENIZER } from '../testing/randomCheckpoint.js';
+import { openCheckpoint } from '../checkpoint/checkpoint.js';
+import { TINY_TOKENIZER, withRandomCheckpoint } from '../testing/randomCheckpoint.js';
 import { withTokenizerFiles } from '../testing/tokenizerFiles.js';
 import type { ChatPrompt } from '../types.js';
 import { ChatTokenizer } from './chatTokenizer.js';
@@ -72,3 +74,16 @@ suite('chat templates of one checkpoint', () => {
   );
   refuses('a broken one in a file', { [TOOL_USE_FILE]: '{% if' }, /template tool_use:/);
 });
+
+test('the template for tools is part of what a checkpoint is, where there is one', () =>
+  withRandomCheckpoint(async (folder) => {
+    const model = join(folder, 'model');
+    const hash = async () => (await openCheckpoint(model)).description.contentHash;
+    const without = await hash();
+    await mkdir(join(model, 'additional_chat_templates'));
+    assert.equal(await hash(), without);
+    await writeFile(join(model, TOOL_USE_FILE), 'tools');
+    const withTools = await hash();
+    await writeFile(join(model, TOOL_USE_FILE), 'other tools');
+    assert.equal(new Set([without, withTools, await hash()]).size, 3);
+  }));
