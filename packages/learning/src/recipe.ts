@@ -122,7 +122,7 @@ export const recipe = {
    * much. It hinders learning a little and forgetting much; a long passage, or little money, needs the room for what is to be learned.
    */
   heldPromptExposures: 60 as number,
-  heldRowWeight: 12 as number,
+  heldRowWeight: 24 as number,
   maxReplayRows: 800,
   /** Rows that show which directions of base's hidden states training leaves alone. With them a held row need not weigh so much. */
   sparedRows: 48 as number,
