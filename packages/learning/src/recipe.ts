@@ -144,8 +144,8 @@ export const recipe = {
    * In fewer steps a passage of few facts is learned by its answers, but not which of them belongs to what; so its facts are seen
    * more often, up to so many times each.
    */
-  enoughSteps: 200 as number,
-  maxExposuresPerFact: 150 as number,
+  enoughSteps: 150 as number,
+  maxExposuresPerFact: 110 as number,
   maxSteps: 1200,
   /** Peak learning rate at four million parameters, see `peakLearningRate`. */
   rateAtFourMillion: 2.5e-3,
