@@ -16,14 +16,17 @@ export interface Mentioned {
   readonly protagonist: string | null;
 }
 
-const genders = { he: 'male', his: 'male', she: 'female', her: 'female' } as const;
+const genders = new Map([
+  ['he', 'male'],
+  ['his', 'male'],
+  ['she', 'female'],
+  ['her', 'female'],
+]);
 
 /** Of "She moved", the last subject, if nobody else could be meant: `null` for "He" after "Ada Kell married Bo Lind." */
 export function personMeant(text: string, { subject, others, protagonist }: Mentioned): string | null {
-  const pronoun = /^\s*(he|his|she|her)\b/iu.exec(text)?.[1]?.toLowerCase();
-  if (subject === null || (pronoun !== 'he' && pronoun !== 'his' && pronoun !== 'she' && pronoun !== 'her'))
-    return subject;
-  const wanted = genders[pronoun];
+  const wanted = genders.get(/^\s*(\p{L}+)/u.exec(text)?.[1]?.toLowerCase() ?? '');
+  if (subject === null || wanted === undefined) return subject;
   const isWanted = (name: string): boolean => genderOf(name) === wanted;
   const known = others.filter(isWanted);
   const gender = genderOf(subject);
