@@ -9,6 +9,32 @@ const onlyMayUse = (name, allowed, comment) => ({
   to: { path: '^packages/([^/]+)/', pathNot: [name, ...allowed].map((each) => `^packages/${each}/`) },
 });
 
+/** The folders of learning, in the order in which a passage goes through them: none knows a later one. */
+const LEARNING = [
+  'english',
+  'text',
+  'spans',
+  'questions',
+  'metering',
+  'teaching',
+  'training',
+  'evaluating',
+  'measuring',
+];
+
+const learningInOrder = LEARNING.slice(0, -1).map((folder, index) => ({
+  name: `learning-${folder}-knows-no-later-step`,
+  comment: 'What finds questions in a text must be readable without what teaches or trains them.',
+  severity: 'error',
+  from: { path: `^packages/learning/src/${folder}/`, pathNot: '[.]test[.]ts$' },
+  to: {
+    path: [
+      ...LEARNING.slice(index + 1).map((later) => `^packages/learning/src/${later}/`),
+      '^packages/learning/src/learnPassage[.]ts$',
+    ],
+  },
+}));
+
 module.exports = {
   forbidden: [
     onlyMayUse('contract', [], 'The wire contract is what everybody agrees on; it must not depend on how it is kept.'),
@@ -24,6 +50,7 @@ module.exports = {
       'The client is what an application would install: the contract and nothing of the server.',
     ),
     onlyMayUse('service', ['contract', 'engine', 'learning', 'client'], 'The service puts the parts together.'),
+    ...learningInOrder,
     {
       name: 'no-cycles',
       comment: 'A cycle between files means that neither can be read or tested first.',

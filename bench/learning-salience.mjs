@@ -1,4 +1,4 @@
-// Fits the weights of packages/learning/src/salienceWeights.ts: of the spans that the pipeline finds, which do people ask for?
+// Fits the weights of packages/learning/src/spans/salienceWeights.ts: of the spans that the pipeline finds, which do people ask for?
 //   node bench/learning-salience.mjs
 // Logistic regression over the passages of bench/learning/passages.jsonl, tested on those of second.jsonl, whose questions
 // another author wrote. Prints the weights, and the area under the ROC curve for both.
@@ -6,10 +6,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startEngineHost } from '../packages/engine/dist/index.js';
 import { parsePassageSet } from '../packages/learning/dist/index.js';
-import { findCandidates } from '../packages/learning/dist/candidates.js';
-import { agrees } from '../packages/learning/dist/normalise.js';
-import { plainText } from '../packages/learning/dist/plainText.js';
-import { chunkForTeacher } from '../packages/learning/dist/teacherChunks.js';
+import { findCandidates } from '../packages/learning/dist/questions/candidates.js';
+import { agrees } from '../packages/learning/dist/text/normalise.js';
+import { plainText } from '../packages/learning/dist/text/plainText.js';
+import { chunkForTeacher } from '../packages/learning/dist/teaching/teacherChunks.js';
 import { root } from './lib/measure.mjs';
 
 /** As strong as a normal prior of this precision on each weight. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { wordTokens } from './normalise.js';
+import { wordTokens } from './text/normalise.js';
 
 /**
  * How a question came about: the passage's own, asked for the answer, listed, made by rule, the usual way to ask for such a value, in other words than

@@ -13,14 +13,14 @@ import {
   type TrainingSession,
 } from '@engraft/engine';
 import { learnPassage } from './learnPassage.js';
-import { encodeMaterial } from './material.js';
+import { encodeMaterial } from './training/material.js';
 import { ask } from './measuring/asking.js';
-import { addUsage, costNanousd, noUsage } from './meter.js';
-import { sameAnswer } from './normalise.js';
+import { addUsage, costNanousd, noUsage } from './metering/meter.js';
+import { sameAnswer } from './text/normalise.js';
 import { evaluatingSchema, loadPhase, scoringSchema, type ScoringOutcome } from './outcomes.js';
 import { closedBookPrompt } from './prompts.js';
 import { randomNumbers, shuffled } from './random.js';
-import { drawReplay, loadReplay } from './replay.js';
+import { drawReplay, loadReplay } from './training/replay.js';
 import {
   learningPhases,
   type LearningInput,

@@ -1,13 +1,13 @@
 import type { AdapterReference, Engine, ModelDescription } from '@engraft/engine';
 import type { z } from 'zod';
-import { planTeaching, type PassageSize } from './budget.js';
-import { forManyListeners, mapConcurrently, MeteredCalls, throwIfCancelled } from './calls.js';
-import type { Chunk } from './chunk.js';
-import { evaluate, validationPairs } from './evaluate.js';
+import { planTeaching, type PassageSize } from './metering/budget.js';
+import { forManyListeners, mapConcurrently, MeteredCalls, throwIfCancelled } from './metering/calls.js';
+import type { Chunk } from './text/chunk.js';
+import { evaluate, validationPairs } from './evaluating/evaluate.js';
 import { isTrusted } from './facts.js';
-import { gateReport, nothingCompared, validationReport } from './gate.js';
-import { encodeMaterial, retentionPairs } from './material.js';
-import { addUsage, Meter, noUsage, subtractUsage } from './meter.js';
+import { gateReport, nothingCompared, validationReport } from './evaluating/gate.js';
+import { encodeMaterial, retentionPairs } from './training/material.js';
+import { addUsage, Meter, noUsage, subtractUsage } from './metering/meter.js';
 import {
   adapterFrom,
   adapterIn,
@@ -21,16 +21,16 @@ import {
   type TeachingOutcome,
   type TrainingOutcome,
 } from './outcomes.js';
-import { plainText } from './plainText.js';
+import { plainText } from './text/plainText.js';
 import { closedBookPrompt, readingPrompt } from './prompts.js';
 import { recipe } from './recipe.js';
-import { drawReplay } from './replay.js';
-import { readFirst, score, type ScoredFact } from './score.js';
-import { splitFacts } from './split.js';
-import { chooseCandidates, findCandidates, worthTeaching, type Candidate } from './candidates.js';
-import { teach } from './teach.js';
-import { chunkForTeacher } from './teacherChunks.js';
-import { train } from './train.js';
+import { drawReplay } from './training/replay.js';
+import { readFirst, score, type ScoredFact } from './teaching/score.js';
+import { splitFacts } from './teaching/split.js';
+import { chooseCandidates, findCandidates, worthTeaching, type Candidate } from './questions/candidates.js';
+import { teach } from './teaching/teach.js';
+import { chunkForTeacher } from './teaching/teacherChunks.js';
+import { train } from './training/train.js';
 import type {
   LearningInput,
   LearningJournal,
@@ -42,7 +42,7 @@ import type {
   Rehearsal,
   ReplayRow,
 } from './types.js';
-import { orderNats } from './wordOrder.js';
+import { orderNats } from './teaching/wordOrder.js';
 
 /**
  * Passage → candidate adapter: read it in chunks, have the model write questions about it, keep those that it answers

@@ -1,7 +1,7 @@
 import type { AdapterReference, CallOptions, ChatPrompt, Engine } from '@engraft/engine';
-import { bareAnswer } from '../bareAnswer.js';
-import { mapConcurrently } from '../calls.js';
-import { sameAnswer } from '../normalise.js';
+import { bareAnswer } from '../teaching/bareAnswer.js';
+import { mapConcurrently } from '../metering/calls.js';
+import { sameAnswer } from '../text/normalise.js';
 import { recipe } from '../recipe.js';
 
 /** How many of so many questions were answered right. */

@@ -6,7 +6,7 @@ import type {
   GenerateResult,
   ToolDefinition,
 } from '@engraft/engine';
-import { mapConcurrently } from '../calls.js';
+import { mapConcurrently } from '../metering/calls.js';
 import { readingPrompt } from '../prompts.js';
 import { spreadSample } from '../random.js';
 import { isRight } from './asking.js';

@@ -1,19 +1,19 @@
 import type { AdapterReference, Engine } from '@engraft/engine';
-import { MeteredCalls } from '../calls.js';
-import { findCandidates, type Candidate } from '../candidates.js';
+import { MeteredCalls } from '../metering/calls.js';
+import { findCandidates, type Candidate } from '../questions/candidates.js';
 import { questionKey, type Form, type FormOrigin } from '../facts.js';
 import { learnPassage } from '../learnPassage.js';
-import { encodeMaterial } from '../material.js';
-import { Meter, noUsage } from '../meter.js';
-import { agrees, wordTokens } from '../normalise.js';
-import { plainText } from '../plainText.js';
+import { encodeMaterial } from '../training/material.js';
+import { Meter, noUsage } from '../metering/meter.js';
+import { agrees, wordTokens } from '../text/normalise.js';
+import { plainText } from '../text/plainText.js';
 import { recipe } from '../recipe.js';
-import { rephrasingsOf } from '../teach.js';
-import { chunkForTeacher } from '../teacherChunks.js';
+import { rephrasingsOf } from '../teaching/teach.js';
+import { chunkForTeacher } from '../teaching/teacherChunks.js';
 import type { ScoringOutcome, TrainingOutcome } from '../outcomes.js';
 import { adapterIn, scoringSchema, trainingSchema } from '../outcomes.js';
-import { drawReplay } from '../replay.js';
-import { train } from '../train.js';
+import { drawReplay } from '../training/replay.js';
+import { train } from '../training/train.js';
 import type {
   GateReport,
   LearningInput,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { EngineError, startEngineHost, type Engine } from '@engraft/engine';
-import { loadReplay } from '../replay.js';
+import { loadReplay } from '../training/replay.js';
 import type { ReplayRow } from '../types.js';
 import { measurePassages, type MeasuringOptions, type MeasuringProgress } from './measurePassages.js';
 import type { PassageEntry } from './passageSet.js';

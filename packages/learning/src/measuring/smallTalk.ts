@@ -1,4 +1,4 @@
-import { wordTokens } from '../normalise.js';
+import { wordTokens } from '../text/normalise.js';
 
 /** A remark, and what people usually reply to it. */
 export interface SmallTalk {

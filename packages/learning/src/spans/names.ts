@@ -1,9 +1,9 @@
 /** Names: runs of words with capitals, but for what opens a sentence and is none. */
-import { isCommonWord } from '../commonWords.js';
-import { isFunctionWord } from '../functionWords.js';
-import type { Stretch } from '../sentences.js';
-import type { Found } from '../spans.js';
-import { auxiliaries, predicateAhead, preposition } from '../statement.js';
+import { isCommonWord } from '../english/commonWords.js';
+import { isFunctionWord } from '../english/functionWords.js';
+import type { Stretch } from '../text/sentences.js';
+import type { Found } from './spans.js';
+import { auxiliaries, predicateAhead, preposition } from './statement.js';
 import { calendarWord } from './valuePatterns.js';
 
 const nameWord = "\\p{Lu}[\\p{L}\\p{N}]*(?:[-'’&][\\p{L}\\p{N}]+)*";

@@ -1,5 +1,5 @@
 /** What values look like: quantities, money, dates, times, codes and quotations. */
-import type { SpanKind } from '../spans.js';
+import type { SpanKind } from './spans.js';
 
 const month = '(?:January|February|March|April|May|June|July|August|September|October|November|December)';
 const day = '\\d{1,2}(?:st|nd|rd|th)?';

@@ -1,10 +1,10 @@
 /** Quantities, money, dates, times, codes and quotations. */
-import { isCommonWord } from '../commonWords.js';
-import { isFunctionWord } from '../functionWords.js';
-import { numbersInDigits } from '../numberWords.js';
-import type { Found } from '../spans.js';
-import { unit } from '../units.js';
-import { isAdjective, isPluralNoun, isVerb } from '../wordClasses.js';
+import { isCommonWord } from '../english/commonWords.js';
+import { isFunctionWord } from '../english/functionWords.js';
+import { numbersInDigits } from '../english/numberWords.js';
+import type { Found } from './spans.js';
+import { unit } from '../english/units.js';
+import { isAdjective, isPluralNoun, isVerb } from '../english/wordClasses.js';
 import { versionAfter } from './names.js';
 import { isFraction, isFrequency, valuePatterns } from './valuePatterns.js';
 

@@ -1,0 +1,80 @@
+import type { AdapterReference, ChatPrompt, GenerateRequest } from '@engraft/engine';
+import type { MeteredCalls } from '../metering/calls.js';
+import type { EvaluationCounts } from './gate.js';
+import { sameAnswer } from '../text/normalise.js';
+import type { ScoringOutcome } from '../outcomes.js';
+import { closedBookPrompt } from '../prompts.js';
+import { replayPrompt } from '../training/replay.js';
+import { recipe } from '../recipe.js';
+import type { Comparison, QuestionAnswer, ReplayRow } from '../types.js';
+
+/** A prompt with the answer that passes. */
+interface Probe {
+  readonly prompt: ChatPrompt;
+  readonly answer: string;
+}
+
+/** What nothing was trained on. */
+export interface HeldOut {
+  readonly validation: readonly QuestionAnswer[];
+  /** Questions of earlier passages. */
+  readonly retention: readonly QuestionAnswer[];
+  /** Rows of the base model's own training. */
+  readonly canaries: readonly ReplayRow[];
+}
+
+/**
+ * Asks candidate and parent what was held out. Nobody sees the passage; answers are greedy and must match after
+ * normalisation. What the money does not reach is left out, for both alike.
+ */
+export async function evaluate(
+  calls: MeteredCalls,
+  candidate: AdapterReference,
+  parent: AdapterReference | null,
+  { validation, retention, canaries }: HeldOut,
+): Promise<EvaluationCounts> {
+  const compare = (probes: readonly Probe[]): Promise<Comparison> => compareOn(calls, candidate, parent, probes);
+  return {
+    validation: await compare(validation.map(closedBook)),
+    retention: await compare(retention.map(closedBook)),
+    canaries: await compare(canaries.map(canaryProbe)),
+  };
+}
+
+export function validationPairs({ facts }: ScoringOutcome): QuestionAnswer[] {
+  return facts.flatMap(({ answer, validation }) => validation.map(({ question }) => ({ question, answer })));
+}
+
+async function compareOn(
+  calls: MeteredCalls,
+  candidate: AdapterReference,
+  parent: AdapterReference | null,
+  probes: readonly Probe[],
+): Promise<Comparison> {
+  const requests = probes.flatMap(({ prompt }) => [candidate, parent].map((adapter) => answerRequest(prompt, adapter)));
+  const results = await calls.generate(requests, 1);
+  const comparison = { candidate: 0, parent: 0, total: 0, unasked: probes.length };
+  for (const [index, { answer }] of probes.entries()) {
+    const ofCandidate = results[2 * index] ?? null;
+    const ofParent = results[2 * index + 1] ?? null;
+    if (ofCandidate === null || ofParent === null) break;
+    comparison.total++;
+    comparison.unasked--;
+    if (sameAnswer(ofCandidate.text, answer)) comparison.candidate++;
+    if (sameAnswer(ofParent.text, answer)) comparison.parent++;
+  }
+  return comparison;
+}
+
+function answerRequest(prompt: ChatPrompt, adapter: AdapterReference | null): GenerateRequest {
+  return { prompt, adapter, maxOutputTokens: recipe.maxAnswerTokens, temperature: 0 };
+}
+
+function closedBook({ question, answer }: QuestionAnswer): Probe {
+  return { prompt: closedBookPrompt(question), answer };
+}
+
+function canaryProbe(row: ReplayRow): Probe {
+  const { prompt, completion } = replayPrompt(row);
+  return { prompt, answer: completion };
+}

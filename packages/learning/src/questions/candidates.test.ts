@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { findCandidates } from './candidates.js';
+import { chunkPassage } from '../text/chunk.js';
+
+const passage =
+  'The Grey Heron is a ferry of Halden Lines. Children like it because it has a purple funnel. It crosses the bay in 2 hours and 20 minutes.';
+
+async function askedFor(answers: readonly string[]): Promise<Map<string, readonly string[]>> {
+  const { candidates } = await findCandidates(passage, chunkPassage(passage, 1500), answers);
+  return new Map(candidates.map(({ span, keywords }) => [span.text, keywords]));
+}
+
+test('answers that no pattern finds are asked for in the words of their sentence, too, and never told', async () => {
+  const found = await askedFor([]);
+  const wanted = ['purple', '2 hours and 20 minutes'];
+  assert.deepEqual(
+    wanted.filter((answer) => found.has(answer)),
+    [],
+  );
+  const asked = await askedFor([...wanted, 'a red flag']);
+  assert.ok(!asked.has('a red flag'), 'the passage does not have it');
+  for (const answer of wanted) {
+    const questions = asked.get(answer) ?? [];
+    assert.ok(questions.length > 4, answer);
+    for (const question of questions) assert.ok(!question.includes(answer), question);
+  }
+  assert.ok(asked.get('2 hours and 20 minutes')?.some((question) => question.startsWith('How long ')));
+});
+
+test('an answer that a pattern finds already is asked for once', async () => {
+  const found = await askedFor([]);
+  assert.ok(found.has('Halden Lines'));
+  assert.deepEqual([...(await askedFor(['Halden Lines', 'the Halden Lines'])).keys()], [...found.keys()]);
+});

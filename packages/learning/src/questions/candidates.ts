@@ -1,0 +1,261 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Chunk } from '../text/chunk.js';
+import { otherNames, personMeant, thingAfter } from '../spans/antecedents.js';
+import { clozeQuestions, isNaming } from './cloze.js';
+import { contradictedValues, withoutContradictions } from './contradictions.js';
+import { deriveQuestions, type Context } from './derive.js';
+import { agrees, containsWords, normalise, sameAnswer } from '../text/normalise.js';
+import { keywordQuestions } from './keywords.js';
+import { deriveSeed, randomNumbers } from '../random.js';
+import { withBareNouns } from '../spans/nouns.js';
+import { recipe } from '../recipe.js';
+import { salienceFeatures, salienceOf, type SalienceFeatures } from '../spans/salience.js';
+import type { Stretch } from '../text/sentences.js';
+import { findSpans, type Span } from '../spans/spans.js';
+import {
+  fullNamesOf,
+  introducedBy,
+  protagonistOf,
+  qualified,
+  subjectName,
+  takeStatementApart,
+  withAliases,
+  withFullNames,
+  withoutAliases,
+  type FullNames,
+} from '../spans/statement.js';
+import { escapeForPattern } from '../text/strings.js';
+import { relationsOf, relationTable, type Relation } from './templates.js';
+
+/** A span to ask for, and where it stands. */
+export interface Candidate {
+  readonly chunk: number;
+  readonly sentence: Stretch;
+  readonly span: Span;
+  readonly cloze: readonly string[];
+  readonly derived: readonly string[];
+  readonly relations: readonly Relation[];
+  readonly keywords: readonly string[];
+  /** The question of the passage itself that the sentence answers; `null` where it follows none. */
+  readonly stated: string | null;
+  readonly features: SalienceFeatures;
+  /** What the features make of it, see `salienceOf`. */
+  readonly salience: number;
+  /** The sentence and what its pronouns and nouns stand for: a question of it names nothing else. */
+  readonly about: string;
+}
+
+export interface Candidates {
+  /** Every span of every sentence, and every answer that was asked for besides, that nothing contradicts, at most `maxFactsPerAnswer` for one answer: the likeliest first. */
+  readonly candidates: readonly Candidate[];
+  /** Values that nothing may be taught about. */
+  readonly contradicted: readonly string[];
+}
+
+/**
+ * Gives way to other work after every span, since a long passage takes seconds. `answers` are asked for as well, wherever the passage has
+ * them, also those that no pattern finds.
+ */
+export async function findCandidates(
+  passage: string,
+  chunks: readonly Chunk[],
+  answers: readonly string[] = [],
+): Promise<Candidates> {
+  const all: Candidate[] = [];
+  let previous: Stretch | null = null;
+  let earlierNames: readonly string[] = [];
+  const nameTexts = chunks.flatMap(({ sentences }) =>
+    sentences.flatMap((sentence) => namesOf(findSpans(sentence, passage))),
+  );
+  const fullNames = fullNamesOf(nameTexts);
+  const protagonist = protagonistOf(passage, nameTexts);
+  const table = relationTable(passage);
+  const first = chunks[0]?.sentences[0];
+  const introduced = first === undefined ? [] : introducedBy(first, findSpans(first, passage));
+  const view = { text: passage, opening: first?.text ?? '', protagonist };
+  let context: Context = { antecedent: null, aliases: new Map(), protagonist };
+  /** The last name that opened a sentence, and what "it" stands for. */
+  let lastName: string | null = null;
+  let thing: string | null = null;
+  /** Whom else the sentences since then have named. */
+  let lastOthers: readonly string[] = [];
+  const said = new Set<string>();
+  /** The passage's last question, up to the end of the paragraph that answers it. */
+  let stated: string | null = null;
+  let isAnswered = false;
+  for (const [chunk, { sentences }] of chunks.entries()) {
+    for (const sentence of sentences) {
+      if (/\?\s*$/u.test(sentence.text)) {
+        // It says nothing itself, but what follows answers it.
+        stated = sentence.text.trim();
+        isAnswered = false;
+        earlierNames = namesOf(findSpans(sentence, passage));
+        previous = sentence;
+        continue;
+      }
+      const spans = withAnswers(withBareNouns(findSpans(sentence, passage), sentence), sentence, answers);
+      const meant = personMeant(sentence.text, { subject: lastName, others: lastOthers, protagonist });
+      context = { ...context, antecedent: /^\s*Its?\b/u.test(sentence.text) ? thing : meant };
+      const ownNames = [...new Set(namesOf(spans).map((name) => withFullNames(name, fullNames)))];
+      const referents = [...context.aliases].filter(([noun]) => containsWords(sentence.text, noun));
+      const named = [
+        sentence.text,
+        stated ?? '',
+        context.antecedent ?? '',
+        protagonist ?? '',
+        ...referents.map(([, name]) => name),
+      ].join(' ');
+      const about = `${named} ${withFullNames(named, fullNames)}`;
+      // A sentence that says the same of the same thing once more brings nothing new to ask for.
+      const saying = normalise(spans.some(isNaming) ? sentence.text : `${sentence.text} ${context.antecedent ?? ''}`);
+      const repeated = said.has(saying);
+      said.add(saying);
+      for (const span of repeated ? [] : spans) {
+        const cloze = clozeQuestions(sentence, previous, span, spans);
+        const derived = deriveQuestions(sentence, span, spans, context).map((question) =>
+          withFullNames(question, fullNames),
+        );
+        const subjects = askedAbout(sentence, span, spans, context, fullNames, introduced);
+        const relations = relationsOf(table, sentence, span, subjects);
+        const random = randomNumbers(deriveSeed(0, 'keywords', span.start, span.text));
+        const mentioned = nearbyNames(sentence, ownNames, span.text, subjects, earlierNames);
+        const keywords = keywordQuestions(sentence, span, spans, mentioned, recipe.keywordsPerFact, random);
+        const features = salienceFeatures(span, sentence, spans, view);
+        all.push({
+          chunk,
+          sentence,
+          span,
+          cloze,
+          derived,
+          relations,
+          keywords,
+          stated,
+          about,
+          features,
+          salience: salienceOf(features),
+        });
+        await setImmediate();
+      }
+      thing = thingAfter(sentence, spans, context, thing);
+      const opened = subjectName(sentence, spans);
+      lastOthers = [...(opened === null ? lastOthers : []), ...otherNames(sentence, spans, opened ?? lastName)];
+      lastName = opened ?? lastName;
+      context = { ...context, aliases: withAliases(context.aliases, sentence, spans) };
+      previous = sentence;
+      earlierNames = ownNames;
+      if (sentence.text.trim() !== '') isAnswered = true;
+      if (isAnswered && /^\s*$|\n\s*\n\s*$/u.test(sentence.text)) stated = null;
+    }
+  }
+  const perAnswer = new Map<string, number>();
+  const contradicted = contradictedValues(all);
+  const candidates = bySalience(withoutContradictions(all, contradicted)).filter(({ span }) => {
+    const key = normalise(span.text);
+    const count = (perAnswer.get(key) ?? 0) + 1;
+    perAnswer.set(key, count);
+    return key !== '' && count <= (span.isSubject ? 1 : recipe.maxFactsPerAnswer);
+  });
+  return { candidates, contradicted };
+}
+
+/** What a question for the span may be about: what its sentence says something of, and what the passage is about. */
+function askedAbout(
+  sentence: Stretch,
+  span: Span,
+  spans: readonly Span[],
+  context: Context,
+  fullNames: FullNames,
+  introduced: readonly string[],
+): string[] {
+  const { antecedent, aliases, protagonist } = context;
+  const statement = takeStatementApart(sentence, spans, antecedent);
+  const subject =
+    statement === null ? null : withoutAliases(qualified(statement.subject, protagonist, aliases), aliases);
+  const name = spans.find((other) => other.kind === 'name' && other.start !== span.start && other.end <= span.start);
+  const subjects = [subject, protagonist, name?.text ?? null, ...introduced]
+    .filter((text) => text !== null)
+    .map((text) => withFullNames(text, fullNames));
+  const different = subjects.filter(
+    (text, index) => !subjects.slice(0, index).some((other) => sameAnswer(other, text)),
+  );
+  return different
+    .filter((text) => /\p{Lu}/u.test(text) && text.length <= 60 && !containsWords(text, span.text))
+    .slice(0, recipe.subjectsPerFact);
+}
+
+/** With those of the answers that the sentence has and that are none of its spans, in place of spans inside them. */
+function withAnswers(spans: readonly Span[], { start, text }: Stretch, answers: readonly string[]): Span[] {
+  const different = answers.filter(
+    (answer, index) => !answers.slice(0, index).some((other) => sameAnswer(other, answer)),
+  );
+  const fresh = different.flatMap((answer): Span[] => {
+    if (answer === '' || spans.some((span) => agrees(span.text, answer))) return [];
+    const word = escapeForPattern(answer);
+    const found = new RegExp(`(?<![\\p{L}\\p{N}])${word}(?![\\p{L}\\p{N}])`, 'iu').exec(text);
+    if (found === null) return [];
+    const at = start + found.index;
+    return [{ kind: kindOf(found[0]), start: at, end: at + found[0].length, text: found[0], isSubject: false }];
+  });
+  const others = spans.filter((span) => fresh.every(({ start: from, end }) => span.end <= from || span.start >= end));
+  return [...others, ...fresh].sort((a, b) => a.start - b.start);
+}
+
+/** "2 hours and 20 minutes" is a quantity, as it begins and ends with one; whatever is not of one kind is a phrase. */
+function kindOf(answer: string): Span['kind'] {
+  const spans = findSpans({ start: 0, end: answer.length, text: answer }, answer);
+  const [first, last] = [spans[0], spans.at(-1)];
+  const isWhole = first?.start === 0 && last?.end === answer.length && first.kind === last.kind;
+  return isWhole ? first.kind : 'phrase';
+}
+
+function namesOf(spans: readonly Span[]): string[] {
+  return spans.filter(({ kind }) => kind === 'name' || kind === 'code').map(({ text }) => text);
+}
+
+/**
+ * The subjects, and other names of the sentence, and of the one before it where the sentence goes on about what was named there: people ask
+ * about whatever a fact touches.
+ */
+function nearbyNames(
+  { text: sentence }: Stretch,
+  own: readonly string[],
+  answer: string,
+  subjects: readonly string[],
+  earlier: readonly string[],
+): string[] {
+  const goesOn = /^\s*(?:It|He|She|They|Its|His|Her|Their|This|There|The \p{Ll})/u.test(sentence);
+  const names = [...subjects];
+  for (const name of [...own, ...(goesOn ? earlier : [])]) {
+    if (names.length >= recipe.keywordSubjects) break;
+    if (!containsWords(name, answer) && !names.some((subject) => containsWords(subject, name))) names.push(name);
+  }
+  return names;
+}
+
+function bySalience(candidates: readonly Candidate[]): Candidate[] {
+  return [...candidates].sort((a, b) => b.salience - a.salience || a.span.start - b.span.start);
+}
+
+/** Of candidates, the likeliest first, those that somebody may ask for; of a passage that has few of them the likeliest. */
+export function worthTeaching(candidates: readonly Candidate[]): Candidate[] {
+  return candidates.filter(({ salience }, index) => salience >= recipe.minSalience || index < recipe.fewCandidates);
+}
+
+/** As many candidates as planned: of every chunk its share, those that are likeliest asked for. */
+export function chooseCandidates(candidates: readonly Candidate[], count: number): Candidate[] {
+  const chunks = new Map<number, Candidate[]>();
+  for (const candidate of candidates) {
+    const ofChunk = chunks.get(candidate.chunk) ?? [];
+    chunks.set(candidate.chunk, [...ofChunk, candidate]);
+  }
+  const total = Math.min(count, candidates.length);
+  const chosen: Candidate[] = [];
+  let passed = 0;
+  for (const ofChunk of chunks.values()) {
+    passed += ofChunk.length;
+    const room = Math.floor((total * passed) / candidates.length) - chosen.length;
+    chosen.push(...bySalience(ofChunk).slice(0, room));
+  }
+  // Over all chunks again: when money runs out, what comes last is not asked.
+  return bySalience(chosen);
+}

@@ -1,0 +1,197 @@
+/**
+ * Questions made from a sentence by rule: "The Lume Lamp weighs 1.2 kilograms." gives "What does the Lume Lamp weigh?".
+ * Too many are made, some of them clumsy or wrong, and scoring keeps those that the teacher answers as expected
+ * (overgenerate and rank: Heilman and Smith, NAACL 2010). They help where a small model asks poorly.
+ */
+import { mayBeIt, otherNames, personMeant } from '../spans/antecedents.js';
+import { placeWords, questionWords } from './askingWords.js';
+import type { Stretch } from '../text/sentences.js';
+import type { Span } from '../spans/spans.js';
+import {
+  auxiliaries,
+  openingName,
+  qualified,
+  subjectName,
+  takeStatementApart,
+  withoutAliases,
+  type Aliases,
+  type Statement,
+} from '../spans/statement.js';
+import { capitalised, escapeForPattern } from '../text/strings.js';
+import { takeApart } from '../english/verbs.js';
+
+const auxiliary = new RegExp(`^(?:${auxiliaries})$`, 'u');
+
+const subjectAhead = '(?=(?:the|an?|our|my|his|her|its|their|it|he|she|they) )';
+/**
+ * "In 2022 " before "the company moved". After "after" and the like there may be a whole clause, so they need their comma, or a noun alone: "Before a
+ * race she eats".
+ */
+const circumstance = new RegExp(
+  [
+    `^(?:In|On|At|Since|During|Every|For|From) [^,]{1,40}?,? ${subjectAhead}`,
+    `^(?:After|Before|Until) [^,]{1,40}, ${subjectAhead}`,
+    '^(?:After|Before|Until) (?:(?:the|an?|each|every) )?\\p{Ll}+ (?=(?:it|he|she|they) )',
+  ].join('|'),
+  'u',
+);
+
+/** What earlier sentences settled. */
+export interface Context {
+  /** What a pronoun most likely stands for. */
+  readonly antecedent: string | null;
+  readonly aliases: Aliases;
+  /** What the passage is about, see `protagonistOf`. */
+  readonly protagonist: string | null;
+}
+
+/** Questions whose answer is `span`; none when the sentence is of no kind known here. */
+export function deriveQuestions(sentence: Stretch, span: Span, spans: readonly Span[], context: Context): string[] {
+  const clause = clauseOf(sentence, span, spans, context);
+  if (clause === null) return questionsOf(sentence, span, spans, context);
+  return questionsOf(clause.sentence, span, clause.spans, { ...context, antecedent: clause.antecedent });
+}
+
+interface Clause {
+  readonly sentence: Stretch;
+  readonly spans: readonly Span[];
+  readonly antecedent: string | null;
+}
+
+/** Of "Ada runs the mill, and Bo Lind runs the shop.", what is said by itself after the comma, if that is where the span is. */
+function clauseOf(whole: Stretch, span: Span, spans: readonly Span[], context: Context): Clause | null {
+  const breaks = whole.text.matchAll(
+    /(?:; (?:and |but )?|, (?:and|but|while|whereas|so) (?:(?:there|then|later) (?=(?:the|an?|it|he|she|they|his|her|its|their) ))?| and (?:(?:there|then|later) )?(?=(?:it|he|she|they) ))/gu,
+  );
+  const starts = [...breaks].map(({ 0: link, index }) => index + link.length).reverse();
+  for (const start of starts.filter((each) => whole.start + each <= span.start)) {
+    const sentence = withoutOpening(whole, start);
+    const own = spans.filter((other) => other.start >= sentence.start);
+    // What opens a sentence is its name.
+    const opens = ({ start: at }: Span): boolean => /^(?:The )?$/u.test(sentence.text.slice(0, at - sentence.start));
+    const opened = own.map((other) => (opens(other) ? { ...other, isSubject: true } : other));
+    const subject = meantByClause(sentence, whole, spans, context);
+    if (takeStatementApart(withoutCircumstance(sentence), opened, subject) !== null)
+      return { sentence, spans: opened, antecedent: subject };
+  }
+  return null;
+}
+
+/** What a pronoun at the beginning of a clause stands for: the sentence's subject, or what the sentence itself is about. */
+function meantByClause(
+  clause: Stretch,
+  whole: Stretch,
+  spans: readonly Span[],
+  { antecedent, protagonist }: Context,
+): string | null {
+  const opening = openingName(spans);
+  if (opening === undefined) return antecedent;
+  const subject = subjectName(whole, spans);
+  const earlier = spans.filter(({ end }) => end <= clause.start);
+  if (!/^Its?\b/u.test(clause.text))
+    return personMeant(clause.text, { subject, others: otherNames(whole, earlier, subject), protagonist });
+  return mayBeIt(opening.text, whole.text.slice(opening.end - whole.start)) ? subject : null;
+}
+
+function questionsOf(whole: Stretch, span: Span, spans: readonly Span[], context: Context): string[] {
+  const sentence = withoutCircumstance(whole);
+  const aside = whole.text.slice(0, sentence.start - whole.start);
+  const apart = takeStatementApart(sentence, spans, context.antecedent);
+  if (apart === null) return [];
+  const statement = { ...apart, subject: qualified(apart.subject, context.protagonist, context.aliases) };
+  const text = sentence.text.trimEnd().replace(/[.!]+$/u, '');
+  const from = span.start - sentence.start;
+  const { subject, predicateStart } = statement;
+  const others = spans.filter((other) => other.start !== span.start).map((other) => escapeForPattern(other.text));
+  const finish = (questions: readonly string[]): string[] => [
+    ...new Set(questions.map((question) => withoutAliases(tidy(question), context.aliases))),
+  ];
+  if (from < 0) {
+    if (span.kind === 'date' && /^(?:After|Before|Until) /u.test(aside)) return [];
+    const predicate = `${text.slice(predicateStart)} ${(aside.split(' ')[0] ?? '').toLowerCase()}`;
+    return finish(objectQuestions(subject, predicate, span, ''));
+  }
+  if (from < predicateStart) {
+    return isWholeSubject(text, from, span, statement) ? finish(subjectQuestions(text, span, statement)) : [];
+  }
+  const before = ownPredicate(text.slice(predicateStart, from).trim());
+  if (/(?:^|\s)(?:and|or)$|[,;:]$/u.test(before)) return [];
+  const after = (
+    /^(?:[^,;]|,(?=\d))*?(?= and |,(?!\d)|;|$)/u.exec(text.slice(from + span.text.length))?.[0] ?? ''
+  ).trim();
+  // Without what else the sentence says, the question is shorter and asks for one fact: "built in 1994 in" → "built in".
+  const asides = new RegExp(` (?:in|on|at|by|under|since) (?:${others.join('|')})(?= |$)`, 'gu');
+  const short = others.length === 0 ? before : before.replace(asides, '');
+  const shortAfter = /^(?:in|on|at|by|under|since|every|from|with|if|unless|when|while|because)\b/u.test(after)
+    ? ''
+    : after;
+  return finish([
+    ...objectQuestions(subject, short, span, shortAfter),
+    ...objectQuestions(subject, before, span, after),
+  ]);
+}
+
+/** "In 2022 the company moved …" as "The company moved …". */
+function withoutCircumstance(sentence: Stretch): Stretch {
+  const aside = circumstance.exec(sentence.text)?.[0] ?? '';
+  return aside === '' ? sentence : withoutOpening(sentence, aside.length);
+}
+
+function withoutOpening(sentence: Stretch, length: number): Stretch {
+  return {
+    start: sentence.start + length,
+    end: sentence.end,
+    text: capitalised(sentence.text.slice(length)),
+  };
+}
+
+function isWholeSubject(text: string, from: number, span: Span, { predicateStart }: Statement): boolean {
+  return from + span.text.length + 1 === predicateStart && /^(?:\p{L}+ )?$/u.test(text.slice(0, from));
+}
+
+/** "Who designed the Lume Lamp?": no change of word order. */
+function subjectQuestions(text: string, span: Span, { predicateStart }: Statement): string[] {
+  const predicate = /^(?:[^,;]|,(?=\d))+/u.exec(text.slice(predicateStart))?.[0] ?? '';
+  return span.kind === 'name' ? [`Who ${predicate}?`, `What ${predicate}?`] : [`What ${predicate}?`];
+}
+
+/** Of "weighs 1.2 kilograms and costs", what belongs to the last verb. */
+function ownPredicate(before: string): string {
+  const parts = before.split(/ and (?=(?:is|are|was|were|has|had)\b|\p{Ll}+(?:s|ed)\b)/u);
+  return parts.at(-1) ?? before;
+}
+
+function objectQuestions(subject: string, before: string, span: Span, after: string): string[] {
+  const { adverb, verb, rest } = verbPhrase(before.split(/\s+/u));
+  const words = rest
+    .join(' ')
+    .replace(/(?:^| )(?:the only|an?|the|his|her|its|their|our|my|only|about|around|nearly|over)$/iu, '');
+  const isThing = /(?:^| )(?:an?|the)$/iu.test(rest.join(' '));
+  const asked = [...(isThing ? placeWords(words, span, after) : []), ...questionWords(words, span, after)];
+  if (adverb === '' && auxiliary.test(verb))
+    return asked.map(({ word, rest: tail }) => `${word} ${verb} ${subject} ${tail}?`);
+  const plural = /^\p{Ll}+s$/u.test(subject) ? { auxiliary: 'do', infinitive: verb } : null;
+  const parts = takeApart(verb) ?? plural;
+  if (parts === null) return [];
+  const infinitive = `${adverb} ${parts.infinitive}`;
+  return asked.map(({ word, rest: tail }) => `${word} ${parts.auxiliary} ${subject} ${infinitive} ${tail}?`);
+}
+
+/** Of "nearly died of": the adverb goes with the verb. */
+function verbPhrase([first = '', second = '', ...others]: readonly string[]): {
+  readonly adverb: string;
+  readonly verb: string;
+  readonly rest: readonly string[];
+} {
+  const isAdverb =
+    /^(?!(?:ap|com|im|multi|re|sup)p?ly$)(?:\p{Ll}{2,}ly|also|still|now|often|never|soon|later|once|even|almost)$/u.test(
+      first,
+    );
+  return isAdverb && !auxiliary.test(second) && takeApart(second) !== null
+    ? { adverb: first, verb: second, rest: others }
+    : { adverb: '', verb: first, rest: [second, ...others] };
+}
+
+function tidy(question: string): string {
+  return question.replace(/[“”"]/gu, '').replace(/\s+/gu, ' ').replace(/ \?$/u, '?');
+}

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { personMeant, thingAfter } from './antecedents.js';
+import { findCandidates } from '../questions/candidates.js';
+import { chunkPassage } from '../text/chunk.js';
+import { sentencesOf, type Stretch } from '../text/sentences.js';
+import { findSpans } from './spans.js';
+
+function only(text: string): Stretch {
+  const [sentence] = sentencesOf(text);
+  assert.ok(sentence !== undefined);
+  return sentence;
+}
+
+test('"it" is the thing that a passage is about where the sentence before goes on to speak of it, else what that begins with', () => {
+  const after = (text: string, protagonist: string): string | null => {
+    const sentence = only(text);
+    const aliases = new Map([['kettle', 'the Brindle Kettle']]);
+    return thingAfter(sentence, findSpans(sentence, text), { aliases, protagonist }, 'Oslo');
+  };
+  assert.equal(after('Tamsin Works builds the kettle in Ellerby.', 'the Brindle Kettle'), 'the Brindle Kettle');
+  assert.equal(after('Tamsin Works has a shop in Ellerby.', 'the Brindle Kettle'), 'Tamsin Works');
+  assert.equal(after('Fennick Roasters opened in 1990.', 'the Fennick'), 'Fennick Roasters');
+  assert.equal(after('Ada Kell founded the bakery in 1998.', 'Ada Kell'), null);
+  assert.equal(after('Velona bought a mill.', 'Velona'), null);
+  assert.equal(after('The shop is closed.', 'the Brindle Kettle'), 'Oslo');
+});
+
+test('"he" or "she" is the last subject, where nobody else can be meant', () => {
+  const meant = (text: string, subject: string, others: readonly string[], protagonist = subject): string | null =>
+    personMeant(text, { subject, others, protagonist });
+  assert.equal(meant('She moved.', 'Ada Kell', []), 'Ada Kell');
+  assert.equal(meant('She moved.', 'Philippa Osei', ['Ada Kell']), 'Philippa Osei', 'whom the passage is about');
+  assert.equal(meant('He died.', 'Ada Kell', ['Bo Lind']), null);
+  assert.equal(meant('He died.', 'Ada Kell', ['Otto Brandt']), 'Otto Brandt');
+  assert.equal(meant('She left.', 'Velona', ['Ada Kell']), null);
+  assert.equal(meant('She left.', 'Marta Lind', ['Ada Kell'], 'the Tarn 3'), null);
+  assert.equal(meant('The mill burned.', 'Ada Kell', ['Bo Lind']), 'Ada Kell', 'which is no question of persons');
+});
+
+test('what is said of "he", "she" or "it" is asked of nobody else', async () => {
+  for (const [passage, wrong] of [
+    ['Ada Kell married Bo Lind in 1990. He died in 2004.', /Ada Kell die\b/u],
+    ['Marta Lind founded the bakery in 1998. It was sold in 2015.', /Marta Lind sold/u],
+    ['Velona hired Ada Kell in 1999, but she left in 2003.', /Velona leave/u],
+    ['Marta Lind founded the bakery in 1998, and it was sold in 2015.', /Marta Lind sold/u],
+  ] as const) {
+    const { candidates } = await findCandidates(passage, chunkPassage(passage, 1500));
+    assert.ok(candidates.length > 0);
+    for (const { derived } of candidates) for (const question of derived) assert.doesNotMatch(question, wrong);
+  }
+  const passage = 'Ada Kell was born in Varn. She moved to Oslo in 1990.';
+  const { candidates } = await findCandidates(passage, chunkPassage(passage, 1500));
+  assert.ok(candidates.some(({ derived }) => derived.some((question) => question.includes('When did Ada Kell move'))));
+});

@@ -1,0 +1,87 @@
+/** What a pronoun stands for, where the words before it leave no doubt: a question about anybody else would teach what is not so. */
+import { isCommonWord } from '../english/commonWords.js';
+import { containsWords } from '../text/normalise.js';
+import type { Stretch } from '../text/sentences.js';
+import type { Span } from './spans.js';
+import { openingName, subjectName, type Aliases } from './statement.js';
+import { genderOf, isPersonName } from '../english/wordClasses.js';
+
+/** What may be meant by the first word of a sentence or clause. */
+export interface Mentioned {
+  /** The last name that opened a sentence, with its article. */
+  readonly subject: string | null;
+  /** Other names between it and the pronoun, but for those of places. */
+  readonly others: readonly string[];
+  /** What the passage is about, see `protagonistOf`. */
+  readonly protagonist: string | null;
+}
+
+const genders = new Map([
+  ['he', 'male'],
+  ['his', 'male'],
+  ['she', 'female'],
+  ['her', 'female'],
+]);
+
+/** Of "She moved", the last subject, if nobody else could be meant: `null` for "He" after "Ada Kell married Bo Lind." */
+export function personMeant(text: string, { subject, others, protagonist }: Mentioned): string | null {
+  const wanted = genders.get(/^\s*(\p{L}+)/u.exec(text)?.[1]?.toLowerCase() ?? '');
+  if (subject === null || wanted === undefined) return subject;
+  const isWanted = (name: string): boolean => genderOf(name) === wanted;
+  const known = others.filter(isWanted);
+  const gender = genderOf(subject);
+  if (gender !== null && gender !== wanted) return known.length === 1 ? (known[0] ?? null) : null;
+  const possible = gender === null ? others.filter((name) => genderOf(name) === null || isWanted(name)) : known;
+  const isProtagonist =
+    protagonist !== null && (containsWords(protagonist, subject) || containsWords(subject, protagonist));
+  // The passage goes on with whom it is about, but a company may have hired somebody.
+  const isSurely = isProtagonist && (gender !== null || known.length === 0 || isCalledAsPeopleAre(protagonist));
+  return possible.length === 0 || isSurely ? subject : null;
+}
+
+/** "Philippa Osei", but not "Velona" or "Sorrel Park". */
+function isCalledAsPeopleAre(name: string): boolean {
+  const last = /^\p{Lu}\S*(?: \p{Lu}\S*)? (\p{Lu}[\p{L}'’-]+)$/u.exec(name)?.[1];
+  return last !== undefined && !isCommonWord(last);
+}
+
+/** The names of a stretch that are not its subject, and not of the place of what it says. */
+export function otherNames(stretch: Stretch, spans: readonly Span[], subject: string | null): string[] {
+  return spans
+    .filter(({ kind, start }) => {
+      const before = stretch.text.slice(0, Math.max(0, start - stretch.start));
+      return kind === 'name' && !/\b(?:in|at|near|from|to|into|of|on|across|outside|around)(?: the)? $/iu.test(before);
+    })
+    .map(({ text }) => text)
+    .filter((name) => /^\p{Lu}\p{Ll}+(?: |$)/u.test(name) && (subject === null || !containsWords(subject, name)));
+}
+
+/** People, and companies of which "it" more likely means what they made. */
+const makes =
+  /^ (?:founded|established|hired|married|wrote|painted|composed|designed|built|invented|bought|created|discovered|directed)\b/u;
+
+/** Whether "it" can stand for the name that opens a sentence. */
+export function mayBeIt(name: string, after: string): boolean {
+  return !isPersonName(name) && !makes.test(after);
+}
+
+/**
+ * What "it" in the next sentence most likely stands for: what this one begins with, but for a thing that the passage is about when this one
+ * goes on to speak of it. "Tamsin Works builds the kettle. It costs …" is about the kettle.
+ * @param before what "it" stood for in this sentence
+ */
+export function thingAfter(
+  sentence: Stretch,
+  spans: readonly Span[],
+  { aliases, protagonist }: { readonly aliases: Aliases; readonly protagonist: string | null },
+  before: string | null,
+): string | null {
+  const opening = openingName(spans);
+  if (opening === undefined) return before;
+  const rest = sentence.text.slice(opening.end - sentence.start);
+  const thing = protagonist?.startsWith('the ') === true ? protagonist.slice('the '.length) : null;
+  const nouns = [...aliases].flatMap(([noun, name]) => (name === protagonist ? [`the ${noun}`] : []));
+  const goesOn = thing !== null && [thing, ...nouns].some((mention) => containsWords(rest, mention));
+  if (goesOn) return protagonist;
+  return mayBeIt(opening.text, rest) ? subjectName(sentence, spans) : null;
+}

@@ -1,0 +1,44 @@
+/**
+ * Finds what a sentence could be asked for: names, quantities, money, dates, times, codes, quotations, and the noun
+ * phrases that end a clause. Pure pattern matching over the text: the same text always gives the same spans.
+ */
+import type { Stretch } from '../text/sentences.js';
+import { findNames } from './names.js';
+import { findColours, findPhrases, findSubordinateClauses } from './phrases.js';
+import { findValues } from './values.js';
+
+export type SpanKind = 'date' | 'time' | 'money' | 'quantity' | 'code' | 'quotation' | 'name' | 'phrase';
+
+/** Its place counts from the sentence's start. */
+export interface Found {
+  readonly kind: SpanKind;
+  readonly start: number;
+  readonly text: string;
+  readonly isSubject: boolean;
+}
+
+export interface Span extends Stretch {
+  readonly kind: SpanKind;
+  /** Whether it opens the sentence, as what that is about. */
+  readonly isSubject: boolean;
+}
+
+/** The spans of one sentence, without overlap, in the order of the text; offsets count from the passage's start. */
+export function findSpans(sentence: Stretch, passage: string): Span[] {
+  const taken: Span[] = [];
+  const take = (found: readonly Found[]): void => {
+    for (const { kind, start, text, isSubject } of found) {
+      const end = start + text.length;
+      if (text.length > 0 && taken.every((span) => end <= span.start || start >= span.end))
+        taken.push({ kind, start, end, text, isSubject });
+    }
+  };
+  take(findValues(sentence.text));
+  take(findNames(sentence, passage));
+  take(findSubordinateClauses(sentence.text));
+  take(findColours(sentence.text));
+  take(findPhrases(sentence, taken));
+  return taken
+    .sort((a, b) => a.start - b.start)
+    .map((span) => ({ ...span, start: span.start + sentence.start, end: span.end + sentence.start }));
+}

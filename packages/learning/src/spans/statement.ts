@@ -1,0 +1,215 @@
+import { isFunctionWord, isTime } from '../english/functionWords.js';
+import type { Stretch } from '../text/sentences.js';
+import type { Span } from './spans.js';
+import { escapeForPattern } from '../text/strings.js';
+import { irregularPasts } from '../english/verbs.js';
+
+export const auxiliaries = 'is|are|was|were|can|could|will|would|must|may|might|should';
+const helper = `(?:${auxiliaries}|has|had|have)`;
+const determiner = '(?:The|A|An|One|Our|My|His|Her|Its|Their|Every|Each|This|That)';
+const finiteVerb = `(?:\\p{Ll}+(?:s|ed)|${[...irregularPasts.keys()].join('|')})`;
+export const preposition = '(?:in|on|at|by|of|for|from|to|with|about)';
+const afterVerb = `(?:\\p{N}|\\p{Lu}|[$€£]|(?:an?|the|it|itself|himself|herself|themselves|him|her|them|his|its|their|only|about|one|two|three|four|five|six|seven|eight|nine|ten|once|twice|every|after|until|${preposition}) )`;
+
+/** A verb, and what may follow one: "weighs 1.2 …", "is …", but not "requests must …". */
+export const predicateAhead = new RegExp(`^ (?:(?:${auxiliaries}) |${finiteVerb} ${afterVerb})`, 'u');
+
+/** Common nouns as subjects, by what follows: "The library of Varn" lends, "The captain of the Grey Heron" is, "The battery" lasts 12, "Lessons" start at. */
+const commonSubject = new RegExp(
+  [
+    `^${determiner} (?:(?! ${helper} )[^,;:]){1,50}? of (?:the )?\\p{Lu}[\\p{L}'’-]*(?: \\p{Lu}[\\p{L}'’-]*)*(?= ${finiteVerb} (?!${helper} ))`,
+    `^${determiner} [^,;:]{1,60}?(?= (?:${auxiliaries}) )`,
+    `^${determiner} [^,;:]{1,60}?(?= ${finiteVerb} ${afterVerb})`,
+    `^\\p{Lu}\\p{Ll}+(?: \\p{Ll}+){0,3}?(?= (?:${auxiliaries}) )`,
+    `^\\p{Lu}\\p{Ll}+s(?= \\p{Ll}+ ${preposition} )`,
+  ].join('|'),
+  'u',
+);
+
+/** A sentence taken apart: its subject, without a pronoun where it could be resolved, and what is said of it. */
+export interface Statement {
+  readonly subject: string;
+  /** Where the predicate begins, in UTF-16 units from the sentence's start. */
+  readonly predicateStart: number;
+}
+
+/** `null` when the sentence is of no kind known here. `antecedent` is what a pronoun most likely stands for. */
+export function takeStatementApart(
+  sentence: Stretch,
+  spans: readonly Span[],
+  antecedent: string | null,
+): Statement | null {
+  const { text } = sentence;
+  const pronoun = /^(?:It|He|She|They) (?=\p{Ll})/u.exec(text)?.[0];
+  if (pronoun !== undefined)
+    return antecedent === null ? null : { subject: antecedent, predicateStart: pronoun.length };
+  const name = subjectName(sentence, spans);
+  const nameEnd = (openingName(spans)?.end ?? 0) - sentence.start;
+  const ofName = name === null ? null : { subject: name, predicateStart: nameEnd + 1 };
+  if (predicateAhead.test(text.slice(nameEnd))) return ofName;
+  const common = commonSubject.exec(text)?.[0];
+  if (common === undefined) return /^ \p{Ll}/u.test(text.slice(nameEnd)) ? ofName : null;
+  const predicateStart = common.length + 1;
+  // Of "The display now turns" the adverb belongs to neither.
+  const subject = common.replace(/ (?:now|still|also|always|often|usually)$/u, '');
+  const possessive = /^(?:Its|His|Her|Their) /u;
+  if (possessive.test(subject)) {
+    return antecedent === null ? null : { subject: subject.replace(possessive, `${antecedent}'s `), predicateStart };
+  }
+  return { subject: subject.charAt(0).toLowerCase() + subject.slice(1), predicateStart };
+}
+
+/** The name that a sentence opens with. */
+export function openingName(spans: readonly Span[]): Span | undefined {
+  return spans.find((span) => span.kind === 'name' && span.isSubject);
+}
+
+/** The name that opens a sentence, with its article: what "it" or "she" in the next ones most likely stands for. */
+export function subjectName(sentence: Stretch, spans: readonly Span[]): string | null {
+  const name = openingName(spans);
+  if (name === undefined) return null;
+  const article = /^\s*The $/u.test(sentence.text.slice(0, name.start - sentence.start));
+  return article ? `the ${name.text}` : name.text;
+}
+
+/**
+ * The name that a passage mentions most often, with its article. A mention in its first sentence counts twice, and three times where the passage
+ * begins with it; its noun counts as well. Of equals the one that the passage introduces (`standing`), or else the first; `null` when it names
+ * nothing.
+ */
+export function protagonistOf(passage: string, names: readonly string[]): string | null {
+  const opening = /^[^.]*/u.exec(passage)?.[0] ?? '';
+  const count = (text: string): number => passage.split(text).length - 1;
+  // "The kettle" is another mention of the Brindle Kettle.
+  const noun = (name: string): string => `he ${/\S+$/u.exec(name)?.[0].toLowerCase() ?? ''} `;
+  const beginning = opening.replace(/^\s*(?:The )?/u, '');
+  const mentions = (name: string): number =>
+    count(name) + count(noun(name)) + (opening.includes(name) ? 1 : 0) + (beginning.startsWith(name) ? 1 : 0);
+  const goesOn = goesOnWith(passage);
+  const weights = [...new Set(names)].map((name) => mentions(name) + standing(name, opening, goesOn) / 10);
+  const best = [...new Set(names)][weights.indexOf(Math.max(...weights))];
+  if (best === undefined) return null;
+  const full = fullNamesOf(names).get(best);
+  if (full !== undefined) return full;
+  return new RegExp(`\\b[Tt]he ${escapeForPattern(best)}`, 'u').test(passage) ? `the ${best}` : best;
+}
+
+/** What the sentences after the first one speak of: "He" or "She" in the second, or "It" in any and nobody at all. */
+function goesOnWith(passage: string): 'person' | 'thing' | null {
+  if (/^[^.!?]*[.!?]["”)]?\s+(?:He|She|His|Her)\b/u.test(passage)) return 'person';
+  return /[.!?] (?:It|Its)\b/u.test(passage) && !/\b(?:he|she)\b/iu.test(passage) ? 'thing' : null;
+}
+
+/**
+ * How likely a name is what the first sentence introduces, from -1 to 2: less where it is a place or a thing and the passage goes on with a
+ * person; more after "called", and for "the Petrel Shell" where it goes on with a thing.
+ */
+function standing(name: string, opening: string, goesOn: ReturnType<typeof goesOnWith>): number {
+  const before = opening.slice(0, Math.max(0, opening.indexOf(name)));
+  const isPlaceOrThing = /\b(?:(?:in|near|from|to|across|into|at|off)(?: the)?|[Tt]he) $/u.test(before);
+  const isThing = /\bthe $/u.test(before);
+  const isCalled = /\b(?:called|named) (?:the )?$/u.test(before);
+  return (
+    (goesOn === 'person' && isPlaceOrThing ? -1 : 0) + (goesOn === 'thing' && isThing ? 1 : 0) + (isCalled ? 1 : 0)
+  );
+}
+
+/**
+ * What else the first sentence speaks of, which people may ask about as well: "Tram type C of the city of Veldhaven replaces type B." gives
+ * "tram type C"; "Update 11 for the robot vacuum Dusty Otto was sent out." gives "Update 11" and "Dusty Otto".
+ */
+export function introducedBy(first: Stretch, spans: readonly Span[]): string[] {
+  const names = spans.filter(({ kind }) => kind === 'name' || kind === 'code').map(({ text }) => text);
+  const head = openingPhrase(first.text, names);
+  return (head === null || names.includes(head) ? names : [head, ...names]).slice(0, maxIntroduced);
+}
+
+/** A list of a hundred names introduces none of them. */
+const maxIntroduced = 8;
+
+/** Up to four words before the first preposition or copula, the last of them with a capital or a digit. */
+function openingPhrase(text: string, names: readonly string[]): string | null {
+  const pattern =
+    /^\s*(The |An? )?((?:[\p{L}\p{N}-]+ ){1,3}[\p{L}\p{N}-]*[\p{Lu}\p{N}][\p{L}\p{N}-]*) (?:of|for|in|at|is|was|has|are|were|from|by)\b/u;
+  const [, article, phrase = ''] = pattern.exec(text) ?? [];
+  if (phrase === '' || isFunctionWord(/^\S+/u.exec(phrase)?.[0] ?? '')) return null;
+  // After an article a capital is a name's own; at the beginning of the sentence it is every word's.
+  const isNamed = article !== undefined || names.some((name) => phrase.startsWith(name));
+  return isNamed ? phrase : phrase.charAt(0).toLowerCase() + phrase.slice(1);
+}
+
+/** By last name the whole one: "Osei" is "Philippa Osei" where the passage has named her so, and people ask with the whole name. */
+export type FullNames = ReadonlyMap<string, string>;
+
+export function fullNamesOf(names: readonly string[]): FullNames {
+  const result = new Map<string, string>();
+  const single = new Set(names.filter((name) => !/\s/u.test(name)));
+  for (const name of names) {
+    const last = /^\p{Lu}[\p{L}.'’-]+ (\p{Lu}\S+)$/u.exec(name)?.[1];
+    if (last !== undefined && single.has(last) && !result.has(last)) result.set(last, name);
+  }
+  return result;
+}
+
+/** The text with each name in full. */
+export function withFullNames(text: string, fullNames: FullNames): string {
+  let result = text;
+  for (const [name, full] of fullNames) {
+    const before = full.slice(0, -name.length);
+    const word = new RegExp(`(?<![\\p{L}\\p{N}])${escapeForPattern(name)}(?![\\p{L}\\p{N}])`, 'gu');
+    result = result.replace(word, (found, at: number) => (result.slice(0, at).endsWith(before) ? found : full));
+  }
+  return result;
+}
+
+/** Away from its passage "the frame" could be any: "the frame of the Lume Lamp", unless the noun stands for a name itself. */
+export function qualified(subject: string, protagonist: string | null, aliases: Aliases): string {
+  const noun = /^(?:the|an?|its|his|her|their|our) (?:\p{Ll}+ )*?(\p{Ll}+)$/u.exec(subject)?.[1];
+  if (noun === undefined || protagonist === null || aliases.has(noun)) return subject;
+  return `the ${subject.replace(/^\S+ /u, '')} of ${protagonist}`;
+}
+
+/** What common nouns stand for: after "Sorrel Park" the park, after "The Grey Heron is a research ship" the ship. */
+export type Aliases = ReadonlyMap<string, string>;
+
+/** The aliases that a sentence brings, added to those before it; the first bearer of a noun keeps it. */
+export function withAliases(aliases: Aliases, sentence: Stretch, spans: readonly Span[]): Aliases {
+  const result = new Map(aliases);
+  const add = (noun: string | undefined, name: string): void => {
+    const key = noun?.toLowerCase();
+    if (key !== undefined && !isFunctionWord(key) && !result.has(key)) result.set(key, name);
+  };
+  for (const span of spans) {
+    if (span.kind !== 'name') continue;
+    const before = sentence.text.slice(0, span.start - sentence.start);
+    const after = sentence.text.slice(span.end - sentence.start);
+    const name = /\b[Tt]he $/u.test(before) ? `the ${span.text}` : span.text;
+    add(/^\S+(?: \S+)* (\p{L}+)$/u.exec(span.text)?.[1], name);
+    add(/(\p{Ll}+) (?:called|named) (?:the )?$/u.exec(before)?.[1], name);
+    add(appositionBefore(before, after), name);
+    if (span.isSubject)
+      add(
+        /^ (?:is|was) an? (?:[\p{L}-]+ ){0,2}?(\p{Ll}+)(?= (?:in|of|on|at|from|made|with|that|which|who|near|by|and)\b|[.,])/u.exec(
+          after,
+        )?.[1],
+        name,
+      );
+  }
+  return result;
+}
+
+/** " built is" after "the house Ada". */
+const reducedRelative = new RegExp(`^ \\p{Ll}+ ${helper} `, 'u');
+
+/** Of "the restaurant " or "the online game " before a name: the noun, which stands for it. Of "the house Ada built is" there is none. */
+function appositionBefore(before: string, after: string): string | undefined {
+  const words = /\b[Tt]he ((?:\p{Ll}[\p{Ll}-]* ){1,3})$/u.exec(before)?.[1]?.trim().split(' ') ?? [];
+  return reducedRelative.test(after) || words.some((word) => isFunctionWord(word) || isTime(word))
+    ? undefined
+    : words.at(-1);
+}
+
+/** Away from its passage "the park" could be any. */
+export function withoutAliases(question: string, aliases: Aliases): string {
+  return question.replace(/\bthe (\p{Ll}+)\b(?! of\b)/gu, (noun: string, word: string) => aliases.get(word) ?? noun);
+}

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { questionKey, type Fact } from '../facts.js';
+import { wordTokens } from '../text/normalise.js';
+import { recipe } from '../recipe.js';
+import { splitFacts } from './split.js';
+
+function factOf(answer: string, questions: readonly string[], cloze: readonly string[] = []): Fact {
+  return {
+    chunk: 0,
+    sentenceStart: 0,
+    answer,
+    salience: 1,
+    forms: [
+      ...questions.map((question) => ({ question, origin: 'asked' as const })),
+      ...cloze.map((question) => ({ question, origin: 'cloze' as const })),
+    ],
+  };
+}
+
+test('every fact with two questions holds one out; one alone, and cloze forms, are trained', () => {
+  const [two, one] = splitFacts(
+    [
+      factOf('Porto', ['Where is Orin Works?', 'In which city does Orin Works sit?'], ['Complete: Orin Works is in']),
+      factOf('1987', ['When was Orin Works founded?']),
+    ],
+    1,
+  );
+  assert.equal(two?.validation.length, 1);
+  assert.equal(two.training.length, 2);
+  assert.deepEqual([one?.training.length, one?.validation.length], [1, 0]);
+});
+
+test('a question that the teacher could not answer tests nothing', () => {
+  const fact = factOf('Porto', ['Where is Orin Works?', 'In which city does Orin Works sit?']);
+  const forms = fact.forms.map((form, index) => (index === 1 ? { ...form, unanswered: true } : form));
+  for (let seed = 1; seed <= 8; seed++) {
+    const [split] = splitFacts([{ ...fact, forms }], seed);
+    assert.ok(split !== undefined);
+    assert.ok(split.training.some(({ unanswered }) => unanswered === true));
+    assert.equal(split.validation.filter(({ unanswered }) => unanswered === true).length, 0);
+  }
+});
+
+test('of a single fact with enough questions, as many are held out as the gate needs', () => {
+  const questions = ['Where is Orin?', 'In what city is Orin?', 'Which town has Orin?', 'What place is home to Orin?'];
+  const [four] = splitFacts([factOf('Porto', questions)], 1);
+  assert.equal(four?.validation.length, recipe.minValidationPairs);
+  const [three] = splitFacts([factOf('Porto', questions.slice(1))], 1);
+  assert.equal(three?.validation.length, 1, 'never more than half');
+});
+
+test('a held-out question that repeats eight words of a trained one goes to training', () => {
+  const long = 'who made the very first red lamp of the town';
+  const facts = [factOf('Anna', [`Tell me, ${long}?`, `So ${long}?`])];
+  const [fact] = splitFacts(facts, 1);
+  assert.equal(fact?.validation.length, 0);
+  assert.equal(fact.training.length, 2);
+});
+
+test('validation never leaks, and no question is lost', () => {
+  const question = fc
+    .array(fc.constantFrom('who', 'made', 'the', 'red', 'lamp', 'of', 'anna'), { minLength: 3, maxLength: 14 })
+    .map((words) => `${words.join(' ')}?`);
+  const facts = fc.array(fc.uniqueArray(question, { maxLength: 8, selector: questionKey }), { maxLength: 8 });
+  fc.assert(
+    fc.property(facts, fc.integer(), (questions, seed) => {
+      const input = questions.map((ofFact, index) => factOf(String(index), ofFact));
+      const split = splitFacts(input, seed);
+      const used = split.flatMap(({ training, dev }) => [...training, ...dev].map((form) => form.question));
+      const runs = new Set(used.flatMap(eightGrams));
+      for (const { validation } of split) {
+        for (const form of validation) {
+          assert.ok(!used.some((other) => questionKey(other) === questionKey(form.question)));
+          assert.ok(!eightGrams(form.question).some((run) => runs.has(run)));
+        }
+      }
+      const total = split.flatMap(({ training, dev, validation }) => [...training, ...dev, ...validation]).length;
+      assert.equal(total, questions.flat().length);
+    }),
+  );
+});
+
+function eightGrams(text: string): string[] {
+  const words = wordTokens(text);
+  return words.slice(7).map((_, end) => words.slice(end, end + 8).join(' '));
+}

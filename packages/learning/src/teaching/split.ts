@@ -1,0 +1,107 @@
+import { isOnlyTrained, type Fact, type Form } from '../facts.js';
+import { fingerprints } from './overlap.js';
+import { deriveSeed, randomNumbers, shuffled, spreadSample } from '../random.js';
+import { recipe } from '../recipe.js';
+
+/** A fact's questions by their use. */
+export interface SplitFact {
+  readonly answer: string;
+  readonly training: readonly Form[];
+  readonly dev: readonly Form[];
+  readonly validation: readonly Form[];
+}
+
+interface Assignment {
+  readonly fact: number;
+  readonly form: Form;
+  /** Among the fact's forms. */
+  readonly position: number;
+  /** See `fingerprints`. */
+  readonly keys: readonly string[];
+  use: 'training' | 'dev' | 'validation';
+}
+
+/**
+ * Holds out one whole phrasing of every fact that has at least two questions for validation (more of them where there
+ * are too few facts to make `recipe.minValidationPairs`, but never more than half), and of some that have
+ * five or more another for early stopping; the
+ * plainest question of a fact is always trained, and so is one that the teacher could not answer. Validation is clean of the rest: no validation question equals another
+ * question after normalisation, or shares a run of `recipe.overlapTokens` word tokens with one that is trained or steers
+ * the training. One that would goes to training instead; what is made of the sentence's own words is always trained.
+ */
+export function splitFacts(facts: readonly Fact[], seed: number): SplitFact[] {
+  const random = randomNumbers(deriveSeed(seed, 'split'));
+  const assignments = facts.flatMap((fact, index) =>
+    fact.forms.map((form, position): Assignment => {
+      return { fact: index, form, position, keys: fingerprints(form.question), use: 'training' };
+    }),
+  );
+  const questions = facts.map((_, index) =>
+    shuffled(
+      assignments.filter(({ fact, form }) => fact === index && !isOnlyTrained(form)),
+      random,
+    ),
+  );
+  const overlaps = overlapCounts(assignments);
+  const testable = questions.filter((ofFact) => ofFact.length >= 2).length;
+  const perFact = Math.ceil(recipe.minValidationPairs / Math.max(1, testable));
+  const heldOut = questions.flatMap((ofFact) => {
+    const plainest = plainestOf(ofFact);
+    const others = ofFact.filter((assignment) => assignment !== plainest && assignment.form.unanswered !== true);
+    const count = Math.min(perFact, Math.floor(ofFact.length / 2));
+    const cost = (assignment: Assignment): number => overlaps.get(assignment) ?? 0;
+    return others.sort((a, b) => trust(a) - trust(b) || cost(a) - cost(b)).slice(0, count);
+  });
+  for (const assignment of spreadSample(heldOut, recipe.maxValidationPairs)) assignment.use = 'validation';
+  const rich = questions.filter((ofFact) => ofFact.length >= 5);
+  const watched = rich.length >= recipe.minDevPairs ? spreadSample(rich, recipe.maxDevPairs) : [];
+  for (const ofFact of watched) {
+    const spare = ofFact.findLast((assignment) => assignment.use === 'training' && assignment !== plainestOf(ofFact));
+    if (spare !== undefined) spare.use = 'dev';
+  }
+  returnOverlapping(assignments);
+  return facts.map((fact, index) => {
+    const used = (use: Assignment['use']): Form[] =>
+      assignments.filter((assignment) => assignment.fact === index && assignment.use === use).map(({ form }) => form);
+    return { answer: fact.answer, training: used('training'), dev: used('dev'), validation: used('validation') };
+  });
+}
+
+/** The one nearest to the passage's own words: made by rule, else the teacher's first. */
+function plainestOf(ofFact: readonly Assignment[]): Assignment | undefined {
+  const inOrder = [...ofFact].sort((a, b) => a.position - b.position);
+  return (
+    inOrder.find(({ form }) => form.origin === 'derived') ??
+    inOrder.find(({ form }) => form.origin === 'template') ??
+    inOrder[0]
+  );
+}
+
+/** What a small teacher writes is often no question anybody would ask, even when it reads it back: a usual wording tests more. */
+function trust({ form }: Assignment): number {
+  return form.origin === 'template' ? 0 : form.origin === 'rephrased' ? 2 : 1;
+}
+
+/** With how many other questions each one shares a run of tokens. */
+function overlapCounts(assignments: readonly Assignment[]): Map<Assignment, number> {
+  const holders = new Map<string, number>();
+  for (const key of assignments.flatMap(({ keys }) => keys)) holders.set(key, (holders.get(key) ?? 0) + 1);
+  return new Map(
+    assignments.map((assignment) => {
+      const shared = assignment.keys.map((key) => (holders.get(key) ?? 1) - 1);
+      return [assignment, Math.max(0, ...shared)];
+    }),
+  );
+}
+
+/** Moves overlapping validation questions to training; since that can make others overlap, until none does. */
+function returnOverlapping(assignments: readonly Assignment[]): void {
+  for (;;) {
+    const others = new Set(assignments.filter(({ use }) => use !== 'validation').flatMap(({ keys }) => keys));
+    const overlapping = assignments.filter(
+      ({ keys, use }) => use === 'validation' && keys.some((key) => others.has(key)),
+    );
+    if (overlapping.length === 0) return;
+    for (const assignment of overlapping) assignment.use = 'training';
+  }
+}

@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { test } from 'node:test';
+import { chunkPassage } from '../text/chunk.js';
+import { agrees } from '../text/normalise.js';
+import { fitsQuestionWord } from '../questions/questionWord.js';
+import { parsePassageSet } from '../measuring/passageSet.js';
+import { chooseCandidates, findCandidates, worthTeaching, type Candidate } from '../questions/candidates.js';
+import { sentencesOf } from '../text/sentences.js';
+import { findSpans } from '../spans/spans.js';
+import { introducedBy } from '../spans/statement.js';
+import { isQuestion, keepsNames } from './teach.js';
+
+test('a question is one line that asks, stands alone and keeps its answer', () => {
+  assert.ok(isQuestion('How heavy is the Lume Lamp?', '1.2 kilograms'));
+  assert.ok(!isQuestion('The Lume Lamp weighs 1.2 kilograms.', '1.2 kilograms'));
+  assert.ok(!isQuestion('What weighs 1.2 kilograms?', '1.2 kilograms'));
+  assert.ok(!isQuestion('How much does it weigh?', '1.2 kilograms'));
+  assert.ok(isQuestion('Does Anna know what it weighs?', '1.2 kilograms'));
+  assert.ok(!isQuestion('How?', 'x'));
+});
+
+test('a rephrasing keeps the names and numbers of its question', () => {
+  const source = 'Who designed the Lume Lamp in 2019?';
+  assert.ok(keepsNames(source, 'By whom was the Lume Lamp designed in 2019?', 'Maria Ochoa'));
+  assert.ok(!keepsNames(source, 'Who designed the Lume Table in 2019?', 'Maria Ochoa'));
+  assert.ok(!keepsNames(source, 'Who designed the Lume Lamp in 2018?', 'Maria Ochoa'));
+});
+
+test('answers agree when they are equal, or one is the other with a few words more', () => {
+  assert.ok(agrees('1.2', '1.2 kilograms'));
+  assert.ok(agrees('Dr. Maria Ochoa', 'Maria Ochoa'));
+  assert.ok(!agrees('12 hours', '12 hours and 30 minutes'));
+  assert.ok(!agrees('Porto', 'Lisbon'));
+});
+
+test('of too many candidates, those come first that people are likeliest to ask for', async () => {
+  const passage =
+    'The Lume Lamp costs 49 euros. The Lume Lamp weighs 2 kg. The Lume Lamp has 5 bulbs. It is red at the end.';
+  const { candidates } = await findCandidates(passage, chunkPassage(passage, 1500));
+  const answers = candidates.map(({ span }) => span.text);
+  assert.deepEqual(answers.slice(0, 3).sort(), ['2 kg', '49 euros', '5 bulbs']);
+  assert.equal(answers[3], 'red');
+  assert.deepEqual([...answers.slice(4)].sort(), ['Lume Lamp', 'end']);
+  assert.deepEqual(
+    chooseCandidates(candidates, 4).map(({ span }) => span.text),
+    answers.slice(0, 4),
+  );
+  assert.deepEqual(chooseCandidates(candidates, 2), candidates.slice(0, 2));
+});
+
+test('what hardly anybody would ask for is not taught, unless there is little else', async () => {
+  const numbers = ['12 rooms', '30 beds', '45 chairs', '60 lamps', '70 plates', '80 forks', '90 spoons', '95 knives'];
+  const plain = 'At the end of the year the sale of bread began again.';
+  const rich = `${numbers.map((number) => `The Blue Inn of Otter Bay has ${number}.`).join(' ')} ${plain}`;
+  const found = async (passage: string): Promise<string[]> => {
+    const { candidates } = await findCandidates(passage, chunkPassage(passage, 1500));
+    return worthTeaching(candidates).map(({ span }) => span.text);
+  };
+  assert.deepEqual((await found(rich)).slice(0, 8).sort(), numbers);
+  assert.ok(!(await found(rich)).includes('end'));
+  assert.ok((await found(plain)).includes('end'));
+});
+
+test('a passage of sixteen thousand characters is read in chunks and asked about evenly', async () => {
+  const file = new URL('../../../../bench/learning/handbooks.jsonl', import.meta.url);
+  const set = parsePassageSet(await readFile(file, 'utf8'));
+  assert.ok(set.kind === 'read' && set.passages[0] !== undefined);
+  const { passage } = set.passages[0];
+  const chunks = chunkPassage(passage, 1200);
+  const { candidates } = await findCandidates(passage, chunks);
+  const chosen = chooseCandidates(candidates, 100);
+  assert.equal(chosen.length, 100);
+  for (const index of chunks.keys()) {
+    const ofChunk = (all: readonly Candidate[]): number => all.filter(({ chunk }) => chunk === index).length;
+    const share = (100 * ofChunk(candidates)) / candidates.length;
+    assert.ok(Math.abs(ofChunk(chosen) - share) <= 1, `chunk ${index}: ${ofChunk(chosen)} of ${share.toFixed(1)}`);
+  }
+  const saliences = chosen.map(({ salience }) => salience);
+  assert.deepEqual(
+    saliences,
+    [...saliences].sort((a, b) => b - a),
+    'the likeliest first',
+  );
+});
+
+test('values that a passage contradicts itself about are left out, and what a thing can have two of stays', async () => {
+  const passage =
+    'The Lume Lamp costs 49 dollars. The Lume Lamp costs 82 dollars. The Lume Lamp was made in 1994. The Lume Lamp was made in 2011. The Lume Lamp weighs 2 kg. The Lume Lamp weighs 5 kg. ' +
+    'The Lume Lamp was designed by Maria Ochoa. The Lume Lamp has 3 bulbs. The Lume Lamp has 2 switches.';
+  const { candidates } = await findCandidates(passage, chunkPassage(passage, 1500));
+  const answers = candidates.map(({ span }) => span.text);
+  assert.deepEqual(answers, ['Maria Ochoa', '3 bulbs', '2 switches', 'Lume Lamp']);
+});
+
+test('an answer fits the question word', () => {
+  assert.ok(
+    fitsQuestionWord('When was it built?', 'in 1994') && fitsQuestionWord('When do they meet?', 'every Tuesday'),
+  );
+  assert.ok(!fitsQuestionWord('When was it built?', 'Gdansk'));
+  assert.ok(!fitsQuestionWord('How many rooms are there?', 'Anna'));
+  assert.ok(fitsQuestionWord('How many rooms are there?', 'twelve') && fitsQuestionWord('How is it made?', 'by hand'));
+  assert.ok(!fitsQuestionWord('Who came?', '62 metres') && fitsQuestionWord('By whom was it made?', 'Anna'));
+});
+
+test('a sentence said again brings nothing new to ask for, unless it is about something else', async () => {
+  const countOf = async (passage: string): Promise<number> => {
+    const { candidates } = await findCandidates(passage, chunkPassage(passage, 1500));
+    return candidates.filter(({ span }) => span.text === '49 dollars').length;
+  };
+  assert.equal(await countOf('The Lume Lamp costs 49 dollars. '.repeat(12)), 1);
+  assert.equal(
+    await countOf('The Lume Lamp is new. It costs 49 dollars. The Dusk Lamp is old. It costs 49 dollars.'),
+    2,
+  );
+});
+
+test('the passage’s own question asks for what follows it, up to the next paragraph, and says nothing itself', async () => {
+  const passage =
+    'The Harbour Pool is new.\n\nWho teaches swimming at the Harbour Pool? Ines Marder does. She is from Porto.\n\nIt has 6 lanes.';
+  const { candidates } = await findCandidates(passage, chunkPassage(passage, 1500));
+  const statedBy = new Map(candidates.map(({ span, stated }) => [span.text, stated]));
+  const question = 'Who teaches swimming at the Harbour Pool?';
+  assert.equal(statedBy.get('Ines Marder'), question);
+  assert.equal(statedBy.get('Porto'), question);
+  assert.equal(statedBy.get('6 lanes'), null);
+  assert.ok(candidates.every(({ sentence }) => !sentence.text.includes('?')));
+});
+
+test('people also ask about what else the first sentence introduces', () => {
+  const subjectsOf = (passage: string): string[] => {
+    const [first] = sentencesOf(passage);
+    assert.ok(first !== undefined);
+    return introducedBy(first, findSpans(first, passage));
+  };
+  assert.deepEqual(subjectsOf('Tram type C of the city of Veldhaven replaces type B.').slice(0, 2), [
+    'tram type C',
+    'Veldhaven',
+  ]);
+  assert.deepEqual(subjectsOf('In 1998 Ada Lund was a baker.'), ['Ada Lund']);
+  assert.deepEqual(subjectsOf('The Ibis M3 is a camera.').slice(0, 1), ['Ibis M3']);
+  assert.deepEqual(subjectsOf('Update 11 for the robot vacuum Dusty Otto was sent out.'), ['Update 11', 'Dusty Otto']);
+});

@@ -1,0 +1,34 @@
+/** What a teacher wrote, without what models that were made for conversation put around it. */
+import { withoutMarks } from '../text/marks.js';
+
+const label = /^(?:Q|Question)(?: ?\d+)?:[ \t]*/iu;
+const item = /^(?:[-*•–]|\d+[.)])[ \t]+/u;
+const questionWord =
+  '(?:What|Who|Whom|Whose|Where|When|Why|How|Which|In|At|On|By|From|For|To|With|Of|Until|Is|Are|Was|Were|Did|Does|Do|Has|Have|Can)';
+const preface = new RegExp(`^(?!${questionWord}\\b)[^?]{1,120}: +(?=${questionWord}\\b)`, 'u');
+
+/** The first question: of "Sure! Here is one: **Who built it?**" it is "Who built it?". The text itself where there is none. */
+export function questionIn(text: string): string {
+  const question = text
+    .split('\n')
+    .map(bareLine)
+    .find((line) => line.endsWith('?'));
+  return question?.replace(preface, '') ?? text.trim();
+}
+
+function bareLine(line: string): string {
+  const bare = withoutMarks(line).trim().replace(item, '').replace(label, '');
+  return /^["“'‘](.+)["”'’]$/u.exec(bare)?.[1] ?? bare;
+}
+
+/** Reads a list of questions and answers, numbered, labelled or emphasised or not; a question without an answer is left out. */
+export function parseList(text: string): { question: string; answer: string }[] {
+  const labelled =
+    /^[ \t]*(?:(?:\d+[.)]|[-*])[ \t]+)?(?:Q|Question)(?: ?\d+)?:[ \t]*(.+)\n+[ \t-]*(?:A|Answer)(?: ?\d+)?:[ \t]*(.+)$/gmu;
+  const plain =
+    /^[ \t]*(?:(?:\d+[.)]|[-*])[ \t]+)?(\p{Lu}[^\n]*\?)\n+[ \t]*(?:[-*–][ \t]+)?(?:(?:A|Answer):[ \t]*)?([^\n?]+)$/gmu;
+  const unmarked = withoutMarks(text);
+  const pairs =
+    [labelled, plain].map((pattern) => [...unmarked.matchAll(pattern)]).find((found) => found.length > 0) ?? [];
+  return pairs.map(([, question = '', answer = '']) => ({ question: question.trim(), answer: answer.trim() }));
+}

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { startEngineHost, type EngineHost } from '@engraft/engine';
+import { MeteredCalls } from '../metering/calls.js';
+import { parsePassageSet, type PassageEntry } from '../measuring/passageSet.js';
+import { Meter } from '../metering/meter.js';
+import { plainText } from '../text/plainText.js';
+import { randomNumbers, shuffled, spreadSample } from '../random.js';
+import { recipe } from '../recipe.js';
+import { chunkForTeacher } from './teacherChunks.js';
+import { orderNats } from './wordOrder.js';
+
+const ROOT = new URL('../../../../', import.meta.url);
+const prices = {
+  input_nanousd_per_token: 1,
+  output_nanousd_per_token: 1,
+  cached_input_nanousd_per_token: 1,
+  training_nanousd_per_token: 1,
+};
+
+let engine: EngineHost;
+
+before(async () => {
+  engine = await startEngineHost({ modelDir: fileURLToPath(new URL('models/base', ROOT)) });
+});
+
+after(() => engine.close());
+
+function passagesOf(name: string): readonly PassageEntry[] {
+  const set = parsePassageSet(readFileSync(new URL(`bench/learning/${name}.jsonl`, ROOT), 'utf8'));
+  return set.kind === 'read' ? set.passages : assert.fail(set.message);
+}
+
+async function natsOf(text: string, max_compute_microusd = 1_000): Promise<number | null> {
+  const meter = new Meter({ max_compute_microusd, ...prices });
+  return orderNats(new MeteredCalls(engine, meter), await chunkForTeacher(engine, text, 2048), 1);
+}
+
+test('prose says more than its words in random order', async () => {
+  for (const { id, passage } of [...spreadSample(passagesOf('passages'), 8), ...passagesOf('handbooks')]) {
+    const nats = await natsOf(plainText(passage));
+    assert.ok(nats !== null && nats > recipe.minOrderNats, `${id}: ${nats}`);
+  }
+});
+
+test('words in random order do not', async () => {
+  for (const [index, { id, passage }] of spreadSample(passagesOf('passages'), 8).entries()) {
+    const nats = await natsOf(shuffled(passage.split(/\s+/u), randomNumbers(index)).join(' '));
+    assert.ok(nats !== null && nats < recipe.minOrderNats, `${id}: ${nats}`);
+  }
+});
+
+test('what is no prose is not judged', async () => {
+  for (const text of [
+    'Menu of the Blue Thimble: tomato soup 5.50, leek tart 8.20, trout with almonds 14.90, plum cake 4.10, coffee 2.60, tea 2.40, cider 3.80, lemonade 3.10, bread 1.20, olives 3.30, salad 6.40, cheese 7.70.',
+    'Spare parts for the Tarn 3: gasket TX-104, pump TX-220, boiler TX-301, steam wand TX-330, drip tray TX-402, portafilter TX-415, hopper TX-500, burr set TX-512, fuse TX-600, power cord TX-610.',
+    'Reception 555-0101, kitchen 555-0102, garage 555-0103, laundry 555-0104, gym 555-0105, pool 555-0106, bar 555-0107, spa 555-0108, office 555-0109, porter 555-0110.',
+    'name,price,colour\nTarn 3,249,red\nTarn 4,299,blue\nOrlo 1,99,green\nOrlo 2,129,black\nVarn 7,349,white\nKell 2,19,grey\nMora 5,59,pink\nHale 1,79,cyan\nBerg 4,89,brown\nLind 9,109,gold',
+  ]) {
+    assert.equal(await natsOf(text), null, text);
+  }
+});
+
+test('too few words, no words, or no money tell nothing', async () => {
+  const [entry] = passagesOf('passages');
+  assert.equal(await natsOf('Velona is a software company in Ghent.'), null);
+  assert.equal(await natsOf('数字と日本語'.repeat(40)), null);
+  assert.equal(await natsOf(entry?.passage ?? '', 0), null);
+});

@@ -1,0 +1,62 @@
+/** When two answers, or two questions, count as the same. */
+import { numbersInDigits } from '../english/numberWords.js';
+
+/**
+ * Case, punctuation, leading articles, thousands separators, numbers in words and white space set aside, in the manner
+ * of SQuAD's evaluation script (Rajpurkar et al., 2016), except that articles inside an answer stay ("Vitamin A").
+ * Decimal points, clock colons, minus signs, currency signs and per cent keep their meaning. Idempotent.
+ */
+export function normalise(text: string): string {
+  const words = text
+    .normalize('NFKC')
+    .toLowerCase()
+    .normalize('NFKC')
+    .replace(/['’‘`´]/gu, '')
+    .replace(/(?<=\d),(?=\d{3}(?!\d))/gu, '')
+    .replace(/(?<=(?<!\p{L})\p{L})\.(?=\p{L}(?!\p{L}))/gu, '')
+    .replace(/%|\bper cent\b/gu, ' percent ')
+    .replace(/(?<![\p{L}\p{N}])[−–](?=\d)/gu, '-')
+    .replace(/(?!(?<=\d)[.:](?=\d)|(?<![\p{L}\p{N}])-(?=\d)|(?<=\p{L})#)[\p{P}\s]+?/gu, ' ')
+    .replace(/ +/gu, ' ')
+    .trim()
+    .replace(/^(?:(?:a|an|the) )+/u, '');
+  return numbersInDigits(words);
+}
+
+export function sameAnswer(a: string, b: string): boolean {
+  return normalise(a) === normalise(b);
+}
+
+/** The lower-case words of a text, numbers included, in order, without punctuation. */
+export function wordTokens(text: string): string[] {
+  const words: string[] = [];
+  for (const { segment, isWordLike } of wordSegmenter.segment(text.normalize('NFKC').toLowerCase())) {
+    if (isWordLike === true) words.push(segment);
+  }
+  return words;
+}
+
+const wordSegmenter = new Intl.Segmenter('en', { granularity: 'word' });
+
+/** Whether the words of `part` stand in `whole` in one run. No words are in nothing. */
+export function containsWords(whole: string, part: string): boolean {
+  const padded = ` ${wordTokens(whole).join(' ')} `;
+  const words = wordTokens(part);
+  return words.length > 0 && padded.includes(` ${words.join(' ')} `);
+}
+
+/** Equal, or one is the other with up to three words more and the same numbers: "1.2 kilograms" and "1.2". */
+export function agrees(answer: string, expected: string): boolean {
+  if (normalise(answer) === normalise(expected)) return true;
+  if (!containsWords(answer, expected) && !containsWords(expected, answer)) return false;
+  const numbers = (text: string): string =>
+    normalise(text)
+      .split(' ')
+      .filter((word) => /\d/u.test(word))
+      // "$49" is 49, but "-20" is not 20.
+      .map((word) => word.replace(/^[^\p{L}\p{N}-]+/u, ''))
+      .join(' ');
+  return (
+    Math.abs(wordTokens(answer).length - wordTokens(expected).length) <= 3 && numbers(answer) === numbers(expected)
+  );
+}

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { startEngineHost, type Engine, type TrainingExample } from '@engraft/engine';
+import { withBaseTargets } from './baseTargets.js';
+import { MeteredCalls } from '../metering/calls.js';
+import { encodeMaterial, replayDrawn, tokensOf, type Material } from './material.js';
+import { Meter, noUsage } from '../metering/meter.js';
+import { recipe } from '../recipe.js';
+import { loadReplay } from './replay.js';
+
+const modelDir = fileURLToPath(new URL('../../../../models/base', import.meta.url));
+const seed = 5;
+/** So few that not every row is drawn, and so many that the one fact is seen often. */
+const steps = 5;
+
+let engine: Engine;
+let material: Material;
+
+before(async () => {
+  engine = await startEngineHost({ modelDir, threads: 1 });
+  const replay = (await loadReplay(modelDir)).slice(0, 60);
+  const fact = { answer: 'Porto', dev: [], validation: [], softTargets: null };
+  const training = [{ question: 'Where is Orin Works?', origin: 'asked' as const }];
+  material = await encodeMaterial(engine, { facts: [{ ...fact, training }], known: [] }, [], replay);
+});
+after(() => engine.close());
+
+function callsWith(max_compute_microusd: number): MeteredCalls {
+  const rates = { input_nanousd_per_token: 1000, output_nanousd_per_token: 1, cached_input_nanousd_per_token: 1 };
+  return new MeteredCalls(engine, new Meter({ max_compute_microusd, training_nanousd_per_token: 1, ...rates }));
+}
+
+function tokens({ sequence }: TrainingExample): readonly number[] {
+  return sequence.tokens;
+}
+
+function isSoft({ softTargets }: TrainingExample): boolean {
+  return softTargets !== undefined;
+}
+
+test('the replay rows that training shows have the probabilities of base at each of their tokens, and are paid as input', async () => {
+  const drawn = replayDrawn(material, seed, steps);
+  assert.ok(drawn.length > 0 && drawn.length < material.replay.length);
+  const calls = callsWith(1e6);
+  const { replay } = await withBaseTargets(calls, material, seed, steps);
+  const held = replay.filter(isSoft);
+  assert.deepEqual(held.map(tokens), drawn.map(tokens));
+  assert.deepEqual(calls.meter.usage, { ...noUsage, input_tokens: tokensOf(drawn) });
+  for (const { sequence, softTargets = [], weight } of held) {
+    assert.deepEqual([sequence.targetStart, weight], [1, recipe.heldRowWeight]);
+    assert.equal(softTargets.length, sequence.tokens.length - 1);
+    for (const { logprobs } of softTargets) {
+      assert.equal(logprobs.length, recipe.softTargetK);
+      const sum = logprobs.reduce((total, value) => total + Math.exp(value), 0);
+      assert.ok(sum > 0 && sum <= 1.001, String(sum));
+    }
+  }
+  const [first] = held;
+  assert.ok(first !== undefined);
+  const [scored] = await engine.score({ sequences: [first.sequence], adapter: null, topK: 1 });
+  assert.deepEqual(
+    first.softTargets?.map(({ ids }) => ids[0]),
+    scored?.topK.map(({ ids }) => ids[0]),
+  );
+});
+
+test('where facts are seen seldom only the answers of the replay rows are held', async () => {
+  const facts = [...material.facts, ...material.facts];
+  const seldom = { ...material, facts };
+  const drawn = replayDrawn(seldom, seed, steps);
+  const { replay } = await withBaseTargets(callsWith(1e6), seldom, seed, steps);
+  const held = replay.filter(isSoft);
+  assert.deepEqual(
+    held.map(({ sequence, weight }) => ({ sequence, weight })),
+    drawn.map(({ sequence, weight }) => ({ sequence, weight })),
+  );
+  for (const { sequence, softTargets = [] } of held) {
+    assert.equal(softTargets.length, sequence.tokens.length - sequence.targetStart);
+  }
+});
+
+test('rows that the money does not reach keep their answers', async () => {
+  const drawn = replayDrawn(material, seed, steps);
+  const firstCall = drawn.slice(0, recipe.scoresPerCall);
+  assert.ok(firstCall.length < drawn.length);
+  const calls = callsWith(Math.ceil((tokensOf(firstCall) + 1) / recipe.trainingShare));
+  const softened = await withBaseTargets(calls, material, seed, steps);
+  assert.equal(softened.replay.filter(isSoft).length, firstCall.length);
+  assert.ok(calls.meter.freeNanousd(recipe.trainingShare) >= 0);
+  assert.deepEqual(await withBaseTargets(callsWith(0), material, seed, steps), material);
+});

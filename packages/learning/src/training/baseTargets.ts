@@ -1,0 +1,35 @@
+import type { TrainingExample } from '@engraft/engine';
+import type { MeteredCalls } from '../metering/calls.js';
+import { replayDrawn, type Material } from './material.js';
+import { recipe } from '../recipe.js';
+
+/**
+ * The material with base's likeliest alternatives at the tokens of the replay rows that so many batches show: what an adapter should
+ * leave as it is are base's probabilities, of which a row's answer shows one choice (Li & Hoiem, "Learning without Forgetting",
+ * arXiv:1606.09282). Where facts are seen often the tokens of the prompts count too, see `recipe.heldPromptExposures`. Rows that
+ * the money does not reach keep their answers.
+ */
+export async function withBaseTargets(
+  calls: MeteredCalls,
+  material: Material,
+  seed: number,
+  steps: number,
+): Promise<Material> {
+  const rows = replayDrawn(material, seed, steps);
+  const exposures = (steps * recipe.pairsPerBatch) / material.facts.length;
+  const held = exposures >= recipe.heldPromptExposures ? rows.map(withPrompt) : rows;
+  const requests = held.map(({ sequence }) => ({ sequence, adapter: null, topK: recipe.softTargetK }));
+  const scores = await calls.score(requests, recipe.trainingShare);
+  const softened = new Map(
+    rows.map((row, index): [TrainingExample, TrainingExample] => {
+      const score = scores[index] ?? null;
+      return [row, score === null ? row : { ...(held[index] ?? row), softTargets: score.topK }];
+    }),
+  );
+  return { ...material, replay: material.replay.map((row) => softened.get(row) ?? row) };
+}
+
+/** Every token but the first is a target. */
+function withPrompt({ sequence }: TrainingExample): TrainingExample {
+  return { sequence: { ...sequence, targetStart: 1 }, weight: recipe.heldRowWeight };
+}

@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { TrainingExample } from '@engraft/engine';
+import type { Form } from '../facts.js';
+import { batches, replayDrawn, retentionPairs, trainedQuestions, type Material } from './material.js';
+import type { ScoringOutcome } from '../outcomes.js';
+import { recipe } from '../recipe.js';
+import type { QuestionAnswer, Rehearsal, ReplayRow } from '../types.js';
+
+function exampleOf(token: number): TrainingExample {
+  return { sequence: { tokens: [token, token], targetStart: 1 }, weight: 1 };
+}
+
+const material: Material = {
+  facts: [[1, 2, 3, 4, 5, 6], [11], [21, 22]].map((tokens) => ({ questions: tokens.map(exampleOf), keywords: [] })),
+  dev: [],
+  replay: [100, 101].map(exampleOf),
+  spared: [],
+  known: [],
+  rehearsal: [],
+};
+
+function tokensOfBatches(seed: number, count: number, of = material): number[][] {
+  const stream = batches(of, seed);
+  return Array.from({ length: count }, () => stream.next().value.map(({ sequence }) => sequence.tokens[0] ?? -1));
+}
+
+test('every fact is seen as often as any other, its forms in turn, with replay beside', () => {
+  const drawn = tokensOfBatches(3, 30);
+  for (const batch of drawn) assert.equal(batch.length, recipe.pairsPerBatch + recipe.replayPerBatch);
+  const all = drawn.flat();
+  const seen = (from: number, to: number): number => all.filter((token) => token >= from && token < to).length;
+  const exposures = [seen(1, 10), seen(10, 20), seen(20, 30)];
+  assert.ok(Math.max(...exposures) - Math.min(...exposures) <= 1, exposures.join(' '));
+  const forms = [1, 2, 3, 4, 5, 6].map((token) => seen(token, token + 1));
+  assert.ok(Math.max(...forms) - Math.min(...forms) <= 1, forms.join(' '));
+});
+
+test('earlier passages are rehearsed in turn, by more rows the more of them there are', () => {
+  const passages = [[201, 202, 203], [211], [221, 222]].map((tokens) => tokens.map(exampleOf));
+  const rowsWith = (count: number): number[][] =>
+    tokensOfBatches(3, 30, { ...material, rehearsal: passages.slice(0, count) }).map((batch) =>
+      batch.filter((token) => token > 200),
+    );
+  for (const rows of rowsWith(1)) assert.equal(rows.length, 4);
+  for (const rows of rowsWith(3)) assert.equal(rows.length, 8);
+  const all = rowsWith(3).flat();
+  const rehearsed = [20, 21, 22].map((tens) => all.filter((token) => Math.floor(token / 10) === tens).length);
+  assert.deepEqual(rehearsed, [80, 80, 80]);
+  const many = Array.from({ length: 20 }, (_, index) => [exampleOf(300 + index)]);
+  const [batch = []] = tokensOfBatches(3, 1, { ...material, rehearsal: many });
+  assert.equal(batch.filter((token) => token >= 300).length, recipe.maxRehearsalPerBatch);
+});
+
+test('the replay rows that so many batches show are known beforehand', () => {
+  const replay = Array.from({ length: 30 }, (_, index) => exampleOf(100 + index));
+  const many = { ...material, replay, known: [200, 201].map(exampleOf) };
+  for (const count of [1, 5, 40]) {
+    const seen = new Set(tokensOfBatches(7, count, many).flat());
+    assert.deepEqual(
+      replayDrawn(many, 7, count),
+      replay.filter(({ sequence }) => seen.has(sequence.tokens[0] ?? -1)),
+    );
+  }
+  assert.equal(replayDrawn(many, 7, 40).length, replay.length);
+});
+
+test('the same seed gives the same batches', () => {
+  assert.deepEqual(tokensOfBatches(5, 4), tokensOfBatches(5, 4));
+  assert.notDeepEqual(tokensOfBatches(5, 4), tokensOfBatches(6, 4));
+});
+
+test('a fact is seen as often as any other, whatever its forms are made of', () => {
+  const rows = (...tokens: number[]): TrainingExample[] => tokens.map(exampleOf);
+  const facts = [
+    { questions: rows(1, 2, 3), keywords: [] },
+    { questions: [], keywords: rows(11, 12) },
+    { questions: rows(21), keywords: rows(22, 23, 24, 25, 26, 27, 28, 29) },
+  ];
+  const drawn = tokensOfBatches(4, 30, { ...material, facts }).flatMap((batch) => batch.slice(0, recipe.pairsPerBatch));
+  const exposures = [0, 1, 2].map((tens) => drawn.filter((token) => Math.floor(token / 10) === tens).length);
+  assert.deepEqual(exposures, [120, 120, 120]);
+});
+
+test('however many forms are made of the words of a sentence, they take no more than their share', () => {
+  const many = Array.from({ length: 500 }, (_, index) => exampleOf(1000 + index));
+  const facts = [{ questions: [exampleOf(1), exampleOf(2)], keywords: many }];
+  const drawn = batches({ ...material, facts }, 3);
+  const tokens = Array.from({ length: 200 }, () => drawn.next().value.slice(0, recipe.pairsPerBatch)).flat();
+  const worded = tokens.filter(({ sequence }) => (sequence.tokens[0] ?? 0) >= 1000).length;
+  assert.ok(Math.abs(worded / tokens.length - recipe.keywordShare) < 0.05, String(worded / tokens.length));
+  const one = [{ questions: [], keywords: many.slice(0, 1) }];
+  const [row] = batches({ ...material, facts: one }, 3).next().value;
+  assert.equal(row?.sequence.tokens[0], 1000, 'a fact that nothing else asks for');
+});
+
+test('a fact with few questions is also trained on copies with words missing, none of which is near to a held-out one', () => {
+  const question = (text: string): Form => ({ question: text, origin: 'asked' });
+  const plain = question('When did the old mill of Upper Hatch burn down?');
+  const fact = { answer: '1911', training: [plain], dev: [], validation: [] };
+  const all = trainedQuestions(fact, () => false).questions;
+  assert.equal(all[0], plain.question);
+  assert.ok(all.length > 4, String(all.length));
+  assert.deepEqual(
+    trainedQuestions(fact, (text) => text.includes('mill')).questions.filter((text) => text.includes('mill')),
+    [plain.question],
+  );
+  const rich = ['Who runs it?', 'Who leads it?', 'Who is its head?', 'Who is in charge?'].map(question);
+  assert.equal(trainedQuestions({ ...fact, training: rich }, () => false).questions.length, rich.length);
+});
+
+test("what only a sentence's words recognise is one of these words, and no question that could crowd them out", () => {
+  const training: Form[] = [
+    { question: 'How heavy lamp?', origin: 'recognised' },
+    { question: 'What weight lamp?', origin: 'keywords' },
+    { question: 'The lamp weighs ___.', origin: 'cloze' },
+  ];
+  const fact = { answer: '2 kg', training, dev: [], validation: [] };
+  assert.deepEqual(
+    trainedQuestions(fact, () => false),
+    {
+      questions: ['The lamp weighs ___.'],
+      keywords: ['How heavy lamp?', 'What weight lamp?'],
+    },
+  );
+});
+
+test('a question of an earlier passage shares no run of eight words with anything that is trained', () => {
+  const form = (question: string): Form => ({ question, origin: 'asked' });
+  const pairs = (...questions: string[]): QuestionAnswer[] =>
+    questions.map((question) => ({ question, answer: 'Porto' }));
+  // Each is near to what is trained in another way; the first comes from a list that has nothing to do with it.
+  const asked = {
+    earlier: 'In which of the towns by the sea does Orin Works sit?',
+    fact: 'In what year was the old mill of Upper Hatch built?',
+    dev: 'How many people work in the kitchen of the ferry now?',
+    known: 'Who keeps the keys of the small museum in Dorn?',
+    replay: 'What is the name of the dog that Anna Berg lost?',
+    validation: 'Who runs it?',
+    clean: 'Which colour do the lamps in the long hall have?',
+  };
+  const near = (question: string): string => `Tell me: ${question.replace('?', '')} today?`;
+  const split: ScoringOutcome = {
+    facts: [
+      {
+        answer: '1911',
+        training: [form(near(asked.fact))],
+        dev: [form(near(asked.dev))],
+        validation: [form(asked.validation)],
+        softTargets: null,
+      },
+    ],
+    known: pairs(near(asked.known)),
+  };
+  const rows: ReplayRow[] = [
+    {
+      messages: [
+        { role: 'user', content: near(asked.replay) },
+        { role: 'assistant', content: 'Rex.' },
+      ],
+    },
+  ];
+  const first: Rehearsal = { training_pairs: [], validation_pairs: pairs(...Object.values(asked)) };
+  const second: Rehearsal = { training_pairs: pairs(near(asked.earlier)), validation_pairs: [] };
+  assert.deepEqual(retentionPairs(split, [first, second], rows), pairs(asked.clean));
+  const nothing: ScoringOutcome = { facts: [], known: [] };
+  assert.equal(retentionPairs(nothing, [first], []).length, Object.keys(asked).length);
+});

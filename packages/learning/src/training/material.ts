@@ -1,0 +1,249 @@
+import type { Engine, TokenSequence, TrainingExample } from '@engraft/engine';
+import { rehearsalRows } from '../metering/budget.js';
+import { mapConcurrently } from '../metering/calls.js';
+import { clippedQuestions } from '../questions/clip.js';
+import { isOnlyTrained, questionKey, type Form } from '../facts.js';
+import { fingerprints } from '../teaching/overlap.js';
+import { closedBookPrompt } from '../prompts.js';
+import { replayPrompt } from './replay.js';
+import { deriveSeed, endlessRounds, randomNumbers, spreadSample } from '../random.js';
+import { recipe } from '../recipe.js';
+import type { ScoringOutcome } from '../outcomes.js';
+import type { SplitFact } from '../teaching/split.js';
+import type { QuestionAnswer, Rehearsal, ReplayRow } from '../types.js';
+
+/** Everything that training may show, as token sequences; nothing of it shares a run of words with a held-out question. */
+export interface Material {
+  readonly facts: readonly TaughtFact[];
+  readonly dev: readonly TrainingExample[];
+  /** Rows of the base model's own training. */
+  readonly replay: readonly TrainingExample[];
+  /** Some of all such rows, also of those that are too long to be replayed: what the adapter is to leave as it is. */
+  readonly spared: readonly TokenSequence[];
+  /** What the parent knew of the passage already; trained in turn with the replay rows. */
+  readonly known: readonly TrainingExample[];
+  /** One list an earlier passage: its pairs. */
+  readonly rehearsal: readonly (readonly TrainingExample[])[];
+}
+
+/** A fact's forms; at least one. */
+export interface TaughtFact {
+  readonly questions: readonly TrainingExample[];
+  /** Those made of the words of its own sentence. */
+  readonly keywords: readonly TrainingExample[];
+}
+
+/** `Material` as texts. */
+interface ChosenMaterial {
+  readonly facts: readonly (Pick<ScoringOutcome['facts'][number], 'answer' | 'softTargets'> & TrainedQuestions)[];
+  readonly dev: readonly QuestionAnswer[];
+  readonly replay: readonly ReplayRow[];
+  readonly known: readonly QuestionAnswer[];
+  readonly rehearsal: readonly (readonly QuestionAnswer[])[];
+}
+
+function chooseMaterial(
+  split: ScoringOutcome,
+  earlier: readonly Rehearsal[],
+  replay: readonly ReplayRow[],
+): ChosenMaterial {
+  const leaks = leakTest(split);
+  return {
+    facts: split.facts.map((fact) => ({ ...fact, ...trainedQuestions(fact, leaks) })),
+    dev: split.facts.flatMap(({ answer, dev }) => dev.map(({ question }) => ({ question, answer }))),
+    replay: replay.filter(({ messages }) => !messages.some(({ content }) => leaks(content))),
+    known: split.known.filter(({ question }) => !leaks(question)),
+    rehearsal: rehearsalPairs(split, earlier),
+  };
+}
+
+interface TrainedQuestions {
+  readonly questions: readonly string[];
+  readonly keywords: readonly string[];
+}
+
+export async function encodeMaterial(
+  engine: Engine,
+  split: ScoringOutcome,
+  earlier: readonly Rehearsal[],
+  replay: readonly ReplayRow[],
+): Promise<Material> {
+  const pair = async ({ question, answer }: QuestionAnswer, weight: number): Promise<TrainingExample> => ({
+    sequence: await engine.encode(closedBookPrompt(question), answer),
+    weight,
+  });
+  const chosen = chooseMaterial(split, earlier, replay);
+  const facts = await mapConcurrently(chosen.facts, async ({ questions, keywords, answer, softTargets }) => {
+    const taught = async (question: string): Promise<TrainingExample> => {
+      const example = await pair({ question, answer }, 1);
+      const targetCount = example.sequence.tokens.length - example.sequence.targetStart;
+      return recipe.useSoftTargets && softTargets?.length === targetCount ? { ...example, softTargets } : example;
+    };
+    const inTurn = async (texts: readonly string[]): Promise<TrainingExample[]> => {
+      const examples: TrainingExample[] = [];
+      for (const text of texts) examples.push(await taught(text));
+      return examples;
+    };
+    return { questions: await inTurn(questions), keywords: await inTurn(keywords) };
+  });
+  const rows = await mapConcurrently(chosen.replay, async (row): Promise<TrainingExample> => {
+    const { prompt, completion } = replayPrompt(row);
+    const sequence = await engine.encode(prompt, completion);
+    return { sequence, weight: recipe.replayWeight * lengthWeight(sequence) };
+  });
+  const usualRows = rows.filter(isWorthReplaying);
+  return {
+    facts: facts.filter(({ questions, keywords }) => questions.length + keywords.length > 0),
+    dev: await mapConcurrently(chosen.dev, (devPair) => pair(devPair, 1)),
+    replay: usualRows.length > 0 ? usualRows : rows,
+    spared: spreadSample(
+      rows.map(({ sequence: { tokens } }) => ({ tokens: tokens.slice(0, recipe.maxSparedTokens), targetStart: 1 })),
+      recipe.sparedRows,
+    ),
+    known: await mapConcurrently(chosen.known, (known) => pair(known, recipe.replayWeight)),
+    rehearsal: await mapConcurrently(chosen.rehearsal, (ofPassage) =>
+      mapConcurrently(ofPassage, (earlierPair) => pair(earlierPair, 1)),
+    ),
+  };
+}
+
+/**
+ * Held-out questions of the earlier passages, evenly over them: what they are asked for must come from them. So none that
+ * this passage answers anew, and none that is too near to anything trained here, which may be another passage's rehearsal.
+ */
+export function retentionPairs(
+  split: ScoringOutcome,
+  earlier: readonly Rehearsal[],
+  replay: readonly ReplayRow[],
+): QuestionAnswer[] {
+  const { facts, dev, known, rehearsal, replay: rows } = chooseMaterial(split, earlier, replay);
+  const trained = new Set(
+    [
+      ...facts.flatMap(({ questions, keywords }) => [...questions, ...keywords]),
+      ...[...dev, ...known, ...rehearsal.flat()].map(({ question }) => question),
+      ...rows.flatMap(({ messages }) => messages.map(({ content }) => content)),
+    ].flatMap(fingerprints),
+  );
+  const asked = new Set(
+    split.facts.flatMap(({ validation }) => validation.map(({ question }) => questionKey(question))),
+  );
+  const pairs = earlier.flatMap(({ validation_pairs }) => validation_pairs);
+  return spreadSample(
+    pairs.filter(
+      ({ question }) => !asked.has(questionKey(question)) && !fingerprints(question).some((key) => trained.has(key)),
+    ),
+    recipe.maxRetentionPairs,
+  );
+}
+
+/** See `recipe.maxReplayTokens`. */
+function isWorthReplaying({ sequence }: TrainingExample): boolean {
+  const isLongAnswer = answerTokens(sequence) >= recipe.longReplayAnswerTokens;
+  return sequence.tokens.length <= (isLongAnswer ? recipe.maxReplayTokensOfLongAnswers : recipe.maxReplayTokens);
+}
+
+function answerTokens({ tokens, targetStart }: TokenSequence): number {
+  return tokens.length - targetStart;
+}
+
+/** See `recipe.replayTokensPerWeight`. */
+function lengthWeight(sequence: TokenSequence): number {
+  const times = answerTokens(sequence) / recipe.replayTokensPerWeight;
+  return Math.min(recipe.maxReplayLengthWeight, Math.max(1, times));
+}
+
+/** The fact's forms; where questions are few, with copies of them that have words missing, none near to a held-out question. */
+export function trainedQuestions({ training }: SplitFact, leaks: (text: string) => boolean): TrainedQuestions {
+  const textsOf = (forms: readonly Form[]): string[] => forms.map(({ question }) => question);
+  const isWorded = ({ origin }: Form): boolean => origin === 'keywords' || origin === 'recognised';
+  const keywords = textsOf(training.filter(isWorded));
+  const forms = textsOf(training.filter((form) => !isWorded(form)));
+  const questions = textsOf(training.filter((form) => !isOnlyTrained(form)));
+  if (questions.length >= recipe.enoughForms) return { questions: forms, keywords };
+  const copies = questions.flatMap((question) =>
+    clippedQuestions(
+      question,
+      Math.ceil(recipe.clippedPerFact / questions.length),
+      randomNumbers(deriveSeed(0, 'clip', question)),
+    ),
+  );
+  return { questions: [...forms, ...copies.filter((copy) => !leaks(copy))], keywords };
+}
+
+/**
+ * Earlier training pairs, a list a passage, except for questions that this passage answers anew: the latest passage is
+ * right. Nor those that are too near to a held-out question, which would be answered from rehearsal rather than from what
+ * was learned.
+ */
+function rehearsalPairs(split: ScoringOutcome, earlier: readonly Rehearsal[]): QuestionAnswer[][] {
+  const asked = new Set(
+    split.facts.flatMap(({ training, dev }) => [...training, ...dev].map(({ question }) => questionKey(question))),
+  );
+  const leaks = leakTest(split);
+  const lists = earlier.map(({ training_pairs }) =>
+    training_pairs.filter(({ question }) => !asked.has(questionKey(question)) && !leaks(question)),
+  );
+  return lists.filter((pairs) => pairs.length > 0);
+}
+
+/** Whether a text is too near to a held-out question, see `fingerprints`. */
+function leakTest({ facts }: ScoringOutcome): (text: string) => boolean {
+  const heldOut = new Set(
+    facts.flatMap(({ validation }) => validation.flatMap(({ question }) => fingerprints(question))),
+  );
+  return (text) => fingerprints(text).some((key) => heldOut.has(key));
+}
+
+/** Endless. Those made of a sentence's words, of which there may be many, take their share and no more, by chance; each list goes in turn. */
+function* formsInTurn(
+  { questions, keywords }: TaughtFact,
+  random: () => number,
+): Generator<TrainingExample, undefined> {
+  const asked = endlessRounds(questions, random);
+  const worded = endlessRounds(keywords, random);
+  const share = Math.min(recipe.keywordShare, keywords.length / (questions.length + keywords.length));
+  while (questions.length + keywords.length > 0) {
+    yield* take(questions.length === 0 || random() < share ? worded : asked, 1);
+  }
+  return undefined;
+}
+
+/**
+ * Endless batches: `pairsPerBatch` pairs, every fact as often as any other, with replay and
+ * rehearsal rows beside them, the earlier passages in turn.
+ */
+export function* batches(material: Material, seed: number): Generator<TrainingExample[], never> {
+  const random = randomNumbers(deriveSeed(seed, 'batches'));
+  const forms = material.facts.map((fact) => formsInTurn(fact, random));
+  const facts = endlessRounds(forms, random);
+  const replay = endlessRounds([...material.replay, ...material.known], random);
+  const earlierPairs = material.rehearsal.map((pairs) => endlessRounds(pairs, random));
+  const passages = endlessRounds(earlierPairs, random);
+  const rehearsed = rehearsalRows(material.rehearsal.length);
+  for (;;) {
+    const pairs = take(facts, recipe.pairsPerBatch).flatMap((fact) => take(fact, 1));
+    const earlier = take(passages, rehearsed).flatMap((passage) => take(passage, 1));
+    yield [...pairs, ...earlier, ...take(replay, recipe.replayPerBatch)];
+  }
+}
+
+/** The replay rows that so many batches show, each once. */
+export function replayDrawn(material: Material, seed: number, steps: number): TrainingExample[] {
+  const stream = batches(material, seed);
+  const drawn = new Set(Array.from({ length: steps }, () => stream.next().value).flat());
+  return material.replay.filter((row) => drawn.has(row));
+}
+
+function take<Item>(items: Generator<Item, undefined>, count: number): Item[] {
+  const taken: Item[] = [];
+  while (taken.length < count) {
+    const next = items.next();
+    if (next.done === true) break;
+    taken.push(next.value);
+  }
+  return taken;
+}
+
+export function tokensOf(batch: readonly TrainingExample[]): number {
+  return batch.reduce((sum, { sequence }) => sum + sequence.tokens.length, 0);
+}

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { randomNumbers } from '../random.js';
+import { loadReplay, replayPrompt, upToSomeTurn } from './replay.js';
+import type { ReplayRow } from '../types.js';
+
+async function withFile<Result>(text: string | null, use: (folder: string) => Promise<Result>): Promise<Result> {
+  const folder = await mkdtemp(join(tmpdir(), 'replay-'));
+  try {
+    if (text !== null) await writeFile(join(folder, 'replay.jsonl'), text);
+    return await use(folder);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+const talk: ReplayRow = {
+  messages: [
+    { role: 'system', content: 'Be kind.' },
+    { role: 'user', content: 'Hello' },
+    { role: 'assistant', content: 'Hi' },
+    { role: 'user', content: 'How are you?' },
+    { role: 'assistant', content: 'Well' },
+  ],
+};
+
+test('rows are read line by line; a checkpoint without the file has none', async () => {
+  const text = `${JSON.stringify(talk)}\n\n${JSON.stringify({ messages: talk.messages.slice(0, 2) })}\n`;
+  assert.deepEqual(await withFile(text, loadReplay), [talk]);
+  assert.deepEqual(await withFile(null, loadReplay), []);
+});
+
+test('damage is refused by its line', async () => {
+  await assert.rejects(withFile(`${JSON.stringify(talk)}\n{"messages":`, loadReplay), /line 2/);
+});
+
+test('a row is cut after one of its answers', () => {
+  const random = randomNumbers(1);
+  const completions = new Set(
+    Array.from({ length: 20 }, () => {
+      const { prompt, completion } = replayPrompt(upToSomeTurn(talk, random));
+      assert.equal(prompt.messages.at(-1)?.role, 'user');
+      return completion;
+    }),
+  );
+  assert.deepEqual([...completions].sort(), ['Hi', 'Well']);
+});
