@@ -63,6 +63,8 @@ export type EngineErrorCode =
   | 'cancelled'
   /** The engine's process died; the host starts a new one and the caller may repeat the call. */
   | 'process_lost'
+  /** The host has no process, and could not start one: the call was never made. The host goes on trying. */
+  | 'not_running'
   /** A run failed that the call shared with others; whose fault it was is not known, and the caller may repeat the call. */
   | 'batch_lost'
   | 'internal';
@@ -78,7 +80,7 @@ export class EngineError extends Error {
     this.name = 'EngineError';
   }
 
-  /** Whether the failure need not be the call's own, so that the same call may succeed when it is repeated. */
+  /** Whether the failure need not be the call's own, so that the same call may succeed when it is repeated at once. */
   get repeatable(): boolean {
     return this.code === 'process_lost' || this.code === 'batch_lost';
   }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { rename } from 'node:fs/promises';
 import { constants, getPriority } from 'node:os';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
@@ -131,6 +132,27 @@ suite('an engine in its own process', () => {
       const again = await host.generate(short);
       assert.equal(again.text, expected.text);
       assert.equal(host.pid, next);
+    });
+  });
+
+  test('that cannot be started again says so of every call, and starts when it can', async () => {
+    await withRandomCheckpoint(async (folder) => {
+      const modelDir = join(folder, 'model');
+      const logger = { info: () => undefined, warn: () => undefined };
+      const host = await startEngineHost({ modelDir, threads: 1, logger });
+      try {
+        const expected = await host.generate(short);
+        await rename(modelDir, join(folder, 'away'));
+        const { pid } = host;
+        process.kill(pid!, 'SIGKILL');
+        while (host.pid !== undefined) await sleep(5);
+        await assert.rejects(host.generate(short), { name: 'EngineError', code: 'not_running' });
+        await rename(join(folder, 'away'), modelDir);
+        while (host.pid === undefined) await sleep(20);
+        assert.equal((await host.generate(short)).text, expected.text);
+      } finally {
+        await host.close();
+      }
     });
   });
 

@@ -24,7 +24,8 @@ const MAX_DELAY_MS = 30_000;
  * Starts an engine process and resolves when its model is loaded.
  *
  * When the process dies, calls under way reject with `process_lost`, and a new process is started, which later calls wait for: at once
- * after the first death, with growing delays when deaths follow each other quickly.
+ * after the first death, with growing delays when deaths follow each other quickly. A call that waited for one which cannot be started rejects
+ * with `not_running`.
  *
  * Every training session has a process of its own, of lower priority and with a model of its own, from `openTraining`
  * to `close`. A training step blocks its thread for longer than a short answer takes; so the operating system shares
@@ -115,7 +116,7 @@ class ProcessHost implements EngineHost {
     args: MethodArguments<M>,
     options: CallOptions = {},
   ): Promise<MethodResult<M>> {
-    const engineProcess = await unlessAborted(this.running(), options);
+    const engineProcess = await unlessAborted(this.running().catch(notRunning), options);
     return engineProcess.call(method, args, options);
   }
 
@@ -230,6 +231,12 @@ class ProcessHost implements EngineHost {
       throw new EngineError('cancelled', 'the engine was closed');
     }
   }
+}
+
+/** What keeps the process from starting is none of the fault of the call that waited for it. */
+function notRunning(error: unknown): never {
+  if (error instanceof EngineError && error.code === 'cancelled') throw error;
+  throw new EngineError('not_running', 'the engine could not be started again', { cause: error });
 }
 
 /** `promise`, or a rejection as soon as the signal aborts: starting a process can take a while. */

@@ -26,6 +26,18 @@ export async function recordKeptAdapter(
   });
 }
 
+/**
+ * Records what a worker put into the store although its job had passed to another worker, and perhaps ended, meanwhile: the next round of retention
+ * finds and deletes it, unless a version has come to need it.
+ */
+export async function recordLeftAdapter(db: Kysely<Database>, job_id: string, adapter_hash: string): Promise<void> {
+  await db
+    .insertInto('kept_adapters')
+    .values({ adapter_hash, job_id })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
 /** Until the transaction ends nobody else records or deletes this adapter. Order of locks: the job before this. */
 export async function lockAdapter(trx: Transaction<Database>, adapter_hash: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${adapter_hash}, 0))`.execute(trx);

@@ -11,6 +11,7 @@ import { setProject } from '../projects/setProject.js';
 import { countUnits, createTestKey, createTestProject, type TestKey } from '../testing/testApp.js';
 import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js';
 import { createTestVersion, expireTestVersion } from '../testing/testVersion.js';
+import { activateInNamespace } from '../versions/activateInNamespace.js';
 import { admitJob, type AdmissionContext, type AdmissionOutcome, type ModelOperation } from './admitJob.js';
 
 let database: TestDatabase;
@@ -289,6 +290,23 @@ describe('the version of a job', () => {
     await assertRefused('not_found', operation(other, pinned));
   });
 
+  test('a deadline that passed while nobody was there to move it on is made good before anything is refused for it', async () => {
+    const key = await newKey();
+    const active = await createTestVersion(database.db, key);
+    const pass = () =>
+      database.db
+        .updateTable('versions')
+        .set({ expires_at: sql<Date>`now() - interval '1 minute'` })
+        .where('id', '=', active.id)
+        .execute();
+    await pass();
+    assert.equal((await readRow(await admitted(operation(key)))).adapter_version, active.id);
+    await pass();
+    const activation = { version_id: active.id, expected_version_id: active.id };
+    const owner = { project_id: key.project_id, tenant_id: null };
+    assert.equal((await activateInNamespace(database.db, { ...owner, ...activation })).kind, 'activated');
+  });
+
   test('"An existing subject whose active adapter has expired fails with `adapter_expired`; there is no automatic fallback."', async () => {
     const key = await newKey();
     const older = await createTestVersion(database.db, key);
@@ -358,6 +376,10 @@ describe('money', () => {
     // 700,000 are charged and 1,000,000 reserved: 800,000 are left.
     await assertRefused('monthly_capacity_reached', operation(key, { request: passage }));
     await admitted(operation(key, { request: { ...passage, max_cost_microusd: 800_000 } }));
+    await admitted(operation(key));
+    // An operator who wants no more learning this month stops nothing else.
+    await setProject(database.db, key.project_id, { monthly_learning_capacity_microusd: 0 });
+    await assertRefused('monthly_capacity_reached', operation(key, { request: passage }));
     await admitted(operation(key));
   });
 

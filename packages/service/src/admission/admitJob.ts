@@ -121,7 +121,7 @@ async function admit(
   });
   const reservation = await reserve(trx, { project_id, job_id, amount_microusd: reserved_microusd });
   if (reservation.kind !== 'reserved') return refused(reservation.kind);
-  const limits = await checkMonthlyLimits(trx, project_id);
+  const limits = await checkMonthlyLimits(trx, project_id, operation.request.kind);
   if (limits !== 'within_limits') return refused(limits);
   return { kind: 'admitted', job_id };
 }

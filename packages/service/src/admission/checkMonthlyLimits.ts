@@ -1,3 +1,4 @@
+import type { JobKind } from '@engraft/contract';
 import { sql, type Transaction } from 'kysely';
 import type { Database } from '../db/schema.js';
 import { accountId } from '../ledger/accounts.js';
@@ -8,12 +9,13 @@ export type MonthlyLimitsOutcome = 'within_limits' | 'spending_limit_reached' | 
  * Whether the project stays within its limits for the calendar month (UTC), called after the new job's reservation is
  * made and while its balance is locked:
  * - `monthly_spending_limit_microusd`: what was spent this month and everything that is reserved;
- * - `monthly_learning_capacity_microusd`: the same of learning jobs alone, without hosting.
+ * - `monthly_learning_capacity_microusd`, "at admission of learning": the same of learning jobs alone, without hosting.
  * All sums come from one statement, so that no settlement falls between them.
  */
 export async function checkMonthlyLimits(
   trx: Transaction<Database>,
   project_id: string,
+  kind: JobKind,
 ): Promise<MonthlyLimitsOutcome> {
   const spent = accountId('spent', project_id);
   const month_start = sql`date_trunc('month', now() at time zone 'utc') at time zone 'utc'`;
@@ -25,7 +27,7 @@ export async function checkMonthlyLimits(
         + (select balance_microusd from accounts where id = ${accountId('reserved', project_id)})
         > monthly_spending_limit_microusd
       end as over_spending_limit,
-      case when monthly_learning_capacity_microusd is not null then
+      case when ${kind} = 'internalization' and monthly_learning_capacity_microusd is not null then
         (select coalesce(sum(transfers.amount_microusd), 0) from transfers join jobs on jobs.id = transfers.job_id
           where transfers.to_account = ${spent} and transfers.created_at >= ${month_start}
             and jobs.kind = 'internalization')

@@ -196,6 +196,24 @@ describe('the database enforces both', () => {
     );
   });
 
+  test('a grant after which amounts were no longer exact is refused, and changes nothing', async () => {
+    const own = await openTestDatabase({ maxConnections: 2 });
+    try {
+      const [first, second] = [await createTestProject(own.db, 1_000), await createTestProject(own.db, 0)];
+      const grant = (project_id: string, amount_microusd: number) =>
+        grantCredit(own.db, { project_id, amount_microusd, memo: 'test' });
+      assert.deepEqual(await grant(first, Number.MAX_SAFE_INTEGER - 999), { kind: 'too_much' });
+      assert.deepEqual(await grant(first, Number.MAX_SAFE_INTEGER - 1_100), { kind: 'granted' });
+      // More than was ever issued can be read exactly.
+      assert.deepEqual(await grant(second, 101), { kind: 'too_much' });
+      assert.deepEqual(await grant(second, 100), { kind: 'granted' });
+      assert.equal((await readBalance(own.db, first)).available_microusd, Number.MAX_SAFE_INTEGER - 100);
+      assert.deepEqual((await verifyLedger(own.db)).differences, []);
+    } finally {
+      await own.close();
+    }
+  });
+
   test('amounts are positive integers', async () => {
     const key = await newProject(0);
     for (const amount_microusd of [0, -1, 0.5, 2 ** 53]) {

@@ -36,7 +36,9 @@ async function makeDefaultProject(db: Kysely<Database>, data_folder: string): Pr
   const project_id = project.id;
   const { available_microusd } = await readBalance(db, project_id);
   if (available_microusd === 0) {
-    await grantCredit(db, { project_id, amount_microusd: starter_credit_microusd, memo: 'starter credit' });
+    const starter = { project_id, amount_microusd: starter_credit_microusd, memo: 'starter credit' };
+    const granted = await grantCredit(db, starter);
+    if (granted.kind !== 'granted') throw new Error('the starter credit could not be granted');
   }
   // Written first: a key that nobody has the secret of could not be made good.
   const secret = newKeySecret();

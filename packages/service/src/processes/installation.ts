@@ -14,6 +14,8 @@ export interface Installation {
 
 export interface InstallationOptions {
   readonly max_connections: number;
+  /** See `DatabaseOptions`; commands may ask for what takes long. */
+  readonly held_ms_max?: number;
   /** The embedded database was lost and did not come back. */
   readonly onLost?: (error: Error) => void;
 }
@@ -24,18 +26,19 @@ export interface InstallationOptions {
  */
 export async function openInstallation(
   { data_folder, database_url }: Pick<Config, 'data_folder' | 'database_url'>,
-  { max_connections, onLost }: InstallationOptions,
+  { max_connections, held_ms_max, onLost }: InstallationOptions,
 ): Promise<Installation> {
+  const options = { maxConnections: max_connections, ...(held_ms_max === undefined ? {} : { held_ms_max }) };
   if (database_url !== null) {
     await migrate(database_url);
-    const db = openDatabase(database_url, { maxConnections: max_connections });
+    const db = openDatabase(database_url, options);
     return { db, close: () => db.destroy() };
   }
   await mkdir(data_folder, { recursive: true, mode: 0o700 });
   const server = await attachEmbeddedPostgres(data_folder, onLost === undefined ? {} : { onLost });
   try {
     await migrate(server.url);
-    const db = openDatabase(server.url, { maxConnections: max_connections });
+    const db = openDatabase(server.url, options);
     const close = async (): Promise<void> => {
       await db.destroy();
       await server.release();

@@ -29,6 +29,8 @@ const drain_grace_ms = 6_000;
 /** Clients get this much more to read their answers. */
 const hang_up_after_ms = 8_000;
 const max_connections = 24;
+/** No query or transaction of the service takes so long unless the database is gone without a word. */
+const held_ms_max = 20_000;
 
 /**
  * Runs until SIGTERM or SIGINT, then drains: "no new work, running work is finished or handed back". Rejects when the
@@ -41,7 +43,7 @@ export async function runService(config: Config, roles: Roles, onListening: (url
     logger.fatal({ err: error }, 'the embedded database is lost');
     process.exit(1);
   };
-  const running: Running = { installation: await openInstallation(config, { max_connections, onLost }) };
+  const running: Running = { installation: await openInstallation(config, { max_connections, held_ms_max, onLost }) };
   try {
     const { installation } = running;
     if (roles.api) await prepareFirstStart(installation.db, config.data_folder);
@@ -109,8 +111,17 @@ async function openWorker(
     const freed_jobs = await freeJobsOfTheDead(db);
     if (freed_jobs > 0) logger.info({ freed_jobs }, 'jobs of a worker that died are taken over');
   }
-  const options = { ...model.engine, db, store, data_folder, logger, metrics: createWorkerMetrics(metrics) };
-  const worker = startWorker(options);
+  const { engine, replay } = model.engine;
+  const worker = startWorker({
+    db,
+    engine,
+    replay,
+    store,
+    data_folder,
+    logger,
+    metrics: createWorkerMetrics(metrics),
+    engine_running: () => engine.pid !== undefined,
+  });
   return { wake: () => worker.wake(), stop: () => worker.stop(drain_grace_ms) };
 }
 

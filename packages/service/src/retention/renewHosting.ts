@@ -34,9 +34,15 @@ function dueVersions(db: Kysely<Database>) {
 
 /**
  * Moves on the deadline of a version that is due; one that is past it and cannot be paid for ends. Whether it was renewed. For one that becomes
- * active, too, whose deadline may lie before the next round.
+ * active, too, whose deadline may lie before the next round, and for one that is asked for. A version that somebody else has a lock on is
+ * left to them, or waited for.
  */
-export async function renewOrEnd(trx: Transaction<Database>, version_id: string): Promise<boolean> {
+export async function renewOrEnd(
+  trx: Transaction<Database>,
+  version_id: string,
+  { wait = false }: { readonly wait?: boolean } = {},
+): Promise<boolean> {
+  const others = wait ? sql`` : sql`skip locked`;
   // Looked at again under its lock: another worker may have renewed it meanwhile, or an operator ended it.
   const version = await dueVersions(trx)
     .innerJoin('subjects', 'subjects.id', 'versions.subject_ref')
@@ -51,7 +57,7 @@ export async function renewOrEnd(trx: Transaction<Database>, version_id: string)
           < versions.created_at + projects.version_retention_days * interval '24 hours'`.as('retained'),
     ])
     .where('versions.id', '=', version_id)
-    .modifyEnd(sql`for no key update of versions, subjects skip locked`)
+    .modifyEnd(sql`for no key update of versions, subjects ${others}`)
     .executeTakeFirst();
   if (version === undefined) return false;
   const { project_id, size_bytes, days, expired, retained } = version;

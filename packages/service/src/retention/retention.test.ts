@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import { currentPriceCard, storageChargeMicrousd } from '@engraft/contract';
 import { sql } from 'kysely';
 import { type AdapterStore, openAdapterStore } from '../adapterStore/adapterStore.js';
-import { recordKeptAdapter } from '../adapterStore/keptAdapters.js';
+import { recordKeptAdapter, recordLeftAdapter } from '../adapterStore/keptAdapters.js';
 import { listWorkFolders, openWorkFolder } from '../adapterStore/workFolder.js';
 import { claimJob } from '../jobs/claimJob.js';
 import { failJob } from '../jobs/failJob.js';
@@ -18,6 +18,7 @@ import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js'
 import { admitTestLearning, createTestVersion } from '../testing/testVersion.js';
 import { activateInNamespace } from '../versions/activateInNamespace.js';
 import { expireVersion } from '../versions/expireVersion.js';
+import { findAdapter } from '../worker/findAdapter.js';
 import { deleteUnneededFiles } from './deleteUnneededFiles.js';
 import { removeEndedWork } from './removeEndedWork.js';
 import { renewHosting } from './renewHosting.js';
@@ -73,6 +74,13 @@ describe('retention', () => {
       .where('id', '=', id)
       .executeTakeFirstOrThrow();
     return version.retention_ended_at !== null;
+  };
+  const endedAtDeadline = async (id: string): Promise<void> => {
+    await database.db
+      .updateTable('versions')
+      .set((eb) => ({ retention_ended_at: eb.ref('expires_at') }))
+      .where('id', '=', id)
+      .execute();
   };
   const makeFiles = async (adapter_hash: string): Promise<void> => {
     const { folder: where } = store.locate(adapter_hash);
@@ -219,7 +227,7 @@ describe('retention', () => {
       await makeVersion({ age: '10 days', left: '-8 days' }),
     ];
     for (const { id, adapter_hash } of versions) {
-      await expireVersion(database.db, id);
+      await endedAtDeadline(id);
       await makeFiles(adapter_hash);
     }
     // A fault injector: the first that is to be removed cannot be.
@@ -235,7 +243,9 @@ describe('retention', () => {
   });
 
   it('deletes the files a week after the deadline, and keeps the row', async () => {
-    const [fresh, unlucky, stale, shared, sharing] = [
+    const [late, fresh, unlucky, stale, shared, sharing] = [
+      // It is ended only now, by a round that came late, or by a clock that is wrong.
+      await makeVersion({ age: '10 days', left: '-8 days' }),
       await makeVersion({ age: '10 days', left: '-6 days' }),
       // It expired while nobody was there, and no round has decided about it yet.
       await makeVersion({ age: '10 days', left: '-8 days' }),
@@ -243,7 +253,8 @@ describe('retention', () => {
       await makeVersion({ age: '10 days', left: '-8 days' }),
       await makeVersion({ age: '1 days', left: '10 hours' }),
     ];
-    for (const { id } of [fresh, stale, shared]) await expireVersion(database.db, id);
+    await expireVersion(database.db, late.id);
+    for (const { id } of [fresh, stale, shared]) await endedAtDeadline(id);
     await database.db
       .updateTable('versions')
       .set({ adapter_hash: shared.adapter_hash })
@@ -254,11 +265,12 @@ describe('retention', () => {
       .set({ adapter_hash: shared.adapter_hash })
       .where('job_id', '=', sharing.job_id)
       .execute();
-    for (const { adapter_hash } of [fresh, unlucky, stale, shared]) await makeFiles(adapter_hash);
+    const all = [late, fresh, unlucky, stale, shared];
+    for (const { adapter_hash } of all) await makeFiles(adapter_hash);
     const rounds = [deleteUnneededFiles(database.db, store), deleteUnneededFiles(database.db, store)];
     assert.deepEqual((await Promise.all(rounds)).sort(), [0, 1]);
-    const kept = await Promise.all([fresh, unlucky, stale, shared].map(({ adapter_hash }) => store.has(adapter_hash)));
-    assert.deepEqual(kept, [true, true, false, true]);
+    const kept = await Promise.all(all.map(({ adapter_hash }) => store.has(adapter_hash)));
+    assert.deepEqual(kept, [true, true, true, false, true]);
     const row = await database.db
       .selectFrom('versions')
       .selectAll()
@@ -281,6 +293,22 @@ describe('retention', () => {
     assert.equal(await deleteUnneededFiles(database.db, store), 1);
     assert.equal(await store.has(adapter_hash), false);
     assert.equal(await recordKeptAdapter(database.db, job, adapter_hash), 'lost');
+    // A worker that lost the job while it copied.
+    await makeFiles(adapter_hash);
+    await recordLeftAdapter(database.db, job_id, adapter_hash);
+    assert.equal(await deleteUnneededFiles(database.db, store), 1);
+    assert.equal(await store.has(adapter_hash), false);
+  });
+
+  it('renews a version that is asked for before the next round, for all who ask at once, and charges it once', async () => {
+    const { id, project_id } = await makeVersion({ age: '4.5 days', left: '-60 hours' }, { activate: true });
+    const before_microusd = await available(project_id);
+    const asked = Array.from({ length: 6 }, () => findAdapter(database.db, store, id));
+    for (const { kind } of await Promise.all(asked)) assert.equal(kind, 'found');
+    assert.equal(before_microusd - (await available(project_id)), 3 * day_microusd);
+    const ended = await makeVersion({ age: '4.5 days', left: '-60 hours' }, { credit_microusd: 1_000_000 });
+    assert.deepEqual(await findAdapter(database.db, store, ended.id), { kind: 'adapter_expired' });
+    assert.ok(await retentionEnded(ended.id));
   });
 
   it('removes the work of jobs that have ended, of all their claims, and of no other', async () => {

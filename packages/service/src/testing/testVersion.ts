@@ -87,7 +87,7 @@ export async function createTestVersion(
 export async function expireTestVersion(db: Kysely<Database>, version_id: string): Promise<void> {
   await db
     .updateTable('versions')
-    .set({ expires_at: sql<Date>`now()` })
+    .set({ expires_at: sql<Date>`now()`, retention_ended_at: sql<Date>`now()` })
     .where('id', '=', version_id)
     .execute();
 }

@@ -4,6 +4,7 @@ import { inTransaction } from '../db/transaction.js';
 import { renewOrEnd } from '../retention/renewHosting.js';
 import { activateVersion, type ActivateVersionOutcome } from './activateVersion.js';
 import { findVersion, type VersionOwner } from './findVersion.js';
+import { lookAfter } from './lookAfter.js';
 
 export interface ActivationInNamespace extends VersionOwner {
   readonly version_id: string;
@@ -21,6 +22,7 @@ export async function activateInNamespace(
   return inTransaction<ActivateInNamespaceOutcome>(db, async (trx) => {
     const version = await findVersion(trx, owner, version_id);
     if (version === null) return { kind: 'not_found' };
+    await lookAfter(trx, version);
     const outcome = await activateVersion(trx, { subject_ref: version.subject_ref, version_id, expected_version_id });
     // Which was none of a round's business while it was inactive.
     if (outcome.kind === 'activated') await renewOrEnd(trx, version_id);

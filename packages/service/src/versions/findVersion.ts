@@ -13,10 +13,15 @@ export interface FoundVersion {
   readonly id: string;
   readonly subject_ref: string;
   readonly expired: boolean;
+  /** Past its deadline, perhaps only because nobody was there to move it on; see `lookAfter`. */
+  readonly undecided: boolean;
 }
 
 /** "now" is when the transaction began, or the statement if there is none. */
-const isExpired = sql<boolean>`versions.expires_at <= now()`;
+const deadline = [
+  sql<boolean>`versions.expires_at <= now()`.as('expired'),
+  sql<boolean>`versions.expires_at <= now() and versions.retention_ended_at is null`.as('undecided'),
+] as const;
 
 /**
  * The version with this id, if it belongs to the project and tenant. "A version that exists but belongs to another
@@ -32,7 +37,7 @@ export async function findVersion(
     .selectFrom('versions')
     .innerJoin('subjects', 'subjects.id', 'versions.subject_ref')
     .select(['versions.id', 'versions.subject_ref'])
-    .select(isExpired.as('expired'))
+    .select(deadline)
     .where('versions.id', '=', version_id)
     .where('subjects.project_id', '=', project_id)
     .where(tenantIs('subjects.tenant_id', tenant_id))
@@ -50,7 +55,7 @@ export async function findVersionOfSubject(
   const row = await db
     .selectFrom('versions')
     .select(['id', 'subject_ref'])
-    .select(isExpired.as('expired'))
+    .select(deadline)
     .where('id', '=', version_id)
     .where('subject_ref', '=', subject_ref)
     .executeTakeFirst();

@@ -1,8 +1,11 @@
 import { baseVersion } from '@engraft/contract';
 import type { AdapterReference } from '@engraft/engine';
-import { sql, type Kysely } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { AdapterStore } from '../adapterStore/adapterStore.js';
 import type { Database } from '../db/schema.js';
+import { inTransaction } from '../db/transaction.js';
+import { findVersionOfSubject } from '../versions/findVersion.js';
+import { lookAfter } from '../versions/lookAfter.js';
 
 export type FoundAdapter =
   /** `null`: the clean base model. */
@@ -17,11 +20,13 @@ export async function findAdapter(
   adapter_version: string,
 ): Promise<FoundAdapter> {
   if (adapter_version === baseVersion) return { kind: 'found', adapter: null };
-  const version = await db
+  const { adapter_hash, subject_ref } = await db
     .selectFrom('versions')
-    .select(['adapter_hash', sql<boolean>`expires_at <= now()`.as('expired')])
+    .select(['adapter_hash', 'subject_ref'])
     .where('id', '=', adapter_version)
     .executeTakeFirstOrThrow();
-  if (version.expired) return { kind: 'adapter_expired' };
-  return { kind: 'found', adapter: store.locate(version.adapter_hash) };
+  const version = await findVersionOfSubject(db, subject_ref, adapter_version);
+  if (version === null) throw new Error(`version ${adapter_version} is not of its subject`);
+  const { expired } = version.undecided ? await inTransaction(db, (trx) => lookAfter(trx, version)) : version;
+  return expired ? { kind: 'adapter_expired' } : { kind: 'found', adapter: store.locate(adapter_hash) };
 }

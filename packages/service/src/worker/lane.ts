@@ -6,6 +6,8 @@ export interface LaneOptions<Job> {
   /** How often an idle lane asks for work. */
   readonly poll_ms: number;
   readonly claim: () => Promise<Job | null>;
+  /** Whether jobs can be run now; while not, none is claimed. */
+  readonly ready: () => boolean;
   /** Never rejects. */
   readonly run: (job: Job) => Promise<void>;
   readonly logger: Logger;
@@ -21,7 +23,7 @@ export interface Lane {
 
 const failed_claim_delay_ms = 1_000;
 
-export function startLane<Job>({ concurrency, poll_ms, claim, run, logger }: LaneOptions<Job>): Lane {
+export function startLane<Job>({ concurrency, poll_ms, claim, ready, run, logger }: LaneOptions<Job>): Lane {
   const running = new Set<Promise<void>>();
   let draining = false;
   let awake = false;
@@ -52,7 +54,7 @@ export function startLane<Job>({ concurrency, poll_ms, claim, run, logger }: Lan
   const loop = async (): Promise<void> => {
     while (!draining) {
       awake = false;
-      if (running.size >= concurrency) {
+      if (running.size >= concurrency || !ready()) {
         await rest(poll_ms);
         continue;
       }

@@ -96,6 +96,15 @@ describe('running a job', () => {
     });
   }
 
+  it('hands a job back when there is no engine to run it, and holds nothing against the job', async () => {
+    const id = await admit();
+    const outcome = await runNext(() => Promise.reject(new EngineError('not_running', 'no process')));
+    assert.deepEqual(outcome, { kind: 'handed_back' });
+    const job = await read(id);
+    assert.deepEqual([job.status, job.attempts, job.settled], ['queued', 0, false]);
+    assert.deepEqual(await runNext(() => ({})), { kind: 'ended', status: 'succeeded' });
+  });
+
   it('does not repeat what failed by its own fault, and charges nothing', async () => {
     const id = await admit();
     let calls = 0;

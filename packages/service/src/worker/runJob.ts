@@ -78,7 +78,8 @@ async function afterFailure(
   error: unknown,
   { shutdown, lease }: Signals,
 ): Promise<RunOutcome> {
-  if (shutdown.aborted || isDatabaseUnavailable(error)) {
+  if (shutdown.aborted || isDatabaseUnavailable(error) || isWithoutEngine(error)) {
+    if (!shutdown.aborted) logger.warn({ err: error, job_id: job.job_id }, 'the job is handed back');
     assertHeld(await whenDatabaseIsBack(() => releaseJob(db, job), lease));
     return { kind: 'handed_back' };
   }
@@ -86,6 +87,11 @@ async function afterFailure(
   logger.error({ err: error, job_id: job.job_id }, 'the job failed; nothing is charged');
   assertHeld(await whenDatabaseIsBack(() => failJob(db, job, error_code), lease));
   return { kind: 'ended', status: 'failed', error_code };
+}
+
+/** The engine cannot be started: nothing of the job was tried, and nothing is wrong with it. */
+function isWithoutEngine(error: unknown): boolean {
+  return error instanceof EngineError && error.code === 'not_running';
 }
 
 const database_retry_ms = 200;

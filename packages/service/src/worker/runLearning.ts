@@ -1,6 +1,6 @@
 import { baseVersion, storageChargeMicrousd } from '@engraft/contract';
 import { learnPassage, type LearningBudget, type LearningJournal, type LearningOutcome } from '@engraft/learning';
-import { recordKeptAdapter } from '../adapterStore/keptAdapters.js';
+import { recordKeptAdapter, recordLeftAdapter } from '../adapterStore/keptAdapters.js';
 import { openWorkFolder } from '../adapterStore/workFolder.js';
 import type { ClaimedJob } from '../jobs/claimJob.js';
 import { completeLearning, initial_hosting_seconds, type LearningCompletion } from '../jobs/completeLearning.js';
@@ -93,7 +93,9 @@ async function toCompletion(
   assertHeld(await recordPhase(db, job, 'saving'));
   assertHeld(await recordKeptAdapter(db, job, outcome.adapter.contentHash));
   const kept = await store.keep(outcome.adapter);
-  assertHeld(await recordPhase(db, job, 'settling'));
+  const settling = await recordPhase(db, job, 'settling');
+  if (settling === 'lost') await recordLeftAdapter(db, job.job_id, kept.contentHash);
+  assertHeld(settling);
   const adapter = {
     adapter_hash: kept.contentHash,
     size_bytes: outcome.adapter.sizeBytes,

@@ -9,6 +9,8 @@ import type { WorkerMetrics } from './workerMetrics.js';
 
 export interface WorkerOptions extends JobContext {
   readonly metrics?: WorkerMetrics;
+  /** Whether the engine has a process; while it has none, jobs wait in the queue, where any worker finds them. */
+  readonly engine_running?: () => boolean;
   /** How long a job stays with a worker that is not heard of. */
   readonly lease_ms?: number;
   /** How often an idle worker asks the database for work; another process cannot wake it. */
@@ -34,6 +36,7 @@ const learning_concurrency = 1;
 /** Runs jobs until it is stopped: inferences side by side, learning one at a time, neither in the other's way. */
 export function startWorker({
   metrics,
+  engine_running = () => true,
   lease_ms = default_lease_ms,
   poll_ms = default_poll_ms,
   ...context
@@ -46,6 +49,7 @@ export function startWorker({
       concurrency,
       poll_ms,
       logger,
+      ready: engine_running,
       claim: () => claimJob(context.db, { worker_id, kind, lease_ms }),
       run: async (job) => {
         const started_at = performance.now();

@@ -25,7 +25,11 @@ export function addCreditCommands(program: Command): void {
     if (amount_microusd === 0) throw new UsageError('the amount must be more than zero');
     const balance = await withDatabase(options, async (db) => {
       const { id } = await requireProject(db, options.project);
-      await grantCredit(db, { project_id: id, amount_microusd, memo: 'granted by an operator' });
+      const { kind } = await grantCredit(db, { project_id: id, amount_microusd, memo: 'granted by an operator' });
+      if (kind === 'too_much')
+        throw new UsageError(
+          `the amount is too large: ${formatUsd(Number.MAX_SAFE_INTEGER)} is the most that can be granted in all`,
+        );
       return readBalance(db, id);
     });
     const { available_microusd } = balance;
