@@ -23,9 +23,11 @@ process.on('message', (message) => {
 
 // The channel closes when the host closes it and when the host dies, however it dies: nobody is left to work for.
 process.on('disconnect', () => process.exit(0));
-process.on('SIGTERM', () => process.exit(0));
-// Ctrl-C reaches the whole process group; the host decides when its engine ends.
+// It may have been closed while this file was being loaded.
+if (!process.connected) process.exit(0);
+// Ctrl-C and many supervisors reach the whole process group; the host decides when its engine ends.
 process.on('SIGINT', () => undefined);
+process.on('SIGTERM', () => undefined);
 process.on('warning', report);
 // What is under way is lost, but not why.
 process.on('uncaughtException', (error) => {

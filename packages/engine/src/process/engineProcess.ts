@@ -155,7 +155,7 @@ export class EngineProcess {
   async stop(): Promise<void> {
     if (!this.ended) {
       this.closing = true;
-      this.child.kill('SIGTERM');
+      if (this.child.connected) this.child.disconnect();
       const force = setTimeout(() => this.child.kill('SIGKILL'), GRACE_MS);
       await this.exited;
       clearTimeout(force);

@@ -15,7 +15,8 @@ export function parseMicrousd(text: string): number {
 
 export function parseWholeNumber(text: string, meaning = 'a whole number'): number {
   const value = Number(text);
-  if (!/^\d+$/.test(text) || !Number.isSafeInteger(value)) throw new UsageError(`'${text}' is not ${meaning}`);
+  if (!/^\d+$/.test(text)) throw new UsageError(`'${text}' is not ${meaning}`);
+  if (!Number.isSafeInteger(value)) throw new UsageError(`'${text}' is more than ${Number.MAX_SAFE_INTEGER}`);
   return value;
 }
 

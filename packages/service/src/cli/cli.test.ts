@@ -166,6 +166,18 @@ describe('engraft', () => {
     await assertFails(2, /'everything' is not a scope/, 'key', 'create', '--project', 'acme', '--scope', 'everything');
     await assertFails(2, /'--expires <lifetime>'/, 'key', 'create', '--project', 'acme', '--expires', '5d');
     await assertFails(2, /not a timestamp/, 'key', 'create', '--project', 'acme', '--expires-at', 'tomorrow');
+    await assertFails(
+      2,
+      /must lie in the future/,
+      'key',
+      'create',
+      '--project',
+      'acme',
+      '--expires-at',
+      '2020-01-01T00:00:00Z',
+    );
+    const empty = await json(newKey, 'key', 'create', '--project', 'acme', '--expires', '', '--tenant', '', '--name=');
+    assert.deepEqual([empty.name, empty.tenant_id], ['key', null], 'an empty flag counts as unset');
     await assertFails(2, /not a tenant name/, 'key', 'create', '--project', 'acme', '--tenant', 'a b');
     await assertFails(2, /--project/, 'key', 'create');
   });
@@ -190,6 +202,23 @@ describe('engraft', () => {
     }
   });
 
+  it('refuses a grant after which amounts were not exact any more, and changes nothing', async () => {
+    for (let count = 0; count < 9; count += 1) {
+      assert.equal((await engraft(['credit', 'grant', '--project', 'acme', '--usd', '999999999'])).status, 0);
+    }
+    await assertFails(
+      2,
+      /the most that can be granted in all/,
+      'credit',
+      'grant',
+      '--project',
+      'acme',
+      '--usd',
+      '999999999',
+    );
+    assert.equal((await engraft(['balance', '--project', 'acme'])).status, 0);
+  });
+
   it('verifies the ledger, and names what differs', async () => {
     const report = z.strictObject({
       ok: z.boolean(),
@@ -197,7 +226,7 @@ describe('engraft', () => {
       transfers: z.number(),
       differences: z.array(z.string()),
     });
-    assert.deepEqual(await json(report, 'ledger', 'verify'), { ok: true, projects: 1, transfers: 2, differences: [] });
+    assert.deepEqual(await json(report, 'ledger', 'verify'), { ok: true, projects: 1, transfers: 11, differences: [] });
   });
 
   it('settles and expires what an operator names, and nothing else', async () => {
@@ -233,6 +262,10 @@ describe('engraft', () => {
     const no_database = await engraft(['worker'], { DATABASE_URL: '' });
     assert.equal(no_database.status, 2);
     assert.match(no_database.stderr, /needs DATABASE_URL/);
+    const wrong_url = await engraft(['project', 'list'], { DATABASE_URL: 'postgres://u:p@s:s@localhost:99999/x' });
+    assert.equal(wrong_url.status, 2);
+    assert.match(wrong_url.stderr, /^engraft: DATABASE_URL is not a URL: .*percent-encoded.*\n$/);
+    await assertFails(2, /none of them a control character/, 'project', 'create', 'a\u0001b');
     const wrong_engine = await engraft(['doctor'], { ENGRAFT_ENGINE: 'steam' });
     assert.equal(wrong_engine.status, 2);
     assert.match(wrong_engine.stderr, /ENGRAFT_ENGINE/);
@@ -241,7 +274,7 @@ describe('engraft', () => {
   it('says in one line that something is not there', async () => {
     const no_server = await engraft(['project', 'list'], { DATABASE_URL: 'postgres://127.0.0.1:1/none' });
     assert.equal(no_server.status, 1);
-    assert.match(no_server.stderr, /^engraft: .*ECONNREFUSED.*\n$/);
+    assert.match(no_server.stderr, /^engraft: .*DATABASE_URL: .*ECONNREFUSED.*\n$/);
     const no_engine = await engraft(['serve', '--port', '0'], { ENGRAFT_ENGINE: 'vllm' });
     assert.equal(no_engine.status, 1);
     assert.match(no_engine.stderr, /vllm is not available yet/);
@@ -251,7 +284,24 @@ describe('engraft', () => {
     const no_file = await engraft(['learn', 'nowhere.txt', '--subject', 'anna'], key);
     assert.equal(no_file.status, 1);
     assert.match(no_file.stderr, /^engraft: nowhere.txt cannot be read: .*ENOENT.*\n$/);
+    const latin1 = path.join(empty, 'latin1.txt');
+    await writeFile(latin1, Buffer.from('The caf\u00e9 of Ren\u00e9e is in Z\u00fcrich.', 'latin1'));
+    const no_text = await engraft(['learn', latin1, '--subject', 'anna'], key);
+    assert.deepEqual([no_text.status, no_text.stdout], [1, '']);
+    assert.match(no_text.stderr, /latin1.txt is not UTF-8 text\n$/);
     await rm(empty, { recursive: true });
+  });
+
+  it('says nothing of Node.js on standard error, nor of a reader that leaves', async () => {
+    const warned = await engraft(['project', 'list'], { DATABASE_URL: `${database.url}?sslmode=prefer` });
+    assert.doesNotMatch(warned.stderr, /Warning/);
+    const child = spawn(process.execPath, [program, 'project', 'list'], {
+      env: environment(),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    child.stdout.destroy();
+    const [stderr, [status]] = await Promise.all([text(child.stderr), once(child, 'exit') as Promise<[number]>]);
+    assert.deepEqual([stderr, status], ['', 0]);
   });
 
   it('finds nothing wrong with a good installation', async () => {
@@ -281,6 +331,14 @@ describe('engraft', () => {
     await assertFails(1, /bad.jsonl, line 2, questions\[0\].phrasings: /, 'eval', bad);
     await assertFails(1, /nowhere.jsonl cannot be read/, 'eval', 'nowhere.jsonl');
     await assertFails(2, /--chain must be at least 1/, 'eval', good, '--chain', '0');
+    await assertFails(
+      1,
+      /nowhere.x.json cannot be written/,
+      'eval',
+      good,
+      '--json',
+      path.join(folder, 'nowhere', 'x.json'),
+    );
     const env = { DATABASE_URL: 'postgres://127.0.0.1:1/none' };
     const done = await engraft(['eval', good, '--gold', '--json', json, '--plot', plot], env);
     assert.equal(done.stderr, '', 'progress is for terminals');

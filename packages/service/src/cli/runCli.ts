@@ -9,7 +9,7 @@ const exit = { success: 0, failure: 1, usage: 2 } as const;
 /** Runs one command to its end; returns the exit status. A failure is one line on standard error. */
 export async function runCli(argv: readonly string[]): Promise<number> {
   try {
-    await createProgram().parseAsync(argv);
+    await createProgram().parseAsync(withoutEmptyFlags(argv));
     return exit.success;
   } catch (error) {
     // Commander has said what is wrong, or has shown the help that was asked for.
@@ -18,6 +18,12 @@ export async function runCli(argv: readonly string[]): Promise<number> {
     if (process.env['ENGRAFT_LOG_LEVEL'] === 'debug' && error instanceof Error) console.error(error.stack);
     return error instanceof UsageError ? exit.usage : exit.failure;
   }
+}
+
+/** "An empty variable counts as unset, and so does an empty flag": scripts pass on what they have. */
+function withoutEmptyFlags(argv: readonly string[]): string[] {
+  const isEmpty = (at: number): boolean => /^--[a-z-]+$/.test(argv[at] ?? '') && argv[at + 1] === '';
+  return argv.filter((argument, at) => !isEmpty(at) && !isEmpty(at - 1) && !/^--[a-z-]+=$/.test(argument));
 }
 
 function describe(error: unknown): string {

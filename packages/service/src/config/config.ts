@@ -62,7 +62,12 @@ const byteCount = z
 const environment = z.object({
   DATABASE_URL: z
     .string()
+    .trim()
     .regex(/^postgres(ql)?:\/\//, 'must start with postgres://')
+    .refine(
+      (url) => URL.canParse(url),
+      'is not a URL: special characters of the password are percent-encoded, ports go to 65535',
+    )
     .optional(),
   ENGRAFT_DATA_DIR: z.string().default('.engraft'),
   ENGRAFT_MODEL_DIR: z.string().default(shippedModelFolder),
@@ -77,7 +82,7 @@ const environment = z.object({
   ENGRAFT_PORT: port.default(8080),
   ENGRAFT_CHAT_WAIT_SECONDS: z
     .string()
-    .regex(/^\d{1,5}(\.\d{1,3})?$/, 'must be a number of seconds')
+    .regex(/^\d{1,5}(\.\d{1,3})?$/, 'must be a number of seconds below 100000, with at most 3 decimals')
     .transform(Number)
     .default(240),
   ENGRAFT_LOG_LEVEL: z.enum(logLevels).default('info'),

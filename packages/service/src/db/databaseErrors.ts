@@ -23,7 +23,7 @@ const unavailableStates = new Set(['25006', '25P03', '55P03']);
 
 /** pg reports a lost connection and an exhausted pool as plain errors with these messages. */
 const pgMessages =
-  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Connection ended unexpectedly)/;
+  /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|Client was closed|Connection ended unexpectedly)/;
 
 /** What PostgreSQL itself said. Its message and `detail` may quote rows. */
 export function isDatabaseError(error: unknown): error is pg.DatabaseError {

@@ -111,13 +111,25 @@ describe('migrate', () => {
     await assert.rejects(migrate(url), { name: 'MigrationError', message: /9999_future, which this version/ });
   });
 
-  it('leaves nothing of a file that fails half way', async () => {
+  it('leaves no trace of an upgrade that fails, so that the release before it goes on', async () => {
     const url = await makeDatabase();
+    await migrate(url);
     const copy = await copyMigrations();
+    await writeFile(path.join(copy, '9998_good.sql'), 'CREATE TABLE good ()');
     await writeFile(path.join(copy, '9999_broken.sql'), 'CREATE TABLE half (); SELECT 1/0;');
     await assert.rejects(migrate(url, copy), { code: '22012' });
-    assert.deepEqual(await query(url, `SELECT to_regclass('half') AS half`), [{ half: null }]);
+    assert.deepEqual(await query(url, `SELECT to_regclass('good') AS good, to_regclass('half') AS half`), [
+      { good: null, half: null },
+    ]);
+    assert.deepEqual(await migrate(url), []);
     await rm(path.join(copy, '9999_broken.sql'));
-    assert.deepEqual(await migrate(url, copy), []);
+    assert.deepEqual(await migrate(url, copy), ['9998_good']);
+  });
+
+  it('leaves no trace in a database of somebody else', async () => {
+    const url = await makeDatabase();
+    await query(url, 'CREATE TABLE jobs ()');
+    await assert.rejects(migrate(url), /already exists/);
+    assert.deepEqual(await query(url, `SELECT to_regclass('schema_migrations') AS ours`), [{ ours: null }]);
   });
 });

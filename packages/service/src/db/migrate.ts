@@ -14,32 +14,41 @@ interface Migration {
   readonly sha256: string;
 }
 
+/** A host that takes connections and says nothing is no database. */
+const connection_timeout_ms = 10_000;
+
 /** The database and this build of the service do not fit together; nothing was changed. */
 export class MigrationError extends Error {
   override readonly name = 'MigrationError';
 }
 
 /**
- * Brings the database to the newest schema: each file that is not yet recorded in `schema_migrations` runs in a
- * transaction of its own, in order, under an advisory lock, so that any number of processes may start at once.
+ * Brings the database to the newest schema: the files that are not yet recorded in `schema_migrations` run in order, all of them in one
+ * transaction, so that an upgrade that fails leaves no trace; and under an advisory lock, so that any number of processes may start at once.
  * Returns the names of those that ran. Throws `MigrationError` when an applied file was altered since, or when
  * the database knows a migration that this build does not.
  */
 export async function migrate(database_url: string, folder = migrationsFolder): Promise<string[]> {
   const migrations = await readMigrations(folder);
-  const client = new pg.Client({ connectionString: database_url, application_name: 'engraft-migrate' });
+  const client = new pg.Client({
+    connectionString: database_url,
+    application_name: 'engraft-migrate',
+    connectionTimeoutMillis: connection_timeout_ms,
+  });
   await client.connect();
   try {
     await client.query('SELECT pg_advisory_lock($1)', [advisoryLocks.migration]);
+    await client.query('BEGIN');
     await client.query(`CREATE TABLE IF NOT EXISTS schema_migrations (
       name text PRIMARY KEY, sha256 text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`);
     const applied = await readApplied(client);
     assertCompatible(migrations, applied);
     const missing = migrations.filter(({ name }) => !applied.has(name));
     for (const migration of missing) await apply(client, migration);
+    await client.query('COMMIT');
     return missing.map(({ name }) => name);
   } finally {
-    // Ends the session, and with it the lock.
+    // Ends the session, and with it the lock and a transaction that was not committed.
     await client.end();
   }
 }
@@ -74,13 +83,6 @@ function assertCompatible(migrations: readonly Migration[], applied: ReadonlyMap
 }
 
 async function apply(client: pg.Client, { name, sql, sha256 }: Migration): Promise<void> {
-  await client.query('BEGIN');
-  try {
-    await client.query(sql);
-    await client.query('INSERT INTO schema_migrations (name, sha256) VALUES ($1, $2)', [name, sha256]);
-    await client.query('COMMIT');
-  } catch (error) {
-    await client.query('ROLLBACK');
-    throw error;
-  }
+  await client.query(sql);
+  await client.query('INSERT INTO schema_migrations (name, sha256) VALUES ($1, $2)', [name, sha256]);
 }

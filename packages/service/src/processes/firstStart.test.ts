@@ -46,6 +46,20 @@ describe('"First start on an empty data folder"', () => {
     assert.equal(await readFile(path.join(folder, 'default-key'), 'utf8'), secret);
   });
 
+  test('keeps a key that the folder has from another database, and opens this one with it', async () => {
+    const other = await openTestDatabase();
+    try {
+      await prepareFirstStart(other.db, folder);
+      const secret = await readDefaultKey(folder);
+      await prepareFirstStart(database.db, folder);
+      await assertMadeOnce();
+      assert.equal(await readDefaultKey(folder), secret);
+      assert.notEqual(await authenticate(other.db, secret ?? ''), null);
+    } finally {
+      await other.close();
+    }
+  });
+
   test('is made good by the next start when the key could not be written', async () => {
     // Nothing can be renamed to the name of a folder that is not empty.
     const inTheWay = path.join(folder, 'default-key', 'something');

@@ -9,7 +9,7 @@ import { readBalance } from '../ledger/accounts.js';
 import { grantCredit } from '../ledger/grantCredit.js';
 import { createProject } from '../projects/createProject.js';
 import { listProjects, type Project } from '../projects/projectQueries.js';
-import { writeDefaultKey } from './defaultKey.js';
+import { readDefaultKey, writeDefaultKey } from './defaultKey.js';
 
 export const defaultProjectName = 'default';
 const starter_credit_microusd = 100_000_000;
@@ -40,9 +40,11 @@ async function makeDefaultProject(db: Kysely<Database>, data_folder: string): Pr
     const granted = await grantCredit(db, starter);
     if (granted.kind !== 'granted') throw new Error('the starter credit could not be granted');
   }
-  // Written first: a key that nobody has the secret of could not be made good.
-  const secret = newKeySecret();
-  await writeDefaultKey(data_folder, secret);
+  // Written first: a key that nobody has the secret of could not be made good. One that is there already may be all that is left of a key of
+  // another database, which this folder was used with: it stays, and opens this one, too.
+  const kept = await readDefaultKey(data_folder);
+  const secret = kept ?? newKeySecret();
+  if (kept === null) await writeDefaultKey(data_folder, secret);
   const key = { project_id, name: 'default', scopes, tenant_id: null, expires_at: null };
   const created = await createKey(db, key, secret);
   if (created.kind !== 'created') throw new Error(`the first key could not be made: ${created.kind}`);

@@ -30,7 +30,7 @@ export async function openInstallation(
 ): Promise<Installation> {
   const options = { maxConnections: max_connections, ...(held_ms_max === undefined ? {} : { held_ms_max }) };
   if (database_url !== null) {
-    await migrate(database_url);
+    await migrate(database_url).catch(namingTheVariable);
     const db = openDatabase(database_url, options);
     return { db, close: () => db.destroy() };
   }
@@ -48,4 +48,11 @@ export async function openInstallation(
     await server.release();
     throw error;
   }
+}
+
+/** Never with the URL, which holds a password. */
+function namingTheVariable(error: unknown): never {
+  const first: unknown = error instanceof AggregateError && error.message === '' ? error.errors[0] : error;
+  const why = first instanceof Error ? first.message : String(first);
+  throw new Error(`the database of DATABASE_URL: ${why}`, { cause: error });
 }

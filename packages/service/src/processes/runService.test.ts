@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -11,6 +12,7 @@ import { sql } from 'kysely';
 import { createTestKey, createTestProject } from '../testing/testApp.js';
 import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js';
 import { createTestVersion } from '../testing/testVersion.js';
+import { readServiceAddress } from './serviceAddress.js';
 
 const program = fileURLToPath(new URL('../../bin/engraft.js', import.meta.url));
 
@@ -47,14 +49,16 @@ describe('a service without an engine', () => {
     return retained;
   }
 
+  const environment = (): NodeJS.ProcessEnv => ({
+    PATH: process.env['PATH'],
+    DATABASE_URL: database.url,
+    ENGRAFT_DATA_DIR: data_folder,
+    ENGRAFT_ENGINE: 'off',
+  });
+
   function start(t: TestContext, ...command: string[]) {
     const service = spawn(process.execPath, [program, ...command], {
-      env: {
-        PATH: process.env['PATH'],
-        DATABASE_URL: database.url,
-        ENGRAFT_DATA_DIR: data_folder,
-        ENGRAFT_ENGINE: 'off',
-      },
+      env: environment(),
       stdio: ['ignore', 'pipe', 'ignore'],
     });
     t.after(() => void service.kill('SIGKILL'));
@@ -68,6 +72,43 @@ describe('a service without an engine', () => {
     assert.ok(await isRetained(version_id));
     serve.kill('SIGTERM');
     assert.deepEqual(await once(serve, 'exit'), [0, null]);
+  });
+
+  it('takes a wish to stop that comes twice at once for one', async (t) => {
+    const serve = start(t, 'serve', '--port', '0');
+    await once(serve.stdout, 'data');
+    serve.kill('SIGTERM');
+    serve.kill('SIGTERM');
+    serve.kill('SIGINT');
+    assert.deepEqual(await once(serve, 'exit'), [0, null]);
+  });
+
+  it('leaves the address of a service that runs on the same folder', async (t) => {
+    const first = start(t, 'serve', '--port', '0');
+    await once(first.stdout, 'data');
+    const address = await readServiceAddress(data_folder);
+    assert.notEqual(address, null);
+    const second = start(t, 'serve', '--port', '0');
+    await once(second.stdout, 'data');
+    second.kill('SIGTERM');
+    await once(second, 'exit');
+    assert.equal(await readServiceAddress(data_folder), address);
+    first.kill('SIGTERM');
+    await once(first, 'exit');
+    assert.equal(await readServiceAddress(data_folder), null);
+  });
+
+  it('drains when the `npx` that runs it is killed', { skip: process.platform === 'win32' }, async (t) => {
+    // As npm runs it: a shell of npm's between, which passes no signal on.
+    const command = `"${process.execPath}" "${program}" serve --port 0; :`;
+    const shell = spawn('sh', ['-c', command], {
+      env: { ...environment(), npm_command: 'exec' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    t.after(() => void shell.kill('SIGKILL'));
+    await once(shell.stdout, 'data');
+    shell.kill('SIGTERM');
+    assert.match(await text(shell.stderr), /"draining".*"stopped"/s);
   });
 
   it('does so as a worker alone, too', async (t) => {

@@ -39,6 +39,7 @@ const held_ms_max = 20_000;
 export async function runService(config: Config, roles: Roles, onListening: (url: string) => void): Promise<void> {
   const told = untilToldToStop();
   const logger = createLogger(config);
+  process.on('warning', (warning) => logger.warn({ err: warning }, 'a warning of Node.js'));
   const onLost = (error: Error): void => {
     logger.fatal({ err: error }, 'the embedded database is lost');
     process.exit(1);
@@ -139,15 +140,28 @@ function openApi(
 }
 
 async function listen(app: FastifyInstance, { host, port, data_folder }: Config): Promise<string> {
-  await app.listen({ host, port });
-  const { port: actual_port } = app.server.address() as AddressInfo;
-  const url = `http://${host.includes(':') ? `[${host}]` : host}:${actual_port}`;
+  await app.listen({ host, port }).catch((error: unknown) => {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Error(
+      `cannot listen on host ${host}, port ${port} (--host, --port, ENGRAFT_HOST, ENGRAFT_PORT): ${why}`,
+      {
+        cause: error,
+      },
+    );
+  });
+  const url = urlOf(app, host);
   await writeServiceAddress(data_folder, url);
   return url;
 }
 
-async function closeApi(app: FastifyInstance, { data_folder }: Config): Promise<void> {
-  await removeServiceAddress(data_folder);
+/** While it listens. */
+function urlOf(app: FastifyInstance, host: string): string {
+  const address = app.server.address() as AddressInfo | null;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${address?.port ?? 0}`;
+}
+
+async function closeApi(app: FastifyInstance, { data_folder, host }: Config): Promise<void> {
+  await removeServiceAddress(data_folder, urlOf(app, host));
   const closed = app.close();
   const hang_up = new AbortController();
   const late = sleep(hang_up_after_ms, 'late', { signal: hang_up.signal }).catch(() => 'closed');

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { currentPriceCard } from '@engraft/contract';
 import type { LearningBudget, PassageEntry } from '@engraft/learning';
@@ -52,6 +52,7 @@ async function evaluateFile(file: string, options: EvalOptions): Promise<void> {
   const { measurePassages, spreadSample, summarise } = await import('@engraft/learning');
   const { measuringChart, measuringLines } = await import('../measuringReport.js');
   const all = await readPassages(file);
+  for (const output of [options.json, options.plot]) if (output !== undefined) await assertWritable(output);
   const passages = spreadSample(all, limit);
   const { loadEngine } = await import('../../processes/model.js');
   const { engine, replay } = await loadEngine(config, pino({ level: 'silent' }));
@@ -74,8 +75,11 @@ async function evaluateFile(file: string, options: EvalOptions): Promise<void> {
     const summary = summarise(reports);
     for (const line of measuringLines(reports, summary)) process.stdout.write(`${line}\n`);
     const figures = { file, model, seed, gold: options.gold === true, chain: chainLength, summary, passages: reports };
-    if (options.json !== undefined) await write(options.json, `${JSON.stringify(figures, null, 2)}\n`);
-    if (options.plot !== undefined) await write(options.plot, measuringChart(reports));
+    const written = await Promise.allSettled([
+      options.json === undefined ? null : write(options.json, `${JSON.stringify(figures, null, 2)}\n`),
+      options.plot === undefined ? null : write(options.plot, measuringChart(reports)),
+    ]);
+    for (const output of written) if (output.status === 'rejected') throw output.reason;
   } finally {
     await engine.close();
   }
@@ -111,7 +115,14 @@ function atLeastOne(name: string, text: string): number {
 }
 
 async function write(file: string, text: string): Promise<void> {
-  await writeFile(file, text).catch((error: unknown) => {
-    throw new CommandFailure(`${file} cannot be written: ${error instanceof Error ? error.message : String(error)}`);
-  });
+  await writeFile(file, text).catch((error: unknown) => cannotWrite(file, error));
+}
+
+/** Before hours of measuring, rather than after them. What is in the file stays. */
+async function assertWritable(file: string): Promise<void> {
+  await appendFile(file, '').catch((error: unknown) => cannotWrite(file, error));
+}
+
+function cannotWrite(file: string, error: unknown): never {
+  throw new CommandFailure(`${file} cannot be written: ${error instanceof Error ? error.message : String(error)}`);
 }

@@ -92,7 +92,9 @@ function expiryOf({ expires = '90d', expiresAt }: CreateOptions): Date | null {
   if (expiresAt !== undefined) {
     const parsed = z.iso.datetime({ offset: true }).safeParse(expiresAt);
     if (!parsed.success) throw new UsageError(`'${expiresAt}' is not a timestamp like 2027-01-31T12:00:00Z`);
-    return new Date(parsed.data);
+    const expires_at = new Date(parsed.data);
+    if (expires_at.getTime() <= Date.now()) throw new UsageError('--expires-at must lie in the future');
+    return expires_at;
   }
   const days = lifetime_days[expires];
   return days === null ? null : new Date(Date.now() + days * 86_400_000);

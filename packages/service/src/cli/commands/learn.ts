@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { text as readStream } from 'node:stream/consumers';
+import { buffer as readStream } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import type { Job, LearningResult } from '@engraft/contract';
 import { parseUsd } from '../arguments.js';
@@ -39,6 +39,13 @@ export function addLearnCommand(program: Command): void {
     const progress = process.stderr.isTTY ? showLearningProgress(process.stderr) : silentProgress;
     const job = await client.jobs
       .wait(receipt.id, { ...call, onUpdate: ({ phase }) => progress.update(phase) })
+      .catch((error: unknown) => {
+        // Whoever took it for lost would learn, and pay, twice.
+        const why = error instanceof Error ? error.message : String(error);
+        throw new CommandFailure(
+          `${why}; ${receipt.id} goes on all the same, and GET /v1/jobs/${receipt.id} tells of it`,
+        );
+      })
       .finally(() => progress.stop());
     const seconds = (Date.now() - started_at_ms) / 1000;
     print(options, job, describe(job, seconds));
@@ -49,11 +56,14 @@ export function addLearnCommand(program: Command): void {
 }
 
 async function readPassage(file: string): Promise<string> {
-  if (file === '-') return readStream(process.stdin);
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
+  const bytes = await (file === '-' ? readStream(process.stdin) : readFile(file)).catch((error: unknown) => {
     throw new CommandFailure(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  });
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    // What stands in for bytes that cannot be read would be learned, and charged.
+    throw new CommandFailure(`${file === '-' ? 'standard input' : file} is not UTF-8 text`);
   }
 }
 

@@ -12,7 +12,11 @@ export function addProjectCommands(program: Command): void {
 
   addPrintOptions(project.command('create').argument('<name>').description('make a project')).action(
     async (name: string, options: PrintOptions) => {
-      if (!/^\S(.{0,126}\S)?$/.test(name)) throw new UsageError('a project name has 1 to 128 characters');
+      if (!/^\S(.{0,126}\S)?$/u.test(name) || /\p{Cc}/u.test(name)) {
+        throw new UsageError(
+          'a project name has 1 to 128 characters, none of them a control character, and no space at its ends',
+        );
+      }
       const outcome = await withDatabase(options, (db) => createProject(db, { name }));
       if (outcome.kind === 'name_taken') throw new CommandFailure(`there is a project '${name}' already`);
       print(options, outcome.project, describe([outcome.project]));
@@ -44,10 +48,10 @@ export function addProjectCommands(program: Command): void {
 const whole = (least: number, most: number) =>
   z
     .string()
-    .regex(/^\d{1,15}$/, 'must be a whole number')
+    .regex(/^\d{1,15}$/, 'must be a whole number of at most 15 digits')
     .transform(Number)
     .pipe(z.number().min(least, `must be at least ${least}`).max(most, `must be at most ${most}`));
-const limit = z.union([z.enum(['none', 'null', '']).transform(() => null), whole(0, Number.MAX_SAFE_INTEGER)]);
+const limit = z.union([z.enum(['none', 'null', '']).transform(() => null), whole(0, 999_999_999_999_999)]);
 
 const settings = z.strictObject({
   monthly_spending_limit_microusd: limit.exactOptional(),
@@ -68,7 +72,7 @@ function parseSettings(assignments: readonly string[]): Partial<ProjectSettings>
   if (issue?.code === 'unrecognized_keys') throw new UsageError(`there is no setting '${issue.keys.join("', '")}'`);
   const name = issue?.path.join('.') ?? '';
   throw new UsageError(
-    `${name}: ${issue?.code === 'invalid_union' ? 'must be a whole number or none' : issue?.message}`,
+    `${name}: ${issue?.code === 'invalid_union' ? 'must be a whole number of at most 15 digits, or none' : issue?.message}`,
   );
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { advisoryLocks } from '../advisoryLocks.js';
-import { type Cluster, clusterUser, openCluster } from './cluster.js';
+import { type Cluster, clusterUser, dataDirectoryArgument, openCluster, passwordFile } from './cluster.js';
 import { findFreePort, findPostmaster, type StartedServer, startPostmaster, stopPostmaster } from './postmaster.js';
 
 /**
@@ -74,7 +74,11 @@ async function openSession(cluster: Cluster, wanted_port: number | null): Promis
   while (Date.now() < deadline) {
     const postmaster = await findPostmaster(cluster);
     if (postmaster !== null) {
-      const client = await tryConnect(cluster, postmaster.port);
+      const client = await tryConnect(cluster, postmaster.port).catch(async (error: unknown) => {
+        // One that was started here, and that nobody can use, is not left running.
+        if (started !== null) await stopPostmaster(cluster, postmaster);
+        throw error;
+      });
       if (client !== null) return { client, port: postmaster.port };
     } else if (started === null) {
       started = await startPostmaster(cluster, wanted_port ?? (await findFreePort()));
@@ -84,7 +88,8 @@ async function openSession(cluster: Cluster, wanted_port: number | null): Promis
         started = null;
         failing_since ??= Date.now();
         if (Date.now() - failing_since > failing_start_ms) {
-          throw new Error(`the embedded PostgreSQL does not start: ${lastLine(complaint)} (see ${cluster.log_file})`);
+          const why = lastLine(complaint).replace(dataDirectoryArgument(cluster), cluster.folder);
+          throw new Error(`the embedded PostgreSQL does not start: ${why} (see ${cluster.log_file})`);
         }
         await sleep(200);
       }
@@ -109,6 +114,11 @@ async function tryConnect(cluster: Cluster, port: number): Promise<pg.Client | n
   } catch (error) {
     await client.end().catch(() => undefined);
     if (isTransient(error)) return null;
+    if (error instanceof pg.DatabaseError && error.code === '28P01') {
+      throw new Error(`${passwordFile(cluster)} does not hold the password of the database beside it`, {
+        cause: error,
+      });
+    }
     throw error;
   }
 }

@@ -54,8 +54,19 @@ export async function openCluster(data_folder: string): Promise<Cluster> {
   }
   const folder = path.join(home, 'cluster');
   const account = fallback === null ? null : await adoptOwner(home, folder, fallback);
-  const password = (await readFile(path.join(home, 'password'), 'utf8')).trim();
+  await keepToOwner(folder, 0o700);
+  await keepToOwner(passwordFile({ folder }), 0o600);
+  const password = (await readFile(passwordFile({ folder }), 'utf8')).trim();
   return { folder, password, log_file, account, binaries };
+}
+
+export function passwordFile({ folder }: Pick<Cluster, 'folder'>): string {
+  return path.join(path.dirname(folder), 'password');
+}
+
+/** A copy may have lost its modes, and PostgreSQL does not start where others may look. */
+async function keepToOwner(file: string, mode: number): Promise<void> {
+  if (((await stat(file)).mode & 0o077) !== 0) await chmod(file, mode);
 }
 
 /**
@@ -72,7 +83,7 @@ async function createCluster(home: string, template: Cluster): Promise<void> {
   await removeAbandoned(parent);
   const staging = path.join(parent, `postgres.${process.pid}.new`);
   const cluster = { ...template, folder: path.join(staging, 'cluster') };
-  const password_file = path.join(staging, 'password');
+  const password_file = passwordFile(cluster);
   try {
     await mkdir(cluster.folder, { recursive: true });
     await writeFile(password_file, `${cluster.password}\n`, { mode: 0o600 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -79,6 +79,29 @@ describe('embedded PostgreSQL', () => {
     assert.equal((await query(second.url, 'SELECT 1')).length, 1, 'the second user still needs it');
     await second.release();
     await assertStopped(first.url);
+  });
+
+  it('stops what it started when the password beside the cluster is not its own, and says so', async () => {
+    const file = path.join(data_folder, 'postgres', 'password');
+    const password = await readFile(file, 'utf8');
+    await writeFile(file, 'x');
+    const pid_file = path.join(data_folder, 'postgres', 'cluster', 'postmaster.pid');
+    await assert.rejects(attachEmbeddedPostgres(data_folder), /postgres.password does not hold the password/);
+    await assert.rejects(readFile(pid_file), { code: 'ENOENT' });
+    await writeFile(file, password);
+  });
+
+  it('starts from a copy that others may look into', { skip: process.platform === 'win32' }, async () => {
+    const [home, cluster] = [path.join(data_folder, 'postgres'), path.join(data_folder, 'postgres', 'cluster')];
+    for (const [file, mode] of [
+      [cluster, 0o755],
+      [path.join(home, 'password'), 0o644],
+    ] as const)
+      await chmod(file, mode);
+    const server = await attachEmbeddedPostgres(data_folder);
+    await server.release();
+    assert.equal((await stat(cluster)).mode & 0o777, 0o700);
+    assert.equal((await stat(path.join(home, 'password'))).mode & 0o777, 0o600);
   });
 
   it('refuses a wrong password', async () => {
