@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { findCandidates } from './candidates.js';
 import { chunkPassage } from '../text/chunk.js';
 
@@ -32,4 +33,21 @@ test('an answer that a pattern finds already is asked for once', async () => {
   const found = await askedFor([]);
   assert.ok(found.has('Halden Lines'));
   assert.deepEqual([...(await askedFor(['Halden Lines', 'the Halden Lines'])).keys()], [...found.keys()]);
+});
+
+test('a passage of many lines without a name gives way to other work at every one of them', async () => {
+  let turns = 0;
+  const other = async (): Promise<void> => {
+    while (turns >= 0) {
+      await setImmediate();
+      turns += 1;
+    }
+  };
+  const working = other();
+  const passage = 'Ab\n'.repeat(400);
+  const { candidates } = await findCandidates(passage, chunkPassage(passage, 1500));
+  assert.deepEqual(candidates, []);
+  assert.ok(turns >= 400, `${turns} turns`);
+  turns = -2;
+  await working;
 });

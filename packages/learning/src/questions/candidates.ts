@@ -53,7 +53,7 @@ export interface Candidates {
 }
 
 /**
- * Gives way to other work after every span, since a long passage takes seconds. `answers` are asked for as well, wherever the passage has
+ * Gives way to other work after every sentence and every span, since a long passage takes seconds. `answers` are asked for as well, wherever the passage has
  * them, also those that no pattern finds.
  */
 export async function findCandidates(
@@ -64,9 +64,11 @@ export async function findCandidates(
   const all: Candidate[] = [];
   let previous: Stretch | null = null;
   let earlierNames: readonly string[] = [];
-  const nameTexts = chunks.flatMap(({ sentences }) =>
-    sentences.flatMap((sentence) => namesOf(findSpans(sentence, passage))),
-  );
+  const nameTexts: string[] = [];
+  for (const sentence of chunks.flatMap(({ sentences }) => sentences)) {
+    nameTexts.push(...namesOf(findSpans(sentence, passage)));
+    await setImmediate();
+  }
   const fullNames = fullNamesOf(nameTexts);
   const protagonist = protagonistOf(passage, nameTexts);
   const table = relationTable(passage);
@@ -85,6 +87,7 @@ export async function findCandidates(
   let isAnswered = false;
   for (const [chunk, { sentences }] of chunks.entries()) {
     for (const sentence of sentences) {
+      await setImmediate();
       if (/\?\s*$/u.test(sentence.text)) {
         // It says nothing itself, but what follows answers it.
         stated = sentence.text.trim();

@@ -36,6 +36,7 @@ interface Word {
 
 /** In lower case, of at most three words, without a definite article or a possessive: those speak of what is known already. */
 function bareNouns(text: string): { readonly at: number; readonly text: string }[] {
+  if (!/\p{Ll}[\p{Ll}\p{M}-]/u.test(text)) return [];
   // A plain view, since the one of nouns would parse each of them anew.
   const phrases = nounPhrases.parse(nlp(text).nouns().toView(null).json({ offset: true }));
   return phrases.flatMap(({ terms }) => {

@@ -1,4 +1,5 @@
 /** When two answers, or two questions, count as the same. */
+import { lookedUp } from '../english/lookedUp.js';
 import { numbersInDigits } from '../english/numberWords.js';
 
 /**
@@ -28,7 +29,15 @@ export function sameAnswer(a: string, b: string): boolean {
 }
 
 /** The lower-case words of a text, numbers included, in order, without punctuation. */
-export function wordTokens(text: string): string[] {
+export function wordTokens(text: string): readonly string[] {
+  // Names and words are asked for again and again; of whole sentences there would be too many to keep.
+  return text.length > maxKnownLength ? cut(text) : lookedUp(knownTokens, text, () => cut(text));
+}
+
+const maxKnownLength = 64;
+const knownTokens = new Map<string, readonly string[]>();
+
+function cut(text: string): readonly string[] {
   const words: string[] = [];
   for (const { segment, isWordLike } of wordSegmenter.segment(text.normalize('NFKC').toLowerCase())) {
     if (isWordLike === true) words.push(segment);
