@@ -54,6 +54,13 @@ export interface SubjectsTable {
   updated_at: Timestamp;
 }
 
+/** Whose turn it is. */
+export interface ProjectTurnsTable {
+  project_id: string;
+  kind: JobKind;
+  claimed_at: Date;
+}
+
 export interface JobsTable {
   id: string;
   sequence: GeneratedAlways<number>;
@@ -165,6 +172,7 @@ export interface Database {
   rate_limits: RateLimitsTable;
   subjects: SubjectsTable;
   jobs: JobsTable;
+  project_turns: ProjectTurnsTable;
   job_phases: JobPhasesTable;
   idempotency_keys: IdempotencyKeysTable;
   versions: VersionsTable;

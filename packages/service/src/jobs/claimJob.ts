@@ -28,56 +28,77 @@ export interface ClaimedJob extends JobLease {
   readonly held_until_ms: number;
 }
 
+/** How many of a project's waiting jobs a claim looks at: more than there are claims at the same moment. */
+const looked_at = 16;
+
 /**
- * Takes the oldest job of the kind that is queued, or whose worker let its lease run out; `null` when there is none.
+ * Takes a job of the kind that is queued, or whose worker let its lease run out; `null` when there is none. It is the turn of the project
+ * whose work of this kind was begun longest ago, so that nobody's backlog keeps others waiting; of a project, of the oldest job.
  * Workers that claim at the same time pass over each other's jobs (SKIP LOCKED), and none waits.
  */
 export async function claimJob(db: Kysely<Database>, { worker_id, kind, lease_ms }: Claim): Promise<ClaimedJob | null> {
   // The lease runs from when the database writes it, which is not before now.
   const held_until_ms = Date.now() + lease_ms;
-  const row = await db
-    .with('next', (cte) =>
-      cte
-        .selectFrom('jobs')
-        .select(['id', 'updated_at'])
-        .where('kind', '=', kind)
-        .where((eb) =>
-          eb.or([
-            eb('status', '=', 'queued'),
-            eb.and([eb('status', '=', 'running'), eb('lease_expires_at', '<=', sql<Date>`now()`)]),
-          ]),
-        )
-        .orderBy('sequence')
-        .limit(1)
-        .modifyEnd(sql`for no key update skip locked`),
+  const { rows } = await sql<Omit<ClaimedJob, 'held_until_ms'>>`
+    with recursive waiting(kind, project_id) as (
+      -- One step of the index for each project, however many jobs it has; in the order of that index, so that no other is taken.
+      (select kind, project_id from jobs
+        where status = 'queued' and (kind, project_id) >= (${kind}, '') order by kind, project_id limit 1)
+      union all
+      select later.* from waiting cross join lateral (
+        select kind, project_id from jobs
+        where status = 'queued' and (kind, project_id) > (waiting.kind, waiting.project_id)
+        order by kind, project_id limit 1
+      ) later where waiting.kind = ${kind}
+    ),
+    claimable as (
+      select oldest.id, oldest.project_id, oldest.sequence from waiting cross join lateral (
+        select id, kind, project_id, sequence from jobs
+        where status = 'queued' and (kind, project_id, sequence) > (waiting.kind, waiting.project_id, 0)
+        order by kind, project_id, sequence limit ${looked_at}
+      ) oldest where oldest.kind = ${kind} and oldest.project_id = waiting.project_id
+      union all
+      select id, project_id, sequence from jobs
+      where kind = ${kind} and status = 'running' and lease_expires_at <= now()
+    ),
+    due as (
+      -- As an array, each of whose jobs is then looked up by its id, however few or many jobs the planner expects.
+      select array(
+        select claimable.id from claimable
+        left join project_turns turns on turns.project_id = claimable.project_id and turns.kind = ${kind}
+        order by turns.claimed_at nulls first, claimable.sequence limit ${looked_at}
+      ) as ids
+    ),
+    next as (
+      select id, updated_at from jobs
+      where id = any((select ids from due)::text[])
+        and (status = 'queued' or (status = 'running' and lease_expires_at <= now()))
+      order by array_position((select ids from due), id)
+      limit 1
+      for no key update skip locked
+    ),
+    claimed as (
+      update jobs set
+        status = 'running',
+        -- Learning says itself at which phase it begins, or goes on after a crash.
+        phase = case when jobs.kind = 'inference' then 'generating' else jobs.phase end,
+        worker_id = ${worker_id},
+        fencing_token = jobs.fencing_token + 1,
+        attempts = jobs.attempts + 1,
+        lease_expires_at = now() + ${lease_ms} * interval '1 millisecond',
+        updated_at = now()
+      from next where jobs.id = next.id
+      returning jobs.*, (extract(epoch from now() - next.updated_at) * 1000)::float8 as waited_ms
+    ),
+    turn as (
+      insert into project_turns (project_id, kind, claimed_at)
+      select project_id, kind, clock_timestamp() from claimed
+      on conflict (project_id, kind) do update set claimed_at = excluded.claimed_at
     )
-    .updateTable('jobs')
-    .from('next')
-    .whereRef('jobs.id', '=', 'next.id')
-    .set((eb) => ({
-      status: 'running',
-      // Learning says itself at which phase it begins, or goes on after a crash.
-      phase: kind === 'inference' ? 'generating' : eb.ref('jobs.phase'),
-      worker_id,
-      fencing_token: eb('jobs.fencing_token', '+', 1),
-      attempts: eb('jobs.attempts', '+', 1),
-      lease_expires_at: sql<Date>`now() + ${lease_ms} * interval '1 millisecond'`,
-      updated_at: sql`now()`,
-    }))
-    .returning([
-      'jobs.id as job_id',
-      'jobs.fencing_token',
-      'jobs.project_id',
-      'jobs.tenant_id',
-      'jobs.subject_ref',
-      'jobs.subject_name',
-      'jobs.adapter_version',
-      'jobs.request as stored_request',
-      'jobs.pricing_version',
-      'jobs.reserved_microusd',
-      'jobs.attempts',
-      sql<number>`(extract(epoch from now() - next.updated_at) * 1000)::float8`.as('waited_ms'),
-    ])
-    .executeTakeFirst();
+    select id as job_id, fencing_token, project_id, tenant_id, subject_ref, subject_name, adapter_version,
+      request as stored_request, pricing_version, reserved_microusd, attempts, waited_ms
+    from claimed
+  `.execute(db);
+  const [row] = rows;
   return row === undefined ? null : { ...row, held_until_ms };
 }

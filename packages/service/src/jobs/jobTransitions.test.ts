@@ -66,13 +66,13 @@ describe('job transitions', () => {
   });
   after(() => database.close());
 
-  async function admit(kind: JobKind, { activate = true, subject_id = 'anna' } = {}): Promise<string> {
+  async function admit(kind: JobKind, { activate = true, subject_id = 'anna', owner = key } = {}): Promise<string> {
     admitted += 1;
     const request = requests[kind];
     const outcome = await admitJob(
       { db: database.db, execution: 'on', countTokens: () => 10, contextLength: 1000 },
       {
-        key,
+        key: owner,
         tenant_id: null,
         subject_id,
         adapter_version: undefined,
@@ -119,6 +119,25 @@ describe('job transitions', () => {
     assert.deepEqual(jobs.map(({ job_id }) => job_id).sort(), [...ids].sort());
     for (const job of jobs) assert.equal(await complete(job), 'done');
     await assertLedger();
+  });
+
+  it('takes projects in turns, so that nobody waits for another one to finish its backlog', async () => {
+    const owners = [key];
+    for (let count = 0; count < 2; count += 1) {
+      owners.push(await createTestKey(database.db, await createTestProject(database.db)));
+    }
+    const [first, second, third] = owners as [TestKey, TestKey, TestKey];
+    const backlog = [];
+    for (let count = 0; count < 20; count += 1) backlog.push(await admit('inference', { owner: first }));
+    const few = [await admit('inference', { owner: second }), await admit('inference', { owner: second })];
+    const one = await admit('inference', { owner: third });
+    const order: string[] = [];
+    for (let job = await claim('inference'); job !== null; job = await claim('inference')) {
+      order.push(job.job_id);
+      assert.equal(await complete(job), 'done');
+    }
+    // The first project had its turn in the test before.
+    assert.deepEqual(order, [few[0], one, backlog[0], few[1], ...backlog.slice(1)]);
   });
 
   it('gives each kind its own jobs', async () => {
