@@ -64,7 +64,7 @@ const noSubjectName = 'default';
  * Admits a model operation as a durable job, or refuses it and leaves no trace. One transaction: "idempotent replay
  * (before anything that may have changed since: an identical replay succeeds even when the balance is now empty, the
  * version expired or execution is switched off) → execution switched off → version resolution → context ceiling →
- * money". The project's balance is locked last and briefly, by the reservation.
+ * money". The project's balance is locked last and briefly, by the reservation, unless the version's hosting has to be made good first.
  */
 export async function admitJob(context: AdmissionContext, operation: ModelOperation): Promise<AdmissionOutcome> {
   const outcome = await inTransaction<AdmissionOutcome>(context.db, (trx) => admit(trx, context, operation));

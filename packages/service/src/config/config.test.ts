@@ -24,6 +24,8 @@ test('what cannot be meant is refused by the name of its variable', () => {
     ['ENGRAFT_WEIGHTS', 'q5', /^ENGRAFT_WEIGHTS .*"f32"\|"q8"\|"q4"/],
     ['ENGRAFT_PORT', '99999', /^ENGRAFT_PORT must be a number from 0 to 65535$/],
     ['ENGRAFT_BASE_URL', 'localhost:8080', /^ENGRAFT_BASE_URL must start with http:\/\/ or https:\/\/$/],
+    ['DATABASE_URL', 'mysql://localhost/x', /^DATABASE_URL must start with postgres:\/\/$/],
+    ['DATABASE_URL', 'postgres://u:p#q@localhost/x', /^DATABASE_URL is not a URL: .*percent-encoded/],
     ['ENGRAFT_BASE_URL', 'engraft', /^ENGRAFT_BASE_URL must start with/],
     ...['ENGRAFT_CACHE_BYTES', 'ENGRAFT_ADAPTER_BYTES'].flatMap((name) =>
       ['0', '-1', '1.5', '2GiB', '1e9'].map(
@@ -41,4 +43,10 @@ test('an empty flag counts as unset, as an empty variable does: an address that 
   assert.equal(unset.host, '127.0.0.1');
   assert.deepEqual(readConfig({ host: '', port: '', data: '' }, { ENGRAFT_HOST: '', ENGRAFT_DATA_DIR: '' }), unset);
   assert.equal(readConfig({ host: '' }, { ENGRAFT_HOST: '10.0.0.1' }).host, '10.0.0.1');
+});
+
+test('a database is named as PostgreSQL names it, also by the folder of its socket', () => {
+  for (const url of ['postgresql://u:p%23q@[::1]:5432/x', 'postgres://u:p@/x?host=/run/postgresql', 'postgres:///x']) {
+    assert.equal(readConfig({}, { DATABASE_URL: ` ${url}` }).database_url, url);
+  }
 });

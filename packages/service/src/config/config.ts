@@ -54,6 +54,11 @@ const port = z
   .transform(Number)
   .pipe(z.int().max(65_535, 'must be a number from 0 to 65535'));
 
+/** A unix socket's has no host: `postgres://user:password@/database?host=/run/postgresql`. */
+function isPostgresUrl(url: string): boolean {
+  return URL.canParse(url.replace('@/', '@socket/'));
+}
+
 const byteCount = z
   .string()
   .regex(/^[1-9]\d{0,14}$/, 'must be a whole number of bytes, at least 1')
@@ -64,10 +69,7 @@ const environment = z.object({
     .string()
     .trim()
     .regex(/^postgres(ql)?:\/\//, 'must start with postgres://')
-    .refine(
-      (url) => URL.canParse(url),
-      'is not a URL: special characters of the password are percent-encoded, ports go to 65535',
-    )
+    .refine(isPostgresUrl, 'is not a URL: special characters of the password are percent-encoded, ports go to 65535')
     .optional(),
   ENGRAFT_DATA_DIR: z.string().default('.engraft'),
   ENGRAFT_MODEL_DIR: z.string().default(shippedModelFolder),

@@ -28,13 +28,13 @@ export interface ClaimedJob extends JobLease {
   readonly held_until_ms: number;
 }
 
-/** How many of a project's waiting jobs a claim looks at: more than there are claims at the same moment. */
+/** How many waiting jobs a claim looks at, of a project and in all. Whoever finds all of them taken asks again a moment later. */
 const looked_at = 16;
 
 /**
  * Takes a job of the kind that is queued, or whose worker let its lease run out; `null` when there is none. It is the turn of the project
  * whose work of this kind was begun longest ago, so that nobody's backlog keeps others waiting; of a project, of the oldest job.
- * Workers that claim at the same time pass over each other's jobs (SKIP LOCKED), and none waits.
+ * Workers that claim at the same time pass over each other's jobs (SKIP LOCKED); of one project's they take one after the other.
  */
 export async function claimJob(db: Kysely<Database>, { worker_id, kind, lease_ms }: Claim): Promise<ClaimedJob | null> {
   // The lease runs from when the database writes it, which is not before now.
@@ -66,7 +66,9 @@ export async function claimJob(db: Kysely<Database>, { worker_id, kind, lease_ms
       select array(
         select claimable.id from claimable
         left join project_turns turns on turns.project_id = claimable.project_id and turns.kind = ${kind}
-        order by turns.claimed_at nulls first, claimable.sequence limit ${looked_at}
+        order by row_number() over (partition by claimable.project_id order by claimable.sequence),
+          turns.claimed_at nulls first, claimable.sequence
+        limit ${looked_at}
       ) as ids
     ),
     next as (

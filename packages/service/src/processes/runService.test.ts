@@ -83,17 +83,18 @@ describe('a service without an engine', () => {
     assert.deepEqual(await once(serve, 'exit'), [0, null]);
   });
 
-  it('leaves the address of a service that runs on the same folder', async (t) => {
+  it('says where services listen that run on the same folder, the last one first, and forgets those that were killed', async (t) => {
     const first = start(t, 'serve', '--port', '0');
     await once(first.stdout, 'data');
     const address = await readServiceAddress(data_folder);
     assert.notEqual(address, null);
     const second = start(t, 'serve', '--port', '0');
     await once(second.stdout, 'data');
+    assert.notEqual(await readServiceAddress(data_folder), address);
     second.kill('SIGTERM');
     await once(second, 'exit');
     assert.equal(await readServiceAddress(data_folder), address);
-    first.kill('SIGTERM');
+    first.kill('SIGKILL');
     await once(first, 'exit');
     assert.equal(await readServiceAddress(data_folder), null);
   });

@@ -15,7 +15,7 @@ import { prepareFirstStart } from './firstStart.js';
 import { type Installation, openInstallation } from './installation.js';
 import { createLogger } from './logger.js';
 import { admissionOf, loadModel, missingOf, type ModelState } from './modelState.js';
-import { removeServiceAddress, writeServiceAddress } from './serviceAddress.js';
+import { recordServiceAddress, type ServiceAddress } from './serviceAddress.js';
 import { untilToldToStop } from './untilToldToStop.js';
 
 /** Which parts of the service this process is. */
@@ -63,12 +63,14 @@ export async function runService(config: Config, roles: Roles, onListening: (url
     }
     if (roles.api) {
       running.app = openApi(parts, running.worker ?? null);
-      onListening(await listen(running.app, config));
+      const url = await listen(running.app, config);
+      running.address = await recordServiceAddress(config.data_folder, url);
+      onListening(url);
     }
     logger.info({ pid: process.pid, ...roles }, 'started');
     logger.info({ signal: await told }, 'draining');
   } finally {
-    await stop(running, config);
+    await stop(running);
   }
   logger.info('stopped');
 }
@@ -80,10 +82,12 @@ interface Running {
   retention?: Retention;
   worker?: RunningWorker | null;
   app?: FastifyInstance;
+  address?: ServiceAddress;
 }
 
-async function stop({ installation, model, retention, worker, app }: Running, config: Config): Promise<void> {
-  await Promise.all([worker?.stop(), retention?.stop(), app === undefined ? null : closeApi(app, config)]);
+async function stop({ installation, model, retention, worker, app, address }: Running): Promise<void> {
+  await address?.withdraw();
+  await Promise.all([worker?.stop(), retention?.stop(), app === undefined ? null : closeApi(app)]);
   if (model?.kind === 'loaded') await model.engine?.engine.close();
   await installation.close();
 }
@@ -139,7 +143,7 @@ function openApi(
   return buildApp({ ...admissionOf(model), db, model_id, chat_wait_ms, onAdmitted, readiness, logger, metrics });
 }
 
-async function listen(app: FastifyInstance, { host, port, data_folder }: Config): Promise<string> {
+async function listen(app: FastifyInstance, { host, port }: Config): Promise<string> {
   await app.listen({ host, port }).catch((error: unknown) => {
     const why = error instanceof Error ? error.message : String(error);
     throw new Error(
@@ -149,19 +153,11 @@ async function listen(app: FastifyInstance, { host, port, data_folder }: Config)
       },
     );
   });
-  const url = urlOf(app, host);
-  await writeServiceAddress(data_folder, url);
-  return url;
+  const { port: actual_port } = app.server.address() as AddressInfo;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${actual_port}`;
 }
 
-/** While it listens. */
-function urlOf(app: FastifyInstance, host: string): string {
-  const address = app.server.address() as AddressInfo | null;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${address?.port ?? 0}`;
-}
-
-async function closeApi(app: FastifyInstance, { data_folder, host }: Config): Promise<void> {
-  await removeServiceAddress(data_folder, urlOf(app, host));
+async function closeApi(app: FastifyInstance): Promise<void> {
   const closed = app.close();
   const hang_up = new AbortController();
   const late = sleep(hang_up_after_ms, 'late', { signal: hang_up.signal }).catch(() => 'closed');

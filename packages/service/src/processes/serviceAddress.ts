@@ -1,45 +1,55 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
+import { isAlive } from '../db/embeddedPostgres/index.js';
 
-const record = z.object({ pid: z.int(), url: z.string() });
+const record = z.object({ pid: z.int(), url: z.string(), started_at_ms: z.number() });
 
-const answer_within_ms = 1_000;
-
-/** Where the service of this data folder listens, for commands that are given no address. One that is recorded already, and answers, stays. */
-export async function writeServiceAddress(data_folder: string, url: string): Promise<void> {
-  const earlier = await readRecord(data_folder);
-  if (earlier !== null && earlier.url !== url && (await answers(earlier.url))) return;
-  await mkdir(data_folder, { recursive: true, mode: 0o700 });
-  await writeFile(addressFile(data_folder), JSON.stringify({ pid: process.pid, url }), { mode: 0o600 });
+export interface ServiceAddress {
+  /** The service no longer listens there. */
+  withdraw(): Promise<void>;
 }
 
-/** Removes the record, unless it is of another service: in containers all of them may have the same process id. */
-export async function removeServiceAddress(data_folder: string, url: string): Promise<void> {
-  const found = await readRecord(data_folder);
-  if (found?.pid === process.pid && found.url === url) await rm(addressFile(data_folder), { force: true });
+/**
+ * Says where a service of this data folder listens, for commands that are given no address: each service in a file of its own, since there may be
+ * several, in containers with the same process id.
+ */
+export async function recordServiceAddress(data_folder: string, url: string): Promise<ServiceAddress> {
+  const folder = recordsFolder(data_folder);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  // What killed services left.
+  for (const { file, pid } of await readRecords(data_folder)) if (!isAlive(pid)) await rm(file, { force: true });
+  const file = path.join(folder, `${randomBytes(6).toString('hex')}.json`);
+  const own: z.infer<typeof record> = { pid: process.pid, url, started_at_ms: Date.now() };
+  await writeFile(file, JSON.stringify(own), { mode: 0o600 });
+  // One that cannot be removed is passed over once its process is gone.
+  return { withdraw: () => rm(file, { force: true }).catch(() => undefined) };
 }
 
-/** `null` when no service has said where it listens. A killed service's record stays: nobody answers there. */
+/** Of the service that was started last, of those that live; `null` when there is none. */
 export async function readServiceAddress(data_folder: string): Promise<string | null> {
-  return (await readRecord(data_folder))?.url ?? null;
+  const living = (await readRecords(data_folder)).filter(({ pid }) => isAlive(pid));
+  const [newest] = living.sort((a, b) => b.started_at_ms - a.started_at_ms);
+  return newest?.url ?? null;
 }
 
-async function answers(url: string): Promise<boolean> {
-  return fetch(`${url}/healthz`, { signal: AbortSignal.timeout(answer_within_ms) }).then(
-    ({ ok }) => ok,
-    () => false,
+async function readRecords(data_folder: string): Promise<(z.infer<typeof record> & { readonly file: string })[]> {
+  const folder = recordsFolder(data_folder);
+  const names = await readdir(folder).catch(() => []);
+  const records = await Promise.all(
+    names.map(async (name) => {
+      const file = path.join(folder, name);
+      try {
+        return [{ ...record.parse(JSON.parse(await readFile(file, 'utf8'))), file }];
+      } catch {
+        return [];
+      }
+    }),
   );
+  return records.flat();
 }
 
-async function readRecord(data_folder: string): Promise<z.infer<typeof record> | null> {
-  try {
-    return record.parse(JSON.parse(await readFile(addressFile(data_folder), 'utf8')));
-  } catch {
-    return null;
-  }
-}
-
-function addressFile(data_folder: string): string {
-  return path.join(data_folder, 'service.json');
+function recordsFolder(data_folder: string): string {
+  return path.join(data_folder, 'services');
 }

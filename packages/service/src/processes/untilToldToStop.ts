@@ -16,7 +16,11 @@ export function untilToldToStop(): Promise<NodeJS.Signals> {
       resolve(name);
     };
     for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => tell(name));
-    if (process.env['npm_command'] === 'exec') onceParentIsLost(() => tell('SIGTERM'));
+    if (process.env['npm_command'] === 'exec') {
+      onceParentIsLost(() => {
+        if (told_at_ms === null) tell('SIGTERM');
+      });
+    }
   });
 }
 
