@@ -35,7 +35,7 @@ export interface AppOptions extends AdmissionContext {
   readonly metrics: Registry;
 }
 
-/** The longest time that a client may take to send one request, and, while no answer is due, that a connection may be still. */
+/** The longest time that a client may take to send one request. */
 const request_timeout_ms = 60_000;
 /** "A keepalive comment at least every 10 s." */
 const default_keepalive_ms = 8_000;
@@ -53,7 +53,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     genReqId: () => newId('req'),
     requestTimeout: request_timeout_ms,
-    // Longer than the longest silence of an answer that somebody waits for.
+    // A client that reads nothing keeps its connection only so long: longer than the longest silence of an answer that somebody waits for.
     connectionTimeout: options.chat_wait_ms + request_timeout_ms,
     return503OnClosing: false,
     http: { requireHostHeader: false },
