@@ -16,7 +16,7 @@ import type { AdapterReference, ChatPrompt, GenerateRequest, GenerateResult } fr
 import { generationThreads } from './generationThreads.js';
 import { InferenceRunner, type DecodeRow } from './inferenceRunner.js';
 import { loadAdapter, type LoadedAdapter } from './loadedAdapter.js';
-import { KvCache } from './kvCache.js';
+import { KvCache, NOTHING_KEPT } from './kvCache.js';
 
 const user = (content: string): ChatPrompt => ({ messages: [{ role: 'user', content }] });
 
@@ -108,13 +108,12 @@ test('what an earlier sequence left beyond the end of another has no influence, 
     const runner = new InferenceRunner({ config, weights: await SharedWeights.open(config, weights), threads: 1 });
     const answer = async (left: number) => {
       const cache = new KvCache(config);
-      const state = new Float32Array(2 * config.layers * config.kvHeads * 60 * config.headDim).fill(left);
-      assert.ok(cache.write(0, 0, state, 0, 1));
-      const { logits } = await runner.append(cache, [7, 11, 13], 0, null);
+      cache.write(0, 0, new Float32Array(cache.read(0, 0, 60).length).fill(left));
+      const logits = await runner.append(cache, [7, 11, 13], 0, null);
       return [logits, ...(await runner.decode(cache, [{ token: 5, cachedTokens: 3, adapter: null }]))];
     };
     const expected = await answer(0);
-    for (const left of [1, 1e6, 1e12, 3e38]) assert.deepEqual(await answer(left), expected, `${left}`);
+    for (const left of [1, 1e12, 3e38, Infinity, NaN]) assert.deepEqual(await answer(left), expected, `${left}`);
     await runner.close();
   });
 });
@@ -201,8 +200,9 @@ for (const format of WEIGHT_FORMATS) {
         const prefill = async (cache: KvCache, slot: number, { cachedTokens, adapter }: DecodeRow): Promise<void> => {
           const staging = new KvCache(config);
           const prompt = Array.from({ length: cachedTokens }, (_, index) => (index * cachedTokens) % 384);
+          staging.reserve(cachedTokens, 1, NOTHING_KEPT);
           await runner.append(staging, prompt, 0, adapter);
-          cache.reserve(cachedTokens + 1, slot + 1, slot);
+          cache.reserve(cachedTokens + 1, slot + 1, { slots: slot, tokens: cache.tokensPerSlot });
           cache.copy(staging, 0, slot, cachedTokens);
         };
         const mixed = await mixedAdapters(folder, config);

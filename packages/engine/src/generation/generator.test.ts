@@ -112,11 +112,15 @@ test('when there is no memory for a newcomer, nobody goes on with what the cache
   await withGenerator(async ({ generator }) => {
     const expected = await generator.generate(job());
     const resize = Object.getOwnPropertyDescriptor(KvCache.prototype, 'reserve')?.value as KvCache['reserve'];
-    const reserve = t.mock.method(KvCache.prototype, 'reserve', function (this: KvCache, ...args: [number, number]) {
-      const [, slots] = args;
-      if (slots === 2) throw new RangeError('Array buffer allocation failed');
-      resize.apply(this, args);
-    });
+    const reserve = t.mock.method(
+      KvCache.prototype,
+      'reserve',
+      function (this: KvCache, ...args: Parameters<KvCache['reserve']>) {
+        const [, slots] = args;
+        if (slots === 2) throw new RangeError('Array buffer allocation failed');
+        resize.apply(this, args);
+      },
+    );
     const outcomes = await Promise.allSettled([generator.generate(job()), generator.generate(job())]);
     for (const outcome of outcomes) {
       assert.ok(outcome.status === 'rejected' && outcome.reason instanceof EngineError);

@@ -3,7 +3,7 @@ import type { StackBudget } from './adapterFeeds.js';
 import { finalLength, forcedTokens, type Generation, type GenerationJob } from './generationJob.js';
 import { InferenceRunner, type LoadedModel } from './inferenceRunner.js';
 import { defaultLimits, kvShares, roomBytesPerToken, type KvLimits, type KvShares } from './kvBudget.js';
-import { KvCache } from './kvCache.js';
+import { KvCache, NOTHING_KEPT, type Kept } from './kvCache.js';
 import { PrefixCache, prefixKeys } from './prefixCache.js';
 import { sample } from './sampler.js';
 import { adapterOf, end, type Sequence } from './sequence.js';
@@ -140,8 +140,8 @@ export class Generator {
     const shares = this.shares(next.job, running);
     if (shares === undefined || !this.runner.admits([...this.running, next].map(adapterOf))) return;
     // What earlier batches of other shapes have left beyond the shares is given back before anything grows.
-    this.cache.limit(shares.runningTokens, this.longest(), this.running.length);
-    this.staging.limit(shares.promptTokens, 0, 0);
+    this.cache.limit(shares.runningTokens, longest(running), this.kept());
+    this.staging.limit(shares.promptTokens, 0, NOTHING_KEPT);
     this.waiting.take(next);
     this.reading = next;
   }
@@ -175,13 +175,18 @@ export class Generator {
       end(sequence, 'length');
       return 'ended';
     }
-    if (sequence.cachedTokens === 0) this.restore(sequence);
-    const { cachedTokens } = sequence;
     const given = [...job.prompt, ...output];
+    if (sequence.cachedTokens === 0) {
+      this.staging.reserve(given.length, 1, NOTHING_KEPT);
+      this.restore(sequence);
+    }
+    const { cachedTokens } = sequence;
     const chunk = given.slice(cachedTokens, cachedTokens + PREFILL_CHUNK);
-    const { logits, state } = await this.runner.append(this.staging, chunk, cachedTokens, adapterOf(sequence));
+    const logits = await this.runner.append(this.staging, chunk, cachedTokens, adapterOf(sequence));
     const keys = sequence.prefixKeys.slice(0, cachedTokens / PREFILL_CHUNK + 1);
-    if (keys.length * PREFILL_CHUNK === cachedTokens + chunk.length) this.prefixes.add(keys, state);
+    if (keys.length * PREFILL_CHUNK === cachedTokens + chunk.length) {
+      this.prefixes.add(keys, this.staging.read(0, cachedTokens, chunk.length));
+    }
     sequence.cachedTokens += chunk.length;
     if (sequence.cachedTokens < given.length) return 'incomplete';
     return this.takeToken(sequence, logits) ? 'ended' : 'goes on';
@@ -190,17 +195,18 @@ export class Generator {
   /** What goes wrong here ends all that run: without the memory for the newcomer, the cache has lost what it held. */
   private join(newcomer: Sequence): void {
     const slot = this.running.length;
+    const kept = this.kept();
     this.running.push(newcomer);
-    this.cache.reserve(this.longest(), slot + 1, slot);
+    // All that it will ever need: what it does not come to use is never touched, and takes no memory.
+    this.cache.reserve(longest(this.running.map(({ job }) => job)), slot + 1, kept);
     this.cache.copy(this.staging, 0, slot, newcomer.cachedTokens);
   }
 
   /** Puts the beginning of a prompt that is known into the cache. */
   private restore(sequence: Sequence): void {
     const states = this.prefixes.find(sequence.prefixKeys);
-    this.staging.reserve(states.length * PREFILL_CHUNK, 1, 0);
     for (const state of states) {
-      this.staging.write(0, sequence.cachedTokens, state, 0, 1);
+      this.staging.write(0, sequence.cachedTokens, state);
       sequence.cachedTokens += PREFILL_CHUNK;
     }
     sequence.reusedTokens = sequence.cachedTokens;
@@ -255,9 +261,9 @@ export class Generator {
     }
   }
 
-  /** Tokens in the cache of the longest running sequence. */
-  private longest(): number {
-    return Math.max(0, ...this.running.map((sequence) => sequence.cachedTokens));
+  /** What is in the cache of those that run. */
+  private kept(): Kept {
+    return { slots: this.running.length, tokens: Math.max(0, ...this.running.map((one) => one.cachedTokens)) };
   }
 
   private dropCancelled(): void {
@@ -283,6 +289,11 @@ export class Generator {
   private failRunning(error: EngineError): void {
     for (const sequence of this.running.splice(0)) sequence.reject(error);
   }
+}
+
+/** Tokens of the longest at its end. */
+function longest(jobs: readonly GenerationJob[]): number {
+  return Math.max(0, ...jobs.map(finalLength));
 }
 
 /** Forced tokens are left out: what is reused is part of the prompt. */

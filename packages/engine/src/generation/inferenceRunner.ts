@@ -1,18 +1,18 @@
-import type { InferenceSession, Tensor } from 'onnxruntime-node';
+import { Tensor, type InferenceSession } from 'onnxruntime-node';
 import { EngineError } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
 import { buildInferenceGraph } from '../model/inferenceGraph.js';
-import type { Feeds } from '../model/inputs.js';
 import type { QuantizedWeights } from '../model/servingWeights.js';
 import type { SharedWeights } from '../model/sharedWeights.js';
+import { runInPlace } from '../onnx/inPlace.js';
 import { SessionCache } from '../onnx/sessionCache.js';
 import { generationThreads } from './generationThreads.js';
 import type { LoadedAdapter } from './loadedAdapter.js';
 import { RowAdapters, type StackBudget } from './adapterFeeds.js';
-import type { KvCache } from './kvCache.js';
+import type { CacheView, KvCache } from './kvCache.js';
 import { keepsRowsApart } from './rowKernels.js';
 import { createServingSession } from './servingSession.js';
-import { stepFeeds } from './stepFeeds.js';
+import { stepFeeds, type StepRow } from './stepFeeds.js';
 
 /** A loaded model, as the sessions of generation and scoring share it. */
 export interface LoadedModel {
@@ -22,12 +22,6 @@ export interface LoadedModel {
   readonly quantized?: QuantizedWeights;
   /** Threads inside one operator, at least 1. */
   readonly threads: number;
-}
-
-/** What a run of the graph gives, see `buildInferenceGraph`. */
-interface RunResult {
-  readonly logits: Float32Array;
-  readonly state: Float32Array;
 }
 
 /** The next token of one running sequence. */
@@ -56,72 +50,71 @@ export class InferenceRunner {
   }
 
   /**
-   * Appends `tokens` to the sequence in the first slot of `cache`, which holds `cachedTokens` tokens.
-   * @returns logits `[vocabularySize]` of what follows, and the state that was appended, see `KvCache.write`.
+   * Appends `tokens` to the sequence in the first slot of `cache`, which holds `cachedTokens` tokens and has room for them.
+   * @returns logits `[vocabularySize]` of what follows, until the next run.
    */
   async append(
     cache: KvCache,
     tokens: readonly number[],
     cachedTokens: number,
     adapter: LoadedAdapter | null,
-  ): Promise<RunResult> {
-    cache.reserve(cachedTokens + tokens.length, 1);
-    const step = stepFeeds(this.model.config, [{ tokens, cachedTokens }], cache.tokensPerSlot);
-    const result = await this.run(cache.view(1), step, [adapter]);
-    if (!cache.write(0, cachedTokens, result.state, 0, 1)) throw notFinite();
-    return result;
+  ): Promise<Float32Array> {
+    const logits = await this.run(cache.view(1), [{ tokens, cachedTokens }], [adapter]);
+    if (!cache.isFinite(0, cachedTokens, tokens.length)) throw notFinite();
+    return logits;
   }
 
   /**
-   * Appends one token to each of the sequences in the first slots of `cache`.
-   * @returns logits `[vocabularySize]` for each sequence; for one with a number that is not finite, NaN only.
+   * Appends one token to each of the sequences in the first slots of `cache`, which has room for it.
+   * @returns logits `[vocabularySize]` for each sequence, until the next run; for one with a number that is not finite, NaN only.
    */
   async decode(cache: KvCache, sequences: readonly DecodeRow[]): Promise<readonly Float32Array[]> {
-    if (sequences.length > 1 && !keepsRowsApart(this.model.quantized?.format)) {
-      cache.reserve(Math.max(...sequences.map((row) => row.cachedTokens)) + 1, sequences.length);
-      const logits: Float32Array[] = [];
-      for (const [slot, row] of sequences.entries()) logits.push(await this.decodeAlone(cache, slot, row));
-      return logits;
-    }
     const count = sequences.length;
-    cache.reserve(Math.max(...sequences.map((row) => row.cachedTokens)) + 1, count);
-    const rows = sequences.map(({ token, cachedTokens }) => ({ tokens: [token], cachedTokens }));
-    const step = stepFeeds(this.model.config, rows, cache.tokensPerSlot);
-    const adapters = sequences.map((row) => row.adapter);
-    const { logits, state } = await this.run(cache.view(count), step, adapters);
-    const width = this.model.config.vocabularySize;
-    return sequences.map(({ cachedTokens }, row) => {
-      const ofRow = logits.subarray(row * width, (row + 1) * width);
-      return cache.write(row, cachedTokens, state, row, count) ? ofRow : ofRow.fill(NaN);
+    const logits =
+      count > 1 && !keepsRowsApart(this.model.quantized?.format)
+        ? await this.decodeOneByOne(cache, sequences)
+        : await this.decodeTogether(cache, sequences);
+    return sequences.map(({ cachedTokens }, slot) => {
+      const ofRow = logits[slot] ?? new Float32Array();
+      return cache.isFinite(slot, cachedTokens, 1) ? ofRow : ofRow.fill(NaN);
     });
   }
 
-  /** One row of `decode` in a run of its own. */
-  private async decodeAlone(
-    cache: KvCache,
-    slot: number,
-    { token, cachedTokens, adapter }: DecodeRow,
-  ): Promise<Float32Array> {
-    const step = stepFeeds(this.model.config, [{ tokens: [token], cachedTokens }], cache.tokensPerSlot);
-    const { logits, state } = await this.run(cache.viewOf(slot), step, [adapter]);
-    return cache.write(slot, cachedTokens, state, 0, 1) ? logits : logits.fill(NaN);
+  private async decodeTogether(cache: KvCache, sequences: readonly DecodeRow[]): Promise<readonly Float32Array[]> {
+    const logits = await this.run(cache.view(sequences.length), sequences.map(stepRow), sequences.map(adapterOf));
+    const width = this.model.config.vocabularySize;
+    return sequences.map((_, row) => logits.subarray(row * width, (row + 1) * width));
+  }
+
+  private async decodeOneByOne(cache: KvCache, sequences: readonly DecodeRow[]): Promise<readonly Float32Array[]> {
+    const logits: Float32Array[] = [];
+    for (const [slot, row] of sequences.entries()) {
+      logits.push(await this.run(cache.viewOf(slot), [stepRow(row)], [row.adapter]));
+    }
+    return logits;
   }
 
   close(): Promise<void> {
     return this.sessions.close();
   }
 
-  private async run(past: Feeds, step: Feeds, adapters: readonly (LoadedAdapter | null)[]): Promise<RunResult> {
+  /** Logits `[rows, vocabularySize]`. */
+  private async run(
+    { past, present }: CacheView,
+    rows: readonly StepRow[],
+    adapters: readonly (LoadedAdapter | null)[],
+  ): Promise<Float32Array> {
     const adapted = adapters.some((adapter) => adapter !== null);
     const session = await this.session(adapted);
-    const feeds = {
-      ...this.model.weights.tables,
-      ...past,
-      ...(adapted ? this.rowAdapters.feeds(adapters) : {}),
-      ...step,
-    };
-    const results = await session.run(feeds, ['logits', 'state']);
-    return { logits: floats(results['logits']), state: floats(results['state']) };
+    const adapterFeeds = adapted ? this.rowAdapters.feeds(adapters) : {};
+    const { vocabularySize } = this.model.config;
+    const logits = new Float32Array(rows.length * vocabularySize);
+    await runInPlace(
+      session,
+      { ...this.model.weights.tables, ...past, ...adapterFeeds, ...stepFeeds(rows) },
+      { ...present, logits: new Tensor('float32', logits, [rows.length, 1, vocabularySize]) },
+    );
+    return logits;
   }
 
   private session(adapters: boolean): Promise<InferenceSession> {
@@ -134,9 +127,12 @@ export class InferenceRunner {
   }
 }
 
-function floats(tensor: Tensor | undefined): Float32Array {
-  if (tensor?.data instanceof Float32Array) return tensor.data;
-  throw new EngineError('internal', 'the inference graph gave no float32 output');
+function stepRow({ token, cachedTokens }: DecodeRow): StepRow {
+  return { tokens: [token], cachedTokens };
+}
+
+function adapterOf({ adapter }: DecodeRow): LoadedAdapter | null {
+  return adapter;
 }
 
 function notFinite(): EngineError {

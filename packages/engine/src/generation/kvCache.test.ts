@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TINY_CONFIG } from '../testing/fixtures.js';
-import { bytesPerToken, KvCache } from './kvCache.js';
+import { bytesPerToken, KvCache, NOTHING_KEPT } from './kvCache.js';
 
 /** A fault injector: there is memory for so many buffers. */
 class ShortCache extends KvCache {
@@ -17,18 +17,39 @@ class ShortCache extends KvCache {
 test('a cache that could not be resized as a whole is made anew', () => {
   const cache = new ShortCache(TINY_CONFIG);
   const state = new Float32Array(bytesPerToken(TINY_CONFIG) / Float32Array.BYTES_PER_ELEMENT).fill(1);
-  cache.reserve(64, 1);
+  cache.reserve(64, 1, NOTHING_KEPT);
   ShortCache.buffersLeft = 1;
-  assert.throws(() => cache.reserve(1000, 1), /allocation failed/);
+  assert.throws(() => cache.reserve(1000, 1, { slots: 1, tokens: 64 }), /allocation failed/);
   assert.equal(cache.tokens, 0);
   ShortCache.buffersLeft = Infinity;
-  cache.reserve(64, 1, 0);
+  cache.reserve(64, 1, NOTHING_KEPT);
   assert.equal(cache.tokens, 64);
-  assert.ok(cache.write(0, 63, state, 0, 1));
-  for (const { dims, data } of Object.values(cache.view(1))) {
+  cache.write(0, 63, state);
+  assert.deepEqual(cache.read(0, 63, 1), state);
+  for (const { dims, data } of Object.values(cache.view(1).past)) {
     const [, heads = 0, tokens = 0, width = 0] = dims;
     assert.deepEqual([tokens, data.length], [64, heads * 64 * width]);
     const written = Array.from(data as Float32Array).reduce((sum, value) => sum + value, 0);
     assert.equal(written, heads * width);
   }
+});
+
+test('what is kept is there in a larger cache and in a smaller one, and nothing else is copied', () => {
+  const cache = new KvCache(TINY_CONFIG);
+  const size = bytesPerToken(TINY_CONFIG) / Float32Array.BYTES_PER_ELEMENT;
+  const state = (tokens: number, first: number): Float32Array =>
+    Float32Array.from({ length: tokens * size }, (_, index) => first + index);
+  cache.reserve(100, 3, NOTHING_KEPT);
+  const states = [0, 1, 2].map((slot) => state(70, 1000 * slot));
+  states.forEach((each, slot) => cache.write(slot, 0, each));
+  for (const [tokens, slots] of [
+    [700, 5],
+    [80, 2],
+  ] as const) {
+    cache.reserve(tokens, slots, { slots: 2, tokens: 70 });
+    for (const slot of [0, 1]) assert.deepEqual(cache.read(slot, 0, 70), states[slot]);
+  }
+  cache.reserve(700, 4, { slots: 2, tokens: 70 });
+  assert.ok(cache.read(0, 70, 30).every((value) => value === 0));
+  assert.ok(cache.read(2, 0, 70).every((value) => value === 0));
 });

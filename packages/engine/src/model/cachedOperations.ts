@@ -1,32 +1,24 @@
 /** The decoder's operations over a cache of keys and values, each batch row with an adapter of its own. */
 import { EngineError } from '../engine.js';
 import type { GraphBuilder } from '../onnx/graphBuilder.js';
-import { layerWindow, type DecoderConfig } from './config.js';
+import { cachedHeadDim, layerWindow, type DecoderConfig } from './config.js';
 import type { DecoderOperations } from './decoder.js';
 import { ROPE_COS, ROPE_SIN } from './inputs.js';
 import { loraGroup, type LoraGroup } from './loraGroups.js';
 import type { ServingWeights } from './servingWeights.js';
 import { GATED_PROJECTIONS, hasBias, HEAD_PROJECTIONS, projectionName, type Projection } from './weights.js';
 
-/** The input that bounds the scores of the layers with this window. */
-export function boundsName(window: number | null): string {
-  return window === null ? 'bounds' : `bounds.${window}`;
-}
-
-/** By head, `[B, heads, S, headDim]`: queries, which are scaled and rotated already, keys, rotated as well, and values. */
-export interface CachedHeads {
-  readonly queries: string;
-  readonly keys: string;
-  readonly values: string;
+/** The names of a layer's keys and values in the cache, as a run finds them and as it leaves them. */
+export function cacheNames(time: 'past' | 'present', layer: number): readonly [string, string] {
+  return [`${time}.key.${layer}`, `${time}.value.${layer}`];
 }
 
 /** Values are names of tensors `[B, S, width]`; of the rows that `select` kept, `[B, 1, width]`. */
-export class CachedOperations implements DecoderOperations<string, CachedHeads> {
-  private readonly newStates: string[] = [];
+export class CachedOperations implements DecoderOperations<string, string> {
   /** What is to be added, by the name of the sum. */
   private readonly summands = new Map<string, readonly [string, string]>();
 
-  /** The graph inputs `ids` `[B, S]`, `positions` `[B, S]`, `lengths` `[2]` and `last` `[B, 1]` must exist. */
+  /** The graph inputs `ids` `[B, S]`, `ends` `[B]`, `length` `[1]` and `last` `[B, 1]` must exist. */
   constructor(
     private readonly graph: GraphBuilder,
     private readonly config: DecoderConfig,
@@ -56,51 +48,50 @@ export class CachedOperations implements DecoderOperations<string, CachedHeads> 
     return this.projectTogether(x, layer, [projection]);
   }
 
-  heads(x: string, layer: number): CachedHeads {
-    const { heads, kvHeads, headDim } = this.config;
-    const { graph } = this;
-    const shape = graph.integers([0, 0, heads + 2 * kvHeads, headDim]);
-    const byToken = graph.node('Reshape', [this.projectTogether(x, layer, HEAD_PROJECTIONS), shape]);
-    const byHead = graph.node('Transpose', [byToken], { perm: { ints: [0, 2, 1, 3] } });
-    const [queriesAndKeys, values] = this.split(byHead, 1, heads + kvHeads, kvHeads);
-    const tables = [this.weights.rope(ROPE_COS), this.weights.rope(ROPE_SIN)];
-    const operands = [this.scaled(queriesAndKeys, layer), 'positions', ...tables];
-    const rotated = graph.microsoftNode('RotaryEmbedding', operands);
-    const [queries, keys] = this.split(rotated, 1, heads, kvHeads);
-    return { queries, keys, values };
+  /** Queries, keys and values by token: `[B, S, (heads + 2 * kvHeads) * cachedHeadDim]`. */
+  heads(x: string, layer: number): string {
+    const { heads, kvHeads, headDim, qkNorm } = this.config;
+    const width = cachedHeadDim(this.config);
+    const joined = this.projectTogether(x, layer, HEAD_PROJECTIONS);
+    if (!qkNorm && width === headDim) return joined;
+    const byHead = this.reshaped(joined, [0, 0, heads + 2 * kvHeads, headDim]);
+    const normed = qkNorm ? this.normedHeads(byHead, layer) : byHead;
+    const whole = width === headDim ? normed : this.widened(normed, heads + 2 * kvHeads);
+    return this.reshaped(whole, [0, 0, (heads + 2 * kvHeads) * width]);
   }
 
   /**
-   * softmax(q Kᵀ) V over past and new tokens, without ever joining their keys or values: only the scores of the two
-   * are joined, which are small, so that no run copies the cache.
+   * Rotates queries and keys, puts keys and values of the new tokens into the cache, and attends to all that is there up to them. The cache
+   * that comes out must be the memory of the one that goes in: otherwise this copies it.
    */
-  attention({ queries, keys, values }: CachedHeads, layer: number): string {
-    const { heads, headDim } = this.config;
-    const { graph } = this;
-    const [pastKeys, pastValues] = [this.pastInput('key', layer), this.pastInput('value', layer)];
-    this.newStates.push(keys, values);
-
-    const asking = this.grouped(queries);
-    const product = (asked: string) => graph.microsoftNode('FusedMatMul', [asking, asked], { transB: { int: 1 } });
-    const scores = graph.node('Concat', [product(pastKeys), product(keys)], { axis: { int: -1 } });
-    // A bound instead of a summand: a key that an earlier sequence left behind may be as large as any finite number.
-    const bounds = graph.input(boundsName(layerWindow(this.config, layer)), 'float32', ['B', 1, 'S', 'L']);
-    const masked = graph.node('Min', [this.perHead(scores), bounds]);
-    const weights = this.grouped(graph.node('Softmax', [masked], { axis: { int: -1 } }));
-    const [past, fresh] = [graph.freshName('pastWeights'), graph.freshName('newWeights')];
-    graph.nodeInto('Split', [weights, 'lengths'], { axis: { int: -1 } }, [past, fresh]);
-    const attended = graph.node('Add', [
-      graph.node('MatMul', [past, pastValues]),
-      graph.node('MatMul', [fresh, values]),
-    ]);
-    const byToken = graph.node('Transpose', [this.perHead(attended)], { perm: { ints: [0, 2, 1, 3] } });
-    return this.graph.node('Reshape', [byToken, this.graph.integers([0, 0, heads * headDim])]);
+  attention(heads: string, layer: number): string {
+    const { graph, config } = this;
+    const shape = ['B', config.kvHeads, 'C', cachedHeadDim(config)] as const;
+    const [pastKeys, pastValues] = cacheNames('past', layer);
+    const past = [graph.input(pastKeys, 'float32', shape), graph.input(pastValues, 'float32', shape)];
+    const tables = [this.weights.rope(ROPE_COS), this.weights.rope(ROPE_SIN)];
+    const present = cacheNames('present', layer);
+    const attended = graph.freshName('attended');
+    const window = layerWindow(config, layer);
+    graph.microsoftNodeInto(
+      'GroupQueryAttention',
+      [heads, '', '', ...past, 'ends', 'length', ...tables],
+      {
+        num_heads: { int: config.heads },
+        kv_num_heads: { int: config.kvHeads },
+        scale: { float: config.headDim ** -0.5 },
+        do_rotary: { int: 1 },
+        ...(window === null ? {} : { local_window_size: { int: window } }),
+      },
+      [attended, ...present],
+    );
+    for (const name of present) graph.declareOutput(name, 'float32', shape);
+    return this.narrowed(attended);
   }
 
-  /** Keys and values of the new tokens: `[2 * layers * B, kvHeads, S, headDim]`, layer by layer, keys first. */
-  state(): string {
+  /** To be called when the graph is complete. */
+  end(): void {
     if (this.summands.size > 0) throw new EngineError('internal', 'the decoder has a sum that is not normed');
-    return this.graph.node('Concat', this.newStates, { axis: { int: 0 } });
   }
 
   gatedUnit(x: string, layer: number): string {
@@ -133,23 +124,41 @@ export class CachedOperations implements DecoderOperations<string, CachedHeads> 
     return this.graph.node('Add', [base, this.graph.node('Squeeze', [term, this.graph.integers([0, 1])])]);
   }
 
-  /**
-   * Queries and keys `[B, heads + kvHeads, S, headDim]`, normed where the model norms them. The queries are scaled, too, which keeps
-   * the scores free of a factor: there are faster kernels for such products. What they are multiplied by is a constant, made once.
-   */
-  private scaled(x: string, layer: number): string {
-    const { heads, kvHeads, headDim, qkNorm } = this.config;
+  /** Queries and keys are normed, each by a scale of its own kind, which a constant holds for all heads; values stay as they are. */
+  private normedHeads(byHead: string, layer: number): string {
+    const { heads, kvHeads, headDim } = this.config;
     const { graph } = this;
-    const factors = (norm: string, count: number, scale: number): string => {
-      const name = `model.layers.${layer}.self_attn.${norm}.weight`;
-      const vector = qkNorm
-        ? graph.node('Mul', [this.weights.vector([name]), graph.float(scale)])
-        : graph.floats(headDim, scale);
-      return graph.node('Expand', [vector, graph.integers([count, 1, headDim])]);
+    const scales = (name: string, count: number): string => {
+      const vector = this.weights.vector([`model.layers.${layer}.self_attn.${name}.weight`]);
+      return graph.node('Expand', [vector, graph.integers([count, headDim])]);
     };
-    const both = [factors('q_norm', heads, headDim ** -0.5), factors('k_norm', kvHeads, 1)];
-    const joined = graph.node('Concat', both, { axis: { int: 0 } });
-    return graph.node('Mul', [qkNorm ? this.normed(x, graph.floats(headDim, 1)) : x, joined]);
+    const scale = graph.node('Concat', [scales('q_norm', heads), scales('k_norm', kvHeads)], { axis: { int: 0 } });
+    const [queriesAndKeys, values] = this.split(byHead, 2, heads + kvHeads, kvHeads);
+    return graph.node('Concat', [this.normed(queriesAndKeys, scale), values], { axis: { int: 2 } });
+  }
+
+  /** Both halves of each head, which rotate together, are filled up with zeros: they add nothing to a score, and nothing to a value. */
+  private widened(byHead: string, count: number): string {
+    const { graph, config } = this;
+    const half = config.headDim / 2;
+    const missing = cachedHeadDim(config) / 2 - half;
+    const halves = this.reshaped(byHead, [0, 0, count, 2, half]);
+    return graph.node('Pad', [halves, graph.integers([0, 0, 0, 0, 0, 0, 0, 0, 0, missing])]);
+  }
+
+  /** Without what `widened` has added: `[B, S, heads * headDim]`. */
+  private narrowed(attended: string): string {
+    const { graph } = this;
+    const { heads, headDim } = this.config;
+    const width = cachedHeadDim(this.config);
+    if (width === headDim) return attended;
+    const halves = this.reshaped(attended, [0, 0, heads, 2, width / 2]);
+    const ends = [graph.integers([0]), graph.integers([headDim / 2]), graph.integers([-1])];
+    return this.reshaped(graph.node('Slice', [halves, ...ends]), [0, 0, heads * headDim]);
+  }
+
+  private reshaped(x: string, shape: readonly number[]): string {
+    return this.graph.node('Reshape', [x, this.graph.integers(shape)]);
   }
 
   private normed(x: string, weight: string): string {
@@ -177,26 +186,5 @@ export class CachedOperations implements DecoderOperations<string, CachedHeads> 
     const b = this.graph.input(`${group.name}.lora_B`, 'float32', [1, 1, 'N', rank, outs]);
     const low = this.graph.microsoftNode('FusedMatMul', [x, a], { transB: { int: 1 } });
     return this.graph.node('MatMul', [low, b]);
-  }
-
-  /** Keys or values in the cache: `[B, kvHeads, C, headDim]`. */
-  private pastInput(part: 'key' | 'value', layer: number): string {
-    const { kvHeads, headDim } = this.config;
-    return this.graph.input(`past.${part}.${layer}`, 'float32', ['B', kvHeads, 'C', headDim]);
-  }
-
-  /** `[B, heads, S, …]` to `[B, kvHeads, S * heads / kvHeads, …]`: the rows that meet the same keys and values. */
-  private grouped(x: string): string {
-    return this.withHeads(x, this.config.kvHeads);
-  }
-
-  /** The way back. */
-  private perHead(x: string): string {
-    return this.withHeads(x, this.config.heads);
-  }
-
-  private withHeads(x: string, count: number): string {
-    const { heads, kvHeads } = this.config;
-    return heads === kvHeads ? x : this.graph.node('Reshape', [x, this.graph.integers([0, count, -1, 0])]);
   }
 }

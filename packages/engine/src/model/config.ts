@@ -60,3 +60,8 @@ export interface DecoderConfig {
 export function layerWindow(config: DecoderConfig, layer: number): number | null {
   return config.layerWindows?.[layer] ?? null;
 }
+
+/** Numbers of a head in the cache of generation: ONNX Runtime's attention rotates heads whose width is a multiple of 16. */
+export function cachedHeadDim({ headDim }: Pick<DecoderConfig, 'headDim'>): number {
+  return Math.ceil(headDim / 16) * 16;
+}

@@ -30,7 +30,7 @@ for (const name of FIXTURES) {
       const [tokens] = fixture.examples.map(({ sequence }) => sequence.tokens);
       assert.ok(tokens !== undefined);
       const reference = expectedLogits(fixture.expected.get(`${kind}.logits`), [tokens])[0]!;
-      const batch = await CachedBatch.open(fixture, kind === 'adapter' ? [fixture.adapter] : undefined, 1);
+      const batch = await CachedBatch.open(fixture, [kind === 'adapter' ? fixture.adapter : null]);
       // Longer than every window, so that the prompt and the steps after it both meet it.
       const prompt = 9;
       const [afterPrompt] = await batch.append([tokens.slice(0, prompt)]);
@@ -51,8 +51,8 @@ void test('a ragged batch with another adapter in each row decodes as each row a
     [8, 9],
     [10, 11, 12, 13],
   ];
-  const together = await CachedBatch.open(model, adapters, 3);
-  const alone = await Promise.all(adapters.map((adapter) => CachedBatch.open(model, [adapter], 1)));
+  const together = await CachedBatch.open(model, adapters);
+  const alone = await Promise.all(adapters.map((adapter) => CachedBatch.open(model, [adapter])));
   for (const rows of [prompts, [[14], [15], [16]], [[17], [18], [19]]]) {
     const joint = await together.append(rows);
     for (const [index, row] of rows.entries()) {
@@ -71,8 +71,9 @@ for (const layerWindows of [
     const config = { ...TINY_CONFIG, layerWindows };
     const model = { config, weights: randomWeights(config, 1) };
     const tokens = [1, 2, 3, 4, 5, 6, 7, 8, 9];
-    const whole = await CachedBatch.open(model, undefined, 1);
-    const pieces = await CachedBatch.open(model, [null], 1);
+    const whole = await CachedBatch.open(model, [null]);
+    const zero = toAdapter(freshMatrices(config, 2, 1), { rank: 2, alpha: 4 });
+    const pieces = await CachedBatch.open(model, [zero]);
     const [expected] = await whole.append([tokens]);
     await pieces.append([tokens.slice(0, 4)]);
     const [actual] = await pieces.append([tokens.slice(4)]);

@@ -1,5 +1,6 @@
 /** The graph that generation runs: prompts into the cache, then one token at a time. */
 import { GraphBuilder } from '../onnx/graphBuilder.js';
+import { computeInPlace } from '../onnx/inPlace.js';
 import { CachedOperations } from './cachedOperations.js';
 import type { DecoderConfig } from './config.js';
 import { decode } from './decoder.js';
@@ -20,35 +21,34 @@ export interface InferenceGraph {
 }
 
 /**
- * A serialised model that appends S tokens to each of B sequences and predicts what follows them.
+ * A serialised model that appends S tokens to each of B sequences, one to each or several to a single one, and predicts what follows them.
+ * It computes in place, see `runInPlace`.
  *
- * Inputs, next to the embedding under its own name and the rotary tables (`tableFeeds`):
- * - `ids` int64 `[B, S]`: the new tokens, right-padded with any.
- * - `positions` int64 `[B, S]`: the place of each new token in its sequence.
+ * Inputs, next to the embedding and the rotary tables (`tableFeeds`):
+ * - `ids` int64 `[B, S]`: the new tokens.
+ * - `ends` int32 `[B]`: for each sequence the place of its last new token.
+ * - `length` int32 `[1]`: tokens of the longest sequence, the new ones included; at most C.
  * - `last` int64 `[B, 1]`: for each sequence the index of its last new token among the B * S rows.
- * - `past.key.N`, `past.value.N` float32 `[B, kvHeads, C, headDim]` for every layer N; C is the cache's
- *   capacity in tokens, at least 1. All of it must be finite.
- * - `lengths` int64 `[2]`: C and S.
- * - `bounds`, or `bounds.W` for the layers with a window of W tokens, float32 `[B, 1, S, C + S]`: what the scores of past and new tokens are
- *   at most; a token with a score of -1e9 has no influence (`stepFeeds`).
+ * - `past.key.N`, `past.value.N` float32 `[B, kvHeads, C, cachedHeadDim]` for every layer N; C is the cache's capacity in tokens. What is beyond
+ *   a sequence's end is not looked at.
  * - with `adapters`, for every `LoraGroup` `<name>.lora_A` `[1, N, R, in]` and `<name>.lora_B` `[1, 1, N, R, outs]`, B
  *   transposed and multiplied by alpha / rank beforehand; N is B, or 1 for one adapter in all rows. R may be another for each
  *   group: adapters of a smaller rank, and rows without an adapter, are filled up with zeros.
  *
- * Outputs: `logits` float32 `[B, 1, vocabularySize]`, and `state` float32 `[2 * layers * B, kvHeads, S, headDim]`: the
- * keys, then the values of the new tokens, layer by layer, for the caller to put into the cache.
+ * Outputs: `logits` float32 `[B, 1, vocabularySize]`, and `present.key.N`, `present.value.N`: the cache with the new tokens' keys and values,
+ * to be written over the one that came in.
  */
 export function buildInferenceGraph(config: DecoderConfig, options: InferenceGraphOptions): InferenceGraph {
   const graph = new GraphBuilder();
   graph.input('ids', 'int64', ['B', 'S']);
-  graph.input('positions', 'int64', ['B', 'S']);
-  graph.input('lengths', 'int64', [2]);
+  graph.input('ends', 'int32', ['B']);
+  graph.input('length', 'int32', [1]);
   graph.input('last', 'int64', ['B', 1]);
+  computeInPlace(graph);
   const weights = new ServingWeights(graph, config, options.format);
   const operations = new CachedOperations(graph, config, weights, options.adapters);
-  const hidden = decode(config, operations);
-  const logits = weights.product(hidden, [headName(config)]);
+  const logits = weights.product(decode(config, operations), [headName(config)]);
+  operations.end();
   graph.output('logits', logits, 'float32', ['B', 1, config.vocabularySize]);
-  graph.output('state', operations.state(), 'float32', ['N', config.kvHeads, 'S', config.headDim]);
   return { model: graph.encode(), constants: graph.externalConstants };
 }

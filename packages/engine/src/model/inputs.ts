@@ -3,8 +3,8 @@ import { Tensor } from 'onnxruntime-node';
 import { EngineError } from '../engine.js';
 import type { FrozenMatrix } from '../autodiff/linear.js';
 import type { GraphBuilder } from '../onnx/graphBuilder.js';
-import type { DecoderConfig } from './config.js';
-import { ropeTables } from './ropeTables.js';
+import { cachedHeadDim, type DecoderConfig } from './config.js';
+import { ropeTables, type RopeTables } from './ropeTables.js';
 import { decoderWeightShapes, EMBEDDING, type DecoderWeights, type WeightTensor } from './weights.js';
 
 export const ROPE_COS = 'rope.cos';
@@ -81,16 +81,18 @@ export function weightFeeds(config: DecoderConfig, weights: DecoderWeights): Fee
     }
     feeds[name] = new Tensor('float32', weight.data, shape);
   }
-  return { ...feeds, ...ropeFeeds(config) };
+  return { ...feeds, ...ropeFeeds(ropeTables(config)) };
 }
 
-/** What a graph that serves looks up: the embedding and the rotary tables. */
+/** What a graph that serves looks up: the embedding and the rotary tables, which are as wide as half a head in the cache. */
 export function tableFeeds(config: DecoderConfig, { shape, data }: WeightTensor): Feeds {
-  return { [EMBEDDING]: new Tensor('float32', data, shape), ...ropeFeeds(config) };
+  return {
+    [EMBEDDING]: new Tensor('float32', data, shape),
+    ...ropeFeeds(ropeTables(config, cachedHeadDim(config) / 2)),
+  };
 }
 
-function ropeFeeds(config: DecoderConfig): Feeds {
-  const { cos, sin } = ropeTables(config);
+function ropeFeeds({ cos, sin }: RopeTables): Feeds {
   return {
     [ROPE_COS]: new Tensor('float32', cos.data, cos.shape),
     [ROPE_SIN]: new Tensor('float32', sin.data, sin.shape),

@@ -118,7 +118,7 @@ test('weights that are not finite are refused by the name of their tensor', asyn
 test('the loss with 8 bits is within 0.02 nats a token of that with float32, with 4 bits within 0.2', async () => {
   const tokens = Array.from({ length: 40 }, (_, index) => (index * 29) % config.vocabularySize);
   const loss = async (quantized?: QuantizedWeights): Promise<number> => {
-    const batch = await CachedBatch.open({ config, weights }, undefined, 1, quantized);
+    const batch = await CachedBatch.open({ config, weights }, [null], quantized);
     let sum = 0;
     for (const [index, token] of tokens.slice(0, -1).entries()) {
       const [logits] = await batch.append([[token]]);

@@ -21,7 +21,7 @@ for (const [index, [name, config]] of CONFIGS.entries()) {
     const tokens = [5, 17, 3, 52, 0, 17, 17, 29];
     const expected = referenceLogits(model, tokens).map((row) => Float32Array.from(row));
     const [scores] = await scoreEverything(model, null, [tokens]);
-    const batch = await CachedBatch.open(model, undefined, 1);
+    const batch = await CachedBatch.open(model, [null]);
     for (const [position, token] of tokens.entries()) {
       const [logits] = await batch.append([[token]]);
       assert.ok(greatestDifference(logits!, expected[position]!) <= 1e-4, `cached, token ${position}`);

@@ -7,10 +7,9 @@ import type { WeightTensor } from './weights.js';
 
 type YarnScaling = Extract<RopeScaling, { kind: 'yarn' }>;
 
+/** Each `[contextLength, headDim / 2]`, or as wide as was asked for. */
 export interface RopeTables {
-  /** `[contextLength, headDim / 2]` */
   readonly cos: WeightTensor;
-  /** `[contextLength, headDim / 2]` */
   readonly sin: WeightTensor;
 }
 
@@ -28,19 +27,21 @@ export function rotationScale(scaling: RopeScaling): number {
   return scaling.kind === 'yarn' ? scaling.attentionFactor : 1;
 }
 
-/** Angles are rounded to float32 as the reference implementation rounds them. */
-export function ropeTables(config: DecoderConfig): RopeTables {
+/**
+ * Angles are rounded to float32 as the reference implementation rounds them.
+ * @param width of a table, at least `headDim / 2`; zeros fill it up
+ */
+export function ropeTables(config: DecoderConfig, width = config.headDim / 2): RopeTables {
   const frequencies = inverseFrequencies(config).map(Math.fround);
-  const half = frequencies.length;
   const scale = rotationScale(config.ropeScaling);
-  const shape = [config.contextLength, half];
-  const cos = new Float32Array(config.contextLength * half);
-  const sin = new Float32Array(config.contextLength * half);
+  const shape = [config.contextLength, width];
+  const cos = new Float32Array(config.contextLength * width);
+  const sin = new Float32Array(config.contextLength * width);
   for (let position = 0; position < config.contextLength; position += 1) {
     for (const [index, frequency] of frequencies.entries()) {
       const angle = Math.fround(position * frequency);
-      cos[position * half + index] = Math.cos(angle) * scale;
-      sin[position * half + index] = Math.sin(angle) * scale;
+      cos[position * width + index] = Math.cos(angle) * scale;
+      sin[position * width + index] = Math.sin(angle) * scale;
     }
   }
   return { cos: { shape, data: cos }, sin: { shape, data: sin } };

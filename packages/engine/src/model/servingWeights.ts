@@ -1,6 +1,6 @@
 /** The base weights in a graph that serves: the large matrices as constants, which ONNX Runtime arranges for its kernels once. */
 import type { GraphBuilder } from '../onnx/graphBuilder.js';
-import type { DecoderConfig } from './config.js';
+import { cachedHeadDim, type DecoderConfig } from './config.js';
 import { EngineError } from '../engine.js';
 import { WeightInputs, type ROPE_COS, type ROPE_SIN } from './inputs.js';
 import { BLOCK_SIZE, FORMAT_BITS, packedSizes, type QuantizedFormat, type WeightFormat } from './quantization.js';
@@ -67,7 +67,7 @@ export class ServingWeights {
 
   constructor(
     private readonly graph: GraphBuilder,
-    config: DecoderConfig,
+    private readonly config: DecoderConfig,
     private readonly format: WeightFormat,
   ) {
     this.inputs = new WeightInputs(graph, config);
@@ -79,8 +79,9 @@ export class ServingWeights {
     return this.inputs.weight(name);
   }
 
+  /** The rotary table `[contextLength, cachedHeadDim / 2]`, see `tableFeeds`. */
   rope(name: typeof ROPE_COS | typeof ROPE_SIN): string {
-    return this.inputs.rope(name);
+    return this.graph.input(name, 'float32', [this.config.contextLength, cachedHeadDim(this.config) / 2]);
   }
 
   /** A vector: a norm's weight, or a bias, or several one after the other. */

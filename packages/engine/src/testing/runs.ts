@@ -1,17 +1,16 @@
 /** Running the decoder's graphs directly, for tests of the graphs themselves. */
-import { Tensor, type InferenceSession } from 'onnxruntime-node';
+import { Tensor } from 'onnxruntime-node';
 import type { LoraAdapter } from '../adapters/loraAdapter.js';
-import { RowAdapters, sharedAdapterFeeds } from '../generation/adapterFeeds.js';
-import { KvCache } from '../generation/kvCache.js';
+import { sharedAdapterFeeds } from '../generation/adapterFeeds.js';
+import { KvCache, NOTHING_KEPT } from '../generation/kvCache.js';
 import type { GenerationJob, JobAdapter } from '../generation/generationJob.js';
-import { createServingSession } from '../generation/servingSession.js';
-import { stepFeeds } from '../generation/stepFeeds.js';
+import { InferenceRunner } from '../generation/inferenceRunner.js';
 import { prepareAdapter, type LoadedAdapter } from '../generation/loadedAdapter.js';
 import type { DecoderConfig } from '../model/config.js';
-import { buildInferenceGraph } from '../model/inferenceGraph.js';
-import { weightFeeds, type Feeds } from '../model/inputs.js';
+import { weightFeeds } from '../model/inputs.js';
 import { buildScoreGraph } from '../model/scoreGraph.js';
 import type { QuantizedWeights } from '../model/servingWeights.js';
+import { SharedWeights } from '../model/sharedWeights.js';
 import { readerOf, type DecoderWeights } from '../model/weights.js';
 import { createSession } from '../onnx/session.js';
 
@@ -67,54 +66,59 @@ export class CachedBatch {
   private readonly lengths: number[];
 
   private constructor(
-    private readonly session: InferenceSession,
-    private readonly weights: Feeds,
+    private readonly runner: InferenceRunner,
     private readonly config: DecoderConfig,
-    private readonly adapterFeeds: Feeds,
-    batchSize: number,
+    private readonly adapters: readonly (LoadedAdapter | null)[],
   ) {
-    this.lengths = Array.from({ length: batchSize }, () => 0);
+    this.lengths = adapters.map(() => 0);
     this.cache = new KvCache(config);
   }
 
-  /** `undefined` builds the graph that knows no adapters. */
   static async open(
-    model: TestModel,
-    adapters: readonly (LoraAdapter | null)[] | undefined,
-    batchSize: number,
+    { config, weights }: TestModel,
+    adapters: readonly (LoraAdapter | null)[],
     quantized?: QuantizedWeights,
   ): Promise<CachedBatch> {
-    const { config, weights } = model;
-    const graph = buildInferenceGraph(config, {
-      adapters: adapters !== undefined,
-      format: quantized?.format ?? 'f32',
-    });
-    const feeds = weightFeeds(config, weights);
-    const session = await createServingSession(graph, { reader: readerOf(weights), quantized }, 1);
-    const loaded = adapters?.map((adapter) => (adapter === null ? null : prepareAdapter('', adapter, config)));
-    const adapterFeeds = loaded === undefined ? {} : new RowAdapters(config).feeds(loaded);
-    return new CachedBatch(session, feeds, config, adapterFeeds, batchSize);
+    const shared = await SharedWeights.open(config, readerOf(weights));
+    const model = { config, weights: shared, threads: 1, ...(quantized === undefined ? {} : { quantized }) };
+    const loaded = adapters.map((adapter) => adapter && prepareAdapter('', adapter, config));
+    return new CachedBatch(new InferenceRunner(model), config, loaded);
   }
 
-  /** Appends to each sequence its row of tokens, and returns the logits after the last one. */
-  async append(rows: readonly (readonly number[])[]): Promise<Float32Array[]> {
-    const width = Math.max(...rows.map((row) => row.length));
-    this.cache.reserve(Math.max(...this.lengths) + width, rows.length);
-    const steps = rows.map((tokens, index) => ({ tokens, cachedTokens: this.lengths[index] ?? 0 }));
-    const results = await this.session.run({
-      ...this.weights,
-      ...this.adapterFeeds,
-      ...this.cache.view(rows.length),
-      ...stepFeeds(this.config, steps, this.cache.tokensPerSlot),
-    });
-    const logits = results['logits']?.data as Float32Array;
-    const state = results['state']?.data as Float32Array;
-    return rows.map((row, index) => {
-      // What follows the end of a shorter row is overwritten by its next tokens, and unseen until then.
-      this.cache.write(index, this.lengths[index] ?? 0, state, index, rows.length);
-      this.lengths[index] = (this.lengths[index] ?? 0) + row.length;
-      return logits.slice(index * this.config.vocabularySize, (index + 1) * this.config.vocabularySize);
-    });
+  /** Appends to each sequence its row of tokens, together where each has one; returns the logits after the last one. */
+  async append(rows: readonly (readonly number[])[]): Promise<readonly Float32Array[]> {
+    const kept = { slots: rows.length, tokens: Math.max(...this.lengths) };
+    this.cache.reserve(Math.max(...rows.map((tokens, slot) => this.lengthOf(slot) + tokens.length)), rows.length, kept);
+    const isStep = rows.every((tokens) => tokens.length === 1);
+    const logits = isStep ? await this.decode(rows.flat()) : await this.read(rows);
+    rows.forEach((tokens, slot) => (this.lengths[slot] = this.lengthOf(slot) + tokens.length));
+    return logits;
+  }
+
+  private decode(tokens: readonly number[]): Promise<readonly Float32Array[]> {
+    const rows = tokens.map((token, slot) => ({
+      token,
+      cachedTokens: this.lengthOf(slot),
+      adapter: this.adapters[slot] ?? null,
+    }));
+    return this.runner.decode(this.cache, rows);
+  }
+
+  private async read(rows: readonly (readonly number[])[]): Promise<readonly Float32Array[]> {
+    const logits: Float32Array[] = [];
+    for (const [slot, tokens] of rows.entries()) {
+      const staging = new KvCache(this.config);
+      const before = this.lengthOf(slot);
+      staging.reserve(before + tokens.length, 1, NOTHING_KEPT);
+      staging.copy(this.cache, slot, 0, before);
+      logits.push(await this.runner.append(staging, tokens, before, this.adapters[slot] ?? null));
+      this.cache.copy(staging, 0, slot, before + tokens.length);
+    }
+    return logits;
+  }
+
+  private lengthOf(slot: number): number {
+    return this.lengths[slot] ?? 0;
   }
 }
 
