@@ -42,7 +42,7 @@ for (const [name, config] of CONFIGS) {
     const random = createRandom(12);
     for (let index = 0; index < matrices.values.length; index += 1)
       matrices.values[index]! += (random.next() - 0.5) / 4;
-    const run = buildBatch(EXAMPLES, config).runs[0]!;
+    const run = buildBatch(EXAMPLES, config).parts[0]![0]!;
     const modules = loraModules(config, { rank: 3, alpha: 5 });
     const graph = buildTrainingGraph(config, { modules, gradients: true, packed: run.packed });
     const session = await createSession(graph.model, { threads: 1 });

@@ -18,7 +18,10 @@ function numbers(run: TrainingRun, name: string): number[] {
 }
 
 void test('short sequences share a row, and the places before the targets are supervised', () => {
-  const { runs, tokens } = buildBatch([SOFT, EXAMPLE], TINY_CONFIG);
+  const {
+    parts: [runs = []],
+    tokens,
+  } = buildBatch([SOFT, EXAMPLE], TINY_CONFIG);
   assert.equal(tokens, 6);
   assert.equal(runs.length, 1);
   const run = runs[0]!;
@@ -37,7 +40,7 @@ void test('short sequences share a row, and the places before the targets are su
 });
 
 void test('where no row is long enough for two sequences they are right-padded', () => {
-  const run = buildBatch([SOFT, EXAMPLE], { ...TINY_CONFIG, contextLength: 4 }).runs[0]!;
+  const run = buildBatch([SOFT, EXAMPLE], { ...TINY_CONFIG, contextLength: 4 }).parts[0]![0]!;
   assert.equal(run.packed, false);
   assert.deepEqual(numbers(run, 'segments'), [1, 1, 1, 1, 2, 2, 0, 0]);
   assert.deepEqual(run.feeds['ids']!.dims, [2, 4]);
@@ -49,7 +52,7 @@ void test('a batch beyond the size of a run is split by length', () => {
   const config = { ...TINY_CONFIG, contextLength: 4096 };
   const long = { sequence: { tokens: Array.from({ length: 1500 }, () => 1), targetStart: 1400 }, weight: 1 };
   const short = { sequence: { tokens: Array.from({ length: 600 }, () => 1), targetStart: 1 }, weight: 1 };
-  const { runs } = buildBatch([short, long, short, short, short], config);
+  const [runs = []] = buildBatch([short, long, short, short, short], config).parts;
   assert.deepEqual(
     runs.map((run) => run.feeds['ids']!.dims),
     [
@@ -64,10 +67,10 @@ void test('a run has logits within the bound, also for one long example', () => 
   const vast = { ...TINY_CONFIG, vocabularySize: 2 ** 21, contextLength: 256 };
   const tokens = Array.from({ length: 201 }, (_, index) => index);
   const softTargets = Array.from({ length: 200 }, (_, index) => ({ ids: [index], logprobs: [0] }));
-  const { runs, tokens: total } = buildBatch(
-    [{ sequence: { tokens, targetStart: 1 }, weight: 3, softTargets }, EXAMPLE],
-    vast,
-  );
+  const {
+    parts: [runs = []],
+    tokens: total,
+  } = buildBatch([{ sequence: { tokens, targetStart: 1 }, weight: 3, softTargets }, EXAMPLE], vast);
   assert.equal(total, 205);
   assert.ok(runs.length > 1 && runs.every((run) => run.targets * vast.vocabularySize <= 2 ** 25));
   const targets = runs.flatMap((run) => numbers(run, 'target.ids'));

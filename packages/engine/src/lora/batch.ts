@@ -11,6 +11,8 @@ import { packRows, type PackedRows } from './packing.js';
 const MAX_RUN_TOKENS = 2048;
 /** Batches of so many tokens are computed in two parts; smaller ones lose more than two threads gain. */
 const MIN_TOKENS_IN_PARTS = 256;
+/** Tokens of one run of a part: two of them are in memory at once, and twice as many would be 3 % faster. */
+const MAX_PART_RUN_TOKENS = 384;
 /** Numbers in one matrix `[supervised rows, vocabulary]`, of which a run holds about four; at least one row. */
 const MAX_RUN_LOGITS = 2 ** 25;
 
@@ -27,8 +29,8 @@ export interface TrainingRun {
 }
 
 export interface TrainingBatch {
-  /** One or more runs, whose losses and gradients add up to those of the batch; of two parts in turns. */
-  readonly runs: readonly TrainingRun[];
+  /** One or two, of one or more runs each, whose losses and gradients add up to those of the batch. */
+  readonly parts: readonly (readonly TrainingRun[])[];
   /** Tokens of the examples, without padding. */
   readonly tokens: number;
 }
@@ -55,9 +57,10 @@ export function buildBatch(
   if (!(weightSum > 0)) throw invalid('batch', 'needs an example with a positive weight');
   const maxTargets = maxTargetsOf(config, maxRunLogits);
   const pieces = examples.flatMap((example) => splitTargets(example, maxTargets));
+  const [parts, maxTokens] = inParts ? [halves(pieces), MAX_PART_RUN_TOKENS] : [[pieces], MAX_RUN_TOKENS];
   return {
-    runs: inTurns((inParts ? halves(pieces) : [pieces]).map((part) => splitIntoRuns(part, maxTargets))).map((run) =>
-      layOut(run, weightSum, config),
+    parts: parts.map((part) =>
+      splitIntoRuns(part, { maxTokens, maxTargets }).map((run) => layOut(run, weightSum, config)),
     ),
     tokens: tokensOf(examples),
   };
@@ -122,29 +125,35 @@ function tokensOf(examples: readonly TrainingExample[]): number {
   return examples.reduce((sum, { sequence }) => sum + sequence.tokens.length, 0);
 }
 
-/** The first of each list, then the second of each and so on. */
-function inTurns<T>(lists: readonly (readonly T[])[]): readonly T[] {
-  const longest = Math.max(...lists.map((list) => list.length));
-  return Array.from({ length: longest }, (_, index) => lists.flatMap((list) => list.slice(index, index + 1))).flat();
-}
-
 function byLength(examples: readonly TrainingExample[]): readonly TrainingExample[] {
   return [...examples].sort((a, b) => b.sequence.tokens.length - a.sequence.tokens.length);
 }
 
-/** Examples of like length go together, so that little is spent on padding. */
-function splitIntoRuns(examples: readonly TrainingExample[], maxTargets: number): TrainingExample[][] {
+/** What a run may have. */
+interface RunLimits {
+  readonly maxTokens: number;
+  readonly maxTargets: number;
+}
+
+/** Examples of like length go together, so that little is spent on padding, and runs have about as many tokens each. */
+function splitIntoRuns(
+  examples: readonly TrainingExample[],
+  { maxTokens, maxTargets }: RunLimits,
+): TrainingExample[][] {
+  const all = tokensOf(examples);
+  const share = all / Math.ceil(all / maxTokens);
   const runs: TrainingExample[][] = [];
   let run: TrainingExample[] = [];
-  let tokens = 0;
   let targets = 0;
   for (const example of byLength(examples)) {
-    tokens += example.sequence.tokens.length;
     targets += targetCount(example);
-    if (run.length > 0 && (tokens > MAX_RUN_TOKENS || targets > maxTargets)) {
+    const { length } = example.sequence.tokens;
+    const before = tokensOf(run);
+    // As near to the share as can be, whether below it or above.
+    const isFull = before + length / 2 > share || before + length > maxTokens;
+    if (run.length > 0 && (isFull || targets > maxTargets)) {
       runs.push(run);
       run = [];
-      tokens = example.sequence.tokens.length;
       targets = targetCount(example);
     }
     run.push(example);

@@ -1,15 +1,15 @@
 import type { CallOptions } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
 import type { Feeds } from '../model/inputs.js';
-import { gradientName } from '../model/loraParameters.js';
 import type { LoraModule } from '../model/weights.js';
 import type { TrainingExample } from '../types.js';
 import { activationBytes, roomForCopies } from './activations.js';
 import { buildBatch, requireRoom, type TrainingBatch, type TrainingRun } from './batch.js';
 import { GradientHelper } from './gradientHelper.js';
-import { throwIfCancelled, WholeGradientRunner, type GradientRunner } from './gradientRunner.js';
+import { throwIfCancelled, WholeGradientRunner } from './gradientRunner.js';
 import { LayerwiseGradientRunner } from './layerwiseRunner.js';
 import { FlatMatrices, tensorsOver } from './parameters.js';
+import { RunSum } from './runSum.js';
 
 export interface GradientInputs {
   readonly config: DecoderConfig;
@@ -25,13 +25,13 @@ export interface GradientInputs {
 
 /** The loss and the gradient of a batch, whole or layer by layer, by one thread or by two that share it. */
 export class BatchGradients {
-  /** The gradients of the last batch that they were asked for of. */
-  readonly sum: FlatMatrices;
-  /** Those of one run of several. */
-  private addend: FlatMatrices | undefined;
+  /** Of the first part and, in the end, of the whole batch. */
+  private readonly whole: RunSum;
+  /** Of the second part, where no helper computes it. */
+  private second: RunSum | undefined;
   /** Whether batches have two parts. */
   private readonly hasParts: boolean;
-  /** Computes one of them, where there are threads for both. */
+  /** Computes the second of them, where there are threads for both. */
   private helper: GradientHelper | null;
   /** Computes beside the helper, with the threads that it leaves. */
   private readonly beside: WholeGradientRunner;
@@ -41,7 +41,7 @@ export class BatchGradients {
 
   constructor(private readonly inputs: GradientInputs) {
     const { config, weights, modules, matrices, threads, maxActivationBytes } = inputs;
-    this.sum = new FlatMatrices(matrices.specs);
+    this.whole = new RunSum(new FlatMatrices(matrices.specs));
     const constants = roomForCopies(config, maxActivationBytes);
     this.hasParts = constants;
     const elsewhere = constants ? Math.floor(threads / 2) : 0;
@@ -51,6 +51,11 @@ export class BatchGradients {
     this.beside = new WholeGradientRunner({ ...here, threads: threads - elsewhere });
     this.alone = new WholeGradientRunner({ ...here, threads });
     this.layerwise = new LayerwiseGradientRunner({ ...here, threads });
+  }
+
+  /** The gradient of the last batch that it was asked for of. */
+  get sum(): FlatMatrices {
+    return this.whole.gradients;
   }
 
   /** @throws EngineError as `buildBatch` and `requireRoom` do. */
@@ -81,39 +86,57 @@ export class BatchGradients {
     await this.helper?.close();
   }
 
-  private async compute({ runs }: TrainingBatch, gradients: boolean, options: CallOptions): Promise<number> {
-    // A single run writes where the sum belongs; of several, each is added to it.
-    const target = !gradients || runs.length === 1 ? this.sum : (this.addend ??= new FlatMatrices(this.sum.specs));
-    const fetches = gradients ? tensorsOver(target, gradientName) : {};
-    if (gradients && target !== this.sum) this.sum.values.fill(0);
-    let loss = 0;
-    const add = (computed: number, values: Float32Array | null): void => {
-      loss += computed;
-      if (gradients && values !== null && values !== this.sum.values) addTo(this.sum.values, values);
-    };
-    const computeHere = async (run: TrainingRun, runner: GradientRunner): Promise<void> => {
-      add(await runner.run(run, fetches, options), target.values);
-    };
-    const computeAlone = (run: TrainingRun): Promise<void> =>
-      computeHere(run, !gradients || this.fit(run) ? this.alone : this.layerwise);
-    for (const [run, other] of inPairs(runs)) {
-      const { helper } = this;
-      if (helper === null || other === undefined || !this.fit(run, other)) {
-        await computeAlone(run);
-        if (other !== undefined) await computeAlone(other);
-        continue;
-      }
-      throwIfCancelled(options);
-      const [here, there] = await Promise.allSettled([computeHere(run, this.beside), helper.compute(other, gradients)]);
-      if (here.status === 'rejected') throw here.reason;
-      // Added after the other, as it would be without a helper.
-      if (there.status === 'fulfilled') add(there.value.loss, there.value.gradients);
-      else {
-        await this.dismiss(helper);
-        await computeAlone(other);
-      }
+  private async compute({ parts }: TrainingBatch, gradients: boolean, options: CallOptions): Promise<number> {
+    const [first = [], second = []] = parts;
+    const { whole, helper } = this;
+    whole.begin(gradients);
+    if (helper !== null && second.length > 0 && this.fit(first, second)) {
+      const isWhole = await this.share(helper, { first, second, gradients }, options);
+      if (isWhole) return whole.loss;
+    } else await this.computeAlone(first, whole, options);
+    if (second.length === 0) return whole.loss;
+    // In a sum of its own, as the helper has it, and added after the other.
+    const other = (this.second ??= new RunSum(new FlatMatrices(this.sum.specs)));
+    other.begin(gradients);
+    await this.computeAlone(second, other, options);
+    whole.add(other.loss, other.gradients.values);
+    return whole.loss;
+  }
+
+  private async computeAlone(runs: readonly TrainingRun[], sum: RunSum, options: CallOptions): Promise<void> {
+    for (const run of runs) {
+      const runner = !sum.withGradients || this.fit([run]) ? this.alone : this.layerwise;
+      await sum.compute(runner, run, options);
     }
-    return loss;
+  }
+
+  /** Computes both parts at once. Returns whether the second is there, too; where not, it is computed alone from now on. */
+  private async share(
+    helper: GradientHelper,
+    { first, second, gradients }: SharedParts,
+    options: CallOptions,
+  ): Promise<boolean> {
+    const answers: Promise<PromiseSettledResult<number>>[] = [];
+    let loss = 0;
+    try {
+      for (let index = 0; index < Math.max(first.length, second.length); index += 1) {
+        throwIfCancelled(options);
+        // A run ahead, as it would wait for this thread, which computing blocks.
+        for (const run of this.helper === null ? [] : second.slice(answers.length, index + 2)) {
+          answers.push(settled(helper.compute(run, { gradients, begins: answers.length === 0 })));
+        }
+        const run = first[index];
+        if (run !== undefined) await this.whole.compute(this.beside, run, options);
+        const answer = await answers[index];
+        if (answer?.status === 'rejected') await this.dismiss(helper);
+        else loss = answer?.value ?? loss;
+      }
+    } finally {
+      await Promise.all(answers);
+    }
+    if (this.helper === null) return false;
+    this.whole.add(loss, helper.gradients);
+    return true;
   }
 
   /** What it can't compute, for want of memory perhaps, is computed without it from now on. */
@@ -122,20 +145,21 @@ export class BatchGradients {
     await helper.close();
   }
 
-  /** Whether there is memory to compute the runs at once, each of them whole. */
-  private fit(...runs: readonly TrainingRun[]): boolean {
+  /** Whether there is memory to compute the parts at once, of each its largest run, as a whole. */
+  private fit(...parts: readonly (readonly TrainingRun[])[]): boolean {
     const { config, maxActivationBytes } = this.inputs;
-    return runs.reduce((sum, run) => sum + activationBytes(config, run), 0) <= maxActivationBytes;
+    const largest = parts.map((runs) => Math.max(...runs.map((run) => activationBytes(config, run))));
+    return largest.reduce((sum, bytes) => sum + bytes, 0) <= maxActivationBytes;
   }
 }
 
-function inPairs<T>(items: readonly T[]): readonly (readonly [T, T?])[] {
-  return items.flatMap((item, index) => {
-    const next = items[index + 1];
-    return index % 2 === 1 ? [] : [next === undefined ? ([item] as const) : ([item, next] as const)];
-  });
+interface SharedParts {
+  readonly first: readonly TrainingRun[];
+  readonly second: readonly TrainingRun[];
+  readonly gradients: boolean;
 }
 
-function addTo(sum: Float32Array, values: Float32Array): void {
-  for (let index = 0; index < sum.length; index += 1) sum[index] = (sum[index] ?? 0) + (values[index] ?? 0);
+async function settled<T>(promise: Promise<T>): Promise<PromiseSettledResult<T>> {
+  const [result] = await Promise.allSettled([promise]);
+  return result;
 }

@@ -44,10 +44,12 @@ test('one thread and two give the same losses and the same adapter to the last b
   const helped = t.mock.method(GradientHelper.prototype, 'compute').mock;
   const hashes: string[] = [];
   const calls: number[] = [];
-  // Of one run, of two and of four.
+  // Of one part, and of two of one run and of six.
   assert.deepEqual(
-    [SMALL, LARGE, LARGEST].map((batch) => buildBatch(batch, TINY_CONFIG, { inParts: true }).runs.length),
-    [1, 2, 4],
+    [SMALL, LARGE, LARGEST].map((batch) =>
+      buildBatch(batch, TINY_CONFIG, { inParts: true }).parts.map((runs) => runs.length),
+    ),
+    [[1], [1, 1], [6, 6]],
   );
   for (const threads of [1, 2]) {
     const session = await openTrainingSession({ ...MODEL, threads }, FRESH);
@@ -59,7 +61,7 @@ test('one thread and two give the same losses and the same adapter to the last b
     await session.close();
   }
   assert.equal(hashes[1], hashes[0]);
-  assert.deepEqual(calls, [0, 5], 'the helper computes one run of each pair');
+  assert.deepEqual(calls, [0, 9], 'the helper computes the runs of the second part');
 });
 
 test('the two parts of a batch have its loss and gradient together', async () => {
@@ -72,7 +74,7 @@ test('the two parts of a batch have its loss and gradient together', async () =>
   const feeds = tensorsOver(matrices, (name) => name);
   const runner = new WholeGradientRunner({ config, weights, modules, matrices: feeds, threads: 1, constants: true });
   const compute = async (inParts: boolean): Promise<{ runs: number; loss: number; gradient: Float32Array }> => {
-    const { runs } = buildBatch(LARGE, config, { inParts });
+    const runs = buildBatch(LARGE, config, { inParts }).parts.flat();
     const sum = new Float32Array(matrices.values.length);
     let loss = 0;
     for (const run of runs) {
@@ -97,10 +99,10 @@ test('two parts hold every example once, and as many tokens each but for less th
         const tokens = Array.from({ length }, () => index + 1);
         return { sequence: { tokens, targetStart: length - 1 }, weight: 1 };
       });
-      const { runs, tokens } = buildBatch(batch, TINY_CONFIG, { inParts: true });
-      const seen = runs.map(({ feeds: { ids } }) => {
+      const { parts, tokens } = buildBatch(batch, TINY_CONFIG, { inParts: true });
+      const seen = parts.map((runs) => {
         const counts = new Map<number, number>();
-        for (const id of (ids!.data as BigInt64Array).map(BigInt)) {
+        for (const id of runs.flatMap(({ feeds: { ids } }) => [...(ids!.data as BigInt64Array)])) {
           if (id > 0n) counts.set(Number(id), (counts.get(Number(id)) ?? 0) + 1);
         }
         return counts;
@@ -109,8 +111,8 @@ test('two parts hold every example once, and as many tokens each but for less th
         seen.flatMap((counts) => [...counts]).sort(([a], [b]) => a - b),
         all.map((length, index) => [index + 1, length]),
       );
-      assert.equal(runs.length, tokens < 256 || all.length < 2 ? 1 : 2);
-      if (runs.length === 1) return;
+      assert.equal(parts.length, tokens < 256 || all.length < 2 ? 1 : 2);
+      if (parts.length === 1) return;
       const [first, second] = seen.map((counts) => [...counts.values()].reduce((sum, count) => sum + count, 0));
       assert.ok(Math.abs(first! - second!) <= Math.max(...all));
     }),
@@ -120,14 +122,15 @@ test('two parts hold every example once, and as many tokens each but for less th
 test('two parts are computed at once only where both fit into memory', async (t) => {
   // So large that the weights are small beside it.
   const batch = examples(72, 40);
-  const { runs } = buildBatch(batch, TINY_CONFIG, { inParts: true });
-  const both = runs.reduce((sum, run) => sum + activationBytes(TINY_CONFIG, run), 0);
+  const { parts } = buildBatch(batch, TINY_CONFIG, { inParts: true });
+  const largest = parts.map((runs) => Math.max(...runs.map((run) => activationBytes(TINY_CONFIG, run))));
+  const both = largest.reduce((sum, bytes) => sum + bytes, 0);
   assert.ok(both > 64 * 4 * weightCount(TINY_CONFIG), 'the weights must be small enough for a helper');
   const helped = t.mock.method(GradientHelper.prototype, 'compute').mock;
   const norms: number[] = [];
   for (const [maxActivationBytes, calls] of [
-    [both, 1],
-    [both - 1, 1],
+    [both, parts[1]!.length],
+    [both - 1, parts[1]!.length],
   ] as const) {
     const session = await openTrainingSession({ ...MODEL, threads: 2 }, { ...FRESH, maxActivationBytes });
     norms.push((await session.step(batch, 0)).gradientNorm);
@@ -201,13 +204,14 @@ test('what goes wrong in the helper is told, and a cancelled step never reaches 
   const matrices = freshMatrices(config, 4, 1);
   const inputs = { config, weights, modules: loraModules(config, FRESH), threads: 1, constants: true };
   const helper = new GradientHelper(inputs, matrices);
-  const [run] = buildBatch(SMALL, config).runs;
+  const [run] = buildBatch(SMALL, config).parts[0]!;
   const { ids, ...feeds } = run!.feeds;
   assert.ok(ids !== undefined);
-  await assert.rejects(helper.compute({ ...run!, feeds }, true), { name: 'EngineError', code: 'internal' });
-  assert.ok((await helper.compute(run!, false)).loss > 0);
+  const options = { gradients: true, begins: true };
+  await assert.rejects(helper.compute({ ...run!, feeds }, options), { name: 'EngineError', code: 'internal' });
+  assert.ok((await helper.compute(run!, { ...options, gradients: false })) > 0);
   await helper.close();
-  await assert.rejects(helper.compute(run!, true), { code: 'cancelled' });
+  await assert.rejects(helper.compute(run!, options), { code: 'cancelled' });
 
   const helped = t.mock.method(GradientHelper.prototype, 'compute').mock;
   const session = await openTrainingSession({ ...MODEL, threads: 2 }, FRESH);

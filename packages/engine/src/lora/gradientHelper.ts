@@ -14,20 +14,26 @@ export interface HelperInputs {
   readonly specs: readonly LoraTensorSpec[];
   readonly threads: number;
   readonly constants: boolean;
+  readonly shared: SharedNumbers;
+}
+
+/** Memory of both threads, since copies that are sent would wait for the garbage collector. Each in the order of `FlatMatrices.values`. */
+interface SharedNumbers {
+  /** The adapter as it is now. */
+  readonly matrices: Float32Array<SharedArrayBuffer>;
+  readonly gradients: Float32Array<SharedArrayBuffer>;
 }
 
 export interface HelperRequest {
   readonly run: Omit<TrainingRun, 'feeds'> & { readonly feeds: SentFeeds };
-  /** The adapter as it is now, see `FlatMatrices.values`. */
-  readonly matrices: Float32Array;
-  /** Whether they are asked for, beside the loss. */
-  readonly gradients: boolean;
+  readonly options: HelpOptions;
 }
 
-/** What a run gives: its loss and, where they are asked for, its gradients in the order of `FlatMatrices.values`. */
-export interface HelperResult {
-  readonly loss: number;
-  readonly gradients: Float32Array | null;
+export interface HelpOptions {
+  /** Whether they are asked for, beside the loss. */
+  readonly gradients: boolean;
+  /** Whether the sum begins with this run. */
+  readonly begins: boolean;
 }
 
 /**
@@ -36,7 +42,8 @@ export interface HelperResult {
  * a copy of the weights, since memory that threads share can't be fed to ONNX Runtime.
  */
 export class GradientHelper {
-  private readonly calls: ThreadCalls<HelperRequest, HelperResult>;
+  private readonly calls: ThreadCalls<HelperRequest, number>;
+  private readonly shared: SharedNumbers;
 
   /** @param matrices the adapter, as which each run finds it. */
   constructor(
@@ -44,16 +51,29 @@ export class GradientHelper {
     private readonly matrices: FlatMatrices,
   ) {
     const entry = new URL('./gradientThread.js', import.meta.url);
-    const data: HelperInputs = { ...inputs, specs: matrices.specs, weights: toSent(weights) };
+    this.shared = { matrices: sharedLike(matrices.values), gradients: sharedLike(matrices.values) };
+    const data: HelperInputs = { ...inputs, specs: matrices.specs, weights: toSent(weights), shared: this.shared };
     this.calls = new ThreadCalls(entry, 'the thread that helps with gradients', data);
   }
 
-  /** @throws EngineError of the run, `internal` when the thread ended, `cancelled` when the helper is closed. */
-  compute({ feeds, ...run }: TrainingRun, gradients: boolean): Promise<HelperResult> {
-    return this.calls.call({ run: { ...run, feeds: toSent(feeds) }, matrices: this.matrices.values, gradients });
+  /**
+   * @returns the losses of all runs since the sum began; so are `gradients`, when nothing else is asked for.
+   * @throws EngineError of the run, `internal` when the thread ended, `cancelled` when the helper is closed.
+   */
+  compute({ feeds, ...run }: TrainingRun, options: HelpOptions): Promise<number> {
+    this.shared.matrices.set(this.matrices.values);
+    return this.calls.call({ run: { ...run, feeds: toSent(feeds) }, options });
+  }
+
+  get gradients(): Float32Array {
+    return this.shared.gradients;
   }
 
   close(): Promise<void> {
     return this.calls.close();
   }
+}
+
+function sharedLike({ byteLength }: Float32Array): Float32Array<SharedArrayBuffer> {
+  return new Float32Array(new SharedArrayBuffer(byteLength));
 }

@@ -56,7 +56,7 @@ for (const name of FIXTURES) {
         const { config, weights, adapter, examples, expected } = await loadFixture(name);
         const batch = kind === 'hard' ? examples.map(({ sequence, weight }) => ({ sequence, weight })) : examples;
         const inputs = { ...inputsOf(config, weightFeeds(config, weights), adapter, adapter.matrices), constants };
-        const run = buildBatch(batch, config).runs[0]!;
+        const run = buildBatch(batch, config).parts[0]![0]!;
         assert.equal(run.packed, true);
         const { loss, gradients } = await compute(new Runner(inputs), inputs, run);
         assert.ok(relativeError(Float32Array.of(loss), expected.get(`${kind}.loss`)!.data) <= 1e-5);
@@ -101,7 +101,7 @@ for (const [name, lora, config] of [
 ] as const) {
   void test(`layer by layer gives the gradients of the whole step: ${name}`, async () => {
     const inputs = deepInputs(lora, config);
-    const run = buildBatch(EXAMPLES, config).runs[0]!;
+    const run = buildBatch(EXAMPLES, config).parts[0]![0]!;
     const whole = await compute(new WholeGradientRunner(inputs), inputs, run);
     const layers = await compute(new LayerwiseGradientRunner(inputs), inputs, run);
     assert.ok(Math.abs(layers.loss - whole.loss) <= 1e-6 * whole.loss);
@@ -114,13 +114,13 @@ for (const [name, lora, config] of [
 
 void test('sequences that share a row have the loss and gradients that they have alone', async () => {
   const inputs = deepInputs(DEEP_LORA);
-  const run = buildBatch(EXAMPLES, DEEP).runs[0]!;
+  const run = buildBatch(EXAMPLES, DEEP).parts[0]![0]!;
   assert.equal(run.packed, true);
   const together = await compute(new WholeGradientRunner(inputs), inputs, run);
   const sum = new Float32Array(together.gradients.values.length);
   let loss = 0;
   for (const example of EXAMPLES) {
-    const alone = buildBatch([example], DEEP).runs[0]!;
+    const alone = buildBatch([example], DEEP).parts[0]![0]!;
     assert.equal(alone.packed, false);
     const single = await compute(new WholeGradientRunner(inputs), inputs, alone);
     loss += (single.loss * example.weight) / 3;
@@ -132,7 +132,7 @@ void test('sequences that share a row have the loss and gradients that they have
 
 void test('layer by layer, a call is cancelled between layers', async () => {
   const inputs = deepInputs(DEEP_LORA);
-  const run = buildBatch(EXAMPLES, DEEP).runs[0]!;
+  const run = buildBatch(EXAMPLES, DEEP).parts[0]![0]!;
   const runner = new LayerwiseGradientRunner(inputs);
   // Four layers forward, the top, four layers backward: a fault is injected before each of the nine graphs in turn.
   for (let reads = 0; reads < 9; reads += 1) {
@@ -155,10 +155,10 @@ void test('an example in pieces has the loss and gradients that it has whole', a
     softTargets: [1, 5, 9, 2, 6, 5, 3].map((id) => ({ ids: [id, id + 20], logprobs: [-0.5, -1] })),
   };
   const batch = [example, EXAMPLES[1]!];
-  const [run, ...others] = buildBatch(batch, DEEP).runs;
+  const [run, ...others] = buildBatch(batch, DEEP).parts[0]!;
   assert.deepEqual(others, []);
   const whole = await compute(new WholeGradientRunner(inputs), inputs, run!);
-  const { runs } = buildBatch(batch, DEEP, { maxRunLogits: 3 * DEEP.vocabularySize });
+  const [runs = []] = buildBatch(batch, DEEP, { maxRunLogits: 3 * DEEP.vocabularySize }).parts;
   assert.ok(runs.length >= 3);
   const sum = new Float32Array(whole.gradients.values.length);
   let loss = 0;

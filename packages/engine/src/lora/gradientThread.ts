@@ -1,26 +1,35 @@
 /** The thread of a `GradientHelper`: started by it, never by hand. */
 import { workerData } from 'node:worker_threads';
-import { gradientName } from '../model/loraParameters.js';
 import { answerCalls } from '../threadAnswers.js';
-import type { HelperInputs, HelperRequest, HelperResult } from './gradientHelper.js';
+import type { HelperInputs, HelperRequest } from './gradientHelper.js';
 import { WholeGradientRunner } from './gradientRunner.js';
 import { FlatMatrices, tensorsOver } from './parameters.js';
+import { RunSum } from './runSum.js';
 import { fromSent } from './sentFeeds.js';
 
 // The helper gives and asks for nothing else.
-const { specs, weights, ...inputs } = workerData as HelperInputs;
+const { specs, weights, shared, ...inputs } = workerData as HelperInputs;
 const adapter = new FlatMatrices(specs);
-const sums = new FlatMatrices(specs);
-const fetches = tensorsOver(sums, gradientName);
+const sum = new RunSum(new FlatMatrices(specs));
 const runner = new WholeGradientRunner({
   ...inputs,
   weights: fromSent(weights),
   matrices: tensorsOver(adapter, (name) => name),
 });
 
-answerCalls<HelperResult>('gradients could not be computed', async (request) => {
-  const { run, matrices, gradients } = request as HelperRequest;
-  adapter.values.set(matrices);
-  const loss = await runner.run({ ...run, feeds: fromSent(run.feeds) }, gradients ? fetches : {}, {});
-  return { loss, gradients: gradients ? sums.values : null };
+async function compute({ run, options }: HelperRequest): Promise<number> {
+  adapter.values.set(shared.matrices);
+  if (options.begins) sum.begin(options.gradients);
+  await sum.compute(runner, { ...run, feeds: fromSent(run.feeds) }, {});
+  if (options.gradients) shared.gradients.set(sum.gradients.values);
+  return sum.loss;
+}
+
+/** Settled when the last of those that were asked for is: a run is asked for while another is computed. */
+let last: Promise<unknown> = Promise.resolve();
+
+answerCalls<number>('gradients could not be computed', (request) => {
+  const answer = last.then(() => compute(request as HelperRequest));
+  last = answer.catch(() => undefined);
+  return answer;
 });

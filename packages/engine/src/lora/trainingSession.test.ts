@@ -86,7 +86,7 @@ void test('a batch in several runs has the loss and gradient of the batch in one
   const tokens = Array.from({ length: 1100 }, (_, index) => (index * index) % config.vocabularySize);
   const example = { sequence: { tokens, targetStart: 1090 }, weight: 1 };
   const copies = [example, { ...example, weight: 5 }];
-  assert.equal(buildBatch(copies, config).runs.length, 2);
+  assert.equal(buildBatch(copies, config).parts[0]?.length, 2);
   const session = await openTrainingSession({ ...MODEL, config, weights }, FRESH);
   const one = await session.step([example], 0);
   const two = await session.step(copies, 0);
@@ -115,7 +115,7 @@ void test('with little memory the layers are trained one by one, to the same ada
 });
 
 void test('a step is computed whole as long as its activations fit, and layer by layer from one byte less on', async (t) => {
-  const [run, ...others] = buildBatch(EXAMPLES, TINY_CONFIG).runs;
+  const [run, ...others] = buildBatch(EXAMPLES, TINY_CONFIG).parts[0]!;
   assert.deepEqual(others, []);
   const bytes = activationBytes(TINY_CONFIG, run!);
   const whole = t.mock.method(WholeGradientRunner.prototype, 'run').mock;

@@ -35,11 +35,15 @@ export class WeightInputs {
     return this.graph.input(name, 'float32', this.shapeOf(name));
   }
 
-  /** A matrix for products; the constants are `backwardConstants`. */
+  /**
+   * A matrix for products; the constants are `backwardConstants`. The matrices of attention, which are the smallest, have none: they would gain
+   * least for their memory, and the head most.
+   */
   matrix(name: string): FrozenMatrix {
     const forward = this.weight(name);
+    const isConstant = this.constants && !name.includes('.self_attn.');
     const backward = () =>
-      this.constants ? this.graph.externalConstant(`${name}${BACKWARD}`, 'float32', this.shapeOf(name)) : forward;
+      isConstant ? this.graph.externalConstant(`${name}${BACKWARD}`, 'float32', this.shapeOf(name)) : forward;
     return { forward, backward };
   }
 

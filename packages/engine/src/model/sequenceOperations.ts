@@ -42,10 +42,10 @@ const SIBLINGS: Partial<Record<Projection, readonly Projection[]>> = {
 };
 
 /**
- * Up to this width of its input the low-rank term is added to a matrix rather than to its products: training runs have
- * 1,000 to 2,000 tokens where there are enough examples, and the less of the two is to be written.
+ * Up to this width of its input the low-rank term is added to a matrix rather than to its products: runs have some 200 to 400
+ * tokens where a batch has parts, and the less of the two is to be written.
  */
-export const MAX_MERGED_WIDTH = 1024;
+export const MAX_MERGED_WIDTH = 384;
 
 /** Each `[B * T, heads * headDim]`, keys and values with `kvHeads`. */
 export interface Heads {

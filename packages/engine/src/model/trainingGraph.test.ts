@@ -17,7 +17,7 @@ void test('only supervised rows pass through the last feed-forward block and the
       { sequence: { tokens: [2, 7, 1, 8, 2], targetStart: 4 }, weight: 2 },
     ],
     TINY_CONFIG,
-  ).runs[0]!;
+  ).parts[0]![0]!;
   const [tokens, targets] = [run.rows * run.length, 2 + 1];
   assert.ok(tokens >= 13);
 
