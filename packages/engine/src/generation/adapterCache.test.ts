@@ -54,7 +54,7 @@ test('simultaneous requests read once, and a failure is not remembered', async (
 
 test('B is scaled by alpha / rank', () => {
   const { groups } = prepareAdapter('a', adapter, config);
-  for (const name of ['model.layers.0.self_attn.o_proj', 'model.layers.1.mlp.gate_proj+up_proj']) {
+  for (const name of ['model.layers.0.self_attn.o_proj', 'model.layers.1.mlp.gate_proj']) {
     const { a, b } = groups.get(name)!;
     assert.deepEqual([new Set(a), Math.max(...b)], [new Set([1]), 2]);
   }

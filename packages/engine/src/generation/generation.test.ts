@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { TINY_TOKENIZER, withRandomCheckpoint, writeRandomAdapter } from '../testing/randomCheckpoint.js';
+import { copies } from '../testing/runs.js';
 import { openCheckpoint } from '../checkpoint/checkpoint.js';
 import { EmbeddedEngine } from '../embeddedEngine.js';
 import { EngineError } from '../engine.js';
@@ -109,8 +110,8 @@ test('what an earlier sequence left beyond the end of another has no influence, 
     const answer = async (left: number) => {
       const cache = new KvCache(config);
       cache.write(0, 0, new Float32Array(cache.read(0, 0, 60).length).fill(left));
-      const logits = await runner.append(cache, [7, 11, 13], 0, null);
-      return [logits, ...(await runner.decode(cache, [{ token: 5, cachedTokens: 3, adapter: null }]))];
+      const logits = copies([await runner.append(cache, [7, 11, 13], 0, null)]);
+      return [...logits, ...copies(await runner.decode(cache, [{ token: 5, cachedTokens: 3, adapter: null }]))];
     };
     const expected = await answer(0);
     for (const left of [1, 1e12, 3e38, Infinity, NaN]) assert.deepEqual(await answer(left), expected, `${left}`);
@@ -215,13 +216,13 @@ for (const format of WEIGHT_FORMATS) {
           for (const row of rows) {
             const cache = new KvCache(config);
             await prefill(cache, 0, row);
-            alone.push(...(await runner.decode(cache, [row])));
+            alone.push(...copies(await runner.decode(cache, [row])));
           }
           assert.ok(alone.every((logits) => allFinite(logits)));
           const cache = new KvCache(config);
           for (const count of [2, 3, 4, 5, MOST_ROWS]) {
             for (const [slot, row] of rows.slice(0, count).entries()) await prefill(cache, slot, row);
-            const together = await runner.decode(cache, rows.slice(0, count));
+            const together = copies(await runner.decode(cache, rows.slice(0, count)));
             assert.deepEqual(together, alone.slice(0, count), `${count} rows, ${adapters.length} adapters`);
           }
         }

@@ -36,6 +36,8 @@ export interface DecodeRow {
 export class InferenceRunner {
   private readonly sessions = new SessionCache<boolean>();
   private readonly rowAdapters: RowAdapters;
+  /** Written by each run: new ones for every token would wait for the garbage collector by the megabyte. */
+  private logits = new Float32Array();
 
   constructor(
     private readonly model: LoadedModel,
@@ -89,7 +91,8 @@ export class InferenceRunner {
   private async decodeOneByOne(cache: KvCache, sequences: readonly DecodeRow[]): Promise<readonly Float32Array[]> {
     const logits: Float32Array[] = [];
     for (const [slot, row] of sequences.entries()) {
-      logits.push(await this.run(cache.viewOf(slot), [stepRow(row)], [row.adapter]));
+      const ofRow = await this.run(cache.viewOf(slot), [stepRow(row)], [row.adapter]);
+      logits.push(Float32Array.from(ofRow));
     }
     return logits;
   }
@@ -98,7 +101,7 @@ export class InferenceRunner {
     return this.sessions.close();
   }
 
-  /** Logits `[rows, vocabularySize]`. */
+  /** Logits `[rows, vocabularySize]`, until the next run. */
   private async run(
     { past, present }: CacheView,
     rows: readonly StepRow[],
@@ -108,7 +111,9 @@ export class InferenceRunner {
     const session = await this.session(adapted);
     const adapterFeeds = adapted ? this.rowAdapters.feeds(adapters) : {};
     const { vocabularySize } = this.model.config;
-    const logits = new Float32Array(rows.length * vocabularySize);
+    const size = rows.length * vocabularySize;
+    if (this.logits.length < size) this.logits = new Float32Array(size);
+    const logits = this.logits.subarray(0, size);
     await runInPlace(
       session,
       { ...this.model.weights.tables, ...past, ...adapterFeeds, ...stepFeeds(rows) },

@@ -6,7 +6,7 @@ import type { DecoderOperations } from './decoder.js';
 import { ROPE_COS, ROPE_SIN } from './inputs.js';
 import { loraGroup, type LoraGroup } from './loraGroups.js';
 import type { ServingWeights } from './servingWeights.js';
-import { GATED_PROJECTIONS, hasBias, HEAD_PROJECTIONS, projectionName, type Projection } from './weights.js';
+import { hasBias, HEAD_PROJECTIONS, projectionName, type Projection } from './weights.js';
 
 /** The names of a layer's keys and values in the cache, as a run finds them and as it leaves them. */
 export function cacheNames(time: 'past' | 'present', layer: number): readonly [string, string] {
@@ -48,13 +48,17 @@ export class CachedOperations implements DecoderOperations<string, string> {
     return this.projectTogether(x, layer, [projection]);
   }
 
-  /** Queries, keys and values by token: `[B, S, (heads + 2 * kvHeads) * cachedHeadDim]`. */
+  /**
+   * Queries, keys and values by token: `[B, S, (heads + 2 * kvHeads) * cachedHeadDim]`. The queries are scaled already, which keeps the scores
+   * free of a factor: there is a faster kernel for such products.
+   */
   heads(x: string, layer: number): string {
     const { heads, kvHeads, headDim, qkNorm } = this.config;
     const width = cachedHeadDim(this.config);
     const joined = this.projectTogether(x, layer, HEAD_PROJECTIONS);
-    if (!qkNorm && width === headDim) return joined;
-    const byHead = this.reshaped(joined, [0, 0, heads + 2 * kvHeads, headDim]);
+    const scaled = qkNorm ? joined : this.graph.node('Mul', [joined, this.queryScales()]);
+    if (!qkNorm && width === headDim) return scaled;
+    const byHead = this.reshaped(scaled, [0, 0, heads + 2 * kvHeads, headDim]);
     const normed = qkNorm ? this.normedHeads(byHead, layer) : byHead;
     const whole = width === headDim ? normed : this.widened(normed, heads + 2 * kvHeads);
     return this.reshaped(whole, [0, 0, (heads + 2 * kvHeads) * width]);
@@ -79,7 +83,7 @@ export class CachedOperations implements DecoderOperations<string, string> {
       {
         num_heads: { int: config.heads },
         kv_num_heads: { int: config.kvHeads },
-        scale: { float: config.headDim ** -0.5 },
+        scale: { float: 1 },
         do_rotary: { int: 1 },
         ...(window === null ? {} : { local_window_size: { int: window } }),
       },
@@ -95,10 +99,10 @@ export class CachedOperations implements DecoderOperations<string, string> {
   }
 
   gatedUnit(x: string, layer: number): string {
-    const { ffnSize } = this.config;
-    const [gate, up] = this.split(this.projectTogether(x, layer, GATED_PROJECTIONS), -1, ffnSize, ffnSize);
+    const gate = this.project(x, layer, 'gate_proj');
     // With alpha 1, `QuickGelu` is x * sigmoid(x): silu in one node.
-    return this.graph.node('Mul', [this.graph.microsoftNode('QuickGelu', [gate], { alpha: { float: 1 } }), up]);
+    const activated = this.graph.microsoftNode('QuickGelu', [gate], { alpha: { float: 1 } });
+    return this.graph.node('Mul', [activated, this.project(x, layer, 'up_proj')]);
   }
 
   /** Computed when it is normed. */
@@ -124,15 +128,28 @@ export class CachedOperations implements DecoderOperations<string, string> {
     return this.graph.node('Add', [base, this.graph.node('Squeeze', [term, this.graph.integers([0, 1])])]);
   }
 
-  /** Queries and keys are normed, each by a scale of its own kind, which a constant holds for all heads; values stay as they are. */
+  /** A constant: the factor of each number of queries, keys and values. */
+  private queryScales(): string {
+    const { heads, kvHeads, headDim } = this.config;
+    const { graph } = this;
+    const parts = [graph.floats(heads * headDim, headDim ** -0.5), graph.floats(2 * kvHeads * headDim, 1)];
+    return graph.node('Concat', parts, { axis: { int: 0 } });
+  }
+
+  /**
+   * Queries and keys are normed, each by a scale of its own kind, which a constant holds for all heads, and queries are scaled with it; values
+   * stay as they are.
+   */
   private normedHeads(byHead: string, layer: number): string {
     const { heads, kvHeads, headDim } = this.config;
     const { graph } = this;
-    const scales = (name: string, count: number): string => {
+    const scales = (name: string, count: number, factor: number): string => {
       const vector = this.weights.vector([`model.layers.${layer}.self_attn.${name}.weight`]);
-      return graph.node('Expand', [vector, graph.integers([count, headDim])]);
+      const scaled = graph.node('Mul', [vector, graph.float(factor)]);
+      return graph.node('Expand', [scaled, graph.integers([count, headDim])]);
     };
-    const scale = graph.node('Concat', [scales('q_norm', heads), scales('k_norm', kvHeads)], { axis: { int: 0 } });
+    const both = [scales('q_norm', heads, headDim ** -0.5), scales('k_norm', kvHeads, 1)];
+    const scale = graph.node('Concat', both, { axis: { int: 0 } });
     const [queriesAndKeys, values] = this.split(byHead, 2, heads + kvHeads, kvHeads);
     return graph.node('Concat', [this.normed(queriesAndKeys, scale), values], { axis: { int: 2 } });
   }

@@ -1,13 +1,13 @@
 /** Projections of the same input, whose low-rank terms serving computes as one product. */
 import type { DecoderConfig } from './config.js';
-import { GATED_PROJECTIONS, HEAD_PROJECTIONS, projectionName, projectionShape, type Projection } from './weights.js';
+import { HEAD_PROJECTIONS, projectionName, projectionShape, type Projection } from './weights.js';
 
 /**
  * Their A matrices stand below each other, their B matrices as blocks on a diagonal, zeros elsewhere: zeros add nothing, and starting a
  * product takes a small model longer than computing it.
  */
 export interface LoraGroup {
-  /** `model.layers.3.mlp.gate_proj+up_proj`; what a graph is fed has `.lora_A` or `.lora_B` behind it. */
+  /** `model.layers.3.self_attn.q_proj+k_proj+v_proj`; what a graph is fed has `.lora_A` or `.lora_B` behind it. */
   readonly name: string;
   readonly width: number;
   readonly parts: readonly LoraPart[];
@@ -32,7 +32,7 @@ export function loraGroup(config: DecoderConfig, layer: number, projections: rea
 
 /** All of a model, in the order of its layers. */
 export function loraGroups(config: DecoderConfig): readonly LoraGroup[] {
-  const ofLayer = [HEAD_PROJECTIONS, ['o_proj'], GATED_PROJECTIONS, ['down_proj']] as const;
+  const ofLayer = [HEAD_PROJECTIONS, ['o_proj'], ['gate_proj'], ['up_proj'], ['down_proj']] as const;
   return Array.from({ length: config.layers }, (_, layer) =>
     ofLayer.map((projections) => loraGroup(config, layer, projections)),
   ).flat();

@@ -90,7 +90,7 @@ export class CachedBatch {
     const kept = { slots: rows.length, tokens: Math.max(...this.lengths) };
     this.cache.reserve(Math.max(...rows.map((tokens, slot) => this.lengthOf(slot) + tokens.length)), rows.length, kept);
     const isStep = rows.every((tokens) => tokens.length === 1);
-    const logits = isStep ? await this.decode(rows.flat()) : await this.read(rows);
+    const logits = isStep ? copies(await this.decode(rows.flat())) : await this.read(rows);
     rows.forEach((tokens, slot) => (this.lengths[slot] = this.lengthOf(slot) + tokens.length));
     return logits;
   }
@@ -111,7 +111,7 @@ export class CachedBatch {
       const before = this.lengthOf(slot);
       staging.reserve(before + tokens.length, 1, NOTHING_KEPT);
       staging.copy(this.cache, slot, 0, before);
-      logits.push(await this.runner.append(staging, tokens, before, this.adapters[slot] ?? null));
+      logits.push(...copies([await this.runner.append(staging, tokens, before, this.adapters[slot] ?? null)]));
       this.cache.copy(staging, 0, slot, before + tokens.length);
     }
     return logits;
@@ -120,6 +120,11 @@ export class CachedBatch {
   private lengthOf(slot: number): number {
     return this.lengths[slot] ?? 0;
   }
+}
+
+/** Of what a runner gives until its next run. */
+export function copies(logits: readonly Float32Array[]): readonly Float32Array[] {
+  return logits.map((ofRow) => Float32Array.from(ofRow));
 }
 
 export function logSoftmax(logits: Float32Array): Float32Array {
