@@ -78,13 +78,13 @@ function weightBytes(config, format) {
   );
 }
 
-/** One slot for each sequence and one for reading prompts; the logits, and what ONNX Runtime's binding copies of them; the widest activations of a prompt. */
+/** One slot for each sequence and one for reading prompts; the logits; the widest activations of a prompt. */
 function cacheParts(config, { batch }) {
   const slot = 4 * 2 * config.layers * config.kvHeads * config.headDim * CAPACITY;
   const row = 4 * (2 * config.hiddenSize + 3 * config.ffnSize);
   return {
     'keys and values': (batch + 1) * slot,
-    activations: 2 * 4 * batch * config.vocabularySize + PROMPT * row,
+    activations: 4 * batch * config.vocabularySize + PROMPT * row,
   };
 }
 
