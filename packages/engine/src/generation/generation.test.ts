@@ -148,6 +148,7 @@ interface BatchCase {
   readonly ffnSize: number;
   readonly headDim: number;
   readonly layers?: number;
+  readonly heads?: number;
   /** That are really used, see `generationThreads`. */
   readonly threads?: number;
 }
@@ -159,6 +160,8 @@ const BATCH_CASES: readonly BatchCase[] = [
   { hiddenSize: 192, ffnSize: 384, headDim: 64 },
   { hiddenSize: 192, ffnSize: 384, headDim: 24 },
   ...[2, 3].map((threads) => ({ hiddenSize: 520, ffnSize: 1544, headDim: 64, layers: 1, threads })),
+  // More threads than heads, which are so wide that their keys are many blocks.
+  { hiddenSize: 520, ffnSize: 1544, headDim: 512, layers: 1, heads: 2, threads: 3 },
 ];
 
 /** Up to how many rows of which no two are alike. */
@@ -187,13 +190,14 @@ async function mixedAdapters(folder: string, config: DecoderConfig): Promise<rea
 }
 
 for (const format of WEIGHT_FORMATS) {
-  for (const { hiddenSize, ffnSize, headDim, layers = 2, threads = 1 } of BATCH_CASES) {
-    test(`a row’s logits are the same to the last bit alone and in any batch: ${format}, ${hiddenSize} wide, heads of ${headDim}, ${threads} threads`, async () => {
+  for (const { hiddenSize, ffnSize, headDim, layers = 2, heads = 4, threads = 1 } of BATCH_CASES) {
+    test(`a row’s logits are the same to the last bit alone and in any batch: ${format}, ${hiddenSize} wide, ${heads} heads of ${headDim}, ${threads} threads`, async () => {
       const changes = {
         hidden_size: hiddenSize,
         intermediate_size: ffnSize,
         head_dim: headDim,
         num_hidden_layers: layers,
+        num_attention_heads: heads,
       };
       await withRandomCheckpoint(async (folder) => {
         const { runner, config } = await openRunner(join(folder, 'model'), threads, format);

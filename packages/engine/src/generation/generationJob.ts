@@ -42,6 +42,11 @@ export function forcedTokens({ forced, maxOutputTokens }: GenerationJob): number
   return forced.slice(0, maxOutputTokens);
 }
 
+/** Tokens of the longest at its end. */
+export function longest(jobs: readonly GenerationJob[]): number {
+  return Math.max(0, ...jobs.map(finalLength));
+}
+
 /** Tokens of a job at its end; the last is never put into the cache, but it may. */
 export function finalLength({ prompt, maxOutputTokens }: GenerationJob): number {
   return prompt.length + maxOutputTokens;

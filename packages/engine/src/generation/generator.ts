@@ -1,12 +1,12 @@
 import { EngineError } from '../engine.js';
 import type { StackBudget } from './adapterFeeds.js';
-import { finalLength, forcedTokens, type Generation, type GenerationJob } from './generationJob.js';
+import { finalLength, forcedTokens, longest, type Generation, type GenerationJob } from './generationJob.js';
 import { InferenceRunner, type LoadedModel } from './inferenceRunner.js';
 import { defaultLimits, kvShares, roomBytesPerToken, type KvLimits, type KvShares } from './kvBudget.js';
 import { KvCache, NOTHING_KEPT, type Kept } from './kvCache.js';
 import { PrefixCache, prefixKeys } from './prefixCache.js';
 import { sample } from './sampler.js';
-import { adapterOf, end, type Sequence } from './sequence.js';
+import { adapterOf, cancel, end, failure, type Sequence } from './sequence.js';
 import { WaitingLine } from './waitingLine.js';
 
 /**
@@ -197,7 +197,7 @@ export class Generator {
     const slot = this.running.length;
     const kept = this.kept();
     this.running.push(newcomer);
-    // All that it will ever need: what it does not come to use is never touched, and takes no memory.
+    // All that it will ever need: what it does not come to use is never touched, and takes no memory on Linux.
     this.cache.reserve(longest(this.running.map(({ job }) => job)), slot + 1, kept);
     this.cache.copy(this.staging, 0, slot, newcomer.cachedTokens);
   }
@@ -291,23 +291,8 @@ export class Generator {
   }
 }
 
-/** Tokens of the longest at its end. */
-function longest(jobs: readonly GenerationJob[]): number {
-  return Math.max(0, ...jobs.map(finalLength));
-}
-
 /** Forced tokens are left out: what is reused is part of the prompt. */
 function keysOf({ prompt, isolationKey, adapter }: GenerationJob): readonly string[] {
   if (isolationKey === undefined) return [];
   return prefixKeys({ isolationKey, adapterHash: adapter?.contentHash ?? null }, prompt, PREFILL_CHUNK);
-}
-
-function cancel(sequence: Sequence): void {
-  sequence.reject(new EngineError('cancelled', 'generation cancelled'));
-}
-
-/** A model that cannot be read any more says so itself. */
-function failure(error: unknown): EngineError {
-  if (error instanceof EngineError && error.code === 'checkpoint_invalid') return error;
-  return new EngineError('internal', 'the model failed while generating', { cause: error });
 }

@@ -150,6 +150,11 @@ export class KvCache {
     return view;
   }
 
+  /** The cache of one slot alone. */
+  viewOf(slot: number): CacheView {
+    return this.createView(1, slot);
+  }
+
   /** When memory cannot be had, what was in the slots is lost, as some buffers have the new shape and others the old. */
   private resize(slots: number, capacity: number, kept: Kept): void {
     const { width } = this;
@@ -174,11 +179,6 @@ export class KvCache {
   protected allocate(slots: number, capacity: number): Float32Array {
     // Memory that is never written costs nothing: the operating system provides its pages on first use.
     return new Float32Array(slots * this.config.kvHeads * capacity * this.width);
-  }
-
-  /** The cache of one slot alone. */
-  viewOf(slot: number): CacheView {
-    return this.createView(1, slot);
   }
 
   private createView(count: number, first = 0): CacheView {

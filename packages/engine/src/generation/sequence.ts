@@ -1,4 +1,5 @@
 /** A job in the works, and how it ends. */
+import { EngineError } from '../engine.js';
 import type { Generation, GenerationJob } from './generationJob.js';
 import type { LoadedAdapter } from './loadedAdapter.js';
 
@@ -23,4 +24,14 @@ export function adapterOf({ adapter }: Sequence): LoadedAdapter | null {
 
 export function end({ output, reusedTokens, resolve }: Sequence, ended: Generation['ended']): void {
   resolve({ tokens: output, ended, reusedTokens });
+}
+
+export function cancel(sequence: Sequence): void {
+  sequence.reject(new EngineError('cancelled', 'generation cancelled'));
+}
+
+/** A model that cannot be read any more says so itself. */
+export function failure(error: unknown): EngineError {
+  if (error instanceof EngineError && error.code === 'checkpoint_invalid') return error;
+  return new EngineError('internal', 'the model failed while generating', { cause: error });
 }

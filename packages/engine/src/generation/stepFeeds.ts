@@ -4,7 +4,7 @@ import type { Feeds } from '../model/inputs.js';
 
 /** What one sequence is given. */
 export interface StepRow {
-  /** At least one; exactly one where several sequences run together. */
+  /** At least one, and as many as the other rows of the run have; exactly one where several sequences run together. */
   readonly tokens: readonly number[];
   /** Tokens of the sequence that are in the cache already. */
   readonly cachedTokens: number;
@@ -15,6 +15,7 @@ export function stepFeeds(rows: readonly StepRow[]): Feeds {
   const ids = rows.flatMap(({ tokens }) => tokens.map(BigInt));
   const ends = rows.map(({ tokens, cachedTokens }) => cachedTokens + tokens.length - 1);
   const width = ids.length / rows.length;
+  if (rows.some(({ tokens }) => tokens.length !== width)) throw new RangeError('rows have as many tokens each');
   const last = rows.map((_, row) => BigInt((row + 1) * width - 1));
   return {
     ids: new Tensor('int64', BigInt64Array.from(ids), [rows.length, width]),

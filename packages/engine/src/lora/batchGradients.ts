@@ -110,7 +110,10 @@ export class BatchGradients {
     }
   }
 
-  /** Computes both parts at once. Returns whether the second is there, too; where not, it is computed alone from now on. */
+  /**
+   * Computes both parts at once. Returns whether the second is there, too; where the helper could not, for want of memory perhaps, it is done
+   * without from now on.
+   */
   private async share(
     helper: GradientHelper,
     { first, second, gradients }: SharedParts,
@@ -123,26 +126,25 @@ export class BatchGradients {
         throwIfCancelled(options);
         // A run ahead, as it would wait for this thread, which computing blocks.
         for (const run of this.helper === null ? [] : second.slice(answers.length, index + 2)) {
-          answers.push(settled(helper.compute(run, { gradients, begins: answers.length === 0 })));
+          const options = { gradients, index: answers.length, count: second.length };
+          answers.push(settled(helper.compute(run, options)));
         }
         const run = first[index];
         if (run !== undefined) await this.whole.compute(this.beside, run, options);
         const answer = await answers[index];
-        if (answer?.status === 'rejected') await this.dismiss(helper);
+        if (answer?.status === 'rejected') this.helper = null;
         else loss = answer?.value ?? loss;
       }
     } finally {
+      // A thread that is ended while it computes would take the process along.
       await Promise.all(answers);
     }
-    if (this.helper === null) return false;
+    if (this.helper === null) {
+      await helper.close();
+      return false;
+    }
     this.whole.add(loss, helper.gradients);
     return true;
-  }
-
-  /** What it can't compute, for want of memory perhaps, is computed without it from now on. */
-  private async dismiss(helper: GradientHelper): Promise<void> {
-    this.helper = null;
-    await helper.close();
   }
 
   /** Whether there is memory to compute the parts at once, of each its largest run, as a whole. */

@@ -13,8 +13,8 @@ import { createRandom } from '../random.js';
 import { kept, randomWeights, relativeError, temporaryFolder, TINY_CONFIG } from '../testing/fixtures.js';
 import type { TrainingExample, TrainingOptions } from '../types.js';
 import { activationBytes } from './activations.js';
-import { buildBatch } from './batch.js';
-import { GradientHelper } from './gradientHelper.js';
+import { buildBatch, type TrainingRun } from './batch.js';
+import { GradientHelper, type HelpOptions } from './gradientHelper.js';
 import { WholeGradientRunner } from './gradientRunner.js';
 import { FlatMatrices, freshMatrices, tensorsOver } from './parameters.js';
 import { openTrainingSession, type TrainingModel } from './trainingSession.js';
@@ -162,6 +162,34 @@ test('what a helper that ends has not computed is computed without it, and so is
   assert.equal(hashes[0], hashes[1]);
 });
 
+test('a helper that fails in the middle of its runs is done without, and the process goes on', async (t) => {
+  const folder = await temporaryFolder(t);
+  const hashes: string[] = [];
+  for (const failing of [false, true]) {
+    const session = await openTrainingSession({ ...MODEL, threads: 2 }, FRESH);
+    await session.step(LARGEST, 0.01);
+    const compute = Object.getOwnPropertyDescriptor(GradientHelper.prototype, 'compute')
+      ?.value as GradientHelper['compute'];
+    const helped = t.mock.method(
+      GradientHelper.prototype,
+      'compute',
+      function (this: GradientHelper, run: TrainingRun, options: HelpOptions) {
+        const { ids, ...others } = run.feeds;
+        // A fault injector: one run is without its tokens.
+        const isBroken = failing && options.index === 2 && ids !== undefined;
+        return compute.call(this, isBroken ? { ...run, feeds: others } : run, options);
+      },
+    ).mock;
+    for (let step = 0; step < 2; step += 1) await session.step(LARGEST, 0.01);
+    // One run is under way when the third is found to have failed.
+    assert.equal(helped.callCount(), failing ? 4 : 12);
+    hashes.push((await session.save(path.join(folder, `${failing}`))).contentHash);
+    await session.close();
+    t.mock.restoreAll();
+  }
+  assert.equal(hashes[0], hashes[1]);
+});
+
 test('cancelling or closing in the middle of a shared step ends it with a typed error', async (t) => {
   const folder = await temporaryFolder(t);
   const session = await openTrainingSession({ ...MODEL, threads: 2 }, FRESH);
@@ -207,9 +235,11 @@ test('what goes wrong in the helper is told, and a cancelled step never reaches 
   const [run] = buildBatch(SMALL, config).parts[0]!;
   const { ids, ...feeds } = run!.feeds;
   assert.ok(ids !== undefined);
-  const options = { gradients: true, begins: true };
+  const options = { gradients: true, index: 0, count: 1 };
   await assert.rejects(helper.compute({ ...run!, feeds }, options), { name: 'EngineError', code: 'internal' });
   assert.ok((await helper.compute(run!, { ...options, gradients: false })) > 0);
+  // As if the thread had been started anew between two runs of a sum.
+  await assert.rejects(helper.compute(run!, { ...options, index: 2, count: 3 }), { message: /run 2 does not follow/ });
   await helper.close();
   await assert.rejects(helper.compute(run!, options), { code: 'cancelled' });
 

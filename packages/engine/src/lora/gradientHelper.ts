@@ -32,8 +32,10 @@ export interface HelperRequest {
 export interface HelpOptions {
   /** Whether they are asked for, beside the loss. */
   readonly gradients: boolean;
-  /** Whether the sum begins with this run. */
-  readonly begins: boolean;
+  /** Of this run in its sum, from 0 on; the thread refuses one that does not follow what it has, as it may have been started anew. */
+  readonly index: number;
+  /** Runs of the whole sum. */
+  readonly count: number;
 }
 
 /**
@@ -57,7 +59,8 @@ export class GradientHelper {
   }
 
   /**
-   * @returns the losses of all runs since the sum began; so are `gradients`, when nothing else is asked for.
+   * A run may be asked for while another is computed. When the last has come, `gradients` has their sum, until the next is asked for.
+   * @returns the losses of all runs of the sum so far.
    * @throws EngineError of the run, `internal` when the thread ended, `cancelled` when the helper is closed.
    */
   compute({ feeds, ...run }: TrainingRun, options: HelpOptions): Promise<number> {

@@ -18,10 +18,12 @@ const runner = new WholeGradientRunner({
 });
 
 async function compute({ run, options }: HelperRequest): Promise<number> {
+  const { gradients, index, count } = options;
   adapter.values.set(shared.matrices);
-  if (options.begins) sum.begin(options.gradients);
+  if (index === 0) sum.begin(gradients);
+  if (sum.runs !== index) throw new Error(`run ${index} does not follow ${sum.runs} runs`);
   await sum.compute(runner, { ...run, feeds: fromSent(run.feeds) }, {});
-  if (options.gradients) shared.gradients.set(sum.gradients.values);
+  if (gradients && sum.runs === count) shared.gradients.set(sum.gradients.values);
   return sum.loss;
 }
 

@@ -7,39 +7,37 @@ import { FlatMatrices, tensorsOver } from './parameters.js';
 /** What runs add up to, one after the other. */
 export class RunSum {
   loss = 0;
-  private isEmpty = true;
-  private computesGradients = false;
+  /** That are in it. */
+  runs = 0;
+  withGradients = false;
   /** What the runs after the first give. */
   private addend: FlatMatrices | undefined;
 
   constructor(readonly gradients: FlatMatrices) {}
 
-  get withGradients(): boolean {
-    return this.computesGradients;
-  }
-
   begin(withGradients: boolean): void {
     this.loss = 0;
-    this.isEmpty = true;
-    this.computesGradients = withGradients;
+    this.runs = 0;
+    this.withGradients = withGradients;
   }
 
   /** Computes a run and adds it; the first writes where the sum belongs. */
   async compute(runner: GradientRunner, run: TrainingRun, options: CallOptions): Promise<void> {
-    const given = this.isEmpty ? this.gradients : (this.addend ??= new FlatMatrices(this.gradients.specs));
-    const loss = await runner.run(run, this.withGradients ? tensorsOver(given, gradientName) : {}, options);
-    this.add(loss, given.values);
+    if (!this.withGradients) {
+      this.add(await runner.run(run, {}, options), this.gradients.values);
+      return;
+    }
+    const given = this.runs === 0 ? this.gradients : (this.addend ??= new FlatMatrices(this.gradients.specs));
+    this.add(await runner.run(run, tensorsOver(given, gradientName), options), given.values);
   }
 
   /** @param gradients not looked at where they are not asked for. */
-  add(loss: number, gradients: Float32Array | null): void {
+  add(loss: number, gradients: Float32Array): void {
+    const { values } = this.gradients;
+    if (this.withGradients && this.runs > 0) addTo(values, gradients);
+    else if (this.withGradients && gradients !== values) values.set(gradients);
     this.loss += loss;
-    if (this.withGradients && gradients !== null) {
-      const { values } = this.gradients;
-      if (!this.isEmpty) addTo(values, gradients);
-      else if (gradients !== values) values.set(gradients);
-    }
-    this.isEmpty = false;
+    this.runs += 1;
   }
 }
 

@@ -35,7 +35,7 @@ export interface InferenceGraph {
  *   transposed and multiplied by alpha / rank beforehand; N is B, or 1 for one adapter in all rows. R may be another for each
  *   group: adapters of a smaller rank, and rows without an adapter, are filled up with zeros.
  *
- * Outputs: `logits` float32 `[B, 1, vocabularySize]`, and `present.key.N`, `present.value.N`: the cache with the new tokens' keys and values,
+ * Outputs, after the one of `computeInPlace`: `logits` float32 `[B, 1, vocabularySize]`, and `present.key.N`, `present.value.N`: the cache with the new tokens' keys and values,
  * to be written over the one that came in.
  */
 export function buildInferenceGraph(config: DecoderConfig, options: InferenceGraphOptions): InferenceGraph {

@@ -26,7 +26,7 @@ export class WeightInputs {
   constructor(
     private readonly graph: GraphBuilder,
     private readonly config: DecoderConfig,
-    private readonly constants = false,
+    readonly constants = false,
   ) {
     this.shapes = decoderWeightShapes(config);
   }
