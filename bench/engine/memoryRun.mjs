@@ -40,12 +40,13 @@ function peak() {
   return Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8'))[1]) * 1024;
 }
 
-/** What is in memory of the programs themselves, Node's and its libraries'. */
+/** What is in memory of the files of the programs themselves, Node's and its libraries'. */
 function codeBytes() {
   if (process.platform !== 'linux') return 0;
   const mappings = readFileSync('/proc/self/smaps', 'utf8').split(/\n(?=[0-9a-f]+-[0-9a-f]+ )/);
-  const programs = mappings.filter((mapping) =>
-    /^.* (\/\S+\.(so[.\d]*|node)|\/\S*\/node)$/m.test(mapping.split('\n')[0]),
-  );
-  return programs.reduce((sum, mapping) => sum + 1024 * Number(/^Rss: +(\d+) kB$/m.exec(mapping)[1]), 0);
+  const programs = mappings.filter((mapping) => /^.* \/\S+(\.so[.\d]*|\.node|\/node)$/.test(mapping.split('\n')[0]));
+  const kilobytes = (mapping, field) => Number(new RegExp(`^${field}: +(\\d+) kB$`, 'm').exec(mapping)[1]);
+  // What was changed of a file's pages is no longer the file's.
+  const clean = programs.map((mapping) => kilobytes(mapping, 'Rss') - kilobytes(mapping, 'Private_Dirty'));
+  return 1024 * clean.reduce((sum, size) => sum + size, 0);
 }
