@@ -81,6 +81,9 @@ export default async function bench(args) {
   const size = quick ? QUICK : FULL;
   const results = { machine: withLoadNote(machine()), quick, threadCounts, ...size, sections: [] };
   const folder = mkdtempSync(join(tmpdir(), 'engraft-bench-'));
+  const isPartial = quick || args.includes('--threads') || args.includes('--widths');
+  // After each part, as a later one may fail.
+  const keep = () => (isPartial ? write(results, 'engine-partial') : write(withEarlierParts(results), 'engine'));
   try {
     const models = await makeModels(folder, widths);
     for (const name of Object.keys(PARTS).filter((part) => only.includes(part))) {
@@ -90,14 +93,11 @@ export default async function bench(args) {
       const rows = await measure({ models, threadCounts, cores: Math.max(...threadCounts), folder, size });
       results.sections.push({ title, cpu, date, loadAverage, seconds: (performance.now() - started) / 1e3, rows });
       print(results.sections.at(-1));
+      keep();
     }
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-  const whole = only.length === Object.keys(PARTS).length;
-  const isPartial = quick || args.includes('--threads') || args.includes('--widths');
-  if (isPartial) write(results, 'engine-partial');
-  else write(whole ? results : withEarlierParts(results), 'engine');
 }
 
 /** The parts that were not measured this time stay as they were; each has the date of its own. */
@@ -107,7 +107,7 @@ function withEarlierParts(results) {
   const earlier = JSON.parse(readFileSync(file, 'utf8'));
   const measured = new Map([...earlier.sections, ...results.sections].map((section) => [section.title, section]));
   const sections = Object.values(PARTS).flatMap(({ title }) => measured.get(title) ?? []);
-  return { ...earlier, sections };
+  return { ...earlier, ...results, sections };
 }
 
 function write(results, name) {

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openCheckpoint } from '../../packages/engine/dist/checkpoint/checkpoint.js';
 import { InferenceRunner } from '../../packages/engine/dist/generation/inferenceRunner.js';
-import { KvCache } from '../../packages/engine/dist/generation/kvCache.js';
+import { KvCache, NOTHING_KEPT } from '../../packages/engine/dist/generation/kvCache.js';
 import { SharedWeights } from '../../packages/engine/dist/model/sharedWeights.js';
 import { loadQuantizedWeights } from '../../packages/engine/dist/model/quantizedWeights.js';
 import { SHIPPED } from './models.mjs';
@@ -55,8 +55,9 @@ async function meanLoss({ config, weights, description }, format, sequences, thr
   try {
     for (const sequence of sequences) {
       const cache = new KvCache(config);
+      cache.reserve(sequence.tokens.length, 1, NOTHING_KEPT);
       const prompt = sequence.tokens.slice(0, sequence.targetStart);
-      let { logits } = await runner.append(cache, prompt, 0, null);
+      let logits = await runner.append(cache, prompt, 0, null);
       for (let place = sequence.targetStart; place < sequence.tokens.length; place += 1) {
         const token = sequence.tokens[place];
         nats -= logProbability(logits, token);
