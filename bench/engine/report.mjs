@@ -47,7 +47,8 @@ export function markdown({ machine, quick, sections }) {
 function measuredAt({ cpu, date, loadAverage }, usualCpu) {
   if (date === undefined) return [];
   const where = cpu === undefined || cpu === usualCpu ? '' : ` on ${cpu}`;
-  return [`Begun ${date.slice(0, 16).replace('T', ' ')} UTC${where}, load average ${loadAverage.toFixed(1)}.`, ''];
+  const load = loadAverage === null ? 'load average not known' : `load average ${loadAverage.toFixed(1)}`;
+  return [`Begun ${date.slice(0, 16).replace('T', ' ')} UTC${where}, ${load}.`, ''];
 }
 
 function cells(row) {
