@@ -126,8 +126,8 @@ export class BatchGradients {
         throwIfCancelled(options);
         // A run ahead, as it would wait for this thread, which computing blocks.
         for (const run of this.helper === null ? [] : second.slice(answers.length, index + 2)) {
-          const options = { gradients, index: answers.length, count: second.length };
-          answers.push(settled(helper.compute(run, options)));
+          const help = { gradients, index: answers.length, count: second.length };
+          answers.push(settled(helper.compute(run, help)));
         }
         const run = first[index];
         if (run !== undefined) await this.whole.compute(this.beside, run, options);
@@ -138,11 +138,9 @@ export class BatchGradients {
     } finally {
       // A thread that is ended while it computes would take the process along.
       await Promise.all(answers);
+      if (this.helper === null) await helper.close();
     }
-    if (this.helper === null) {
-      await helper.close();
-      return false;
-    }
+    if (this.helper === null) return false;
     this.whole.add(loss, helper.gradients);
     return true;
   }
