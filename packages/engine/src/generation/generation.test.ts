@@ -207,7 +207,7 @@ for (const format of WEIGHT_FORMATS) {
           const prompt = Array.from({ length: cachedTokens }, (_, index) => (index * cachedTokens) % 384);
           staging.reserve(cachedTokens, 1, NOTHING_KEPT);
           await runner.append(staging, prompt, 0, adapter);
-          cache.reserve(cachedTokens + 1, slot + 1, { slots: slot, tokens: cache.tokensPerSlot });
+          cache.reserve(cachedTokens + 1, slot + 1, { slots: slot, tokens: cachedTokens });
           cache.copy(staging, 0, slot, cachedTokens);
         };
         const mixed = await mixedAdapters(folder, config);

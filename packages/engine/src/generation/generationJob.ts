@@ -42,8 +42,8 @@ export function forcedTokens({ forced, maxOutputTokens }: GenerationJob): number
   return forced.slice(0, maxOutputTokens);
 }
 
-/** Tokens of the longest at its end. */
-export function longest(jobs: readonly GenerationJob[]): number {
+/** Tokens of the longest job at its end. */
+export function longestLength(jobs: readonly GenerationJob[]): number {
   return Math.max(0, ...jobs.map(finalLength));
 }
 

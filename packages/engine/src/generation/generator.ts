@@ -1,6 +1,6 @@
 import { EngineError } from '../engine.js';
 import type { StackBudget } from './adapterFeeds.js';
-import { finalLength, forcedTokens, longest, type Generation, type GenerationJob } from './generationJob.js';
+import { finalLength, forcedTokens, longestLength, type Generation, type GenerationJob } from './generationJob.js';
 import { InferenceRunner, type LoadedModel } from './inferenceRunner.js';
 import { defaultLimits, kvShares, roomBytesPerToken, type KvLimits, type KvShares } from './kvBudget.js';
 import { KvCache, NOTHING_KEPT, type Kept } from './kvCache.js';
@@ -140,7 +140,7 @@ export class Generator {
     const shares = this.shares(next.job, running);
     if (shares === undefined || !this.runner.admits([...this.running, next].map(adapterOf))) return;
     // What earlier batches of other shapes have left beyond the shares is given back before anything grows.
-    this.cache.limit(shares.runningTokens, longest(running), this.kept());
+    this.cache.limit(shares.runningTokens, longestLength(running), this.kept());
     this.staging.limit(shares.promptTokens, 0, NOTHING_KEPT);
     this.waiting.take(next);
     this.reading = next;
@@ -198,7 +198,7 @@ export class Generator {
     const kept = this.kept();
     this.running.push(newcomer);
     // All that it will ever need: what it does not come to use is never touched, and takes no memory on Linux.
-    this.cache.reserve(longest(this.running.map(({ job }) => job)), slot + 1, kept);
+    this.cache.reserve(longestLength(this.running.map(({ job }) => job)), slot + 1, kept);
     this.cache.copy(this.staging, 0, slot, newcomer.cachedTokens);
   }
 

@@ -56,11 +56,6 @@ export class KvCache {
     this.buffers = Array.from({ length: 2 * config.layers }, () => this.allocate(1, this.capacity));
   }
 
-  /** Tokens that there is room for in each slot. */
-  get tokensPerSlot(): number {
-    return this.capacity;
-  }
-
   /** Tokens that there is room for, in all slots together. */
   get tokens(): number {
     return this.slots * this.capacity;

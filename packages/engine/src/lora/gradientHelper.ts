@@ -30,7 +30,7 @@ export interface HelperRequest {
 }
 
 export interface HelpOptions {
-  /** Whether they are asked for, beside the loss. */
+  /** Whether gradients are asked for, beside the loss. */
   readonly gradients: boolean;
   /** Of this run in its sum, from 0 on; the thread refuses one that does not follow what it has, as it may have been started anew. */
   readonly index: number;
