@@ -1,9 +1,9 @@
 // Runs one kind of work alone in this process and prints the greatest size that the process has had, in bytes.
 import { EmbeddedEngine } from '../../packages/engine/dist/index.js';
 import { GraphBuilder } from '../../packages/engine/dist/onnx/graphBuilder.js';
-import { createSession } from '../../packages/engine/dist/onnx/session.js';
+import { Session } from '../../packages/engine/dist/onnx/session.js';
+import { Tensor } from '../../packages/engine/dist/onnx/tensor.js';
 import { readFileSync } from 'node:fs';
-import ort from 'onnxruntime-node';
 import { generateTogether } from './requests.mjs';
 
 const { work, modelDir, threads, cacheFolder } = JSON.parse(process.argv[2]);
@@ -29,9 +29,10 @@ async function runSomething() {
   const graph = new GraphBuilder();
   graph.input('x', 'float32', [2, 2]);
   graph.output('y', graph.node('MatMul', ['x', 'x']), 'float32', [2, 2]);
-  const session = await createSession(graph.encode(), { threads });
-  await session.run({ x: new ort.Tensor('float32', new Float32Array(4), [2, 2]) });
-  await session.release();
+  const session = await Session.create(graph.encode(), { threads });
+  const [x, y] = [new Float32Array(4), new Float32Array(4)].map((data) => new Tensor(data, [2, 2]));
+  await session.run([{ x }], [{ y }]);
+  session.release();
 }
 
 /** Linux's `maxRSS` counts what the parent had when it started this process; `VmHWM` does not. */

@@ -7,10 +7,10 @@
 //   less             2 R (Wqkv + Aqkv) of the first layer, whose input is the frozen embedding and needs no gradient,
 //                    and R - S rows of o, gate, up and down in the last layer, which only supervised rows pass
 // Elementwise work is not counted, so the share can only be understated.
-import ort from 'onnxruntime-node';
 import { loraTensorSpecs, projectionShape, PROJECTIONS } from '../../packages/engine/dist/model/weights.js';
 import { GraphBuilder } from '../../packages/engine/dist/onnx/graphBuilder.js';
-import { createSession } from '../../packages/engine/dist/onnx/session.js';
+import { Session } from '../../packages/engine/dist/onnx/session.js';
+import { Tensor } from '../../packages/engine/dist/onnx/tensor.js';
 import { createRandom } from '../../packages/engine/dist/random.js';
 
 export const GEMM_ROWS = 1024;
@@ -46,14 +46,14 @@ export async function gemm(width, threads) {
   for (let index = 0; index < GEMM_CHAIN; index += 1)
     value = graph.node('Gemm', [value, 'weight'], { transB: { int: 1 } });
   graph.output('y', value, 'float32', [GEMM_ROWS, width]);
-  const session = await createSession(graph.encode(), { threads });
+  const session = await Session.create(graph.encode(), { threads });
   const random = createRandom(width);
   const tensor = (rows, scale) =>
-    new ort.Tensor(
-      'float32',
+    new Tensor(
       Float32Array.from({ length: rows * width }, () => (random.next() - 0.5) * scale),
       [rows, width],
     );
   const feeds = { x: tensor(GEMM_ROWS, 1), weight: tensor(width, 2 * Math.sqrt(3 / width)) };
-  return () => session.run(feeds);
+  const y = tensor(GEMM_ROWS, 0);
+  return () => session.run([feeds], [{ y }]);
 }

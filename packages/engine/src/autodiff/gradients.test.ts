@@ -1,16 +1,16 @@
 /** Every LoRA gradient of the training graph against finite differences of its loss. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Tensor } from 'onnxruntime-node';
+import { Tensor } from '../onnx/tensor.js';
 import { loraModules } from '../adapters/loraModules.js';
 import { buildBatch } from '../lora/batch.js';
-import { freshMatrices } from '../lora/parameters.js';
+import { FlatMatrices, freshMatrices, tensorsOver } from '../lora/parameters.js';
 import type { DecoderConfig } from '../model/config.js';
 import { weightFeeds } from '../model/inputs.js';
 import { gradientName } from '../model/loraParameters.js';
 import { MAX_MERGED_WIDTH } from '../model/sequenceOperations.js';
 import { buildTrainingGraph } from '../model/trainingGraph.js';
-import { createSession } from '../onnx/session.js';
+import { Session } from '../onnx/session.js';
 import { createRandom } from '../random.js';
 import { randomWeights, TINY_CONFIG } from '../testing/fixtures.js';
 import type { TrainingExample } from '../types.js';
@@ -45,17 +45,22 @@ for (const [name, config] of CONFIGS) {
     const run = buildBatch(EXAMPLES, config).parts[0]![0]!;
     const modules = loraModules(config, { rank: 3, alpha: 5 });
     const graph = buildTrainingGraph(config, { modules, gradients: true, packed: run.packed });
-    const session = await createSession(graph.model, { threads: 1 });
+    const session = await Session.create(graph.model, { threads: 1 });
     const feeds: Record<string, Tensor> = {
       ...weightFeeds(config, randomWeights(config, 13)),
       ...run.feeds,
     };
-    for (const [matrix, { shape, data }] of matrices.matrices) feeds[matrix] = new Tensor('float32', data, shape);
-    const outputs = await session.run(feeds);
-    const lossAt = async () => ((await session.run(feeds, ['loss']))['loss']!.data as Float32Array)[0]!;
+    for (const [matrix, { shape, data }] of matrices.matrices) feeds[matrix] = new Tensor(data, shape);
+    const gradients = new FlatMatrices(matrices.specs);
+    await session.run([feeds], [tensorsOver(gradients, gradientName)]);
+    const loss = new Float32Array(1);
+    const lossAt = async () => {
+      await session.run([feeds], [{ loss: new Tensor(loss, []) }]);
+      return loss[0]!;
+    };
 
     for (const [matrix, { data }] of matrices.matrices) {
-      const gradient = outputs[gradientName(matrix)]!.data as Float32Array;
+      const gradient = gradients.matrices.get(matrix)!.data;
       // Along the gradient itself the change of the loss is largest against float32 noise; the random part
       // shows errors that are orthogonal to it.
       const norm = Math.hypot(...gradient);

@@ -62,7 +62,7 @@ test('whatever batches came before, every row has its own low-rank terms, and th
     fc.property(fc.array(batch, { minLength: 1, maxLength: 6 }), (batches) => {
       const stacks = new RowAdapters(TINY_CONFIG);
       for (const rows of batches.filter((some) => some.some((row) => row !== null))) {
-        const feeds = stacks.feeds(rows);
+        const feeds = stacks.feeds(rows).tensors;
         const shared = rows.every((row) => row === rows[0]);
         const distinct = shared ? rows.slice(0, 1) : rows;
         for (const group of groups) {
@@ -86,7 +86,7 @@ test('whatever batches came before, every row has its own low-rank terms, and th
 });
 
 test('one projection of a high rank makes no other larger', () => {
-  const feeds = new RowAdapters(TINY_CONFIG).feeds([randomAdapter(3, 500, 3, 3, 3, 3, 3), null]);
+  const feeds = new RowAdapters(TINY_CONFIG).feeds([randomAdapter(3, 500, 3, 3, 3, 3, 3), null]).tensors;
   const ranks = loraGroups(TINY_CONFIG).map(({ name }) => feeds[`${name}.lora_A`]!.dims.at(-2));
   assert.deepEqual(ranks.slice(0, 5), [8 + 504 + 8, 8, 8, 8, 8]);
 });
@@ -97,8 +97,8 @@ test('an adapter that is alone, or everybody’s, is not copied, whatever its ra
     const alone = rowAdapters.feeds([adapter]);
     assert.equal(rowAdapters.feeds([adapter, adapter, adapter]), alone);
     for (const [name, { a, b }] of adapter.groups) {
-      assert.equal((alone[`${name}.lora_A`]!.data as Float32Array).buffer, a.buffer);
-      assert.equal((alone[`${name}.lora_B`]!.data as Float32Array).buffer, b.buffer);
+      assert.equal((alone.tensors[`${name}.lora_A`]!.data as Float32Array).buffer, a.buffer);
+      assert.equal((alone.tensors[`${name}.lora_B`]!.data as Float32Array).buffer, b.buffer);
     }
   }
 });

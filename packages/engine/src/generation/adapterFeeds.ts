@@ -1,5 +1,6 @@
 /** Adapters' matrices as inputs of a graph. */
-import { Tensor } from 'onnxruntime-node';
+import { KeptTensors } from '../onnx/nativeTensors.js';
+import { Tensor } from '../onnx/tensor.js';
 import type { FloatTensor } from '../checkpoint/safetensors.js';
 import type { DecoderConfig } from '../model/config.js';
 import type { Feeds } from '../model/inputs.js';
@@ -24,8 +25,8 @@ export function sharedAdapterFeeds(adapter: LoadedAdapter, config: DecoderConfig
     for (const [part, { name, out }] of group.parts.entries()) {
       const adapted = joined !== undefined && joined.ranks[part] !== 0;
       const { a, b } = adapted ? partOf(group, joined, part) : { a: zeros(1, group.width), b: zeros(out, 1) };
-      feeds[`${name}.lora_A`] = new Tensor('float32', a.data, a.shape);
-      feeds[`${name}.lora_B`] = new Tensor('float32', b.data, b.shape);
+      feeds[`${name}.lora_A`] = new Tensor(a.data, a.shape);
+      feeds[`${name}.lora_B`] = new Tensor(b.data, b.shape);
     }
   }
   return feeds;
@@ -48,7 +49,7 @@ export interface StackBudget {
  * nothing; so is the whole of a row without an adapter. N is 1 when all rows have the same adapter, whose own memory is then used.
  */
 export class RowAdapters {
-  private readonly own = new WeakMap<LoadedAdapter, Feeds>();
+  private readonly own = new WeakMap<LoadedAdapter, KeptTensors>();
   private readonly stacks: MatrixStacks;
   private readonly groups: readonly LoraGroup[];
 
@@ -65,12 +66,12 @@ export class RowAdapters {
     return areAlike(rows) || this.stacks.bytesFor(rows) <= (this.budget?.maxBytes ?? Infinity);
   }
 
-  feeds(rows: readonly (LoadedAdapter | null)[]): Feeds {
+  feeds(rows: readonly (LoadedAdapter | null)[]): KeptTensors {
     const [first = null] = rows;
     return first !== null && areAlike(rows) ? this.ownFeeds(first) : this.stacks.feeds(rows);
   }
 
-  private ownFeeds(adapter: LoadedAdapter): Feeds {
+  private ownFeeds(adapter: LoadedAdapter): KeptTensors {
     let feeds = this.own.get(adapter);
     if (feeds === undefined) {
       const tensors = this.groups.flatMap((group) => {
@@ -78,7 +79,7 @@ export class RowAdapters {
         const joined = adapter.groups.get(group.name);
         return tensorsOf(group, joined ?? joinedIn(new Float32Array(joinedSize(group, ranks)), 0, group, ranks), 1);
       });
-      feeds = Object.fromEntries(tensors);
+      feeds = new KeptTensors(Object.fromEntries(tensors));
       this.own.set(adapter, feeds);
     }
     return feeds;
@@ -103,7 +104,7 @@ class MatrixStacks {
   private stacks: readonly Stack[] = [];
   /** Whose matrices are in the stacks, without keeping them in memory; a new stack holds zeros. */
   private rows: (WeakRef<LoadedAdapter> | null | undefined)[] = [];
-  private readonly feedsByCount = new Map<number, Feeds>();
+  private readonly feedsByCount = new Map<number, KeptTensors>();
 
   constructor(
     private readonly groups: readonly LoraGroup[],
@@ -115,11 +116,12 @@ class MatrixStacks {
     return capacityFor(rows) * numbers * Float32Array.BYTES_PER_ELEMENT;
   }
 
-  feeds(rows: readonly (LoadedAdapter | null)[]): Feeds {
+  feeds(rows: readonly (LoadedAdapter | null)[]): KeptTensors {
     if (!rows.every((adapter, row) => this.holds(row, adapter))) this.copy(rows);
     let feeds = this.feedsByCount.get(rows.length);
     if (feeds === undefined) {
-      feeds = Object.fromEntries(this.stacks.flatMap((stack) => tensorsOf(stack.group, stack, rows.length)));
+      const tensors = this.stacks.flatMap((stack) => tensorsOf(stack.group, stack, rows.length));
+      feeds = new KeptTensors(Object.fromEntries(tensors));
       this.feedsByCount.set(rows.length, feeds);
     }
     return feeds;
@@ -186,7 +188,6 @@ function tensorsOf(
   const [rank, outs] = [sum(ranks), outputs(group)];
   const tensor = (data: Float32Array, dims: readonly number[]): Tensor =>
     new Tensor(
-      'float32',
       data.subarray(
         0,
         dims.reduce((product, size) => product * size),

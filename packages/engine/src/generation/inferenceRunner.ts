@@ -1,10 +1,10 @@
-import { Tensor, type InferenceSession } from 'onnxruntime-node';
+import { Tensor } from '../onnx/tensor.js';
+import type { Session } from '../onnx/session.js';
 import { EngineError } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
 import { buildInferenceGraph } from '../model/inferenceGraph.js';
 import type { QuantizedWeights } from '../model/servingWeights.js';
 import type { SharedWeights } from '../model/sharedWeights.js';
-import { runInPlace } from '../onnx/inPlace.js';
 import { SessionCache } from '../onnx/sessionCache.js';
 import { generationThreads } from './generationThreads.js';
 import type { LoadedAdapter } from './loadedAdapter.js';
@@ -109,20 +109,19 @@ export class InferenceRunner {
   ): Promise<Float32Array> {
     const adapted = adapters.some((adapter) => adapter !== null);
     const session = await this.session(adapted);
-    const adapterFeeds = adapted ? this.rowAdapters.feeds(adapters) : {};
+    const adapterFeeds = adapted ? [this.rowAdapters.feeds(adapters)] : [];
     const { vocabularySize } = this.model.config;
     const size = rows.length * vocabularySize;
     if (this.logits.length < size) this.logits = new Float32Array(size);
     const logits = this.logits.subarray(0, size);
-    await runInPlace(
-      session,
-      { ...this.model.weights.tables, ...past, ...adapterFeeds, ...stepFeeds(rows) },
-      { ...present, logits: new Tensor('float32', logits, [rows.length, 1, vocabularySize]) },
+    await session.run(
+      [this.model.weights.tables, past, ...adapterFeeds, stepFeeds(rows)],
+      [present, { logits: new Tensor(logits, [rows.length, 1, vocabularySize]) }],
     );
     return logits;
   }
 
-  private session(adapters: boolean): Promise<InferenceSession> {
+  private session(adapters: boolean): Promise<Session> {
     return this.sessions.get(adapters, () => {
       const { config, weights, quantized } = this.model;
       const threads = generationThreads(config, this.model.threads);

@@ -26,7 +26,7 @@ test('a cache that could not be resized as a whole is made anew', () => {
   assert.equal(cache.tokens, 64);
   cache.write(0, 63, state);
   assert.deepEqual(cache.read(0, 63, 1), state);
-  for (const { dims, data } of Object.values(cache.view(1).past)) {
+  for (const { dims, data } of Object.values(cache.view(1).past.tensors)) {
     const [, heads = 0, tokens = 0, width = 0] = dims;
     assert.deepEqual([tokens, data.length], [64, heads * 64 * width]);
     const written = Array.from(data as Float32Array).reduce((sum, value) => sum + value, 0);

@@ -1,8 +1,8 @@
-import { Tensor } from 'onnxruntime-node';
+import { KeptTensors } from '../onnx/nativeTensors.js';
+import { Tensor } from '../onnx/tensor.js';
 import { allFinite } from '../finite.js';
 import { cacheNames } from '../model/cachedOperations.js';
 import { cachedHeadDim, type DecoderConfig } from '../model/config.js';
-import type { Feeds } from '../model/inputs.js';
 
 /** Capacity is a multiple of so many tokens. */
 const CAPACITY_STEP = 64;
@@ -31,8 +31,8 @@ export const NOTHING_KEPT: Kept = { slots: 0, tokens: 0 };
 
 /** Slots of a cache as a run finds them and as it leaves them, in the same memory. */
 export interface CacheView {
-  readonly past: Feeds;
-  readonly present: Feeds;
+  readonly past: KeptTensors;
+  readonly present: KeptTensors;
 }
 
 /**
@@ -179,10 +179,10 @@ export class KvCache {
   private createView(count: number, first = 0): CacheView {
     const shape = [count, this.config.kvHeads, this.capacity, this.width];
     const [start, end] = [this.offset(first, 0, 0), this.offset(first + count, 0, 0)];
-    const tensors = this.buffers.map((buffer) => new Tensor('float32', buffer.subarray(start, end), shape));
-    const named = (time: 'past' | 'present'): Feeds => {
+    const tensors = this.buffers.map((buffer) => new Tensor(buffer.subarray(start, end), shape));
+    const named = (time: 'past' | 'present'): KeptTensors => {
       const names = Array.from({ length: this.config.layers }, (_, layer) => cacheNames(time, layer)).flat();
-      return Object.fromEntries(tensors.map((tensor, index) => [names[index] ?? '', tensor] as const));
+      return new KeptTensors(Object.fromEntries(tensors.map((tensor, index) => [names[index] ?? '', tensor] as const)));
     };
     return { past: named('past'), present: named('present') };
   }

@@ -1,9 +1,9 @@
-import { Tensor, type InferenceSession } from 'onnxruntime-node';
+import { Tensor } from '../onnx/tensor.js';
 import { CallGate } from '../callGate.js';
 import { EngineError } from '../engine.js';
 import type { Feeds } from '../model/inputs.js';
 import { buildScoreGraph } from '../model/scoreGraph.js';
-import { createSession } from '../onnx/session.js';
+import { Session } from '../onnx/session.js';
 import { SessionCache } from '../onnx/sessionCache.js';
 import type { SequenceScore, TokenSequence, TopK } from '../types.js';
 import type { LoadedAdapter } from './loadedAdapter.js';
@@ -59,8 +59,9 @@ export class Scorer {
         const session = await this.session(adapter !== null);
         for (const places of this.planRuns(sequences)) {
           if (options.signal.aborted) throw new EngineError('cancelled', 'scoring cancelled');
-          const inputs = { ...feeds, ...adapterFeeds, ...runFeeds(sequences, places, Math.max(1, topK)) };
-          const results = await run(session, inputs);
+          const k = Math.max(1, topK);
+          const inputs = [feeds, adapterFeeds, runFeeds(sequences, places, k)];
+          const results = await run(session, inputs, places.length, k);
           places.forEach(({ sequence }, row) => {
             const result = results[row];
             if (result !== undefined) scores[sequence]?.push(result);
@@ -139,9 +140,9 @@ export class Scorer {
     return runs;
   }
 
-  private session(adapter: boolean): Promise<InferenceSession> {
+  private session(adapter: boolean): Promise<Session> {
     const { config, threads } = this.model;
-    return this.sessions.get(adapter, () => createSession(buildScoreGraph(config, { adapter }), { threads }));
+    return this.sessions.get(adapter, () => Session.create(buildScoreGraph(config, { adapter }), { threads }));
   }
 }
 
@@ -158,20 +159,29 @@ function runFeeds(sequences: readonly TokenSequence[], places: readonly Place[],
   const positions = places.map(({ sequence, index }) => BigInt((rowOf.get(sequence) ?? 0) * length + index - 1));
   const targets = places.map(({ sequence, index }) => BigInt(sequences[sequence]?.tokens[index] ?? 0));
   return {
-    ids: new Tensor('int64', ids, [rows.length, length]),
-    positions: new Tensor('int64', BigInt64Array.from(positions), [places.length]),
-    targets: new Tensor('int64', BigInt64Array.from(targets), [places.length]),
-    k: new Tensor('int64', BigInt64Array.of(BigInt(k)), [1]),
+    ids: new Tensor(ids, [rows.length, length]),
+    positions: new Tensor(BigInt64Array.from(positions), [places.length]),
+    targets: new Tensor(BigInt64Array.from(targets), [places.length]),
+    k: new Tensor(BigInt64Array.of(BigInt(k)), [1]),
   };
 }
 
 /** What a run says about each of its places. */
-async function run(session: InferenceSession, feeds: Feeds): Promise<readonly PlaceScore[]> {
-  const results = await session.run(feeds, ['logprobs', 'top.ids', 'top.logprobs']);
-  const logprobs = floats(results['logprobs']);
-  const topIds = integers(results['top.ids']);
-  const topLogprobs = floats(results['top.logprobs']);
-  const k = topIds.length / logprobs.length;
+async function run(
+  session: Session,
+  feeds: readonly Feeds[],
+  places: number,
+  k: number,
+): Promise<readonly PlaceScore[]> {
+  const logprobs = new Float32Array(places);
+  const topIds = new BigInt64Array(places * k);
+  const topLogprobs = new Float32Array(places * k);
+  const results = {
+    logprobs: new Tensor(logprobs, [places]),
+    'top.ids': new Tensor(topIds, [places, k]),
+    'top.logprobs': new Tensor(topLogprobs, [places, k]),
+  };
+  await session.run(feeds, [results]);
   return Array.from(logprobs, (logprob, row) => ({
     logprob,
     top: {
@@ -187,14 +197,4 @@ function summarise({ tokens, targetStart }: TokenSequence, scores: readonly Plac
     greedy: scores.every((score, target) => score.top.ids[0] === tokens[targetStart + target]),
     topK: topK === 0 ? [] : scores.map((score) => score.top),
   };
-}
-
-function floats(tensor: Tensor | undefined): Float32Array {
-  if (tensor?.data instanceof Float32Array) return tensor.data;
-  throw new EngineError('internal', 'the score graph gave no float32 output');
-}
-
-function integers(tensor: Tensor | undefined): BigInt64Array {
-  if (tensor?.data instanceof BigInt64Array) return tensor.data;
-  throw new EngineError('internal', 'the score graph gave no int64 output');
 }

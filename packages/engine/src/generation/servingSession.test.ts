@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { InferenceSession } from 'onnxruntime-node';
+import { Session } from '../onnx/session.js';
 import { EmbeddedEngine, type EmbeddedEngineOptions } from '../embeddedEngine.js';
 import { withScratch } from '../testing/fixtures.js';
 import { withRandomCheckpoint, writeRandomAdapter } from '../testing/randomCheckpoint.js';
@@ -28,8 +28,8 @@ test('constants lie in files that nobody else can write, for as long as a sessio
     const scratch = withScratch(t, join(folder, 'scratch'));
     await mkdir(scratch);
     const seen: { readonly folders: string[]; readonly mode: number; readonly files: string[] }[] = [];
-    const create = InferenceSession.create.bind(InferenceSession);
-    t.mock.method(InferenceSession, 'create', async (...args: Parameters<typeof create>) => {
+    const create = Session.create.bind(Session);
+    t.mock.method(Session, 'create', async (...args: Parameters<typeof create>) => {
       const folders = await readdir(scratch);
       const [name = ''] = folders;
       const { mode } = await stat(join(scratch, name));

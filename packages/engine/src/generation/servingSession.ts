@@ -2,11 +2,10 @@
 import { rmSync } from 'node:fs';
 import { mkdir, open, rm } from 'node:fs/promises';
 import path from 'node:path';
-import type { InferenceSession } from 'onnxruntime-node';
 import { EngineError } from '../engine.js';
 import type { InferenceGraph } from '../model/inferenceGraph.js';
 import { constantBytes, type ConstantBytes, type ConstantSource } from '../model/servingWeights.js';
-import { createSession } from '../onnx/session.js';
+import { Session } from '../onnx/session.js';
 import { newConstantFolder, removeLeftConstants } from './constantFolder.js';
 
 /**
@@ -18,7 +17,7 @@ export async function createServingSession(
   { model, constants: names }: InferenceGraph,
   source: ConstantSource,
   threads: number,
-): Promise<InferenceSession> {
+): Promise<Session> {
   const folder = newConstantFolder();
   // Where files that are still mapped cannot be removed, a later session removes them, see `removeLeftConstants`.
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true }).catch(() => undefined);
@@ -37,9 +36,9 @@ export async function createServingSession(
       process.emitWarning(`The weights are in memory twice for a while, as files of them cannot be written: ${reason}`);
       // The disk may be full of them.
       await remove();
-      return await createSession(model, { threads, constants: await constantsInMemory(names, source) });
+      return await Session.create(model, { threads, constants: await constantsInMemory(names, source) });
     }
-    return await createSession(model, { threads, constants: { folder } });
+    return await Session.create(model, { threads, constants: { folder } });
   } finally {
     await remove();
     process.off('exit', removeAtExit);

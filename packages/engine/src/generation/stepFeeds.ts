@@ -1,5 +1,5 @@
 /** What the inference graph is told of the tokens of a run, besides the cache and the adapters. */
-import { Tensor } from 'onnxruntime-node';
+import { Tensor } from '../onnx/tensor.js';
 import type { Feeds } from '../model/inputs.js';
 
 /** What one sequence is given. */
@@ -18,9 +18,9 @@ export function stepFeeds(rows: readonly StepRow[]): Feeds {
   if (rows.some(({ tokens }) => tokens.length !== width)) throw new RangeError('rows have as many tokens each');
   const last = rows.map((_, row) => BigInt((row + 1) * width - 1));
   return {
-    ids: new Tensor('int64', BigInt64Array.from(ids), [rows.length, width]),
-    ends: new Tensor('int32', Int32Array.from(ends), [rows.length]),
-    length: new Tensor('int32', Int32Array.of(Math.max(...ends) + 1), [1]),
-    last: new Tensor('int64', BigInt64Array.from(last), [rows.length, 1]),
+    ids: new Tensor(BigInt64Array.from(ids), [rows.length, width]),
+    ends: new Tensor(Int32Array.from(ends), [rows.length]),
+    length: new Tensor(Int32Array.of(Math.max(...ends) + 1), [1]),
+    last: new Tensor(BigInt64Array.from(last), [rows.length, 1]),
   };
 }

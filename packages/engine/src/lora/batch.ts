@@ -1,5 +1,5 @@
 /** From training examples to the tensors of the training graph. */
-import { Tensor } from 'onnxruntime-node';
+import { Tensor } from '../onnx/tensor.js';
 import { EngineError } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
 import type { Feeds } from '../model/inputs.js';
@@ -184,7 +184,7 @@ function tokenFeeds(run: readonly TrainingExample[], { rows, length, places }: P
     segments.fill(BigInt(index + 1), start, start + sequence.tokens.length);
     for (let token = 0; token < sequence.tokens.length; token += 1) indices[start + token] = BigInt(token);
   }
-  const tensor = (data: BigInt64Array) => new Tensor('int64', data, [rows, length]);
+  const tensor = (data: BigInt64Array) => new Tensor(data, [rows, length]);
   return { ids: tensor(ids), segments: tensor(segments), places: tensor(indices) };
 }
 
@@ -210,10 +210,10 @@ function targetFeeds(run: readonly TrainingExample[], { length, places }: Packed
     }
   }
   return {
-    positions: new Tensor('int64', positions, [rows]),
-    'target.ids': new Tensor('int64', targetIds, [rows, alternatives]),
-    'target.probabilities': new Tensor('float32', probabilities, [rows, alternatives]),
-    weights: new Tensor('float32', weights, [rows]),
+    positions: new Tensor(positions, [rows]),
+    'target.ids': new Tensor(targetIds, [rows, alternatives]),
+    'target.probabilities': new Tensor(probabilities, [rows, alternatives]),
+    weights: new Tensor(weights, [rows]),
   };
 }
 

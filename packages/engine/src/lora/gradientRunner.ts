@@ -1,11 +1,11 @@
 /** Losses and gradients of a run, by one graph for the whole step. */
-import { Tensor } from 'onnxruntime-node';
+import { Tensor } from '../onnx/tensor.js';
 import { EngineError, type CallOptions } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
 import { backwardConstants, type Feeds } from '../model/inputs.js';
 import { buildTrainingGraph } from '../model/trainingGraph.js';
 import type { LoraModule } from '../model/weights.js';
-import { createSession } from '../onnx/session.js';
+import { Session } from '../onnx/session.js';
 import { SessionCache } from '../onnx/sessionCache.js';
 import type { TrainingRun } from './batch.js';
 
@@ -46,11 +46,11 @@ export class WholeGradientRunner implements GradientRunner {
     const asPacked = packed || (gradients && constants);
     const session = await this.sessions.get(`${gradients} ${asPacked}`, () => {
       const graph = buildTrainingGraph(config, { modules, gradients, packed: asPacked, constants });
-      return createSession(graph.model, { threads, constants: backwardConstants(graph.constants, weights) });
+      return Session.create(graph.model, { threads, constants: backwardConstants(graph.constants, weights) });
     });
     throwIfCancelled(options);
     const loss = new Float32Array(1);
-    await session.run({ ...weights, ...matrices, ...feeds }, { ...fetches, loss: new Tensor('float32', loss, []) });
+    await session.run([weights, matrices, feeds], [fetches, { loss: new Tensor(loss, []) }]);
     return loss[0] ?? NaN;
   }
 

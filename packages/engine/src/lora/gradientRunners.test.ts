@@ -1,7 +1,7 @@
 /** Both ways to compute a step against `peft`, and against each other. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Tensor } from 'onnxruntime-node';
+import { Tensor } from '../onnx/tensor.js';
 import { loraModules, type LoraHyperparameters } from '../adapters/loraModules.js';
 import type { FloatTensor } from '../checkpoint/safetensors.js';
 import type { DecoderConfig } from '../model/config.js';
@@ -14,7 +14,7 @@ import type { TrainingExample } from '../types.js';
 import { buildBatch, type TrainingRun } from './batch.js';
 import { WholeGradientRunner, type GradientRunner, type TrainingInputs } from './gradientRunner.js';
 import { LayerwiseGradientRunner } from './layerwiseRunner.js';
-import { FlatMatrices, freshMatrices } from './parameters.js';
+import { FlatMatrices, freshMatrices, tensorsOver } from './parameters.js';
 
 const RUNNERS = [
   ['the whole step', WholeGradientRunner, true],
@@ -28,13 +28,14 @@ interface Outcome {
 }
 
 async function compute(runner: GradientRunner, inputs: TrainingInputs, run: TrainingRun): Promise<Outcome> {
-  const gradients = new FlatMatrices(moduleTensorSpecs(inputs.config, inputs.modules));
-  const fetches = Object.fromEntries(
-    [...gradients.matrices].map(([name, { shape, data }]) => [gradientName(name), new Tensor('float32', data, shape)]),
-  );
-  const loss = await runner.run(run, fetches, {});
+  const gradients = gradientsOf(inputs);
+  const loss = await runner.run(run, tensorsOver(gradients, gradientName), {});
   await runner.close();
   return { loss, gradients };
+}
+
+function gradientsOf({ config, modules }: TrainingInputs): FlatMatrices {
+  return new FlatMatrices(moduleTensorSpecs(config, modules));
 }
 
 function inputsOf(
@@ -43,9 +44,7 @@ function inputsOf(
   lora: LoraHyperparameters,
   matrices: ReadonlyMap<string, FloatTensor>,
 ): TrainingInputs {
-  const feeds = Object.fromEntries(
-    [...matrices].map(([name, { shape, data }]) => [name, new Tensor('float32', data, shape)]),
-  );
+  const feeds = Object.fromEntries([...matrices].map(([name, { shape, data }]) => [name, new Tensor(data, shape)]));
   return { config, weights, matrices: feeds, modules: loraModules(config, lora), threads: 1, constants: true };
 }
 
@@ -134,11 +133,12 @@ void test('layer by layer, a call is cancelled between layers', async () => {
   const inputs = deepInputs(DEEP_LORA);
   const run = buildBatch(EXAMPLES, DEEP).parts[0]![0]!;
   const runner = new LayerwiseGradientRunner(inputs);
+  const fetches = tensorsOver(gradientsOf(inputs), gradientName);
   // Four layers forward, the top, four layers backward: a fault is injected before each of the nine graphs in turn.
   for (let reads = 0; reads < 9; reads += 1) {
-    await assert.rejects(runner.run(run, {}, { signal: abortedAfter(reads) }), { code: 'cancelled' });
+    await assert.rejects(runner.run(run, fetches, { signal: abortedAfter(reads) }), { code: 'cancelled' });
   }
-  assert.ok(Number.isFinite(await runner.run(run, {}, { signal: abortedAfter(9) })));
+  assert.ok(Number.isFinite(await runner.run(run, fetches, { signal: abortedAfter(9) })));
   await runner.close();
 });
 

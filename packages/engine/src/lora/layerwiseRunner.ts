@@ -1,5 +1,5 @@
 /** Losses and gradients of a run, one layer at a time: less memory for a second forward pass. */
-import { Tensor, type InferenceSession } from 'onnxruntime-node';
+import { Tensor } from '../onnx/tensor.js';
 import { EngineError, type CallOptions } from '../engine.js';
 import { layerWindow } from '../model/config.js';
 import {
@@ -14,12 +14,10 @@ import {
 import type { Feeds } from '../model/inputs.js';
 import { gradientName } from '../model/loraParameters.js';
 import { EMBEDDING } from '../model/weights.js';
-import { createSession } from '../onnx/session.js';
+import { Session } from '../onnx/session.js';
 import { SessionCache } from '../onnx/sessionCache.js';
 import type { TrainingRun } from './batch.js';
 import { throwIfCancelled, type GradientRunner, type TrainingInputs } from './gradientRunner.js';
-
-type Fetches = Readonly<Record<string, Tensor | null>>;
 
 export class LayerwiseGradientRunner implements GradientRunner {
   private readonly sessions = new SessionCache<string>();
@@ -76,7 +74,7 @@ export class LayerwiseGradientRunner implements GradientRunner {
     for (const [row, id] of ids.entries()) {
       hidden.set(table.subarray(Number(id) * width, (Number(id) + 1) * width), row * width);
     }
-    return new Tensor('float32', hidden, [rows * length, width]);
+    return new Tensor(hidden, [rows * length, width]);
   }
 
   private async forward(run: TrainingRun, layer: number, hidden: Tensor, options: CallOptions): Promise<Tensor> {
@@ -86,8 +84,9 @@ export class LayerwiseGradientRunner implements GradientRunner {
       buildForwardGraph(this.inputs.config, model, { modules: this.modulesOf(model), packed }),
     );
     const feeds = { ...run.feeds, [HIDDEN_STATES]: hidden };
-    const outputs = await this.runLayer(session, layer, feeds, { [NEXT_HIDDEN_STATES]: null }, options);
-    return tensorOf(outputs, NEXT_HIDDEN_STATES);
+    const next = roomFor(hidden);
+    await this.runLayer(session, layer, feeds, { [NEXT_HIDDEN_STATES]: next }, options);
+    return next;
   }
 
   /** Returns the gradient of `hidden`, or `hidden` itself where that is not needed. */
@@ -106,9 +105,10 @@ export class LayerwiseGradientRunner implements GradientRunner {
       buildBackwardGraph(this.inputs.config, model, { modules: this.modulesOf(model), packed, inputGradient }),
     );
     const feeds = { ...run.feeds, [HIDDEN_STATES]: hidden, [NEXT_HIDDEN_GRADIENT]: gradient };
-    const wanted = { ...this.gradientsOf(layer, fetches), ...(inputGradient ? { [HIDDEN_GRADIENT]: null } : {}) };
-    const outputs = await this.runLayer(session, layer, feeds, wanted, options);
-    return inputGradient ? tensorOf(outputs, HIDDEN_GRADIENT) : hidden;
+    const below = inputGradient ? roomFor(hidden) : hidden;
+    const wanted = { ...this.gradientsOf(layer, fetches), ...(inputGradient ? { [HIDDEN_GRADIENT]: below } : {}) };
+    await this.runLayer(session, layer, feeds, wanted, options);
+    return below;
   }
 
   /** As `backward`, for the last layer with the head and the loss, which is written to `loss`. */
@@ -126,23 +126,18 @@ export class LayerwiseGradientRunner implements GradientRunner {
       buildTopGraph(this.inputs.config, { modules: this.modulesOf(layer), packed, inputGradient }),
     );
     const feeds = { ...run.feeds, [HIDDEN_STATES]: hidden };
+    const below = inputGradient ? roomFor(hidden) : hidden;
     const wanted = {
       ...this.gradientsOf(layer, fetches),
-      ...(inputGradient ? { [HIDDEN_GRADIENT]: null } : {}),
-      loss: new Tensor('float32', loss, []),
+      ...(inputGradient ? { [HIDDEN_GRADIENT]: below } : {}),
+      loss: new Tensor(loss, []),
     };
-    const outputs = await this.runLayer(session, layer, feeds, wanted, options);
-    return inputGradient ? tensorOf(outputs, HIDDEN_GRADIENT) : hidden;
+    await this.runLayer(session, layer, feeds, wanted, options);
+    return below;
   }
 
   /** Runs a graph that was built for one layer with the weights of another. */
-  private runLayer(
-    session: InferenceSession,
-    layer: number,
-    local: Feeds,
-    fetches: Fetches,
-    options: CallOptions,
-  ): Promise<InferenceSession.OnnxValueMapType> {
+  private runLayer(session: Session, layer: number, local: Feeds, fetches: Feeds, options: CallOptions): Promise<void> {
     throwIfCancelled(options);
     const { weights, matrices } = this.inputs;
     const [from, to] = [layerPrefix(this.models[layer] ?? layer), layerPrefix(layer)];
@@ -153,11 +148,11 @@ export class LayerwiseGradientRunner implements GradientRunner {
       if (tensor === undefined) throw new EngineError('internal', `There is nothing to feed to ${name}.`);
       feeds[name] = tensor;
     }
-    return session.run(feeds, fetches);
+    return session.run([feeds], [fetches]);
   }
 
-  private session(key: string, build: () => Buffer): Promise<InferenceSession> {
-    return this.sessions.get(key, () => createSession(build(), { threads: this.inputs.threads }));
+  private session(key: string, build: () => Buffer): Promise<Session> {
+    return this.sessions.get(key, () => Session.create(build(), { threads: this.inputs.threads }));
   }
 
   private modulesOf(layer: number): TrainingInputs['modules'] {
@@ -182,8 +177,7 @@ function hiddenOf(hidden: readonly Tensor[], layer: number): Tensor {
   return states;
 }
 
-function tensorOf(outputs: InferenceSession.OnnxValueMapType, name: string): Tensor {
-  const value = outputs[name];
-  if (value === undefined) throw new EngineError('internal', `The graph gave no ${name}.`);
-  return value;
+/** For what the next layer makes of hidden states, or for their gradient. */
+function roomFor({ data, dims }: Tensor): Tensor {
+  return new Tensor(new Float32Array(data.length), dims);
 }

@@ -1,5 +1,5 @@
 /** The trained numbers of an adapter: one flat array, with a view for each matrix. */
-import { Tensor } from 'onnxruntime-node';
+import { Tensor } from '../onnx/tensor.js';
 import type { LoraAdapter } from '../adapters/loraAdapter.js';
 import { loraModules, type LoraHyperparameters } from '../adapters/loraModules.js';
 import type { FloatTensor } from '../checkpoint/safetensors.js';
@@ -37,7 +37,7 @@ export class FlatMatrices {
 /** Tensors over the memory of the matrices, under other names. */
 export function tensorsOver(flat: FlatMatrices, rename: (name: string) => string): Feeds {
   const feeds: Record<string, Tensor> = {};
-  for (const [name, { shape, data }] of flat.matrices) feeds[rename(name)] = new Tensor('float32', data, shape);
+  for (const [name, { shape, data }] of flat.matrices) feeds[rename(name)] = new Tensor(data, shape);
   return feeds;
 }
 

@@ -1,5 +1,5 @@
 /** Feeds on their way to another thread. */
-import { Tensor } from 'onnxruntime-node';
+import { Tensor } from '../onnx/tensor.js';
 import type { Feeds } from '../model/inputs.js';
 
 /** Tensors as a thread can be sent them: they are copied. */
@@ -16,7 +16,7 @@ export function fromSent(sent: SentFeeds): Feeds {
 }
 
 function tensorOf(data: SentNumbers, dims: readonly number[]): Tensor {
-  return data instanceof Float32Array ? new Tensor('float32', data, dims) : new Tensor('int64', data, dims);
+  return data instanceof Float32Array ? new Tensor(data, dims) : new Tensor(data, dims);
 }
 
 function numbersOf(data: Tensor['data']): SentNumbers {

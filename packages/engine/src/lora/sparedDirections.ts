@@ -1,12 +1,12 @@
 /** What an adapter is to leave alone: the directions in which the inputs of its projections are largest, of texts that are to stay as they are. */
-import { Tensor, type InferenceSession } from 'onnxruntime-node';
+import { Tensor } from '../onnx/tensor.js';
 import { EngineError, type CallOptions } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
 import type { Feeds } from '../model/inputs.js';
 import { buildInputsGraph } from '../model/inputsGraph.js';
 import { loraGroups, type LoraGroup } from '../model/loraGroups.js';
 import { GraphBuilder } from '../onnx/graphBuilder.js';
-import { createSession } from '../onnx/session.js';
+import { Session } from '../onnx/session.js';
 import { createRandom, type Random } from '../random.js';
 import { allFinite } from '../finite.js';
 import type { TokenSequence } from '../types.js';
@@ -47,7 +47,7 @@ export async function sparedDirections(
   options: CallOptions = {},
 ): Promise<SparedDirections> {
   const inputs = await sampleInputs(config, weights, sequences, threads, options);
-  const session = await createSession(buildIterationGraph(), { threads });
+  const session = await Session.create(buildIterationGraph(), { threads });
   const directions = new Map<string, InputDirections>();
   try {
     for (const { group, rows } of inputs) {
@@ -56,7 +56,7 @@ export async function sparedDirections(
       for (const { name } of group.parts) directions.set(name, found);
     }
   } finally {
-    await session.release();
+    session.release();
   }
   return directions;
 }
@@ -78,7 +78,7 @@ async function sampleInputs(
   if (tokens === 0) throw new EngineError('invalid_request', 'spared must have a token');
   const count = Math.min(TOKENS, tokens);
   const inputs = loraGroups(config).map((group) => ({ group, rows: new Float32Array(count * group.width) }));
-  const session = await createSession(buildInputsGraph(config), { threads });
+  const session = await Session.create(buildInputsGraph(config), { threads });
   try {
     let seen = 0;
     let taken = 0;
@@ -88,40 +88,41 @@ async function sampleInputs(
       const positions = Array.from(ids, (_, index) => index).filter(isChosen);
       if (positions.length > 0) {
         throwIfCancelled(options);
-        const results = await session.run({
-          ...weights,
-          ids: new Tensor('int64', BigInt64Array.from(ids, BigInt), [1, ids.length]),
-          positions: new Tensor('int64', BigInt64Array.from(positions, BigInt), [positions.length]),
+        const chosen = {
+          ids: new Tensor(BigInt64Array.from(ids, BigInt), [1, ids.length]),
+          positions: new Tensor(BigInt64Array.from(positions, BigInt), [positions.length]),
+        };
+        const results = inputs.map(({ group: { name, width }, rows }) => {
+          const place = rows.subarray(taken * width, (taken + positions.length) * width);
+          return [name, new Tensor(place, [positions.length, width])] as const;
         });
-        for (const { group, rows } of inputs) rows.set(floats(results[group.name]), taken * group.width);
+        await session.run([weights, chosen], [Object.fromEntries(results)]);
       }
       seen += ids.length;
       taken += positions.length;
     }
   } finally {
-    await session.release();
+    session.release();
   }
   return inputs;
 }
 
-async function leadingDirections(
-  session: InferenceSession,
-  rows: Float32Array,
-  width: number,
-): Promise<InputDirections> {
+async function leadingDirections(session: Session, rows: Float32Array, width: number): Promise<InputDirections> {
   const height = rows.length / width;
   const count = Math.max(1, Math.min(DIRECTIONS, height, Math.floor(GREATEST_SHARE * width)));
   const random = createRandom(1);
-  let directions = Float32Array.from({ length: count * width }, () => random.next() - 0.5);
-  const x = new Tensor('float32', rows, [height, width]);
+  let directions: Float32Array = Float32Array.from({ length: count * width }, () => random.next() - 0.5);
+  const x = new Tensor(rows, [height, width]);
   const iterate = async (): Promise<Float32Array> => {
     // Of numbers that are not finite no row would ever be orthogonal.
     if (!allFinite(directions)) throw new EngineError('internal', 'the model computed a number that is not finite');
     orthonormalise(directions, width, random);
-    const { y } = await session.run({ x, directions: new Tensor('float32', directions, [count, width]) });
-    return floats(y);
+    const y = new Float32Array(count * width);
+    const feeds = { x, directions: new Tensor(directions, [count, width]) };
+    await session.run([feeds], [{ y: new Tensor(y, [count, width]) }]);
+    return y;
   };
-  for (let iteration = 0; iteration < ITERATIONS; iteration += 1) directions = Float32Array.from(await iterate());
+  for (let iteration = 0; iteration < ITERATIONS; iteration += 1) directions = await iterate();
   // For a direction d of length 1 the sum of squares along it is d Xᵀ X dᵀ.
   const held = dot(directions, await iterate());
   return { rows: directions, share: Math.min(1, held / Math.max(dot(rows, rows), Number.MIN_VALUE)) };
@@ -171,9 +172,4 @@ function dot(a: Float32Array, b: Float32Array): number {
   let sum = 0;
   for (let index = 0; index < a.length; index += 1) sum += (a[index] ?? 0) * (b[index] ?? 0);
   return sum;
-}
-
-function floats(tensor: Tensor | undefined): Float32Array {
-  if (tensor?.data instanceof Float32Array) return tensor.data;
-  throw new EngineError('internal', 'the graph gave no float32 output');
 }

@@ -1,6 +1,5 @@
 /** The graph that generation runs: prompts into the cache, then one token at a time. */
 import { GraphBuilder } from '../onnx/graphBuilder.js';
-import { computeInPlace } from '../onnx/inPlace.js';
 import { CachedOperations } from './cachedOperations.js';
 import type { DecoderConfig } from './config.js';
 import { decode } from './decoder.js';
@@ -22,7 +21,6 @@ export interface InferenceGraph {
 
 /**
  * A serialised model that appends S tokens to each of B sequences, one to each or several to a single one, and predicts what follows them.
- * It computes in place, see `runInPlace`.
  *
  * Inputs, next to the embedding and the rotary tables (`tableFeeds`):
  * - `ids` int64 `[B, S]`: the new tokens.
@@ -35,7 +33,7 @@ export interface InferenceGraph {
  *   transposed and multiplied by alpha / rank beforehand; N is B, or 1 for one adapter in all rows. R may be another for each
  *   group: adapters of a smaller rank, and rows without an adapter, are filled up with zeros.
  *
- * Outputs, after the one of `computeInPlace`: `logits` float32 `[B, 1, vocabularySize]`, and `present.key.N`, `present.value.N`: the cache with the new tokens' keys and values,
+ * Outputs: `logits` float32 `[B, 1, vocabularySize]`, and `present.key.N`, `present.value.N`: the cache with the new tokens' keys and values,
  * to be written over the one that came in.
  */
 export function buildInferenceGraph(config: DecoderConfig, options: InferenceGraphOptions): InferenceGraph {
@@ -44,7 +42,6 @@ export function buildInferenceGraph(config: DecoderConfig, options: InferenceGra
   graph.input('ends', 'int32', ['B']);
   graph.input('length', 'int32', [1]);
   graph.input('last', 'int64', ['B', 1]);
-  computeInPlace(graph);
   const weights = new ServingWeights(graph, config, options.format);
   const operations = new CachedOperations(graph, config, weights, options.adapters);
   const logits = weights.product(decode(config, operations), [headName(config)]);

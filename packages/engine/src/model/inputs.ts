@@ -1,5 +1,5 @@
 /** Declaring the weights as graph inputs, and the feeds that go with them. */
-import { Tensor } from 'onnxruntime-node';
+import { Tensor } from '../onnx/tensor.js';
 import { EngineError } from '../engine.js';
 import type { FrozenMatrix } from '../autodiff/linear.js';
 import type { GraphBuilder } from '../onnx/graphBuilder.js';
@@ -83,7 +83,7 @@ export function weightFeeds(config: DecoderConfig, weights: DecoderWeights): Fee
       const message = `The weight ${name} has shape [${weight.shape.join()}]; the configuration asks for [${shape.join()}].`;
       throw new EngineError('checkpoint_invalid', message);
     }
-    feeds[name] = new Tensor('float32', weight.data, shape);
+    feeds[name] = new Tensor(weight.data, shape);
   }
   return { ...feeds, ...ropeFeeds(ropeTables(config)) };
 }
@@ -91,14 +91,14 @@ export function weightFeeds(config: DecoderConfig, weights: DecoderWeights): Fee
 /** What a graph that serves looks up: the embedding and the rotary tables, which are as wide as half a head in the cache. */
 export function tableFeeds(config: DecoderConfig, { shape, data }: WeightTensor): Feeds {
   return {
-    [EMBEDDING]: new Tensor('float32', data, shape),
+    [EMBEDDING]: new Tensor(data, shape),
     ...ropeFeeds(ropeTables(config, cachedHeadDim(config) / 2)),
   };
 }
 
 function ropeFeeds({ cos, sin }: RopeTables): Feeds {
   return {
-    [ROPE_COS]: new Tensor('float32', cos.data, cos.shape),
-    [ROPE_SIN]: new Tensor('float32', sin.data, sin.shape),
+    [ROPE_COS]: new Tensor(cos.data, cos.shape),
+    [ROPE_SIN]: new Tensor(sin.data, sin.shape),
   };
 }

@@ -30,14 +30,14 @@ test('only what is looked up is in memory, the rest while somebody uses it and f
   const reader = new WatchedReader();
   const shared = await SharedWeights.open(TINY_CONFIG, reader, 1000);
   assert.deepEqual(reader.reads, [[EMBEDDING]]);
-  assert.deepEqual(Object.keys(shared.tables), [EMBEDDING, ROPE_COS, ROPE_SIN]);
+  assert.deepEqual(Object.keys(shared.tables.tensors), [EMBEDDING, ROPE_COS, ROPE_SIN]);
   assert.equal(shared.inMemory, false);
 
   const [first, second] = await Promise.all([shared.use(), shared.use()]);
   assert.deepEqual(reader.reads.slice(1), [NAMES.filter((name) => name !== EMBEDDING)], 'read once, for both');
   assert.deepEqual(first.feeds, weightFeeds(TINY_CONFIG, WEIGHTS));
   assert.equal(first.feeds, second.feeds);
-  assert.equal(first.feeds[EMBEDDING]?.data, shared.tables[EMBEDDING]?.data, 'not in memory twice');
+  assert.equal(first.feeds[EMBEDDING]?.data, shared.tables.tensors[EMBEDDING]?.data, 'not in memory twice');
 
   first.release();
   t.mock.timers.tick(5000);

@@ -1,6 +1,7 @@
 import { EngineError } from '../engine.js';
 import { machineMemory } from '../machineMemory.js';
 import type { DecoderConfig } from './config.js';
+import { KeptTensors } from '../onnx/nativeTensors.js';
 import { tableFeeds, weightFeeds, type Feeds } from './inputs.js';
 import { EMBEDDING, readWeights, sizeOf, weightBytes, type WeightReader, type WeightTensor } from './weights.js';
 
@@ -32,11 +33,11 @@ export class SharedWeights {
     private readonly idleMs: number,
     private readonly memoryBytes: number,
   ) {
-    this.tables = tableFeeds(config, embedding);
+    this.tables = new KeptTensors(tableFeeds(config, embedding));
   }
 
   /** What is looked up, see `tableFeeds`; always in memory. */
-  readonly tables: Feeds;
+  readonly tables: KeptTensors;
 
   /** @throws EngineError `checkpoint_invalid` when the embedding cannot be read. */
   static async open(

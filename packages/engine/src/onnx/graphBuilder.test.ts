@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Tensor } from 'onnxruntime-node';
+import { Tensor } from './tensor.js';
 import { GraphBuilder } from './graphBuilder.js';
 import { ProtobufWriter } from './protobuf.js';
-import { createSession } from './session.js';
+import { Session } from './session.js';
 
 void test('the wire format of integers, floats, strings and messages', () => {
   const inner = new ProtobufWriter().integer(1, 300);
@@ -21,11 +21,13 @@ void test('a graph with every kind of attribute, constant and operator runs', as
   graph.output('y', graph.node('Add', [rows, graph.float(1)]), 'float32', ['n']);
   graph.nodeInto('ArgMax', [gram], { axis: { int: -1 }, keepdims: { int: 0 } }, ['best']);
   graph.declareOutput('best', 'int64', ['rows']);
-  const session = await createSession(graph.encode(), { threads: 1 });
-  const x = new Tensor('float32', Float32Array.of(1, 0, 2, 0, 3, 0), [2, 3]);
-  const { y, best } = await session.run({ x });
-  assert.deepEqual(y?.data, Float32Array.of(3.5, 1, 1, 5.5));
-  assert.deepEqual(best?.data, BigInt64Array.of(0n, 1n));
+  const session = await Session.create(graph.encode(), { threads: 1 });
+  const x = new Tensor(Float32Array.of(1, 0, 2, 0, 3, 0), [2, 3]);
+  const y = new Tensor(new Float32Array(4), [4]);
+  const best = new Tensor(new BigInt64Array(2), [2]);
+  await session.run([{ x }], [{ y, best }]);
+  assert.deepEqual(y.data, Float32Array.of(3.5, 1, 1, 5.5));
+  assert.deepEqual(best.data, BigInt64Array.of(0n, 1n));
 });
 
 void test('equal constants and repeated inputs are stored once', () => {

@@ -71,14 +71,6 @@ export class GraphBuilder {
     this.outputs.push(valueInfo(name, type, shape));
   }
 
-  /** Declares the graph output `name`, a sequence of float32 tensors that some node computes under that name. */
-  declareSequenceOutput(name: string): void {
-    const tensorType = new ProtobufWriter().integer(1, ELEMENT_TYPES.float32).message(2, new ProtobufWriter());
-    const elementType = new ProtobufWriter().message(1, tensorType);
-    const sequenceType = new ProtobufWriter().message(4, new ProtobufWriter().message(1, elementType));
-    this.outputs.push(new ProtobufWriter().string(1, name).message(2, sequenceType));
-  }
-
   /** Declares the graph output `name` with the content of `value`. */
   output(name: string, value: string, type: ElementType, shape: readonly Dimension[]): void {
     this.addNode('Identity', [value], {}, '', [name]);

@@ -1,5 +1,8 @@
-/** Creating ONNX Runtime sessions with the settings that all graphs share. */
-import { InferenceSession } from 'onnxruntime-node';
+/** Sessions of ONNX Runtime: graphs that are ready to run, with the settings that all of them share. */
+import { setImmediate } from 'node:timers/promises';
+import { KeptTensors, NativeTensors, type NativeTensor } from './nativeTensors.js';
+import { LOG_ERRORS, made, runtime, type Pointer } from './runtime.js';
+import type { Tensors } from './tensor.js';
 
 /**
  * Set before ONNX Runtime begins, which is with the first session: its packages for Linux and macOS report sessions, models and errors to
@@ -17,31 +20,125 @@ export interface SessionOptions {
   /** Threads inside one operator, at least 1. */
   readonly threads: number;
   /**
-   * The graph's external constants: their bytes, or a folder that has a file of each constant's name. ONNX Runtime keeps copies, arranged
+   * The graph's external constants: their numbers, or a folder that has a file of each constant's name. ONNX Runtime keeps copies, arranged
    * for its kernels; of files it reads one after the other, and never has all of their bytes beside the copies.
    */
   readonly constants?: ReadonlyMap<string, Uint8Array> | { readonly folder: string };
 }
 
-/** Loading and running block the calling thread. */
-export function createSession(model: Uint8Array, options: SessionOptions): Promise<InferenceSession> {
-  const { constants = new Map<string, Uint8Array>() } = options;
-  const inFiles = 'folder' in constants;
-  return InferenceSession.create(model, {
-    executionProviders: ['cpu'],
-    intraOpNumThreads: options.threads,
-    interOpNumThreads: 1,
-    executionMode: 'sequential',
-    // Batches differ in shape; a memory plan for each of them would only grow.
-    enableMemPattern: false,
-    // Spinning threads gain nothing on a free machine and halve the speed on a shared one.
-    extra: {
-      session: {
-        intra_op: { allow_spinning: '0' },
-        ...(inFiles ? { model_external_initializers_file_folder_path: constants.folder } : {}),
-      },
-    },
-    externalData: inFiles ? [] : Array.from(constants, ([path, data]) => ({ path, data })),
-    logSeverityLevel: 3,
+const inUse = new Set<SessionOptions>();
+
+/** Tensors under the names that a graph has for them; those that many runs are given are best kept. */
+export type NamedTensors = Tensors | KeptTensors;
+
+/** A graph that is ready to run. */
+export class Session {
+  readonly inputNames: readonly string[];
+  private readonly inputs: ReadonlySet<string>;
+  /** ONNX Runtime's own session, until it is released. */
+  private handle: Pointer | undefined;
+
+  private constructor(handle: Pointer) {
+    this.handle = handle;
+    this.inputNames = inputNamesOf(handle);
+    this.inputs = new Set(this.inputNames);
+  }
+
+  /** Loading and running block the calling thread. */
+  static async create(model: Uint8Array, options: SessionOptions): Promise<Session> {
+    await setImmediate();
+    const { environment, createSessionFromArray, releaseSessionOptions } = runtime();
+    const settings = createOptions(options);
+    // The settings have the addresses of the constants, which hold nothing.
+    inUse.add(options);
+    try {
+      return new Session(made((out) => createSessionFromArray(environment, model, model.byteLength, settings, out)));
+    } finally {
+      inUse.delete(options);
+      releaseSessionOptions(settings);
+    }
+  }
+
+  /**
+   * Computes the results that are asked for, and writes them into the tensors that are given for them, which may be memory of an input where
+   * the operator that computes it allows that.
+   * @param feeds each of the graph's inputs once; what it has no input for is not looked at.
+   * @throws Error what ONNX Runtime says, such as that an input is missing, or that a result is of another shape.
+   */
+  async run(feeds: readonly NamedTensors[], results: readonly NamedTensors[]): Promise<void> {
+    // Others have their turn between runs.
+    await setImmediate();
+    if (this.handle === undefined) throw new Error('the session has been released');
+    // Tensors that nobody else holds are held here, as addresses hold nothing.
+    const used: NativeTensors[] = [];
+    const nativesOf = (tensors: NamedTensors): readonly NativeTensor[] => {
+      const natives = tensors instanceof KeptTensors ? tensors.natives : new NativeTensors(tensors);
+      used.push(natives);
+      return natives.all;
+    };
+    try {
+      const inputs = feeds.flatMap(nativesOf).filter(({ name }) => this.inputs.has(name));
+      const outputs = results.flatMap(nativesOf);
+      const { run, check } = runtime();
+      const [inputNames, outputNames] = [namesOf(inputs), namesOf(outputs)];
+      const count = inputs.length;
+      check(
+        run(this.handle, null, inputNames, valuesOf(inputs), count, outputNames, outputs.length, valuesOf(outputs)),
+      );
+    } finally {
+      for (const natives of used) if (!natives.kept) natives.release();
+    }
+  }
+
+  /** Frees its memory; nothing may be running in it. */
+  release(): void {
+    if (this.handle !== undefined) runtime().releaseSession(this.handle);
+    this.handle = undefined;
+  }
+}
+
+function namesOf(natives: readonly NativeTensor[]): BigUint64Array {
+  return BigUint64Array.from(natives, ({ nameAddress }) => nameAddress);
+}
+
+function valuesOf(natives: readonly NativeTensor[]): BigUint64Array {
+  return BigUint64Array.from(natives, ({ value }) => value);
+}
+
+function inputNamesOf(session: Pointer): readonly string[] {
+  const { sessionGetInputCount, sessionGetInputName, allocator, allocatorFree, textAt, check } = runtime();
+  const count = Number(made((out) => sessionGetInputCount(session, out)));
+  return Array.from({ length: count }, (_, index) => {
+    const address = made((out) => sessionGetInputName(session, index, allocator, out));
+    const name = textAt(address);
+    check(allocatorFree(allocator, address));
+    return name;
   });
+}
+
+function createOptions({ threads, constants = new Map<string, Uint8Array>() }: SessionOptions): Pointer {
+  const api = runtime();
+  const options = made(api.createSessionOptions);
+  const set = (key: string, value: string): void => api.check(api.addSessionConfigEntry(options, key, value));
+  // Batches differ in shape; a memory plan for each of them would only grow.
+  api.check(api.disableMemPattern(options));
+  api.check(api.setSessionLogSeverityLevel(options, LOG_ERRORS));
+  api.check(api.setIntraOpNumThreads(options, threads));
+  api.check(api.setInterOpNumThreads(options, 1));
+  // Spinning threads gain nothing on a free machine and halve the speed on a shared one.
+  set('session.intra_op.allow_spinning', '0');
+  if ('folder' in constants) set('session.model_external_initializers_file_folder_path', constants.folder);
+  else addConstants(options, constants);
+  return options;
+}
+
+function addConstants(options: Pointer, constants: ReadonlyMap<string, Uint8Array>): void {
+  const { addExternalInitializersFromFilesInMemory, addressOf, check } = runtime();
+  // File names are in the system's own encoding.
+  const encoding = process.platform === 'win32' ? 'utf16le' : 'utf8';
+  const names = Array.from(constants.keys(), (name) => Buffer.from(`${name}\0`, encoding));
+  const addresses = BigUint64Array.from(names, addressOf);
+  const contents = BigUint64Array.from(constants.values(), addressOf);
+  const lengths = BigUint64Array.from(constants.values(), ({ byteLength }) => BigInt(byteLength));
+  check(addExternalInitializersFromFilesInMemory(options, addresses, contents, lengths, names.length));
 }

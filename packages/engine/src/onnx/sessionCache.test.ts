@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { InferenceSession } from 'onnxruntime-node';
+import { Session } from './session.js';
 import { Scorer } from '../generation/scorer.js';
 import { SharedWeights } from '../model/sharedWeights.js';
 import { readerOf } from '../model/weights.js';
@@ -8,9 +8,9 @@ import { randomWeights, TINY_CONFIG } from '../testing/fixtures.js';
 import { SessionCache } from './sessionCache.js';
 
 test('simultaneous first calls make one session, which closing frees', async (t) => {
-  const made: Promise<InferenceSession>[] = [];
-  const create = InferenceSession.create.bind(InferenceSession);
-  t.mock.method(InferenceSession, 'create', (...args: Parameters<typeof create>) => {
+  const made: Promise<Session>[] = [];
+  const create = Session.create.bind(Session);
+  t.mock.method(Session, 'create', (...args: Parameters<typeof create>) => {
     const session = create(...args);
     made.push(session);
     return session;
@@ -33,7 +33,7 @@ test('simultaneous first calls make one session, which closing frees', async (t)
 test('a session that could not be made is made when it is asked for again', async () => {
   const sessions = new SessionCache<string>();
   const attempts: string[] = [];
-  const fail = (): Promise<InferenceSession> => {
+  const fail = (): Promise<Session> => {
     attempts.push('made');
     return Promise.reject(new Error('no memory'));
   };

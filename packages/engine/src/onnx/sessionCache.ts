@@ -1,10 +1,10 @@
-import type { InferenceSession } from 'onnxruntime-node';
+import type { Session } from './session.js';
 
 /** Sessions made when they are first needed, once however many ask at the same time, and freed together. */
 export class SessionCache<Key> {
-  private readonly sessions = new Map<Key, Promise<InferenceSession>>();
+  private readonly sessions = new Map<Key, Promise<Session>>();
 
-  get(key: Key, create: () => Promise<InferenceSession>): Promise<InferenceSession> {
+  get(key: Key, create: () => Promise<Session>): Promise<Session> {
     let session = this.sessions.get(key);
     if (session === undefined) {
       session = create();
@@ -19,6 +19,6 @@ export class SessionCache<Key> {
   async close(): Promise<void> {
     const outcomes = await Promise.allSettled(this.sessions.values());
     this.sessions.clear();
-    for (const outcome of outcomes) if (outcome.status === 'fulfilled') await outcome.value.release();
+    for (const outcome of outcomes) if (outcome.status === 'fulfilled') outcome.value.release();
   }
 }

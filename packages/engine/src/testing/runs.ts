@@ -1,5 +1,5 @@
 /** Running the decoder's graphs directly, for tests of the graphs themselves. */
-import { Tensor } from 'onnxruntime-node';
+import { Tensor } from '../onnx/tensor.js';
 import type { LoraAdapter } from '../adapters/loraAdapter.js';
 import { sharedAdapterFeeds } from '../generation/adapterFeeds.js';
 import { KvCache, NOTHING_KEPT } from '../generation/kvCache.js';
@@ -12,7 +12,7 @@ import { buildScoreGraph } from '../model/scoreGraph.js';
 import type { QuantizedWeights } from '../model/servingWeights.js';
 import { SharedWeights } from '../model/sharedWeights.js';
 import { readerOf, type DecoderWeights } from '../model/weights.js';
-import { createSession } from '../onnx/session.js';
+import { Session } from '../onnx/session.js';
 
 export interface TestModel {
   readonly config: DecoderConfig;
@@ -33,7 +33,7 @@ export async function scoreEverything(
   adapter: LoraAdapter | null,
   sequences: readonly (readonly number[])[],
 ): Promise<Float32Array[][]> {
-  const session = await createSession(buildScoreGraph(config, { adapter: adapter !== null }), { threads: 1 });
+  const session = await Session.create(buildScoreGraph(config, { adapter: adapter !== null }), { threads: 1 });
   const length = Math.max(...sequences.map((tokens) => tokens.length));
   const ids = new BigInt64Array(sequences.length * length);
   for (const [row, tokens] of sequences.entries()) ids.set(tokens.map(BigInt), row * length);
@@ -41,14 +41,15 @@ export async function scoreEverything(
   const feeds: Record<string, Tensor> = {
     ...weightFeeds(config, weights),
     ...(adapter === null ? {} : sharedAdapterFeeds(prepareAdapter('', adapter, config), config)),
-    ids: new Tensor('int64', ids, [sequences.length, length]),
-    positions: new Tensor('int64', BigInt64Array.from(places, BigInt), [places.length]),
-    targets: new Tensor('int64', new BigInt64Array(places.length), [places.length]),
-    k: new Tensor('int64', BigInt64Array.of(BigInt(config.vocabularySize)), [1]),
+    ids: new Tensor(ids, [sequences.length, length]),
+    positions: new Tensor(BigInt64Array.from(places, BigInt), [places.length]),
+    targets: new Tensor(new BigInt64Array(places.length), [places.length]),
+    k: new Tensor(BigInt64Array.of(BigInt(config.vocabularySize)), [1]),
   };
-  const outputs = await session.run(feeds);
-  const byRank = outputs['top.logprobs']?.data as Float32Array;
-  const topIds = outputs['top.ids']?.data as BigInt64Array;
+  const shape = [places.length, config.vocabularySize];
+  const byRank = new Float32Array(places.length * config.vocabularySize);
+  const topIds = new BigInt64Array(byRank.length);
+  await session.run([feeds], [{ 'top.logprobs': new Tensor(byRank, shape), 'top.ids': new Tensor(topIds, shape) }]);
   const rows = places.map((_, place) => {
     const row = new Float32Array(config.vocabularySize);
     for (let index = place * row.length; index < (place + 1) * row.length; index += 1) {
@@ -56,7 +57,7 @@ export async function scoreEverything(
     }
     return row;
   });
-  await session.release();
+  session.release();
   return sequences.map((tokens) => rows.splice(0, tokens.length));
 }
 

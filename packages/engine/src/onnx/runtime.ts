@@ -1,0 +1,196 @@
+/**
+ * ONNX Runtime's C interface, as far as it is used here (`onnxruntime_c_api.h`): the library is that of the package onnxruntime-node.
+ *
+ * The package's own binding takes each tensor of a run apart anew, by some thirty calls into JavaScript: 4 to 7 µs, which for the hundred
+ * tensors of a step was a third of the time of a small model's answer. Here a tensor is made known once.
+ */
+import { readdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import koffi, { type TypeObject } from 'koffi';
+// On Windows it loads what the library itself needs, which lies beside it.
+import 'onnxruntime-node';
+
+/** Where something of the library's is. */
+export type Pointer = bigint;
+
+/** What most functions give: null, or an error to be read and released. */
+type Status = Pointer | null;
+
+/** Memory that a function reads or writes, as its address is taken from. */
+type Memory = ArrayBufferView | Pointer | null;
+
+/** The version of the interface that is asked for, which later libraries have, too. */
+const API_VERSION = 20;
+/** The places of its table are never changed; those used here are among the first. */
+const TABLE_LENGTH = 280;
+
+const POINTER = 'void *';
+
+interface Runtime {
+  readonly environment: Pointer;
+  /** That tensors lie in the memory of this process. */
+  readonly cpuMemory: Pointer;
+  readonly allocator: Pointer;
+  readonly createSessionFromArray: (env: Pointer, model: Memory, size: number, options: Pointer, out: Memory) => Status;
+  readonly run: (
+    session: Pointer,
+    options: null,
+    inputNames: Memory,
+    inputs: Memory,
+    inputCount: number,
+    outputNames: Memory,
+    outputCount: number,
+    outputs: Memory,
+  ) => Status;
+  readonly createSessionOptions: (out: Memory) => Status;
+  readonly disableMemPattern: (options: Pointer) => Status;
+  readonly setSessionLogSeverityLevel: (options: Pointer, level: number) => Status;
+  readonly setIntraOpNumThreads: (options: Pointer, threads: number) => Status;
+  readonly setInterOpNumThreads: (options: Pointer, threads: number) => Status;
+  readonly addSessionConfigEntry: (options: Pointer, key: string, value: string) => Status;
+  readonly addExternalInitializersFromFilesInMemory: (
+    options: Pointer,
+    names: Memory,
+    contents: Memory,
+    lengths: Memory,
+    count: number,
+  ) => Status;
+  readonly sessionGetInputCount: (session: Pointer, out: Memory) => Status;
+  readonly sessionGetInputName: (session: Pointer, index: number, allocator: Pointer, out: Memory) => Status;
+  readonly createTensorWithDataAsOrtValue: (
+    memory: Pointer,
+    data: Memory,
+    bytes: number,
+    shape: Memory,
+    rank: number,
+    elementType: number,
+    out: Memory,
+  ) => Status;
+  readonly allocatorFree: (allocator: Pointer, memory: Pointer) => Status;
+  readonly releaseSession: (session: Pointer) => void;
+  readonly releaseSessionOptions: (options: Pointer) => void;
+  readonly releaseValue: (value: Pointer) => void;
+  /** Where memory of the caller's is, as long as the caller has it. */
+  readonly addressOf: (memory: ArrayBufferView) => Pointer;
+  /** The text at an address, up to its zero. */
+  readonly textAt: (address: Pointer) => string;
+  /** Throws what a status says, and releases it. */
+  readonly check: (status: Status) => void;
+}
+
+let loaded: Runtime | undefined;
+
+/** The library is loaded when it is first asked for. */
+export function runtime(): Runtime {
+  return (loaded ??= load());
+}
+
+/** What a function makes and writes the address of. */
+export function made(make: (out: Memory) => Status): Pointer {
+  return pointerBy(make, runtime().check);
+}
+
+function pointerBy(make: (out: Memory) => Status, check: (status: Status) => void): Pointer {
+  const out = new BigUint64Array(1);
+  check(make(out));
+  return out[0] ?? 0n;
+}
+
+/** Errors and worse, of ONNX Runtime's own log. */
+export const LOG_ERRORS = 3;
+/** `OrtArenaAllocator` and `OrtMemTypeDefault`: how the binding of onnxruntime-node describes the memory of typed arrays. */
+const ARENA_ALLOCATOR = 1;
+const DEFAULT_MEMORY = 0;
+
+function load(): Runtime {
+  // While it is referred to it stays loaded.
+  library = koffi.load(libraryPath());
+  const pointers = tableOf(library);
+  const declare = (place: number, parameters: readonly string[], result = POINTER): unknown =>
+    koffi.decode(pointers[place], prototype(result, parameters));
+
+  const getErrorMessage = declare(2, [POINTER], 'str') as (status: Pointer) => string;
+  const releaseStatus = declare(93, [POINTER], 'void') as (status: Pointer) => void;
+  const check = (status: Status): void => {
+    if (status === null) return;
+    const message = getErrorMessage(status);
+    releaseStatus(status);
+    throw new Error(message);
+  };
+  const createEnvironment = declare(3, ['int', 'str', POINTER]) as (level: number, name: string, out: Memory) => Status;
+  const createCpuMemoryInfo = declare(69, ['int', 'int', POINTER]) as (
+    type: number,
+    kind: number,
+    out: Memory,
+  ) => Status;
+  const getAllocator = declare(78, [POINTER]) as (out: Memory) => Status;
+  return {
+    environment: pointerBy((out) => createEnvironment(LOG_ERRORS, 'engraft', out), check),
+    cpuMemory: pointerBy((out) => createCpuMemoryInfo(ARENA_ALLOCATOR, DEFAULT_MEMORY, out), check),
+    allocator: pointerBy(getAllocator, check),
+    createSessionFromArray: declare(8, [
+      POINTER,
+      POINTER,
+      'size_t',
+      POINTER,
+      POINTER,
+    ]) as Runtime['createSessionFromArray'],
+    run: declare(9, [POINTER, POINTER, POINTER, POINTER, 'size_t', POINTER, 'size_t', POINTER]) as Runtime['run'],
+    createSessionOptions: declare(10, [POINTER]) as Runtime['createSessionOptions'],
+    disableMemPattern: declare(17, [POINTER]) as Runtime['disableMemPattern'],
+    setSessionLogSeverityLevel: declare(22, [POINTER, 'int']) as Runtime['setSessionLogSeverityLevel'],
+    setIntraOpNumThreads: declare(24, [POINTER, 'int']) as Runtime['setIntraOpNumThreads'],
+    setInterOpNumThreads: declare(25, [POINTER, 'int']) as Runtime['setInterOpNumThreads'],
+    sessionGetInputCount: declare(30, [POINTER, POINTER]) as Runtime['sessionGetInputCount'],
+    sessionGetInputName: declare(36, [POINTER, 'size_t', POINTER, POINTER]) as Runtime['sessionGetInputName'],
+    createTensorWithDataAsOrtValue: declare(49, [
+      POINTER,
+      POINTER,
+      'size_t',
+      POINTER,
+      'size_t',
+      'int',
+      POINTER,
+    ]) as Runtime['createTensorWithDataAsOrtValue'],
+    allocatorFree: declare(76, [POINTER, POINTER]) as Runtime['allocatorFree'],
+    releaseSession: declare(95, [POINTER], 'void') as Runtime['releaseSession'],
+    releaseValue: declare(96, [POINTER], 'void') as Runtime['releaseValue'],
+    releaseSessionOptions: declare(100, [POINTER], 'void') as Runtime['releaseSessionOptions'],
+    addSessionConfigEntry: declare(130, [POINTER, 'str', 'str']) as Runtime['addSessionConfigEntry'],
+    addExternalInitializersFromFilesInMemory: declare(279, [
+      POINTER,
+      POINTER,
+      POINTER,
+      POINTER,
+      'size_t',
+    ]) as Runtime['addExternalInitializersFromFilesInMemory'],
+    addressOf: (memory) => koffi.address(memory),
+    textAt: (address) => koffi.decode.string(address),
+    check,
+  };
+}
+
+let library: ReturnType<typeof koffi.load> | undefined;
+
+/** The functions of `OrtApi`, by their place in it. */
+function tableOf(lib: ReturnType<typeof koffi.load>): readonly Pointer[] {
+  const getApiBase = lib.func('OrtGetApiBase', POINTER, []) as () => Pointer;
+  const [getApiPointer] = koffi.decode(getApiBase(), koffi.array(POINTER, 1)) as Pointer[];
+  const getApi = koffi.decode(getApiPointer, prototype(POINTER, ['uint32_t'])) as (version: number) => Pointer | null;
+  const api = getApi(API_VERSION);
+  if (api === null) throw new Error(`ONNX Runtime does not offer version ${API_VERSION} of its interface`);
+  return koffi.decode(api, koffi.array(POINTER, TABLE_LENGTH)) as Pointer[];
+}
+
+function prototype(result: string, parameters: readonly string[]): TypeObject {
+  return koffi.proto(result, [...parameters]);
+}
+
+function libraryPath(): string {
+  const manifest = createRequire(import.meta.url).resolve('onnxruntime-node/package.json');
+  const folder = path.join(path.dirname(manifest), 'bin', 'napi-v6', process.platform, process.arch);
+  const name = readdirSync(folder).find((file) => /^(lib)?onnxruntime\.(dll|so|[\d.]*dylib)/u.test(file));
+  if (name === undefined) throw new Error(`ONNX Runtime has no library in ${folder}`);
+  return path.join(folder, name);
+}

@@ -1,0 +1,19 @@
+/** What graphs are fed and what they give. */
+
+/** Numbers of the types that the engine's graphs take and give: float32, int32 and int64. */
+export type TensorData = Float32Array | Int32Array | BigInt64Array;
+
+/** An array of numbers in memory of the caller's: a run reads it, or writes it, where it is. */
+export class Tensor {
+  /** @throws RangeError when the numbers are not as many as the dimensions say. */
+  constructor(
+    readonly data: TensorData,
+    readonly dims: readonly number[],
+  ) {
+    const size = dims.reduce((product, length) => product * length, 1);
+    if (size !== data.length) throw new RangeError(`${data.length} numbers are not [${dims.join(', ')}]`);
+  }
+}
+
+/** By the names that a graph has for them. */
+export type Tensors = Readonly<Record<string, Tensor>>;
