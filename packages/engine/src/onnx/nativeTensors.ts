@@ -2,30 +2,22 @@
 import type { Tensor, TensorData, Tensors } from './tensor.js';
 import { made, runtime, type Pointer } from './runtime.js';
 
-/** A tensor under the name that a graph has for it, as a run is given it. */
-export interface NativeTensor {
-  readonly name: string;
-  /** Where the name is, as a C string. */
-  readonly nameAddress: Pointer;
-  readonly value: Pointer;
-}
-
 /** To be released when nothing runs with them any more. */
 export class NativeTensors {
-  readonly all: readonly NativeTensor[];
+  /** Where the name of each is, as a C string. */
+  readonly names: BigUint64Array;
+  readonly values: BigUint64Array;
 
-  /** @param kept whether more than one run is to have them. */
   constructor(
     /** Their memory, which must not be freed before. */
-    readonly tensors: Tensors,
-    readonly kept = false,
+    readonly tensors: readonly (readonly [string, Tensor])[],
+    /** Whether more than one run is to have them. */
+    readonly kept: boolean,
   ) {
-    const all: NativeTensor[] = [];
-    this.all = all;
+    this.names = BigUint64Array.from(tensors, ([name]) => addressOfName(name));
+    this.values = new BigUint64Array(tensors.length);
     try {
-      for (const [name, tensor] of Object.entries(tensors)) {
-        all.push({ name, nameAddress: addressOfName(name), value: createValue(tensor) });
-      }
+      for (const [index, [, tensor]] of tensors.entries()) this.values[index] = createValue(tensor);
     } catch (error) {
       this.release();
       throw error;
@@ -33,12 +25,12 @@ export class NativeTensors {
   }
 
   release(): void {
-    releaseAll(this.all);
+    releaseAll(this.values);
   }
 }
 
-function releaseAll(natives: readonly NativeTensor[]): void {
-  for (const { value } of natives) runtime().releaseValue(value);
+function releaseAll(values: BigUint64Array): void {
+  for (const value of values) if (value !== 0n) runtime().releaseValue(value);
 }
 
 /** Tensors that many runs are given: made known to ONNX Runtime once, for as long as somebody holds these. */
@@ -46,9 +38,9 @@ export class KeptTensors {
   readonly natives: NativeTensors;
 
   constructor(readonly tensors: Tensors) {
-    this.natives = new NativeTensors(tensors, true);
+    this.natives = new NativeTensors(Object.entries(tensors), true);
     // Without the tensors, whose memory would be held until then.
-    forgotten.register(this, this.natives.all);
+    forgotten.register(this, this.natives.values);
   }
 }
 

@@ -1,6 +1,6 @@
 /** Sessions of ONNX Runtime: graphs that are ready to run, with the settings that all of them share. */
 import { setImmediate } from 'node:timers/promises';
-import { KeptTensors, NativeTensors, type NativeTensor } from './nativeTensors.js';
+import { KeptTensors, NativeTensors } from './nativeTensors.js';
 import { LOG_ERRORS, made, runtime, type Pointer } from './runtime.js';
 import type { Tensors } from './tensor.js';
 
@@ -27,6 +27,9 @@ export interface SessionOptions {
 }
 
 const inUse = new Set<SessionOptions>();
+
+/** How long a thread waits for the next operator before it sleeps, and must be woken. */
+const SPIN_US = 10;
 
 /** Tensors under the names that a graph has for them; those that many runs are given are best kept. */
 export type NamedTensors = Tensors | KeptTensors;
@@ -62,32 +65,35 @@ export class Session {
   /**
    * Computes the results that are asked for, and writes them into the tensors that are given for them, which may be memory of an input where
    * the operator that computes it allows that.
-   * @param feeds each of the graph's inputs once; what it has no input for is not looked at.
+   * @param feeds each of the graph's inputs once; what it has no input for is not looked at, unless it is kept.
    * @throws Error what ONNX Runtime says, such as that an input is missing, or that a result is of another shape.
    */
   async run(feeds: readonly NamedTensors[], results: readonly NamedTensors[]): Promise<void> {
     // Others have their turn between runs.
     await setImmediate();
     if (this.handle === undefined) throw new Error('the session has been released');
-    // Tensors that nobody else holds are held here, as addresses hold nothing.
-    const used: NativeTensors[] = [];
-    const nativesOf = (tensors: NamedTensors): readonly NativeTensor[] => {
-      const natives = tensors instanceof KeptTensors ? tensors.natives : new NativeTensors(tensors);
-      used.push(natives);
-      return natives.all;
-    };
+    const inputs: NativeTensors[] = [];
+    const outputs: NativeTensors[] = [];
     try {
-      const inputs = feeds.flatMap(nativesOf).filter(({ name }) => this.inputs.has(name));
-      const outputs = results.flatMap(nativesOf);
+      for (const tensors of feeds) inputs.push(this.fed(tensors));
+      for (const tensors of results) outputs.push(nativesOf(tensors));
       const { run, check } = runtime();
-      const [inputNames, outputNames] = [namesOf(inputs), namesOf(outputs)];
-      const count = inputs.length;
-      check(
-        run(this.handle, null, inputNames, valuesOf(inputs), count, outputNames, outputs.length, valuesOf(outputs)),
-      );
+      const [inputNames, inputValues] = [joined(inputs.map(namesOf)), joined(inputs.map(valuesOf))];
+      const [outputNames, outputValues] = [joined(outputs.map(namesOf)), joined(outputs.map(valuesOf))];
+      const [inputCount, outputCount] = [inputNames.length, outputNames.length];
+      check(run(this.handle, null, inputNames, inputValues, inputCount, outputNames, outputCount, outputValues));
     } finally {
-      for (const natives of used) if (!natives.kept) natives.release();
+      // It is until here that they hold the memory of tensors that nobody else holds.
+      for (const natives of [...inputs, ...outputs]) if (!natives.kept) natives.release();
     }
+  }
+
+  private fed(tensors: NamedTensors): NativeTensors {
+    if (tensors instanceof KeptTensors) return tensors.natives;
+    return new NativeTensors(
+      Object.entries(tensors).filter(([name]) => this.inputs.has(name)),
+      false,
+    );
   }
 
   /** Frees its memory; nothing may be running in it. */
@@ -97,12 +103,26 @@ export class Session {
   }
 }
 
-function namesOf(natives: readonly NativeTensor[]): BigUint64Array {
-  return BigUint64Array.from(natives, ({ nameAddress }) => nameAddress);
+function nativesOf(tensors: NamedTensors): NativeTensors {
+  return tensors instanceof KeptTensors ? tensors.natives : new NativeTensors(Object.entries(tensors), false);
 }
 
-function valuesOf(natives: readonly NativeTensor[]): BigUint64Array {
-  return BigUint64Array.from(natives, ({ value }) => value);
+function namesOf({ names }: NativeTensors): BigUint64Array {
+  return names;
+}
+
+function valuesOf({ values }: NativeTensors): BigUint64Array {
+  return values;
+}
+
+function joined(parts: readonly BigUint64Array[]): BigUint64Array {
+  const all = new BigUint64Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let start = 0;
+  for (const part of parts) {
+    all.set(part, start);
+    start += part.length;
+  }
+  return all;
 }
 
 function inputNamesOf(session: Pointer): readonly string[] {
@@ -125,8 +145,9 @@ function createOptions({ threads, constants = new Map<string, Uint8Array>() }: S
   api.check(api.setSessionLogSeverityLevel(options, LOG_ERRORS));
   api.check(api.setIntraOpNumThreads(options, threads));
   api.check(api.setInterOpNumThreads(options, 1));
-  // Spinning threads gain nothing on a free machine and halve the speed on a shared one.
-  set('session.intra_op.allow_spinning', '0');
+  // Threads that spin as long as they wait halve the speed of a shared machine; from one operator to the next it is worth it.
+  set('session.intra_op.allow_spinning', '1');
+  set('session.intra_op.spin_duration_us', String(SPIN_US));
   if ('folder' in constants) set('session.model_external_initializers_file_folder_path', constants.folder);
   else addConstants(options, constants);
   return options;
