@@ -80,7 +80,7 @@ module.exports = {
       comment: 'ONNX Runtime and the tokenizer live behind the engine interface.',
       severity: 'error',
       from: { path: '^packages/(?!engine/)' },
-      to: { path: 'node_modules/(onnxruntime-node|@huggingface)/' },
+      to: { path: 'node_modules/(onnxruntime-node|koffi|@huggingface)/' },
     },
     {
       name: 'product-needs-no-test-tools',

@@ -76,7 +76,7 @@ const DEFAULT_MAX_BATCH = 8;
 const DEFAULT_MAX_ADAPTER_BYTES = 512 * 2 ** 20;
 
 /**
- * The engine in the calling process. ONNX Runtime's binding computes on the calling thread, so two runs never
+ * The engine in the calling process. ONNX Runtime computes on the calling thread, so two runs never
  * overlap there (the half of a training step that a `GradientHelper` computes may), and it yields to the event loop before each of them: generation steps, scoring batches and training
  * runs that are under way at the same time take turns one run at a time, without a queue of our own. The thread is
  * blocked during a run; a server keeps the engine in a process of its own, see `startEngineHost`.

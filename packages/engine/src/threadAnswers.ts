@@ -1,16 +1,18 @@
 import { parentPort } from 'node:worker_threads';
 import { EngineError } from './engine.js';
-import { isThreadRequest, type ThreadAnswer, type ThreadRequest } from './threadCalls.js';
+import { END, isThreadRequest, type ThreadAnswer, type ThreadRequest } from './threadCalls.js';
 
 /**
  * The other end of `ThreadCalls`.
  * @param name what the thread is, at the beginning of the message of an unexpected error.
  * @param handedOver memory of a result that is not copied.
+ * @param free called before the thread ends, after whose end nothing frees what is not JavaScript's.
  */
 export function answerCalls<Result>(
   name: string,
   answer: (request: unknown) => Promise<Result>,
   handedOver: (result: Result) => readonly ArrayBuffer[] = () => [],
+  free: () => Promise<void> = () => Promise.resolve(),
 ): void {
   const send = (message: ThreadAnswer<Result>, memory: readonly ArrayBuffer[]): void => {
     parentPort?.postMessage(message, memory);
@@ -27,5 +29,7 @@ export function answerCalls<Result>(
   };
   parentPort?.on('message', (message: unknown) => {
     if (isThreadRequest(message)) void reply(message);
+    // Of a thread, only that thread.
+    else if (message === END) void free().finally(() => process.exit());
   });
 }

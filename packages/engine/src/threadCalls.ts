@@ -12,6 +12,9 @@ export interface ThreadRequest<Request> {
   readonly request: Request;
 }
 
+/** Asks the thread to end. */
+export const END = 'end';
+
 /** Both ends are this package's own, so that the number tells the rest. */
 export function isThreadRequest(message: unknown): message is ThreadRequest<unknown> {
   return isNumbered(message);
@@ -59,12 +62,18 @@ export class ThreadCalls<Request, Result> {
     });
   }
 
+  /** Ends when the thread has; it finishes what it computes, and frees what is not JavaScript's. */
   async close(): Promise<void> {
     const { thread } = this;
     this.closed = true;
     this.thread = undefined;
     this.rejectAll(engineClosed());
-    await thread?.terminate();
+    if (thread === undefined) return;
+    thread.ref();
+    await new Promise((resolve) => {
+      thread.on('exit', resolve);
+      thread.postMessage(END);
+    });
   }
 
   private start(): Worker {

@@ -1,7 +1,6 @@
 /** Every LoRA gradient of the training graph against finite differences of its loss. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Tensor } from '../onnx/tensor.js';
 import { loraModules } from '../adapters/loraModules.js';
 import { buildBatch } from '../lora/batch.js';
 import { FlatMatrices, freshMatrices, tensorsOver } from '../lora/parameters.js';
@@ -11,6 +10,7 @@ import { gradientName } from '../model/loraParameters.js';
 import { MAX_MERGED_WIDTH } from '../model/sequenceOperations.js';
 import { buildTrainingGraph } from '../model/trainingGraph.js';
 import { Session } from '../onnx/session.js';
+import { Tensor } from '../onnx/tensor.js';
 import { createRandom } from '../random.js';
 import { randomWeights, TINY_CONFIG } from '../testing/fixtures.js';
 import type { TrainingExample } from '../types.js';

@@ -1,9 +1,9 @@
 /** The two places of a low-rank term against each other: in its matrix, and in the products with that. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Tensor } from '../onnx/tensor.js';
 import { GraphBuilder } from '../onnx/graphBuilder.js';
 import { Session } from '../onnx/session.js';
+import { Tensor } from '../onnx/tensor.js';
 import { createRandom } from '../random.js';
 import { relativeError } from '../testing/fixtures.js';
 import { loraLinears, type AdaptedMatrix } from './linear.js';

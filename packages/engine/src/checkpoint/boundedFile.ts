@@ -41,8 +41,8 @@ export async function readUpTo(
   handle: FileHandle,
   start: number,
   length: number,
-  bytes: Uint8Array<ArrayBuffer> = new Uint8Array(length),
-): Promise<Uint8Array<ArrayBuffer>> {
+  bytes: Uint8Array = new Uint8Array(length),
+): Promise<Uint8Array> {
   let done = 0;
   while (done < length) {
     // One read call moves less than 2 GiB.

@@ -54,7 +54,7 @@ export async function readTensor(
   file: FileHandle,
   entry: TensorEntry,
   context: ErrorContext,
-  place: Float32Array<ArrayBuffer>,
+  place: Float32Array,
 ): Promise<void> {
   const length = entry.end - entry.start;
   if (length !== place.length * ELEMENT_BYTES[entry.type]) throw damaged(context, 'it has changed while it was read');
@@ -182,15 +182,15 @@ async function readBytes(
   start: number,
   length: number,
   context: ErrorContext,
-  place?: Uint8Array<ArrayBuffer>,
-): Promise<Uint8Array<ArrayBuffer>> {
+  place?: Uint8Array,
+): Promise<Uint8Array> {
   const bytes = await readUpTo(file, start, length, place);
   if (bytes.byteLength < length) throw damaged(context, 'it ended while it was read');
   return bytes;
 }
 
 /** `bytes` must start an ArrayBuffer of its own. */
-function widen(type: 'F16' | 'BF16', bytes: Uint8Array<ArrayBuffer>, place: Float32Array): void {
+function widen(type: 'F16' | 'BF16', bytes: Uint8Array, place: Float32Array): void {
   const source = new Uint16Array(bytes.buffer);
   const bits = new Uint32Array(place.buffer, place.byteOffset, place.length);
   for (let index = 0; index < source.length; index += 1) {

@@ -1,10 +1,10 @@
 /** Adapters' matrices as inputs of a graph. */
-import { KeptTensors } from '../onnx/nativeTensors.js';
-import { Tensor } from '../onnx/tensor.js';
 import type { FloatTensor } from '../checkpoint/safetensors.js';
 import type { DecoderConfig } from '../model/config.js';
 import type { Feeds } from '../model/inputs.js';
 import { loraGroups, type LoraGroup } from '../model/loraGroups.js';
+import { KeptTensors } from '../onnx/nativeTensors.js';
+import { Tensor } from '../onnx/tensor.js';
 import {
   joinedIn,
   joinedSize,

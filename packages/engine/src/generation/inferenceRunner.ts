@@ -1,11 +1,11 @@
-import { Tensor } from '../onnx/tensor.js';
-import type { Session } from '../onnx/session.js';
 import { EngineError } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
 import { buildInferenceGraph } from '../model/inferenceGraph.js';
 import type { QuantizedWeights } from '../model/servingWeights.js';
 import type { SharedWeights } from '../model/sharedWeights.js';
+import type { Session } from '../onnx/session.js';
 import { SessionCache } from '../onnx/sessionCache.js';
+import { Tensor } from '../onnx/tensor.js';
 import { generationThreads } from './generationThreads.js';
 import type { LoadedAdapter } from './loadedAdapter.js';
 import { RowAdapters, type StackBudget } from './adapterFeeds.js';

@@ -1,8 +1,8 @@
-import { KeptTensors } from '../onnx/nativeTensors.js';
-import { Tensor } from '../onnx/tensor.js';
 import { allFinite } from '../finite.js';
 import { cacheNames } from '../model/cachedOperations.js';
 import { cachedHeadDim, type DecoderConfig } from '../model/config.js';
+import { KeptTensors } from '../onnx/nativeTensors.js';
+import { Tensor } from '../onnx/tensor.js';
 
 /** Capacity is a multiple of so many tokens. */
 const CAPACITY_STEP = 64;
@@ -45,7 +45,9 @@ export class KvCache {
   private capacity: number;
   private slots: number;
   private maxTokens = Infinity;
+  /** By the number of slots from the first on, and of single slots. */
   private readonly views = new Map<number, CacheView>();
+  private readonly slotViews = new Map<number, CacheView>();
   /** Numbers of a head. */
   private readonly width: number;
 
@@ -137,17 +139,12 @@ export class KvCache {
 
   /** The first `count` slots as a batch, under the graph's names; valid until the next `reserve`. */
   view(count: number): CacheView {
-    let view = this.views.get(count);
-    if (view === undefined) {
-      view = this.createView(count);
-      this.views.set(count, view);
-    }
-    return view;
+    return knownOr(this.views, count, () => this.createView(count));
   }
 
-  /** The cache of one slot alone. */
+  /** The cache of one slot alone, as long. */
   viewOf(slot: number): CacheView {
-    return this.createView(1, slot);
+    return knownOr(this.slotViews, slot, () => this.createView(1, slot));
   }
 
   /** When memory cannot be had, what was in the slots is lost, as some buffers have the new shape and others the old. */
@@ -156,6 +153,7 @@ export class KvCache {
     const before = this.capacity;
     const end = Math.min(kept.tokens, capacity, before) * width;
     this.views.clear();
+    this.slotViews.clear();
     this.capacity = 0;
     this.slots = 0;
     // Each takes the place of its old one at once, so that the old and the new are never in memory together as a whole.
@@ -191,4 +189,12 @@ export class KvCache {
   private offset(slot: number, head: number, token: number): number {
     return ((slot * this.config.kvHeads + head) * this.capacity + token) * this.width;
   }
+}
+
+function knownOr<T>(known: Map<number, T>, key: number, make: () => T): T {
+  const found = known.get(key);
+  if (found !== undefined) return found;
+  const made = make();
+  known.set(key, made);
+  return made;
 }

@@ -1,10 +1,10 @@
-import { Tensor } from '../onnx/tensor.js';
 import { CallGate } from '../callGate.js';
 import { EngineError } from '../engine.js';
 import type { Feeds } from '../model/inputs.js';
 import { buildScoreGraph } from '../model/scoreGraph.js';
 import { Session } from '../onnx/session.js';
 import { SessionCache } from '../onnx/sessionCache.js';
+import { Tensor } from '../onnx/tensor.js';
 import type { SequenceScore, TokenSequence, TopK } from '../types.js';
 import type { LoadedAdapter } from './loadedAdapter.js';
 import { sharedAdapterFeeds } from './adapterFeeds.js';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { Session } from '../onnx/session.js';
 import { EmbeddedEngine, type EmbeddedEngineOptions } from '../embeddedEngine.js';
+import { Session } from '../onnx/session.js';
 import { withScratch } from '../testing/fixtures.js';
 import { withRandomCheckpoint, writeRandomAdapter } from '../testing/randomCheckpoint.js';
 

@@ -1,6 +1,6 @@
 /** What the inference graph is told of the tokens of a run, besides the cache and the adapters. */
-import { Tensor } from '../onnx/tensor.js';
 import type { Feeds } from '../model/inputs.js';
+import { Tensor } from '../onnx/tensor.js';
 
 /** What one sequence is given. */
 export interface StepRow {

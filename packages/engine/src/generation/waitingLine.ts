@@ -7,6 +7,9 @@ import type { Sequence } from './sequence.js';
  */
 const LOADING_TURN_MS = 20;
 
+/** Half of the time that an adapter takes to load its thread waits for the disk. */
+const LOADING_AT_ONCE = 2;
+
 /** The adapter of one sequence on its way into memory. */
 interface Loading {
   readonly sequence: Sequence;
@@ -21,7 +24,7 @@ interface Loading {
  */
 export class WaitingLine {
   private line: Sequence[] = [];
-  private loading: Loading | undefined;
+  private loadings: readonly Loading[] = [];
   private hasChanged = false;
   private wake = (): void => undefined;
 
@@ -39,8 +42,9 @@ export class WaitingLine {
   /** The next to begin, perhaps when its adapter is there. */
   get next(): Sequence | undefined {
     const [first] = this.line;
-    const isHeldUp = this.loading?.sequence === first && this.loading?.isSlow === true;
-    return isHeldUp ? this.line.find(({ adapter }) => adapter !== undefined) : first;
+    return first !== undefined && this.loadingOf(first)?.isSlow === true
+      ? this.line.find(({ adapter }) => adapter !== undefined)
+      : first;
   }
 
   add(sequence: Sequence): void {
@@ -63,20 +67,26 @@ export class WaitingLine {
     const leaving = this.line.filter(leaves);
     if (leaving.length === 0) return leaving;
     this.line = this.line.filter((sequence) => !leaves(sequence));
-    if (this.loading !== undefined && leaving.includes(this.loading.sequence)) this.loading = undefined;
+    this.loadings = this.loadings.filter(({ sequence }) => !leaving.includes(sequence));
     this.loadNext();
     this.notify();
     return leaving;
   }
 
   /**
-   * Loads adapters of those that wait, one after the other beside what is being computed: early, because their files may
+   * Loads adapters of those that wait, in their order beside what is being computed: early, because their files may
    * be gone later, but no more than memory is there for.
    */
   loadNext(): void {
-    const next = this.line.find(({ adapter }) => adapter === undefined);
-    if (next === undefined || this.loading !== undefined) return;
-    if (next !== this.line[0] && this.heldBytes() >= this.maxAdapterBytes) return;
+    while (this.loadings.length < LOADING_AT_ONCE) {
+      const next = this.line.find((each) => each.adapter === undefined && this.loadingOf(each) === undefined);
+      if (next === undefined) return;
+      if (next !== this.line[0] && this.heldBytes() >= this.maxAdapterBytes) return;
+      this.load(next);
+    }
+  }
+
+  private load(next: Sequence): void {
     const load = async (): Promise<void> => {
       try {
         next.adapter = (await next.job.adapter?.load()) ?? null;
@@ -86,11 +96,15 @@ export class WaitingLine {
       }
     };
     const ended = load().finally(() => {
-      if (this.loading?.sequence === next) this.loading = undefined;
+      this.loadings = this.loadings.filter(({ sequence }) => sequence !== next);
       this.loadNext();
       this.notify();
     });
-    this.loading = { sequence: next, ended, isSlow: false };
+    this.loadings = [...this.loadings, { sequence: next, ended, isSlow: false }];
+  }
+
+  private loadingOf(sequence: Sequence): Loading | undefined {
+    return this.loadings.find((loading) => loading.sequence === sequence);
   }
 
   /** Ends when somebody has come or left, or an adapter has been loaded, since it ended last. */
@@ -101,8 +115,9 @@ export class WaitingLine {
 
   /** Ends when the adapter of the first in line is there or nowhere, but has little patience, and none for a slow one. */
   async giveTurnToLoading(): Promise<void> {
-    const { loading } = this;
-    if (loading === undefined || loading.sequence !== this.line[0] || loading.isSlow) return;
+    const [first] = this.line;
+    const loading = first && this.loadingOf(first);
+    if (loading === undefined || loading.isSlow) return;
     let timer: NodeJS.Timeout | undefined;
     const patience = new Promise<void>((resolve) => {
       timer = setTimeout(() => {
@@ -120,9 +135,10 @@ export class WaitingLine {
     this.wake();
   }
 
-  /** Of the adapters of all that wait or have begun, each counted once. */
+  /** Of the adapters of all that wait or have begun, each counted once; what is on its way may be as large as the largest of them. */
   private heldBytes(): number {
     const held = new Set([...this.line, ...this.begun()].flatMap(({ adapter }) => adapter ?? []));
-    return [...held].reduce((sum, adapter) => sum + adapterBytes(adapter), 0);
+    const sizes = Array.from(held, adapterBytes);
+    return sizes.reduce((sum, bytes) => sum + bytes, 0) + this.loadings.length * Math.max(0, ...sizes);
   }
 }

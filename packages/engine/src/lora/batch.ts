@@ -1,8 +1,8 @@
 /** From training examples to the tensors of the training graph. */
-import { Tensor } from '../onnx/tensor.js';
 import { EngineError } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
 import type { Feeds } from '../model/inputs.js';
+import { Tensor } from '../onnx/tensor.js';
 import type { TopK, TrainingExample } from '../types.js';
 import { activationBytes, layerwiseBytes, MAX_LAYERWISE_BYTES } from './activations.js';
 import { packRows, type PackedRows } from './packing.js';

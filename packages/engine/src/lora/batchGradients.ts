@@ -136,7 +136,7 @@ export class BatchGradients {
         else loss = answer?.value ?? loss;
       }
     } finally {
-      // A thread that is ended while it computes would take the process along.
+      // What is still computed is of no use to the next batch, which would wait for it.
       await Promise.all(answers);
       if (this.helper === null) await helper.close();
     }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
@@ -250,3 +251,19 @@ test('what goes wrong in the helper is told, and a cancelled step never reaches 
   assert.ok((await session.step(LARGE, 0.01)).loss > 0);
   await session.close();
 });
+
+test(
+  'when a training is closed, nothing of its helper stays',
+  { skip: process.platform !== 'linux' && 'threads are counted in /proc' },
+  async () => {
+    const threads: number[] = [];
+    for (let round = 0; round < 4; round += 1) {
+      // Each operator of either has two threads.
+      const session = await openTrainingSession({ ...MODEL, threads: 4 }, FRESH);
+      await session.step(LARGE, 0.01);
+      await session.close();
+      threads.push(Number(/^Threads:\s+(\d+)$/mu.exec(await readFile('/proc/self/status', 'utf8'))?.[1]));
+    }
+    assert.deepEqual(threads.slice(1), threads.slice(1).fill(threads[1]!));
+  },
+);

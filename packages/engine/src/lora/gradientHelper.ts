@@ -1,5 +1,6 @@
 import type { DecoderConfig } from '../model/config.js';
 import type { LoraModule, LoraTensorSpec } from '../model/weights.js';
+import { sharedFloats } from '../sharedFloats.js';
 import { ThreadCalls } from '../threadCalls.js';
 import type { TrainingRun } from './batch.js';
 import type { TrainingInputs } from './gradientRunner.js';
@@ -40,8 +41,8 @@ export interface HelpOptions {
 
 /**
  * Computes runs in a thread of its own, while the calling thread computes others: ONNX Runtime blocks the thread that it is called
- * on, and two runs with one thread each take four fifths of the time of two runs, one after the other, with two. It has
- * a copy of the weights, since memory that threads share can't be fed to ONNX Runtime.
+ * on, and two runs with one thread each take four fifths of the time of two runs, one after the other, with two. Both
+ * share the weights.
  */
 export class GradientHelper {
   private readonly calls: ThreadCalls<HelperRequest, number>;
@@ -53,7 +54,8 @@ export class GradientHelper {
     private readonly matrices: FlatMatrices,
   ) {
     const entry = new URL('./gradientThread.js', import.meta.url);
-    this.shared = { matrices: sharedLike(matrices.values), gradients: sharedLike(matrices.values) };
+    const { length } = matrices.values;
+    this.shared = { matrices: sharedFloats(length), gradients: sharedFloats(length) };
     const data: HelperInputs = { ...inputs, specs: matrices.specs, weights: toSent(weights), shared: this.shared };
     this.calls = new ThreadCalls(entry, 'the thread that helps with gradients', data);
   }
@@ -75,8 +77,4 @@ export class GradientHelper {
   close(): Promise<void> {
     return this.calls.close();
   }
-}
-
-function sharedLike({ byteLength }: Float32Array): Float32Array<SharedArrayBuffer> {
-  return new Float32Array(new SharedArrayBuffer(byteLength));
 }

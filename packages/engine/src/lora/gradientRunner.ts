@@ -1,5 +1,4 @@
 /** Losses and gradients of a run, by one graph for the whole step. */
-import { Tensor } from '../onnx/tensor.js';
 import { EngineError, type CallOptions } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
 import { backwardConstants, type Feeds } from '../model/inputs.js';
@@ -7,6 +6,7 @@ import { buildTrainingGraph } from '../model/trainingGraph.js';
 import type { LoraModule } from '../model/weights.js';
 import { Session } from '../onnx/session.js';
 import { SessionCache } from '../onnx/sessionCache.js';
+import { Tensor } from '../onnx/tensor.js';
 import type { TrainingRun } from './batch.js';
 
 /** What every run needs besides its own feeds. */

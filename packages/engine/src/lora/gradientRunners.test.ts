@@ -1,7 +1,6 @@
 /** Both ways to compute a step against `peft`, and against each other. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Tensor } from '../onnx/tensor.js';
 import { loraModules, type LoraHyperparameters } from '../adapters/loraModules.js';
 import type { FloatTensor } from '../checkpoint/safetensors.js';
 import type { DecoderConfig } from '../model/config.js';
@@ -9,6 +8,7 @@ import { weightFeeds } from '../model/inputs.js';
 import { gradientName } from '../model/loraParameters.js';
 import { MAX_MERGED_WIDTH } from '../model/sequenceOperations.js';
 import { moduleTensorSpecs } from '../model/weights.js';
+import { Tensor } from '../onnx/tensor.js';
 import { FIXTURES, loadFixture, randomWeights, relativeError, TINY_CONFIG } from '../testing/fixtures.js';
 import type { TrainingExample } from '../types.js';
 import { buildBatch, type TrainingRun } from './batch.js';

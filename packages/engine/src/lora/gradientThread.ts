@@ -30,8 +30,13 @@ async function compute({ run, options }: HelperRequest): Promise<number> {
 /** Settled when the last of those that were asked for is: a run is asked for while another is computed. */
 let last: Promise<unknown> = Promise.resolve();
 
-answerCalls<number>('gradients could not be computed', (request) => {
-  const answer = last.then(() => compute(request as HelperRequest));
-  last = answer.catch(() => undefined);
-  return answer;
-});
+answerCalls<number>(
+  'gradients could not be computed',
+  (request) => {
+    const answer = last.then(() => compute(request as HelperRequest));
+    last = answer.catch(() => undefined);
+    return answer;
+  },
+  () => [],
+  () => last.then(() => runner.close()),
+);

@@ -1,5 +1,4 @@
 /** Losses and gradients of a run, one layer at a time: less memory for a second forward pass. */
-import { Tensor } from '../onnx/tensor.js';
 import { EngineError, type CallOptions } from '../engine.js';
 import { layerWindow } from '../model/config.js';
 import {
@@ -16,6 +15,7 @@ import { gradientName } from '../model/loraParameters.js';
 import { EMBEDDING } from '../model/weights.js';
 import { Session } from '../onnx/session.js';
 import { SessionCache } from '../onnx/sessionCache.js';
+import { Tensor } from '../onnx/tensor.js';
 import type { TrainingRun } from './batch.js';
 import { throwIfCancelled, type GradientRunner, type TrainingInputs } from './gradientRunner.js';
 

@@ -1,5 +1,4 @@
 /** The trained numbers of an adapter: one flat array, with a view for each matrix. */
-import { Tensor } from '../onnx/tensor.js';
 import type { LoraAdapter } from '../adapters/loraAdapter.js';
 import { loraModules, type LoraHyperparameters } from '../adapters/loraModules.js';
 import type { FloatTensor } from '../checkpoint/safetensors.js';
@@ -12,6 +11,7 @@ import {
   type LoraModule,
   type LoraTensorSpec,
 } from '../model/weights.js';
+import { Tensor } from '../onnx/tensor.js';
 import { createRandom } from '../random.js';
 
 /** All matrices of an adapter, or all their gradients, one after the other. */

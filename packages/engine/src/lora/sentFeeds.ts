@@ -1,8 +1,8 @@
 /** Feeds on their way to another thread. */
-import { Tensor } from '../onnx/tensor.js';
 import type { Feeds } from '../model/inputs.js';
+import { Tensor } from '../onnx/tensor.js';
 
-/** Tensors as a thread can be sent them: they are copied. */
+/** Tensors as a thread can be sent them: they are copied, unless their memory is shared. */
 export type SentFeeds = Readonly<Record<string, { readonly dims: readonly number[]; readonly data: SentNumbers }>>;
 type SentNumbers = Float32Array | BigInt64Array;
 
@@ -12,11 +12,7 @@ export function toSent(feeds: Feeds): SentFeeds {
 }
 
 export function fromSent(sent: SentFeeds): Feeds {
-  return Object.fromEntries(Object.entries(sent).map(([name, { dims, data }]) => [name, tensorOf(data, dims)]));
-}
-
-function tensorOf(data: SentNumbers, dims: readonly number[]): Tensor {
-  return data instanceof Float32Array ? new Tensor(data, dims) : new Tensor(data, dims);
+  return Object.fromEntries(Object.entries(sent).map(([name, { dims, data }]) => [name, new Tensor(data, dims)]));
 }
 
 function numbersOf(data: Tensor['data']): SentNumbers {

@@ -1,5 +1,4 @@
 /** What an adapter is to leave alone: the directions in which the inputs of its projections are largest, of texts that are to stay as they are. */
-import { Tensor } from '../onnx/tensor.js';
 import { EngineError, type CallOptions } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
 import type { Feeds } from '../model/inputs.js';
@@ -7,6 +6,7 @@ import { buildInputsGraph } from '../model/inputsGraph.js';
 import { loraGroups, type LoraGroup } from '../model/loraGroups.js';
 import { GraphBuilder } from '../onnx/graphBuilder.js';
 import { Session } from '../onnx/session.js';
+import { Tensor } from '../onnx/tensor.js';
 import { createRandom, type Random } from '../random.js';
 import { allFinite } from '../finite.js';
 import type { TokenSequence } from '../types.js';

@@ -1,8 +1,8 @@
 /** Declaring the weights as graph inputs, and the feeds that go with them. */
-import { Tensor } from '../onnx/tensor.js';
 import { EngineError } from '../engine.js';
 import type { FrozenMatrix } from '../autodiff/linear.js';
 import type { GraphBuilder } from '../onnx/graphBuilder.js';
+import { Tensor } from '../onnx/tensor.js';
 import { cachedHeadDim, type DecoderConfig } from './config.js';
 import { ropeTables, type RopeTables } from './ropeTables.js';
 import { decoderWeightShapes, EMBEDDING, type DecoderWeights, type WeightTensor } from './weights.js';

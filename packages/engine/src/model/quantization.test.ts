@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Tensor } from '../onnx/tensor.js';
 import fc from 'fast-check';
 import { GraphBuilder } from '../onnx/graphBuilder.js';
 import { Session } from '../onnx/session.js';
+import { Tensor } from '../onnx/tensor.js';
 import { createRandom } from '../random.js';
+import { TINY_CONFIG } from '../testing/fixtures.js';
 import { decoderWeightShapes } from './weights.js';
 import { ServingWeights, constantName } from './servingWeights.js';
 import {
@@ -15,7 +16,6 @@ import {
   type QuantizedFormat,
   type QuantizedMatrix,
 } from './quantization.js';
-import { TINY_CONFIG } from '../testing/fixtures.js';
 
 /** Number by number, straight from the operator's description. */
 function dequantize(format: QuantizedFormat, { quantized, scales }: QuantizedMatrix, out: number, width: number) {

@@ -38,6 +38,10 @@ test('only what is looked up is in memory, the rest while somebody uses it and f
   assert.deepEqual(first.feeds, weightFeeds(TINY_CONFIG, WEIGHTS));
   assert.equal(first.feeds, second.feeds);
   assert.equal(first.feeds[EMBEDDING]?.data, shared.tables.tensors[EMBEDDING]?.data, 'not in memory twice');
+  const matrix = first.feeds['model.layers.0.mlp.up_proj.weight']?.data;
+  for (const data of [matrix, first.feeds[EMBEDDING]?.data]) {
+    assert.ok(data?.buffer instanceof SharedArrayBuffer, 'a thread that helps has no copy');
+  }
 
   first.release();
   t.mock.timers.tick(5000);

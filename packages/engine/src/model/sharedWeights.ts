@@ -1,7 +1,8 @@
 import { EngineError } from '../engine.js';
 import { machineMemory } from '../machineMemory.js';
-import type { DecoderConfig } from './config.js';
 import { KeptTensors } from '../onnx/nativeTensors.js';
+import { sharedFloats } from '../sharedFloats.js';
+import type { DecoderConfig } from './config.js';
 import { tableFeeds, weightFeeds, type Feeds } from './inputs.js';
 import { EMBEDDING, readWeights, sizeOf, weightBytes, type WeightReader, type WeightTensor } from './weights.js';
 
@@ -47,7 +48,7 @@ export class SharedWeights {
     memoryBytes = machineMemory(),
   ): Promise<SharedWeights> {
     const shape = [config.vocabularySize, config.hiddenSize];
-    const data = new Float32Array(sizeOf(shape));
+    const data = sharedFloats(sizeOf(shape));
     await reader.read(new Map([[EMBEDDING, data]]));
     return new SharedWeights(config, reader, { shape, data }, idleMs, memoryBytes);
   }

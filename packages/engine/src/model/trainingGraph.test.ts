@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Tensor } from '../onnx/tensor.js';
 import { loraModules } from '../adapters/loraModules.js';
 import { buildBatch } from '../lora/batch.js';
 import { GraphBuilder } from '../onnx/graphBuilder.js';
 import { Session } from '../onnx/session.js';
+import { Tensor } from '../onnx/tensor.js';
 import { randomWeights, TINY_CONFIG } from '../testing/fixtures.js';
 import { weightFeeds } from './inputs.js';
 import { buildTrainingGraph } from './trainingGraph.js';

@@ -1,4 +1,5 @@
 /** Names and shapes of a decoder's weights and of its LoRA matrices, as Hugging Face and PEFT write them. */
+import { sharedFloats } from '../sharedFloats.js';
 import type { DecoderConfig } from './config.js';
 
 export interface WeightTensor {
@@ -16,7 +17,7 @@ export interface WeightReader {
    * Reads tensors by name as float32, each into its place, which has its length.
    * @throws EngineError `checkpoint_invalid` when what they are read from has changed or cannot be read.
    */
-  read(places: ReadonlyMap<string, Float32Array<ArrayBuffer>>): Promise<void>;
+  read(places: ReadonlyMap<string, Float32Array>): Promise<void>;
   /** The numbers of one tensor in their order, as float32, little by little; what is given is there until the next is asked for. */
   blocks(name: string): AsyncIterable<Float32Array>;
 }
@@ -103,7 +104,7 @@ export function weightBytes(config: DecoderConfig): number {
 }
 
 /**
- * All weights in memory.
+ * All weights in memory, which a helper of training shares.
  * @param known those that are there already, in their shapes; they are not read.
  */
 export async function readWeights(
@@ -111,11 +112,11 @@ export async function readWeights(
   config: DecoderConfig,
   known: DecoderWeights = new Map(),
 ): Promise<DecoderWeights> {
-  const places = new Map<string, Float32Array<ArrayBuffer>>();
+  const places = new Map<string, Float32Array>();
   const weights = new Map<string, WeightTensor>();
   for (const [name, shape] of decoderWeightShapes(config)) {
     const tensor = known.get(name);
-    if (tensor === undefined) places.set(name, new Float32Array(sizeOf(shape)));
+    if (tensor === undefined) places.set(name, sharedFloats(sizeOf(shape)));
     weights.set(name, tensor ?? { shape, data: places.get(name) ?? new Float32Array() });
   }
   await reader.read(places);

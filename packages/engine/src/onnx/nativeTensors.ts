@@ -1,6 +1,6 @@
 /** Tensors as ONNX Runtime knows them (`OrtValue`): the same memory, described once. */
-import type { Tensor, TensorData, Tensors } from './tensor.js';
-import { made, runtime, type Pointer } from './runtime.js';
+import { runtime, written, type Pointer } from './runtime.js';
+import { MAX_RANK, type Tensor, type TensorData, type Tensors } from './tensor.js';
 
 /** To be released when nothing runs with them any more. */
 export class NativeTensors {
@@ -39,17 +39,21 @@ export class KeptTensors {
 
   constructor(readonly tensors: Tensors) {
     this.natives = new NativeTensors(Object.entries(tensors), true);
-    // Without the tensors, whose memory would be held until then.
-    forgotten.register(this, this.natives.values);
+    // What is registered lasts until the next full collection of garbage, so it is not what holds the tensors' memory.
+    const { values } = this.natives;
+    forgotten.register(values, values.slice());
   }
 }
 
 const forgotten = new FinalizationRegistry(releaseAll);
 
+/** Read by ONNX Runtime at once. */
+const shape = new BigInt64Array(MAX_RANK);
+
 function createValue({ data, dims }: Tensor): Pointer {
   const { createTensorWithDataAsOrtValue, cpuMemory } = runtime();
-  const shape = BigInt64Array.from(dims, BigInt);
-  return made((out) =>
+  for (const [axis, length] of dims.entries()) shape[axis] = BigInt(length);
+  return written((out) =>
     createTensorWithDataAsOrtValue(cpuMemory, data, data.byteLength, shape, dims.length, elementType(data), out),
   );
 }

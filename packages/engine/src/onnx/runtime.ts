@@ -4,12 +4,23 @@
  * The package's own binding takes each tensor of a run apart anew, by some thirty calls into JavaScript: 4 to 7 µs, which for the hundred
  * tensors of a step was a third of the time of a small model's answer. Here a tensor is made known once.
  */
-import { readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import koffi, { type TypeObject } from 'koffi';
 // On Windows it loads what the library itself needs, which lies beside it.
 import 'onnxruntime-node';
+
+/**
+ * Set before ONNX Runtime begins: its packages for Linux and macOS report sessions, models and errors to Microsoft otherwise
+ * (https://github.com/microsoft/onnxruntime/pull/27379).
+ */
+process.env['ORT_DISABLE_TELEMETRY'] = '1';
+
+/**
+ * Attention without ONNX Runtime's blocks, in which a row's numbers depend on who else is in its batch where threads are more than heads.
+ * They were also slower: a step of eight rows with 1,500 tokens each took 1.5 to 1.9 times as long with the shipped model (8 bits, one thread).
+ */
+process.env['ORT_GQA_DISABLE_FLASH_ATTENTION'] = '1';
 
 /** Where something of the library's is. */
 export type Pointer = bigint;
@@ -27,7 +38,8 @@ const TABLE_LENGTH = 280;
 
 const POINTER = 'void *';
 
-interface Runtime {
+/** Those of its functions that are called, in the order of their parameters, and what all of them are given. */
+export interface Runtime {
   readonly environment: Pointer;
   /** That tensors lie in the memory of this process. */
   readonly cpuMemory: Pointer;
@@ -80,20 +92,24 @@ interface Runtime {
 }
 
 let loaded: Runtime | undefined;
+/** It stays loaded while it is referred to. */
+let library: ReturnType<typeof koffi.load> | undefined;
 
 /** The library is loaded when it is first asked for. */
 export function runtime(): Runtime {
   return (loaded ??= load());
 }
 
-/** What a function makes and writes the address of. */
-export function made(make: (out: Memory) => Status): Pointer {
-  return pointerBy(make, runtime().check);
+/** What a function writes: the address of what it makes, or a number. */
+export function written(write: (out: Memory) => Status): Pointer {
+  return writtenBy(write, runtime().check);
 }
 
-function pointerBy(make: (out: Memory) => Status, check: (status: Status) => void): Pointer {
-  const out = new BigUint64Array(1);
-  check(make(out));
+/** Read right after it is written. */
+const out = new BigUint64Array(1);
+
+function writtenBy(write: (out: Memory) => Status, check: (status: Status) => void): Pointer {
+  check(write(out));
   return out[0] ?? 0n;
 }
 
@@ -104,7 +120,6 @@ const ARENA_ALLOCATOR = 1;
 const DEFAULT_MEMORY = 0;
 
 function load(): Runtime {
-  // While it is referred to it stays loaded.
   library = koffi.load(libraryPath());
   const pointers = tableOf(library);
   const declare = (place: number, parameters: readonly string[], result = POINTER): unknown =>
@@ -126,9 +141,9 @@ function load(): Runtime {
   ) => Status;
   const getAllocator = declare(78, [POINTER]) as (out: Memory) => Status;
   return {
-    environment: pointerBy((out) => createEnvironment(LOG_ERRORS, 'engraft', out), check),
-    cpuMemory: pointerBy((out) => createCpuMemoryInfo(ARENA_ALLOCATOR, DEFAULT_MEMORY, out), check),
-    allocator: pointerBy(getAllocator, check),
+    environment: writtenBy((place) => createEnvironment(LOG_ERRORS, 'engraft', place), check),
+    cpuMemory: writtenBy((place) => createCpuMemoryInfo(ARENA_ALLOCATOR, DEFAULT_MEMORY, place), check),
+    allocator: writtenBy(getAllocator, check),
     createSessionFromArray: declare(8, [
       POINTER,
       POINTER,
@@ -171,8 +186,6 @@ function load(): Runtime {
   };
 }
 
-let library: ReturnType<typeof koffi.load> | undefined;
-
 /** The functions of `OrtApi`, by their place in it. */
 function tableOf(lib: ReturnType<typeof koffi.load>): readonly Pointer[] {
   const getApiBase = lib.func('OrtGetApiBase', POINTER, []) as () => Pointer;
@@ -187,10 +200,16 @@ function prototype(result: string, parameters: readonly string[]): TypeObject {
   return koffi.proto(result, [...parameters]);
 }
 
+/** As the binding has them, so that there is one copy of the library in the process. */
+const LIBRARY_NAMES: Partial<Record<NodeJS.Platform, string>> = {
+  linux: 'libonnxruntime.so.1',
+  darwin: 'libonnxruntime.1.dylib',
+  win32: 'onnxruntime.dll',
+};
+
 function libraryPath(): string {
+  const name = LIBRARY_NAMES[process.platform];
+  if (name === undefined) throw new Error(`there is no ONNX Runtime for ${process.platform}`);
   const manifest = createRequire(import.meta.url).resolve('onnxruntime-node/package.json');
-  const folder = path.join(path.dirname(manifest), 'bin', 'napi-v6', process.platform, process.arch);
-  const name = readdirSync(folder).find((file) => /^(lib)?onnxruntime\.(dll|so|[\d.]*dylib)/u.test(file));
-  if (name === undefined) throw new Error(`ONNX Runtime has no library in ${folder}`);
-  return path.join(folder, name);
+  return path.join(path.dirname(manifest), 'bin', 'napi-v6', process.platform, process.arch, name);
 }

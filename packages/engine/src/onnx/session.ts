@@ -1,20 +1,8 @@
 /** Sessions of ONNX Runtime: graphs that are ready to run, with the settings that all of them share. */
 import { setImmediate } from 'node:timers/promises';
 import { KeptTensors, NativeTensors } from './nativeTensors.js';
-import { LOG_ERRORS, made, runtime, type Pointer } from './runtime.js';
+import { LOG_ERRORS, runtime, written, type Pointer } from './runtime.js';
 import type { Tensors } from './tensor.js';
-
-/**
- * Set before ONNX Runtime begins, which is with the first session: its packages for Linux and macOS report sessions, models and errors to
- * Microsoft otherwise (https://github.com/microsoft/onnxruntime/pull/27379).
- */
-process.env['ORT_DISABLE_TELEMETRY'] = '1';
-
-/**
- * Attention without ONNX Runtime's blocks, in which a row's numbers depend on who else is in its batch where threads are more than heads.
- * They were also slower: a step of eight rows with 1,500 tokens each took 1.5 to 1.9 times as long with the shipped model (8 bits, one thread).
- */
-process.env['ORT_GQA_DISABLE_FLASH_ATTENTION'] = '1';
 
 export interface SessionOptions {
   /** Threads inside one operator, at least 1. */
@@ -26,7 +14,8 @@ export interface SessionOptions {
   readonly constants?: ReadonlyMap<string, Uint8Array> | { readonly folder: string };
 }
 
-const inUse = new Set<SessionOptions>();
+/** Whose constants a session is being made of. */
+const held = new Set<SessionOptions>();
 
 /** How long a thread waits for the next operator before it sleeps, and must be woken. */
 const SPIN_US = 10;
@@ -41,23 +30,32 @@ export class Session {
   /** ONNX Runtime's own session, until it is released. */
   private handle: Pointer | undefined;
 
-  private constructor(handle: Pointer) {
+  private constructor(handle: Pointer, inputNames: readonly string[]) {
     this.handle = handle;
-    this.inputNames = inputNamesOf(handle);
-    this.inputs = new Set(this.inputNames);
+    this.inputNames = inputNames;
+    this.inputs = new Set(inputNames);
+    forgotten.register(this, handle, this);
   }
 
   /** Loading and running block the calling thread. */
   static async create(model: Uint8Array, options: SessionOptions): Promise<Session> {
     await setImmediate();
-    const { environment, createSessionFromArray, releaseSessionOptions } = runtime();
-    const settings = createOptions(options);
-    // The settings have the addresses of the constants, which hold nothing.
-    inUse.add(options);
+    const { environment, createSessionOptions, createSessionFromArray, releaseSession, releaseSessionOptions } =
+      runtime();
+    const settings = written(createSessionOptions);
+    // The settings have only the addresses of the constants.
+    held.add(options);
     try {
-      return new Session(made((out) => createSessionFromArray(environment, model, model.byteLength, settings, out)));
+      set(settings, options);
+      const handle = written((out) => createSessionFromArray(environment, model, model.byteLength, settings, out));
+      try {
+        return new Session(handle, inputNamesOf(handle));
+      } catch (error) {
+        releaseSession(handle);
+        throw error;
+      }
     } finally {
-      inUse.delete(options);
+      held.delete(options);
       releaseSessionOptions(settings);
     }
   }
@@ -88,6 +86,14 @@ export class Session {
     }
   }
 
+  /** Frees its memory; nothing may be running in it. */
+  release(): void {
+    if (this.handle === undefined) return;
+    forgotten.unregister(this);
+    runtime().releaseSession(this.handle);
+    this.handle = undefined;
+  }
+
   private fed(tensors: NamedTensors): NativeTensors {
     if (tensors instanceof KeptTensors) return tensors.natives;
     return new NativeTensors(
@@ -95,13 +101,10 @@ export class Session {
       false,
     );
   }
-
-  /** Frees its memory; nothing may be running in it. */
-  release(): void {
-    if (this.handle !== undefined) runtime().releaseSession(this.handle);
-    this.handle = undefined;
-  }
 }
+
+/** Those that nobody released. */
+const forgotten = new FinalizationRegistry((handle: Pointer) => runtime().releaseSession(handle));
 
 function nativesOf(tensors: NamedTensors): NativeTensors {
   return tensors instanceof KeptTensors ? tensors.natives : new NativeTensors(Object.entries(tensors), false);
@@ -127,33 +130,32 @@ function joined(parts: readonly BigUint64Array[]): BigUint64Array {
 
 function inputNamesOf(session: Pointer): readonly string[] {
   const { sessionGetInputCount, sessionGetInputName, allocator, allocatorFree, textAt, check } = runtime();
-  const count = Number(made((out) => sessionGetInputCount(session, out)));
+  const count = Number(written((out) => sessionGetInputCount(session, out)));
   return Array.from({ length: count }, (_, index) => {
-    const address = made((out) => sessionGetInputName(session, index, allocator, out));
+    const address = written((out) => sessionGetInputName(session, index, allocator, out));
     const name = textAt(address);
     check(allocatorFree(allocator, address));
     return name;
   });
 }
 
-function createOptions({ threads, constants = new Map<string, Uint8Array>() }: SessionOptions): Pointer {
+function set(settings: Pointer, options: SessionOptions): void {
+  const { threads, constants = new Map<string, Uint8Array>() } = options;
   const api = runtime();
-  const options = made(api.createSessionOptions);
-  const set = (key: string, value: string): void => api.check(api.addSessionConfigEntry(options, key, value));
+  const configure = (key: string, value: string): void => api.check(api.addSessionConfigEntry(settings, key, value));
   // Batches differ in shape; a memory plan for each of them would only grow.
-  api.check(api.disableMemPattern(options));
-  api.check(api.setSessionLogSeverityLevel(options, LOG_ERRORS));
-  api.check(api.setIntraOpNumThreads(options, threads));
-  api.check(api.setInterOpNumThreads(options, 1));
+  api.check(api.disableMemPattern(settings));
+  api.check(api.setSessionLogSeverityLevel(settings, LOG_ERRORS));
+  api.check(api.setIntraOpNumThreads(settings, threads));
+  api.check(api.setInterOpNumThreads(settings, 1));
   // Threads that spin as long as they wait halve the speed of a shared machine; from one operator to the next it is worth it.
-  set('session.intra_op.allow_spinning', '1');
-  set('session.intra_op.spin_duration_us', String(SPIN_US));
-  if ('folder' in constants) set('session.model_external_initializers_file_folder_path', constants.folder);
-  else addConstants(options, constants);
-  return options;
+  configure('session.intra_op.allow_spinning', '1');
+  configure('session.intra_op.spin_duration_us', String(SPIN_US));
+  if ('folder' in constants) configure('session.model_external_initializers_file_folder_path', constants.folder);
+  else addConstants(settings, constants);
 }
 
-function addConstants(options: Pointer, constants: ReadonlyMap<string, Uint8Array>): void {
+function addConstants(settings: Pointer, constants: ReadonlyMap<string, Uint8Array>): void {
   const { addExternalInitializersFromFilesInMemory, addressOf, check } = runtime();
   // File names are in the system's own encoding.
   const encoding = process.platform === 'win32' ? 'utf16le' : 'utf8';
@@ -161,5 +163,5 @@ function addConstants(options: Pointer, constants: ReadonlyMap<string, Uint8Arra
   const addresses = BigUint64Array.from(names, addressOf);
   const contents = BigUint64Array.from(constants.values(), addressOf);
   const lengths = BigUint64Array.from(constants.values(), ({ byteLength }) => BigInt(byteLength));
-  check(addExternalInitializersFromFilesInMemory(options, addresses, contents, lengths, names.length));
+  check(addExternalInitializersFromFilesInMemory(settings, addresses, contents, lengths, names.length));
 }

@@ -1,5 +1,4 @@
 /** Running the decoder's graphs directly, for tests of the graphs themselves. */
-import { Tensor } from '../onnx/tensor.js';
 import type { LoraAdapter } from '../adapters/loraAdapter.js';
 import { sharedAdapterFeeds } from '../generation/adapterFeeds.js';
 import { KvCache, NOTHING_KEPT } from '../generation/kvCache.js';
@@ -13,6 +12,7 @@ import type { QuantizedWeights } from '../model/servingWeights.js';
 import { SharedWeights } from '../model/sharedWeights.js';
 import { readerOf, type DecoderWeights } from '../model/weights.js';
 import { Session } from '../onnx/session.js';
+import { Tensor } from '../onnx/tensor.js';
 
 export interface TestModel {
   readonly config: DecoderConfig;

@@ -1,0 +1,4 @@
+/** Zeros in memory that threads may share; sent to one, they are not copied. */
+export function sharedFloats(count: number): Float32Array<SharedArrayBuffer> {
+  return new Float32Array(new SharedArrayBuffer(count * Float32Array.BYTES_PER_ELEMENT));
+}
