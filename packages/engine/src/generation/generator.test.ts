@@ -285,6 +285,37 @@ test('who waits for an adapter is cancelled at once, and what is loaded for nobo
   });
 });
 
+test('two adapters load at a time, when it is known how large they may be and there is room for both', async () => {
+  await withGenerator(async ({ generator: roomy, adapter, model }) => {
+    const narrow = new Generator(model, 3, undefined, { maxBytes: 1, resizeStacks: () => undefined });
+    for (const [generator, before, after] of [
+      [roomy, 1, 2],
+      [narrow, 1, 1],
+    ] as const) {
+      const begun = async (): Promise<number> => {
+        let loads = 0;
+        const controllers = [1, 2, 3].map(() => new AbortController());
+        const stuck = controllers.map(({ signal }) => {
+          const load = (): Promise<never> => {
+            loads += 1;
+            return new Promise(() => undefined);
+          };
+          return generator.generate({ ...job(), signal, adapter: { contentHash: 'never', load } });
+        });
+        for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+        const begunAtOnce = loads;
+        for (const controller of controllers.reverse()) controller.abort();
+        await Promise.allSettled(stuck);
+        return begunAtOnce;
+      };
+      assert.equal(await begun(), before);
+      await generator.generate({ ...job(), adapter: { contentHash: 'a', load: () => Promise.resolve(adapter) } });
+      assert.equal(await begun(), after);
+    }
+    await narrow.close();
+  });
+});
+
 test('scoring is cancelled while its adapter loads', async (t) => {
   await withRandomCheckpoint(async (folder) => {
     const engine = await EmbeddedEngine.open({ modelDir: join(folder, 'model'), threads: 1 });

@@ -25,6 +25,8 @@ interface Loading {
 export class WaitingLine {
   private line: Sequence[] = [];
   private loadings: readonly Loading[] = [];
+  /** Of the adapters loaded so far; nothing is known before the first. */
+  private largestBytes = Infinity;
   private hasChanged = false;
   private wake = (): void => undefined;
 
@@ -81,7 +83,7 @@ export class WaitingLine {
     while (this.loadings.length < LOADING_AT_ONCE) {
       const next = this.line.find((each) => each.adapter === undefined && this.loadingOf(each) === undefined);
       if (next === undefined) return;
-      if (next !== this.line[0] && this.heldBytes() >= this.maxAdapterBytes) return;
+      if (next !== this.line[0] && this.expectedBytes() >= this.maxAdapterBytes) return;
       this.load(next);
     }
   }
@@ -90,6 +92,7 @@ export class WaitingLine {
     const load = async (): Promise<void> => {
       try {
         next.adapter = (await next.job.adapter?.load()) ?? null;
+        if (next.adapter !== null) this.noteSize(adapterBytes(next.adapter));
       } catch (error) {
         this.remove((sequence) => sequence === next);
         next.reject(error);
@@ -101,6 +104,10 @@ export class WaitingLine {
       this.notify();
     });
     this.loadings = [...this.loadings, { sequence: next, ended, isSlow: false }];
+  }
+
+  private noteSize(bytes: number): void {
+    this.largestBytes = this.largestBytes === Infinity ? bytes : Math.max(this.largestBytes, bytes);
   }
 
   private loadingOf(sequence: Sequence): Loading | undefined {
@@ -135,10 +142,14 @@ export class WaitingLine {
     this.wake();
   }
 
-  /** Of the adapters of all that wait or have begun, each counted once; what is on its way may be as large as the largest of them. */
+  /** Of the adapters of all that wait or have begun, each counted once. */
   private heldBytes(): number {
     const held = new Set([...this.line, ...this.begun()].flatMap(({ adapter }) => adapter ?? []));
-    const sizes = Array.from(held, adapterBytes);
-    return sizes.reduce((sum, bytes) => sum + bytes, 0) + this.loadings.length * Math.max(0, ...sizes);
+    return [...held].reduce((sum, adapter) => sum + adapterBytes(adapter), 0);
+  }
+
+  /** And of those on their way, each of which may be as large as any before. */
+  private expectedBytes(): number {
+    return this.loadings.reduce((sum) => sum + this.largestBytes, this.heldBytes());
   }
 }

@@ -1,6 +1,6 @@
 import type { DecoderConfig } from '../model/config.js';
 import type { LoraModule, LoraTensorSpec } from '../model/weights.js';
-import { sharedFloats } from '../sharedFloats.js';
+import { sharedFloats } from '../threadMemory.js';
 import { ThreadCalls } from '../threadCalls.js';
 import type { TrainingRun } from './batch.js';
 import type { TrainingInputs } from './gradientRunner.js';

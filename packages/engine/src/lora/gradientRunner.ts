@@ -26,7 +26,7 @@ export interface TrainingInputs {
 export interface GradientRunner {
   /**
    * @param fetches tensors by `gradientName` that the gradients are written to; the whole-step graph computes none
-   *   when there are none.
+   *   when there are none, and layer by layer there must be some.
    * @returns the loss.
    * @throws EngineError `cancelled` before a graph is run.
    */

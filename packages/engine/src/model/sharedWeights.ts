@@ -1,7 +1,7 @@
 import { EngineError } from '../engine.js';
 import { machineMemory } from '../machineMemory.js';
 import { KeptTensors } from '../onnx/nativeTensors.js';
-import { sharedFloats } from '../sharedFloats.js';
+import { sharedFloats } from '../threadMemory.js';
 import type { DecoderConfig } from './config.js';
 import { tableFeeds, weightFeeds, type Feeds } from './inputs.js';
 import { EMBEDDING, readWeights, sizeOf, weightBytes, type WeightReader, type WeightTensor } from './weights.js';

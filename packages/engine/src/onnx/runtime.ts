@@ -1,7 +1,7 @@
 /**
  * ONNX Runtime's C interface, as far as it is used here (`onnxruntime_c_api.h`): the library is that of the package onnxruntime-node.
  *
- * The package's own binding takes each tensor of a run apart anew, by some thirty calls into JavaScript: 4 to 7 µs, which for the hundred
+ * The package's own binding takes each tensor of a run apart anew, by some thirty calls into JavaScript: 3 to 7 µs, which for the hundred
  * tensors of a step was a third of the time of a small model's answer. Here a tensor is made known once.
  */
 import { createRequire } from 'node:module';

@@ -14,7 +14,7 @@ export interface SessionOptions {
   readonly constants?: ReadonlyMap<string, Uint8Array> | { readonly folder: string };
 }
 
-/** Whose constants a session is being made of. */
+/** Of the sessions that are being made: nothing else may hold the constants. */
 const held = new Set<SessionOptions>();
 
 /** How long a thread waits for the next operator before it sleeps, and must be woken. */
@@ -43,10 +43,10 @@ export class Session {
     const { environment, createSessionOptions, createSessionFromArray, releaseSession, releaseSessionOptions } =
       runtime();
     const settings = written(createSessionOptions);
-    // The settings have only the addresses of the constants.
+    // The settings have only their addresses.
     held.add(options);
     try {
-      set(settings, options);
+      configure(settings, options);
       const handle = written((out) => createSessionFromArray(environment, model, model.byteLength, settings, out));
       try {
         return new Session(handle, inputNamesOf(handle));
@@ -139,19 +139,19 @@ function inputNamesOf(session: Pointer): readonly string[] {
   });
 }
 
-function set(settings: Pointer, options: SessionOptions): void {
+function configure(settings: Pointer, options: SessionOptions): void {
   const { threads, constants = new Map<string, Uint8Array>() } = options;
   const api = runtime();
-  const configure = (key: string, value: string): void => api.check(api.addSessionConfigEntry(settings, key, value));
+  const set = (key: string, value: string): void => api.check(api.addSessionConfigEntry(settings, key, value));
   // Batches differ in shape; a memory plan for each of them would only grow.
   api.check(api.disableMemPattern(settings));
   api.check(api.setSessionLogSeverityLevel(settings, LOG_ERRORS));
   api.check(api.setIntraOpNumThreads(settings, threads));
   api.check(api.setInterOpNumThreads(settings, 1));
   // Threads that spin as long as they wait halve the speed of a shared machine; from one operator to the next it is worth it.
-  configure('session.intra_op.allow_spinning', '1');
-  configure('session.intra_op.spin_duration_us', String(SPIN_US));
-  if ('folder' in constants) configure('session.model_external_initializers_file_folder_path', constants.folder);
+  set('session.intra_op.allow_spinning', '1');
+  set('session.intra_op.spin_duration_us', String(SPIN_US));
+  if ('folder' in constants) set('session.model_external_initializers_file_folder_path', constants.folder);
   else addConstants(settings, constants);
 }
 
