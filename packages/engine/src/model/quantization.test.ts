@@ -5,26 +5,21 @@ import { GraphBuilder } from '../onnx/graphBuilder.js';
 import { Session } from '../onnx/session.js';
 import { Tensor } from '../onnx/tensor.js';
 import { createRandom } from '../random.js';
+import { keepsRowsApart } from '../generation/rowKernels.js';
 import { TINY_CONFIG } from '../testing/fixtures.js';
+import type { DecoderConfig } from './config.js';
 import { decoderWeightShapes } from './weights.js';
 import { ServingWeights, constantName } from './servingWeights.js';
-import {
-  BLOCK_SIZE,
-  FORMAT_BITS,
-  packedSizes,
-  quantize,
-  type QuantizedFormat,
-  type QuantizedMatrix,
-} from './quantization.js';
+import { BLOCK_FORMATS, packedSizes, quantize, type QuantizedFormat, type QuantizedMatrix } from './quantization.js';
 
 /** Number by number, straight from the operator's description. */
 function dequantize(format: QuantizedFormat, { quantized, scales }: QuantizedMatrix, out: number, width: number) {
-  const bits = FORMAT_BITS[format];
+  const { bits, blockSize } = BLOCK_FORMATS[format];
   const { blocks, blockBytes } = packedSizes(format, width);
   return Array.from({ length: out }, (_, line) =>
     Array.from({ length: width }, (__, column) => {
-      const block = line * blocks + Math.floor(column / BLOCK_SIZE);
-      const bit = (column % BLOCK_SIZE) * bits;
+      const block = line * blocks + Math.floor(column / blockSize);
+      const bit = (column % blockSize) * bits;
       const byte = quantized[block * blockBytes + Math.floor(bit / 8)]!;
       return (((byte >> (bit % 8)) & (2 ** bits - 1)) - 2 ** (bits - 1)) * scales[block]!;
     }),
@@ -36,21 +31,47 @@ function randomNumbers(length: number, seed: number): Float32Array {
   return Float32Array.from({ length }, () => random.next() - 0.5);
 }
 
+/** A random `down_proj` of a model of this shape, and a graph that multiplies rows `x` with it. */
+async function product(format: QuantizedFormat, config: DecoderConfig) {
+  const weight = 'model.layers.0.mlp.down_proj.weight';
+  const [out = 0, width = 0] = decoderWeightShapes(config).get(weight)!;
+  const matrix = quantize(format, randomNumbers(out * width, 1), width);
+  const graph = new GraphBuilder();
+  graph.input('x', 'float32', ['rows', width]);
+  graph.output('y', new ServingWeights(graph, config, format).product('x', [weight]), 'float32', ['rows', out]);
+  const constants = new Map([
+    [constantName(weight, 'quantized'), matrix.quantized],
+    [constantName(weight, 'scales'), new Uint8Array(matrix.scales.buffer)],
+  ]);
+  return { matrix, out, width, session: await Session.create(graph.encode(), { threads: 1, constants }) };
+}
+
+async function multiply(session: Session, x: Float32Array, [rows, width, out]: readonly [number, number, number]) {
+  const y = new Float32Array(rows * out);
+  await session.run([{ x: new Tensor(x, [rows, width]) }], [{ y: new Tensor(y, [rows, out]) }]);
+  return y;
+}
+
+/** Of a line that ends within a block. */
+const WIDTH = 100;
+
 for (const format of ['q8', 'q4'] as const) {
+  const { bits, blockSize } = BLOCK_FORMATS[format];
+
   test(`${format}: every number comes back within a step of its block, and the greatest exactly`, () => {
     // Below that, a scale would lose its digits.
     const number = fc.float({ noNaN: true, min: -1000, max: 1000 }).map((x) => (Math.abs(x) < 1e-30 ? 0 : x));
-    const numbers = fc.array(number, { minLength: 70, maxLength: 70 });
+    const numbers = fc.array(number, { minLength: 2 * WIDTH, maxLength: 2 * WIDTH });
     fc.assert(
       fc.property(numbers, (list) => {
         const data = Float32Array.from(list);
-        const matrix = quantize(format, data, 35);
-        dequantize(format, matrix, 2, 35).forEach((line, row) => {
-          for (let start = 0; start < 35; start += BLOCK_SIZE) {
-            const block = [...data.subarray(row * 35 + start, row * 35 + Math.min(start + BLOCK_SIZE, 35))];
+        const matrix = quantize(format, data, WIDTH);
+        dequantize(format, matrix, 2, WIDTH).forEach((line, row) => {
+          for (let start = 0; start < WIDTH; start += blockSize) {
+            const block = [...data.subarray(row * WIDTH + start, row * WIDTH + Math.min(start + blockSize, WIDTH))];
             const peak = Math.max(...block.map(Math.abs));
             // Half a step, but for what lies at the other end of the range, where a step is missing.
-            const step = peak / 2 ** (FORMAT_BITS[format] - 1);
+            const step = peak / 2 ** (bits - 1);
             block.forEach((value, index) => {
               const error = Math.abs(line[start + index]! - value);
               assert.ok(error <= step * (1 + 1e-6), `${value} became ${line[start + index]}`);
@@ -65,21 +86,9 @@ for (const format of ['q8', 'q4'] as const) {
   });
 
   test(`${format}: ONNX Runtime multiplies with the numbers that the reference reads`, async () => {
-    const weight = 'model.layers.0.mlp.down_proj.weight';
-    const [out = 0, width = 0] = decoderWeightShapes(TINY_CONFIG).get(weight)!;
-    const matrix = quantize(format, randomNumbers(out * width, 1), width);
-    const graph = new GraphBuilder();
-    graph.input('x', 'float32', ['rows', width]);
-    const weights = new ServingWeights(graph, TINY_CONFIG, format);
-    graph.output('y', weights.product('x', [weight]), 'float32', ['rows', out]);
-    const constants = new Map([
-      [constantName(weight, 'quantized'), matrix.quantized],
-      [constantName(weight, 'scales'), new Uint8Array(matrix.scales.buffer)],
-    ]);
-    const session = await Session.create(graph.encode(), { threads: 1, constants });
+    const { matrix, out, width, session } = await product(format, TINY_CONFIG);
     const x = randomNumbers(3 * width, 2);
-    const y = new Float32Array(3 * out);
-    await session.run([{ x: new Tensor(x, [3, width]) }], [{ y: new Tensor(y, [3, out]) }]);
+    const y = await multiply(session, x, [3, width, out]);
     const lines = dequantize(format, matrix, out, width);
     for (let row = 0; row < 3; row += 1) {
       lines.forEach((line, column) => {
@@ -89,6 +98,19 @@ for (const format of ['q8', 'q4'] as const) {
         const actual = y[row * out + column]!;
         assert.ok(Math.abs(actual - expected) <= bound, `${actual} for ${expected}`);
       });
+    }
+    session.release();
+  });
+
+  test(`${format}: a row has the same product in any company`, { skip: !keepsRowsApart(format) }, async () => {
+    const { out, width, session } = await product(format, { ...TINY_CONFIG, ffnSize: 3 * blockSize + 8 });
+    const x = randomNumbers(8 * width, 2);
+    const all = await multiply(session, x, [8, width, out]);
+    for (let first = 0; first < 8; first += 1) {
+      for (let end = first + 1; end <= 8; end += 1) {
+        const some = await multiply(session, x.slice(first * width, end * width), [end - first, width, out]);
+        assert.deepEqual(some, all.slice(first * out, end * out), `rows ${first} to ${end}`);
+      }
     }
     session.release();
   });

@@ -1,7 +1,7 @@
 /**
  * Weights in blocks of 4 or 8 bits, as ONNX Runtime's `MatMulNBits` reads them
  * (https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.MatMulNBits): a line of a
- * matrix is cut into blocks of 32 numbers, each a float32 scale and 32 unsigned integers, of which the middle one is 0.
+ * matrix is cut into blocks of numbers, each a float32 scale and as many unsigned integers, of which the middle one is 0.
  */
 
 export const WEIGHT_FORMATS = ['f32', 'q8', 'q4'] as const;
@@ -9,8 +9,22 @@ export const WEIGHT_FORMATS = ['f32', 'q8', 'q4'] as const;
 export type WeightFormat = (typeof WEIGHT_FORMATS)[number];
 export type QuantizedFormat = Exclude<WeightFormat, 'f32'>;
 
-export const BLOCK_SIZE = 32;
-export const FORMAT_BITS = { q8: 8, q4: 4 } as const satisfies Record<QuantizedFormat, number>;
+export interface BlockFormat {
+  /** Of each number. */
+  readonly bits: number;
+  /** Numbers of a block, a power of 2. */
+  readonly blockSize: number;
+}
+
+/**
+ * The larger the blocks the faster the products, which stop to scale after each, and the coarser the numbers, of which those of 4 bits
+ * have no precision to spare. From 128 numbers of 8 bits on, and 64 of 4, ONNX Runtime computes the last of an odd number of rows
+ * otherwise than the others (with AVX-512), and an answer would depend on who else is in its batch.
+ */
+export const BLOCK_FORMATS: Readonly<Record<QuantizedFormat, BlockFormat>> = {
+  q8: { bits: 8, blockSize: 64 },
+  q4: { bits: 4, blockSize: 32 },
+};
 
 /** A matrix `[out, in]` in blocks. */
 export interface QuantizedMatrix {
@@ -22,7 +36,8 @@ export interface QuantizedMatrix {
 
 /** Blocks of one line, the last filled up with zeros, and the bytes of one block. */
 export function packedSizes(format: QuantizedFormat, width: number): { blocks: number; blockBytes: number } {
-  return { blocks: Math.ceil(width / BLOCK_SIZE), blockBytes: (BLOCK_SIZE * FORMAT_BITS[format]) / 8 };
+  const { bits, blockSize } = BLOCK_FORMATS[format];
+  return { blocks: Math.ceil(width / blockSize), blockBytes: (blockSize * bits) / 8 };
 }
 
 /**
@@ -34,16 +49,16 @@ export function quantize(format: QuantizedFormat, data: Float32Array, width: num
   const lines = data.length / width;
   const quantized = new Uint8Array(lines * blocks * blockBytes);
   const scales = new Float32Array(lines * blocks);
-  const bits = FORMAT_BITS[format];
+  const { bits, blockSize } = BLOCK_FORMATS[format];
   const middle = 2 ** (bits - 1);
   for (let block = 0; block < scales.length; block += 1) {
     const line = Math.floor(block / blocks);
-    const start = line * width + (block % blocks) * BLOCK_SIZE;
-    const end = Math.min(start + BLOCK_SIZE, (line + 1) * width);
+    const start = line * width + (block % blocks) * blockSize;
+    const end = Math.min(start + blockSize, (line + 1) * width);
     const scale = Math.fround(greatest(data, start, end) / -middle);
     scales[block] = scale;
     const inverse = scale === 0 ? 0 : 1 / scale;
-    for (let index = 0; index < BLOCK_SIZE; index += 1) {
+    for (let index = 0; index < blockSize; index += 1) {
       const value = start + index < end ? (data[start + index] ?? 0) * inverse : 0;
       const code = Math.min(2 * middle - 1, Math.max(0, Math.round(value) + middle));
       // Bits are counted from the beginning of the block.

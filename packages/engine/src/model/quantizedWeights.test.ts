@@ -33,7 +33,7 @@ test('what was made is read again; what is damaged, or of another checkpoint, is
   const made = await bytesOf(await loadQuantizedWeights(source, 'q8', folder));
   assert.deepEqual(made, await bytesOf(await loadQuantizedWeights(source, 'q8', undefined)));
   const [name = ''] = await readdir(folder);
-  assert.deepEqual(await readdir(folder), ['sha256-0123.q8.v1']);
+  assert.deepEqual(await readdir(folder), ['sha256-0123.q8.v2']);
   const file = join(folder, name);
   const bytes = await readFile(file);
   // Of weights that are not there any more, only the file can tell.
@@ -46,16 +46,16 @@ test('what was made is read again; what is damaged, or of another checkpoint, is
     assert.deepEqual(await bytesOf(await loadQuantizedWeights(source, 'q8', folder)), made);
     assert.deepEqual(await readFile(file), bytes);
   }
-  await writeFile(join(folder, 'sha256-4567.q8.v1'), bytes);
+  await writeFile(join(folder, 'sha256-4567.q8.v2'), bytes);
   const other = { ...source, contentHash: 'sha256:4567', reader: readerOf(randomWeights(config, 2)) };
   assert.notDeepEqual(await bytesOf(await loadQuantizedWeights(other, 'q8', folder)), made);
-  assert.notDeepEqual(await readFile(join(folder, 'sha256-4567.q8.v1')), bytes);
+  assert.notDeepEqual(await readFile(join(folder, 'sha256-4567.q8.v2')), bytes);
 });
 
 test('the same bytes in another file are read; what has changed is refused, and so is what is gone', async (t) => {
   const folder = await temporaryFolder(t);
   const quantized = await loadQuantizedWeights(source, 'q8', folder);
-  const file = join(folder, 'sha256-0123.q8.v1');
+  const file = join(folder, 'sha256-0123.q8.v2');
   const bytes = await readFile(file);
   const made = await bytesOf(quantized);
   // As another process does that began at the same time.
@@ -68,7 +68,7 @@ test('the same bytes in another file are read; what has changed is refused, and 
   const refused = {
     name: 'EngineError',
     code: 'checkpoint_invalid',
-    message: /sha256-0123\.q8\.v1 is not whole any more/,
+    message: /sha256-0123\.q8\.v2 is not whole any more/,
   };
   await assert.rejects(bytesOf(quantized), refused);
   await rm(file);
@@ -87,15 +87,15 @@ test('a folder that cannot be written costs no model, and is reported', async (t
 
 test('what a writer that died has left is removed, what may still be written is not', async (t) => {
   const folder = await temporaryFolder(t);
-  const [old, fresh, foreign] = ['a.q8.v1.partial-0123456789ab', 'a.q8.v1.partial-456789abcdef', 'b.txt'];
+  const [old, fresh, foreign] = ['a.q8.v2.partial-0123456789ab', 'a.q8.v2.partial-456789abcdef', 'b.txt'];
   for (const name of [old, fresh, foreign]) await writeFile(join(folder, name), '');
   const yesterday = new Date(Date.now() - 24 * 60 * 60_000);
   for (const name of [old, foreign]) await utimes(join(folder, name), yesterday, yesterday);
   await loadQuantizedWeights(source, 'q8', folder);
-  assert.deepEqual((await readdir(folder)).sort(), [fresh, foreign, 'sha256-0123.q8.v1'].sort());
+  assert.deepEqual((await readdir(folder)).sort(), [fresh, foreign, 'sha256-0123.q8.v2'].sort());
   await utimes(join(folder, fresh), yesterday, yesterday);
   await loadQuantizedWeights(source, 'q8', folder);
-  assert.deepEqual((await readdir(folder)).sort(), [foreign, 'sha256-0123.q8.v1'].sort());
+  assert.deepEqual((await readdir(folder)).sort(), [foreign, 'sha256-0123.q8.v2'].sort());
 });
 
 test('weights that are not finite are refused by the name of their tensor', async (t) => {

@@ -12,7 +12,7 @@ import { constantName, type ConstantBytes, type QuantizedWeights } from './servi
 import { decoderWeightShapes, EMBEDDING, headName, sizeOf, type WeightReader } from './weights.js';
 
 /** Changes with everything that changes the bytes. */
-const FILE_VERSION = 1;
+const FILE_VERSION = 2;
 const DIGEST_BYTES = 32;
 const BLOCK_BYTES = 2 ** 20;
 

@@ -3,7 +3,7 @@ import type { GraphBuilder } from '../onnx/graphBuilder.js';
 import { cachedHeadDim, type DecoderConfig } from './config.js';
 import { EngineError } from '../engine.js';
 import { WeightInputs, type ROPE_COS, type ROPE_SIN } from './inputs.js';
-import { BLOCK_SIZE, FORMAT_BITS, packedSizes, type QuantizedFormat, type WeightFormat } from './quantization.js';
+import { BLOCK_FORMATS, packedSizes, type QuantizedFormat, type WeightFormat } from './quantization.js';
 import { decoderWeightShapes, type WeightReader } from './weights.js';
 
 /**
@@ -114,6 +114,7 @@ export class ServingWeights {
     format: QuantizedFormat,
   ): string {
     const { blocks, blockBytes } = packedSizes(format, width);
+    const { bits, blockSize } = BLOCK_FORMATS[format];
     const quantized = constantName(names, 'quantized');
     const operands = [
       x,
@@ -123,8 +124,8 @@ export class ServingWeights {
     return this.graph.microsoftNode('MatMulNBits', operands, {
       K: { int: width },
       N: { int: out },
-      bits: { int: FORMAT_BITS[format] },
-      block_size: { int: BLOCK_SIZE },
+      bits: { int: bits },
+      block_size: { int: blockSize },
       accuracy_level: { int: INT8_PRODUCTS },
     });
   }
