@@ -1,7 +1,10 @@
 /** Whether all numbers of a stretch are finite; zero times any finite number is zero, and the sum of zeros is zero. */
 export function allFinite(data: Float32Array, start = 0, end = data.length): boolean {
   // Four sums, as an addition waits for the one before it. It is done for every token.
-  let [a, b, c, d] = [0, 0, 0, 0];
+  let a = 0;
+  let b = 0;
+  let c = 0;
+  let d = 0;
   let index = start;
   for (; index + 3 < end; index += 4) {
     a += (data[index] ?? NaN) * 0;

@@ -5,14 +5,14 @@ import type { QuantizedWeights } from '../model/servingWeights.js';
 import type { SharedWeights } from '../model/sharedWeights.js';
 import type { Session } from '../onnx/session.js';
 import { SessionCache } from '../onnx/sessionCache.js';
-import { Tensor } from '../onnx/tensor.js';
 import { generationThreads } from './generationThreads.js';
 import type { LoadedAdapter } from './loadedAdapter.js';
 import { RowAdapters, type StackBudget } from './adapterFeeds.js';
 import type { CacheView, KvCache } from './kvCache.js';
 import { keepsRowsApart } from './rowKernels.js';
 import { createServingSession } from './servingSession.js';
-import { stepFeeds, type StepRow } from './stepFeeds.js';
+import { LogitsRoom } from './logitsRoom.js';
+import { StepFeeds, type StepRow } from './stepFeeds.js';
 
 /** A loaded model, as the sessions of generation and scoring share it. */
 export interface LoadedModel {
@@ -36,14 +36,15 @@ export interface DecodeRow {
 export class InferenceRunner {
   private readonly sessions = new SessionCache<boolean>();
   private readonly rowAdapters: RowAdapters;
-  /** Written by each run: new ones for every token would wait for the garbage collector by the megabyte. */
-  private logits = new Float32Array();
+  private readonly stepFeeds = new StepFeeds();
+  private readonly logits: LogitsRoom;
 
   constructor(
     private readonly model: LoadedModel,
     budget?: StackBudget,
   ) {
     this.rowAdapters = new RowAdapters(model.config, budget);
+    this.logits = new LogitsRoom(model.config.vocabularySize);
   }
 
   /** See `RowAdapters`. */
@@ -110,15 +111,9 @@ export class InferenceRunner {
     const adapted = adapters.some((adapter) => adapter !== null);
     const session = await this.session(adapted);
     const adapterFeeds = adapted ? [this.rowAdapters.feeds(adapters)] : [];
-    const { vocabularySize } = this.model.config;
-    const size = rows.length * vocabularySize;
-    if (this.logits.length < size) this.logits = new Float32Array(size);
-    const logits = this.logits.subarray(0, size);
-    await session.run(
-      [this.model.weights.tables, past, ...adapterFeeds, stepFeeds(rows)],
-      [present, { logits: new Tensor(logits, [rows.length, 1, vocabularySize]) }],
-    );
-    return logits;
+    const { numbers, tensors } = this.logits.of(rows.length);
+    await session.run([this.model.weights.tables, past, ...adapterFeeds, this.stepFeeds.of(rows)], [present, tensors]);
+    return numbers;
   }
 
   private session(adapters: boolean): Promise<Session> {

@@ -128,13 +128,14 @@ export class KvCache {
 
   /** Whether `count` tokens of a slot from place `start` on have numbers that are finite. */
   isFinite(slot: number, start: number, count: number): boolean {
-    return this.buffers.every((buffer) => {
-      for (let head = 0; head < this.config.kvHeads; head += 1) {
+    const { kvHeads } = this.config;
+    for (const buffer of this.buffers) {
+      for (let head = 0; head < kvHeads; head += 1) {
         const from = this.offset(slot, head, start);
         if (!allFinite(buffer, from, from + count * this.width)) return false;
       }
-      return true;
-    });
+    }
+    return true;
   }
 
   /** The first `count` slots as a batch, under the graph's names; valid until the next `reserve`. */

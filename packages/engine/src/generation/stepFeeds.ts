@@ -1,5 +1,5 @@
 /** What the inference graph is told of the tokens of a run, besides the cache and the adapters. */
-import type { Feeds } from '../model/inputs.js';
+import { KeptTensors } from '../onnx/nativeTensors.js';
 import { Tensor } from '../onnx/tensor.js';
 
 /** What one sequence is given. */
@@ -10,17 +10,52 @@ export interface StepRow {
   readonly cachedTokens: number;
 }
 
-/** The inputs `ids`, `ends`, `length` and `last` of `buildInferenceGraph`. */
-export function stepFeeds(rows: readonly StepRow[]): Feeds {
-  const ids = rows.flatMap(({ tokens }) => tokens.map(BigInt));
-  const ends = rows.map(({ tokens, cachedTokens }) => cachedTokens + tokens.length - 1);
-  const width = ids.length / rows.length;
-  if (rows.some(({ tokens }) => tokens.length !== width)) throw new RangeError('rows have as many tokens each');
-  const last = rows.map((_, row) => BigInt((row + 1) * width - 1));
-  return {
-    ids: new Tensor(BigInt64Array.from(ids), [rows.length, width]),
-    ends: new Tensor(Int32Array.from(ends), [rows.length]),
-    length: new Tensor(Int32Array.of(Math.max(...ends) + 1), [1]),
-    last: new Tensor(BigInt64Array.from(last), [rows.length, 1]),
-  };
+/** The inputs `ids`, `ends`, `length` and `last` of `buildInferenceGraph`: for each shape of a run the same tensors, with other numbers. */
+export class StepFeeds {
+  private readonly shapes = new Map<string, StepShape>();
+
+  /** Valid until the next call. */
+  of(rows: readonly StepRow[]): KeptTensors {
+    const width = rows[0]?.tokens.length ?? 0;
+    const key = `${rows.length}x${width}`;
+    let shape = this.shapes.get(key);
+    if (shape === undefined) this.shapes.set(key, (shape = new StepShape(rows.length, width)));
+    shape.write(rows);
+    return shape.tensors;
+  }
+}
+
+/** Of `count` rows with `width` tokens each. */
+class StepShape {
+  readonly tensors: KeptTensors;
+  private readonly ids: BigInt64Array;
+  private readonly ends: Int32Array;
+  private readonly length = new Int32Array(1);
+
+  constructor(
+    count: number,
+    private readonly width: number,
+  ) {
+    this.ids = new BigInt64Array(count * width);
+    this.ends = new Int32Array(count);
+    const last = BigInt64Array.from({ length: count }, (_, row) => BigInt((row + 1) * width - 1));
+    this.tensors = new KeptTensors({
+      ids: new Tensor(this.ids, [count, width]),
+      ends: new Tensor(this.ends, [count]),
+      length: new Tensor(this.length, [1]),
+      last: new Tensor(last, [count, 1]),
+    });
+  }
+
+  write(rows: readonly StepRow[]): void {
+    let longest = 0;
+    for (const [row, { tokens, cachedTokens }] of rows.entries()) {
+      if (tokens.length !== this.width) throw new RangeError('rows have as many tokens each');
+      for (const [index, token] of tokens.entries()) this.ids[row * this.width + index] = BigInt(token);
+      const length = cachedTokens + tokens.length;
+      this.ends[row] = length - 1;
+      longest = Math.max(longest, length);
+    }
+    this.length[0] = longest;
+  }
 }
