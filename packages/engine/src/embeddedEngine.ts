@@ -6,11 +6,10 @@ import { EngineError, type CallOptions, type Engine, type TrainingSession } from
 import { CallGate } from './callGate.js';
 import { AdapterCache } from './generation/adapterCache.js';
 import { AdapterLoader } from './generation/adapterLoader.js';
+import { AdapterUse } from './generation/adapterUse.js';
 import { Generator } from './generation/generator.js';
-import type { JobAdapter } from './generation/generationJob.js';
 import type { LoadedModel } from './generation/inferenceRunner.js';
 import { defaultLimits } from './generation/kvBudget.js';
-import type { LoadedAdapter } from './generation/loadedAdapter.js';
 import { composeReply, forcedText, mayCallTools, singleCallEnd } from './generation/reply.js';
 import { DEFAULT_SCORE_LIMITS } from './generation/scoreLimits.js';
 import { Scorer } from './generation/scorer.js';
@@ -97,7 +96,7 @@ export class EmbeddedEngine implements Engine {
     const defaults = defaultLimits(model.config);
     this.loader = new AdapterLoader(model.config);
     const maxAdapterBytes = options.maxAdapterBytes ?? DEFAULT_MAX_ADAPTER_BYTES;
-    this.adapters = new AdapterCache(maxAdapterBytes, (reference) => this.loader.load(reference));
+    this.adapters = new AdapterCache(maxAdapterBytes, (...call) => this.loader.load(...call));
     const limits = {
       cacheBytes: options.maxCacheBytes ?? defaults.cacheBytes,
       prefixBytes: options.maxPrefixBytes ?? defaults.prefixBytes,
@@ -152,8 +151,13 @@ export class EmbeddedEngine implements Engine {
   score(request: ScoreRequest, options: CallOptions = {}): Promise<readonly SequenceScore[]> {
     return contained(async () => {
       throwIfAborted(options);
-      const adapter = await unlessAborted(this.loadAdapter(request.adapter), options);
-      return this.scorer.score(request.sequences, adapter, request.topK, options.signal);
+      const use = this.use(request.adapter);
+      try {
+        const adapter = use && (use.inMemory() ?? (await unlessAborted(use.load(), options)));
+        return await this.scorer.score(request.sequences, adapter, request.topK, options.signal);
+      } finally {
+        use?.release();
+      }
     });
   }
 
@@ -220,21 +224,15 @@ export class EmbeddedEngine implements Engine {
       ...(isComplete === undefined ? {} : { isComplete }),
       temperature: request.temperature,
       random: createRandom(request.seed ?? randomInt(2 ** 47)),
-      adapter: this.jobAdapter(request.adapter),
+      adapter: this.use(request.adapter),
       ...(request.isolationKey === undefined ? {} : { isolationKey: request.isolationKey }),
       ...(options.signal === undefined ? {} : { signal: options.signal }),
     });
     return composeReply(tokenizer, request, prompt.length, generation);
   }
 
-  private jobAdapter(reference: AdapterReference | null): JobAdapter | null {
-    if (reference === null) return null;
-    const { contentHash } = reference;
-    return { contentHash, inMemory: () => this.adapters.kept(contentHash), load: () => this.adapters.get(reference) };
-  }
-
-  private async loadAdapter(reference: AdapterReference | null): Promise<LoadedAdapter | null> {
-    return reference === null ? null : this.adapters.get(reference);
+  private use(reference: AdapterReference | null): AdapterUse | null {
+    return reference === null ? null : new AdapterUse(this.adapters, reference);
   }
 }
 

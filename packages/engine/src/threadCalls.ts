@@ -50,13 +50,16 @@ export class ThreadCalls<Request, Result> {
     private readonly workerData: unknown,
   ) {}
 
-  /** @throws EngineError of the thread's own, `internal` when it ended, `cancelled` when it is closed, or is closed meanwhile. */
-  call(request: Request): Promise<Result> {
+  /**
+   * @param handedOver memory of the request that is not copied.
+   * @throws EngineError of the thread's own, `internal` when it ended, `cancelled` when it is closed, or is closed meanwhile.
+   */
+  call(request: Request, handedOver: readonly ArrayBuffer[] = []): Promise<Result> {
     return new Promise((resolve, reject) => {
       if (this.closed) throw engineClosed();
       const thread = (this.thread ??= this.start());
       const id = this.nextId++;
-      thread.postMessage({ id, request } satisfies ThreadRequest<Request>);
+      thread.postMessage({ id, request } satisfies ThreadRequest<Request>, handedOver);
       thread.ref();
       this.pending.set(id, { resolve, reject });
     });

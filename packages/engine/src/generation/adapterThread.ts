@@ -2,14 +2,17 @@
 import { workerData } from 'node:worker_threads';
 import type { DecoderConfig } from '../model/config.js';
 import { answerCalls } from '../threadAnswers.js';
-import type { AdapterReference } from '../types.js';
+import type { LoadRequest } from './adapterLoader.js';
 import { loadAdapter, memoryOf, type LoadedAdapter } from './loadedAdapter.js';
 
-// The model that the adapters must fit. The loader gives nothing else, and asks for references only.
+// The model that the adapters must fit. The loader gives and asks for nothing else.
 const config = workerData as DecoderConfig;
 
 answerCalls<LoadedAdapter>(
   'an adapter could not be loaded',
-  (request) => loadAdapter(request as AdapterReference, config),
+  (request) => {
+    const { reference, room } = request as LoadRequest;
+    return loadAdapter(reference, config, room);
+  },
   memoryOf,
 );

@@ -9,6 +9,8 @@ export interface JobAdapter {
   inMemory?(): LoadedAdapter | undefined;
   /** @throws EngineError `adapter_invalid` */
   load(): Promise<LoadedAdapter>;
+  /** Told when its job has ended, which does not use it any more. */
+  release?(): void;
 }
 
 /** What one sequence starts from, and when it ends. */

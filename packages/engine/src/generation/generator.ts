@@ -82,6 +82,7 @@ export class Generator {
       });
     } finally {
       signal?.removeEventListener('abort', drop);
+      job.adapter?.release?.();
     }
   }
 

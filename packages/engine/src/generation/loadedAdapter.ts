@@ -23,13 +23,20 @@ export interface LoadedAdapter {
   readonly groups: ReadonlyMap<string, JoinedMatrices>;
 }
 
-/** @throws EngineError `adapter_invalid` or `memory_exceeded`, see `readAdapter`. */
-export async function loadAdapter(reference: AdapterReference, config: DecoderConfig): Promise<LoadedAdapter> {
+/**
+ * @param room see `prepareAdapter`.
+ * @throws EngineError `adapter_invalid` or `memory_exceeded`, see `readAdapter`.
+ */
+export async function loadAdapter(
+  reference: AdapterReference,
+  config: DecoderConfig,
+  room?: ArrayBuffer,
+): Promise<LoadedAdapter> {
   const preparedBytes = (modules: readonly LoraModule[]): number => {
     const ranks = new Map(modules.map(({ layer, projection, rank }) => [projectionName(layer, projection), rank]));
     return numbersIn(adaptedGroups(config, (name) => ranks.get(name) ?? 0)) * Float32Array.BYTES_PER_ELEMENT;
   };
-  return prepareAdapter(reference.contentHash, await readAdapter(reference, config, { preparedBytes }), config);
+  return prepareAdapter(reference.contentHash, await readAdapter(reference, config, { preparedBytes }), config, room);
 }
 
 const counted = new WeakMap<LoadedAdapter, number>();
@@ -46,11 +53,19 @@ export function adapterBytes(adapter: LoadedAdapter): number {
 /**
  * All in one stretch of memory: adapters come and go, and a hundred small pieces each cost more than their copying.
  * Generation and scoring take B multiplied by its module's scale, so that adapters of unlike scale share a batch.
+ * @param room memory that nobody uses, taken if it has the right size.
  */
-export function prepareAdapter(contentHash: string, adapter: LoraAdapter, config: DecoderConfig): LoadedAdapter {
+export function prepareAdapter(
+  contentHash: string,
+  adapter: LoraAdapter,
+  config: DecoderConfig,
+  room?: ArrayBuffer,
+): LoadedAdapter {
   const scaleOf = scales(adapter);
   const adapted = adaptedGroups(config, (name) => pairOf(adapter, name)?.a.shape[0] ?? 0);
-  const stretch = new Float32Array(numbersIn(adapted));
+  const numbers = numbersIn(adapted);
+  const fits = room?.byteLength === numbers * Float32Array.BYTES_PER_ELEMENT;
+  const stretch = fits ? new Float32Array(room).fill(0) : new Float32Array(numbers);
   const groups = new Map<string, JoinedMatrices>();
   let start = 0;
   for (const { group, ranks } of adapted) {

@@ -1,0 +1,50 @@
+/** Generators and their jobs, for tests of both. */
+import { join } from 'node:path';
+import { openCheckpoint } from '../checkpoint/checkpoint.js';
+import type { GenerationJob } from '../generation/generationJob.js';
+import { Generator } from '../generation/generator.js';
+import type { LoadedModel } from '../generation/inferenceRunner.js';
+import { loadAdapter, type LoadedAdapter } from '../generation/loadedAdapter.js';
+import { SharedWeights } from '../model/sharedWeights.js';
+import { createRandom } from '../random.js';
+import { withRandomCheckpoint, writeRandomAdapter } from './randomCheckpoint.js';
+import { inMemory, type JobChanges } from './runs.js';
+
+export interface GeneratorSetting {
+  readonly generator: Generator;
+  readonly adapter: LoadedAdapter;
+  readonly model: LoadedModel;
+}
+
+/** A generator of a random model for batches of three, and an adapter of that model. */
+export async function withGenerator(use: (setting: GeneratorSetting) => Promise<void>): Promise<void> {
+  await withRandomCheckpoint(async (folder) => {
+    const { config, weights } = await openCheckpoint(join(folder, 'model'));
+    const model = { config, weights: await SharedWeights.open(config, weights), threads: 1 };
+    const generator = new Generator(model, 3);
+    const reference = await writeRandomAdapter(join(folder, 'adapter'), config, 1);
+    try {
+      await use({ generator, adapter: await loadAdapter(reference, config), model });
+    } finally {
+      await generator.close();
+    }
+  });
+}
+
+/** Twelve tokens after a prompt of three. */
+export const job = ({ adapter = null, ...changes }: JobChanges = {}): GenerationJob => ({
+  prompt: [7, 11, 13],
+  forced: [],
+  maxOutputTokens: 12,
+  stopTokens: new Set(),
+  temperature: 0,
+  random: createRandom(1),
+  adapter: inMemory(adapter),
+  ...changes,
+});
+
+/** A fault injector for `isComplete`: asks for the end of the world at the third token. */
+export function failAtThirdToken(output: readonly number[]): boolean {
+  if (output.length === 3) throw new Error('injected');
+  return false;
+}
