@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { EmbeddedEngine } from '../embeddedEngine.js';
 import { EngineError } from '../engine.js';
 import { withRandomCheckpoint } from '../testing/randomCheckpoint.js';
 import { type JobChanges } from '../testing/runs.js';
 import { AdapterLoader } from './adapterLoader.js';
 import type { JoinedMatrices } from './joinedMatrices.js';
-import { PREFILL_CHUNK } from './generator.js';
+import { Generator, PREFILL_CHUNK } from './generator.js';
 import { InferenceRunner } from './inferenceRunner.js';
 import { KvCache } from './kvCache.js';
 import { failAtThirdToken, job, withGenerator } from '../testing/generators.js';
@@ -53,7 +53,9 @@ test('a run that fails for all ends all of them but nobody who waits, and each m
       return false;
     };
     const unreadable = { ...adapter, groups };
-    const shared = [generator.generate(job()), generator.generate(job({ adapter: unreadable, isComplete }))];
+    // All that run at once.
+    const jobs = [job(), job({ adapter: unreadable, isComplete }), job()];
+    const shared = jobs.map((each) => generator.generate(each));
     const waiting = generator.generate(job());
     const outcomes = await Promise.allSettled(shared);
     for (const outcome of outcomes) {
@@ -106,27 +108,58 @@ test('scoring is cancelled while its adapter loads', async (t) => {
   });
 });
 
+/** The generators' turns from now on: `r` for a chunk of a prompt that is read, `s` for a step of those that run. */
+function turnsOf(t: TestContext): string[] {
+  const turns: string[] = [];
+  for (const name of ['append', 'decode'] as const) {
+    const run = Object.getOwnPropertyDescriptor(InferenceRunner.prototype, name)?.value as (
+      ...args: unknown[]
+    ) => Promise<unknown>;
+    t.mock.method(InferenceRunner.prototype, name, function (this: InferenceRunner, ...args: unknown[]) {
+      turns.push(name === 'append' ? 'r' : 's');
+      return run.apply(this, args);
+    });
+  }
+  return turns;
+}
+
 test('in a crowd several prompts are read before the next step, but never two chunks of a long one', async (t) => {
   await withGenerator(async ({ generator }) => {
-    const turns: string[] = [];
-    for (const name of ['append', 'decode'] as const) {
-      const run = Object.getOwnPropertyDescriptor(InferenceRunner.prototype, name)?.value as (
-        ...args: unknown[]
-      ) => Promise<unknown>;
-      t.mock.method(InferenceRunner.prototype, name, function (this: InferenceRunner, ...args: unknown[]) {
-        turns.push(name === 'append' ? 'r' : 's');
-        return run.apply(this, args);
-      });
-    }
+    const turns = turnsOf(t);
     const generate = (changes: JobChanges): Promise<unknown> => generator.generate(job(changes));
-    // Three rows at once; the last three are no crowd any more when two of them run.
     await Promise.all(Array.from({ length: 9 }, () => generate({ maxOutputTokens: 3 })));
-    assert.equal(turns.splice(0).join(''), 'rrrssrrrssrrsrss');
+    assert.equal(turns.splice(0).join(''), 'rrrssrrrssrrrss', 'three rows at once');
     const prompt = Array.from({ length: 3 * PREFILL_CHUNK }, () => 7);
     await Promise.all([
       generate({ maxOutputTokens: 6 }),
       ...[1, 2, 3].map(() => generate({ prompt, maxOutputTokens: 1 })),
     ]);
     assert.equal(turns.splice(0).join('').slice(0, 11), 'rrsrsrrsrsr');
+  });
+});
+
+test('as many as run are read before the next step, four at most; fewer one at a time between steps', async (t) => {
+  await withGenerator(async ({ model }) => {
+    const generator = new Generator(model, 8);
+    for (const [count, expected] of [
+      [2, 'rrrsrsrs'],
+      [3, 'rrrsrrrs'],
+      [5, 'rrrsrrrrsrs'],
+    ] as const) {
+      const turns = turnsOf(t);
+      const later: Promise<unknown>[] = [];
+      const isComplete = (output: readonly number[]): boolean => {
+        if (output.length === 2) for (let index = 0; index < count; index += 1) later.push(generator.generate(job()));
+        return false;
+      };
+      await Promise.all([
+        generator.generate(job({ isComplete })),
+        generator.generate(job()),
+        generator.generate(job()),
+      ]);
+      await Promise.all(later);
+      assert.equal(turns.join('').slice(0, expected.length), expected);
+    }
+    await generator.close();
   });
 });

@@ -15,7 +15,7 @@ import { WaitingLine } from './waitingLine.js';
  */
 export const PREFILL_CHUNK = 64;
 
-/** Prompts that may be read one after the other, while more of them wait than run. */
+/** Prompts that may be read one after the other, where as many of them wait as run. */
 const READS_PER_STEP = 4;
 
 /**
@@ -40,6 +40,8 @@ export class Generator {
   private loop: Promise<void> | undefined;
   /** Since the last step of those that run; a chunk that leaves its prompt incomplete counts as all that may be read. */
   private promptsRead = 0;
+  /** Whether as many waited as ran when the first of these was to be read. */
+  private isCrowd = false;
   private closed = false;
 
   constructor(
@@ -126,11 +128,11 @@ export class Generator {
     else if (this.waiting.length > 0) await this.waiting.change();
   }
 
-  /** Whether those that run have had their step, or wait for a prompt more. */
+  /** Whether those that run have had their step, or wait for the prompt that is being read. */
   private readsNext(): boolean {
-    const begins = this.waiting.length + (this.reading === undefined ? 0 : 1);
-    const isCrowd = begins > this.running.length;
-    return this.promptsRead === 0 || (isCrowd && this.promptsRead < READS_PER_STEP);
+    if (this.promptsRead > 0) return this.isCrowd && this.promptsRead < READS_PER_STEP;
+    this.isCrowd = this.waiting.length + 1 >= this.running.length;
+    return true;
   }
 
   /** The next in line begins if there is room. Nobody overtakes it once it is loaded: what is large must not wait for ever. */
