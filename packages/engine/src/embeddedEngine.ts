@@ -63,7 +63,7 @@ export interface EmbeddedEngineOptions {
   /**
    * Bound on the memory of the adapters that are kept ready and of a batch's copies of them; requests wait until there is
    * room, and load theirs in the order of their arrival. One adapter is used whatever its size, and what requests hold that
-   * have come to their turn is kept besides. By default 512 MiB.
+   * have come to their turn is kept besides, and up to a sixteenth more, into which the next adapters are read. By default 512 MiB.
    */
   readonly maxAdapterBytes?: number;
 }

@@ -1,7 +1,7 @@
 import type { AdapterReference } from '../types.js';
 import { adapterBytes, memoryOf, type LoadedAdapter } from './loadedAdapter.js';
 
-/** Of how many adapters memory waits for the next ones, since so many are read at once; and the part of the bound that it has at most, besides. */
+/** Of how many adapters memory waits for the next ones, since so many are read at once; and the part of the bound that it takes besides, at most. */
 const MAX_SPARE = 2;
 const MAX_SPARE_SHARE = 1 / 16;
 
@@ -18,8 +18,8 @@ interface Loading {
  * Adapters by content hash, the least recently used dropped first. An adapter's hash is verified when it is read;
  * what has been verified is not read again. Users hold on to the adapter they use, dropped or not.
  *
- * The memory of one that was dropped, and that nobody uses, is given to the next: left to the garbage collector it would be collected, and with it all
- * that V8 has compiled and not used for a while, every dozen adapters.
+ * The memory of one that was dropped, and that nobody uses, is given to one of the next, which takes it if it is as large: left to the garbage
+ * collector, a dozen of them make V8 collect everything, and forget what it has compiled and not used for a while.
  */
 export class AdapterCache {
   /** In order of use, the latest last. */

@@ -6,7 +6,7 @@ import type { DecoderConfig } from '../model/config.js';
 import { withRandomCheckpoint, writeRandomAdapter } from '../testing/randomCheckpoint.js';
 import type { AdapterReference } from '../types.js';
 import { AdapterLoader } from './adapterLoader.js';
-import { loadAdapter } from './loadedAdapter.js';
+import { adapterBytes, loadAdapter, memoryOf } from './loadedAdapter.js';
 
 interface Setting {
   readonly loader: AdapterLoader;
@@ -34,6 +34,21 @@ test('adapters asked for at once come as they would one by one', async () => {
     const loaded = await Promise.all(references.map((reference) => loader.load(reference)));
     for (const [index, reference] of references.entries()) {
       assert.deepEqual(loaded[index], await loadAdapter(reference, config));
+    }
+  });
+});
+
+test('memory of another adapter that is handed over is used if it has the right size, and nothing stays of what was there', async () => {
+  await withLoader(async ({ loader, config, references: [reference] }) => {
+    const expected = await loadAdapter(reference!, config);
+    const size = adapterBytes(expected);
+    for (const bytes of [size, size - 4, size + 4]) {
+      const room = new Float32Array(bytes / 4).fill(7).buffer;
+      assert.deepEqual(await loader.load(reference!, room), expected);
+      assert.equal(room.byteLength, 0, 'it was handed over');
+      const own = new Float32Array(bytes / 4).fill(7).buffer;
+      const [memory] = memoryOf(await loadAdapter(reference!, config, own));
+      assert.equal(memory === own, bytes === size);
     }
   });
 });

@@ -7,9 +7,9 @@ export interface JobAdapter {
   readonly contentHash: string;
   /** The adapter, if no load is needed. */
   inMemory?(): LoadedAdapter | undefined;
-  /** @throws EngineError `adapter_invalid` */
+  /** @throws EngineError `adapter_invalid` or `memory_exceeded`; `cancelled` when it has been released meanwhile. */
   load(): Promise<LoadedAdapter>;
-  /** Told when its job has ended, which does not use it any more. */
+  /** Told when its job has ended, which does not use it any more; until then it stays as it is. */
   release?(): void;
 }
 

@@ -4,7 +4,7 @@ import { test, type TestContext } from 'node:test';
 import { EmbeddedEngine } from '../embeddedEngine.js';
 import { EngineError } from '../engine.js';
 import { withRandomCheckpoint } from '../testing/randomCheckpoint.js';
-import { type JobChanges } from '../testing/runs.js';
+import type { JobChanges } from '../testing/runs.js';
 import { AdapterLoader } from './adapterLoader.js';
 import type { JoinedMatrices } from './joinedMatrices.js';
 import { Generator, PREFILL_CHUNK } from './generator.js';

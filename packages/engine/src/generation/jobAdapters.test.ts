@@ -5,13 +5,14 @@ import { test } from 'node:test';
 import { openCheckpoint } from '../checkpoint/checkpoint.js';
 import { EmbeddedEngine } from '../embeddedEngine.js';
 import { EngineError } from '../engine.js';
+import { failAtThirdToken, job, withGenerator } from '../testing/generators.js';
 import { withRandomCheckpoint, writeRandomAdapter } from '../testing/randomCheckpoint.js';
 import { inMemory } from '../testing/runs.js';
 import type { AdapterReference, ChatPrompt } from '../types.js';
+import { AdapterLoader } from './adapterLoader.js';
 import { adapterBytes, loadAdapter, type LoadedAdapter } from './loadedAdapter.js';
 import type { GenerationJob } from './generationJob.js';
 import { Generator } from './generator.js';
-import { failAtThirdToken, job, withGenerator } from '../testing/generators.js';
 
 test('adapters of those that wait are loaded at once while there is room, else when their turn comes; one that fails ends nobody else', async () => {
   await withGenerator(async ({ generator: roomy, adapter, model }) => {
@@ -76,15 +77,17 @@ test('adapters that do not fit in memory together wait for each other, and give 
   });
 });
 
-test('adapters that come and go in the memory of others, also scored with, give the answers that they give alone', async () => {
+test('adapters that come and go in the memory of others, also scored with, give the answers that they give alone', async (t) => {
   await withRandomCheckpoint(async (folder) => {
     const { config } = await openCheckpoint(join(folder, 'model'));
     const adapters: AdapterReference[] = [];
+    // Of one size in memory, though what is filled up with zeros in one has numbers in another.
     for (let seed = 0; seed < 40; seed += 1)
-      adapters.push(await writeRandomAdapter(join(folder, `a${seed}`), config, seed));
+      adapters.push(await writeRandomAdapter(join(folder, `a${seed}`), config, seed, 1 + (seed % 8)));
     const bytes = adapterBytes(await loadAdapter(adapters[0]!, config));
     const prompt: ChatPrompt = { messages: [{ role: 'user', content: 'Who built it?' }] };
     const answers: unknown[] = [];
+    const loads = t.mock.method(AdapterLoader.prototype, 'load');
     for (const maxAdapterBytes of [100 * bytes, 34 * bytes]) {
       const engine = await EmbeddedEngine.open({ modelDir: join(folder, 'model'), threads: 1, maxAdapterBytes });
       const calls = [...adapters, ...adapters].map(async (adapter, index) =>
@@ -96,6 +99,8 @@ test('adapters that come and go in the memory of others, also scored with, give 
       await engine.close();
     }
     assert.deepEqual(answers[1], answers[0]);
+    const given = loads.mock.calls.filter(({ arguments: [, room] }) => room !== undefined);
+    assert.ok(given.length > 0, 'memory was given to others');
   });
 });
 

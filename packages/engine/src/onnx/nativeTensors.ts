@@ -9,7 +9,7 @@ export class NativeTensors {
   readonly values: BigUint64Array;
 
   constructor(
-    /** Their memory, which must not be freed before. */
+    /** Their memory, which must not be freed before the last run with them. */
     readonly tensors: readonly (readonly [string, Tensor])[],
     /** Whether more than one run is to have them. */
     readonly kept: boolean,
