@@ -153,7 +153,7 @@ export class EmbeddedEngine implements Engine {
       throwIfAborted(options);
       const use = this.use(request.adapter);
       try {
-        const adapter = use && (use.inMemory() ?? (await unlessAborted(use.load(), options)));
+        const adapter = use && (await unlessAborted(use.load(), options));
         return await this.scorer.score(request.sequences, adapter, request.topK, options.signal);
       } finally {
         use?.release();

@@ -1,8 +1,8 @@
 import type { AdapterReference } from '../types.js';
 import { adapterBytes, memoryOf, type LoadedAdapter } from './loadedAdapter.js';
+import { LOADING_AT_ONCE } from './waitingLine.js';
 
-/** Of how many adapters memory waits for the next ones, since so many are read at once; and the part of the bound that it takes besides, at most. */
-const MAX_SPARE = 2;
+/** The part of the bound that memory which waits for the next adapters takes besides, at most. */
 const MAX_SPARE_SHARE = 1 / 16;
 
 /** @param room memory that nobody uses any more, of any size, to be handed over. */
@@ -26,6 +26,7 @@ export class AdapterCache {
   private readonly entries = new Map<string, { readonly adapter: LoadedAdapter; readonly bytes: number }>();
   private readonly loading = new Map<string, Loading>();
   private readonly users = new Map<LoadedAdapter, number>();
+  /** Memory for the next adapters, no more than are loaded at once. */
   private readonly spare: ArrayBuffer[] = [];
   private bytes = 0;
   private stackBytes = 0;
@@ -110,7 +111,7 @@ export class AdapterCache {
     if (this.users.has(adapter) || this.entries.get(adapter.contentHash)?.adapter === adapter) return;
     for (const memory of memoryOf(adapter)) {
       const bytes = this.spare.reduce((sum, { byteLength }) => sum + byteLength, memory.byteLength);
-      if (this.spare.length < MAX_SPARE && bytes <= this.maxBytes * MAX_SPARE_SHARE) this.spare.push(memory);
+      if (this.spare.length < LOADING_AT_ONCE && bytes <= this.maxBytes * MAX_SPARE_SHARE) this.spare.push(memory);
     }
   }
 

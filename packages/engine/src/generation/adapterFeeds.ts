@@ -1,5 +1,6 @@
 /** Adapters' matrices as inputs of a graph. */
 import type { FloatTensor } from '../checkpoint/safetensors.js';
+import { knownOr } from '../knownOr.js';
 import type { DecoderConfig } from '../model/config.js';
 import type { Feeds } from '../model/inputs.js';
 import { loraGroups, type LoraGroup } from '../model/loraGroups.js';
@@ -72,17 +73,14 @@ export class RowAdapters {
   }
 
   private ownFeeds(adapter: LoadedAdapter): KeptTensors {
-    let feeds = this.own.get(adapter);
-    if (feeds === undefined) {
+    return knownOr(this.own, adapter, () => {
       const tensors = this.groups.flatMap((group) => {
         const ranks = leastRanks(group);
         const joined = adapter.groups.get(group.name);
         return tensorsOf(group, joined ?? joinedIn(new Float32Array(joinedSize(group, ranks)), 0, group, ranks), 1);
       });
-      feeds = new KeptTensors(Object.fromEntries(tensors));
-      this.own.set(adapter, feeds);
-    }
-    return feeds;
+      return new KeptTensors(Object.fromEntries(tensors));
+    });
   }
 }
 
@@ -118,13 +116,10 @@ class MatrixStacks {
 
   feeds(rows: readonly (LoadedAdapter | null)[]): KeptTensors {
     if (!rows.every((adapter, row) => this.holds(row, adapter))) this.copy(rows);
-    let feeds = this.feedsByCount.get(rows.length);
-    if (feeds === undefined) {
+    return knownOr(this.feedsByCount, rows.length, () => {
       const tensors = this.stacks.flatMap((stack) => tensorsOf(stack.group, stack, rows.length));
-      feeds = new KeptTensors(Object.fromEntries(tensors));
-      this.feedsByCount.set(rows.length, feeds);
-    }
-    return feeds;
+      return new KeptTensors(Object.fromEntries(tensors));
+    });
   }
 
   private holds(row: number, adapter: LoadedAdapter | null): boolean {

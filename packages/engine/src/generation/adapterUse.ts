@@ -22,7 +22,7 @@ export class AdapterUse implements JobAdapter {
     return (this.adapter ??= this.cache.holdKept(this.contentHash));
   }
 
-  /** To be called once, where it is not in memory. */
+  /** To be called once, and not where `inMemory` gave it. */
   async load(): Promise<LoadedAdapter> {
     const adapter = await this.cache.hold(this.reference);
     if (this.released) {

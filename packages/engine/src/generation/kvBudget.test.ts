@@ -4,24 +4,12 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { openCheckpoint } from '../checkpoint/checkpoint.js';
 import { SharedWeights } from '../model/sharedWeights.js';
-import { createRandom } from '../random.js';
 import { TINY_CONFIG } from '../testing/fixtures.js';
+import { job } from '../testing/generators.js';
 import { withRandomCheckpoint } from '../testing/randomCheckpoint.js';
-import type { GenerationJob } from './generationJob.js';
 import { Generator } from './generator.js';
 import { cacheBytes, defaultLimits } from './kvBudget.js';
 import { slotCapacity } from './kvCache.js';
-
-const job = (changes: Partial<GenerationJob> = {}): GenerationJob => ({
-  prompt: [7, 11, 13],
-  forced: [],
-  maxOutputTokens: 12,
-  stopTokens: new Set(),
-  temperature: 0,
-  random: createRandom(1),
-  adapter: null,
-  ...changes,
-});
 
 test('a slot has room for what it must hold, and at most a quarter more beyond the first step', () => {
   for (let tokens = 1; tokens < 5000; tokens += 1) {

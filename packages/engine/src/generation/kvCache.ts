@@ -1,4 +1,5 @@
 import { allFinite } from '../finite.js';
+import { knownOr } from '../knownOr.js';
 import { cacheNames } from '../model/cachedOperations.js';
 import { cachedHeadDim, type DecoderConfig } from '../model/config.js';
 import { KeptTensors } from '../onnx/nativeTensors.js';
@@ -190,12 +191,4 @@ export class KvCache {
   private offset(slot: number, head: number, token: number): number {
     return ((slot * this.config.kvHeads + head) * this.capacity + token) * this.width;
   }
-}
-
-function knownOr<T>(known: Map<number, T>, key: number, make: () => T): T {
-  const found = known.get(key);
-  if (found !== undefined) return found;
-  const made = make();
-  known.set(key, made);
-  return made;
 }

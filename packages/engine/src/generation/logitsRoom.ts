@@ -1,3 +1,4 @@
+import { knownOr } from '../knownOr.js';
 import { KeptTensors } from '../onnx/nativeTensors.js';
 import { Tensor } from '../onnx/tensor.js';
 
@@ -24,12 +25,9 @@ export class LogitsRoom {
       this.room = new Float32Array(size);
       this.views.clear();
     }
-    let view = this.views.get(rows);
-    if (view === undefined) {
+    return knownOr(this.views, rows, () => {
       const numbers = this.room.subarray(0, size);
-      const tensors = new KeptTensors({ logits: new Tensor(numbers, [rows, 1, this.vocabularySize]) });
-      this.views.set(rows, (view = { numbers, tensors }));
-    }
-    return view;
+      return { numbers, tensors: new KeptTensors({ logits: new Tensor(numbers, [rows, 1, this.vocabularySize]) }) };
+    });
   }
 }

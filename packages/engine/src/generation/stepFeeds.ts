@@ -1,4 +1,5 @@
 /** What the inference graph is told of the tokens of a run, besides the cache and the adapters. */
+import { knownOr } from '../knownOr.js';
 import { KeptTensors } from '../onnx/nativeTensors.js';
 import { Tensor } from '../onnx/tensor.js';
 
@@ -18,8 +19,7 @@ export class StepFeeds {
   of(rows: readonly StepRow[]): KeptTensors {
     const width = rows[0]?.tokens.length ?? 0;
     const key = `${rows.length}x${width}`;
-    let shape = this.shapes.get(key);
-    if (shape === undefined) this.shapes.set(key, (shape = new StepShape(rows.length, width)));
+    const shape = knownOr(this.shapes, key, () => new StepShape(rows.length, width));
     shape.write(rows);
     return shape.tensors;
   }

@@ -8,7 +8,7 @@ import type { Sequence } from './sequence.js';
 const LOADING_TURN_MS = 20;
 
 /** Half of the time that an adapter takes to load its thread waits for the disk. */
-const LOADING_AT_ONCE = 2;
+export const LOADING_AT_ONCE = 2;
 
 /** The adapter of one sequence on its way into memory. */
 interface Loading {
