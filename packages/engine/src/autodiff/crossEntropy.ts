@@ -19,7 +19,7 @@ export interface Targets {
  */
 export function crossEntropy(tape: Tape, hidden: Value, head: FrozenMatrix, targets: Targets): Value {
   const { graph } = tape;
-  const logits = linearProduct(graph, hidden.name, head.forward);
+  const logits = linearProduct(graph, hidden.name, head.factor());
   const logProbabilities = graph.node('LogSoftmax', [logits], { axis: { int: -1 } });
   const weights = graph.node('Unsqueeze', [targets.weights, graph.integers([1])]);
   const shares = graph.node('Mul', [targets.probabilities, weights]);
@@ -32,7 +32,7 @@ export function crossEntropy(tape: Tape, hidden: Value, head: FrozenMatrix, targ
       const attributes = { axis: { int: 1 }, reduction: { string: 'add' } };
       const subtracted = graph.node('Neg', [targets.probabilities]);
       const difference = graph.node('ScatterElements', [softmax, targets.ids, subtracted], attributes);
-      const product = graph.node('Gemm', [difference, head.backward()]);
+      const product = graph.node('Gemm', [difference, head.factor()]);
       return graph.node('Mul', [product, graph.node('Mul', [weights, gradient])]);
     });
   });

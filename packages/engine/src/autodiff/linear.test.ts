@@ -35,7 +35,7 @@ async function compute(merged: boolean): Promise<ReadonlyMap<string, Float32Arra
   const values = new Map(TRAINED.map((name) => [name, tape.parameter(name)]));
   const matrix = (name: string, rank: number, scale: number, bias?: string): AdaptedMatrix => {
     const lora = { a: values.get(`${name}.a`)!, b: values.get(`${name}.b`)!, rank, scale };
-    return { weight: { forward: name, backward: () => name }, bias, lora, merged };
+    return { weight: { factor: () => name, summand: () => name }, bias, lora, merged };
   };
   const matrices = [matrix('gate', GATE_RANK, 1.5, 'bias'), matrix('up', UP_RANK, 0.25)];
   const [gate, up] = loraLinears(tape, values.get('x')!, matrices);

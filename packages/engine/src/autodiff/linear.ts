@@ -2,12 +2,12 @@
 import type { GraphBuilder } from '../onnx/graphBuilder.js';
 import type { Tape, Value } from './tape.js';
 
-/** A matrix `[out, in]` that is not trained, under the names by which the two products with it read it. */
+/** A matrix `[out, in]` that is not trained, under the names by which it is read; each is called when it is needed. */
 export interface FrozenMatrix {
-  /** For `x Wᵀ`. */
-  readonly forward: string;
-  /** For the gradient of x; called when that is needed. */
-  readonly backward: () => string;
+  /** For products with it: `x Wᵀ` and the gradient of x. */
+  readonly factor: () => string;
+  /** For sums with it. */
+  readonly summand: () => string;
 }
 
 /** A pair of low-rank matrices, `a` `[rank, in]` and `b` `[out, rank]`, in PEFT's layout. */
@@ -35,9 +35,9 @@ const TRANSPOSED_B = { transB: { int: 1 } } as const;
 
 /** `x Wᵀ + bias` with frozen `weight` and `bias` `[out]`. */
 export function linear(tape: Tape, x: Value, weight: FrozenMatrix, bias?: string): Value {
-  const product = linearProduct(tape.graph, x.name, weight.forward, bias);
+  const product = linearProduct(tape.graph, x.name, weight.factor(), bias);
   return tape.record(product, [x], (gradient) => {
-    if (x.requiresGradient) tape.accumulateProduct(x, gradient, weight.backward());
+    if (x.requiresGradient) tape.accumulateProduct(x, gradient, weight.factor());
   });
 }
 
@@ -52,7 +52,7 @@ export function fixedLoraLinear(
   lora: LoraPair,
 ): Value {
   const { graph } = tape;
-  const base = linearProduct(graph, x.name, weight.forward, bias);
+  const base = linearProduct(graph, x.name, weight.factor(), bias);
   const low = graph.node('Gemm', [x.name, lora.a.name], TRANSPOSED_B);
   return tape.constant(graph.node('Gemm', [low, lora.b.name, base], { ...TRANSPOSED_B, alpha: { float: lora.scale } }));
 }
@@ -79,10 +79,10 @@ export function loraLinears(tape: Tape, x: Value, matrices: readonly AdaptedMatr
   const results = matrices.map(({ weight, bias, lora, merged }, index) => {
     const scaled = { alpha: { float: lora.scale } };
     if (merged) {
-      const sum = graph.node('Gemm', [lora.b.name, lora.a.name, weight.forward], scaled);
+      const sum = graph.node('Gemm', [lora.b.name, lora.a.name, weight.summand()], scaled);
       return linearProduct(graph, x.name, sum, bias);
     }
-    const base = linearProduct(graph, x.name, weight.forward, bias);
+    const base = linearProduct(graph, x.name, weight.factor(), bias);
     return graph.node('Gemm', [lows()[index] ?? '', lora.b.name, base], { ...TRANSPOSED_B, ...scaled });
   });
   const operands = [x, ...matrices.flatMap(({ lora }) => [lora.a, lora.b])];
@@ -98,7 +98,7 @@ export function loraLinears(tape: Tape, x: Value, matrices: readonly AdaptedMatr
       const scaled = { alpha: { float: lora.scale } };
       tape.accumulateProduct(lora.b, gradient, lows()[index] ?? '', { ...TRANSPOSED_A, ...scaled });
       tape.accumulate(lora.a, () => aGradients[index] ?? '');
-      if (x.requiresGradient) tape.accumulateProduct(x, gradient, weight.backward());
+      if (x.requiresGradient) tape.accumulateProduct(x, gradient, weight.factor());
     }
     tape.accumulateProduct(x, lowGradient, a());
   });

@@ -52,13 +52,15 @@ void test('a batch beyond the size of a run is split by length', () => {
   const config = { ...TINY_CONFIG, contextLength: 4096 };
   const long = { sequence: { tokens: Array.from({ length: 1500 }, () => 1), targetStart: 1400 }, weight: 1 };
   const short = { sequence: { tokens: Array.from({ length: 600 }, () => 1), targetStart: 1 }, weight: 1 };
-  const [runs = []] = buildBatch([short, long, short, short, short], config).parts;
+  const { parts } = buildBatch([short, long, short, short, short], config, { maxRunTokens: 2000 });
   assert.deepEqual(
-    runs.map((run) => run.feeds['ids']!.dims),
+    parts.map((runs) => runs.map((run) => run.feeds['ids']!.dims)),
     [
-      [1, 1500],
-      [3, 600],
-      [1, 600],
+      [
+        [1, 1500],
+        [1, 600],
+      ],
+      [[3, 600]],
     ],
   );
 });
@@ -67,10 +69,9 @@ void test('a run has logits within the bound, also for one long example', () => 
   const vast = { ...TINY_CONFIG, vocabularySize: 2 ** 21, contextLength: 256 };
   const tokens = Array.from({ length: 201 }, (_, index) => index);
   const softTargets = Array.from({ length: 200 }, (_, index) => ({ ids: [index], logprobs: [0] }));
-  const {
-    parts: [runs = []],
-    tokens: total,
-  } = buildBatch([{ sequence: { tokens, targetStart: 1 }, weight: 3, softTargets }, EXAMPLE], vast);
+  const example = { sequence: { tokens, targetStart: 1 }, weight: 3, softTargets };
+  const { parts, tokens: total } = buildBatch([example, EXAMPLE], vast);
+  const runs = parts.flat();
   assert.equal(total, 205);
   assert.ok(runs.length > 1 && runs.every((run) => run.targets * vast.vocabularySize <= 2 ** 25));
   const targets = runs.flatMap((run) => numbers(run, 'target.ids'));

@@ -7,12 +7,10 @@ import type { TopK, TrainingExample } from '../types.js';
 import { activationBytes, layerwiseBytes, MAX_LAYERWISE_BYTES } from './activations.js';
 import { packRows, type PackedRows } from './packing.js';
 
-/** Tokens of one run of several sequences, without padding; beyond this a larger matrix gains no speed and only takes memory. */
-const MAX_RUN_TOKENS = 2048;
 /** Batches of so many tokens are computed in two parts; smaller ones lose more than two threads gain. */
 const MIN_TOKENS_IN_PARTS = 256;
-/** Tokens of one run of a part: two of them are in memory at once, and twice as many would be 3 % faster. */
-const MAX_PART_RUN_TOKENS = 384;
+/** Tokens of one run of several sequences, without padding: two of them are in memory at once, and a larger matrix hardly gains speed. */
+const MAX_RUN_TOKENS = 384;
 /** Numbers in one matrix `[supervised rows, vocabulary]`, of which a run holds about four; at least one row. */
 const MAX_RUN_LOGITS = 2 ** 25;
 
@@ -29,15 +27,17 @@ export interface TrainingRun {
 }
 
 export interface TrainingBatch {
-  /** One or two, of one or more runs each, whose losses and gradients add up to those of the batch. */
+  /**
+   * One or two, of one or more runs each, whose losses and gradients add up to those of the batch. Two have about as many tokens, and two
+   * threads may compute them; one thread does so as well, so that sums are alike.
+   */
   readonly parts: readonly (readonly TrainingRun[])[];
   /** Tokens of the examples, without padding. */
   readonly tokens: number;
 }
 
 export interface BatchOptions {
-  /** Whether it has two parts of about as many tokens, which two threads may compute; one thread does so as well, so that sums are alike. */
-  readonly inParts?: boolean;
+  readonly maxRunTokens?: number;
   readonly maxRunLogits?: number;
 }
 
@@ -50,16 +50,15 @@ export interface BatchOptions {
 export function buildBatch(
   examples: readonly TrainingExample[],
   config: DecoderConfig,
-  { inParts = false, maxRunLogits = MAX_RUN_LOGITS }: BatchOptions = {},
+  { maxRunTokens: maxTokens = MAX_RUN_TOKENS, maxRunLogits = MAX_RUN_LOGITS }: BatchOptions = {},
 ): TrainingBatch {
   for (const [index, example] of examples.entries()) checkExample(example, `batch[${index}]`, config);
   const weightSum = examples.reduce((sum, { weight }) => sum + weight, 0);
   if (!(weightSum > 0)) throw invalid('batch', 'needs an example with a positive weight');
   const maxTargets = maxTargetsOf(config, maxRunLogits);
   const pieces = examples.flatMap((example) => splitTargets(example, maxTargets));
-  const [parts, maxTokens] = inParts ? [halves(pieces), MAX_PART_RUN_TOKENS] : [[pieces], MAX_RUN_TOKENS];
   return {
-    parts: parts.map((part) =>
+    parts: halves(pieces).map((part) =>
       splitIntoRuns(part, { maxTokens, maxTargets }).map((run) => layOut(run, weightSum, config)),
     ),
     tokens: tokensOf(examples),

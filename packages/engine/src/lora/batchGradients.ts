@@ -1,7 +1,8 @@
 import type { CallOptions } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
-import type { Feeds } from '../model/inputs.js';
+import { factorConstants, type Feeds } from '../model/inputs.js';
 import type { LoraModule } from '../model/weights.js';
+import { SharedConstants } from '../onnx/sharedConstants.js';
 import type { TrainingExample } from '../types.js';
 import { activationBytes, roomForCopies } from './activations.js';
 import { buildBatch, requireRoom, type TrainingBatch, type TrainingRun } from './batch.js';
@@ -23,15 +24,18 @@ export interface GradientInputs {
   readonly maxActivationBytes: number;
 }
 
+/** Tokens of a run whose graph has no constants, as each run arranges the matrices anew; fewer were slower, and as many took half the memory of twice as many. */
+const RUN_TOKENS_WITHOUT_CONSTANTS = 512;
+
 /** The loss and the gradient of a batch, whole or layer by layer, by one thread or by two that share it. */
 export class BatchGradients {
   /** Of the first part and, in the end, of the whole batch. */
   private readonly whole: RunSum;
   /** Of the second part, where no helper computes it. */
   private second: RunSum | undefined;
-  /** Whether batches have two parts. */
-  private readonly hasParts: boolean;
-  /** Computes the second of them, where there are threads for both. */
+  /** What the matrices are for the graphs of both threads, where there is room. */
+  private readonly constants: SharedConstants | undefined;
+  /** Computes the second part, where there are threads for both. */
   private helper: GradientHelper | null;
   /** Computes beside the helper, with the threads that it leaves. */
   private readonly beside: WholeGradientRunner;
@@ -42,9 +46,11 @@ export class BatchGradients {
   constructor(private readonly inputs: GradientInputs) {
     const { config, weights, modules, matrices, threads, maxActivationBytes } = inputs;
     this.whole = new RunSum(new FlatMatrices(matrices.specs));
-    const constants = roomForCopies(config, maxActivationBytes);
-    this.hasParts = constants;
-    const elsewhere = constants ? Math.floor(threads / 2) : 0;
+    const constants = roomForCopies(config, maxActivationBytes)
+      ? SharedConstants.create(factorConstants(weights))
+      : undefined;
+    this.constants = constants;
+    const elsewhere = Math.floor(threads / 2);
     const model = { config, weights, modules, constants };
     this.helper = elsewhere === 0 ? null : new GradientHelper({ ...model, threads: elsewhere }, matrices);
     const here = { ...model, matrices: tensorsOver(matrices, (name) => name) };
@@ -61,7 +67,8 @@ export class BatchGradients {
   /** @throws EngineError as `buildBatch` and `requireRoom` do. */
   batchOf(examples: readonly TrainingExample[]): TrainingBatch {
     const { config, maxActivationBytes } = this.inputs;
-    const batch = buildBatch(examples, config, { inParts: this.hasParts });
+    const options = this.constants === undefined ? { maxRunTokens: RUN_TOKENS_WITHOUT_CONSTANTS } : {};
+    const batch = buildBatch(examples, config, options);
     requireRoom(examples, config, maxActivationBytes);
     return batch;
   }
@@ -84,6 +91,7 @@ export class BatchGradients {
     await this.alone.close();
     await this.layerwise.close();
     await this.helper?.close();
+    this.constants?.release();
   }
 
   private async compute({ parts }: TrainingBatch, gradients: boolean, options: CallOptions): Promise<number> {

@@ -14,7 +14,8 @@ export interface HelperInputs {
   readonly modules: readonly LoraModule[];
   readonly specs: readonly LoraTensorSpec[];
   readonly threads: number;
-  readonly constants: boolean;
+  /** The container of `SharedConstants` of all weights. */
+  readonly constants: bigint | undefined;
   readonly shared: SharedNumbers;
 }
 
@@ -50,13 +51,19 @@ export class GradientHelper {
 
   /** @param matrices the adapter, as which each run finds it. */
   constructor(
-    { weights, ...inputs }: Omit<TrainingInputs, 'matrices'>,
+    { weights, constants, ...inputs }: Omit<TrainingInputs, 'matrices'>,
     private readonly matrices: FlatMatrices,
   ) {
     const entry = new URL('./gradientThread.js', import.meta.url);
     const { length } = matrices.values;
     this.shared = { matrices: sharedFloats(length), gradients: sharedFloats(length) };
-    const data: HelperInputs = { ...inputs, specs: matrices.specs, weights: toSent(weights), shared: this.shared };
+    const data: HelperInputs = {
+      ...inputs,
+      specs: matrices.specs,
+      weights: toSent(weights),
+      constants: constants?.container,
+      shared: this.shared,
+    };
     this.calls = new ThreadCalls(entry, 'the thread that helps with gradients', data);
   }
 

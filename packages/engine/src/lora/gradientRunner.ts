@@ -1,11 +1,12 @@
 /** Losses and gradients of a run, by one graph for the whole step. */
 import { EngineError, type CallOptions } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
-import { backwardConstants, type Feeds } from '../model/inputs.js';
+import type { Feeds } from '../model/inputs.js';
 import { buildTrainingGraph } from '../model/trainingGraph.js';
 import type { LoraModule } from '../model/weights.js';
 import { Session } from '../onnx/session.js';
 import { SessionCache } from '../onnx/sessionCache.js';
+import type { SharedConstants } from '../onnx/sharedConstants.js';
 import { Tensor } from '../onnx/tensor.js';
 import type { TrainingRun } from './batch.js';
 
@@ -19,8 +20,8 @@ export interface TrainingInputs {
   readonly modules: readonly LoraModule[];
   /** Threads inside one operator, at least 1. */
   readonly threads: number;
-  /** Whether the graph of a whole step keeps a copy of the matrices that makes it faster. */
-  readonly constants: boolean;
+  /** Copies of the matrices that make the graph of a whole step faster, see `factorConstants`. */
+  readonly constants: SharedConstants | undefined;
 }
 
 export interface GradientRunner {
@@ -42,11 +43,10 @@ export class WholeGradientRunner implements GradientRunner {
   async run({ feeds, packed }: TrainingRun, fetches: Feeds, options: CallOptions): Promise<number> {
     const { config, modules, weights, matrices, threads, constants } = this.inputs;
     const gradients = Object.keys(fetches).length > 0;
-    // One graph for packed and other runs, where each would have a copy of the matrices.
-    const asPacked = packed || (gradients && constants);
-    const session = await this.sessions.get(`${gradients} ${asPacked}`, () => {
-      const graph = buildTrainingGraph(config, { modules, gradients, packed: asPacked, constants });
-      return Session.create(graph.model, { threads, constants: backwardConstants(graph.constants, weights) });
+    const session = await this.sessions.get(`${gradients} ${packed}`, () => {
+      const graph = buildTrainingGraph(config, { modules, gradients, packed, constants: constants !== undefined });
+      const shared = constants === undefined ? {} : { constants: { shared: constants, names: graph.constants } };
+      return Session.create(graph.model, { threads, ...shared });
     });
     throwIfCancelled(options);
     const loss = new Float32Array(1);

@@ -4,10 +4,11 @@ import { test } from 'node:test';
 import { loraModules, type LoraHyperparameters } from '../adapters/loraModules.js';
 import type { FloatTensor } from '../checkpoint/safetensors.js';
 import type { DecoderConfig } from '../model/config.js';
-import { weightFeeds } from '../model/inputs.js';
+import { factorConstants, weightFeeds } from '../model/inputs.js';
 import { gradientName } from '../model/loraParameters.js';
 import { MAX_MERGED_WIDTH } from '../model/sequenceOperations.js';
 import { moduleTensorSpecs } from '../model/weights.js';
+import { SharedConstants } from '../onnx/sharedConstants.js';
 import { Tensor } from '../onnx/tensor.js';
 import { FIXTURES, loadFixture, randomWeights, relativeError, TINY_CONFIG } from '../testing/fixtures.js';
 import type { TrainingExample } from '../types.js';
@@ -45,16 +46,18 @@ function inputsOf(
   matrices: ReadonlyMap<string, FloatTensor>,
 ): TrainingInputs {
   const feeds = Object.fromEntries([...matrices].map(([name, { shape, data }]) => [name, new Tensor(data, shape)]));
-  return { config, weights, matrices: feeds, modules: loraModules(config, lora), threads: 1, constants: true };
+  const constants = SharedConstants.create(factorConstants(weights));
+  return { config, weights, matrices: feeds, modules: loraModules(config, lora), threads: 1, constants };
 }
 
 for (const name of FIXTURES) {
   for (const kind of ['hard', 'soft'] as const) {
-    for (const [way, Runner, constants] of RUNNERS) {
+    for (const [way, Runner, withConstants] of RUNNERS) {
       void test(`${name}, ${way}: loss and gradients of ${kind} targets equal those of peft`, async () => {
         const { config, weights, adapter, examples, expected } = await loadFixture(name);
         const batch = kind === 'hard' ? examples.map(({ sequence, weight }) => ({ sequence, weight })) : examples;
-        const inputs = { ...inputsOf(config, weightFeeds(config, weights), adapter, adapter.matrices), constants };
+        const all = inputsOf(config, weightFeeds(config, weights), adapter, adapter.matrices);
+        const inputs = withConstants ? all : { ...all, constants: undefined };
         const run = buildBatch(batch, config).parts[0]![0]!;
         assert.equal(run.packed, true);
         const { loss, gradients } = await compute(new Runner(inputs), inputs, run);

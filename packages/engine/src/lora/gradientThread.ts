@@ -1,5 +1,7 @@
 /** The thread of a `GradientHelper`: started by it, never by hand. */
 import { workerData } from 'node:worker_threads';
+import { factorConstants } from '../model/inputs.js';
+import { SharedConstants } from '../onnx/sharedConstants.js';
 import { answerCalls } from '../threadAnswers.js';
 import type { HelperInputs, HelperRequest } from './gradientHelper.js';
 import { WholeGradientRunner } from './gradientRunner.js';
@@ -8,12 +10,14 @@ import { RunSum } from './runSum.js';
 import { fromSent } from './sentFeeds.js';
 
 // The helper gives and asks for nothing else.
-const { specs, weights, shared, ...inputs } = workerData as HelperInputs;
+const { specs, weights: sent, constants, shared, ...inputs } = workerData as HelperInputs;
+const weights = fromSent(sent);
 const adapter = new FlatMatrices(specs);
 const sum = new RunSum(new FlatMatrices(specs));
 const runner = new WholeGradientRunner({
   ...inputs,
-  weights: fromSent(weights),
+  weights,
+  constants: constants === undefined ? undefined : SharedConstants.ofThread(constants, factorConstants(weights)),
   matrices: tensorsOver(adapter, (name) => name),
 });
 

@@ -85,8 +85,11 @@ void test('a batch in several runs has the loss and gradient of the batch in one
   const weights = kept(weightFeeds(config, WEIGHTS));
   const tokens = Array.from({ length: 1100 }, (_, index) => (index * index) % config.vocabularySize);
   const example = { sequence: { tokens, targetStart: 1090 }, weight: 1 };
-  const copies = [example, { ...example, weight: 5 }];
-  assert.equal(buildBatch(copies, config).parts[0]?.length, 2);
+  const copies = [example, { ...example, weight: 5 }, example, { ...example, weight: 2 }];
+  assert.deepEqual(
+    buildBatch(copies, config).parts.map((runs) => runs.length),
+    [2, 2],
+  );
   const session = await openTrainingSession({ ...MODEL, config, weights }, FRESH);
   const one = await session.step([example], 0);
   const two = await session.step(copies, 0);

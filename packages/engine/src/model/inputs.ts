@@ -13,12 +13,11 @@ export const ROPE_SIN = 'rope.sin';
 export type Feeds = Readonly<Record<string, Tensor>>;
 
 /** Ends the name of a matrix that is a constant of its graph. */
-const BACKWARD = '.backward';
+const CONSTANT = '.constant';
 
 /**
- * Declares weights as graph inputs when they are first used. With `constants` the products of the backward pass have
- * constants instead, which ONNX Runtime arranges for its kernels once; the price is a copy of the
- * matrix.
+ * Declares weights as graph inputs when they are first used. With `constants` the factors of products are constants instead, see
+ * `factorConstants`, which ONNX Runtime arranges for its kernels once; the price is a copy of the matrix for either order in which it is read.
  */
 export class WeightInputs {
   private readonly shapes: ReadonlyMap<string, readonly number[]>;
@@ -26,7 +25,7 @@ export class WeightInputs {
   constructor(
     private readonly graph: GraphBuilder,
     private readonly config: DecoderConfig,
-    readonly constants = false,
+    private readonly constants = false,
   ) {
     this.shapes = decoderWeightShapes(config);
   }
@@ -35,16 +34,10 @@ export class WeightInputs {
     return this.graph.input(name, 'float32', this.shapeOf(name));
   }
 
-  /**
-   * A matrix for products; the constants are `backwardConstants`. The matrices of attention, which are the smallest, have none: they would gain
-   * least for their memory, and the head most.
-   */
   matrix(name: string): FrozenMatrix {
-    const forward = this.weight(name);
-    const isConstant = this.constants && !name.includes('.self_attn.');
-    const backward = () =>
-      isConstant ? this.graph.externalConstant(`${name}${BACKWARD}`, 'float32', this.shapeOf(name)) : forward;
-    return { forward, backward };
+    const summand = (): string => this.weight(name);
+    const constant = (): string => this.graph.externalConstant(`${name}${CONSTANT}`, 'float32', this.shapeOf(name));
+    return { factor: this.constants ? constant : summand, summand };
   }
 
   /** The rotary table `[contextLength, headDim / 2]`. */
@@ -59,15 +52,9 @@ export class WeightInputs {
   }
 }
 
-/** The bytes of a graph's constants, out of what is fed to other graphs. */
-export function backwardConstants(names: readonly string[], weights: Feeds): ReadonlyMap<string, Uint8Array> {
-  return new Map(
-    names.map((name) => {
-      const data = weights[name.slice(0, -BACKWARD.length)]?.data;
-      if (!(data instanceof Float32Array)) throw new EngineError('internal', `There is no weight for ${name}.`);
-      return [name, new Uint8Array(data.buffer, data.byteOffset, data.byteLength)];
-    }),
-  );
+/** The weights, as graphs have them for constants. */
+export function factorConstants(weights: Feeds): Feeds {
+  return Object.fromEntries(Object.entries(weights).map(([name, tensor]) => [`${name}${CONSTANT}`, tensor]));
 }
 
 /**

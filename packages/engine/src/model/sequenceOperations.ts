@@ -43,11 +43,9 @@ const SIBLINGS: Partial<Record<Projection, readonly Projection[]>> = {
 
 /**
  * Up to this width of its input the low-rank term is added to a matrix rather than to its products: the less of the two is to be written, and
- * runs have 1,000 to 2,000 tokens where there are enough examples.
+ * runs have some 200 to 500 tokens.
  */
-export const MAX_MERGED_WIDTH = 1024;
-/** The same where batches have parts, which is where there are constants: their runs have some 200 to 400 tokens. */
-const MAX_MERGED_WIDTH_IN_PARTS = 384;
+export const MAX_MERGED_WIDTH = 384;
 
 /** Each `[B * T, heads * headDim]`, keys and values with `kvHeads`. */
 export interface Heads {
@@ -178,9 +176,7 @@ export class SequenceOperations implements DecoderOperations<Value, Heads> {
     const pair = this.lora(layer, projection);
     if (pair?.rank === undefined) return undefined;
     const lora = { ...pair, rank: pair.rank };
-    const merged =
-      projectionShape(this.config, projection)[1] <=
-      (this.inputs.constants ? MAX_MERGED_WIDTH_IN_PARTS : MAX_MERGED_WIDTH);
+    const merged = projectionShape(this.config, projection)[1] <= MAX_MERGED_WIDTH;
     return { ...this.frozen(layer, projection), lora, merged, name: projectionName(layer, projection) };
   }
 

@@ -16,14 +16,14 @@ export interface TrainingGraphOptions {
   readonly gradients: boolean;
   /** Whether rows hold several sequences; false without a word. */
   readonly packed?: boolean;
-  /** Whether the products of the backward pass have constants; see `WeightInputs`. */
+  /** Whether products with the weights have constants; see `WeightInputs`. */
   readonly constants?: boolean;
 }
 
 export interface TrainingGraph {
   /** The serialised model. */
   readonly model: Buffer;
-  /** Names of its constants; see `backwardConstants`. */
+  /** Names of its constants; see `factorConstants`. */
   readonly constants: readonly string[];
 }
 

@@ -45,6 +45,15 @@ export interface Runtime {
   readonly cpuMemory: Pointer;
   readonly allocator: Pointer;
   readonly createSessionFromArray: (env: Pointer, model: Memory, size: number, options: Pointer, out: Memory) => Status;
+  readonly createSessionFromArrayWithPrepackedWeightsContainer: (
+    env: Pointer,
+    model: Memory,
+    size: number,
+    options: Pointer,
+    container: Pointer,
+    out: Memory,
+  ) => Status;
+  readonly createPrepackedWeightsContainer: (out: Memory) => Status;
   readonly run: (
     session: Pointer,
     options: null,
@@ -61,6 +70,8 @@ export interface Runtime {
   readonly setIntraOpNumThreads: (options: Pointer, threads: number) => Status;
   readonly setInterOpNumThreads: (options: Pointer, threads: number) => Status;
   readonly addSessionConfigEntry: (options: Pointer, key: string, value: string) => Status;
+  readonly addInitializer: (options: Pointer, name: Memory, value: Pointer) => Status;
+  readonly addExternalInitializers: (options: Pointer, names: Memory, values: Memory, count: number) => Status;
   readonly addExternalInitializersFromFilesInMemory: (
     options: Pointer,
     names: Memory,
@@ -83,6 +94,7 @@ export interface Runtime {
   readonly releaseSession: (session: Pointer) => void;
   readonly releaseSessionOptions: (options: Pointer) => void;
   readonly releaseValue: (value: Pointer) => void;
+  readonly releasePrepackedWeightsContainer: (container: Pointer) => void;
   /** Where memory of the caller's is, as long as the caller has it. */
   readonly addressOf: (memory: ArrayBufferView) => Pointer;
   /** The text at an address, up to its zero. */
@@ -151,6 +163,15 @@ function load(): Runtime {
       POINTER,
       POINTER,
     ]) as Runtime['createSessionFromArray'],
+    createSessionFromArrayWithPrepackedWeightsContainer: declare(169, [
+      POINTER,
+      POINTER,
+      'size_t',
+      POINTER,
+      POINTER,
+      POINTER,
+    ]) as Runtime['createSessionFromArrayWithPrepackedWeightsContainer'],
+    createPrepackedWeightsContainer: declare(166, [POINTER]) as Runtime['createPrepackedWeightsContainer'],
     run: declare(9, [POINTER, POINTER, POINTER, POINTER, 'size_t', POINTER, 'size_t', POINTER]) as Runtime['run'],
     createSessionOptions: declare(10, [POINTER]) as Runtime['createSessionOptions'],
     disableMemPattern: declare(17, [POINTER]) as Runtime['disableMemPattern'],
@@ -171,8 +192,11 @@ function load(): Runtime {
     allocatorFree: declare(76, [POINTER, POINTER]) as Runtime['allocatorFree'],
     releaseSession: declare(95, [POINTER], 'void') as Runtime['releaseSession'],
     releaseValue: declare(96, [POINTER], 'void') as Runtime['releaseValue'],
+    releasePrepackedWeightsContainer: declare(167, [POINTER], 'void') as Runtime['releasePrepackedWeightsContainer'],
     releaseSessionOptions: declare(100, [POINTER], 'void') as Runtime['releaseSessionOptions'],
     addSessionConfigEntry: declare(130, [POINTER, 'str', 'str']) as Runtime['addSessionConfigEntry'],
+    addInitializer: declare(150, [POINTER, POINTER, POINTER]) as Runtime['addInitializer'],
+    addExternalInitializers: declare(210, [POINTER, POINTER, POINTER, 'size_t']) as Runtime['addExternalInitializers'],
     addExternalInitializersFromFilesInMemory: declare(279, [
       POINTER,
       POINTER,

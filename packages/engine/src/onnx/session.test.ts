@@ -12,6 +12,7 @@ import { GraphBuilder } from './graphBuilder.js';
 import { KeptTensors } from './nativeTensors.js';
 import { runtime } from './runtime.js';
 import { Session, type SessionOptions } from './session.js';
+import { SharedConstants } from './sharedConstants.js';
 import { Tensor } from './tensor.js';
 
 /** Makes a session and runs it, as everything of the engine does. */
@@ -148,7 +149,9 @@ type Counted =
   | 'releaseValue'
   | 'createSessionOptions'
   | 'releaseSessionOptions'
-  | 'releaseSession';
+  | 'releaseSession'
+  | 'createPrepackedWeightsContainer'
+  | 'releasePrepackedWeightsContainer';
 
 /** How often functions of ONNX Runtime are called. A mock of the test runner would hold what its callers hold. */
 function counted(t: TestContext, ...names: readonly Counted[]): () => readonly number[] {
@@ -203,6 +206,23 @@ test('kept tensors and sessions are released when nobody holds them any more', a
   const expected = [15, 15, 1];
   await collectAll(() => calls().join() === expected.join());
   assert.deepEqual(calls(), expected);
+});
+
+test('shared constants are released by who made them, or when nobody holds them any more', async (t) => {
+  const calls = counted(t, 'createPrepackedWeightsContainer', 'releasePrepackedWeightsContainer');
+  const tensors = { x: vector(1, 2) };
+  (() => {
+    const { container } = SharedConstants.create(tensors);
+    // Another thread's.
+    SharedConstants.ofThread(container, tensors);
+  })();
+  await collectAll(() => calls()[1] === 1);
+  assert.deepEqual(calls(), [1, 1]);
+  (() => {
+    SharedConstants.create(tensors).release();
+  })();
+  await collectAll(() => false);
+  assert.deepEqual(calls(), [2, 2]);
 });
 
 test('tensors stay in memory while a run that waits for its turn is to have them', async () => {

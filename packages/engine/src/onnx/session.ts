@@ -2,6 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { KeptTensors, NativeTensors } from './nativeTensors.js';
 import { LOG_ERRORS, runtime, written, type Pointer } from './runtime.js';
+import type { SharedConstants } from './sharedConstants.js';
 import type { Tensors } from './tensor.js';
 
 export interface SessionOptions {
@@ -9,9 +10,16 @@ export interface SessionOptions {
   readonly threads: number;
   /**
    * The graph's external constants: their numbers, or a folder that has a file of each constant's name. ONNX Runtime keeps copies, arranged
-   * for its kernels; of files it reads one after the other, and never has all of their bytes beside the copies.
+   * for its kernels; of files it reads one after the other, and never has all of their bytes beside the copies. Of those that are shared
+   * there is one copy for all sessions.
    */
-  readonly constants?: ReadonlyMap<string, Uint8Array> | { readonly folder: string };
+  readonly constants?: ReadonlyMap<string, Uint8Array> | { readonly folder: string } | ChosenConstants;
+}
+
+/** Those of the graph, out of all that are shared. */
+export interface ChosenConstants {
+  readonly shared: SharedConstants;
+  readonly names: readonly string[];
 }
 
 /** Of the sessions that are being made: nothing else may hold the constants. */
@@ -30,7 +38,12 @@ export class Session {
   /** ONNX Runtime's own session, until it is released. */
   private handle: Pointer | undefined;
 
-  private constructor(handle: Pointer, inputNames: readonly string[]) {
+  private constructor(
+    handle: Pointer,
+    inputNames: readonly string[],
+    /** The memory of those that no kernel wanted arranged is read for as long as there is a session. */
+    readonly shared: SharedConstants | undefined,
+  ) {
     this.handle = handle;
     this.inputNames = inputNames;
     this.inputs = new Set(inputNames);
@@ -40,16 +53,16 @@ export class Session {
   /** Loading and running block the calling thread. */
   static async create(model: Uint8Array, options: SessionOptions): Promise<Session> {
     await setImmediate();
-    const { environment, createSessionOptions, createSessionFromArray, releaseSession, releaseSessionOptions } =
-      runtime();
+    const { createSessionOptions, releaseSession, releaseSessionOptions } = runtime();
     const settings = written(createSessionOptions);
     // The settings have only their addresses.
     held.add(options);
     try {
       configure(settings, options);
-      const handle = written((out) => createSessionFromArray(environment, model, model.byteLength, settings, out));
+      const shared = sharedOf(options);
+      const handle = createHandle(model, settings, shared);
       try {
-        return new Session(handle, inputNamesOf(handle));
+        return new Session(handle, inputNamesOf(handle), shared);
       } catch (error) {
         releaseSession(handle);
         throw error;
@@ -103,6 +116,23 @@ export class Session {
   }
 }
 
+function sharedOf({ constants }: SessionOptions): SharedConstants | undefined {
+  return constants !== undefined && 'shared' in constants ? constants.shared : undefined;
+}
+
+function createHandle(model: Uint8Array, settings: Pointer, shared: SharedConstants | undefined): Pointer {
+  const {
+    environment,
+    createSessionFromArray: create,
+    createSessionFromArrayWithPrepackedWeightsContainer: createSharing,
+  } = runtime();
+  return written((out) =>
+    shared === undefined
+      ? create(environment, model, model.byteLength, settings, out)
+      : createSharing(environment, model, model.byteLength, settings, shared.container, out),
+  );
+}
+
 /** Those that nobody released. */
 const forgotten = new FinalizationRegistry((handle: Pointer) => runtime().releaseSession(handle));
 
@@ -152,7 +182,16 @@ function configure(settings: Pointer, options: SessionOptions): void {
   set('session.intra_op.allow_spinning', '1');
   set('session.intra_op.spin_duration_us', String(SPIN_US));
   if ('folder' in constants) set('session.model_external_initializers_file_folder_path', constants.folder);
+  else if ('shared' in constants) shareConstants(settings, constants);
   else addConstants(settings, constants);
+}
+
+function shareConstants(settings: Pointer, { shared, names: chosen }: ChosenConstants): void {
+  const { addInitializer, addExternalInitializers, check } = runtime();
+  const { names, values } = shared.chosen(chosen);
+  // In the place of what the model says of files, and as what may be shared.
+  check(addExternalInitializers(settings, names, values, names.length));
+  for (const [index, name] of names.entries()) check(addInitializer(settings, name, values[index] ?? 0n));
 }
 
 function addConstants(settings: Pointer, constants: ReadonlyMap<string, Uint8Array>): void {
