@@ -37,6 +37,9 @@ function zeros(height: number, width: number): FloatTensor {
   return { shape: [height, width], data: new Float32Array(height * width) };
 }
 
+/** Base's own matrices as they are, for a graph that has adapters in any case. */
+const NO_ADAPTER: LoadedAdapter = { contentHash: '', groups: new Map() };
+
 /** Who bounds the memory of the stacks. */
 export interface StackBudget {
   readonly maxBytes: number;
@@ -47,12 +50,14 @@ export interface StackBudget {
 /**
  * The adapters of a batch's rows, as the inference graph takes them: for every group of projections `[…, N, R, in]` and
  * `[…, N, R, outs]`, where R is the sum of its parts' greatest ranks among the rows. Smaller ranks are filled up with zeros, which add
- * nothing; so is the whole of a row without an adapter. N is 1 when all rows have the same adapter, whose own memory is then used.
+ * nothing; so is the whole of a row without an adapter. N is 1 when all rows have the same adapter, whose own memory is then used, or none.
  */
 export class RowAdapters {
   private readonly own = new WeakMap<LoadedAdapter, KeptTensors>();
   private readonly stacks: MatrixStacks;
   private readonly groups: readonly LoraGroup[];
+  /** As many as the largest group takes that an adapter leaves alone. */
+  private readonly zeros: Float32Array;
 
   constructor(
     config: DecoderConfig,
@@ -60,6 +65,7 @@ export class RowAdapters {
   ) {
     this.groups = loraGroups(config);
     this.stacks = new MatrixStacks(this.groups, budget);
+    this.zeros = new Float32Array(Math.max(...this.groups.map((group) => joinedSize(group, leastRanks(group)))));
   }
 
   /** Whether there is memory for the stacks of these rows; rows of the same adapter need none. */
@@ -68,16 +74,14 @@ export class RowAdapters {
   }
 
   feeds(rows: readonly (LoadedAdapter | null)[]): KeptTensors {
-    const [first = null] = rows;
-    return first !== null && areAlike(rows) ? this.ownFeeds(first) : this.stacks.feeds(rows);
+    return areAlike(rows) ? this.ownFeeds(rows[0] ?? NO_ADAPTER) : this.stacks.feeds(rows);
   }
 
   private ownFeeds(adapter: LoadedAdapter): KeptTensors {
     return knownOr(this.own, adapter, () => {
       const tensors = this.groups.flatMap((group) => {
-        const ranks = leastRanks(group);
-        const joined = adapter.groups.get(group.name);
-        return tensorsOf(group, joined ?? joinedIn(new Float32Array(joinedSize(group, ranks)), 0, group, ranks), 1);
+        const joined = adapter.groups.get(group.name) ?? joinedIn(this.zeros, 0, group, leastRanks(group));
+        return tensorsOf(group, joined, 1);
       });
       return new KeptTensors(Object.fromEntries(tensors));
     });
