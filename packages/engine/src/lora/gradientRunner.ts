@@ -43,9 +43,12 @@ export class WholeGradientRunner implements GradientRunner {
   async run({ feeds, packed }: TrainingRun, fetches: Feeds, options: CallOptions): Promise<number> {
     const { config, modules, weights, matrices, threads, constants } = this.inputs;
     const gradients = Object.keys(fetches).length > 0;
-    const session = await this.sessions.get(`${gradients} ${packed}`, () => {
-      const graph = buildTrainingGraph(config, { modules, gradients, packed, constants: constants !== undefined });
-      const shared = constants === undefined ? {} : { constants: { shared: constants, names: graph.constants } };
+    // One graph for packed runs and others, as each keeps the memory of its largest run.
+    const asPacked = packed || gradients;
+    const session = await this.sessions.get(`${gradients} ${asPacked}`, () => {
+      const options = { modules, gradients, packed: asPacked, constants: constants !== undefined };
+      const graph = buildTrainingGraph(config, options);
+      const shared = constants === undefined ? {} : { constants: { constants, names: graph.constants } };
       return Session.create(graph.model, { threads, ...shared });
     });
     throwIfCancelled(options);

@@ -18,7 +18,7 @@ export interface SessionOptions {
 
 /** Those of the graph, out of all that are shared. */
 export interface ChosenConstants {
-  readonly shared: SharedConstants;
+  readonly constants: SharedConstants;
   readonly names: readonly string[];
 }
 
@@ -57,17 +57,23 @@ export class Session {
     const settings = written(createSessionOptions);
     // The settings have only their addresses.
     held.add(options);
+    const shared = sharedOf(options);
+    let described: NativeTensors | undefined;
     try {
       configure(settings, options);
-      const shared = sharedOf(options);
-      const handle = createHandle(model, settings, shared);
+      if (shared !== undefined) {
+        described = new NativeTensors(shared.constants.chosen(shared.names), false);
+        shareConstants(settings, described);
+      }
+      const handle = createHandle(model, settings, shared?.constants);
       try {
-        return new Session(handle, inputNamesOf(handle), shared);
+        return new Session(handle, inputNamesOf(handle), shared?.constants);
       } catch (error) {
         releaseSession(handle);
         throw error;
       }
     } finally {
+      described?.release();
       held.delete(options);
       releaseSessionOptions(settings);
     }
@@ -116,8 +122,8 @@ export class Session {
   }
 }
 
-function sharedOf({ constants }: SessionOptions): SharedConstants | undefined {
-  return constants !== undefined && 'shared' in constants ? constants.shared : undefined;
+function sharedOf({ constants }: SessionOptions): ChosenConstants | undefined {
+  return constants !== undefined && 'names' in constants ? constants : undefined;
 }
 
 function createHandle(model: Uint8Array, settings: Pointer, shared: SharedConstants | undefined): Pointer {
@@ -182,13 +188,11 @@ function configure(settings: Pointer, options: SessionOptions): void {
   set('session.intra_op.allow_spinning', '1');
   set('session.intra_op.spin_duration_us', String(SPIN_US));
   if ('folder' in constants) set('session.model_external_initializers_file_folder_path', constants.folder);
-  else if ('shared' in constants) shareConstants(settings, constants);
-  else addConstants(settings, constants);
+  else if (!('names' in constants)) addConstants(settings, constants);
 }
 
-function shareConstants(settings: Pointer, { shared, names: chosen }: ChosenConstants): void {
+function shareConstants(settings: Pointer, { names, values }: NativeTensors): void {
   const { addInitializer, addExternalInitializers, check } = runtime();
-  const { names, values } = shared.chosen(chosen);
   // In the place of what the model says of files, and as what may be shared.
   check(addExternalInitializers(settings, names, values, names.length));
   for (const [index, name] of names.entries()) check(addInitializer(settings, name, values[index] ?? 0n));

@@ -40,8 +40,8 @@ test('sessions with the same constants have the products that each has with its 
     const bytes = new Uint8Array(constant.data.buffer);
     const sessions = [
       await Session.create(model, { threads: 1, constants: new Map([['matrix', bytes]]) }),
-      await Session.create(model, { threads: 1, constants: { shared, names } }),
-      await Session.create(model, { threads: 2, constants: { shared: elsewhere, names } }),
+      await Session.create(model, { threads: 1, constants: { constants: shared, names } }),
+      await Session.create(model, { threads: 2, constants: { constants: elsewhere, names } }),
     ];
     const [own, first, second] = await Promise.all(sessions.map((session) => computed(session, x)));
     assert.ok(own!.some((value) => value !== 0));
@@ -61,7 +61,7 @@ test('what is arranged of shared constants is in memory once', async () => {
   const taken: number[] = [];
   for (let count = 0; count < 4; count += 1) {
     const before = process.memoryUsage.rss();
-    sessions.push(await Session.create(model, { threads: 1, constants: { shared, names } }));
+    sessions.push(await Session.create(model, { threads: 1, constants: { constants: shared, names } }));
     taken.push(process.memoryUsage.rss() - before);
   }
   assert.ok(taken[0]! > bytes / 2, `${taken.join()}: the first takes the memory of a copy, ${bytes} bytes`);
@@ -80,7 +80,7 @@ test('constants that no kernel wants arranged are read where they are, for as lo
   const constant = matrix(2, 2);
   const shared = SharedConstants.create({ matrix: constant });
   const names = graph.externalConstants;
-  const session = await Session.create(graph.encode(), { threads: 1, constants: { shared, names } });
+  const session = await Session.create(graph.encode(), { threads: 1, constants: { constants: shared, names } });
   const zeros = new Tensor(new Float32Array(4), [2, 2]);
   assert.deepEqual(await computed(session, zeros), constant.data);
   constant.data[3] = 7;
@@ -92,13 +92,13 @@ test('constants that no kernel wants arranged are read where they are, for as lo
 test('a constant that is not among the shared ones is named, and one of another shape is refused', async () => {
   const { model, names } = product(48, 0);
   const without = SharedConstants.create({ matrices: matrix(48, 48) });
-  await assert.rejects(Session.create(model, { threads: 1, constants: { shared: without, names } }), {
+  await assert.rejects(Session.create(model, { threads: 1, constants: { constants: without, names } }), {
     message: 'there is no constant matrix',
   });
   without.release();
   const narrow = SharedConstants.create({ matrix: matrix(48, 47) });
   await assert.rejects(
-    Session.create(model, { threads: 1, constants: { shared: narrow, names } }),
+    Session.create(model, { threads: 1, constants: { constants: narrow, names } }),
     /shape|dims|match/i,
   );
   narrow.release();
