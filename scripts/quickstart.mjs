@@ -46,8 +46,12 @@ async function demonstrate() {
   const started = performance.now();
   const receipt = await client.internalizations.create({ subject_id, content, max_cost_microusd });
   const progress = showLearningProgress(process.stdout);
+  // A second one ends the process at once.
+  const interrupted = new AbortController();
+  const why = `interrupted; ${receipt.id} goes on when the service is started again`;
+  process.once('SIGINT', () => interrupted.abort(new Error(why)));
   const job = await client.jobs
-    .wait(receipt.id, { onUpdate: ({ phase }) => progress.update(phase) })
+    .wait(receipt.id, { signal: interrupted.signal, onUpdate: ({ phase }) => progress.update(phase) })
     .finally(() => progress.stop());
   const seconds = (performance.now() - started) / 1000;
   if (job.status !== 'ready') throw new Error(`the learning job ${job.id} ended as ${job.status} (${job.error?.code})`);
@@ -91,10 +95,7 @@ async function startService() {
     void ended.then(() => resolve(null));
   });
   if (url === null)
-    fail(
-      'the service did not start',
-      'If it already runs on this data folder, stop it first, or set ENGRAFT_DATA_DIR to another folder.',
-    );
+    fail('the service did not start', 'Its own words are above; `npx engraft doctor` checks the installation.');
   console.log(
     `${process.stdout.isTTY ? '\r\x1b[K' : '\n'}  ✓ Service at ${url} (${((performance.now() - started) / 1000).toFixed(1)} s)`,
   );

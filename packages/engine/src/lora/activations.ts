@@ -39,7 +39,7 @@ export function layerwiseBytes(config: DecoderConfig, run: RunSize): number {
 
 /**
  * Whether a step may keep copies of the weights, the constants of its graphs, see `WeightInputs`: two of each, as they are read in either
- * order. One of all weights takes a 64th of the memory allowed for activations at most.
+ * order, and one or two more while a session is made. One of all weights takes a 64th of the memory allowed for activations at most.
  */
 export function roomForCopies(config: DecoderConfig, maxActivationBytes: number): boolean {
   return weightCount(config) * Float32Array.BYTES_PER_ELEMENT <= maxActivationBytes / 64;

@@ -14,7 +14,7 @@ import { SharedConstants } from '../onnx/sharedConstants.js';
 import { createRandom } from '../random.js';
 import { kept, randomWeights, relativeError, temporaryFolder, TINY_CONFIG } from '../testing/fixtures.js';
 import type { TrainingExample, TrainingOptions } from '../types.js';
-import { activationBytes } from './activations.js';
+import { activationBytes, roomForCopies } from './activations.js';
 import { buildBatch, type TrainingRun } from './batch.js';
 import { GradientHelper, type HelpOptions } from './gradientHelper.js';
 import { WholeGradientRunner } from './gradientRunner.js';
@@ -48,7 +48,7 @@ for (const [how, maxActivationBytes, largest, largestRuns] of [
   // As many as fit into what is then allowed.
   ['without constants', 64 * BYTES - 1, examples(30, 40), 2],
 ] as const) {
-  test(`${how}, one thread and two give the same losses and the same adapter to the last bit`, async (t) => {
+  test(`${how}, a helper gives the losses and the adapter of one thread to the last bit`, async (t) => {
     const folder = await temporaryFolder(t);
     const helped = t.mock.method(GradientHelper.prototype, 'compute').mock;
     const shared = t.mock.method(SharedConstants, 'create').mock;
@@ -145,6 +145,7 @@ test('two parts are computed at once only where both fit into memory', async (t)
   const { parts } = buildBatch(batch, TINY_CONFIG);
   const largest = parts.map((runs) => Math.max(...runs.map((run) => activationBytes(TINY_CONFIG, run))));
   const both = largest.reduce((sum, bytes) => sum + bytes, 0);
+  assert.ok(roomForCopies(TINY_CONFIG, both - 1), 'runs are as long as those of `buildBatch`');
   const helped = t.mock.method(GradientHelper.prototype, 'compute').mock;
   const norms: number[] = [];
   for (const [maxActivationBytes, calls] of [
@@ -273,7 +274,19 @@ test('what goes wrong in the helper is told, and a cancelled step never reaches 
 test(
   'when a training is closed, nothing of its helper stays',
   { skip: process.platform !== 'linux' && 'threads are counted in /proc' },
-  async () => {
+  async (t) => {
+    const ended: string[] = [];
+    const closeHelper = Object.getOwnPropertyDescriptor(GradientHelper.prototype, 'close')
+      ?.value as () => Promise<void>;
+    t.mock.method(GradientHelper.prototype, 'close', async function (this: GradientHelper) {
+      await closeHelper.call(this);
+      ended.push('helper');
+    });
+    const release = Object.getOwnPropertyDescriptor(SharedConstants.prototype, 'release')?.value as () => void;
+    t.mock.method(SharedConstants.prototype, 'release', function (this: SharedConstants) {
+      release.call(this);
+      ended.push('constants');
+    });
     const threads: number[] = [];
     for (let round = 0; round < 4; round += 1) {
       // Each operator of either has two threads.
@@ -283,5 +296,6 @@ test(
       threads.push(Number(/^Threads:\s+(\d+)$/mu.exec(await readFile('/proc/self/status', 'utf8'))?.[1]));
     }
     assert.deepEqual(threads.slice(1), threads.slice(1).fill(threads[1]!));
+    assert.deepEqual(ended, Array.from({ length: 4 }, () => ['helper', 'constants']).flat());
   },
 );

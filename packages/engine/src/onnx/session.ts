@@ -11,7 +11,7 @@ export interface SessionOptions {
   /**
    * The graph's external constants: their numbers, or a folder that has a file of each constant's name. ONNX Runtime keeps copies, arranged
    * for its kernels; of files it reads one after the other, and never has all of their bytes beside the copies. Of those that are shared
-   * there is one copy for all sessions.
+   * all sessions have one copy, but for the moment in which they are made.
    */
   readonly constants?: ReadonlyMap<string, Uint8Array> | { readonly folder: string } | ChosenConstants;
 }

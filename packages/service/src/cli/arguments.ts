@@ -3,7 +3,9 @@ import { UsageError } from '../config/config.js';
 
 /** Amounts that people type; everything else in the service is micro-USD. Exact: no binary fractions. */
 export function parseUsd(text: string): number {
-  const match = /^(\d{1,9})(?:\.(\d{1,6}))?$/.exec(text);
+  const match = /^(\d+)(?:\.(\d{1,6}))?$/.exec(text);
+  if (match !== null && Number(match[1]) >= 1e9)
+    throw new UsageError(`'${text}' is too much: less than 1,000,000,000 USD`);
   if (match === null) throw new UsageError(`'${text}' is not an amount of USD with at most 6 decimals`);
   const [, whole = '', fraction = ''] = match;
   return Number(whole) * 1_000_000 + Number(fraction.padEnd(6, '0'));

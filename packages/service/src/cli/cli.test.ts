@@ -7,8 +7,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { job as jobSchema } from '@engraft/contract';
+import { job as jobSchema, jobList } from '@engraft/contract';
 import { z } from 'zod';
 import { createTestKey, createTestProject } from '../testing/testApp.js';
 import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js';
@@ -397,6 +398,26 @@ describe('engraft', () => {
     const too_dear = await run('learn', file, '--subject', 'anna', '--max-cost-usd', '101');
     assert.equal(too_dear.status, 1);
     assert.match(too_dear.stderr, /invalid_request at max_cost_microusd/);
+
+    const interrupted = spawn(process.execPath, [program, 'learn', file, '--subject', 'berta', '--data', folder], {
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    t.after(() => void interrupted.kill('SIGKILL'));
+    const told = text(interrupted.stderr);
+    const left = once(interrupted, 'exit');
+    const authorization = `Bearer ${(await readFile(path.join(folder, 'default-key'), 'utf8')).trim()}`;
+    const jobCount = async (): Promise<number> =>
+      jobList.parse(await (await fetch(`${url}/v1/jobs`, { headers: { authorization } })).json()).data.length;
+    while (interrupted.exitCode === null && (await jobCount()) < 3) await setTimeout(50);
+    // The command asks for the job from now on.
+    await setTimeout(500);
+    interrupted.kill('SIGINT');
+    assert.deepEqual(await left, [1, null]);
+    assert.match(
+      await told,
+      /^engraft: interrupted; (job_\w+) goes on all the same, and GET \/v1\/jobs\/\1 tells of it\n$/,
+    );
 
     serve.kill('SIGTERM');
     const [status] = (await once(serve, 'exit')) as [number | null];

@@ -6,7 +6,7 @@ import type { InferenceJobRequest } from './jobRequest.js';
  * The engine's view of an inference request. Admission counts the tokens of this prompt and the worker generates
  * from it: one function for both, so that the price of admission is the price of the work.
  */
-export function chatPromptOf(request: Pick<InferenceJobRequest, 'messages' | 'tools'>): ChatPrompt {
+export function chatPromptOf(request: Pick<InferenceJobRequest, 'messages' | 'tools' | 'tool_choice'>): ChatPrompt {
   const messages = withResultsInCallOrder(request.messages).map((message): ChatMessage => ({
     role: message.role,
     content: message.content,
@@ -18,7 +18,8 @@ export function chatPromptOf(request: Pick<InferenceJobRequest, 'messages' | 'to
   }));
   // What a passage taught is asked for without thinking first, as it was learned, see the prompts of learning.
   const prompt = { messages, thinking: false };
-  if (request.tools.length === 0) return prompt;
+  // What the model is not to call it is not told of: it would write calls all the same, and they would be taken for text.
+  if (request.tools.length === 0 || request.tool_choice === 'none') return prompt;
   const tools = request.tools.map(({ function: { name, description, parameters } }) => ({
     name,
     parameters,

@@ -1,15 +1,22 @@
-import { mkdir, open, readFile, rename } from 'node:fs/promises';
+import { open, readFile, rename } from 'node:fs/promises';
 import path from 'node:path';
+import { makeDataFolder } from './dataFolder.js';
 
-/** The key that `engraft learn` and `engraft ask` use when they are given none; `null` when there is none. */
+/**
+ * The key that `engraft learn` and `engraft ask` use when they are given none; `null` when there is none.
+ * @throws Error when it cannot be read.
+ */
 export async function readDefaultKey(data_folder: string): Promise<string | null> {
-  const text = await readFile(keyFile(data_folder), 'utf8').catch(() => '');
+  const text = await readFile(keyFile(data_folder), 'utf8').catch((error: unknown) => {
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return '';
+    throw error;
+  });
   return text.trim() === '' ? null : text.trim();
 }
 
 /** Complete and synced before it bears its name; readable by its owner alone. */
 export async function writeDefaultKey(data_folder: string, secret: string): Promise<void> {
-  await mkdir(data_folder, { recursive: true, mode: 0o700 });
+  await makeDataFolder(data_folder);
   const partial = `${keyFile(data_folder)}.${process.pid}.new`;
   const file = await open(partial, 'w', 0o600);
   try {

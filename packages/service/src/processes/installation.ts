@@ -1,10 +1,10 @@
-import { mkdir } from 'node:fs/promises';
 import type { Kysely } from 'kysely';
 import type { Config } from '../config/config.js';
 import { openDatabase } from '../db/database.js';
 import { attachEmbeddedPostgres } from '../db/embeddedPostgres/index.js';
 import { migrate } from '../db/migrate.js';
 import type { Database } from '../db/schema.js';
+import { makeDataFolder } from './dataFolder.js';
 
 /** The data of one service, open: its folder and its database at the newest schema. */
 export interface Installation {
@@ -34,7 +34,7 @@ export async function openInstallation(
     const db = openDatabase(database_url, options);
     return { db, close: () => db.destroy() };
   }
-  await mkdir(data_folder, { recursive: true, mode: 0o700 });
+  await makeDataFolder(data_folder);
   const server = await attachEmbeddedPostgres(data_folder, onLost === undefined ? {} : { onLost });
   try {
     await migrate(server.url);

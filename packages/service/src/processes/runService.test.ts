@@ -70,7 +70,8 @@ describe('a service without an engine', () => {
     const serve = start(t, 'serve', '--port', '0');
     await once(serve.stdout, 'data');
     assert.ok(await isRetained(version_id));
-    serve.kill('SIGTERM');
+    // As when its terminal is closed.
+    serve.kill('SIGHUP');
     assert.deepEqual(await once(serve, 'exit'), [0, null]);
   });
 

@@ -11,6 +11,7 @@ import { type Retention, startRetention } from '../retention/startRetention.js';
 import { freeJobsOfTheDead } from '../worker/freeJobsOfTheDead.js';
 import { startWorker, type Worker } from '../worker/worker.js';
 import { createWorkerMetrics } from '../worker/workerMetrics.js';
+import { makeDataFolder } from './dataFolder.js';
 import { prepareFirstStart } from './firstStart.js';
 import { type Installation, openInstallation } from './installation.js';
 import { createLogger } from './logger.js';
@@ -44,6 +45,7 @@ export async function runService(config: Config, roles: Roles, onListening: (url
     logger.fatal({ err: error }, 'the embedded database is lost');
     process.exit(1);
   };
+  await makeDataFolder(config.data_folder);
   const running: Running = { installation: await openInstallation(config, { max_connections, held_ms_max, onLost }) };
   try {
     const { installation } = running;

@@ -3,8 +3,8 @@ const same_wish_ms = 1_000;
 const parent_poll_ms = 500;
 
 /**
- * Resolves with the signal's name on the first SIGTERM or SIGINT; another one, later than a moment, ends the process at once. Under `npx` the
- * loss of the parent counts as SIGTERM: npm passes no signal on to what it runs.
+ * Resolves with the signal's name on the first SIGTERM, SIGINT or SIGHUP, which a terminal sends that is closed; another one, later than a
+ * moment, ends the process at once. Under `npx` the loss of the parent counts as SIGTERM: npm passes no signal on to what it runs.
  */
 export function untilToldToStop(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
@@ -15,7 +15,7 @@ export function untilToldToStop(): Promise<NodeJS.Signals> {
       told_at_ms ??= now_ms;
       resolve(name);
     };
-    for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => tell(name));
+    for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(name, () => tell(name));
     if (process.env['npm_command'] === 'exec') {
       onceParentIsLost(() => {
         if (told_at_ms === null) tell('SIGTERM');

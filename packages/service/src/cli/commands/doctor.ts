@@ -1,9 +1,8 @@
-import { constants } from 'node:fs';
-import { access, mkdir } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { pino } from 'pino';
 import { type Config, readConfig } from '../../config/config.js';
 import { isDatabaseReachable } from '../../db/isDatabaseReachable.js';
+import { makeDataFolder } from '../../processes/dataFolder.js';
 import { openInstallation } from '../../processes/installation.js';
 import { print, table } from '../output.js';
 import { addPrintOptions, CommandFailure, type PrintOptions } from '../withDatabase.js';
@@ -58,8 +57,7 @@ function examineNode(): string {
 }
 
 async function examineDataFolder({ data_folder }: Config): Promise<string> {
-  await mkdir(data_folder, { recursive: true, mode: 0o700 });
-  await access(data_folder, constants.R_OK | constants.W_OK | constants.X_OK);
+  await makeDataFolder(data_folder);
   return data_folder;
 }
 

@@ -37,8 +37,13 @@ export function addLearnCommand(program: Command): void {
     );
     // "Progress on a terminal": elsewhere standard error is kept for the one line of a failure.
     const progress = process.stderr.isTTY ? showLearningProgress(process.stderr) : silentProgress;
+    // A second one ends the process at once.
+    const interrupted = new AbortController();
+    const interrupt = (): void => interrupted.abort(new Error('interrupted'));
+    const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+    for (const signal of signals) process.once(signal, interrupt);
     const job = await client.jobs
-      .wait(receipt.id, { ...call, onUpdate: ({ phase }) => progress.update(phase) })
+      .wait(receipt.id, { ...call, signal: interrupted.signal, onUpdate: ({ phase }) => progress.update(phase) })
       .catch((error: unknown) => {
         // Whoever took it for lost would learn, and pay, twice.
         const why = error instanceof Error ? error.message : String(error);
@@ -46,7 +51,10 @@ export function addLearnCommand(program: Command): void {
           `${why}; ${receipt.id} goes on all the same, and GET /v1/jobs/${receipt.id} tells of it`,
         );
       })
-      .finally(() => progress.stop());
+      .finally(() => {
+        progress.stop();
+        for (const signal of signals) process.off(signal, interrupt);
+      });
     const seconds = (Date.now() - started_at_ms) / 1000;
     print(options, job, describe(job, seconds));
     if (job.status !== 'ready') {

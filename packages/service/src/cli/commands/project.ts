@@ -69,7 +69,10 @@ function parseSettings(assignments: readonly string[]): Partial<ProjectSettings>
   const parsed = settings.safeParse(Object.fromEntries(pairs));
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
-  if (issue?.code === 'unrecognized_keys') throw new UsageError(`there is no setting '${issue.keys.join("', '")}'`);
+  if (issue?.code === 'unrecognized_keys') {
+    const known = Object.keys(settings.shape).join(', ');
+    throw new UsageError(`there is no setting '${issue.keys.join("', '")}': use ${known}`);
+  }
   const name = issue?.path.join('.') ?? '';
   throw new UsageError(
     `${name}: ${issue?.code === 'invalid_union' ? 'must be a whole number of at most 15 digits, or none' : issue?.message}`,

@@ -1,0 +1,42 @@
+import { constants } from 'node:fs';
+import { access, mkdir, stat } from 'node:fs/promises';
+import path from 'node:path';
+
+/**
+ * Makes the folder where it is missing, for its owner alone.
+ * @throws Error naming the setting when it cannot be made, or not be written to.
+ */
+export async function makeDataFolder(data_folder: string): Promise<void> {
+  try {
+    await makeFolder(path.resolve(data_folder));
+    await access(data_folder, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Error(`the data folder ${data_folder} (--data, ENGRAFT_DATA_DIR) cannot be used: ${why}`, {
+      cause: error,
+    });
+  }
+}
+
+/** Level by level: where a file system has no room for folders (`/proc`), the recursion of Node.js 20 never ends. */
+async function makeFolder(folder: string): Promise<void> {
+  const code = await make(folder);
+  if (code === 'ENOENT' && path.dirname(folder) !== folder) {
+    await makeFolder(path.dirname(folder));
+    // Others may have made it meanwhile.
+    if ((await make(folder)) === 'ENOENT') throw new Error(`${folder} cannot be made there`);
+  }
+  if (!(await stat(folder)).isDirectory()) throw new Error(`${folder} is no folder`);
+}
+
+/** What prevents it, of what may be otherwise in the end. */
+async function make(folder: string): Promise<'EEXIST' | 'ENOENT' | null> {
+  try {
+    await mkdir(folder, { mode: 0o700 });
+    return null;
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'EEXIST' || code === 'ENOENT') return code;
+    throw error;
+  }
+}
