@@ -168,7 +168,7 @@ describe('what the model gets', () => {
         { role: 'tool', content: [{ type: 'text', text: 'nothing' }], tool_call_id: 'call_42' },
       ],
       tools: [{ ...look_up, function: { ...look_up.function, strict: false } }],
-      tool_choice: 'none',
+      tool_choice: 'auto',
       parallel_tool_calls: false,
       temperature: 0.5,
       max_completion_tokens: 77,
@@ -185,7 +185,13 @@ describe('what the model gets', () => {
       // As a passage is learned.
       thinking: false,
     });
-    assert.deepEqual([maxOutputTokens, temperature, toolChoice, parallelToolCalls], [77, 0.5, { kind: 'none' }, false]);
+    assert.deepEqual([maxOutputTokens, temperature, toolChoice, parallelToolCalls], [77, 0.5, { kind: 'auto' }, false]);
+  });
+
+  test('no function with `tool_choice` `none`, so that it writes no call as its text', async () => {
+    await complete({ ...chat, tools: [look_up], tool_choice: 'none' });
+    const { prompt, toolChoice } = generated[0]!;
+    assert.deepEqual([prompt.tools, toolChoice], [undefined, { kind: 'none' }]);
   });
 
   test('"exactly one result for each (any order, nothing between)": each stands where its call does', async () => {
