@@ -9,9 +9,14 @@ export function refuseBrowsers(request: FastifyRequest): void {
   if (request.headers.origin !== undefined) throw new ApiError('server_keys_only');
 }
 
-/** "Every `/v1` request carries `Authorization: Bearer <API_KEY>`." Leaves the key in the request's state. */
+/**
+ * "Every `/v1` request carries `Authorization: Bearer <API_KEY>`." Leaves the key in the request's state. One that carries several is nobody's: of
+ * two Node.js takes the first, and a proxy may take the last.
+ */
 export async function authenticateRequest(db: Kysely<Database>, request: FastifyRequest): Promise<void> {
-  const secret = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
+  const { headers, raw } = request;
+  const given = raw.rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'authorization');
+  const secret = given.length === 1 ? /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1] : undefined;
   const key = secret === undefined ? null : await authenticate(db, secret);
   if (key === null) throw new ApiError('unauthorized');
   request.state.key = key;

@@ -184,6 +184,14 @@ describe('"422 `invalid_request`: anything malformed"', () => {
     assert.equal(response.statusCode, 422);
   });
 
+  test('a body that is said to be compressed', async () => {
+    const body = JSON.stringify(inference);
+    for (const encoding of ['gzip', 'br, gzip', 'identity, gzip']) {
+      await assertMalformed(body, { 'content-encoding': encoding });
+    }
+    assert.deepEqual(await send([body], { 'content-encoding': 'identity' }), admitted);
+  });
+
   test('what is not HTTP at all', async () => {
     const answer = await exchange('nonsense\r\n\r\n');
     assert.match(answer, /^HTTP\/1\.1 422 /);
@@ -191,6 +199,21 @@ describe('"422 `invalid_request`: anything malformed"', () => {
     assert.match(answer, /"code":"invalid_request"/);
     const endless = await exchange(`GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Long: ${'x'.repeat(40_000)}\r\n\r\n`);
     assert.match(endless, /^HTTP\/1\.1 422 /);
+  });
+
+  test('two keys in one request are nobody’s', async () => {
+    const one = `Authorization: Bearer ${key.secret}`;
+    for (const [lines, status] of [
+      [[one], 200],
+      [[one, 'Authorization: Bearer nothing'], 401],
+      [['authorization: Bearer nothing', one], 401],
+      [[one, one], 401],
+    ] as const) {
+      const answer = await exchange(
+        ['GET /v1/jobs HTTP/1.1', 'Host: localhost', 'Connection: close', ...lines, '', ''].join('\r\n'),
+      );
+      assert.match(answer, new RegExp(`^HTTP/1\\.1 ${status} `));
+    }
   });
 
   test('HTTP without a host, and a request for a tunnel', async () => {

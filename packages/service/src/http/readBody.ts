@@ -40,6 +40,9 @@ export function readJsonBody<Value>(request: FastifyRequest, read: (body: unknow
   if (!isJsonContentType(request.headers['content-type'])) {
     throw invalid('Content-Type', 'the body must be sent as application/json, in UTF-8');
   }
+  if (!/^(identity)?$/i.test(request.headers['content-encoding'] ?? '')) {
+    throw invalid('Content-Encoding', 'the body must be sent as it is, not compressed');
+  }
   const outcome = read(parseJson(request.state.body ?? Buffer.alloc(0)));
   if (outcome.kind === 'invalid') throw invalid(outcome.param, outcome.message);
   return outcome.value;
