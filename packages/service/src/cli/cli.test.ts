@@ -122,7 +122,14 @@ describe('engraft', () => {
     assert.deepEqual(listed, [cleared]);
     await assertFails(1, /there is a project 'acme' already/, 'project', 'create', 'acme');
     await assertFails(1, /there is no project 'nobody'/, 'project', 'set', 'nobody', 'requests_per_minute=7');
-    await assertFails(2, /there is no setting 'colour'/, 'project', 'set', 'acme', 'colour=blue');
+    await assertFails(
+      2,
+      /there is no setting 'colour': use monthly_spending_limit_microusd, .*requests_per_minute$/m,
+      'project',
+      'set',
+      'acme',
+      'colour=blue',
+    );
     await assertFails(2, /version_retention_days/, 'project', 'set', 'acme', 'version_retention_days=0');
     await assertFails(
       2,
@@ -201,6 +208,15 @@ describe('engraft', () => {
     for (const amount of ['-1', '0', '1e3', '0.0000001']) {
       await assertFails(2, /amount/, 'credit', 'grant', '--project', 'acme', `--usd=${amount}`);
     }
+    await assertFails(
+      2,
+      /'1000000000' is too much: less than/,
+      'credit',
+      'grant',
+      '--project',
+      'acme',
+      '--usd=1000000000',
+    );
   });
 
   it('refuses a grant after which amounts were not exact any more, and changes nothing', async () => {

@@ -34,7 +34,7 @@ const max_connections = 24;
 const held_ms_max = 20_000;
 
 /**
- * Runs until SIGTERM or SIGINT, then drains: "no new work, running work is finished or handed back". Rejects when the
+ * Runs until it is told to stop, then drains: "no new work, running work is finished or handed back". Rejects when the
  * service cannot start. `onListening` is called when it is ready to serve.
  */
 export async function runService(config: Config, roles: Roles, onListening: (url: string) => void): Promise<void> {
@@ -45,6 +45,7 @@ export async function runService(config: Config, roles: Roles, onListening: (url
     logger.fatal({ err: error }, 'the embedded database is lost');
     process.exit(1);
   };
+  // Also with a database elsewhere: adapters and the first key lie there.
   await makeDataFolder(config.data_folder);
   const running: Running = { installation: await openInstallation(config, { max_connections, held_ms_max, onLost }) };
   try {
