@@ -432,7 +432,7 @@ describe('engraft', () => {
     assert.deepEqual(await left, [1, null]);
     assert.match(
       await told,
-      /^engraft: interrupted; (job_\w+) goes on all the same, and GET \/v1\/jobs\/\1 tells of it\n$/,
+      /^engraft: interrupted; (job_[\w-]+) goes on all the same, and GET \/v1\/jobs\/\1 tells of it\n$/,
     );
 
     serve.kill('SIGTERM');
