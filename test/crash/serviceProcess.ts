@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { EngraftClient } from '@engraft/client';
 
-const program = fileURLToPath(new URL('../../../packages/service/bin/engraft.js', import.meta.url));
+export const program = fileURLToPath(new URL('../../../packages/service/bin/engraft.js', import.meta.url));
 
 /** `engraft serve` on a data folder, to be killed. */
 export interface ServiceProcess {
@@ -18,7 +18,7 @@ export interface ServiceProcess {
   stop(): Promise<number | null>;
 }
 
-function environment(data_folder: string): NodeJS.ProcessEnv {
+export function environment(data_folder: string): NodeJS.ProcessEnv {
   const { PATH, HOME } = process.env;
   return {
     PATH,

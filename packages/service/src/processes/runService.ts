@@ -6,9 +6,10 @@ import { Registry } from 'prom-client';
 import { type AdapterStore, openAdapterStore } from '../adapterStore/adapterStore.js';
 import type { Config } from '../config/config.js';
 import { isDatabaseReachable } from '../db/isDatabaseReachable.js';
+import type { FileLock } from '../fileLock/fileLock.js';
 import { buildApp } from '../http/buildApp.js';
 import { type Retention, startRetention } from '../retention/startRetention.js';
-import { freeJobsOfTheDead } from '../worker/freeJobsOfTheDead.js';
+import { freeOrphanedJobs } from '../worker/freeOrphanedJobs.js';
 import { startWorker, type Worker } from '../worker/worker.js';
 import { createWorkerMetrics } from '../worker/workerMetrics.js';
 import { makeDataFolder } from './dataFolder.js';
@@ -17,6 +18,7 @@ import { type Installation, openInstallation } from './installation.js';
 import { createLogger } from './logger.js';
 import { admissionOf, loadModel, missingOf, type ModelState } from './modelState.js';
 import { recordServiceAddress, type ServiceAddress } from './serviceAddress.js';
+import { lockDataFolder } from './serviceLock.js';
 import { untilToldToStop } from './untilToldToStop.js';
 
 /** Which parts of the service this process is. */
@@ -47,9 +49,12 @@ export async function runService(config: Config, roles: Roles, onListening: (url
   };
   // Also with a database elsewhere: adapters and the first key lie there.
   await makeDataFolder(config.data_folder);
-  const running: Running = { installation: await openInstallation(config, { max_connections, held_ms_max, onLost }) };
+  const running: Running = {};
   try {
-    const { installation } = running;
+    // Several services may share a database elsewhere.
+    if (config.database_url === null) running.lock = await lockDataFolder(config.data_folder);
+    const installation = await openInstallation(config, { max_connections, held_ms_max, onLost });
+    running.installation = installation;
     if (roles.api) await prepareFirstStart(installation.db, config.data_folder);
     const model = await loadModel(config, roles.worker, logger);
     running.model = model;
@@ -80,7 +85,8 @@ export async function runService(config: Config, roles: Roles, onListening: (url
 
 /** What has been started so far, so that a start that fails half-way stops it again. */
 interface Running {
-  readonly installation: Installation;
+  lock?: FileLock;
+  installation?: Installation;
   model?: ModelState;
   retention?: Retention;
   worker?: RunningWorker | null;
@@ -88,11 +94,12 @@ interface Running {
   address?: ServiceAddress;
 }
 
-async function stop({ installation, model, retention, worker, app, address }: Running): Promise<void> {
+async function stop({ lock, installation, model, retention, worker, app, address }: Running): Promise<void> {
   await address?.withdraw();
   await Promise.all([worker?.stop(), retention?.stop(), app === undefined ? null : closeApi(app)]);
   if (model?.kind === 'loaded') await model.engine?.engine.close();
-  await installation.close();
+  await installation?.close();
+  await lock?.release();
 }
 
 interface Parts {
@@ -116,7 +123,7 @@ async function openWorker(
   const { db } = installation;
   const { data_folder } = config;
   if (config.database_url === null) {
-    const freed_jobs = await freeJobsOfTheDead(db);
+    const freed_jobs = await freeOrphanedJobs(db);
     if (freed_jobs > 0) logger.info({ freed_jobs }, 'jobs of a worker that died are taken over');
   }
   const { engine, replay } = model.engine;

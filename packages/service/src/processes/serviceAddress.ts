@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
-import { isAlive } from '../db/embeddedPostgres/index.js';
+import { isFileLocked, tryLockFile } from '../fileLock/fileLock.js';
 
-const record = z.object({ pid: z.int(), url: z.string(), started_at_ms: z.number() });
+const record = z.object({ url: z.string(), started_at_ms: z.number() });
+
+type AddressRecord = z.infer<typeof record> & { readonly file: string };
 
 export interface ServiceAddress {
   /** The service no longer listens there. */
@@ -12,34 +14,45 @@ export interface ServiceAddress {
 }
 
 /**
- * Says where a service of this data folder listens, for commands that are given no address: each service in a file of its own, since there may be
- * several, in containers with the same process id.
+ * Says where a service of this data folder listens, for commands that are given no address: each service in a file of
+ * its own, since there may be several, and locked for as long as the service lives.
  */
 export async function recordServiceAddress(data_folder: string, url: string): Promise<ServiceAddress> {
   const folder = recordsFolder(data_folder);
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  // What killed services left.
-  for (const { file, pid } of await readRecords(data_folder)) if (!isAlive(pid)) await rm(file, { force: true });
-  const file = path.join(folder, `${randomBytes(6).toString('hex')}.json`);
-  const own: z.infer<typeof record> = { pid: process.pid, url, started_at_ms: Date.now() };
-  await writeFile(file, JSON.stringify(own), { mode: 0o600 });
-  // One that cannot be removed is passed over once its process is gone.
-  return { withdraw: () => rm(file, { force: true }).catch(() => undefined) };
+  // Killed services left theirs.
+  for (const { file } of await readRecords(data_folder))
+    if (!(await isFileLocked(file))) await rm(file, { force: true });
+  const name = randomBytes(6).toString('hex');
+  const [partial, file] = [path.join(folder, `${name}.new`), path.join(folder, `${name}.json`)];
+  const lock = await tryLockFile(partial);
+  if (lock === null) throw new Error(`${partial} is locked although its name is new`);
+  const own: z.infer<typeof record> = { url, started_at_ms: Date.now() };
+  await lock.write(JSON.stringify(own));
+  // Locked before it bears its name: others would take it for a dead service's.
+  await rename(partial, file);
+  return {
+    withdraw: async () => {
+      // One that cannot be removed is passed over without its lock.
+      await rm(file, { force: true }).catch(() => undefined);
+      await lock.release();
+    },
+  };
 }
 
-/** Of the service that was started last, of those that live; `null` when there is none. */
+/** The address of the service that was started last and still lives; `null` when none does. */
 export async function readServiceAddress(data_folder: string): Promise<string | null> {
-  const living = (await readRecords(data_folder)).filter(({ pid }) => isAlive(pid));
-  const [newest] = living.sort((a, b) => b.started_at_ms - a.started_at_ms);
-  return newest?.url ?? null;
+  const newest_first = (await readRecords(data_folder)).sort((a, b) => b.started_at_ms - a.started_at_ms);
+  for (const { file, url } of newest_first) if (await isFileLocked(file)) return url;
+  return null;
 }
 
-async function readRecords(data_folder: string): Promise<(z.infer<typeof record> & { readonly file: string })[]> {
+async function readRecords(data_folder: string): Promise<AddressRecord[]> {
   const folder = recordsFolder(data_folder);
   const names = await readdir(folder).catch(() => []);
+  const files = names.filter((name) => name.endsWith('.json')).map((name) => path.join(folder, name));
   const records = await Promise.all(
-    names.map(async (name) => {
-      const file = path.join(folder, name);
+    files.map(async (file) => {
       try {
         return [{ ...record.parse(JSON.parse(await readFile(file, 'utf8'))), file }];
       } catch {

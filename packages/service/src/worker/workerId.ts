@@ -5,8 +5,3 @@ import { hostname } from 'node:os';
 export function newWorkerId(): string {
   return `${process.pid}:${hostname()}:${randomBytes(4).toString('hex')}`;
 }
-
-/** The process of a worker on this machine. */
-export function pidOfWorker(worker_id: string): number {
-  return Number.parseInt(worker_id, 10);
-}

@@ -1,12 +1,30 @@
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { type FileLock, tryLockFile } from '../../fileLock/fileLock.js';
 import { advisoryLocks } from '../advisoryLocks.js';
-import { type Cluster, clusterUser, dataDirectoryArgument, openCluster, passwordFile } from './cluster.js';
-import { findFreePort, findPostmaster, type StartedServer, startPostmaster, stopPostmaster } from './postmaster.js';
+import {
+  type Cluster,
+  clusterUser,
+  dataDirectoryArgument,
+  openCluster,
+  openOrMakeCluster,
+  passwordFile,
+} from './cluster.js';
+import {
+  findFreePort,
+  findPostmaster,
+  readPostmasterFile,
+  type StartedServer,
+  startPostmaster,
+  stopPostmaster,
+} from './postmaster.js';
 
 /**
  * The PostgreSQL server of a data folder, shared by every process that works on the folder (the service, and
- * commands beside it). Each one holds a session with a shared advisory lock for as long as it needs the server;
+ * commands beside it). The server holds a lock on `<data>/postgres.lock`, which it inherits from whoever starts it, so
+ * that there is never a second one: process ids would not tell, since containers that share the folder have ids of
+ * their own. Each user of the server holds a session with a shared advisory lock for as long as it needs the server;
  * the one that can take that lock exclusively is the last, and stops the server. Sessions end with their
  * processes, so a killed service leaves nothing to clean up: the next one finds its server and goes on with it.
  */
@@ -26,15 +44,17 @@ export interface AttachOptions {
 const attach_timeout_ms = 120_000;
 /** How long a server that ends at once is tried again: a killed one's children may take a moment to notice. */
 const failing_start_ms = 5_000;
+/** How long a server that is no process of ours may refuse connections: it has just begun to stop, or is elsewhere. */
+const unreachable_ms = 5_000;
+const poll_ms = 20;
 
 export async function attachEmbeddedPostgres(
   data_folder: string,
   options: AttachOptions = {},
 ): Promise<EmbeddedPostgres> {
-  const cluster = await openCluster(data_folder);
   let released = false;
-  let session = Promise.resolve(await openSession(cluster, null));
-  const { port } = await session;
+  let session = Promise.resolve(await openSession(data_folder, null));
+  const { cluster, port } = await session;
 
   const watch = ({ client }: Session): void => {
     client.once('end', () => {
@@ -44,7 +64,7 @@ export async function attachEmbeddedPostgres(
     });
   };
   const restore = async (): Promise<Session> => {
-    const restored = await openSession(cluster, port);
+    const restored = await openSession(data_folder, port);
     if (restored.port !== port) throw new Error('the embedded PostgreSQL came back on another port');
     watch(restored);
     return restored;
@@ -56,51 +76,108 @@ export async function attachEmbeddedPostgres(
     release: async () => {
       if (released) return;
       released = true;
-      await closeSession(cluster, await session);
+      await closeSession(await session);
     },
   };
 }
 
 interface Session {
+  readonly cluster: Cluster;
   readonly client: pg.Client;
   readonly port: number;
 }
 
 /** Finds or starts the server, and opens a session that keeps it running. `wanted_port` null: any free one. */
-async function openSession(cluster: Cluster, wanted_port: number | null): Promise<Session> {
-  const deadline = Date.now() + attach_timeout_ms;
-  let failing_since: number | null = null;
-  let started: StartedServer | null = null;
-  while (Date.now() < deadline) {
-    const postmaster = await findPostmaster(cluster);
-    if (postmaster !== null) {
-      const client = await tryConnect(cluster, postmaster.port).catch(async (error: unknown) => {
-        // One that was started here, and that nobody can use, is not left running.
-        if (started !== null) await stopPostmaster(cluster, postmaster);
-        throw error;
-      });
-      if (client !== null) return { client, port: postmaster.port };
-    } else if (started === null) {
-      started = await startPostmaster(cluster, wanted_port ?? (await findFreePort()));
+async function openSession(data_folder: string, wanted_port: number | null): Promise<Session> {
+  const lock_file = path.join(data_folder, 'postgres.lock');
+  const deadline_ms = performance.now() + attach_timeout_ms;
+  const start = new ServerStart();
+  let refused_since_ms: number | null = null;
+  while (performance.now() < deadline_ms) {
+    const lock = await tryLockFile(lock_file);
+    if (lock !== null) {
+      try {
+        const session = await start.underLock(data_folder, wanted_port, lock);
+        if (session !== null) return session;
+      } finally {
+        await lock.release();
+      }
     } else {
-      const complaint = await Promise.race([started.ended, sleep(0, null)]);
-      if (complaint !== null) {
-        started = null;
-        failing_since ??= Date.now();
-        if (Date.now() - failing_since > failing_start_ms) {
-          const why = lastLine(complaint).replace(dataDirectoryArgument(cluster), cluster.folder);
-          throw new Error(`the embedded PostgreSQL does not start: ${why} (see ${cluster.log_file})`);
-        }
-        await sleep(200);
+      const found = await joinServer(data_folder, start.isUnderWay);
+      if (typeof found === 'object') return found;
+      // The one that was started here may not have written its port yet.
+      const isRefused = found === 'refused' && !start.isUnderWay;
+      refused_since_ms = isRefused ? (refused_since_ms ?? performance.now()) : null;
+      if (refused_since_ms !== null && performance.now() - refused_since_ms > unreachable_ms) {
+        throw new Error(
+          `the database of ${data_folder} runs where it cannot be reached from here, in another container perhaps: ` +
+            'run this command there, or stop what uses the folder, or set DATABASE_URL for both',
+        );
       }
     }
-    await sleep(20);
+    await sleep(poll_ms);
   }
-  throw new Error(`the embedded PostgreSQL did not become ready in time (see ${cluster.log_file})`);
+  throw new Error(
+    `the embedded PostgreSQL of ${data_folder} did not become ready in time (see ${data_folder}/logs/postgres.log)`,
+  );
+}
+
+/** The attempts of one process to start the server. */
+class ServerStart {
+  #started: StartedServer | null = null;
+  #failing_since_ms: number | null = null;
+
+  /** Whether the server that holds the lock now may be the one that was started here. */
+  get isUnderWay(): boolean {
+    return this.#started !== null;
+  }
+
+  /**
+   * Nobody else runs or starts a server now, on this machine or in any container. `null`: one was started.
+   * @throws Error when it has been ending at once for too long.
+   */
+  async underLock(data_folder: string, wanted_port: number | null, lock: FileLock): Promise<Session | null> {
+    const cluster = await openOrMakeCluster(data_folder);
+    if (this.#started !== null) await this.#failed(cluster, this.#started);
+    // A release before this one started its server without the lock.
+    const running = await findPostmaster(cluster);
+    if (running !== null) return tryConnect(cluster, running.port);
+    this.#started = await startPostmaster(cluster, wanted_port ?? (await findFreePort()), lock);
+    return null;
+  }
+
+  async #failed(cluster: Cluster, { ended }: StartedServer): Promise<void> {
+    this.#started = null;
+    this.#failing_since_ms ??= performance.now();
+    if (performance.now() - this.#failing_since_ms < failing_start_ms) return sleep(10 * poll_ms);
+    const why = lastLine(await ended).replace(dataDirectoryArgument(cluster), cluster.folder);
+    throw new Error(`the embedded PostgreSQL does not start: ${why} (see ${cluster.log_file})`);
+  }
+}
+
+/** `refused`: by an address at which no process that can be seen from here listens. */
+type NoSession = 'not_yet' | 'refused';
+
+/** A session on the server that runs already; `is_own`: which was started here. */
+async function joinServer(data_folder: string, is_own: boolean): Promise<Session | NoSession> {
+  const cluster = await openCluster(data_folder);
+  const postmaster = cluster === null ? null : await readPostmasterFile(cluster);
+  if (cluster === null || postmaster === null) return 'not_yet';
+  const isElsewhere = (await findPostmaster(cluster)) === null;
+  try {
+    const session = await tryConnect(cluster, postmaster.port);
+    return session ?? (isElsewhere ? 'refused' : 'not_yet');
+  } catch (error) {
+    // Another server's port here, perhaps.
+    if (isElsewhere) return 'refused';
+    // One that was started here, and that nobody can use, is not left running.
+    if (is_own) await stopPostmaster(cluster, postmaster);
+    throw error;
+  }
 }
 
 /** `null` while the server is starting, recovering or shutting down. */
-async function tryConnect(cluster: Cluster, port: number): Promise<pg.Client | null> {
+async function tryConnect(cluster: Cluster, port: number): Promise<Session | null> {
   const client = new pg.Client({
     connectionString: databaseUrl(cluster, port),
     application_name: 'engraft-attachment',
@@ -110,7 +187,7 @@ async function tryConnect(cluster: Cluster, port: number): Promise<pg.Client | n
     await client.connect();
     // Waits for a process that is about to stop the server, whose stopping then ends this session.
     await client.query('SELECT pg_advisory_lock_shared($1)', [advisoryLocks.users]);
-    return client;
+    return { cluster, client, port };
   } catch (error) {
     await client.end().catch(() => undefined);
     if (isTransient(error)) return null;
@@ -133,13 +210,14 @@ function isTransient(error: unknown): boolean {
   );
 }
 
-async function closeSession(cluster: Cluster, { client, port }: Session): Promise<void> {
+async function closeSession({ cluster, client, port }: Session): Promise<void> {
   try {
     await client.query('SELECT pg_advisory_unlock_shared($1)', [advisoryLocks.users]);
     const { rows } = await client.query<{ last: boolean }>('SELECT pg_try_advisory_lock($1) AS last', [
       advisoryLocks.users,
     ]);
     if (rows[0]?.last === true) {
+      // One that only another container can signal is left to whoever is its last user there.
       const postmaster = await findPostmaster(cluster);
       if (postmaster?.port === port) await stopPostmaster(cluster, postmaster);
     }

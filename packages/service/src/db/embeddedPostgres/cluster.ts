@@ -31,33 +31,41 @@ export interface Cluster {
 /** The superuser of the cluster, and the only user. */
 export const clusterUser = 'engraft';
 
-/**
- * Opens the cluster in `<data>/postgres`, and makes it on the first start. Safe to call from several processes
- * at once: a new cluster is complete before a rename gives it its name.
- */
-export async function openCluster(data_folder: string): Promise<Cluster> {
-  const home = path.join(path.resolve(data_folder), 'postgres');
+/** The cluster in `<data>/postgres`; `null` while there is none. */
+export async function openCluster(data_folder: string): Promise<Cluster | null> {
+  const home = homeOf(data_folder);
+  return (await isPresent(home)) ? readCluster(home, await prepareSite(data_folder)) : null;
+}
+
+/** The same, which is made on the first start. Only for the holder of the lock. */
+export async function openOrMakeCluster(data_folder: string): Promise<Cluster> {
+  const home = homeOf(data_folder);
+  const site = await prepareSite(data_folder);
+  if (!(await isPresent(home))) await createCluster(home, { ...site, password: randomBytes(24).toString('base64url') });
+  return readCluster(home, site);
+}
+
+/** What a cluster needs that is not in its folder. */
+type Site = Pick<Cluster, 'account' | 'binaries' | 'log_file'>;
+
+async function prepareSite(data_folder: string): Promise<Site> {
   const logs = path.join(path.resolve(data_folder), 'logs');
   await mkdir(logs, { recursive: true, mode: 0o700 });
-  const fallback = await chooseServerAccount();
-  const binaries = await prepareBinaries(fallback);
-  const log_file = path.join(logs, 'postgres.log');
-  if (!(await isPresent(home))) {
-    const cluster = {
-      folder: '',
-      password: randomBytes(24).toString('base64url'),
-      log_file,
-      account: fallback,
-      binaries,
-    };
-    await createCluster(home, cluster);
-  }
+  const account = await chooseServerAccount();
+  return { account, binaries: await prepareBinaries(account), log_file: path.join(logs, 'postgres.log') };
+}
+
+async function readCluster(home: string, site: Site): Promise<Cluster> {
   const folder = path.join(home, 'cluster');
-  const account = fallback === null ? null : await adoptOwner(home, folder, fallback);
+  const account = site.account === null ? null : await adoptOwner(home, folder, site.account);
   await keepToOwner(folder, 0o700);
   await keepToOwner(passwordFile({ folder }), 0o600);
   const password = (await readFile(passwordFile({ folder }), 'utf8')).trim();
-  return { folder, password, log_file, account, binaries };
+  return { ...site, account, folder, password };
+}
+
+function homeOf(data_folder: string): string {
+  return path.join(path.resolve(data_folder), 'postgres');
 }
 
 export function passwordFile({ folder }: Pick<Cluster, 'folder'>): string {
@@ -78,11 +86,12 @@ export function dataDirectoryArgument(cluster: Pick<Cluster, 'account' | 'folder
   return cluster.account !== null && process.platform === 'linux' ? '/proc/self/cwd' : cluster.folder;
 }
 
-async function createCluster(home: string, template: Cluster): Promise<void> {
+/** A rename gives the cluster its name when it is complete. */
+async function createCluster(home: string, site: Site & Pick<Cluster, 'password'>): Promise<void> {
   const parent = path.dirname(home);
   await removeAbandoned(parent);
-  const staging = path.join(parent, `postgres.${process.pid}.new`);
-  const cluster = { ...template, folder: path.join(staging, 'cluster') };
+  const staging = `${home}.new`;
+  const cluster = { ...site, folder: path.join(staging, 'cluster') };
   const password_file = passwordFile(cluster);
   try {
     await mkdir(cluster.folder, { recursive: true });
@@ -93,22 +102,17 @@ async function createCluster(home: string, template: Cluster): Promise<void> {
       for (const file of [staging, cluster.folder, password_file]) await chown(file, account.uid, account.gid);
     }
     await runInitdb(cluster, password_file);
-    await rename(staging, home).catch(async (error: unknown) => {
-      // Another process made the cluster meanwhile: use that one.
-      if (!(await isPresent(home))) throw error;
-    });
+    await rename(staging, home);
     await syncFolder(parent);
   } finally {
     await rm(staging, { recursive: true, force: true });
   }
 }
 
-/** Clusters whose making was cut short. */
+/** Clusters whose making was cut short. The release before put a process id into the name. */
 async function removeAbandoned(parent: string): Promise<void> {
   for (const name of await readdir(parent)) {
-    const pid = Number(/^postgres\.(\d+)\.new$/.exec(name)?.[1]);
-    if (Number.isNaN(pid) || (pid !== process.pid && isAlive(pid))) continue;
-    await rm(path.join(parent, name), { recursive: true, force: true });
+    if (/^postgres\.(\d+\.)?new$/.test(name)) await rm(path.join(parent, name), { recursive: true, force: true });
   }
 }
 
@@ -169,14 +173,4 @@ async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   await handle.sync();
   await handle.close();
-}
-
-/** Whether a process with this id exists, whoever it belongs to. */
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
-  }
 }

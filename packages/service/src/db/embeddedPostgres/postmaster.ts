@@ -3,7 +3,8 @@ import { open, readFile, readlink, realpath, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Cluster, dataDirectoryArgument, isAlive, serverEnvironment } from './cluster.js';
+import type { FileLock } from '../../fileLock/fileLock.js';
+import { type Cluster, dataDirectoryArgument, serverEnvironment } from './cluster.js';
 
 /** A live server on this cluster, whoever started it. */
 export interface Postmaster {
@@ -11,23 +12,37 @@ export interface Postmaster {
   readonly port: number;
 }
 
-/**
- * The server that runs on this cluster now, or `null`. The file `postmaster.pid` outlives a killed server, and
- * its process id may since belong to a stranger: then the file is removed, because PostgreSQL would refuse to
- * start beside it. (A dead id PostgreSQL clears by itself.)
- */
-export async function findPostmaster(cluster: Cluster): Promise<Postmaster | null> {
-  const pid_file = path.join(cluster.folder, 'postmaster.pid');
-  const text = await readFile(pid_file, 'utf8').catch(() => '');
+/** What `postmaster.pid` says of the last server of this cluster, which may be gone; `null` without such a file. */
+export async function readPostmasterFile(cluster: Cluster): Promise<Postmaster | null> {
+  const text = await readFile(pidFile(cluster), 'utf8').catch(() => '');
   // Lines: process id, data directory, start time, port, …
   const lines = text.split('\n');
-  const pid = Number(lines[0]);
-  const port = Number(lines[3]);
-  if (!Number.isInteger(pid) || pid <= 0 || !isAlive(pid)) return null;
-  if (await worksIn(pid, cluster.folder)) return { pid, port };
-  // Unless another server has written its own file meanwhile.
-  if ((await readFile(pid_file, 'utf8').catch(() => '')) === text) await rm(pid_file, { force: true });
-  return null;
+  const [pid, port] = [Number(lines[0]), Number(lines[3])];
+  return Number.isInteger(pid) && pid > 0 ? { pid, port } : null;
+}
+
+/**
+ * The server that runs on this cluster as a process that can be seen from here, or `null`. One in another container has
+ * a process id that means nothing here; whether any server runs is for the lock to say.
+ */
+export async function findPostmaster(cluster: Cluster): Promise<Postmaster | null> {
+  const postmaster = await readPostmasterFile(cluster);
+  const isOurs = postmaster !== null && isAlive(postmaster.pid) && (await worksIn(postmaster.pid, cluster.folder));
+  return isOurs ? postmaster : null;
+}
+
+/**
+ * Removes a `postmaster.pid` that outlived its server and whose process id belongs to a stranger: PostgreSQL would
+ * refuse to start beside it. (It clears a dead id by itself.) Only for the holder of the lock.
+ */
+async function removeStalePidFile(cluster: Cluster): Promise<void> {
+  const postmaster = await readPostmasterFile(cluster);
+  if (postmaster === null || !isAlive(postmaster.pid) || (await worksIn(postmaster.pid, cluster.folder))) return;
+  await rm(pidFile(cluster), { force: true });
+}
+
+function pidFile(cluster: Cluster): string {
+  return path.join(cluster.folder, 'postmaster.pid');
 }
 
 /** Whether the process has `folder` as its working folder, as a postmaster does. A zombie has none. */
@@ -44,8 +59,12 @@ export interface StartedServer {
   readonly ended: Promise<string>;
 }
 
-/** Starts a server in a process group of its own, so that a Ctrl-C meant for the service leaves it to us to stop. */
-export async function startPostmaster(cluster: Cluster, port: number): Promise<StartedServer> {
+/**
+ * Starts a server in a process group of its own, so that a Ctrl-C meant for the service leaves it to us to stop. It
+ * inherits the lock of the caller, so that the lock is held for as long as any of the server's processes lives.
+ */
+export async function startPostmaster(cluster: Cluster, port: number, lock: FileLock): Promise<StartedServer> {
+  await removeStalePidFile(cluster);
   const log = await open(cluster.log_file, 'a', 0o600);
   const log_start = (await log.stat()).size;
   const settings = Object.entries(serverSettings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
@@ -56,7 +75,7 @@ export async function startPostmaster(cluster: Cluster, port: number): Promise<S
       {
         cwd: cluster.folder,
         env: serverEnvironment,
-        stdio: ['ignore', log.fd, log.fd],
+        stdio: ['ignore', log.fd, log.fd, lock.fd],
         detached: true,
         ...cluster.account,
       },
@@ -94,9 +113,9 @@ const stop_timeout_ms = 30_000;
 /** Fast shutdown: open transactions are rolled back, everything committed is written; then the process is gone. */
 export async function stopPostmaster(cluster: Cluster, postmaster: Postmaster): Promise<void> {
   signal(postmaster.pid, 'SIGINT');
-  const deadline = Date.now() + stop_timeout_ms;
+  const deadline_ms = performance.now() + stop_timeout_ms;
   while (isAlive(postmaster.pid) && (await worksIn(postmaster.pid, cluster.folder))) {
-    if (Date.now() > deadline) signal(postmaster.pid, 'SIGQUIT');
+    if (performance.now() > deadline_ms) signal(postmaster.pid, 'SIGQUIT');
     await sleep(20);
   }
 }
@@ -120,4 +139,14 @@ export async function findFreePort(): Promise<number> {
   await new Promise((resolve) => server.close(resolve));
   if (address === null || typeof address === 'string') throw new Error('a listening socket has no port');
   return address.port;
+}
+
+/** Whether a process with this id exists, whoever it belongs to. */
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
 }
