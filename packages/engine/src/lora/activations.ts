@@ -2,7 +2,7 @@
 import { layerNumbers } from '../model/activations.js';
 import type { DecoderConfig } from '../model/config.js';
 import { weightCount } from '../model/weights.js';
-import type { TrainingRun } from './batch.js';
+import type { TrainingRun } from './runLayout.js';
 
 /** Unless another bound is given: what a machine that holds the model can be expected to have free. */
 export const DEFAULT_MAX_ACTIVATION_BYTES = 4 * 2 ** 30;

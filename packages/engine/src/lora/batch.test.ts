@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TINY_CONFIG } from '../testing/fixtures.js';
 import type { TrainingExample } from '../types.js';
-import { buildBatch, type TrainingRun } from './batch.js';
+import { buildBatch } from './batch.js';
+import type { TrainingRun } from './runLayout.js';
 
 const EXAMPLE: TrainingExample = { sequence: { tokens: [1, 2, 3, 4], targetStart: 2 }, weight: 1 };
 
@@ -30,6 +31,7 @@ void test('short sequences share a row, and the places before the targets are su
   assert.deepEqual(run.feeds['ids']!.dims, [1, 6]);
   assert.deepEqual(numbers(run, 'ids'), [1, 2, 3, 4, 5, 6]);
   assert.deepEqual(numbers(run, 'segments'), [1, 1, 1, 1, 2, 2]);
+  assert.deepEqual(numbers(run, 'trunks'), [1, 1, 1, 1, 2, 2]);
   assert.deepEqual(numbers(run, 'places'), [0, 1, 2, 3, 0, 1]);
   assert.deepEqual(numbers(run, 'positions'), [1, 2, 4]);
   assert.deepEqual(run.feeds['target.ids']!.dims, [3, 3]);

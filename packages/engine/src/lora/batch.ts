@@ -1,11 +1,10 @@
-/** From training examples to the tensors of the training graph. */
+/** From training examples to the runs of the training graph. */
 import { EngineError } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
-import type { Feeds } from '../model/inputs.js';
-import { Tensor } from '../onnx/tensor.js';
 import type { TopK, TrainingExample } from '../types.js';
 import { activationBytes, layerwiseBytes, MAX_LAYERWISE_BYTES } from './activations.js';
-import { packRows, type PackedRows } from './packing.js';
+import { familyTokens, findFamilies, type Family } from './families.js';
+import { layOut, targetCount, type TrainingRun } from './runLayout.js';
 
 /** Batches of so many tokens are computed in two parts; smaller ones lose more than two threads gain. */
 const MIN_TOKENS_IN_PARTS = 256;
@@ -14,25 +13,13 @@ const MAX_RUN_TOKENS = 384;
 /** Numbers in one matrix `[supervised rows, vocabulary]`, of which a run holds about four; at least one row. */
 const MAX_RUN_LOGITS = 2 ** 25;
 
-/** What one run of the training graph computes. */
-export interface TrainingRun {
-  /** See `buildTrainingGraph`; with `segments` and `places` in any case. */
-  readonly feeds: Feeds;
-  /** Whether rows hold several sequences. */
-  readonly packed: boolean;
-  readonly rows: number;
-  /** Tokens of a row, padding included. */
-  readonly length: number;
-  readonly targets: number;
-}
-
 export interface TrainingBatch {
   /**
    * One or two, of one or more runs each, whose losses and gradients add up to those of the batch. Two have about as many tokens, and two
    * threads may compute them; one thread does so as well, so that sums are alike.
    */
   readonly parts: readonly (readonly TrainingRun[])[];
-  /** Tokens of the examples, without padding. */
+  /** Tokens that go through the model, without padding: what several examples begin with counts once. */
   readonly tokens: number;
 }
 
@@ -56,13 +43,22 @@ export function buildBatch(
   const weightSum = examples.reduce((sum, { weight }) => sum + weight, 0);
   if (!(weightSum > 0)) throw invalid('batch', 'needs an example with a positive weight');
   const maxTargets = maxTargetsOf(config, maxRunLogits);
-  const pieces = examples.flatMap((example) => splitTargets(example, maxTargets));
+  const isWhole = (example: TrainingExample): boolean => targetCount(example) <= maxTargets;
+  const [whole, long] = [examples.filter(isWhole), examples.filter((example) => !isWhole(example))];
+  // Of one large family two threads would have one part.
+  const maxFamilyTokens = Math.min(config.contextLength, maxTokens, Math.ceil(sum(whole.map(lengthOf)) / 2));
+  const families = findFamilies(whole, config, { maxTokens: maxFamilyTokens, maxTargets });
+  const pieces = long.flatMap((example) => splitTargets(example, maxTargets)).map(alone);
   return {
-    parts: halves(pieces).map((part) =>
+    parts: halves([...families, ...pieces]).map((part) =>
       splitIntoRuns(part, { maxTokens, maxTargets }).map((run) => layOut(run, weightSum, config)),
     ),
-    tokens: tokensOf(examples),
+    tokens: sum([...families.map(familyTokens), ...long.map(lengthOf)]),
   };
+}
+
+function alone(example: TrainingExample): Family {
+  return { shared: 0, members: [example] };
 }
 
 /**
@@ -99,7 +95,6 @@ function maxTargetsOf({ vocabularySize }: DecoderConfig, maxRunLogits: number): 
  */
 function splitTargets(example: TrainingExample, maxTargets: number): readonly TrainingExample[] {
   const targets = targetCount(example);
-  if (targets <= maxTargets) return [example];
   const { tokens, targetStart } = example.sequence;
   return Array.from({ length: Math.ceil(targets / maxTargets) }, (_, index) => {
     const from = index * maxTargets;
@@ -112,20 +107,24 @@ function splitTargets(example: TrainingExample, maxTargets: number): readonly Tr
   });
 }
 
-/** Two parts of about as many tokens: from long to short, each example goes to the part that has less. */
-function halves(examples: readonly TrainingExample[]): readonly (readonly TrainingExample[])[] {
-  const [first, second]: [TrainingExample[], TrainingExample[]] = [[], []];
-  if (examples.length < 2 || tokensOf(examples) < MIN_TOKENS_IN_PARTS) return [examples];
-  for (const example of byLength(examples)) (tokensOf(first) <= tokensOf(second) ? first : second).push(example);
+/** Two parts of about as many tokens: from long to short, each family goes to the part that has less. */
+function halves(families: readonly Family[]): readonly (readonly Family[])[] {
+  const [first, second]: [Family[], Family[]] = [[], []];
+  if (families.length < 2 || tokensOf(families) < MIN_TOKENS_IN_PARTS) return [families];
+  for (const family of byLength(families)) (tokensOf(first) <= tokensOf(second) ? first : second).push(family);
   return [first, second];
 }
 
-function tokensOf(examples: readonly TrainingExample[]): number {
-  return examples.reduce((sum, { sequence }) => sum + sequence.tokens.length, 0);
+function tokensOf(families: readonly Family[]): number {
+  return sum(families.map(familyTokens));
 }
 
-function byLength(examples: readonly TrainingExample[]): readonly TrainingExample[] {
-  return [...examples].sort((a, b) => b.sequence.tokens.length - a.sequence.tokens.length);
+function byLength(families: readonly Family[]): readonly Family[] {
+  return [...families].sort((a, b) => familyTokens(b) - familyTokens(a));
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
 }
 
 /** What a run may have. */
@@ -134,104 +133,32 @@ interface RunLimits {
   readonly maxTargets: number;
 }
 
-/** Examples of like length go together, so that little is spent on padding, and runs have about as many tokens each. */
-function splitIntoRuns(
-  examples: readonly TrainingExample[],
-  { maxTokens, maxTargets }: RunLimits,
-): TrainingExample[][] {
-  const all = tokensOf(examples);
+/** Families of like length go together, so that little is spent on padding, and runs have about as many tokens each. */
+function splitIntoRuns(families: readonly Family[], { maxTokens, maxTargets }: RunLimits): Family[][] {
+  const all = tokensOf(families);
   const share = all / Math.ceil(all / maxTokens);
-  const runs: TrainingExample[][] = [];
-  let run: TrainingExample[] = [];
+  const runs: Family[][] = [];
+  let run: Family[] = [];
   let targets = 0;
-  for (const example of byLength(examples)) {
-    targets += targetCount(example);
-    const { length } = example.sequence.tokens;
+  for (const family of byLength(families)) {
+    const own = sum(family.members.map(targetCount));
+    targets += own;
+    const length = familyTokens(family);
     const before = tokensOf(run);
     // As near to the share as can be, whether below it or above.
     const isFull = before + length / 2 > share || before + length > maxTokens;
     if (run.length > 0 && (isFull || targets > maxTargets)) {
       runs.push(run);
       run = [];
-      targets = targetCount(example);
+      targets = own;
     }
-    run.push(example);
+    run.push(family);
   }
   return [...runs, run];
 }
 
-function layOut(run: readonly TrainingExample[], weightSum: number, config: DecoderConfig): TrainingRun {
-  const layout = packRows(
-    run.map(({ sequence }) => sequence.tokens.length),
-    config,
-  );
-  const packed = layout.rows < run.length;
-  const { rows, length } = layout;
-  const feeds = { ...tokenFeeds(run, layout), ...targetFeeds(run, layout, weightSum) };
-  return { feeds, packed, rows, length, targets: run.reduce((sum, example) => sum + targetCount(example), 0) };
-}
-
-function tokenFeeds(run: readonly TrainingExample[], { rows, length, places }: PackedRows): Feeds {
-  const ids = new BigInt64Array(rows * length);
-  const segments = new BigInt64Array(rows * length);
-  const indices = new BigInt64Array(rows * length);
-  for (const [index, { sequence }] of run.entries()) {
-    const { row, offset } = places[index] ?? { row: 0, offset: 0 };
-    const start = row * length + offset;
-    ids.set(sequence.tokens.map(BigInt), start);
-    // Padding keeps the segment 0.
-    segments.fill(BigInt(index + 1), start, start + sequence.tokens.length);
-    for (let token = 0; token < sequence.tokens.length; token += 1) indices[start + token] = BigInt(token);
-  }
-  const tensor = (data: BigInt64Array) => new Tensor(data, [rows, length]);
-  return { ids: tensor(ids), segments: tensor(segments), places: tensor(indices) };
-}
-
-function targetFeeds(run: readonly TrainingExample[], { length, places }: PackedRows, weightSum: number): Feeds {
-  const rows = run.reduce((sum, example) => sum + targetCount(example), 0);
-  const alternatives = Math.max(1, ...run.flatMap(({ softTargets = [] }) => softTargets.map(({ ids }) => ids.length)));
-  const positions = new BigInt64Array(rows);
-  const targetIds = new BigInt64Array(rows * alternatives);
-  const probabilities = new Float32Array(rows * alternatives);
-  const weights = new Float32Array(rows);
-  let row = 0;
-  for (const [index, example] of run.entries()) {
-    const { tokens, targetStart } = example.sequence;
-    const place = places[index] ?? { row: 0, offset: 0 };
-    const start = place.row * length + place.offset;
-    for (let token = targetStart; token < tokens.length; token += 1) {
-      const target = targetDistribution(example, token);
-      positions[row] = BigInt(start + token - 1);
-      targetIds.set(target.ids.map(BigInt), row * alternatives);
-      probabilities.set(target.probabilities, row * alternatives);
-      weights[row] = example.weight / weightSum / targetCount(example);
-      row += 1;
-    }
-  }
-  return {
-    positions: new Tensor(positions, [rows]),
-    'target.ids': new Tensor(targetIds, [rows, alternatives]),
-    'target.probabilities': new Tensor(probabilities, [rows, alternatives]),
-    weights: new Tensor(weights, [rows]),
-  };
-}
-
-/** The distribution that the token at `index` is drawn from: the teacher's, or all on the token itself. */
-function targetDistribution(
-  example: TrainingExample,
-  index: number,
-): { ids: readonly number[]; probabilities: number[] } {
-  const { tokens, targetStart } = example.sequence;
-  const soft = example.softTargets?.[index - targetStart];
-  if (soft === undefined) return { ids: [tokens[index] ?? 0], probabilities: [1] };
-  const greatest = Math.max(...soft.logprobs);
-  const unnormalised = soft.logprobs.map((logprob) => Math.exp(logprob - greatest));
-  const sum = unnormalised.reduce((total, value) => total + value, 0);
-  return { ids: soft.ids, probabilities: unnormalised.map((value) => value / sum) };
-}
-
-function targetCount({ sequence }: TrainingExample): number {
-  return sequence.tokens.length - sequence.targetStart;
+function lengthOf({ sequence }: TrainingExample): number {
+  return sequence.tokens.length;
 }
 
 function checkExample(example: TrainingExample, name: string, config: DecoderConfig): void {

@@ -2,7 +2,7 @@ import type { DecoderConfig } from '../model/config.js';
 import type { LoraModule, LoraTensorSpec } from '../model/weights.js';
 import { sharedFloats } from '../threadMemory.js';
 import { ThreadCalls } from '../threadCalls.js';
-import type { TrainingRun } from './batch.js';
+import type { TrainingRun } from './runLayout.js';
 import type { TrainingInputs } from './gradientRunner.js';
 import type { FlatMatrices } from './parameters.js';
 import { toSent, type SentFeeds } from './sentFeeds.js';

@@ -8,7 +8,7 @@ import { Session } from '../onnx/session.js';
 import { SessionCache } from '../onnx/sessionCache.js';
 import type { SharedConstants } from '../onnx/sharedConstants.js';
 import { Tensor } from '../onnx/tensor.js';
-import type { TrainingRun } from './batch.js';
+import type { TrainingRun } from './runLayout.js';
 
 /** What every run needs besides its own feeds. */
 export interface TrainingInputs {

@@ -12,7 +12,8 @@ import { SharedConstants } from '../onnx/sharedConstants.js';
 import { Tensor } from '../onnx/tensor.js';
 import { FIXTURES, loadFixture, randomWeights, relativeError, TINY_CONFIG } from '../testing/fixtures.js';
 import type { TrainingExample } from '../types.js';
-import { buildBatch, type TrainingRun } from './batch.js';
+import { buildBatch } from './batch.js';
+import type { TrainingRun } from './runLayout.js';
 import { WholeGradientRunner, type GradientRunner, type TrainingInputs } from './gradientRunner.js';
 import { LayerwiseGradientRunner } from './layerwiseRunner.js';
 import { FlatMatrices, freshMatrices, tensorsOver } from './parameters.js';
@@ -131,6 +132,40 @@ void test('sequences that share a row have the loss and gradients that they have
   assert.ok(Math.abs(together.loss - loss) <= 1e-6 * loss);
   assert.ok(relativeError(together.gradients.values, sum) <= 1e-5);
 });
+
+for (const [way, Runner] of [
+  ['the whole step', WholeGradientRunner],
+  ['layer by layer', LayerwiseGradientRunner],
+] as const) {
+  void test(`${way}: sequences that go on from one beginning have the loss and gradients that they have alone`, async () => {
+    const inputs = deepInputs(DEEP_LORA);
+    const beginning = [3, 1, 4, 1, 5, 9, 2, 6, 5];
+    const related: readonly TrainingExample[] = [
+      { sequence: { tokens: [...beginning, 3, 5, 8, 9], targetStart: 11 }, weight: 1 },
+      { sequence: { tokens: [...beginning, 7, 9], targetStart: 10 }, weight: 2 },
+      { sequence: { tokens: [...beginning, 3, 2, 3], targetStart: 10 }, weight: 0.5 },
+      { sequence: { tokens: [2, 7, 1, 8, 2], targetStart: 2 }, weight: 1.5 },
+    ];
+    const batch = buildBatch(related, DEEP);
+    assert.ok(batch.tokens < related.reduce((sum, { sequence }) => sum + sequence.tokens.length, 0));
+    const together = { loss: 0, values: new Float32Array(gradientsOf(inputs).values.length) };
+    for (const run of batch.parts.flat()) {
+      const { loss, gradients } = await compute(new Runner(inputs), inputs, run);
+      together.loss += loss;
+      gradients.values.forEach((value, index) => (together.values[index]! += value));
+    }
+    const apart = { loss: 0, values: new Float32Array(together.values.length) };
+    for (const example of related) {
+      const alone = buildBatch([example], DEEP).parts[0]![0]!;
+      const single = await compute(new WholeGradientRunner(inputs), inputs, alone);
+      apart.loss += (single.loss * example.weight) / 5;
+      single.gradients.values.forEach((value, index) => (apart.values[index]! += (value * example.weight) / 5));
+    }
+    assert.ok(Math.abs(together.loss - apart.loss) <= 1e-6 * apart.loss);
+    const error = relativeError(together.values, apart.values);
+    assert.ok(error <= 1e-5, `relative error ${error}`);
+  });
+}
 
 void test('layer by layer, a call is cancelled between layers', async () => {
   const inputs = deepInputs(DEEP_LORA);

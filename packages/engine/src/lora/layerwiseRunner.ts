@@ -16,7 +16,7 @@ import { EMBEDDING } from '../model/weights.js';
 import { Session } from '../onnx/session.js';
 import { SessionCache } from '../onnx/sessionCache.js';
 import { Tensor } from '../onnx/tensor.js';
-import type { TrainingRun } from './batch.js';
+import type { TrainingRun } from './runLayout.js';
 import { throwIfCancelled, type GradientRunner, type TrainingInputs } from './gradientRunner.js';
 
 export class LayerwiseGradientRunner implements GradientRunner {

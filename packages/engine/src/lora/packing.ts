@@ -37,7 +37,7 @@ export function packRows(lengths: readonly number[], config: DecoderConfig): Pac
 }
 
 /** Multiplications of a layer and step: linear in the tokens for its matrices, in their square for its attention. */
-function workOf({ rows, length }: PackedRows, config: DecoderConfig): number {
+export function workOf({ rows, length }: Pick<PackedRows, 'rows' | 'length'>, config: DecoderConfig): number {
   const weights = PROJECTIONS.reduce((sum, projection) => {
     const [out, width] = projectionShape(config, projection);
     return sum + out * width;

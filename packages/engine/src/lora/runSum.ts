@@ -1,6 +1,6 @@
 import type { CallOptions } from '../engine.js';
 import { gradientName } from '../model/loraParameters.js';
-import type { TrainingRun } from './batch.js';
+import type { TrainingRun } from './runLayout.js';
 import type { GradientRunner } from './gradientRunner.js';
 import { FlatMatrices, tensorsOver } from './parameters.js';
 

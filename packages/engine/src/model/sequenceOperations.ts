@@ -54,13 +54,21 @@ export interface Heads {
   readonly value: Value;
 }
 
+/** The graph inputs `[B, T]` of a packed batch. */
+interface Packed {
+  readonly segments: string;
+  readonly trunks: string;
+  readonly places: string;
+}
+
 /** Added to the score of a token that may not be seen; its softmax is exactly 0. */
 const HIDDEN = -1e9;
 
 /**
  * Values are matrices `[B * T, width]` over the graph input `ids` `[B, T]`. Rows are right-padded: as no
  * token looks ahead, padding has no influence on the tokens before it. In a packed batch each row holds several
- * sequences, told apart by `segments`, with the index of each token in its own sequence in `places`.
+ * sequences, told apart by `segments`, with the index of each token in its own sequence in `places`. A sequence may go
+ * on from another one of its row, which its tokens see as well: `trunks` has the segment of that, or the token's own.
  */
 export class SequenceOperations implements DecoderOperations<Value, Heads> {
   private readonly batch: string;
@@ -70,7 +78,7 @@ export class SequenceOperations implements DecoderOperations<Value, Heads> {
   /** Masks by window. */
   private readonly masks = new Map<number | null, string>();
   private readonly indices: string;
-  private readonly segments: string | undefined;
+  private readonly packed: Packed | undefined;
   /** What projections gave that were computed with a sibling. */
   private readonly projected = new Map<string, Value>();
 
@@ -88,11 +96,13 @@ export class SequenceOperations implements DecoderOperations<Value, Heads> {
     this.length = graph.node('Slice', slice(1));
     const length = graph.node('Squeeze', [this.length]);
     this.indices = graph.node('Range', [graph.integer(0), length, graph.integer(1)]);
-    this.segments = packed ? graph.input('segments', 'int64', ['B', 'T']) : undefined;
-    const counted = packed
-      ? graph.input('places', 'int64', ['B', 'T'])
-      : graph.node('Expand', [this.unsqueeze(this.indices, 0), shape]);
-    this.rotation = this.buildRotation(counted);
+    const input = (name: string): string => graph.input(name, 'int64', ['B', 'T']);
+    this.packed = packed
+      ? { segments: input('segments'), trunks: input('trunks'), places: input('places') }
+      : undefined;
+    this.rotation = this.buildRotation(
+      this.packed?.places ?? graph.node('Expand', [this.unsqueeze(this.indices, 0), shape]),
+    );
     this.shapes = this.buildShapes();
   }
 
@@ -213,18 +223,27 @@ export class SequenceOperations implements DecoderOperations<Value, Heads> {
     const [query, key] = [this.unsqueeze(this.indices, 1), this.unsqueeze(this.indices, 0)];
     let hidden = graph.node('Less', [query, key]);
     if (window !== null) {
-      const last = graph.node('Sub', [query, graph.integer(window)]);
-      hidden = graph.node('Or', [hidden, graph.node('LessOrEqual', [key, last])]);
+      // Between a sequence and what it goes on from others may lie in the row.
+      const [at, from] = this.packed === undefined ? [query, key] : this.pairs(this.packed.places);
+      const last = graph.node('Sub', [at, graph.integer(window)]);
+      hidden = graph.node('Or', [hidden, graph.node('LessOrEqual', [from, last])]);
     }
-    if (this.segments !== undefined) {
-      const unsqueezed = (...axes: readonly number[]) =>
-        graph.node('Unsqueeze', [this.segments ?? '', graph.integers(axes)]);
-      const same = graph.node('Equal', [unsqueezed(1, 2, 4), unsqueezed(1, 2, 3)]);
-      hidden = graph.node('Or', [hidden, graph.node('Not', [same])]);
+    if (this.packed !== undefined) {
+      const [own, seen] = this.pairs(this.packed.segments);
+      const [trunk] = this.pairs(this.packed.trunks);
+      const related = graph.node('Or', [graph.node('Equal', [own, seen]), graph.node('Equal', [trunk, seen])]);
+      hidden = graph.node('Or', [hidden, graph.node('Not', [related])]);
     }
     const mask = graph.node('Where', [hidden, graph.float(HIDDEN), graph.float(0)]);
     this.masks.set(window, mask);
     return mask;
+  }
+
+  /** What `[B, T]` has for the token that looks and for the one that is looked at, in the shape of attention scores. */
+  private pairs(values: string): readonly [string, string] {
+    const unsqueezed = (...axes: readonly number[]): string =>
+      this.tape.graph.node('Unsqueeze', [values, this.tape.graph.integers(axes)]);
+    return [unsqueezed(1, 2, 4), unsqueezed(1, 2, 3)];
   }
 
   private tokenShape(heads: number): string {

@@ -32,8 +32,9 @@ export interface TrainingGraph {
  *
  * Inputs, next to the weights under their own names and the rotary tables (`weightFeeds`):
  * - `ids` int64 `[B, T]`, right-padded with any token.
- * - with `packed`, `segments` int64 `[B, T]`: which sequence of its row a token belongs to; and `places` int64
- *   `[B, T]`: its index in that sequence. Without, each row is one sequence.
+ * - with `packed`, `segments` int64 `[B, T]`: which sequence of its row a token belongs to; `trunks` int64 `[B, T]`:
+ *   which one that goes on from, its own where it goes on from none; and `places` int64 `[B, T]`: the token's index,
+ *   counted from the beginning of what its sequence goes on from. Without, each row is one sequence.
  * - `positions` int64 `[N]`: supervised places among the B * T tokens; place b * T + t predicts the token
  *   t + 1 of row b.
  * - `target.ids` int64 and `target.probabilities` float32 `[N, K]`, and `weights` float32 `[N]`: see `Targets`.
