@@ -13,9 +13,11 @@ const onlyMayUse = (name, allowed, comment) => ({
 const LEARNING = [
   'english',
   'text',
+  'squad',
   'spans',
   'questions',
   'metering',
+  'teacherTraining',
   'teaching',
   'training',
   'evaluating',

@@ -11,6 +11,7 @@ import { addLearnCommand } from './commands/learn.js';
 import { addLedgerCommands } from './commands/ledger.js';
 import { addProjectCommands } from './commands/project.js';
 import { addServiceCommands } from './commands/service.js';
+import { addTeacherCommands } from './commands/teacher.js';
 import { addVersionCommands } from './commands/version.js';
 
 const { version } = z
@@ -37,6 +38,7 @@ export function createProgram(): Command {
   addLearnCommand(program);
   addAskCommand(program);
   addEvalCommand(program);
+  addTeacherCommands(program);
   addDoctorCommand(program);
   return program;
 }

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseParagraphs } from './paragraphs.js';
+
+const context = 'The lighthouse of Varn was built by Ada Kell in 1874.';
+const expected = [
+  {
+    title: 'Varn',
+    context,
+    questions: [
+      { question: 'Who built it?', answers: ['Ada Kell'] },
+      { question: 'How tall is it?', answers: [] },
+    ],
+  },
+];
+
+test("SQuAD's own document, lines of paragraphs and lines of questions say the same", () => {
+  const document = {
+    version: '2.0',
+    data: [
+      {
+        title: 'Varn',
+        paragraphs: [
+          {
+            context,
+            qas: [
+              {
+                id: '1',
+                question: ' Who built it?',
+                answers: [1, 2].map(() => ({ text: 'Ada Kell', answer_start: 34 })),
+              },
+              { id: '2', question: 'How tall is it?', answers: [{ text: 'it' }], is_impossible: true },
+            ],
+          },
+        ],
+      },
+    ],
+  };
+  const paragraph = {
+    title: 'Varn',
+    context,
+    qas: [
+      { q: 'Who built it?', a: ['Ada Kell'] },
+      { q: 'How tall is it?', a: [] },
+    ],
+  };
+  const rows = expected[0]!.questions.map(({ question, answers }) => ({
+    id: question,
+    title: 'Varn',
+    context,
+    question,
+    answers: { text: answers, answer_start: answers.map(() => 34) },
+  }));
+  for (const content of [
+    JSON.stringify(document, null, 1),
+    `${JSON.stringify(paragraph)}\n\n`,
+    rows.map((row) => JSON.stringify(row)).join('\n'),
+  ]) {
+    assert.deepEqual(parseParagraphs(content), { kind: 'read', paragraphs: expected });
+  }
+});
+
+for (const [what, content, line, field] of [
+  ['text', 'Who built it?', 1, ''],
+  ['an empty file', '\n', 1, ''],
+  ['paragraphs without questions', JSON.stringify({ title: '', context, qas: [] }), 1, ''],
+  [
+    'a paragraph without context',
+    `${JSON.stringify({ title: '', context, qas: [] })}\n{"title": "", "qas": []}`,
+    2,
+    'context',
+  ],
+  ['an answer that is no text', JSON.stringify({ title: '', context, qas: [{ q: 'Who?', a: [7] }] }), 1, 'qas[0].a[0]'],
+  ['a document without titles', JSON.stringify({ data: [{ paragraphs: [] }] }), 1, 'data[0].title'],
+] as const) {
+  test(`${what} is refused by line and field`, () => {
+    const set = parseParagraphs(content);
+    assert.ok(set.kind === 'invalid' && set.message !== '');
+    assert.deepEqual([set.line, set.field], [line, field]);
+  });
+}

@@ -1,0 +1,136 @@
+/**
+ * Paragraphs with the questions that people asked about them, in the formats of SQuAD (Rajpurkar et al., 2016, and
+ * 2018 for questions without an answer).
+ */
+import { z } from 'zod';
+
+export interface ParagraphQuestion {
+  readonly question: string;
+  /** Spans of the paragraph, any of which is right; none when the paragraph does not say. */
+  readonly answers: readonly string[];
+}
+
+export interface Paragraph {
+  readonly title: string;
+  readonly context: string;
+  readonly questions: readonly ParagraphQuestion[];
+}
+
+export type ParagraphSet =
+  | { readonly kind: 'read'; readonly paragraphs: readonly Paragraph[] }
+  /** `line` counts from 1, and is 1 for a file that is one document; `field` is a path such as `data[0].title`. */
+  | { readonly kind: 'invalid'; readonly line: number; readonly field: string; readonly message: string };
+
+const text = z.string().min(1);
+const answer = z.object({ text });
+
+/** SQuAD's own file: one document. */
+const documentSchema = z.object({
+  data: z.array(
+    z.object({
+      title: z.string(),
+      paragraphs: z.array(
+        z.object({
+          context: text,
+          qas: z.array(
+            z.object({ question: text, answers: z.array(answer), is_impossible: z.boolean().default(false) }),
+          ),
+        }),
+      ),
+    }),
+  ),
+});
+
+/** One paragraph a line. */
+const paragraphSchema = z.object({
+  title: z.string(),
+  context: text,
+  qas: z.array(z.object({ q: text, a: z.array(text) })),
+});
+
+/** One question a line, as data sets on hubs have it. */
+const rowSchema = z.object({
+  title: z.string(),
+  context: text,
+  question: text,
+  answers: z.object({ text: z.array(text) }),
+});
+
+/** Reads a file's text: SQuAD's own document, or lines of paragraphs or questions. Empty lines are passed over. */
+export function parseParagraphs(content: string): ParagraphSet {
+  const whole = parseJson(content);
+  if (whole !== undefined && typeof whole === 'object' && whole !== null && 'data' in whole) {
+    const parsed = documentSchema.safeParse(whole);
+    return parsed.success ? read(fromDocument(parsed.data)) : invalid(1, parsed.error);
+  }
+  const paragraphs: Paragraph[] = [];
+  const rows: z.infer<typeof rowSchema>[] = [];
+  for (const [index, line] of content.split('\n').entries()) {
+    if (line.trim() === '') continue;
+    const value = parseJson(line);
+    if (value !== undefined && typeof value === 'object' && value !== null && 'question' in value) {
+      const row = rowSchema.safeParse(value);
+      if (!row.success) return invalid(index + 1, row.error);
+      rows.push(row.data);
+      continue;
+    }
+    const paragraph = paragraphSchema.safeParse(value);
+    if (!paragraph.success) return invalid(index + 1, paragraph.error);
+    const { title, context, qas } = paragraph.data;
+    paragraphs.push({ title, context, questions: qas.map(({ q, a }) => ({ question: q, answers: a })) });
+  }
+  return read([...paragraphs, ...fromRows(rows)]);
+}
+
+function read(paragraphs: readonly Paragraph[]): ParagraphSet {
+  if (paragraphs.some(({ questions }) => questions.length > 0)) return { kind: 'read', paragraphs };
+  return { kind: 'invalid', line: 1, field: '', message: 'there is no paragraph with a question in the file' };
+}
+
+function fromDocument({ data }: z.infer<typeof documentSchema>): Paragraph[] {
+  return data.flatMap(({ title, paragraphs }) =>
+    paragraphs.map(({ context, qas }) => ({
+      title,
+      context,
+      questions: qas.map(({ question, answers, is_impossible }) => ({
+        question: question.trim(),
+        answers: is_impossible ? [] : distinct(answers.map((each) => each.text)),
+      })),
+    })),
+  );
+}
+
+/** The questions of one paragraph need not stand together. */
+function fromRows(rows: readonly z.infer<typeof rowSchema>[]): Paragraph[] {
+  const byContext = new Map<string, { title: string; context: string; questions: ParagraphQuestion[] }>();
+  for (const { title, context, question, answers } of rows) {
+    const paragraph = byContext.get(context) ?? { title, context, questions: [] };
+    byContext.set(context, paragraph);
+    paragraph.questions.push({ question: question.trim(), answers: distinct(answers.text) });
+  }
+  return [...byContext.values()];
+}
+
+function distinct(values: readonly string[]): string[] {
+  return [...new Set(values)];
+}
+
+/** Damaged JSON is refused by the schema. */
+function parseJson(content: string): unknown {
+  try {
+    return JSON.parse(content) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+function invalid(line: number, error: z.ZodError): ParagraphSet {
+  const [issue] = error.issues;
+  if (issue === undefined || issue.path.length === 0) {
+    const message =
+      'must be a SQuAD document, a paragraph {title, context, qas}, or a row {title, context, question, answers}';
+    return { kind: 'invalid', line, field: '', message };
+  }
+  const field = issue.path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('');
+  return { kind: 'invalid', line, field: field.replace(/^\./u, ''), message: issue.message };
+}

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { startEngineHost, type EngineHost } from '@engraft/engine';
+import type { Paragraph } from '../squad/paragraphs.js';
+import { measureReading } from './measureTeacher.js';
+import { splitByTitle } from './split.js';
+import { trainTeacher, type TeacherTraining } from './trainTeacher.js';
+
+const modelDir = fileURLToPath(new URL('../../../../models/base', import.meta.url));
+const paragraphs: readonly Paragraph[] = ['Varn', 'Orla', 'Tess', 'Brin'].map((name, index) => ({
+  title: name,
+  context: `The tower of ${name} was built in ${1850 + index} by Ada ${name}son. It is ${30 + index} metres high.`,
+  questions: [
+    { question: `When was the tower of ${name} built?`, answers: [String(1850 + index)] },
+    { question: `Who built the tower of ${name}?`, answers: [`Ada ${name}son`] },
+    { question: `How high is the tower of ${name}?`, answers: [`${30 + index} metres`] },
+  ],
+}));
+
+let engine: EngineHost;
+let folder: string;
+before(async () => {
+  engine = await startEngineHost({ modelDir, threads: 1 });
+  folder = await mkdtemp(join(tmpdir(), 'engraft-teacher-'));
+});
+after(async () => {
+  await engine.close();
+  await rm(folder, { recursive: true });
+});
+
+function training(name: string, given: Partial<TeacherTraining> = {}): TeacherTraining {
+  return { engine, paragraphs, folder: join(folder, name), steps: 6, seed: 3, snapshotSteps: 2, ...given };
+}
+
+test('a training that was stopped goes on with the same numbers, and one with another seed begins anew', async () => {
+  const whole = await trainTeacher(training('whole'));
+  const stopping = new AbortController();
+  const steps: number[] = [];
+  const onStep = ({ done }: { readonly done: number }): void => {
+    steps.push(done);
+    if (done === 3) stopping.abort();
+  };
+  await assert.rejects(trainTeacher(training('parts', { signal: stopping.signal, onStep })), { code: 'cancelled' });
+  const resumed = await trainTeacher(training('parts', { onStep: ({ done }) => steps.push(done) }));
+  assert.deepEqual(steps, [1, 2, 3, 3, 4, 5, 6]);
+  assert.equal(resumed.contentHash, whole.contentHash);
+  assert.deepEqual((await readdir(join(folder, 'parts'))).sort(), ['adapter', 'progress.json', 'snapshot-6']);
+
+  const anew: number[] = [];
+  const other = await trainTeacher(training('parts', { seed: 4, onStep: ({ done }) => anew.push(done) }));
+  assert.equal(anew[0], 1);
+  assert.notEqual(other.contentHash, whole.contentHash);
+});
+
+test('reading is measured with and without the adapter, on titles that are kept apart', async () => {
+  const { training: rest, heldOut } = splitByTitle(
+    Array.from({ length: 200 }, (_, index) => ({ ...paragraphs[0]!, title: `title ${index}` })),
+  );
+  assert.equal(rest.length + heldOut.length, 200);
+  assert.ok(heldOut.length > 2 && heldOut.length < 25, String(heldOut.length));
+  const adapter = { folder: join(folder, 'whole', 'adapter'), contentHash: '' };
+  await assert.rejects(measureReading(engine, heldOut, adapter, { count: 1 }), { code: 'adapter_invalid' });
+  const figures = await measureReading(engine, heldOut, null, { count: 3 });
+  assert.equal(figures.total, 3);
+  assert.ok(figures.exact <= figures.contained && figures.contained <= 3);
+});

@@ -1,0 +1,196 @@
+/**
+ * Trains a teaching adapter: LoRA that makes a checkpoint read, ask, list and rephrase as people did. It is used while
+ * a passage is taught and scored, and never to answer callers.
+ */
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { AdapterReference, CallOptions, Engine, TrainingExample, TrainingSession } from '@engraft/engine';
+import { z } from 'zod';
+import { mapConcurrently } from '../metering/calls.js';
+import { deriveSeed, endlessRounds, randomNumbers } from '../random.js';
+import type { Paragraph } from '../squad/paragraphs.js';
+import { teachingRows, type TeachingTask } from './rows.js';
+
+export interface TeacherTraining {
+  readonly engine: Engine;
+  readonly paragraphs: readonly Paragraph[];
+  /** Of this training alone: what it needs to go on is kept there, and the adapter in the end. */
+  readonly folder: string;
+  readonly steps: number;
+  readonly seed: number;
+  /** How often what is needed to go on is written; the last steps may be lost. */
+  readonly snapshotSteps?: number;
+  readonly signal?: AbortSignal;
+  readonly onStep?: (progress: TeacherProgress) => void;
+}
+
+export interface TeacherProgress {
+  /** Steps done, those of earlier runs included. */
+  readonly done: number;
+  readonly total: number;
+  /** Mean of the last steps, in nats a token. */
+  readonly loss: number;
+  /** That went through the model in this run. */
+  readonly tokens: number;
+}
+
+/** Rank, rate and schedule are those of a trial on SmolLM2-135M-Instruct, see docs/experiments.md. */
+export const teacherSettings = {
+  rank: 16,
+  alpha: 32,
+  peakRate: 1e-3,
+  warmupSteps: 10,
+  /** The rate falls in a line to this share of its peak. */
+  finalRateShare: 0.1,
+  clipNorm: 1,
+  paragraphsPerStep: 3,
+  /** Longer paragraphs cost more than their questions bring. */
+  maxParagraphChars: 1_000,
+  /** Of a row's mean target loss. */
+  weights: { read: 1, decline: 0.5, ask: 0.7, list: 0.7, rephrase: 0.5 } satisfies Record<TeachingTask, number>,
+} as const;
+
+const defaultSnapshotSteps = 20;
+/** Of which the progress shows the mean loss. */
+const recentSteps = 20;
+
+const progressSchema = z.object({
+  /** What the training was begun with; another one starts anew. */
+  identity: z.string(),
+  step: z.int().nonnegative(),
+  snapshot: z.string(),
+});
+
+/**
+ * Goes on where an earlier run with the same folder, data and settings stopped. Returns the adapter, in `<folder>/adapter`.
+ * Rejects with `EngineError` when the engine fails or the signal aborts; the folder then holds what the next run needs.
+ */
+export async function trainTeacher(training: TeacherTraining): Promise<AdapterReference> {
+  await mkdir(training.folder, { recursive: true });
+  const { engine, folder } = training;
+  const identity = await identityOf(training);
+  const from = await readProgress(folder, identity);
+  const session = await engine.openTraining(
+    from === null
+      ? {
+          parent: null,
+          rank: teacherSettings.rank,
+          alpha: teacherSettings.alpha,
+          seed: deriveSeed(training.seed, 'teacher'),
+          clipNorm: teacherSettings.clipNorm,
+        }
+      : { resume: path.join(folder, from.snapshot) },
+  );
+  try {
+    await runSteps(training, session, { identity, step: from?.step ?? 0 });
+    const adapter = path.join(folder, 'adapter');
+    await rm(adapter, { recursive: true, force: true });
+    const { contentHash } = await session.save(adapter);
+    return { folder: adapter, contentHash };
+  } finally {
+    await session.close();
+  }
+}
+
+async function runSteps(
+  { engine, paragraphs, folder, steps, seed, signal, onStep, snapshotSteps = defaultSnapshotSteps }: TeacherTraining,
+  session: TrainingSession,
+  { identity, step: first }: { readonly identity: string; readonly step: number },
+): Promise<void> {
+  const options: CallOptions = signal === undefined ? {} : { signal };
+  const stream = batches(paragraphs, seed);
+  for (let step = 0; step < first; step += 1) stream.next();
+  const losses: number[] = [];
+  let tokens = 0;
+  for (let step = first; step < steps; step += 1) {
+    const examples = await encode(engine, stream.next().value);
+    const result = await session.step(examples, rateAt(step, steps), options);
+    tokens += result.tokens;
+    losses.push(result.loss);
+    const done = step + 1;
+    const recent = losses.slice(-recentSteps);
+    onStep?.({ done, total: steps, loss: recent.reduce((sum, loss) => sum + loss, 0) / recent.length, tokens });
+    if (done % snapshotSteps === 0 || done === steps) await keepProgress(folder, session, identity, done);
+  }
+}
+
+interface Batch {
+  readonly chosen: readonly Paragraph[];
+  readonly others: readonly (readonly Paragraph[])[];
+  readonly seed: number;
+}
+
+/** Endless; every paragraph that is short enough once a round, in a new order. */
+function* batches(paragraphs: readonly Paragraph[], seed: number): Generator<Batch, never> {
+  const short = paragraphs.filter(({ context }) => context.length <= teacherSettings.maxParagraphChars);
+  if (short.length === 0) {
+    throw new RangeError(`no paragraph has at most ${teacherSettings.maxParagraphChars} characters`);
+  }
+  const byTitle = groupByTitle(paragraphs);
+  const rounds = endlessRounds(short, randomNumbers(deriveSeed(seed, 'paragraphs')));
+  for (let step = 0; ; step += 1) {
+    const chosen = Array.from(
+      { length: teacherSettings.paragraphsPerStep },
+      () => rounds.next().value ?? short[0],
+    ).filter((paragraph) => paragraph !== undefined);
+    const others = chosen.map((one) => (byTitle.get(one.title) ?? []).filter((other) => other !== one));
+    yield { chosen, others, seed: deriveSeed(seed, 'rows', step) };
+  }
+}
+
+function groupByTitle(paragraphs: readonly Paragraph[]): Map<string, Paragraph[]> {
+  const groups = new Map<string, Paragraph[]>();
+  for (const paragraph of paragraphs) {
+    const group = groups.get(paragraph.title) ?? [];
+    group.push(paragraph);
+    groups.set(paragraph.title, group);
+  }
+  return groups;
+}
+
+function encode(engine: Engine, { chosen, others, seed }: Batch): Promise<TrainingExample[]> {
+  const random = randomNumbers(seed);
+  const rows = chosen.flatMap((paragraph, index) => teachingRows(paragraph, others[index] ?? [], random));
+  return mapConcurrently(rows, async ({ task, prompt, completion }) => {
+    return { sequence: await engine.encode(prompt, completion), weight: teacherSettings.weights[task] };
+  });
+}
+
+/** `step` counts from 0. */
+function rateAt(step: number, steps: number): number {
+  const { peakRate, warmupSteps, finalRateShare } = teacherSettings;
+  const warmup = Math.min(1, (step + 1) / warmupSteps);
+  return peakRate * warmup * (1 - (1 - finalRateShare) * (step / steps));
+}
+
+/** Everything that the numbers of a step depend on. */
+async function identityOf({ engine, paragraphs, steps, seed }: TeacherTraining): Promise<string> {
+  const { contentHash } = await engine.describe();
+  const data = deriveSeed(0, ...paragraphs.map(({ context, questions }) => `${context.length} ${questions.length}`));
+  return JSON.stringify({ model: contentHash, data, paragraphs: paragraphs.length, steps, seed, teacherSettings });
+}
+
+/** `null` when there is nothing to go on with. */
+async function readProgress(folder: string, identity: string): Promise<z.infer<typeof progressSchema> | null> {
+  const text = await readFile(progressFile(folder), 'utf8').catch(() => null);
+  if (text === null) return null;
+  const parsed = progressSchema.safeParse(JSON.parse(text));
+  return parsed.success && parsed.data.identity === identity ? parsed.data : null;
+}
+
+/** A rename makes the new snapshot the one that counts; the one before goes only then. */
+async function keepProgress(folder: string, session: TrainingSession, identity: string, step: number): Promise<void> {
+  const before = await readFile(progressFile(folder), 'utf8').catch(() => null);
+  const snapshot = `snapshot-${step}`;
+  await rm(path.join(folder, snapshot), { recursive: true, force: true });
+  await session.snapshot(path.join(folder, snapshot));
+  const partial = `${progressFile(folder)}.new`;
+  await writeFile(partial, JSON.stringify({ identity, step, snapshot }));
+  await rename(partial, progressFile(folder));
+  const old = before === null ? undefined : progressSchema.safeParse(JSON.parse(before)).data?.snapshot;
+  if (old !== undefined && old !== snapshot) await rm(path.join(folder, old), { recursive: true, force: true });
+}
+
+function progressFile(folder: string): string {
+  return path.join(folder, 'progress.json');
+}

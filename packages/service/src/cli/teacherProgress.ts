@@ -1,0 +1,49 @@
+import type { WriteStream } from 'node:tty';
+import cliProgress from 'cli-progress';
+import type { TeacherProgress } from '@engraft/learning';
+
+export interface TeacherProgressView {
+  readonly update: (progress: TeacherProgress) => void;
+  readonly stop: () => void;
+}
+
+/** How often a stream that is no terminal gets a line. */
+const line_steps = 20;
+
+/** A bar with the loss and the time left on a terminal, a line now and then elsewhere. */
+export function showTeacherProgress(stream: WriteStream): TeacherProgressView {
+  return stream.isTTY ? showBar(stream) : showLines(stream);
+}
+
+function showBar(stream: WriteStream): TeacherProgressView {
+  const bar = new cliProgress.SingleBar(
+    {
+      format: '{bar} {value}/{total} steps, loss {loss}, {eta_formatted} left',
+      stream,
+      hideCursor: true,
+      clearOnComplete: true,
+      fps: 5,
+    },
+    cliProgress.Presets.shades_classic,
+  );
+  let started = false;
+  return {
+    update: ({ done, total, loss }) => {
+      const payload = { loss: loss.toFixed(3) };
+      if (!started) bar.start(total, done, payload);
+      started = true;
+      bar.update(done, payload);
+    },
+    stop: () => bar.stop(),
+  };
+}
+
+function showLines(stream: NodeJS.WritableStream): TeacherProgressView {
+  return {
+    update: ({ done, total, loss, tokens }) => {
+      if (done % line_steps !== 0 && done !== total) return;
+      stream.write(`${done} of ${total} steps, loss ${loss.toFixed(3)}, ${tokens} tokens\n`);
+    },
+    stop: () => undefined,
+  };
+}
