@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import fc from 'fast-check';
 import { sql } from 'kysely';
 import { openDatabase } from '../db/database.js';
 import { setProject } from '../projects/setProject.js';
 import { buildTestApp, call, createTestKey, createTestProject, type TestKey } from '../testing/testApp.js';
+import { openTestClock, type TestClock } from '../testing/testClock.js';
 import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js';
 import { takeRequest } from './takeRequest.js';
 
@@ -76,6 +78,60 @@ describe('requests per minute', () => {
     assert.equal((await takeRequest(database.db, key)).kind, 'refused');
     await age(key, 1);
     assert.equal((await takeRequest(database.db, key)).kind, 'taken');
+  });
+});
+
+describe('a clock that jumps', () => {
+  let clock: TestClock;
+  before(async () => (clock = await openTestClock(database)));
+  after(() => clock.close());
+
+  test('back by an hour does not refuse a key for an hour', async () => {
+    const key = await createLimitedKey(1);
+    assert.equal((await takeRequest(clock.db, key)).kind, 'taken');
+    await clock.set('-1 hour');
+    assert.equal((await takeRequest(clock.db, key)).kind, 'taken');
+    const refused = await takeRequest(clock.db, key);
+    assert.equal(refused.kind, 'refused');
+    assert.ok(refused.retry_after_ms <= 60_000, `${refused.retry_after_ms}`);
+  });
+
+  test('by a little keeps what was taken, and nobody is told to wait longer than a minute', async () => {
+    await clock.set('0');
+    const key = await createLimitedKey(1);
+    assert.equal((await takeRequest(clock.db, key)).kind, 'taken');
+    await clock.set('-15 seconds');
+    const refused = await takeRequest(clock.db, key);
+    assert.equal(refused.kind, 'refused');
+    assert.ok(refused.retry_after_ms <= 60_000 && refused.reset_ms <= 60_000, `${refused.retry_after_ms}`);
+  });
+
+  test('by anything, leaves a bucket that refills evenly', async () => {
+    // In steps of the refill, beside which the time that the test itself takes is nothing.
+    const jump = fc.oneof(fc.integer({ min: -9, max: 9 }), fc.integer({ min: -10_000, max: 10_000 }));
+    const step_seconds = 20;
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.option(jump), { maxLength: 30 }), async (jumps) => {
+        const key = await createLimitedKey(60 / step_seconds);
+        let [now_seconds, full_at_seconds] = [0, -Infinity];
+        await clock.set('0');
+        for (const steps of jumps) {
+          if (steps !== null) {
+            now_seconds += steps * step_seconds;
+            await clock.set(`${now_seconds} seconds`);
+            continue;
+          }
+          const allowance = await takeRequest(clock.db, key);
+          if (full_at_seconds > now_seconds + 80) full_at_seconds = now_seconds;
+          const next_seconds = Math.max(full_at_seconds, now_seconds) + step_seconds;
+          const free = next_seconds <= now_seconds + 60;
+          if (free) full_at_seconds = next_seconds;
+          assert.equal(allowance.kind, free ? 'taken' : 'refused');
+          assert.ok(allowance.retry_after_ms <= step_seconds * 1_000 && allowance.reset_ms <= 60_000);
+        }
+      }),
+      { numRuns: 30 },
+    );
   });
 });
 

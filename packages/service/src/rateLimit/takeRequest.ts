@@ -17,6 +17,14 @@ export interface RequestAllowance {
 const window_ms = 60_000;
 
 /**
+ * When the bucket is full, or was. No bucket is full later than a minute from now, but a statement that has waited for
+ * another, for at most 20 seconds, may find it so. What lies farther ahead was written by a clock that has gone back
+ * since: the bucket begins anew.
+ */
+const full_at = sql`(case when bucket.full_at <= now() + interval '80 seconds'
+  then greatest(bucket.full_at, now()) else now() end)`;
+
+/**
  * Takes one request from the key's bucket of `requests_per_minute`, which refills evenly (the generic cell rate
  * algorithm: all that is kept is when the bucket is full). One statement on the database's clock, so any number of
  * processes share the count. Its commit does not wait for the disk: a power cut may forget the last half second of
@@ -37,8 +45,8 @@ export async function takeRequest(
       insert into rate_limits as bucket (api_key_id, full_at)
       select ${key.id}, now() + step from settings
       on conflict (api_key_id) do update
-        set full_at = greatest(bucket.full_at, now()) + (excluded.full_at - now())
-        where greatest(bucket.full_at, now()) + (excluded.full_at - now()) <= now() + interval '1 minute'
+        set full_at = ${full_at} + (excluded.full_at - now())
+        where ${full_at} + (excluded.full_at - now()) <= now() + interval '1 minute'
       returning full_at
     )
     select requests_per_minute, taken.full_at is not null as taken,
@@ -48,7 +56,8 @@ export async function takeRequest(
   `.execute(db);
   const [row] = rows;
   if (row === undefined) throw new Error(`project ${key.project_id} does not exist`);
-  return describeAllowance(row.taken ? 'taken' : 'refused', row.requests_per_minute, Math.max(0, row.full_after_ms));
+  const full_after_ms = Math.min(Math.max(0, row.full_after_ms), window_ms);
+  return describeAllowance(row.taken ? 'taken' : 'refused', row.requests_per_minute, full_after_ms);
 }
 
 function describeAllowance(

@@ -1,0 +1,35 @@
+import { sql, type Kysely } from 'kysely';
+import { openDatabase } from '../db/database.js';
+import type { Database } from '../db/schema.js';
+import type { TestDatabase } from './testDatabase.js';
+
+/** The database seen through a clock that a test sets. */
+export interface TestClock {
+  readonly db: Kysely<Database>;
+  /** Sets the clock so far ahead of the real one; behind it where the interval is negative. */
+  set(interval: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * A fault injector: on its connections `now()` and `clock_timestamp()` are functions of the test's, found before
+ * PostgreSQL's own. Defaults of columns keep the real time, so rows that are to have a time of this clock name it.
+ */
+export async function openTestClock({ db, url }: TestDatabase, { maxConnections = 4 } = {}): Promise<TestClock> {
+  await sql`create schema test_clock`.execute(db);
+  await sql`create table test_clock.setting (ahead interval not null)`.execute(db);
+  await sql`insert into test_clock.setting values ('0')`.execute(db);
+  await sql`create function test_clock.now() returns timestamptz language sql stable
+    as 'select pg_catalog.now() + ahead from test_clock.setting'`.execute(db);
+  await sql`create function test_clock.clock_timestamp() returns timestamptz language sql volatile
+    as 'select pg_catalog.clock_timestamp() + ahead from test_clock.setting'`.execute(db);
+  const options = encodeURIComponent('-c search_path=test_clock,public,pg_catalog');
+  const shifted = openDatabase(`${url}${url.includes('?') ? '&' : '?'}options=${options}`, { maxConnections });
+  return {
+    db: shifted,
+    set: async (interval) => {
+      await sql`update test_clock.setting set ahead = ${interval}::interval`.execute(db);
+    },
+    close: () => shifted.destroy(),
+  };
+}
