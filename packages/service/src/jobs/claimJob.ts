@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import type { JobKind, TenantId } from '@engraft/contract';
 import { sql, type Kysely } from 'kysely';
 import type { Database } from '../db/schema.js';
@@ -6,7 +7,9 @@ import type { JobLease } from './jobLease.js';
 export interface Claim {
   readonly worker_id: string;
   readonly kind: JobKind;
-  /** How long the job stays with this worker unless it extends the lease. */
+  /**
+   * How long the job stays with this worker unless it extends the lease. At most `lease_ms_max`, see `shortenLeases`.
+   */
   readonly lease_ms: number;
 }
 
@@ -24,7 +27,7 @@ export interface ClaimedJob extends JobLease {
   readonly attempts: number;
   /** Since admission, or since the job was last claimed. */
   readonly waited_ms: number;
-  /** By the clock of this process: the lease does not end before. */
+  /** By the monotonic clock of this process (`performance.now()`): the lease does not end before. */
   readonly held_until_ms: number;
 }
 
@@ -38,7 +41,7 @@ const looked_at = 16;
  */
 export async function claimJob(db: Kysely<Database>, { worker_id, kind, lease_ms }: Claim): Promise<ClaimedJob | null> {
   // The lease runs from when the database writes it, which is not before now.
-  const held_until_ms = Date.now() + lease_ms;
+  const held_until_ms = performance.now() + lease_ms;
   const { rows } = await sql<Omit<ClaimedJob, 'held_until_ms'>>`
     with recursive waiting(kind, project_id) as (
       -- One step of the index for each project, however many jobs it has; in the order of that index, so that no other is taken.
@@ -67,7 +70,9 @@ export async function claimJob(db: Kysely<Database>, { worker_id, kind, lease_ms
         select claimable.id from claimable
         left join project_turns turns on turns.project_id = claimable.project_id and turns.kind = ${kind}
         order by row_number() over (partition by claimable.project_id order by claimable.sequence),
-          turns.claimed_at nulls first, claimable.sequence
+          -- A turn that lies ahead was recorded by a clock that has gone back since.
+          case when turns.claimed_at <= now() + interval '1 minute' then turns.claimed_at end nulls first,
+          claimable.sequence
         limit ${looked_at}
       ) as ids
     ),

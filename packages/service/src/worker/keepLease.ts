@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
 import type { Database } from '../db/schema.js';
@@ -32,13 +33,13 @@ export function keepLease(
     controller.abort(new LeaseLost(why));
   };
   const loseAt = (held_until_ms: number): NodeJS.Timeout =>
-    setTimeout(() => lose('the lease could not be extended in time'), held_until_ms - Date.now());
+    setTimeout(() => lose('the lease could not be extended in time'), held_until_ms - performance.now());
 
   const beat = async (): Promise<void> => {
     if (extending) return;
     extending = true;
     // The lease runs from when the database writes it, which is not before now.
-    const held_until_ms = Date.now() + lease_ms;
+    const held_until_ms = performance.now() + lease_ms;
     try {
       const extended = await extendLease(db, lease, lease_ms);
       if (stopped) return;
