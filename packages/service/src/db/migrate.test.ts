@@ -89,6 +89,35 @@ describe('migrate', () => {
     ]);
   });
 
+  it('records by whom the retention of existing versions was ended, where that can be known', async () => {
+    const url = await makeDatabase();
+    const copy = await copyMigrations();
+    for (const later of await readdir(copy)) if (later >= '0006') await rm(path.join(copy, later));
+    await migrate(url, copy);
+    await query(
+      url,
+      `INSERT INTO projects (id, name) VALUES ('p', 'p');
+       INSERT INTO api_keys (id, project_id, name, secret_sha256, scopes)
+         VALUES ('k', 'p', 'k', sha256('k'), ARRAY['internalize']);
+       INSERT INTO subjects (id, project_id, name) VALUES ('s', 'p', 's');
+       INSERT INTO jobs (id, project_id, subject_ref, subject_name, api_key_id, kind, adapter_version, request,
+           pricing_version, reserved_microusd)
+         SELECT name, 'p', 's', 's', 'k', 'internalization', 'base', '{}', 'v', 1
+         FROM unnest(ARRAY['alive', 'by hand', 'by a round']) AS name;
+       INSERT INTO versions (id, subject_ref, source_job_id, adapter_hash, size_bytes, passed_count, total_count,
+           rehearsal, expires_at, retention_ended_at)
+         VALUES ('alive', 's', 'alive', 'same', 1, 1, 1, '{}', now() + interval '1 hour', NULL),
+                ('by hand', 's', 'by hand', 'same', 1, 1, 1, '{}', now(), now()),
+                ('by a round', 's', 'by a round', 'same', 1, 1, 1, '{}', now() - interval '1 minute', now());`,
+    );
+    await migrate(url);
+    assert.deepEqual(await query(url, 'SELECT id, retention_ended_by FROM versions ORDER BY id'), [
+      { id: 'alive', retention_ended_by: null },
+      { id: 'by a round', retention_ended_by: 'retention' },
+      { id: 'by hand', retention_ended_by: null },
+    ]);
+  });
+
   it('applies each file once when many processes start together', async () => {
     const url = await makeDatabase();
     const all = await Promise.all(Array.from({ length: 6 }, () => migrate(url)));

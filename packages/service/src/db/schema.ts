@@ -134,6 +134,8 @@ export interface VersionsTable {
   files_deleted_at: Date | null;
   /** `null`: its hosting goes on, even if its deadline has passed while no worker ran. */
   retention_ended_at: Date | null;
+  /** An operator's end is final, and so is one of which this is not known; see `retention/correctDeadlines.ts`. */
+  retention_ended_by: 'operator' | 'retention' | null;
 }
 
 export interface KeptAdaptersTable {
@@ -162,8 +164,22 @@ export interface TransfersTable {
   amount_microusd: number;
   job_id: string | null;
   version_id: string | null;
+  /**
+   * Of hosting: whole days from the version's creation to the beginning of the day that is paid. `null` for old
+   * transfers.
+   */
+  hosting_day: number | null;
   memo: string | null;
   created_at: Timestamp;
+}
+
+/** One row. */
+export interface ClockTable {
+  only_row: Generated<boolean>;
+  /** What the database's clock said when somebody looked last. */
+  seen_at: Date;
+  /** When it was last found more than a day ahead of what had been seen before. */
+  leapt_at: Date | null;
 }
 
 export interface Database {
@@ -179,4 +195,5 @@ export interface Database {
   kept_adapters: KeptAdaptersTable;
   accounts: AccountsTable;
   transfers: TransfersTable;
+  clock: ClockTable;
 }

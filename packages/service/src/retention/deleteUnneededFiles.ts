@@ -1,13 +1,15 @@
 import { sql, type Kysely } from 'kysely';
 import { lockAdapter } from '../adapterStore/keptAdapters.js';
 import type { AdapterStore } from '../adapterStore/adapterStore.js';
+import { steady_time } from '../clock/observeClock.js';
 import type { Database } from '../db/schema.js';
 import { inTransaction } from '../db/transaction.js';
 import { eachApart } from './eachApart.js';
 
 /**
- * How long the files of an expired version stay: "its files are deleted 7 days later". The days count from when its retention was found to have
- * ended, where that is later than its deadline: a clock that was wrong for a moment, or a service that was stopped for weeks, deletes nothing at once.
+ * How long the files of an expired version stay: "its files are deleted 7 days later". The days count from when its
+ * retention was found to have ended, where that is later than its deadline, and by `steady_time`: a clock that was
+ * wrong for a moment, or a service that was stopped for weeks, deletes nothing at once.
  */
 const grace_days = 7;
 const adapters_per_round = 200;
@@ -51,8 +53,8 @@ function unneededAdapters(db: Kysely<Database>) {
             .where((version) =>
               version.or([
                 version('versions.retention_ended_at', 'is', null),
-                sql<boolean>`greatest(versions.expires_at, versions.retention_ended_at)
-                  > now() - ${grace_days} * interval '24 hours'`,
+                sql<boolean>`(greatest(versions.expires_at, versions.retention_ended_at)
+                  <= ${steady_time} - ${grace_days} * interval '24 hours') is not true`,
               ]),
             ),
         ),

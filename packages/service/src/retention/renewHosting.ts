@@ -8,14 +8,21 @@ import { eachApart } from './eachApart.js';
 const day_seconds = 86_400;
 /** A deadline this near is moved on, so that a version in use never passes it between two rounds. */
 const ahead_hours = 1;
+/**
+ * Whether the service was stopped for long or the clock jumped cannot be known: so many of the days that passed are
+ * charged at once.
+ */
+const missed_days_charged_max = 7;
 
 /**
  * "After [the first 24 hours] each retained version is charged a day in advance and its `expires_at` moves on by that
  * day, while the project's `version_retention_days` (an active version renews beyond it) and the balance allow;
- * otherwise it expires at `expires_at`." A deadline that passed while no worker ran is made good: charged are the whole
- * days until it lies ahead again, all of them or none. While jobs hold the money for the first day past the deadline, it is
- * left undecided for that day: most of a reservation comes back. Returns how many versions were renewed. Several workers may
- * do this at once. A version that cannot be renewed is thrown at the end, after all the others had their turn.
+ * otherwise it expires at `expires_at`." A deadline that passed while no worker ran is made good by the whole days
+ * until it lies ahead again: the first seven are charged, all of them or none, and the others waived. They are those
+ * that come next when the clock was wrong and is set right: a day that was paid already is not charged again. While
+ * jobs hold the money for the first day past the deadline, it is left undecided for that day: most of a reservation
+ * comes back. Returns how many versions were renewed. Several workers may do this at once. A version that cannot be
+ * renewed is thrown at the end, after all the others had their turn.
  */
 export async function renewHosting(db: Kysely<Database>, stopping?: AbortSignal): Promise<number> {
   const due = await dueVersions(db).execute();
@@ -50,19 +57,21 @@ export async function renewOrEnd(
     .select(['versions.size_bytes', 'subjects.project_id'])
     .select([
       sql<boolean>`versions.expires_at <= now()`.as('expired'),
-      days_to_pay.as('days'),
+      days_to_host.as('days'),
+      sql<number>`floor(extract(epoch from versions.expires_at - versions.created_at) / 86400)::float8`.as('first_day'),
       // The last of these days must begin within the project's retention.
       sql<boolean>`subjects.active_version_id is not distinct from versions.id
-        or versions.expires_at + (${days_to_pay} - 1) * interval '24 hours'
+        or versions.expires_at + (${days_to_host} - 1) * interval '24 hours'
           < versions.created_at + projects.version_retention_days * interval '24 hours'`.as('retained'),
     ])
     .where('versions.id', '=', version_id)
     .modifyEnd(sql`for no key update of versions, subjects ${others}`)
     .executeTakeFirst();
   if (version === undefined) return false;
-  const { project_id, size_bytes, days, expired, retained } = version;
+  const { project_id, size_bytes, days, first_day, expired, retained } = version;
   const day_microusd = storageChargeMicrousd(size_bytes, day_seconds, currentPriceCard);
-  const payment = retained ? await payDays(trx, { project_id, version_id, days, day_microusd }) : 'unaffordable';
+  const charged = { project_id, version_id, days: daysToCharge(first_day, days), day_microusd };
+  const payment = retained ? await payDays(trx, charged) : 'unaffordable';
   if (payment === 'paid') {
     await trx
       .updateTable('versions')
@@ -77,25 +86,38 @@ export async function renewOrEnd(
 }
 
 /** Whole days after which the deadline lies ahead; at least one. */
-const days_to_pay = sql<number>`(1 + greatest(0, floor(extract(epoch from now() - versions.expires_at) / 86400)))::float8`;
+const days_to_host = sql<number>`(
+  1 + greatest(0, floor(extract(epoch from now() - versions.expires_at) / 86400)))::float8`;
+
+/**
+ * Days of hosting by their number since the version's creation. The first, 0, is paid by its job; a wrong clock may
+ * come to earlier ones.
+ */
+function daysToCharge(first_day: number, days: number): readonly number[] {
+  const missed = Array.from({ length: Math.min(days, missed_days_charged_max) }, (_, index) => first_day + index);
+  return missed.filter((day) => day > 0);
+}
 
 interface HostingDays {
   readonly project_id: string;
   readonly version_id: string;
-  readonly days: number;
+  readonly days: readonly number[];
   readonly day_microusd: number;
 }
 
 /** `reserved_for_jobs`: the balance would allow it if the jobs that hold money of it were charged nothing. */
 type HostingPayment = 'paid' | 'reserved_for_jobs' | 'unaffordable';
 
-/** Charges each day by a transfer of its own, all of them or none. */
+/** Charges each day by a transfer of its own, all of them or none, but for those that are paid already. */
 async function payDays(
   trx: Transaction<Database>,
   { project_id, version_id, days, day_microusd }: HostingDays,
 ): Promise<HostingPayment> {
+  const paid = await paidDays(trx, version_id, days);
+  const unpaid = days.filter((day) => !paid.has(day));
+  if (unpaid.length === 0) return 'paid';
   const { available_microusd, reserved_microusd } = await lockBalance(trx, project_id);
-  const cost_microusd = days * day_microusd;
+  const cost_microusd = unpaid.length * day_microusd;
   if (available_microusd + reserved_microusd < cost_microusd) return 'unaffordable';
   if (available_microusd < cost_microusd) return 'reserved_for_jobs';
   const day = {
@@ -107,16 +129,34 @@ async function payDays(
   };
   await trx
     .insertInto('transfers')
-    .values(Array.from({ length: days }, () => day))
+    .values(unpaid.map((hosting_day) => ({ ...day, hosting_day })))
     .execute();
   return 'paid';
 }
 
-/** It has expired: credit that comes later does not pay for days on which it could not be used. */
+async function paidDays(
+  trx: Transaction<Database>,
+  version_id: string,
+  days: readonly number[],
+): Promise<ReadonlySet<number | null>> {
+  if (days.length === 0) return new Set();
+  const rows = await trx
+    .selectFrom('transfers')
+    .select('hosting_day')
+    .where('version_id', '=', version_id)
+    .where('hosting_day', 'in', days)
+    .execute();
+  return new Set(rows.map(({ hosting_day }) => hosting_day));
+}
+
+/**
+ * It has expired: credit that comes later does not pay for days on which it could not be used. Only when the clock
+ * turns out to have been ahead is this taken back; see `correctDeadlines`.
+ */
 async function endRetention(trx: Transaction<Database>, version_id: string): Promise<void> {
   await trx
     .updateTable('versions')
-    .set({ retention_ended_at: sql<Date>`now()` })
+    .set({ retention_ended_at: sql<Date>`now()`, retention_ended_by: 'retention' })
     .where('id', '=', version_id)
     .execute();
 }

@@ -2,7 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
 import type { AdapterStore } from '../adapterStore/adapterStore.js';
+import { isClockSteady } from '../clock/observeClock.js';
 import type { Database } from '../db/schema.js';
+import { correctDeadlines } from './correctDeadlines.js';
 import { deleteUnneededFiles } from './deleteUnneededFiles.js';
 import { removeEndedWork } from './removeEndedWork.js';
 import { renewHosting } from './renewHosting.js';
@@ -39,6 +41,10 @@ export async function startRetention({ db, store, data_folder, logger }: Retenti
   };
   const round = async (): Promise<void> => {
     await attempt(async () => {
+      const corrected_versions = await correctDeadlines(db);
+      if (corrected_versions > 0) logger.warn({ corrected_versions }, 'a clock that was ahead is made good');
+    });
+    await attempt(async () => {
       const renewed_versions = await renewHosting(db, signal);
       if (renewed_versions > 0) logger.info({ renewed_versions }, 'retention');
     });
@@ -46,7 +52,9 @@ export async function startRetention({ db, store, data_folder, logger }: Retenti
       const deleted_adapters = await deleteUnneededFiles(db, store);
       if (deleted_adapters > 0) logger.info({ deleted_adapters }, 'retention');
     });
-    await attempt(() => store.removeRemnants(remnant_age_ms));
+    await attempt(async () => {
+      if (await isClockSteady(db)) await store.removeRemnants(remnant_age_ms);
+    });
     await attempt(() => removeEndedWork(db, data_folder));
   };
   const loop = async (): Promise<void> => {

@@ -11,6 +11,7 @@ export async function expireVersion(db: Kysely<Database>, version_id: string): P
     .set({
       expires_at: sql<Date>`least(expires_at, now())`,
       retention_ended_at: sql<Date>`coalesce(retention_ended_at, now())`,
+      retention_ended_by: 'operator',
     })
     .where('id', '=', version_id)
     .returning('expires_at')

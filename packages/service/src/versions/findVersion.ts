@@ -2,6 +2,7 @@ import type { TenantId } from '@engraft/contract';
 import { sql, type Kysely } from 'kysely';
 import type { Database } from '../db/schema.js';
 import { isId } from '../ids.js';
+import { ended_by_wrong_clock } from '../retention/correctDeadlines.js';
 import { tenantIs } from '../tenants/tenantIs.js';
 
 export interface VersionOwner {
@@ -13,14 +14,22 @@ export interface FoundVersion {
   readonly id: string;
   readonly subject_ref: string;
   readonly expired: boolean;
-  /** Past its deadline, perhaps only because nobody was there to move it on; see `lookAfter`. */
+  /**
+   * Past its deadline, perhaps only because nobody was there to move it on, or ended by a clock that was ahead; see
+   * `lookAfter`.
+   */
   readonly undecided: boolean;
 }
 
-/** "now" is when the transaction began, or the statement if there is none. */
+/**
+ * "now" is when the transaction began, or the statement if there is none. What has ended is expired, even if the clock
+ * goes back.
+ */
 const deadline = [
-  sql<boolean>`versions.expires_at <= now()`.as('expired'),
-  sql<boolean>`versions.expires_at <= now() and versions.retention_ended_at is null`.as('undecided'),
+  sql<boolean>`(versions.expires_at <= now() or versions.retention_ended_at is not null)`.as('expired'),
+  sql<boolean>`(versions.expires_at <= now() and versions.retention_ended_at is null or ${ended_by_wrong_clock})`.as(
+    'undecided',
+  ),
 ] as const;
 
 /**

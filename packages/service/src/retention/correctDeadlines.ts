@@ -1,0 +1,55 @@
+import { sql, type Kysely } from 'kysely';
+import type { Database } from '../db/schema.js';
+
+/** What lies so far in the future was not written just now by another statement, but by a clock that was ahead. */
+const tolerance = sql`interval '1 minute'`;
+/** Hosting is renewed for 24 hours when an hour is left, so no deadline lies farther ahead; see `renewHosting`. */
+const hours_left_max = 25;
+/** A jump concerns every version there is; one statement must not take longer than it may. */
+const batch_versions = 5_000;
+
+/**
+ * A round ended the version at a time that has not come yet: it was none of its business. Not where its files are gone.
+ */
+export const ended_by_wrong_clock = sql<boolean>`(versions.retention_ended_by is not distinct from 'retention'
+  and versions.retention_ended_at > now() + ${tolerance} and versions.files_deleted_at is null)`;
+
+/**
+ * Takes back what a clock that was ahead has done to versions, when it has been set back: the hosting of those that a
+ * round ended goes on, and deadlines that lie farther ahead than any can come nearer by whole days, so that they stay
+ * aligned to the versions' creation. What was paid for the days ahead stays paid, see `renewHosting`. A version that an
+ * operator ended stays so; its times become the present one. Returns how many versions were corrected. A version that
+ * somebody else has a lock on is left to them, but for `only`, which is waited for.
+ */
+export async function correctDeadlines(db: Kysely<Database>, only?: string): Promise<number> {
+  let corrected = 0;
+  for (;;) {
+    const batch = await correctBatch(db, only);
+    corrected += batch;
+    if (batch < batch_versions) return corrected;
+  }
+}
+
+async function correctBatch(db: Kysely<Database>, only?: string): Promise<number> {
+  const which = only === undefined ? sql`` : sql`and versions.id = ${only}`;
+  const others = only === undefined ? sql`skip locked` : sql``;
+  const { numAffectedRows } = await sql`
+    with wrong as (
+      select id, versions.retention_ended_at is not null and not ${ended_by_wrong_clock} as ended,
+        ceil(extract(epoch from versions.expires_at - now()) / 86400 - ${hours_left_max}::numeric / 24) as days_too_many
+      from versions
+      where (versions.retention_ended_at > now() + ${tolerance}
+        or versions.retention_ended_at is null
+          and versions.expires_at > now() + ${hours_left_max} * interval '1 hour' + ${tolerance}) ${which}
+      limit ${batch_versions}
+      for no key update ${others}
+    )
+    update versions set
+      retention_ended_at = case when ended then now() end,
+      retention_ended_by = case when ended then versions.retention_ended_by end,
+      expires_at = case when ended then least(expires_at, now())
+        else expires_at - greatest(0, days_too_many)::float8 * interval '24 hours' end
+    from wrong where versions.id = wrong.id
+  `.execute(db);
+  return Number(numAffectedRows ?? 0n);
+}
