@@ -10,6 +10,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { job as jobSchema, jobList } from '@engraft/contract';
+import { sql } from 'kysely';
 import { z } from 'zod';
 import { createTestKey, createTestProject } from '../testing/testApp.js';
 import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js';
@@ -329,11 +330,19 @@ describe('engraft', () => {
     const { checks } = await json(report, 'doctor');
     assert.deepEqual(
       checks.map(({ name }) => name),
-      ['node', 'data folder', 'database', 'model', 'engine'],
+      ['node', 'data folder', 'database', 'clock', 'model', 'engine'],
     );
+    // As if the clock had gone back an hour since the service ran.
+    const ahead = { seen_at: sql<Date>`now() + interval '1 hour'` };
+    await database.db.updateTable('clock').set(ahead).execute();
     const broken = await engraft(['doctor', '--json'], { ENGRAFT_MODEL_DIR: '/nowhere' });
+    await database.db
+      .updateTable('clock')
+      .set({ seen_at: sql<Date>`now()` })
+      .execute();
     assert.equal(broken.status, 1);
-    assert.match(broken.stderr, /^engraft: something is wrong with: model, engine\n$/);
+    assert.match(broken.stderr, /^engraft: something is wrong with: clock, model, engine\n$/);
+    assert.match(broken.stdout, /seconds before the service last looked: the clock was set back/);
   });
 
   it('measures learning from a file, without a service or a database', async () => {

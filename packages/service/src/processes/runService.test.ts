@@ -75,6 +75,17 @@ describe('a service without an engine', () => {
     assert.deepEqual(await once(serve, 'exit'), [0, null]);
   });
 
+  it('looks at the clock when it starts: "`GET /metrics` is Prometheus text"', async (t) => {
+    const ahead = { seen_at: sql<Date>`now() + interval '1 hour'` };
+    await database.db.updateTable('clock').set(ahead).execute();
+    const serve = start(t, 'serve', '--port', '0');
+    await once(serve.stdout, 'data');
+    const metrics = await fetch(`${(await readServiceAddress(data_folder)) ?? ''}/metrics`);
+    assert.match(await metrics.text(), /^engraft_clock_jumps_total\{direction="back"\} 1$/m);
+    serve.kill('SIGTERM');
+    assert.deepEqual(await once(serve, 'exit'), [0, null]);
+  });
+
   it('takes a wish to stop that comes twice at once for one', async (t) => {
     const serve = start(t, 'serve', '--port', '0');
     await once(serve.stdout, 'data');

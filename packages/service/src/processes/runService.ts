@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
 import { type AdapterStore, openAdapterStore } from '../adapterStore/adapterStore.js';
+import { type ClockWatch, watchClock } from '../clock/watchClock.js';
 import type { Config } from '../config/config.js';
 import { isDatabaseReachable } from '../db/isDatabaseReachable.js';
 import type { FileLock } from '../fileLock/fileLock.js';
@@ -63,6 +64,7 @@ export async function runService(config: Config, roles: Roles, onListening: (url
       logger.error({ reason: model.reason }, 'no model can be loaded: requests for model work are refused');
     }
     const parts = { config, installation, model, logger, metrics: new Registry() };
+    running.clock = await watchClock({ db: installation.db, logger, metrics: parts.metrics });
     if (roles.worker) {
       const { data_folder } = config;
       const store = await openAdapterStore(data_folder);
@@ -88,15 +90,16 @@ interface Running {
   lock?: FileLock;
   installation?: Installation;
   model?: ModelState;
+  clock?: ClockWatch;
   retention?: Retention;
   worker?: RunningWorker | null;
   app?: FastifyInstance;
   address?: ServiceAddress;
 }
 
-async function stop({ lock, installation, model, retention, worker, app, address }: Running): Promise<void> {
+async function stop({ lock, installation, model, clock, retention, worker, app, address }: Running): Promise<void> {
   await address?.withdraw();
-  await Promise.all([worker?.stop(), retention?.stop(), app === undefined ? null : closeApi(app)]);
+  await Promise.all([worker?.stop(), retention?.stop(), clock?.stop(), app === undefined ? null : closeApi(app)]);
   if (model?.kind === 'loaded') await model.engine?.engine.close();
   await installation?.close();
   await lock?.release();

@@ -1,7 +1,11 @@
 import type { Command } from 'commander';
+import type { Kysely } from 'kysely';
 import { pino } from 'pino';
+import { jump_ms_min } from '../../clock/measureJump.js';
+import { readClock } from '../../clock/observeClock.js';
 import { type Config, readConfig } from '../../config/config.js';
 import { isDatabaseReachable } from '../../db/isDatabaseReachable.js';
+import type { Database } from '../../db/schema.js';
 import { makeDataFolder } from '../../processes/dataFolder.js';
 import { openInstallation } from '../../processes/installation.js';
 import { print, table } from '../output.js';
@@ -36,6 +40,7 @@ const examinations: Readonly<Record<string, (config: Config) => Promise<string> 
   node: examineNode,
   'data folder': examineDataFolder,
   database: examineDatabase,
+  clock: (config) => withInstallation(config, examineClock),
   model: examineModel,
   engine: examineEngine,
 };
@@ -61,14 +66,43 @@ async function examineDataFolder({ data_folder }: Config): Promise<string> {
   return data_folder;
 }
 
-async function examineDatabase(config: Config): Promise<string> {
+function examineDatabase(config: Config): Promise<string> {
+  return withInstallation(config, async (db) => {
+    if (!(await isDatabaseReachable(db))) throw new Error('the database cannot be reached');
+    return config.database_url === null ? 'embedded PostgreSQL' : 'PostgreSQL of DATABASE_URL';
+  });
+}
+
+async function withInstallation(config: Config, examine: (db: Kysely<Database>) => Promise<string>): Promise<string> {
   const installation = await openInstallation(config, { max_connections: 1 });
   try {
-    if (!(await isDatabaseReachable(installation.db))) throw new Error('the database cannot be reached');
-    return config.database_url === null ? 'embedded PostgreSQL' : 'PostgreSQL of DATABASE_URL';
+    return await examine(installation.db);
   } finally {
     await installation.close();
   }
+}
+
+/**
+ * The database's clock decides; it is compared with this machine's, and with the time at which the service saw it last.
+ */
+async function examineClock(db: Kysely<Database>): Promise<string> {
+  const { now_ms, seen_ms, leapt_ms } = await readClock(db);
+  const seconds = (duration_ms: number): string => `${Math.round(Math.abs(duration_ms) / 1000)} seconds`;
+  const ahead_ms = now_ms - Date.now();
+  if (Math.abs(ahead_ms) > jump_ms_min) {
+    const direction = ahead_ms > 0 ? 'ahead of' : 'behind';
+    throw new Error(
+      `the database's clock is ${seconds(ahead_ms)} ${direction} this machine's: set the wrong one right`,
+    );
+  }
+  const time = (at_ms: number): string => new Date(at_ms).toISOString();
+  if (seen_ms - now_ms > jump_ms_min) {
+    throw new Error(
+      `it is ${time(now_ms)}, ${seconds(seen_ms - now_ms)} before the service last looked: the clock was set back`,
+    );
+  }
+  const leap = leapt_ms === null ? '' : `; it came back from more than a day away at ${time(leapt_ms)}`;
+  return `it is ${time(now_ms)}; the service last looked ${seconds(now_ms - seen_ms)} ago${leap}`;
 }
 
 async function examineModel({ engine, model_folder }: Config): Promise<string> {

@@ -1,0 +1,121 @@
+import { performance } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Kysely } from 'kysely';
+import type { Logger } from 'pino';
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Database } from '../db/schema.js';
+import { shortenLeases } from '../jobs/shortenLeases.js';
+import { type ClockReading, jump_ms_min, measureJump } from './measureJump.js';
+import { observeClock, type ClockSighting } from './observeClock.js';
+
+/** A service that was stopped for less than this is nothing to speak of. */
+const absence_ms_min = 24 * 3_600_000;
+const default_interval_ms = 30_000;
+
+export interface ClockWatchOptions {
+  readonly db: Kysely<Database>;
+  readonly logger: Logger;
+  readonly metrics: Registry;
+  readonly interval_ms?: number;
+}
+
+export interface ClockWatch {
+  stop(): Promise<void>;
+}
+
+/**
+ * Looks at the database's clock, by which everything here is decided, now and every half minute: whether it goes on as
+ * time does, and agrees with this machine's. What is wrong is logged and counted; leases that a clock that was ahead
+ * has made too long are shortened. Resolves after the first look, which compares with what was seen before this start.
+ */
+export async function watchClock({
+  db,
+  logger,
+  metrics,
+  interval_ms = default_interval_ms,
+}: ClockWatchOptions): Promise<ClockWatch> {
+  const report = createReport(logger, metrics);
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  let earlier: ClockReading | null = null;
+
+  const look = async (): Promise<void> => {
+    try {
+      const asked_ms = performance.now();
+      const sighting = await observeClock(db);
+      const reading = { database_ms: sighting.now_ms, asked_ms, answered_ms: performance.now() };
+      if (earlier === null) report.absence(sighting);
+      else report.jump(measureJump(earlier, reading));
+      earlier = reading;
+      report.difference(Date.now() - sighting.now_ms);
+      await shortenLeases(db);
+    } catch (error) {
+      logger.warn({ err: error }, 'the clock could not be looked at');
+    }
+  };
+  const loop = async (): Promise<void> => {
+    for (;;) {
+      await sleep(interval_ms, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) return;
+      await look();
+    }
+  };
+  await look();
+  const looping = loop();
+  return {
+    stop: () => {
+      stopping.abort();
+      return looping;
+    },
+  };
+}
+
+const forward =
+  "the database's clock jumped forward: the machine slept, or its clock was set. At most seven days of hosting are " +
+  'charged for it. If it is ahead, set it right: versions that expired by it come back';
+const back =
+  "the database's clock jumped back: deadlines, leases and limits that lie too far ahead are shortened. " +
+  'If it is behind, set it right';
+const absence =
+  'more than a day has passed by the clock since the service last ran: it was stopped, or the clock was set. ' +
+  'At most seven days of hosting are charged for it, and expired files stay for another hour';
+
+/** What is said of the clock, in the log and as metrics. */
+function createReport(logger: Logger, metrics: Registry) {
+  const registers = [metrics];
+  const jumps = new Counter({
+    name: 'engraft_clock_jumps_total',
+    help: "Jumps of the database's clock by more than a minute that this process has noticed.",
+    labelNames: ['direction'] as const,
+    registers,
+  });
+  for (const direction of ['forward', 'back'] as const) jumps.inc({ direction }, 0);
+  const difference = new Gauge({
+    name: 'engraft_clock_difference_seconds',
+    help: "How far this machine's clock is ahead of the database's.",
+    registers,
+  });
+  let differs = false;
+  const jump = (jump_ms: number): void => {
+    if (Math.abs(jump_ms) < jump_ms_min) return;
+    jumps.inc({ direction: jump_ms > 0 ? 'forward' : 'back' });
+    logger.error({ jump_seconds: Math.round(jump_ms / 1000) }, jump_ms > 0 ? forward : back);
+  };
+  return {
+    jump,
+    absence: ({ now_ms, seen_ms }: ClockSighting): void => {
+      const absent_ms = now_ms - seen_ms;
+      if (absent_ms < 0) jump(absent_ms);
+      if (absent_ms < absence_ms_min) return;
+      logger.warn({ absent_seconds: Math.round(absent_ms / 1000) }, absence);
+    },
+    difference: (difference_ms: number): void => {
+      difference.set(difference_ms / 1000);
+      const differed = differs;
+      differs = Math.abs(difference_ms) > jump_ms_min;
+      if (!differs || differed) return;
+      const difference_seconds = Math.round(difference_ms / 1000);
+      logger.error({ difference_seconds }, "this machine's clock and the database's differ: one of them is wrong");
+    },
+  };
+}
