@@ -1,6 +1,7 @@
 import type { AdapterReference, ChatPrompt, GenerateRequest } from '@engraft/engine';
 import type { MeteredCalls } from '../metering/calls.js';
 import type { EvaluationCounts } from './gate.js';
+import { givesAnswer } from '../text/judge.js';
 import { sameAnswer } from '../text/normalise.js';
 import type { ScoringOutcome } from '../outcomes.js';
 import { closedBookPrompt } from '../prompts.js';
@@ -8,10 +9,9 @@ import { replayPrompt } from '../training/replay.js';
 import { recipe } from '../recipe.js';
 import type { Comparison, QuestionAnswer, ReplayRow } from '../types.js';
 
-/** A prompt with the answer that passes. */
 interface Probe {
   readonly prompt: ChatPrompt;
-  readonly answer: string;
+  readonly passes: (reply: string) => boolean;
 }
 
 /** What nothing was trained on. */
@@ -24,8 +24,8 @@ export interface HeldOut {
 }
 
 /**
- * Asks candidate and parent what was held out. Nobody sees the passage; answers are greedy and must match after
- * normalisation. What the money does not reach is left out, for both alike.
+ * Asks candidate and parent what was held out. Nobody sees the passage; answers are greedy, and right where they give
+ * the expected one; a canary's reply must be the row's own. What the money does not reach is left out, for both alike.
  */
 export async function evaluate(
   calls: MeteredCalls,
@@ -54,14 +54,14 @@ async function compareOn(
   const requests = probes.flatMap(({ prompt }) => [candidate, parent].map((adapter) => answerRequest(prompt, adapter)));
   const results = await calls.generate(requests, 1);
   const comparison = { candidate: 0, parent: 0, total: 0, unasked: probes.length };
-  for (const [index, { answer }] of probes.entries()) {
+  for (const [index, { passes }] of probes.entries()) {
     const ofCandidate = results[2 * index] ?? null;
     const ofParent = results[2 * index + 1] ?? null;
     if (ofCandidate === null || ofParent === null) break;
     comparison.total++;
     comparison.unasked--;
-    if (sameAnswer(ofCandidate.text, answer)) comparison.candidate++;
-    if (sameAnswer(ofParent.text, answer)) comparison.parent++;
+    if (passes(ofCandidate.text)) comparison.candidate++;
+    if (passes(ofParent.text)) comparison.parent++;
   }
   return comparison;
 }
@@ -71,10 +71,10 @@ function answerRequest(prompt: ChatPrompt, adapter: AdapterReference | null): Ge
 }
 
 function closedBook({ question, answer }: QuestionAnswer): Probe {
-  return { prompt: closedBookPrompt(question), answer };
+  return { prompt: closedBookPrompt(question), passes: (reply) => givesAnswer(question, reply, [answer]) };
 }
 
 function canaryProbe(row: ReplayRow): Probe {
   const { prompt, completion } = replayPrompt(row);
-  return { prompt, answer: completion };
+  return { prompt, passes: (reply) => sameAnswer(reply, completion) };
 }

@@ -1,7 +1,6 @@
 import type { AdapterReference, CallOptions, ChatPrompt, Engine } from '@engraft/engine';
-import { bareAnswer } from '../teaching/bareAnswer.js';
 import { mapConcurrently } from '../metering/calls.js';
-import { sameAnswer } from '../text/normalise.js';
+import { givesAnswer } from '../text/judge.js';
 import { recipe } from '../recipe.js';
 
 /** How many of so many questions were answered right. */
@@ -40,10 +39,8 @@ export function ask(
   });
 }
 
-/** An answer is right when it is one of the accepted ones by the pipeline's own matcher, or a sentence that gives one of them. */
 export function isRight({ question, answers }: AskedPhrasing, given: string): boolean {
-  const bare = bareAnswer(question, given);
-  return answers.some((answer) => sameAnswer(given, answer) || sameAnswer(bare, answer));
+  return givesAnswer(question, given, answers);
 }
 
 export function tally(asked: readonly AskedPhrasing[], given: readonly string[]): Tally {

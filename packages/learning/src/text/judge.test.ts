@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { z } from 'zod';
+import { givesAnswer, tokenF1 } from './judge.js';
+import { sameAnswer } from './normalise.js';
+
+const judgement = z.object({
+  question: z.string(),
+  accepted: z.array(z.string()),
+  given: z.string(),
+  right: z.boolean(),
+});
+
+const lines = (await readFile(new URL('../../fixtures/judgements.jsonl', import.meta.url), 'utf8')).trim().split('\n');
+const judgements = lines.map((line) => judgement.parse(JSON.parse(line)));
+
+test('of 300 answers judged by hand, three in a hundred are judged otherwise at most, either way', () => {
+  assert.equal(judgements.length, 300);
+  const errors = judgements.filter(
+    ({ question, accepted, given, right }) => givesAnswer(question, given, accepted) !== right,
+  );
+  assert.ok(errors.length <= 9, errors.map(({ question, given }) => `${question} ${given}`).join('\n'));
+  assert.ok(errors.filter(({ right }) => right).length <= 5);
+  assert.ok(errors.filter(({ right }) => !right).length <= 5);
+});
+
+test('an answer may be a sentence, but its words must stand together', () => {
+  const gives = (given: string, accepted: readonly string[]): boolean => givesAnswer('What is it?', given, accepted);
+  assert.ok(gives('The handle is made of beech wood.', ['beech', 'oak']));
+  assert.ok(gives('It costs £4.20, as the return policy says.', ['£4.20']));
+  assert.ok(!gives('Wood of any kind but beech.', ['beech wood']));
+  assert.ok(!gives('It has 1200 pages.', ['120', '12']));
+  assert.ok(!gives('Anything at all.', ['', '.']));
+});
+
+test('what is denied is not given, unless the question asks for what is not so', () => {
+  assert.ok(!givesAnswer('How far is it?', 'It is not 900 metres but 32.', ['900 metres']));
+  assert.ok(!givesAnswer('Who runs it?', "It isn't Mira Voss.", ['Mira Voss']));
+  assert.ok(givesAnswer('What must not be brought?', 'Nuts must not be brought.', ['nuts']));
+});
+
+test('what is the same after normalisation is given', () => {
+  fc.assert(
+    fc.property(fc.string(), fc.string(), (given, accepted) => {
+      if (sameAnswer(given, accepted)) assert.ok(givesAnswer('', given, [accepted]));
+    }),
+  );
+});
+
+test('F1 is 1 of the same words, 0 of none in common, and symmetric', () => {
+  assert.equal(tokenF1('The Great Sichuan earthquake', 'great Sichuan earthquake'), 1);
+  assert.equal(tokenF1('Sichuan earthquake', 'Great Sichuan earthquake'), 0.8);
+  assert.equal(tokenF1('in 2008', 'May'), 0);
+  assert.equal(tokenF1('no no', 'no'), 2 / 3);
+  fc.assert(
+    fc.property(fc.string(), fc.string(), (a, b) => {
+      const f1 = tokenF1(a, b);
+      assert.ok(f1 >= 0 && f1 <= 1);
+      assert.equal(f1, tokenF1(b, a));
+    }),
+  );
+});
