@@ -40,7 +40,7 @@ async function answers(tokenizer, rowCount) {
   return chosen.map((line) => {
     const { messages, tools } = JSON.parse(line);
     const prompt = { messages: messages.slice(0, -1), ...(tools === undefined ? {} : { tools }) };
-    return tokenizer.encodeExample(prompt, messages.at(-1).content);
+    return tokenizer.encodeExample(prompt, messages.at(-1).content, { markup: true });
   });
 }
 

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { randomInt } from 'node:crypto';
 import { openCheckpoint, type Checkpoint } from './checkpoint/checkpoint.js';
 import { maxContextLengthDefault } from './checkpoint/contextLength.js';
-import { EngineError, type CallOptions, type Engine, type TrainingSession } from './engine.js';
+import { EngineError, type CallOptions, type EncodeOptions, type Engine, type TrainingSession } from './engine.js';
 import { CallGate } from './callGate.js';
 import { AdapterCache } from './generation/adapterCache.js';
 import { AdapterLoader } from './generation/adapterLoader.js';
@@ -19,6 +19,7 @@ import { WEIGHT_FORMATS, type WeightFormat } from './model/quantization.js';
 import { loadQuantizedWeights } from './model/quantizedWeights.js';
 import { SharedWeights } from './model/sharedWeights.js';
 import { createRandom } from './random.js';
+import { isStorageFull } from './storageFull.js';
 import type {
   AdapterReference,
   ChatPrompt,
@@ -140,8 +141,8 @@ export class EmbeddedEngine implements Engine {
     return contained(() => this.checkpoint.tokenizer.countTokens(prompt));
   }
 
-  encode(prompt: ChatPrompt, completion: string): Promise<TokenSequence> {
-    return contained(() => this.checkpoint.tokenizer.encodeExample(prompt, completion));
+  encode(prompt: ChatPrompt, completion: string, options?: EncodeOptions): Promise<TokenSequence> {
+    return contained(() => this.checkpoint.tokenizer.encodeExample(prompt, completion, options));
   }
 
   generate(request: GenerateRequest, options: CallOptions = {}): Promise<GenerateResult> {
@@ -292,6 +293,7 @@ async function contained<T>(compute: () => T | Promise<T>): Promise<T> {
     return await compute();
   } catch (error) {
     if (error instanceof EngineError) throw error;
+    if (isStorageFull(error)) throw new EngineError('storage_full', 'there is no room on a disk', { cause: error });
     throw new EngineError('internal', 'the engine failed unexpectedly', { cause: error });
   }
 }

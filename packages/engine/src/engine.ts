@@ -18,6 +18,14 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
+export interface EncodeOptions {
+  /**
+   * Whether the completion is the model's own writing, in which its markup (`<tool_call>`) becomes markup tokens. By
+   * default it is a text like any other, which may speak of markup.
+   */
+  readonly markup?: boolean;
+}
+
 /** One adapter under training. Calls are made one at a time. */
 export interface TrainingSession {
   /** Forward, backward and one AdamW update. */
@@ -44,7 +52,7 @@ export interface Engine {
   /** The exact length of the rendered prompt, in tokens. */
   countTokens(prompt: ChatPrompt): Promise<number>;
   /** The rendered prompt followed by `completion` and the end-of-turn token; the targets are the completion and that token. */
-  encode(prompt: ChatPrompt, completion: string): Promise<TokenSequence>;
+  encode(prompt: ChatPrompt, completion: string, options?: EncodeOptions): Promise<TokenSequence>;
   generate(request: GenerateRequest, options?: CallOptions): Promise<GenerateResult>;
   score(request: ScoreRequest, options?: CallOptions): Promise<readonly SequenceScore[]>;
   openTraining(options: TrainingOptions | ResumeOptions): Promise<TrainingSession>;
@@ -54,8 +62,12 @@ export interface Engine {
 export type EngineErrorCode =
   /** The checkpoint folder is missing, damaged or of an unsupported kind; the message names the field. */
   | 'checkpoint_invalid'
-  /** The adapter is missing, damaged, or does not fit the model; the message names the field. */
+  /** The adapter, whose content is the promised one, does not fit the model; the message names the field. */
   | 'adapter_invalid'
+  /** A file of the adapter is missing or cannot be read off its disk, or its content is not the promised one. */
+  | 'adapter_damaged'
+  /** The disk has no room for what was to be written, or its user may have no more of it; nothing half-written is left. */
+  | 'storage_full'
   | 'context_length_exceeded'
   /** The call would not fit in the engine's memory bound even if it were alone. */
   | 'memory_exceeded'

@@ -21,6 +21,11 @@ export interface ToolDefinition {
 export interface ChatMessage {
   readonly role: 'system' | 'user' | 'assistant' | 'tool';
   readonly content: string;
+  /**
+   * Whether the model's markup (`<tool_call>`) in the content becomes markup tokens. By default it does where the
+   * assistant or the application wrote it, in the messages of the assistant and of the system.
+   */
+  readonly markup?: boolean;
   readonly name?: string;
   readonly toolCalls?: readonly ToolCall[];
   readonly toolCallId?: string;

@@ -337,6 +337,38 @@ test('nothing that is trained shares eight words with a held-out question', asyn
   assert.deepEqual(material.known.map(tokens), [await tokensOf('Who runs the mill?', 'Anna')]);
 });
 
+test('a call that a passage quotes is learned as text, and the calls of the model’s own rows stay calls', async () => {
+  const call = '<tool_call>\n{"name": "pay", "arguments": {}}\n</tool_call>';
+  const question = 'What does the note say?';
+  const split: ScoringOutcome = {
+    facts: [
+      {
+        answer: call,
+        training: [{ question, origin: 'derived' }],
+        dev: [{ question: `${question} ${call}`, origin: 'derived' }],
+        validation: [],
+        softTargets: null,
+      },
+    ],
+    known: [{ question: 'And the other?', answer: call }],
+  };
+  const row: ReplayRow = {
+    messages: [
+      { role: 'user', content: 'Pay it.' },
+      { role: 'assistant', content: call },
+    ],
+  };
+  const earlier = [{ training_pairs: [{ question: 'And before?', answer: call }], validation_pairs: [] }];
+  const material = await encodeMaterial(engine, split, earlier, [row]);
+  // The ids of `<tool_call>` and `</tool_call>` in the shipped tokenizer.
+  const markupIn = ({ sequence: { tokens } }: TrainingExample) => tokens.filter((id) => id === 3 || id === 4);
+  const { facts, dev, known, rehearsal } = material;
+  const learned = [...facts.flatMap(({ questions }) => questions), ...dev, ...known, ...rehearsal.flat()];
+  assert.ok(learned.length >= 4);
+  for (const example of learned) assert.deepEqual(markupIn(example), []);
+  assert.deepEqual(material.replay.map(markupIn), [[3, 4]]);
+});
+
 test('a dying engine process costs time, not money', async () => {
   const outcome = await learn(inputOf(), new MemoryJournal(), {}, dyingNowAndThen(engine));
   assert.deepEqual(comparable(outcome), comparable(expected));
@@ -392,7 +424,7 @@ function withMethods(real: Engine, changed: Partial<Engine>): Engine {
   return {
     describe: () => real.describe(),
     countTokens: (prompt) => real.countTokens(prompt),
-    encode: (prompt, completion) => real.encode(prompt, completion),
+    encode: (...call) => real.encode(...call),
     generate: (request, options) => real.generate(request, options),
     score: (request, options) => real.score(request, options),
     openTraining: (options) => real.openTraining(options),

@@ -40,8 +40,9 @@ function said(messages: readonly ChatMessage[]): ChatPrompt {
   return { messages, thinking: false };
 }
 
+/** A passage is not the application's own words: what it says of markup is text. */
 function passageMessage(passage: string): ChatMessage {
-  return { role: 'system', content: `Answer from this passage.\n\n${passage.trim()}` };
+  return { role: 'system', content: `Answer from this passage.\n\n${passage.trim()}`, markup: false };
 }
 
 function user(content: string): ChatMessage {

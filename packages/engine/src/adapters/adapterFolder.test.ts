@@ -7,6 +7,7 @@ import { freshMatrices, toAdapter } from '../lora/parameters.js';
 import { FIXTURES, loadFixture, readTensors, referenceTo, temporaryFolder, TINY_CONFIG } from '../testing/fixtures.js';
 import type { AdapterReference } from '../types.js';
 import { readAdapter, writeAdapter } from './adapterFolder.js';
+import { hashAdapterFolder } from './contentHash.js';
 
 const ADAPTER = toAdapter(freshMatrices(TINY_CONFIG, 2, 1), { rank: 2, alpha: 3 });
 const KEY = 'base_model.model.model.layers.1.mlp.down_proj.lora_B.weight';
@@ -106,10 +107,7 @@ void test('what a process that was killed has left of a folder goes when the fol
 void test('content that the reference does not promise is refused', async (t) => {
   const reference = await writeAdapter(path.join(await temporaryFolder(t), 'adapter'), ADAPTER, null);
   const contentHash = `sha256:${'0'.repeat(64)}`;
-  await assert.rejects(readAdapter({ ...reference, contentHash }, TINY_CONFIG), {
-    code: 'adapter_invalid',
-    message: /contentHash/,
-  });
+  await refuses(readAdapter({ ...reference, contentHash }, TINY_CONFIG), /contentHash/, 'adapter_damaged');
 });
 
 void test('an adapter of another model is refused, naming the key', async (t) => {
@@ -155,12 +153,36 @@ void test('a missing, oversized or truncated file, and a folder in its place, ar
   const config = path.join(folder, 'adapter_config.json');
   await truncate(path.join(folder, 'adapter_model.safetensors'), 100);
   await refuses(readAdapter(referenceTo(folder), TINY_CONFIG), /adapter_model\.safetensors/);
+  const damaged = (message: RegExp) => refuses(readAdapter(reference, TINY_CONFIG), message, 'adapter_damaged');
+  await damaged(/contentHash/);
   await truncate(path.join(folder, 'adapter_model.safetensors'), 2 ** 30);
-  await refuses(readAdapter(reference, TINY_CONFIG), /1073741824 bytes/);
+  await damaged(/1073741824 bytes/);
   await rm(config);
-  await refuses(readAdapter(reference, TINY_CONFIG), /adapter_config\.json cannot be read/);
+  await damaged(/adapter_config\.json cannot be read/);
   await mkdir(config);
-  await refuses(readAdapter(reference, TINY_CONFIG), /adapter_config\.json is not a file/);
+  await damaged(/adapter_config\.json is not a file/);
+  await rm(folder, { recursive: true });
+  await damaged(/adapter_config\.json cannot be read/);
+  await writeFile(folder, 'no folder');
+  await damaged(/adapter_config\.json cannot be read/);
+});
+
+void test('whatever byte of an adapter has changed, it is damaged and never another model’s', async (t) => {
+  const folder = await copyOfAdapter(t);
+  const reference = referenceTo(folder);
+  for (const name of ['adapter_config.json', 'adapter_model.safetensors']) {
+    const file = path.join(folder, name);
+    const original = await readFile(file);
+    for (let at = 0; at < original.byteLength; at += 97) {
+      const changed = Buffer.from(original);
+      changed.writeUInt8(changed.readUInt8(at) ^ 1, at);
+      await writeFile(file, changed);
+      assert.notEqual(await hashAdapterFolder(folder), reference.contentHash);
+      await refuses(readAdapter(reference, TINY_CONFIG), /./, 'adapter_damaged');
+    }
+    await writeFile(file, original);
+  }
+  assert.equal(await hashAdapterFolder(folder), reference.contentHash);
 });
 
 async function copyOfAdapter(t: TestContext): Promise<string> {
@@ -170,6 +192,6 @@ async function copyOfAdapter(t: TestContext): Promise<string> {
   return path.join(folder, 'copy');
 }
 
-async function refuses(reading: Promise<unknown>, message: RegExp): Promise<void> {
-  await assert.rejects(reading, { name: 'EngineError', code: 'adapter_invalid', message });
+async function refuses(reading: Promise<unknown>, message: RegExp, code = 'adapter_invalid'): Promise<void> {
+  await assert.rejects(reading, { name: 'EngineError', code, message });
 }

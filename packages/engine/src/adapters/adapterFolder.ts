@@ -5,7 +5,7 @@ import type { DecoderConfig } from '../model/config.js';
 import { machineMemory } from '../machineMemory.js';
 import { moduleBytes, type LoraModule } from '../model/weights.js';
 import type { AdapterReference } from '../types.js';
-import { CONFIG_FILE, contentHash, WEIGHTS_FILE } from './contentHash.js';
+import { CONFIG_FILE, contentHash, hashAdapterFolder, WEIGHTS_FILE } from './contentHash.js';
 import { readBounded, writeFolder } from './folders.js';
 import { parseMatrices, serializeMatrices, type LoraAdapter } from './loraAdapter.js';
 import { loraModules } from './loraModules.js';
@@ -24,13 +24,29 @@ export interface AdapterRoom {
 
 /**
  * @param config the model that the adapter must fit.
- * @throws EngineError `adapter_invalid` when a file is missing, damaged or does not fit, naming the field,
- *   or when the content is not the one that the reference promises; `memory_exceeded` before the matrices are read.
+ * @throws EngineError `adapter_damaged` when a file is missing or cannot be read off its disk, or when the content is
+ *   not the one that the reference promises; `adapter_invalid` when the promised content does not fit, naming the
+ *   field; `memory_exceeded` before the matrices are read.
  */
 export async function readAdapter(
   reference: AdapterReference,
   config: DecoderConfig,
-  { preparedBytes, memoryBytes = machineMemory() }: AdapterRoom = {},
+  room: AdapterRoom = {},
+): Promise<LoraAdapter> {
+  try {
+    return await readFitting(reference, config, room);
+  } catch (error) {
+    if (!(error instanceof EngineError) || error.code !== 'adapter_invalid') throw error;
+    // What does not fit may be what is left of one that does.
+    if ((await hashAdapterFolder(reference.folder)) === reference.contentHash) throw error;
+    throw new EngineError('adapter_damaged', error.message, { cause: error });
+  }
+}
+
+async function readFitting(
+  reference: AdapterReference,
+  config: DecoderConfig,
+  { preparedBytes, memoryBytes = machineMemory() }: AdapterRoom,
 ): Promise<LoraAdapter> {
   const configBytes = await readBounded(path.join(reference.folder, CONFIG_FILE), MAX_CONFIG_BYTES);
   const lora = parsePeftConfig(configBytes);
@@ -46,7 +62,7 @@ export async function readAdapter(
   const weightBytes = await readBounded(weightsFile, matrixBytes + MAX_WEIGHTS_HEADER_BYTES);
   const hash = contentHash({ config: configBytes, weights: weightBytes });
   if (hash !== reference.contentHash) {
-    throw new EngineError('adapter_invalid', `The adapter's contentHash is ${hash}, not ${reference.contentHash}.`);
+    throw new EngineError('adapter_damaged', `The adapter's contentHash is ${hash}, not ${reference.contentHash}.`);
   }
   return { ...lora, matrices: parseMatrices(weightBytes, config, lora) };
 }

@@ -1,5 +1,8 @@
 /** The identity of an adapter: a hash over the names, lengths and bytes of its two files. */
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
+import path from 'node:path';
+import { openRegularFile, readUpTo } from '../checkpoint/boundedFile.js';
+import { EngineError } from '../engine.js';
 
 export const CONFIG_FILE = 'adapter_config.json';
 export const WEIGHTS_FILE = 'adapter_model.safetensors';
@@ -15,4 +18,51 @@ export function contentHash(files: AdapterFiles): string {
   hash.update(`${CONFIG_FILE}\n${files.config.byteLength}\n`).update(files.config);
   hash.update(`${WEIGHTS_FILE}\n${files.weights.byteLength}\n`).update(files.weights);
   return `sha256:${hash.digest('hex')}`;
+}
+
+const BLOCK_BYTES = 2 ** 20;
+
+/**
+ * The identity of the adapter in a folder, whatever model it is for; read a piece at a time. `null` where a file of it
+ * is missing, is no file, or cannot be read off its disk.
+ * @throws EngineError `adapter_invalid` when something else keeps a file from being read, such as its rights.
+ */
+export async function hashAdapterFolder(folder: string): Promise<string | null> {
+  const hash = createHash('sha256');
+  for (const name of [CONFIG_FILE, WEIGHTS_FILE]) {
+    try {
+      if (!(await addFile(hash, folder, name))) return null;
+    } catch (error) {
+      if (isDamage(error)) return null;
+      throw error;
+    }
+  }
+  return `sha256:${hash.digest('hex')}`;
+}
+
+/** Whether there is such a file. */
+async function addFile(hash: Hash, folder: string, name: string): Promise<boolean> {
+  const file = path.join(folder, name);
+  const opened = await openRegularFile(file, { code: 'adapter_invalid', file });
+  if (opened === undefined) return false;
+  const { handle, size } = opened;
+  try {
+    hash.update(`${name}\n${size}\n`);
+    const room = new Uint8Array(Math.min(BLOCK_BYTES, size));
+    for (let at = 0; at < size; at += room.byteLength) {
+      hash.update(await readUpTo(handle, at, Math.min(room.byteLength, size - at), room));
+    }
+  } finally {
+    await handle.close();
+  }
+  return true;
+}
+
+/** A name that leads to no file, and a disk that does not give back what it was given. */
+const DAMAGE: ReadonlySet<unknown> = new Set(['ENOTDIR', 'ELOOP', 'EIO', 'EUCLEAN']);
+
+/** An `EngineError` without a cause says that there is something else than a file. */
+function isDamage(error: unknown): boolean {
+  if (error instanceof EngineError) return error.cause === undefined || isDamage(error.cause);
+  return error instanceof Error && 'code' in error && DAMAGE.has(error.code);
 }

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { readBoundedFile } from '../checkpoint/boundedFile.js';
 import { EngineError } from '../engine.js';
 import { partialName, removeLeftovers } from '../partial.js';
+import { isStorageFull } from '../storageFull.js';
 
 /** @throws EngineError `adapter_invalid` when it is no file, cannot be read, or has more than `maxBytes` bytes. */
 export async function readBounded(file: string, maxBytes: number): Promise<Uint8Array> {
@@ -16,7 +17,7 @@ export async function readBounded(file: string, maxBytes: number): Promise<Uint8
  * Writes a new folder: under a temporary name beside it, synced, then renamed. A crash leaves either the whole folder
  * or one named `<folder>.partial-…`, which goes when the folder is written again.
  * @param files contents by name.
- * @throws EngineError `internal`, also when there is such a folder already.
+ * @throws EngineError `storage_full`; `internal`, also when there is such a folder already.
  */
 export async function writeFolder(folder: string, files: Readonly<Record<string, Uint8Array>>): Promise<void> {
   const partial = partialName(folder);
@@ -30,7 +31,9 @@ export async function writeFolder(folder: string, files: Readonly<Record<string,
     await syncFolder(path.dirname(folder));
   } catch (cause) {
     await rm(partial, { recursive: true, force: true });
-    throw new EngineError('internal', `The folder ${folder} could not be written.`, { cause });
+    if (!isStorageFull(cause))
+      throw new EngineError('internal', `The folder ${folder} could not be written.`, { cause });
+    throw new EngineError('storage_full', `There is no room on the disk for the folder ${folder}.`, { cause });
   }
 }
 

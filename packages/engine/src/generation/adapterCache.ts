@@ -54,7 +54,7 @@ export class AdapterCache {
 
   /**
    * The adapter, read if need be; its user has it until `release`.
-   * @throws EngineError `adapter_invalid` or `memory_exceeded`
+   * @throws EngineError `adapter_damaged`, `adapter_invalid` or `memory_exceeded`
    */
   hold(reference: AdapterReference): Promise<LoadedAdapter> {
     const { contentHash } = reference;

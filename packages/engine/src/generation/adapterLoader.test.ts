@@ -58,11 +58,11 @@ test('a refusal comes with its code and its message, and what is loaded next is 
     const promised = { folder: reference!.folder, contentHash: `sha256:${'0'.repeat(64)}` };
     await assert.rejects(loader.load(promised), {
       name: 'EngineError',
-      code: 'adapter_invalid',
+      code: 'adapter_damaged',
       message: /contentHash is sha256:/,
     });
     const missing = { ...reference!, folder: join(reference!.folder, 'missing') };
-    await assert.rejects(loader.load(missing), { code: 'adapter_invalid', message: /missing/ });
+    await assert.rejects(loader.load(missing), { code: 'adapter_damaged', message: /missing/ });
     assert.equal((await loader.load(reference!)).contentHash, reference!.contentHash);
   });
 });

@@ -22,7 +22,7 @@ export class AdapterLoader {
 
   /**
    * @param room memory that is handed over, for the adapter if it has its size.
-   * @throws EngineError `adapter_invalid`, `memory_exceeded`, or `cancelled` when the loader is closed, or is closed meanwhile.
+   * @throws EngineError `adapter_damaged`, `adapter_invalid`, `memory_exceeded`, or `cancelled` when the loader is closed, or is closed meanwhile.
    */
   load(reference: AdapterReference, room?: ArrayBuffer): Promise<LoadedAdapter> {
     return this.calls.call({ reference, room }, room === undefined ? [] : [room]);

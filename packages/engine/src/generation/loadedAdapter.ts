@@ -25,7 +25,7 @@ export interface LoadedAdapter {
 
 /**
  * @param room see `prepareAdapter`.
- * @throws EngineError `adapter_invalid` or `memory_exceeded`, see `readAdapter`.
+ * @throws EngineError `adapter_damaged`, `adapter_invalid` or `memory_exceeded`, see `readAdapter`.
  */
 export async function loadAdapter(
   reference: AdapterReference,

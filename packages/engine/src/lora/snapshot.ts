@@ -70,7 +70,12 @@ export async function readSnapshot(
   const state = parseState(await readBounded(path.join(folder, STATE_FILE), MAX_STATE_BYTES));
   if (state.model !== model) throw refused(STATE_FILE, `model is ${brief(state.model)}, not ${brief(model)}`);
   const room = { preparedBytes: trainedBytes(config) };
-  const adapter = await readAdapter({ folder, contentHash: state.adapterHash }, config, room);
+  const reference = { folder, contentHash: state.adapterHash };
+  const adapter = await readAdapter(reference, config, room).catch((error: unknown) => {
+    // A snapshot is no adapter that anybody keeps: none of its damages differs from another.
+    if (!(error instanceof EngineError) || error.code !== 'adapter_damaged') throw error;
+    throw new EngineError('adapter_invalid', error.message, { cause: error });
+  });
   const size = [...adapter.matrices.values()].reduce((sum, { data }) => sum + data.length, 0);
   const limit = 2 * size * Float32Array.BYTES_PER_ELEMENT + MAX_MOMENTS_HEADER_BYTES;
   const bytes = await readBounded(path.join(folder, MOMENTS_FILE), limit);

@@ -38,7 +38,7 @@ const DEFAULT_BETAS = [0.9, 0.999] as const;
  *
  * Each `step` and `evaluate` blocks the thread while it computes, also where another thread helps; cancelling is seen between runs and, where memory
  * asks for it, between layers.
- * @throws EngineError `invalid_request` or `adapter_invalid`, naming the field; `memory_exceeded` of a parent; `cancelled` while what is spared is looked for.
+ * @throws EngineError `invalid_request` or `adapter_invalid`, naming the field; `adapter_damaged` or `memory_exceeded` of a parent; `cancelled` while what is spared is looked for.
  */
 export async function openTrainingSession(
   model: TrainingModel,

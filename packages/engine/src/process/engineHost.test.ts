@@ -106,7 +106,7 @@ suite('an engine in its own process', () => {
       const unsendable = { ...prompt, tools: [{ name: 'f', parameters }] };
       await assert.rejects(host.countTokens(unsendable), { name: 'EngineError', code: 'invalid_request' });
       const adapter = { folder: '/nowhere', contentHash: 'sha256:0' };
-      await assert.rejects(host.generate({ ...short, adapter }), { code: 'adapter_invalid' });
+      await assert.rejects(host.generate({ ...short, adapter }), { code: 'adapter_damaged' });
     });
     await assert.rejects(startEngineHost({ modelDir: '/nowhere' }), {
       name: 'EngineError',

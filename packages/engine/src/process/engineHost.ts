@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EngineError, type CallOptions, type TrainingSession } from '../engine.js';
+import { EngineError, type CallOptions, type EncodeOptions, type TrainingSession } from '../engine.js';
 import type {
   ChatPrompt,
   GenerateRequest,
@@ -78,8 +78,8 @@ class ProcessHost implements EngineHost {
     return this.call('countTokens', [prompt]);
   }
 
-  encode(prompt: ChatPrompt, completion: string): Promise<TokenSequence> {
-    return this.call('encode', [prompt, completion]);
+  encode(prompt: ChatPrompt, completion: string, options?: EncodeOptions): Promise<TokenSequence> {
+    return this.call('encode', [prompt, completion, options]);
   }
 
   generate(request: GenerateRequest, options?: CallOptions): Promise<GenerateResult> {

@@ -3,7 +3,7 @@
  * are of the same build, so a message is checked for its kind only.
  */
 import type { EmbeddedEngineOptions } from '../embeddedEngine.js';
-import { EngineError, type EngineErrorCode } from '../engine.js';
+import { EngineError, type EncodeOptions, type EngineErrorCode } from '../engine.js';
 import type {
   AdapterReference,
   ChatPrompt,
@@ -25,7 +25,7 @@ type Batch = readonly TrainingExample[];
 export interface RemoteMethods {
   describe(): ModelDescription;
   countTokens(prompt: ChatPrompt): number;
-  encode(prompt: ChatPrompt, completion: string): TokenSequence;
+  encode(prompt: ChatPrompt, completion: string, options: EncodeOptions | undefined): TokenSequence;
   generate(request: GenerateRequest): GenerateResult;
   score(request: ScoreRequest): readonly SequenceScore[];
   openTraining(options: TrainingOptions | ResumeOptions): number;

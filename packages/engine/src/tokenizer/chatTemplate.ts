@@ -84,7 +84,7 @@ function withoutSystemMessage(prompt: ChatPrompt): ChatPrompt | null {
 }
 
 function messageVariables(message: ChatMessage, disarm: Disarm): Record<string, unknown> {
-  const markup = message.role === 'assistant' || message.role === 'system';
+  const markup = message.markup ?? (message.role === 'assistant' || message.role === 'system');
   const variables: Record<string, unknown> = { role: message.role, content: disarm(message.content, { markup }) };
   if (message.name !== undefined) variables['name'] = disarm(message.name, { markup: false });
   if (message.toolCallId !== undefined) variables['tool_call_id'] = disarm(message.toolCallId, { markup: false });

@@ -183,11 +183,11 @@ suite('control tokens typed by a user', () => {
 test('an example is the prompt, the completion and the end of the turn', async () => {
   const tokenizer = await ChatTokenizer.load(TINY);
   const prompt = tokenizer.encodePrompt(user('Who?'));
-  const { tokens, targetStart } = tokenizer.encodeExample(user('Who?'), 'Ada Kell.<tool_call>');
+  const { tokens, targetStart } = tokenizer.encodeExample(user('Who?'), 'Ada Kell.<tool_call>', { markup: true });
   assert.equal(targetStart, prompt.length);
   assert.deepEqual(tokens.slice(0, targetStart), prompt);
   assert.equal(tokens.at(-1), tokenizer.endOfTurn);
-  assert.equal(tokens.at(-2), 380, 'markup becomes its own token');
+  assert.equal(tokens.at(-2), 380, 'the model’s markup becomes its own token');
   assert.deepEqual([...tokenizer.stopTokens].sort(), [0, 2]);
 });
 

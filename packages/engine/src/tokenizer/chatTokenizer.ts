@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { JsonFields } from '../checkpoint/jsonFields.js';
-import { EngineError } from '../engine.js';
+import { EngineError, type EncodeOptions } from '../engine.js';
 import type { ChatPrompt, TokenSequence, ToolDefinition } from '../types.js';
 import { readAssistantTurn, type AssistantTurn } from './assistantTurn.js';
 import { ChatTemplate } from './chatTemplate.js';
@@ -95,17 +95,19 @@ export class ChatTokenizer {
 
   /**
    * The prompt, the completion and the end of the turn, as they are where the conversation goes on; the targets are all
-   * that comes after the prompt.
+   * that comes after the prompt. Nothing in the completion becomes a token of markup unless `markup` says that the
+   * model wrote it.
    */
-  encodeExample(prompt: ChatPrompt, completion: string): TokenSequence {
+  encodeExample(prompt: ChatPrompt, completion: string, { markup = false }: EncodeOptions = {}): TokenSequence {
     const rendered = this.renderDisarmed(prompt);
     const promptTokens = this.codec.encode(rendered);
     if (promptTokens.length === 0) throw new EngineError('invalid_request', 'the rendered prompt is empty');
     const turn = this.turnOf(prompt);
+    const disarmed = this.codec.disarm(turn?.strips === true ? completion.trim() : completion, { markup });
     const answer =
       turn === null
-        ? [...this.encodeCompletion(completion), this.endOfTurn]
-        : this.encodeAfter(rendered, promptTokens, this.turnText(turn, completion));
+        ? [...this.codec.encode(disarmed, { continues: true }), this.endOfTurn]
+        : this.encodeAfter(rendered, promptTokens, turn.prefix + disarmed + turn.suffix + turn.end.content);
     return { tokens: [...promptTokens, ...answer], targetStart: promptTokens.length };
   }
 
@@ -126,11 +128,6 @@ export class ChatTokenizer {
 
   private renderDisarmed(prompt: ChatPrompt): string {
     return this.template.render(prompt, (text, options) => this.codec.disarm(text, options));
-  }
-
-  private turnText({ prefix, suffix, end, strips }: AssistantTurn, completion: string): string {
-    const answer = strips ? completion.trim() : completion;
-    return prefix + this.codec.disarm(answer, { markup: true }) + suffix + end.content;
   }
 
   /** Ids of a text after a rendered prompt: what is left of those of both together, where these begin with the prompt's. */

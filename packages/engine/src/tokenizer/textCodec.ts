@@ -30,8 +30,9 @@ export class TextCodec {
   private readonly whole: TokenSplitter;
   /** Finds the other words in what the normalizer makes of a text. */
   private readonly normalizedWords: TokenSplitter;
-  private readonly syntaxPattern: RegExp | undefined;
-  private readonly controlPattern: RegExp | undefined;
+  /** Find the first character of each, also of those that overlap. */
+  private readonly syntaxBeginning: RegExp | undefined;
+  private readonly controlBeginning: RegExp | undefined;
   private readonly controlIds: ReadonlySet<number>;
   private readonly decoder: Tokenizer;
   private readonly plainEncoder: Tokenizer;
@@ -46,9 +47,9 @@ export class TextCodec {
       stopTokens.includes(id) || named.includes(content);
     this.addedTokens = readAddedTokens(tokenizerJson, isNamed);
     const syntax = this.addedTokens.filter(({ kind }) => kind !== 'word');
-    this.syntaxPattern = tokenPattern(syntax);
+    this.syntaxBeginning = beginningOf(syntax);
     const control = syntax.filter(({ kind }) => kind === 'control');
-    this.controlPattern = tokenPattern(control);
+    this.controlBeginning = beginningOf(control);
     this.controlIds = new Set(control.map((token) => token.id));
     this.decoder = this.contained(() => new Tokenizer(tokenizerJson.raw, tokenizerConfig.raw));
     const ids = [...this.contained(() => this.decoder.get_vocab()).values()];
@@ -75,10 +76,8 @@ export class TextCodec {
    * syntax (`<think>`, `<tool_call>`) stay whole: for text that the assistant or the application wrote.
    */
   disarm(text: string, { markup }: { readonly markup: boolean }): string {
-    const pattern = markup ? this.controlPattern : this.syntaxPattern;
-    return pattern === undefined
-      ? text
-      : text.replace(pattern, (token) => token.slice(0, 1) + this.mark + token.slice(1));
+    const beginning = markup ? this.controlBeginning : this.syntaxBeginning;
+    return beginning === undefined ? text : text.replace(beginning, (first) => first + this.mark);
   }
 
   /** The text as a reader should see it, without the marks of `disarm`. */
@@ -160,4 +159,9 @@ export class TextCodec {
       throw new EngineError('checkpoint_invalid', `${this.source}: ${reason}`, { cause: error });
     }
   }
+}
+
+function beginningOf(tokens: readonly AddedToken[]): RegExp | undefined {
+  const pattern = tokenPattern(tokens);
+  return pattern && new RegExp(`(?=${pattern.source})[^]`, 'g');
 }

@@ -135,7 +135,7 @@ test('later wordings of a relation are read only when one of the first ones hold
   const watched: Engine = {
     describe: () => engine.describe(),
     countTokens: (prompt) => engine.countTokens(prompt),
-    encode: (prompt, completion) => engine.encode(prompt, completion),
+    encode: (...call) => engine.encode(...call),
     generate: (request, options) => {
       asked.push(request.prompt.messages.at(-1)?.content ?? '');
       return engine.generate(request, options);

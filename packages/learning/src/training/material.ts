@@ -88,7 +88,8 @@ export async function encodeMaterial(
   });
   const rows = await mapConcurrently(chosen.replay, async (row): Promise<TrainingExample> => {
     const { prompt, completion } = replayPrompt(row);
-    const sequence = await engine.encode(prompt, completion);
+    // The model's own writing, calls among it.
+    const sequence = await engine.encode(prompt, completion, { markup: true });
     return { sequence, weight: recipe.replayWeight * lengthWeight(sequence) };
   });
   const usualRows = rows.filter(isWorthReplaying);
