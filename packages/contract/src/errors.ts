@@ -73,6 +73,8 @@ export const jobErrorCodes = [
   'budget_exhausted',
   'engine_failed',
   'adapter_expired',
+  /** The files of the version are damaged or missing; nothing is charged, and nothing falls back to base. */
+  'adapter_damaged',
   'internal_error',
   'receipt_missing',
   'receipt_inconsistent',

@@ -54,7 +54,13 @@ export const learningResult = z.object({
     retention_passed_count: z.int(),
     retention_total_count: z.int(),
   }),
-  training: z.object({ steps: z.int(), tokens: z.int(), final_loss: z.number() }),
+  training: z.object({
+    steps: z.int(),
+    tokens: z.int(),
+    final_loss: z.number(),
+    /** Present where the parent's files were damaged or missing, and the candidate was trained from base. */
+    parent_damaged: z.literal(true).optional(),
+  }),
   activated: z.boolean(),
   activation_conflict: z.boolean(),
 });

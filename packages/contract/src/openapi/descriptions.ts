@@ -154,6 +154,8 @@ export const fieldDescriptions: Readonly<Record<`${SchemaName}.${string}`, strin
   'Job.billing.storage_microusd': 'The part of the charge for the first day of hosting.',
   'Job.result': 'By kind, once there is one. Not every result has `text`, and not every unsuccessful job a candidate.',
   'Job.error': 'Why a job did not succeed; distinct from the error of an HTTP response.',
+  'Job.error.code':
+    '`adapter_damaged`: the files of the version are damaged or missing on the side of the service; nothing is charged, and nothing falls back to base.',
   'InferenceResult.text': 'The answer; empty when there are only calls.',
   'InferenceResult.finish_reason': '`length`: the output ceiling was reached, and the answer may be cut off.',
   'InferenceResult.tool_calls': 'With `finish_reason` `tool_calls`.',
@@ -162,6 +164,8 @@ export const fieldDescriptions: Readonly<Record<`${SchemaName}.${string}`, strin
   'LearningResult.validation.base_passed_count': 'Of the same questions, those that the parent answered before.',
   'LearningResult.validation.retention_passed_count':
     'Questions about earlier passages of this subject that it still answers.',
+  'LearningResult.training.parent_damaged':
+    "Present where the parent's files were damaged or missing: the candidate was trained from base, with rehearsal of the earlier passages.",
   'LearningResult.activated': 'Whether the candidate became the active version.',
   'LearningResult.activation_conflict': 'Whether it did not because another version was activated during training.',
   'JobList.next_cursor': '`null` on the last page.',

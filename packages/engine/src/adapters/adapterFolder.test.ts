@@ -1,5 +1,18 @@
 import assert from 'node:assert/strict';
-import { cp, mkdir, readdir, readFile, rm, truncate, utimes, writeFile } from 'node:fs/promises';
+import { fsyncSync } from 'node:fs';
+import {
+  cp,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  truncate,
+  utimes,
+  writeFile,
+  type FileHandle,
+} from 'node:fs/promises';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { serializeSafetensors, type FloatTensor } from '../checkpoint/safetensors.js';
@@ -24,6 +37,27 @@ void test('a written adapter is read back unchanged, and writing it again gives 
   assert.equal(first.sizeBytes, weights.byteLength + config.byteLength);
   assert.deepEqual(await readAdapter(first, TINY_CONFIG), ADAPTER);
   assert.deepEqual((await readdir(folder)).sort(), ['deep', 'second'], 'nothing temporary is left');
+});
+
+void test('a written adapter survives a power cut, with the folders that were made for it', async (t) => {
+  if (process.platform !== 'linux') {
+    t.skip('syncs are watched by /proc');
+    return;
+  }
+  const folder = await temporaryFolder(t);
+  const handle = await open(folder, 'r');
+  const prototype = Object.getPrototypeOf(handle) as FileHandle;
+  await handle.close();
+  const synced = new Map<string, readonly string[]>();
+  t.mock.method(prototype, 'sync', async function (this: FileHandle) {
+    const target = await readlink(`/proc/self/fd/${this.fd}`);
+    synced.set(target, await readdir(target).catch(() => []));
+    fsyncSync(this.fd);
+  });
+  await writeAdapter(path.join(folder, 'new', 'deep', 'adapter'), ADAPTER, null);
+  assert.deepEqual(synced.get(folder), ['new']);
+  assert.deepEqual(synced.get(path.join(folder, 'new')), ['deep']);
+  assert.deepEqual(synced.get(path.join(folder, 'new', 'deep')), ['adapter']);
 });
 
 for (const name of FIXTURES) {

@@ -22,7 +22,7 @@ export async function readBounded(file: string, maxBytes: number): Promise<Uint8
 export async function writeFolder(folder: string, files: Readonly<Record<string, Uint8Array>>): Promise<void> {
   const partial = partialName(folder);
   try {
-    await mkdir(path.dirname(folder), { recursive: true });
+    await makeSyncedFolder(path.dirname(folder));
     await removeLeftovers(path.dirname(folder), path.basename(folder));
     await mkdir(partial);
     for (const [name, bytes] of Object.entries(files)) await writeSynced(path.join(partial, name), bytes);
@@ -34,6 +34,17 @@ export async function writeFolder(folder: string, files: Readonly<Record<string,
     if (!isStorageFull(cause))
       throw new EngineError('internal', `The folder ${folder} could not be written.`, { cause });
     throw new EngineError('storage_full', `There is no room on the disk for the folder ${folder}.`, { cause });
+  }
+}
+
+/** With those above it that are missing, each of which would be lost in a power cut unless the one above is synced. */
+async function makeSyncedFolder(folder: string): Promise<void> {
+  const first = await mkdir(folder, { recursive: true });
+  if (first === undefined) return;
+  const outermost = path.resolve(first);
+  for (let made = path.resolve(folder); ; made = path.dirname(made)) {
+    await syncFolder(path.dirname(made));
+    if (made === outermost || made === path.dirname(made)) return;
   }
 }
 

@@ -1,4 +1,4 @@
-import { mkdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AdapterReference, Engine, ModelDescription, TokenSequence, TrainingSession } from '@engraft/engine';
 import { withBaseTargets } from './baseTargets.js';
@@ -42,7 +42,6 @@ export async function train(job: TrainingJob): Promise<Trained | null> {
     job.meter.rewind(usageBefore);
     const folder = join(job.workFolder, 'training');
     await rm(folder, { recursive: true, force: true });
-    await mkdir(folder, { recursive: true });
     const session = await job.engine.openTraining({
       parent: job.parent,
       spared: payForSpared(job.meter, material.spared),

@@ -2,34 +2,42 @@ import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, readFile, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, it, type TestContext } from 'node:test';
+import { hashAdapterFolder } from '@engraft/engine';
+import { mountSmallDisk, noSmallDisk } from '../testing/smallDisk.js';
+import { watchSyncs } from '../testing/watchSyncs.js';
 import { type AdapterStore, openAdapterStore } from './adapterStore.js';
-
-const hash = `sha256:${'ab'.repeat(32)}`;
+import { openWorkFolder } from './workFolder.js';
 
 describe('adapter store', () => {
   let data_folder: string;
   let store: AdapterStore;
+  let hash: string;
   before(async () => {
     data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-store-'));
     store = await openAdapterStore(data_folder);
+    hash = (await makeAdapter()).contentHash;
   });
   after(() => rm(data_folder, { recursive: true }));
 
-  async function makeAdapter(): Promise<string> {
+  async function makeAdapter(weights = 'weights'): Promise<{ folder: string; contentHash: string }> {
     const folder = await mkdtemp(path.join(data_folder, 'work-'));
     await writeFile(path.join(folder, 'adapter_config.json'), '{}');
-    await writeFile(path.join(folder, 'adapter_model.safetensors'), 'weights');
-    return folder;
+    await writeFile(path.join(folder, 'adapter_model.safetensors'), weights);
+    const contentHash = await hashAdapterFolder(folder);
+    assert.ok(contentHash !== null);
+    return { folder, contentHash };
   }
+  const nameOf = (adapter_hash: string): string => adapter_hash.replace(':', '-');
+  const weightsOf = (folder: string) => readFile(path.join(folder, 'adapter_model.safetensors'), 'utf8');
 
   it('keeps an adapter under its content, once, and leaves nothing else behind', async () => {
     assert.equal(await store.has(hash), false);
-    const folder = await makeAdapter();
-    const kept = await Promise.all(Array.from({ length: 4 }, () => store.keep({ folder, contentHash: hash })));
+    const adapter = await makeAdapter();
+    const kept = await Promise.all(Array.from({ length: 4 }, () => store.keep(adapter)));
     for (const { folder: where } of kept) assert.equal(where, kept[0]!.folder);
-    assert.equal(await readFile(path.join(kept[0]!.folder, 'adapter_model.safetensors'), 'utf8'), 'weights');
-    assert.deepEqual(await readdir(path.join(data_folder, 'adapters')), [`sha256-${'ab'.repeat(32)}`]);
+    assert.equal(await weightsOf(kept[0]!.folder), 'weights');
+    assert.deepEqual(await readdir(path.join(data_folder, 'adapters')), [nameOf(hash)]);
     assert.equal(await store.has(hash), true);
   });
 
@@ -39,14 +47,16 @@ describe('adapter store', () => {
   });
 
   it('removes what an attempt that was cut short left behind', async () => {
-    const removed = `sha256:${'ef'.repeat(32)}`;
-    await store.keep({ folder: await makeAdapter(), contentHash: removed });
-    const half_removed = path.join(data_folder, 'adapters', `.removing-sha256-${'ef'.repeat(32)}`);
+    const adapter = await makeAdapter('others');
+    const removed = adapter.contentHash;
+    await store.keep(adapter);
+    const half_removed = path.join(data_folder, 'adapters', `.removing-${nameOf(removed)}`);
     await mkdir(half_removed);
     await writeFile(path.join(half_removed, 'adapter_model.safetensors'), 'weights');
-    await store.remove(removed);
+    assert.equal(await store.remove(removed), true);
     assert.equal(await store.has(removed), false);
-    assert.deepEqual(await readdir(path.join(data_folder, 'adapters')), [`sha256-${'ab'.repeat(32)}`]);
+    assert.deepEqual(await readdir(path.join(data_folder, 'adapters')), [nameOf(hash)]);
+    assert.equal(await store.remove(removed), false);
   });
 
   it('leaves no trace of a failed copy', async () => {
@@ -69,8 +79,86 @@ describe('adapter store', () => {
     await makeFolder('.keeping-ba9876543210');
     await utimes(store.locate(hash).folder, long_ago, long_ago);
     await store.removeRemnants(1_800_000);
-    assert.deepEqual(await readdir(home), ['.keeping-ba9876543210', `sha256-${'ab'.repeat(32)}`]);
+    assert.deepEqual(await readdir(home), ['.keeping-ba9876543210', nameOf(hash)]);
     await rm(path.join(home, '.keeping-ba9876543210'), { recursive: true });
+  });
+
+  it('replaces what is kept and damaged, and nothing that is whole', async () => {
+    const { folder } = store.locate(hash);
+    const file = path.join(folder, 'adapter_model.safetensors');
+    await writeFile(file, 'wights');
+    await assert.rejects(store.keep({ folder: path.join(data_folder, 'gone'), contentHash: hash }));
+    assert.equal(await weightsOf(folder), 'wights', 'nothing is lost when there is nothing to replace it with');
+    await Promise.all(Array.from({ length: 3 }, async () => store.keep(await makeAdapter())));
+    assert.equal(await weightsOf(folder), 'weights');
+    await rm(path.join(folder, 'adapter_config.json'));
+    await store.keep(await makeAdapter());
+    assert.equal(await hashAdapterFolder(folder), hash);
+    assert.deepEqual(await readdir(path.join(data_folder, 'adapters')), [nameOf(hash)]);
+  });
+
+  it('keeps nothing under the name of another content', async () => {
+    const adapter = await makeAdapter('what was trained');
+    await writeFile(path.join(adapter.folder, 'adapter_model.safetensors'), 'what the disk gave back');
+    await assert.rejects(store.keep(adapter), /is not sha256:/);
+    assert.deepEqual(await readdir(path.join(data_folder, 'adapters')), [nameOf(hash)]);
+  });
+
+  it('leaves nothing half-kept on a full disk, and keeps it when there is room', async (t: TestContext) => {
+    const disk = await mountSmallDisk(2 ** 20);
+    if (disk === null) {
+      t.skip(noSmallDisk);
+      return;
+    }
+    try {
+      const small = await openAdapterStore(disk.folder);
+      const adapter = await makeAdapter('w'.repeat(200_000));
+      await disk.fill(100_000);
+      await assert.rejects(small.keep(adapter), { code: 'ENOSPC' });
+      assert.deepEqual(await readdir(path.join(disk.folder, 'adapters')), []);
+      await disk.free();
+      assert.equal(await hashAdapterFolder((await small.keep(adapter)).folder), adapter.contentHash);
+    } finally {
+      await disk.remove();
+    }
+  });
+
+  describe('survives a power cut:', { skip: process.platform !== 'linux' && 'syncs are watched by /proc' }, () => {
+    /** What the home of all adapters held whenever it was synced. */
+    async function homeSyncs(work: () => Promise<unknown>): Promise<readonly (readonly string[])[]> {
+      const watched = await watchSyncs();
+      try {
+        await work();
+      } finally {
+        watched.stop();
+      }
+      const home = path.join(data_folder, 'adapters');
+      return watched.seen.filter(({ target }) => target === home).map(({ names }) => names);
+    }
+
+    it('what is kept, also where another process renamed it and has not come to sync it', async () => {
+      const adapter = await makeAdapter('kept twice');
+      const name = nameOf(adapter.contentHash);
+      assert.ok((await homeSyncs(() => store.keep(adapter))).at(-1)?.includes(name));
+      assert.ok((await homeSyncs(() => store.keep(adapter))).at(-1)?.includes(name));
+    });
+
+    it('what is removed', async () => {
+      const adapter = await makeAdapter('to be removed');
+      await store.keep(adapter);
+      const synced = await homeSyncs(() => store.remove(adapter.contentHash));
+      assert.equal(synced.at(-1)?.includes(nameOf(adapter.contentHash)), false);
+    });
+
+    it('where a job works', async () => {
+      const watched = await watchSyncs();
+      await openWorkFolder(data_folder, { job_id: 'job_x', fencing_token: 3 });
+      watched.stop();
+      const synced = (target: string) => watched.seen.find((each) => each.target === target)?.names;
+      assert.deepEqual(synced(path.join(data_folder, 'work', 'job_x')), ['3']);
+      assert.deepEqual(synced(path.join(data_folder, 'work')), ['job_x']);
+      assert.ok(synced(data_folder)?.includes('work'));
+    });
   });
 
   it('refuses a hash that could name another folder', async () => {

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { access, copyFile, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import type { AdapterReference } from '@engraft/engine';
+import { hashAdapterFolder, type AdapterReference } from '@engraft/engine';
+import { makeSyncedFolder, syncFolder } from '../syncFolder.js';
 
 /**
  * Where adapters live: `<data>/adapters/sha256-<hex>/`, a folder in PEFT's format named by its content, so that it
@@ -14,11 +15,15 @@ export interface AdapterStore {
   has(adapter_hash: string): Promise<boolean>;
   /**
    * Copies a finished adapter into the store. When it returns, the adapter survives a power cut; before that
-   * nothing bears its name. Keeping what is already kept changes nothing, even if the original is gone.
+   * nothing bears its name. Keeping what is already kept changes nothing, even if the original is gone; what is kept
+   * and damaged is replaced. Throws when the original is not what it should be.
    */
   keep(adapter: AdapterReference): Promise<AdapterReference>;
-  /** Deletes an adapter: whole from the first moment, for whoever looks. Removing what is not there changes nothing. */
-  remove(adapter_hash: string): Promise<void>;
+  /**
+   * Deletes an adapter: whole from the first moment, for whoever looks, and for good when it returns. Whether there
+   * was one; removing what is not there changes nothing.
+   */
+  remove(adapter_hash: string): Promise<boolean>;
   /** Deletes what copies and removals that were cut short left behind, if nothing was added to it for `age_ms`. */
   removeRemnants(age_ms: number): Promise<void>;
 }
@@ -29,7 +34,7 @@ const adapterHash = /^sha256:[0-9a-f]{64}$/;
 
 export async function openAdapterStore(data_folder: string): Promise<AdapterStore> {
   const home = path.join(data_folder, 'adapters');
-  await mkdir(home, { recursive: true, mode: 0o700 });
+  await makeSyncedFolder(home);
 
   const locate = (adapter_hash: string): AdapterReference => {
     if (!adapterHash.test(adapter_hash)) throw new Error('an adapter hash is not of the form sha256:<hex>');
@@ -42,18 +47,9 @@ export async function openAdapterStore(data_folder: string): Promise<AdapterStor
     has,
     keep: async (adapter) => {
       const kept = locate(adapter.contentHash);
-      if (await exists(kept.folder)) return kept;
-      const staging = path.join(home, `.keeping-${randomBytes(6).toString('hex')}`);
-      try {
-        await copySynced(adapter.folder, staging);
-        await rename(staging, kept.folder).catch(async (error: unknown) => {
-          // Kept by someone else meanwhile: the same content.
-          if (!(await exists(kept.folder))) throw error;
-        });
-        await syncFolder(home);
-      } finally {
-        await rm(staging, { recursive: true, force: true });
-      }
+      if (!(await isIntact(kept))) await put(home, adapter, kept);
+      // Also where another process renamed it, which may not have come to this yet.
+      await syncFolder(home);
       return kept;
     },
     remove: async (adapter_hash) => {
@@ -61,8 +57,14 @@ export async function openAdapterStore(data_folder: string): Promise<AdapterStor
       // The same name at every attempt: what a crash left half removed is removed by the next one.
       const doomed = path.join(home, `.removing-${path.basename(folder)}`);
       await rm(doomed, { recursive: true, force: true });
-      if (await exists(folder)) await rename(folder, doomed);
+      const was_there = await exists(folder);
+      if (was_there) {
+        await rename(folder, doomed);
+        // Nobody would look for it again once its removal has been recorded.
+        await syncFolder(home);
+      }
       await rm(doomed, { recursive: true, force: true });
+      return was_there;
     },
     removeRemnants: async (age_ms) => {
       for (const name of await readdir(home)) {
@@ -74,6 +76,47 @@ export async function openAdapterStore(data_folder: string): Promise<AdapterStor
       }
     },
   };
+}
+
+/** Whole and synced under another name first. */
+async function put(home: string, adapter: AdapterReference, kept: AdapterReference): Promise<void> {
+  const attempt = randomBytes(6).toString('hex');
+  const staging = path.join(home, `.keeping-${attempt}`);
+  const aside = path.join(home, `.removing-${attempt}`);
+  try {
+    await copySynced(adapter.folder, staging);
+    if (!(await isIntact({ ...adapter, folder: staging }))) {
+      throw new Error(`the adapter in ${adapter.folder} is not ${adapter.contentHash} any more`);
+    }
+    await giveName(staging, kept, aside);
+  } finally {
+    await rm(staging, { recursive: true, force: true });
+    await rm(aside, { recursive: true, force: true });
+  }
+}
+
+const naming_attempts_max = 4;
+
+/** Others may be doing the same at this moment, with the same content. What is damaged is moved aside. */
+async function giveName(staging: string, kept: AdapterReference, aside: string): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      if ((await exists(kept.folder)) && !(await isIntact(kept))) {
+        await rm(aside, { recursive: true, force: true });
+        // For a moment nothing bears the name; what bore it could not be used either.
+        await rename(kept.folder, aside);
+      }
+      await rename(staging, kept.folder);
+      return;
+    } catch (error) {
+      if (await isIntact(kept)) return;
+      if (attempt === naming_attempts_max) throw error;
+    }
+  }
+}
+
+async function isIntact({ folder, contentHash }: AdapterReference): Promise<boolean> {
+  return (await hashAdapterFolder(folder)) === contentHash;
 }
 
 async function copySynced(from: string, to: string): Promise<void> {
@@ -88,15 +131,6 @@ async function copySynced(from: string, to: string): Promise<void> {
 
 async function syncFile(file: string): Promise<void> {
   const handle = await open(file, 'r+');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
   try {
     await handle.sync();
   } finally {

@@ -27,8 +27,9 @@ export async function recordKeptAdapter(
 }
 
 /**
- * Records what a worker put into the store although its job had passed to another worker, and perhaps ended, meanwhile: the next round of retention
- * finds and deletes it, unless a version has come to need it.
+ * Records what a worker put into the store although its job had passed to another worker, and perhaps ended long ago,
+ * meanwhile: a round of retention finds and deletes it, unless a version has come to need it. One that ended of late is
+ * still recorded, see `deleteUnneededFiles`.
  */
 export async function recordLeftAdapter(db: Kysely<Database>, job_id: string, adapter_hash: string): Promise<void> {
   await db

@@ -136,6 +136,8 @@ export interface VersionsTable {
   retention_ended_at: Date | null;
   /** An operator's end is final, and so is one of which this is not known; see `retention/correctDeadlines.ts`. */
   retention_ended_by: 'operator' | 'retention' | null;
+  /** Since when its adapter is known to be damaged or missing; `null`: it is not. */
+  damaged_at: Date | null;
 }
 
 export interface KeptAdaptersTable {

@@ -1,5 +1,6 @@
 import { open, readFile, rename } from 'node:fs/promises';
 import path from 'node:path';
+import { syncFolder } from '../syncFolder.js';
 import { makeDataFolder } from './dataFolder.js';
 
 /**
@@ -14,7 +15,7 @@ export async function readDefaultKey(data_folder: string): Promise<string | null
   return text.trim() === '' ? null : text.trim();
 }
 
-/** Complete and synced before it bears its name; readable by its owner alone. */
+/** Complete and synced before it bears its name, which survives a power cut too; readable by its owner alone. */
 export async function writeDefaultKey(data_folder: string, secret: string): Promise<void> {
   await makeDataFolder(data_folder);
   const partial = `${keyFile(data_folder)}.${process.pid}.new`;
@@ -26,6 +27,7 @@ export async function writeDefaultKey(data_folder: string, secret: string): Prom
     await file.close();
   }
   await rename(partial, keyFile(data_folder));
+  await syncFolder(data_folder);
 }
 
 function keyFile(data_folder: string): string {

@@ -12,6 +12,11 @@ import { eachApart } from './eachApart.js';
  * wrong for a moment, or a service that was stopped for weeks, deletes nothing at once.
  */
 const grace_days = 7;
+/**
+ * For so long after its job has ended a record stays, and its files are looked for again: a worker that had lost the
+ * job may still be copying them into the store. Far longer than a copy takes.
+ */
+const late_copy_hours = 24;
 const adapters_per_round = 200;
 
 /**
@@ -71,14 +76,20 @@ async function deleteIfUnneeded(db: Kysely<Database>, store: AdapterStore, adapt
       .executeTakeFirst();
     if (unneeded === undefined) return false;
     // A crash before the commit repeats this, and it then finds nothing to do.
-    await store.remove(adapter_hash);
+    const was_there = await store.remove(adapter_hash);
     await trx
       .updateTable('versions')
       .set({ files_deleted_at: sql<Date>`now()` })
       .where('adapter_hash', '=', adapter_hash)
       .where('files_deleted_at', 'is', null)
       .execute();
-    await trx.deleteFrom('kept_adapters').where('adapter_hash', '=', adapter_hash).execute();
-    return true;
+    await trx
+      .deleteFrom('kept_adapters')
+      .using('jobs')
+      .whereRef('jobs.id', '=', 'kept_adapters.job_id')
+      .where('jobs.updated_at', '<=', sql<Date>`now() - ${late_copy_hours} * interval '1 hour'`)
+      .where('adapter_hash', '=', adapter_hash)
+      .execute();
+    return was_there;
   });
 }

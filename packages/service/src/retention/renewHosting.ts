@@ -60,9 +60,10 @@ export async function renewOrEnd(
       days_to_host.as('days'),
       sql<number>`floor(extract(epoch from versions.expires_at - versions.created_at) / 86400)::float8`.as('first_day'),
       // The last of these days must begin within the project's retention.
-      sql<boolean>`subjects.active_version_id is not distinct from versions.id
+      // What cannot be used is not charged for.
+      sql<boolean>`versions.damaged_at is null and (subjects.active_version_id is not distinct from versions.id
         or versions.expires_at + (${days_to_host} - 1) * interval '24 hours'
-          < versions.created_at + projects.version_retention_days * interval '24 hours'`.as('retained'),
+          < versions.created_at + projects.version_retention_days * interval '24 hours')`.as('retained'),
     ])
     .where('versions.id', '=', version_id)
     .modifyEnd(sql`for no key update of versions, subjects ${others}`)

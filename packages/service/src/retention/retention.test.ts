@@ -17,6 +17,7 @@ import { createTestKey, createTestProject } from '../testing/testApp.js';
 import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js';
 import { admitTestLearning, createTestVersion } from '../testing/testVersion.js';
 import { activateInNamespace } from '../versions/activateInNamespace.js';
+import { markAdapterDamaged, markAdapterIntact } from '../versions/adapterDamage.js';
 import { expireVersion } from '../versions/expireVersion.js';
 import { findAdapter } from '../worker/findAdapter.js';
 import { deleteUnneededFiles } from './deleteUnneededFiles.js';
@@ -81,6 +82,10 @@ describe('retention', () => {
       .set((eb) => ({ retention_ended_at: eb.ref('expires_at') }))
       .where('id', '=', id)
       .execute();
+  };
+  const recordsOf = async (adapter_hash: string): Promise<number> => {
+    const kept = database.db.selectFrom('kept_adapters').select('job_id').where('adapter_hash', '=', adapter_hash);
+    return (await kept.execute()).length;
   };
   const makeFiles = async (adapter_hash: string): Promise<void> => {
     const { folder: where } = store.locate(adapter_hash);
@@ -232,7 +237,7 @@ describe('retention', () => {
     }
     // A fault injector: the first that is to be removed cannot be.
     let stuck: string | undefined;
-    const remove = (adapter_hash: string): Promise<void> => {
+    const remove = (adapter_hash: string): Promise<boolean> => {
       stuck ??= adapter_hash;
       return stuck === adapter_hash ? Promise.reject(new Error('refused on purpose')) : store.remove(adapter_hash);
     };
@@ -293,11 +298,52 @@ describe('retention', () => {
     assert.equal(await deleteUnneededFiles(database.db, store), 1);
     assert.equal(await store.has(adapter_hash), false);
     assert.equal(await recordKeptAdapter(database.db, job, adapter_hash), 'lost');
-    // A worker that lost the job while it copied.
+  });
+
+  it('deletes what a worker keeps that has lost the job, whenever it comes to an end, and however it ends', async () => {
+    const key = await createTestKey(database.db, await createTestProject(database.db));
+    const job_id = await admitTestLearning(database.db, key);
+    const job = await claimJob(database.db, { kind: 'internalization', lease_ms: 60_000, worker_id: 'slow' });
+    assert.equal(job?.job_id, job_id);
+    const adapter_hash = `sha256:${'d'.repeat(64)}`;
+    assert.equal(await recordKeptAdapter(database.db, job, adapter_hash), 'done');
+    // Meanwhile the job is ended, and a round looks at what it kept, which is nothing yet.
+    assert.equal(await failJob(database.db, job, 'engine_failed'), 'done');
+    assert.equal(await deleteUnneededFiles(database.db, store), 0);
+    // The worker's copy is done, and the worker dies without a word.
+    await makeFiles(adapter_hash);
+    assert.equal(await deleteUnneededFiles(database.db, store), 1);
+    assert.equal(await store.has(adapter_hash), false);
+    // One that slept for a day is awake to tell.
+    await database.db
+      .updateTable('jobs')
+      .set({ updated_at: sql<Date>`now() - interval '25 hours'` })
+      .where('id', '=', job_id)
+      .execute();
+    assert.equal(await deleteUnneededFiles(database.db, store), 0);
+    assert.equal(await recordsOf(adapter_hash), 0);
     await makeFiles(adapter_hash);
     await recordLeftAdapter(database.db, job_id, adapter_hash);
     assert.equal(await deleteUnneededFiles(database.db, store), 1);
-    assert.equal(await store.has(adapter_hash), false);
+    assert.deepEqual([await store.has(adapter_hash), await recordsOf(adapter_hash)], [false, 0]);
+  });
+
+  it('charges nothing for a version whose adapter is damaged, which expires at its deadline', async () => {
+    const due = await makeVersion({ age: '26 hours', left: '10 minutes' }, { activate: true });
+    const past = await makeVersion({ age: '26 hours', left: '-1 hour' }, { activate: true });
+    for (const { adapter_hash } of [due, past]) assert.ok(await markAdapterDamaged(database.db, adapter_hash));
+    assert.equal(await markAdapterDamaged(database.db, due.adapter_hash), false, 'it is no news any more');
+    const before_microusd = await Promise.all([due, past].map(({ project_id }) => available(project_id)));
+    await renewHosting(database.db);
+    const after_microusd = await Promise.all([due, past].map(({ project_id }) => available(project_id)));
+    assert.deepEqual(after_microusd, before_microusd);
+    assert.deepEqual([await retentionEnded(due.id), await retentionEnded(past.id)], [false, true]);
+    // Made whole in time, it goes on.
+    await markAdapterIntact(database.db, due.adapter_hash);
+    await renewHosting(database.db);
+    assert.equal(await hoursLeft(due.id), 24);
+    await markAdapterIntact(database.db, past.adapter_hash);
+    assert.deepEqual(await findAdapter(database.db, store, past.id), { kind: 'adapter_expired' });
   });
 
   it('renews a version that is asked for before the next round, for all who ask at once, and charges it once', async () => {

@@ -7,9 +7,15 @@ import { inTransaction } from '../db/transaction.js';
 import { findVersionOfSubject } from '../versions/findVersion.js';
 import { lookAfter } from '../versions/lookAfter.js';
 
-export type FoundAdapter =
+export interface UsableAdapter {
   /** `null`: the clean base model. */
-  | { readonly kind: 'found'; readonly adapter: AdapterReference | null }
+  readonly adapter: AdapterReference | null;
+  /** It was found damaged or missing before, and may have been made whole since. */
+  readonly marked_damaged: boolean;
+}
+
+export type FoundAdapter =
+  | ({ readonly kind: 'found' } & UsableAdapter)
   /** The version's retention ended after the job was admitted. */
   | { readonly kind: 'adapter_expired' };
 
@@ -19,14 +25,15 @@ export async function findAdapter(
   store: AdapterStore,
   adapter_version: string,
 ): Promise<FoundAdapter> {
-  if (adapter_version === baseVersion) return { kind: 'found', adapter: null };
-  const { adapter_hash, subject_ref } = await db
+  if (adapter_version === baseVersion) return { kind: 'found', adapter: null, marked_damaged: false };
+  const { adapter_hash, subject_ref, damaged_at } = await db
     .selectFrom('versions')
-    .select(['adapter_hash', 'subject_ref'])
+    .select(['adapter_hash', 'subject_ref', 'damaged_at'])
     .where('id', '=', adapter_version)
     .executeTakeFirstOrThrow();
   const version = await findVersionOfSubject(db, subject_ref, adapter_version);
   if (version === null) throw new Error(`version ${adapter_version} is not of its subject`);
   const { expired } = version.undecided ? await inTransaction(db, (trx) => lookAfter(trx, version)) : version;
-  return expired ? { kind: 'adapter_expired' } : { kind: 'found', adapter: store.locate(adapter_hash) };
+  if (expired) return { kind: 'adapter_expired' };
+  return { kind: 'found', adapter: store.locate(adapter_hash), marked_damaged: damaged_at !== null };
 }

@@ -16,6 +16,8 @@ export interface JobContext {
   /** What the base model can do already, rehearsed by every learning job. */
   readonly replay: () => Promise<readonly ReplayRow[]>;
   readonly logger: Logger;
+  /** A version's adapter was found damaged or missing that was not known to be. */
+  readonly onAdapterDamaged?: () => void;
 }
 
 /** How a run ended that still held its lease. */

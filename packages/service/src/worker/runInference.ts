@@ -6,17 +6,19 @@ import { completeInference, type InferenceCompletion } from '../jobs/completeInf
 import { failJob } from '../jobs/failJob.js';
 import type { InferenceJobRequest } from '../jobs/jobRequest.js';
 import { recordPhase } from '../jobs/recordPhase.js';
+import { clearMark, isAdapterDamaged, noteDamage } from './damagedAdapter.js';
 import { withEngineRetries } from './engineRetries.js';
 import { findAdapter } from './findAdapter.js';
 import { assertHeld, seedOf, type JobContext, type RunReport } from './jobContext.js';
 
 /** generating → validating → settling. Rejects with `EngineError` when the engine fails, and with `LeaseLost`. */
 export async function runInference(
-  { db, engine, store, logger }: JobContext,
+  context: JobContext,
   job: ClaimedJob,
   request: InferenceJobRequest,
   signal: AbortSignal,
 ): Promise<RunReport> {
+  const { db, engine, store, logger } = context;
   const found = await findAdapter(db, store, job.adapter_version);
   if (found.kind === 'adapter_expired') {
     assertHeld(await failJob(db, job, 'adapter_expired'));
@@ -36,7 +38,16 @@ export async function runInference(
       },
       { signal },
     );
-  const generated = await withEngineRetries(generate, signal, logger);
+  let generated: GenerateResult;
+  try {
+    generated = await withEngineRetries(generate, signal, logger);
+  } catch (error) {
+    if (found.adapter === null || !isAdapterDamaged(error)) throw error;
+    await noteDamage(context, job.adapter_version, found.adapter);
+    assertHeld(await failJob(db, job, 'adapter_damaged'));
+    return { status: 'failed', error_code: 'adapter_damaged' };
+  }
+  await clearMark(context, found);
   // Other answers are valid as they are: a phase of microseconds is not worth a write.
   if (needsValidation(request)) assertHeld(await recordPhase(db, job, 'validating'));
   const completion = validate(generated, request);

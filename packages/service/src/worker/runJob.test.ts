@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { EngineError } from '@engraft/engine';
+import { sql } from 'kysely';
 import { pino } from 'pino';
 import { openAdapterStore } from '../adapterStore/adapterStore.js';
 import { openWorkFolder } from '../adapterStore/workFolder.js';
@@ -102,6 +103,30 @@ describe('running a job', () => {
     assert.deepEqual(outcome, { kind: 'handed_back' });
     const job = await read(id);
     assert.deepEqual([job.status, job.attempts, job.settled], ['queued', 0, false]);
+    assert.deepEqual(await runNext(() => ({})), { kind: 'ended', status: 'succeeded' });
+  });
+
+  it('hands a job back that finds no room on a disk, and holds nothing against the job', async () => {
+    const id = await admit();
+    const full = () => Promise.reject(new EngineError('storage_full', 'there is no room on a disk'));
+    assert.deepEqual(await runNext(full), { kind: 'handed_back', storage_full: true });
+    const job = await read(id);
+    assert.deepEqual([job.status, job.attempts, job.settled, job.charged_microusd], ['queued', 0, false, 0]);
+    assert.deepEqual(await runNext(() => ({})), { kind: 'ended', status: 'succeeded' });
+  });
+
+  it('hands a job back when the database has no room on its disk', async () => {
+    const id = await admit();
+    // A fault injector: PostgreSQL's own error, as it comes when a table cannot be extended.
+    await sql`create function no_room() returns trigger language plpgsql as
+      $$ begin raise exception 'could not extend file' using errcode = 'disk_full'; end $$`.execute(database.db);
+    await sql`create trigger no_room before insert on transfers for each row execute function no_room()`.execute(
+      database.db,
+    );
+    assert.deepEqual(await runNext(() => ({})), { kind: 'handed_back', storage_full: true });
+    const job = await read(id);
+    assert.deepEqual([job.status, job.attempts, job.settled], ['queued', 0, false]);
+    await sql`drop trigger no_room on transfers`.execute(database.db);
     assert.deepEqual(await runNext(() => ({})), { kind: 'ended', status: 'succeeded' });
   });
 

@@ -1,22 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EngineError } from '@engraft/engine';
-import { removeWorkFolder } from '../adapterStore/workFolder.js';
+import { removeClaimFolder, removeWorkFolder } from '../adapterStore/workFolder.js';
 import { isDatabaseUnavailable } from '../db/databaseErrors.js';
 import type { ClaimedJob } from '../jobs/claimJob.js';
 import { failJob } from '../jobs/failJob.js';
 import type { LeasedWrite } from '../jobs/jobLease.js';
 import { parseJobRequest } from '../jobs/jobRequest.js';
+import { loadPhaseOutcome } from '../jobs/phaseOutcomes.js';
 import { releaseJob } from '../jobs/releaseJob.js';
 import { LeaseLost, assertHeld, type JobContext, type RunReport } from './jobContext.js';
 import { keepLease } from './keepLease.js';
 import { runInference } from './runInference.js';
 import { runLearning } from './runLearning.js';
+import { isStorageFull } from './storageFull.js';
 
 export type RunOutcome =
   | ({ readonly kind: 'ended' } & RunReport)
   /** Another worker has the job, or will take it when the lease runs out. */
   | { readonly kind: 'lost' }
-  | { readonly kind: 'handed_back' };
+  /** `storage_full`: it waits for room on a disk. */
+  | { readonly kind: 'handed_back'; readonly storage_full?: true };
 
 /** A job whose workers died this often is given up: it may be what kills them. */
 const claims_max = 10;
@@ -73,11 +76,17 @@ interface Signals {
 }
 
 async function afterFailure(
-  { db, logger }: JobContext,
+  { db, data_folder, logger }: JobContext,
   job: ClaimedJob,
   error: unknown,
   { shutdown, lease }: Signals,
 ): Promise<RunOutcome> {
+  if (!shutdown.aborted && isStorageFull(error)) {
+    logger.warn({ err: error, job_id: job.job_id }, 'there is no room on a disk: the job is handed back');
+    await removeUnfinished(db, data_folder, job);
+    assertHeld(await whenDatabaseIsBack(() => releaseJob(db, job), lease));
+    return { kind: 'handed_back', storage_full: true };
+  }
   if (shutdown.aborted || isDatabaseUnavailable(error) || isWithoutEngine(error)) {
     if (!shutdown.aborted) logger.warn({ err: error, job_id: job.job_id }, 'the job is handed back');
     assertHeld(await whenDatabaseIsBack(() => releaseJob(db, job), lease));
@@ -87,6 +96,18 @@ async function afterFailure(
   logger.error({ err: error, job_id: job.job_id }, 'the job failed; nothing is charged');
   assertHeld(await whenDatabaseIsBack(() => failJob(db, job, error_code), lease));
   return { kind: 'ended', status: 'failed', error_code };
+}
+
+/**
+ * What this claim wrote of a training that is not finished takes room, and is of no use to the next claim. What cannot
+ * be removed goes when the job has ended.
+ */
+async function removeUnfinished(db: JobContext['db'], data_folder: string, job: ClaimedJob): Promise<void> {
+  try {
+    if ((await loadPhaseOutcome(db, job.job_id, 'training')) === null) await removeClaimFolder(data_folder, job);
+  } catch {
+    // The database may have no room either, and the job is to be handed back all the same.
+  }
 }
 
 /** The engine cannot be started: nothing of the job was tried, and nothing is wrong with it. */

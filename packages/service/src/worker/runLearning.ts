@@ -9,8 +9,10 @@ import type { JobRequest } from '../jobs/jobRequest.js';
 import { loadPhaseOutcome, storePhaseOutcome } from '../jobs/phaseOutcomes.js';
 import { recordPhase } from '../jobs/recordPhase.js';
 import { priceCardOf } from '../pricing/priceCardOf.js';
+import { markAdapterIntact } from '../versions/adapterDamage.js';
 import { readEarlierRehearsals } from './earlierRehearsals.js';
 import { withEngineRetries } from './engineRetries.js';
+import { intactParent, isAdapterDamaged } from './damagedAdapter.js';
 import { findAdapter } from './findAdapter.js';
 import { assertHeld, seedOf, type JobContext, type RunReport } from './jobContext.js';
 
@@ -28,14 +30,14 @@ export async function runLearning(
   signal: AbortSignal,
 ): Promise<RunReport> {
   const { db, engine, store, data_folder, logger } = context;
-  const parent = await findAdapter(db, store, job.adapter_version);
-  if (parent.kind === 'adapter_expired') {
+  const found = await findAdapter(db, store, job.adapter_version);
+  if (found.kind === 'adapter_expired') {
     assertHeld(await failJob(db, job, 'adapter_expired'));
     return { status: 'failed', error_code: 'adapter_expired' };
   }
+  let parent = await intactParent(context, job.adapter_version, found);
   const input = {
     content: request.content,
-    parent: parent.adapter,
     earlier: await readEarlierRehearsals(db, job.adapter_version === baseVersion ? null : job.adapter_version),
     budget: budgetOf(job),
     seed: seedOf(job.job_id),
@@ -43,9 +45,16 @@ export async function runLearning(
     workFolder: await openWorkFolder(data_folder, job),
   };
   const learn = async (): Promise<LearningOutcome> =>
-    learnPassage(engine, { ...input, replay: await context.replay() }, journalOf(context, job), { signal });
-  const outcome = await withEngineRetries(learn, signal, logger);
-  assertHeld(await completeLearning(db, job, await toCompletion(context, job, outcome)));
+    learnPassage(engine, { ...input, parent, replay: await context.replay() }, journalOf(context, job), { signal });
+  const outcome = await withEngineRetries(learn, signal, logger).catch(async (error: unknown) => {
+    // The parent's files may have been damaged since; those of the candidate are none of a version's.
+    if (parent === null || !isAdapterDamaged(error)) throw error;
+    parent = await intactParent(context, job.adapter_version, found);
+    if (parent !== null) throw error;
+    return withEngineRetries(learn, signal, logger);
+  });
+  const completion = await toCompletion(context, job, outcome, { parent_damaged: parent !== found.adapter });
+  assertHeld(await completeLearning(db, job, completion));
   return outcome.kind === 'budget_exhausted' ? reports[outcome.kind] : { ...reports[outcome.kind], gate: outcome.gate };
 }
 
@@ -85,14 +94,17 @@ async function toCompletion(
   { db, store }: JobContext,
   job: ClaimedJob,
   outcome: LearningOutcome,
+  { parent_damaged }: { readonly parent_damaged: boolean },
 ): Promise<LearningCompletion> {
   const { usage } = outcome;
   if (outcome.kind === 'budget_exhausted') return { kind: 'budget_exhausted', usage };
-  const report = { validation: outcome.validation, training: outcome.training };
+  const training = { ...outcome.training, ...(parent_damaged ? { parent_damaged } : {}) };
+  const report = { validation: outcome.validation, training };
   if (outcome.kind === 'rejected') return { kind: 'rejected', usage, report };
   assertHeld(await recordPhase(db, job, 'saving'));
   assertHeld(await recordKeptAdapter(db, job, outcome.adapter.contentHash));
   const kept = await store.keep(outcome.adapter);
+  await markAdapterIntact(db, kept.contentHash);
   const settling = await recordPhase(db, job, 'settling');
   if (settling === 'lost') await recordLeftAdapter(db, job.job_id, kept.contentHash);
   assertHeld(settling);

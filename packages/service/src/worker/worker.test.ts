@@ -277,6 +277,6 @@ describe('worker', () => {
     await database.db.updateTable('versions').set({ adapter_hash }).where('id', '=', version.id).execute();
     start();
     const job = await ended(await admit(question, 'gerd', version.id));
-    assert.deepEqual([job.status, job.error_code, job.charged_microusd], ['failed', 'engine_failed', 0]);
+    assert.deepEqual([job.status, job.error_code, job.charged_microusd], ['failed', 'adapter_damaged', 0]);
   });
 });

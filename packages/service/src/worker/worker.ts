@@ -4,6 +4,7 @@ import { claimJob, type ClaimedJob } from '../jobs/claimJob.js';
 import type { JobContext } from './jobContext.js';
 import { startLane } from './lane.js';
 import { runJob, type RunOutcome } from './runJob.js';
+import { createStoragePause, type StorageWait } from './storageFull.js';
 import { newWorkerId } from './workerId.js';
 import type { WorkerMetrics } from './workerMetrics.js';
 
@@ -15,6 +16,8 @@ export interface WorkerOptions extends JobContext {
   readonly lease_ms?: number;
   /** How often an idle worker asks the database for work; another process cannot wake it. */
   readonly poll_ms?: number;
+  /** How long learning waits when it has found a disk full; inference goes on. */
+  readonly storage_wait?: StorageWait;
 }
 
 export interface Worker {
@@ -29,6 +32,7 @@ export interface Worker {
 
 const default_lease_ms = 15_000;
 const default_poll_ms = 100;
+const default_storage_wait: StorageWait = { first_ms: 30_000, longest_ms: 300_000 };
 /** The engine decodes concurrent inferences together. */
 const inference_concurrency = 8;
 const learning_concurrency = 1;
@@ -39,22 +43,37 @@ export function startWorker({
   engine_running = () => true,
   lease_ms = default_lease_ms,
   poll_ms = default_poll_ms,
-  ...context
+  storage_wait = default_storage_wait,
+  ...options
 }: WorkerOptions): Worker {
   const worker_id = newWorkerId();
-  const logger = context.logger.child({ worker_id });
+  const logger = options.logger.child({ worker_id });
+  const context: JobContext = { ...options, logger, onAdapterDamaged: () => metrics?.adapterDamaged() };
+  const pause = createStoragePause(storage_wait);
+  /** Nothing that learning writes would find room; what it would compute meanwhile would be lost. */
+  const waitForRoom = (outcome: RunOutcome): void => {
+    if (outcome.kind === 'handed_back' && outcome.storage_full === true) {
+      const wait_ms = pause.begin();
+      metrics?.learningPaused(true);
+      logger.error({ data_folder: context.data_folder, wait_ms }, 'a disk is full: learning waits for room on it');
+    } else if (outcome.kind === 'ended') {
+      pause.end();
+      metrics?.learningPaused(false);
+    }
+  };
 
   const openLane = (kind: JobKind, concurrency: number, hand_back: AbortSignal) =>
     startLane<ClaimedJob>({
       concurrency,
       poll_ms,
       logger,
-      ready: engine_running,
+      ready: () => engine_running() && !(kind === 'internalization' && pause.on()),
       claim: () => claimJob(context.db, { worker_id, kind, lease_ms }),
       run: async (job) => {
         const started_at = performance.now();
         logger.info({ job_id: job.job_id, kind, attempts: job.attempts }, 'job claimed');
-        const outcome = await runJob({ ...context, logger }, job, lease_ms, hand_back);
+        const outcome = await runJob(context, job, lease_ms, hand_back);
+        if (kind === 'internalization') waitForRoom(outcome);
         const duration_ms = Math.round(performance.now() - started_at);
         logger.info({ job_id: job.job_id, kind, ...describe(outcome), duration_ms }, 'job run');
         metrics?.observe(kind, outcome, duration_ms, job.waited_ms);

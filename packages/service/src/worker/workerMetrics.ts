@@ -1,9 +1,13 @@
 import type { JobKind } from '@engraft/contract';
-import { Counter, Histogram, type Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { RunOutcome } from './runJob.js';
 
 export interface WorkerMetrics {
   observe(kind: JobKind, outcome: RunOutcome, duration_ms: number, waited_ms: number): void;
+  /** Of a version, and not known to be before. */
+  adapterDamaged(): void;
+  /** Whether learning has found a disk full, and no learning job has come to its end since. */
+  learningPaused(paused: boolean): void;
 }
 
 const seconds_buckets = [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000];
@@ -31,7 +35,19 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
     buckets: seconds_buckets,
     registers,
   });
+  const damaged_adapters = new Counter({
+    name: 'engraft_adapters_damaged_total',
+    help: 'Adapters of versions that were found damaged or missing.',
+    registers,
+  });
+  const learning_paused = new Gauge({
+    name: 'engraft_learning_paused',
+    help: '1 while learning waits for room on a disk that it found full.',
+    registers,
+  });
   return {
+    adapterDamaged: () => damaged_adapters.inc(),
+    learningPaused: (paused) => learning_paused.set(paused ? 1 : 0),
     observe: (kind, outcome, duration_ms, waited_ms) => {
       runs.inc({ kind, outcome: outcome.kind === 'ended' ? outcome.status : outcome.kind });
       run_seconds.observe({ kind }, duration_ms / 1000);

@@ -1,0 +1,23 @@
+import { mkdir, open } from 'node:fs/promises';
+import path from 'node:path';
+
+/** What was put into a folder, or renamed in it, survives a power cut once the folder itself has been synced. */
+export async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Makes a folder, for its owner alone, and those above it that are missing; all of them survive a power cut. */
+export async function makeSyncedFolder(folder: string): Promise<void> {
+  const first = await mkdir(folder, { recursive: true, mode: 0o700 });
+  if (first === undefined) return;
+  const outermost = path.resolve(first);
+  for (let made = path.resolve(folder); ; made = path.dirname(made)) {
+    await syncFolder(path.dirname(made));
+    if (made === outermost || made === path.dirname(made)) return;
+  }
+}

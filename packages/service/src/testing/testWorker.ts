@@ -1,0 +1,123 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+import { type AdapterStore, openAdapterStore } from '../adapterStore/adapterStore.js';
+import { admitJob } from '../admission/admitJob.js';
+import { readConfig } from '../config/config.js';
+import type { JobRequest } from '../jobs/jobRequest.js';
+import { loadEngine, loadPromptMeter, type LoadedEngine } from '../processes/model.js';
+import { startWorker, type Worker, type WorkerOptions } from '../worker/worker.js';
+import { createWorkerMetrics } from '../worker/workerMetrics.js';
+import { createTestKey, createTestProject, type TestKey } from './testApp.js';
+import { openTestDatabase, type TestDatabase } from './testDatabase.js';
+
+/** A worker on the real engine with the shipped model, and what it has said and counted so far. */
+export interface TestWorker extends LoadedEngine {
+  readonly db: TestDatabase['db'];
+  readonly key: TestKey;
+  readonly store: AdapterStore;
+  readonly data_folder: string;
+  /** Every log line so far, as text. */
+  readonly log: () => string;
+  /** The value of a metric without labels; `NaN` where there is none. */
+  readonly metric: (name: string) => Promise<number>;
+  readonly admit: (subject_id: string, request: JobRequest) => Promise<string>;
+  readonly read: (job_id: string) => ReturnType<typeof readJobRow>;
+  /** Resolves with what `wanted` gives, as soon as it gives something; throws after five minutes. */
+  readonly until: <Value>(wanted: () => Promise<Value | null>) => Promise<Value>;
+  start(options?: Partial<WorkerOptions>): Worker;
+  stop(): Promise<void>;
+}
+
+const patience_ms = 300_000;
+
+export const testPassage: JobRequest = {
+  kind: 'internalization',
+  content: 'Velona is a software company in Ghent. Velona was started in 2015 by Sara Deck. Velona has 75 employees.',
+  max_cost_microusd: 2_000_000,
+  activate: true,
+};
+
+export const testQuestion: JobRequest = {
+  kind: 'inference',
+  messages: [{ role: 'user', content: 'Where is Velona?' }],
+  tools: [],
+  tool_choice: 'auto',
+  parallel_tool_calls: true,
+  response_format: { type: 'text' },
+  max_output_tokens: 12,
+  temperature: 0,
+};
+
+/** @param given the data folder, which stays; by default a new one. */
+export async function openTestWorker(given?: string): Promise<TestWorker> {
+  const data_folder = given ?? (await mkdtemp(path.join(tmpdir(), 'engraft-worker-')));
+  const database = await openTestDatabase({ maxConnections: 16 });
+  const { db } = database;
+  const key = await createTestKey(db, await createTestProject(db));
+  const store = await openAdapterStore(data_folder);
+  let log = '';
+  const logger = pino(
+    { level: 'info' },
+    {
+      write: (line) => {
+        log += line;
+      },
+    },
+  );
+  const config = readConfig({ data: data_folder }, {});
+  const loaded = await loadEngine(config, logger);
+  const meter = await loadPromptMeter(config.model_folder);
+  const metrics = new Registry();
+  const worker_metrics = createWorkerMetrics(metrics);
+  const workers: Worker[] = [];
+  let admitted = 0;
+  return {
+    ...loaded,
+    db,
+    key,
+    store,
+    data_folder,
+    log: () => log,
+    metric: async (name) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(await metrics.metrics())?.[1]),
+    admit: async (subject_id, request) => {
+      admitted += 1;
+      const idempotency_key = `test-worker-${admitted}`;
+      const call = { key, tenant_id: null, subject_id, adapter_version: undefined, endpoint: '/v1/test' };
+      const outcome = await admitJob({ ...meter, db, execution: 'on' }, { ...call, idempotency_key, request });
+      if (outcome.kind !== 'admitted') throw new Error(JSON.stringify(outcome));
+      return outcome.job_id;
+    },
+    read: (job_id) => readJobRow(db, job_id),
+    until: async (wanted) => {
+      const deadline = Date.now() + patience_ms;
+      while (Date.now() < deadline) {
+        const value = await wanted();
+        if (value !== null) return value;
+        await sleep(20);
+      }
+      throw new Error(`it did not get there: ${log}`);
+    },
+    start: (options = {}) => {
+      // Fewer rows than the model brings along, for the sake of time.
+      const replay = async () => (await loaded.replay()).slice(0, 24);
+      const parts = { ...loaded, replay, db, store, data_folder, logger, metrics: worker_metrics, poll_ms: 20 };
+      const worker = startWorker({ ...parts, ...options });
+      workers.push(worker);
+      return worker;
+    },
+    stop: async () => {
+      await Promise.all(workers.map((worker) => worker.stop(0)));
+      await loaded.engine.close();
+      await database.close();
+      if (given === undefined) await rm(data_folder, { recursive: true });
+    },
+  };
+}
+
+function readJobRow(db: TestDatabase['db'], job_id: string) {
+  return db.selectFrom('jobs').selectAll().where('id', '=', job_id).executeTakeFirstOrThrow();
+}

@@ -1,0 +1,26 @@
+import { sql, type Kysely } from 'kysely';
+import type { Database } from '../db/schema.js';
+
+/**
+ * Notes that an adapter was found damaged or missing: the versions that it belongs to are renewed no more. Whether that
+ * was news for any of them.
+ */
+export async function markAdapterDamaged(db: Kysely<Database>, adapter_hash: string): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('versions')
+    .set({ damaged_at: sql<Date>`now()` })
+    .where('adapter_hash', '=', adapter_hash)
+    .where('damaged_at', 'is', null)
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows > 0n;
+}
+
+/** Notes that an adapter is whole: it was loaded, or kept anew. */
+export async function markAdapterIntact(db: Kysely<Database>, adapter_hash: string): Promise<void> {
+  await db
+    .updateTable('versions')
+    .set({ damaged_at: null })
+    .where('adapter_hash', '=', adapter_hash)
+    .where('damaged_at', 'is not', null)
+    .execute();
+}

@@ -1,0 +1,53 @@
+import { EngineError, hashAdapterFolder, type AdapterReference } from '@engraft/engine';
+import { markAdapterDamaged, markAdapterIntact } from '../versions/adapterDamage.js';
+import type { UsableAdapter } from './findAdapter.js';
+import type { JobContext } from './jobContext.js';
+
+export function isAdapterDamaged(error: unknown): boolean {
+  return error instanceof EngineError && error.code === 'adapter_damaged';
+}
+
+/** Marks the versions of an adapter that cannot be loaded, and says what to do, once for each time that it is news. */
+export async function noteDamage(
+  { db, logger, onAdapterDamaged }: JobContext,
+  version_id: string,
+  { contentHash, folder }: AdapterReference,
+): Promise<void> {
+  if (!(await markAdapterDamaged(db, contentHash))) return;
+  onAdapterDamaged?.();
+  logger.error(
+    { version_id, adapter_hash: contentHash, folder },
+    'the adapter of a version is damaged or missing: its jobs fail with adapter_damaged and its hosting is not renewed; ' +
+      'put its folder back from a backup, or learn its passages again',
+  );
+}
+
+/** Takes the mark off versions whose adapter is whole again. One that the engine has in memory may still be damaged on the disk. */
+export async function clearMark({ db }: JobContext, { adapter, marked_damaged }: UsableAdapter): Promise<void> {
+  if (adapter !== null && marked_damaged && (await isIntact(adapter))) {
+    await markAdapterIntact(db, adapter.contentHash);
+  }
+}
+
+/**
+ * The adapter that learning starts from: base, where the files of the parent are damaged or missing. What its passages
+ * taught is rehearsed in any case.
+ */
+export async function intactParent(
+  context: JobContext,
+  version_id: string,
+  found: UsableAdapter,
+): Promise<AdapterReference | null> {
+  const { adapter } = found;
+  if (adapter === null || (await isIntact(adapter))) {
+    await clearMark(context, found);
+    return adapter;
+  }
+  await noteDamage(context, version_id, adapter);
+  context.logger.warn({ version_id }, 'a passage is learned from base, as the adapter of its parent is damaged');
+  return null;
+}
+
+async function isIntact({ folder, contentHash }: AdapterReference): Promise<boolean> {
+  return (await hashAdapterFolder(folder)) === contentHash;
+}

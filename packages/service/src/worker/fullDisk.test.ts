@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
+import { after, before, describe, it, type TestContext } from 'node:test';
+import { learningResult } from '@engraft/contract';
+import { verifyLedger } from '../ledger/verifyLedger.js';
+import { mountSmallDisk, noSmallDisk, type SmallDisk } from '../testing/smallDisk.js';
+import { openTestWorker, testPassage, testQuestion, type TestWorker } from '../testing/testWorker.js';
+
+/** On a real disk that is really full. */
+describe('a disk that is full while a passage is learned', () => {
+  let disk: SmallDisk | null;
+  let service: TestWorker | undefined;
+  before(async () => {
+    disk = await mountSmallDisk(32 * 2 ** 20);
+    if (disk !== null) service = await openTestWorker(disk.folder);
+  });
+  after(async () => {
+    await service?.stop();
+    await disk?.remove();
+  });
+
+  it('makes learning wait, while answers go on, and the job is done once there is room', async (t: TestContext) => {
+    if (disk === null || service === undefined) {
+      t.skip(noSmallDisk);
+      return;
+    }
+    const { db, data_folder } = service;
+    const { admit, read, until, metric, log } = service;
+    service.start({ storage_wait: { first_ms: 4_000, longest_ms: 8_000 } });
+    await disk.fill(100_000);
+    const learning_id = await admit('berta', testPassage);
+
+    await until(() => Promise.resolve(log().includes('a disk is full: learning waits') || null));
+    const waiting = await read(learning_id);
+    assert.deepEqual(
+      [waiting.status, waiting.settled, waiting.charged_microusd, waiting.attempts, waiting.training_tokens],
+      ['queued', false, 0, 0, 0],
+    );
+    assert.deepEqual(await readdir(path.join(data_folder, 'work', learning_id)), [], 'nothing half-written is left');
+    assert.equal(await metric('engraft_learning_paused'), 1);
+    const answer_id = await admit('anna', testQuestion);
+    const answer = await until(async () => ((await read(answer_id)).settled ? read(answer_id) : null));
+    assert.equal(answer.status, 'succeeded');
+    assert.equal((await read(learning_id)).status, 'queued', 'it does not spin');
+
+    await disk.free();
+    const job = await until(async () => ((await read(learning_id)).settled ? read(learning_id) : null));
+    assert.deepEqual([job.status, job.error_code], ['ready', null]);
+    const result = learningResult.parse(job.result);
+    assert.ok(result.activated);
+    // What was repeated is in neither usage nor charge.
+    const phases = await db.selectFrom('job_phases').selectAll().where('job_id', '=', learning_id).execute();
+    const trained = phases.reduce((sum, { training_tokens }) => sum + training_tokens, 0);
+    assert.deepEqual([job.training_tokens, result.training.tokens], [trained, trained]);
+    await until(async () => ((await metric('engraft_learning_paused')) === 0 ? true : null));
+    assert.deepEqual((await verifyLedger(db)).differences, []);
+  });
+});
