@@ -63,7 +63,7 @@ test('reading is measured with and without the adapter, on titles that are kept 
   assert.equal(rest.length + heldOut.length, 200);
   assert.ok(heldOut.length > 2 && heldOut.length < 25, String(heldOut.length));
   const adapter = { folder: join(folder, 'whole', 'adapter'), contentHash: '' };
-  await assert.rejects(measureReading(engine, heldOut, adapter, { count: 1 }), { code: 'adapter_invalid' });
+  await assert.rejects(measureReading(engine, heldOut, adapter, { count: 1 }), { code: 'adapter_damaged' });
   const figures = await measureReading(engine, heldOut, null, { count: 3 });
   assert.equal(figures.total, 3);
   assert.ok(figures.exact <= figures.contained && figures.contained <= 3);
