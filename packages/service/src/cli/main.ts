@@ -1,3 +1,4 @@
+import { isWrittenSoon } from '../processes/logOutput.js';
 import { runCli } from './runCli.js';
 
 // Node.js would print them as text, in several lines; the service writes them to its log.
@@ -6,4 +7,8 @@ process.removeAllListeners('warning');
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
 });
+// What cannot be said there can be said nowhere; the exit status remains.
+process.stderr.on('error', () => undefined);
 process.exitCode = await runCli(process.argv);
+// Lines that nobody reads would keep the process for ever.
+if (!(await isWrittenSoon(process.stderr))) process.exit();

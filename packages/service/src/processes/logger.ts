@@ -1,10 +1,35 @@
 import { type Logger, pino } from 'pino';
+import { Counter, type Registry } from 'prom-client';
 import type { Config } from '../config/config.js';
 import { describeError } from '../http/describeError.js';
+import { type LogOutput, openLogOutput } from './logOutput.js';
+
+export interface Log {
+  readonly logger: Logger;
+  readonly output: LogOutput;
+}
 
 /** "Structured JSON lines on standard error; never a secret, a passage or a message text." */
-export function createLogger({ log_level }: Pick<Config, 'log_level'>): Logger {
+export function openLog({ log_level }: Pick<Config, 'log_level'>): Log {
   const serializers = { err: describeError };
   const options = { level: log_level, base: null, serializers, timestamp: pino.stdTimeFunctions.isoTime };
-  return pino(options, pino.destination({ dest: 2, sync: true }));
+  const output = openLogOutput(process.stderr, {
+    onResumed: (dropped_lines) => {
+      logger.error({ dropped_lines }, `${dropped_lines} log lines were dropped: standard error was not read`);
+    },
+  });
+  const logger = pino(options, output);
+  return { logger, output };
+}
+
+export function countDroppedLines(metrics: Registry, { dropped_lines }: LogOutput): void {
+  new Counter({
+    name: 'engraft_log_lines_dropped_total',
+    help: 'Log lines that were dropped because standard error was not read or could not be written to.',
+    registers: [metrics],
+    collect() {
+      this.reset();
+      this.inc(dropped_lines());
+    },
+  });
 }

@@ -16,7 +16,8 @@ import { createWorkerMetrics } from '../worker/workerMetrics.js';
 import { makeDataFolder } from './dataFolder.js';
 import { prepareFirstStart } from './firstStart.js';
 import { type Installation, openInstallation } from './installation.js';
-import { createLogger } from './logger.js';
+import { countDroppedLines, openLog } from './logger.js';
+import { isWrittenSoon } from './logOutput.js';
 import { admissionOf, loadModel, missingOf, type ModelState } from './modelState.js';
 import { recordServiceAddress, type ServiceAddress } from './serviceAddress.js';
 import { lockDataFolder } from './serviceLock.js';
@@ -42,11 +43,11 @@ const held_ms_max = 20_000;
  */
 export async function runService(config: Config, roles: Roles, onListening: (url: string) => void): Promise<void> {
   const told = untilToldToStop();
-  const logger = createLogger(config);
+  const { logger, output } = openLog(config);
   process.on('warning', (warning) => logger.warn({ err: warning }, 'a warning of Node.js'));
   const onLost = (error: Error): void => {
     logger.fatal({ err: error }, 'the embedded database is lost');
-    process.exit(1);
+    void isWrittenSoon(process.stderr).then(() => process.exit(1));
   };
   // Also with a database elsewhere: adapters and the first key lie there.
   await makeDataFolder(config.data_folder);
@@ -65,6 +66,7 @@ export async function runService(config: Config, roles: Roles, onListening: (url
     }
     const parts = { config, installation, model, logger, metrics: new Registry() };
     running.clock = await watchClock({ db: installation.db, logger, metrics: parts.metrics });
+    countDroppedLines(parts.metrics, output);
     if (roles.worker) {
       const { data_folder } = config;
       const store = await openAdapterStore(data_folder);

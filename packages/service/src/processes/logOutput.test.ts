@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { Writable } from 'node:stream';
+import { describe, it } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import fc from 'fast-check';
+import { openLogOutput } from './logOutput.js';
+
+/** A reader as bad as it is told to be: a fault injector. */
+class ScriptedReader extends Writable {
+  readonly lines: string[] = [];
+  #waiting: { line: string; done: (error?: Error) => void } | null = null;
+
+  constructor() {
+    super({ decodeStrings: false, autoDestroy: false });
+  }
+
+  override _write(line: string, _encoding: BufferEncoding, done: (error?: Error) => void): void {
+    this.#waiting = { line, done };
+  }
+
+  async take(): Promise<void> {
+    const waiting = this.#waiting;
+    this.#waiting = null;
+    if (waiting !== null) this.lines.push(waiting.line);
+    waiting?.done();
+    await nextTurn();
+  }
+
+  async takeAll(): Promise<void> {
+    while (this.#waiting !== null) await this.take();
+  }
+}
+
+describe('the output of the log', () => {
+  it('drops what a reader leaves beyond the bound, in one gap, and says how much when half of it has been read', async () => {
+    const reader = new ScriptedReader();
+    const output = openLogOutput(reader, { waiting_units_max: 40, onResumed: (n) => output.write(`gap of ${n}....`) });
+    for (let n = 0; n < 6; n += 1) output.write(`line ${n}...`);
+    assert.equal(output.dropped_lines(), 2);
+    await reader.take();
+    output.write('still gone');
+    assert.equal(output.dropped_lines(), 3);
+    await reader.take();
+    output.write('and on....');
+    await reader.takeAll();
+    const whole = ['line 0...', 'line 1...', 'line 2...', 'line 3...', 'gap of 3....', 'and on....'];
+    assert.deepEqual(reader.lines, whole);
+  });
+
+  it('takes a line that is longer than the bound when none waits', async () => {
+    const reader = new ScriptedReader();
+    const output = openLogOutput(reader, { waiting_units_max: 10, onResumed: () => undefined });
+    output.write('a line that is longer');
+    await reader.takeAll();
+    assert.deepEqual([reader.lines, output.dropped_lines()], [['a line that is longer'], 0]);
+  });
+
+  it('keeps the order, loses nothing uncounted, and never holds more than the bound', async () => {
+    const steps = fc.array(fc.oneof({ weight: 3, arbitrary: fc.nat(30) }, fc.constant('take' as const)));
+    const check = async (given: readonly (number | 'take')[], waiting_units_max: number): Promise<void> => {
+      const reader = new ScriptedReader();
+      let told_lines = 0;
+      const output = openLogOutput(reader, { waiting_units_max, onResumed: (lines) => (told_lines += lines) });
+      const written: string[] = [];
+      for (const step of given) {
+        if (step === 'take') await reader.take();
+        else {
+          written.push(`${written.length} ${'x'.repeat(step)}`);
+          output.write(written.at(-1) ?? '');
+        }
+        const longest = Math.max(waiting_units_max, ...written.map((line) => line.length));
+        assert.ok(reader.writableLength <= longest);
+      }
+      await reader.takeAll();
+      assert.equal(reader.lines.length + output.dropped_lines(), written.length);
+      assert.equal(told_lines, output.dropped_lines());
+      assert.deepEqual(
+        reader.lines,
+        written.filter((line) => reader.lines.includes(line)),
+      );
+    };
+    await fc.assert(fc.asyncProperty(steps, fc.nat(200), check));
+  });
+});
