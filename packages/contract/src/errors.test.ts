@@ -8,7 +8,7 @@ test('the envelope "always carries `code`, `retryable` and `request_id`", and a 
       code: 'rate_limited',
       retryable: true,
       request_id: 'req_1',
-      message: 'Too many requests with this key; wait as Retry-After says.',
+      message: 'Too many requests with this key, or without a valid key from this address; wait as Retry-After says.',
     },
   });
 });

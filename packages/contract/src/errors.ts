@@ -57,7 +57,11 @@ export const errorTable = {
     retryable: false,
     message: "The prompt leaves no room for one output token in the model's context.",
   },
-  rate_limited: { status: 429, retryable: true, message: 'Too many requests with this key; wait as Retry-After says.' },
+  rate_limited: {
+    status: 429,
+    retryable: true,
+    message: 'Too many requests with this key, or without a valid key from this address; wait as Retry-After says.',
+  },
   internal_error: { status: 500, retryable: false, message: 'Something unexpected went wrong; keep the request ID.' },
   not_configured: { status: 503, retryable: true, message: 'No model or engine is configured.' },
   service_unavailable: { status: 503, retryable: true, message: 'The service cannot take requests at the moment.' },

@@ -81,7 +81,11 @@ export const headers = {
     description: 'Names this request in the logs; `error.request_id` is the same. On every response.',
     schema: text,
   },
-  RateLimit: { description: "Requests per minute that the key's project allows each of its keys.", schema: count },
+  RateLimit: {
+    description:
+      "Requests per minute that the key's project allows each of its keys; without a valid key, of its address at once.",
+    schema: count,
+  },
   RateRemaining: { description: 'Requests that would be taken at once.', schema: count },
   RateReset: { description: 'Until the whole limit is free again, such as `120ms` or `1.5s`.', schema: text },
   RetryAfter: { description: 'Seconds to wait before the next attempt.', schema: { type: 'integer', minimum: 1 } },

@@ -1,25 +1,56 @@
 import { ApiError } from '@engraft/contract';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Kysely } from 'kysely';
 import type { Database } from '../db/schema.js';
+import { createAcceptedKeys } from '../keys/acceptedKeys.js';
 import { authenticate, type AuthenticatedKey } from '../keys/authenticate.js';
+import { createKeyProbe } from '../keys/keyProbe.js';
+import { keySecretHash } from '../keys/keySecret.js';
+import { refuseStranger, type StrangerLimits } from './limitStrangers.js';
 
 /** "Keys are server-side only. A request carrying an `Origin` header is rejected with code `server_keys_only`." */
-export function refuseBrowsers(request: FastifyRequest): void {
-  if (request.headers.origin !== undefined) throw new ApiError('server_keys_only');
+export async function refuseBrowsers(strangers: StrangerLimits, request: FastifyRequest): Promise<void> {
+  if (request.headers.origin === undefined) return;
+  await strangers.slow('no_key', request);
+  throw new ApiError('server_keys_only');
 }
 
+/** Leaves the key in the request's state. */
+export type Authentication = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+
 /**
- * "Every `/v1` request carries `Authorization: Bearer <API_KEY>`." Leaves the key in the request's state. One that carries several is nobody's: of
- * two Node.js takes the first, and a proxy may take the last.
+ * "Every `/v1` request carries `Authorization: Bearer <API_KEY>`." Without a valid key it is 401, or 429 when its
+ * address has sent too many such requests. What others send from its address keeps no valid key out: one that was
+ * accepted before bypasses the limit, and beyond the limit the database is asked about all unknown keys together.
  */
-export async function authenticateRequest(db: Kysely<Database>, request: FastifyRequest): Promise<void> {
-  const { headers, raw } = request;
+export function createAuthentication(db: Kysely<Database>, strangers: StrangerLimits): Authentication {
+  const accepted = createAcceptedKeys();
+  const isUsable = createKeyProbe(db);
+  return async (request, reply) => {
+    const secret = bearerSecretOf(request);
+    const secret_sha256 = secret === undefined ? null : keySecretHash(secret);
+    if (secret === undefined || secret_sha256 === null) {
+      const allowance = strangers.take('no_key', request);
+      if (allowance.kind === 'refused') await refuseStranger(reply, allowance);
+      throw new ApiError('unauthorized');
+    }
+    const allowance = accepted.has(secret_sha256) ? null : strangers.take('unknown_key', request);
+    if (allowance?.kind === 'refused' && !(await isUsable(secret_sha256))) await refuseStranger(reply, allowance);
+    const key = await authenticate(db, secret);
+    if (key === null) {
+      accepted.delete(secret_sha256);
+      throw new ApiError('unauthorized');
+    }
+    if (allowance?.kind === 'taken') strangers.giveBack('unknown_key', request);
+    request.state.key = key;
+    accepted.add(secret_sha256);
+  };
+}
+
+/** A request that carries several has none: of two Node.js takes the first, and a proxy may take the last. */
+function bearerSecretOf({ headers, raw }: FastifyRequest): string | undefined {
   const given = raw.rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'authorization');
-  const secret = given.length === 1 ? /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1] : undefined;
-  const key = secret === undefined ? null : await authenticate(db, secret);
-  if (key === null) throw new ApiError('unauthorized');
-  request.state.key = key;
+  return given.length === 1 ? /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1] : undefined;
 }
 
 /** "Missing scope: 403 `insufficient_scope`." */

@@ -4,9 +4,10 @@ import type { Registry } from 'prom-client';
 import { ApiError } from '@engraft/contract';
 import type { AdmissionContext } from '../admission/admitJob.js';
 import { newId } from '../ids.js';
-import { startJobWatcher } from '../jobs/jobWatcher.js';
-import { authenticateRequest, checkScope, refuseBrowsers } from './authenticateRequest.js';
+import { type JobWatcher, startJobWatcher } from '../jobs/jobWatcher.js';
+import { checkScope, createAuthentication, refuseBrowsers } from './authenticateRequest.js';
 import { limitRate } from './limitRate.js';
+import { createStrangerLimits } from './limitStrangers.js';
 import { observeRequests } from './observeRequests.js';
 import { invalid, readBodyBytes } from './readBody.js';
 import { newRequestState } from './requestState.js';
@@ -33,6 +34,8 @@ export interface AppOptions extends AdmissionContext {
   readonly readiness: () => Promise<readonly string[]>;
   readonly logger: FastifyBaseLogger;
   readonly metrics: Registry;
+  /** Monotonic; for limits by address and the sampling of the log. */
+  readonly now_ms?: () => number;
 }
 
 /** The longest time that a client may take to send one request. */
@@ -62,6 +65,9 @@ export function buildApp(options: AppOptions): FastifyInstance {
     frameworkErrors: sendFrameworkError,
     clientErrorHandler: sendClientError,
   });
+  const { now_ms = () => performance.now() } = options;
+  const strangers = createStrangerLimits(now_ms);
+  const authenticateRequest = createAuthentication(options.db, strangers);
   const watcher = startJobWatcher(options.db);
   let closing = false;
   app.addHook('preClose', (done) => {
@@ -83,20 +89,21 @@ export function buildApp(options: AppOptions): FastifyInstance {
     if (closing) setImmediate(() => app.server.closeIdleConnections());
     done();
   });
-  observeRequests(app, options.metrics);
+  observeRequests(app, options.metrics, now_ms);
   sendErrors(app);
-  answerUnknownPaths(app);
+  answerUnknownPaths(app, strangers);
   acceptBodies(app);
 
-  operationRoutes(app, options);
-  descriptionRoutes(app, options);
+  const open = { ...options, strangers, now_ms };
+  operationRoutes(app, open);
+  descriptionRoutes(app, open);
   app.register(
     (api, _options, registered) => {
       api.addHook('onRequest', async (request, reply) => {
         if (closing) throw new ApiError('service_unavailable');
         void reply.header('cache-control', 'no-store');
-        refuseBrowsers(request);
-        await authenticateRequest(options.db, request);
+        await refuseBrowsers(strangers, request);
+        await authenticateRequest(request, reply);
         checkScope(request);
         await limitRate(options.db, request, reply);
       });
@@ -104,18 +111,22 @@ export function buildApp(options: AppOptions): FastifyInstance {
         if (request.method === 'POST') request.state.body = await readBodyBytes(payload);
         return payload;
       });
-      chatRoute(api, { keepalive_ms: default_keepalive_ms, ...options, watcher });
-      inferenceRoute(api, options);
-      internalizationRoute(api, options);
-      jobRoutes(api, options);
-      subjectRoutes(api, options);
-      activationRoute(api, options);
-      modelsRoute(api, options);
+      apiRoutes(api, options, watcher);
       registered();
     },
     { prefix: '/v1' },
   );
   return app;
+}
+
+function apiRoutes(api: FastifyInstance, options: AppOptions, watcher: JobWatcher): void {
+  chatRoute(api, { keepalive_ms: default_keepalive_ms, ...options, watcher });
+  inferenceRoute(api, options);
+  internalizationRoute(api, options);
+  jobRoutes(api, options);
+  subjectRoutes(api, options);
+  activationRoute(api, options);
+  modelsRoute(api, options);
 }
 
 /** What Node.js would answer by itself, it answers without the error envelope, or not at all. */

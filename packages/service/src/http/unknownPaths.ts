@@ -1,12 +1,13 @@
 import { ApiError } from '@engraft/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { refuseBrowsers } from './authenticateRequest.js';
+import type { StrangerLimits } from './limitStrangers.js';
 
 /**
  * Answers what no route takes: 405 with `Allow` on a known path, else 404. Call it before the routes are registered.
  * Both come before authentication: there is nothing behind them to protect.
  */
-export function answerUnknownPaths(app: FastifyInstance): void {
+export function answerUnknownPaths(app: FastifyInstance, strangers: StrangerLimits): void {
   const methodsByPath = new Map<string, Set<string>>();
   app.addHook('onRoute', ({ method, url }) => {
     const methods = methodsByPath.get(url) ?? new Set();
@@ -16,9 +17,10 @@ export function answerUnknownPaths(app: FastifyInstance): void {
   const allowedMethods = (path: string): string[] =>
     [...methodsByPath].filter(([pattern]) => pathMatches(pattern, path)).flatMap(([, methods]) => [...methods]);
 
-  const refuse = (request: FastifyRequest, reply: FastifyReply): never => {
+  const refuse = async (request: FastifyRequest, reply: FastifyReply): Promise<never> => {
     const path = request.url.split('?', 1)[0] ?? '';
-    if (isApiPath(path)) refuseBrowsers(request);
+    if (isApiPath(path)) await refuseBrowsers(strangers, request);
+    await strangers.slow('no_key', request);
     const allowed = allowedMethods(path);
     if (allowed.length === 0 || allowed.includes(request.method)) throw new ApiError('not_found');
     void reply.header('allow', allowed.join(', '));
@@ -26,9 +28,8 @@ export function answerUnknownPaths(app: FastifyInstance): void {
   };
   app.setNotFoundHandler(refuse);
   // Already here, because the framework has its own opinions about the bodies of some methods (QUERY).
-  app.addHook('onRequest', (request, reply, done) => {
-    if (request.is404) refuse(request, reply);
-    done();
+  app.addHook('onRequest', async (request, reply) => {
+    if (request.is404) await refuse(request, reply);
   });
 }
 

@@ -21,13 +21,15 @@ export async function authenticate(db: Kysely<Database>, secret: string): Promis
     .select(['id', 'project_id', 'scopes', 'tenant_id'])
     .select(isUseStale.as('use_is_stale'))
     .where('secret_sha256', '=', secret_sha256)
-    .where('revoked_at', 'is', null)
-    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', sql<Date>`now()`)]))
+    .where(isUsable)
     .executeTakeFirst();
   if (row === undefined) return null;
   if (row.use_is_stale) await recordUse(db, row.id);
   return { id: row.id, project_id: row.project_id, scopes: parseScopes(row.scopes), tenant_id: row.tenant_id };
 }
+
+/** Neither revoked nor expired. */
+export const isUsable = sql<boolean>`revoked_at is null and (expires_at is null or expires_at > now())`;
 
 /** `last_used_at` is for people: a minute is exact enough, and spares a write on nearly every request. */
 const isUseStale = sql<boolean>`last_used_at is null or last_used_at < now() - interval '1 minute'`;

@@ -32,7 +32,7 @@ class ScriptedReader extends Writable {
 }
 
 describe('the output of the log', () => {
-  it('drops what a reader leaves beyond the bound, in one gap, and says how much when half of it has been read', async () => {
+  it('drops what is beyond the bound, in one gap, and says how much when half of it has been read', async () => {
     const reader = new ScriptedReader();
     const output = openLogOutput(reader, { waiting_units_max: 40, onResumed: (n) => output.write(`gap of ${n}....`) });
     for (let n = 0; n < 6; n += 1) output.write(`line ${n}...`);

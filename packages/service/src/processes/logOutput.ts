@@ -18,11 +18,12 @@ export interface LogOutputOptions {
 const default_waiting_units_max = 1024 * 1024;
 
 /**
- * Lines to a stream that somebody else reads, such as standard error. What a slow reader leaves waits in memory up to a bound. From there on
- * lines are dropped until half of them have been taken, so that what is missing is one gap. A line that cannot be written counts as dropped, too.
+ * Lines to a stream that somebody else reads, such as standard error. What a slow reader leaves waits in memory up to a
+ * bound. From there on lines are dropped until half of them have been taken, so that what is missing is one gap. A line
+ * that cannot be written counts as dropped, too.
  *
- * pino's own asynchronous destination does not serve: each of its writes blocks a thread until the reader comes, and a process does not end
- * before its threads.
+ * pino's own asynchronous destination does not serve: each of its writes blocks a thread until the reader comes, and a
+ * process does not end before its threads.
  */
 export function openLogOutput(stream: Writable, { waiting_units_max, onResumed }: LogOutputOptions): LogOutput {
   const units_max = waiting_units_max ?? default_waiting_units_max;
@@ -60,8 +61,8 @@ export function openLogOutput(stream: Writable, { waiting_units_max, onResumed }
 }
 
 /**
- * Before each line: Node.js writes to a terminal in blocking mode, and another process that shares a pipe may set it back, as npm does when it
- * ends. Where the stream has no such handle (files, Windows) nothing is to be done.
+ * Before each line: Node.js writes to a terminal in blocking mode, and another process that shares a pipe may set it
+ * back, as npm does when it ends. Where the stream has no such handle (files, Windows) nothing is to be done.
  */
 function doNotBlock(stream: Writable): void {
   if ('_handle' in stream && isSettable(stream._handle)) stream._handle.setBlocking(false);

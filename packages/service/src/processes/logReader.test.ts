@@ -79,7 +79,7 @@ describe('whoever reads the log of a service', { skip: process.platform === 'win
     return { child, get, ask };
   }
 
-  it('may stall: requests are answered, and the lines that did not fit are counted and said when it reads again', async (t) => {
+  it('may stall: requests are answered, and what did not fit is counted and said when it reads on', async (t) => {
     const pipe = openPipe();
     const { child, get, ask } = await serve(t, pipe.fd);
     await ask(6_000);
@@ -158,7 +158,7 @@ describe('whoever reads the log of a service', { skip: process.platform === 'win
     assert.deepEqual([lines.length, lines.at(-1)?.msg], [5_001, 'the end']);
   });
 
-  it('may stall while another process that shares the pipe ends and sets it back to blocking, as npm does', async (t) => {
+  it('may stall when another process, as npm does, has set the shared pipe back to blocking at its end', async (t) => {
     const { fd } = openPipe();
     const other = run(t, `${waitToGoOn} process.exit(0);`, fd);
     await other.isReady;

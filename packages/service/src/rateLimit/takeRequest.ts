@@ -1,18 +1,6 @@
 import { sql, type Kysely } from 'kysely';
 import type { Database } from '../db/schema.js';
-
-/** One request counted against its key, or refused and not counted. */
-export interface RequestAllowance {
-  readonly kind: 'taken' | 'refused';
-  /** The project's `requests_per_minute`, for each of its keys. */
-  readonly limit_requests: number;
-  /** How many more requests would be taken at once. */
-  readonly remaining_requests: number;
-  /** Until all of the limit is free again. */
-  readonly reset_ms: number;
-  /** Until one more request is taken; 0 when one is free. */
-  readonly retry_after_ms: number;
-}
+import { describeAllowance, type RequestAllowance } from './requestAllowance.js';
 
 const window_ms = 60_000;
 
@@ -57,23 +45,5 @@ export async function takeRequest(
   const [row] = rows;
   if (row === undefined) throw new Error(`project ${key.project_id} does not exist`);
   const full_after_ms = Math.min(Math.max(0, row.full_after_ms), window_ms);
-  return describeAllowance(row.taken ? 'taken' : 'refused', row.requests_per_minute, full_after_ms);
-}
-
-function describeAllowance(
-  kind: RequestAllowance['kind'],
-  limit_requests: number,
-  full_after_ms: number,
-): RequestAllowance {
-  const step_ms = window_ms / limit_requests;
-  // The database keeps microseconds, so a step may be rounded by as much.
-  const free = Math.floor((window_ms - full_after_ms) / step_ms + 1e-3);
-  const remaining_requests = kind === 'refused' ? 0 : Math.min(Math.max(free, 0), limit_requests - 1);
-  return {
-    kind,
-    limit_requests,
-    remaining_requests,
-    reset_ms: full_after_ms,
-    retry_after_ms: remaining_requests > 0 ? 0 : Math.max(0, full_after_ms + step_ms - window_ms),
-  };
+  return describeAllowance(row.taken ? 'taken' : 'refused', row.requests_per_minute, window_ms, full_after_ms);
 }

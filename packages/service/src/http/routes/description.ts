@@ -3,6 +3,7 @@ import { openApiDocument } from '@engraft/contract';
 import type { FastifyInstance } from 'fastify';
 import { renderReference } from '../docs/page.js';
 import { style } from '../docs/style.js';
+import { limitOperations, type StrangerLimits } from '../limitStrangers.js';
 
 /** The page runs no script and loads nothing; its one style sheet is known by its hash. */
 const content_security_policy = [
@@ -13,7 +14,11 @@ const content_security_policy = [
 ].join('; ');
 
 /** `GET /openapi.json` and the same for people at `GET /docs`: without a key, not under `/v1`. */
-export function descriptionRoutes(app: FastifyInstance, { model_id }: { readonly model_id: string }): void {
+export function descriptionRoutes(
+  app: FastifyInstance,
+  { model_id, strangers }: { readonly model_id: string; readonly strangers: StrangerLimits },
+): void {
+  const onRequest = limitOperations(strangers);
   const document = openApiDocument(model_id);
   const page = renderReference(document);
 
@@ -21,9 +26,11 @@ export function descriptionRoutes(app: FastifyInstance, { model_id }: { readonly
   const json = Buffer.from(JSON.stringify(document));
   const html = Buffer.from(page);
 
-  app.get('/openapi.json', async (_request, reply) => reply.type('application/json; charset=utf-8').send(json));
+  app.get('/openapi.json', { onRequest }, async (_request, reply) => {
+    return reply.type('application/json; charset=utf-8').send(json);
+  });
 
-  app.get('/docs', async (_request, reply) => {
+  app.get('/docs', { onRequest }, async (_request, reply) => {
     return reply
       .type('text/html; charset=utf-8')
       .header('content-security-policy', content_security_policy)

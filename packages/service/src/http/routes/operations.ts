@@ -1,22 +1,37 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Registry } from 'prom-client';
+import { cacheFor } from '../cacheFor.js';
+import { limitOperations, type StrangerLimits } from '../limitStrangers.js';
 
 export interface Operations {
   readonly readiness: () => Promise<readonly string[]>;
   readonly metrics: Registry;
+  readonly strangers: StrangerLimits;
+  readonly now_ms: () => number;
 }
 
-/** `GET /healthz`, `/readyz` and `/metrics`: for operators, without a key, not under `/v1`. */
-export function operationRoutes(app: FastifyInstance, { readiness, metrics }: Operations): void {
-  app.get('/healthz', () => ({ status: 'alive' }));
+/** Writing the text takes milliseconds, in which nothing else is done. */
+const metrics_fresh_ms = 1_000;
+const readiness_fresh_ms = 500;
 
-  app.get('/readyz', async (_request, reply) => {
-    const missing = await readiness();
+/**
+ * `GET /healthz`, `/readyz` and `/metrics`: for operators, without a key, not under `/v1`. The first two are answered
+ * late rather than refused to an address that asks too often: a supervisor would take a refusal for a failure.
+ */
+export function operationRoutes(app: FastifyInstance, { readiness, metrics, strangers, now_ms }: Operations): void {
+  const onRequest = limitOperations(strangers);
+  const slow = (request: FastifyRequest): Promise<void> => strangers.slow('probes', request);
+  app.get('/healthz', { onRequest: slow }, () => ({ status: 'alive' }));
+
+  const findMissing = cacheFor(readiness_fresh_ms, readiness, now_ms);
+  app.get('/readyz', { onRequest: slow }, async (_request, reply) => {
+    const missing = await findMissing();
     if (missing.length === 0) return { status: 'ready' };
     return reply.code(503).send({ status: 'unavailable', missing });
   });
 
-  app.get('/metrics', async (_request, reply) => {
-    return reply.type(metrics.contentType).send(await metrics.metrics());
+  const writeMetrics = cacheFor(metrics_fresh_ms, async () => Buffer.from(await metrics.metrics()), now_ms);
+  app.get('/metrics', { onRequest }, async (_request, reply) => {
+    return reply.type(metrics.contentType).send(await writeMetrics());
   });
 }

@@ -1,0 +1,17 @@
+/**
+ * Lets the first of a kind through and then one every `every_ms`. Returns how many were passed over since the last that
+ * was let through, or `null` when this one is passed over. There must be few kinds: each is remembered.
+ */
+export function createSampler(every_ms: number, now_ms: () => number): (kind: string) => number | null {
+  const last = new Map<string, { readonly at_ms: number; passed_over: number }>();
+  return (kind) => {
+    const now = now_ms();
+    const before = last.get(kind);
+    if (before !== undefined && now - before.at_ms < every_ms) {
+      before.passed_over += 1;
+      return null;
+    }
+    last.set(kind, { at_ms: now, passed_over: 0 });
+    return before?.passed_over ?? 0;
+  };
+}

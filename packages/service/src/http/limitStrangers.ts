@@ -1,0 +1,77 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { networkOf } from '../rateLimit/networkOf.js';
+import type { RequestAllowance } from '../rateLimit/requestAllowance.js';
+import { createRequestLimit, type RequestLimit } from '../rateLimit/requestLimit.js';
+import { rateRefusal } from './rateHeaders.js';
+
+/**
+ * What may be asked for without a valid key, each counted apart, so that one who guesses keys hinders nobody who reads
+ * metrics.
+ */
+const limits = {
+  /** Each costs a look into the database. */
+  unknown_key: { burst_requests: 1_000, requests_per_second: 20 },
+  /** No key, or a text that cannot be one: 401 costs no more than 429, and tests send many. */
+  no_key: { burst_requests: 5_000, requests_per_second: 200 },
+  operations: { burst_requests: 1_000, requests_per_second: 20 },
+  probes: { burst_requests: 1_000, requests_per_second: 20 },
+} as const;
+
+export type StrangerRequest = keyof typeof limits;
+
+/** Requests without a valid key, counted against the address that they come from. */
+export interface StrangerLimits {
+  take(what: StrangerRequest, request: FastifyRequest): RequestAllowance;
+  /** The key turned out to be valid. */
+  giveBack(what: StrangerRequest, request: FastifyRequest): void;
+  /** For what is not to be refused: resolves at once, or a moment later for whoever asks too often. */
+  slow(what: StrangerRequest, request: FastifyRequest): Promise<void>;
+}
+
+/** Networks that are remembered, for each kind of request. */
+const callers_max = 10_000;
+/**
+ * To refuse takes nearly as long as to answer: whoever asks again at once, on a hundred connections, would keep the
+ * service busy with refusals. So they come late.
+ */
+const delay_ms = 250;
+
+/** `now_ms` is a monotonic clock. */
+export function createStrangerLimits(now_ms: () => number): StrangerLimits {
+  const limitOf = (what: StrangerRequest): RequestLimit => createRequestLimit({ ...limits[what], callers_max, now_ms });
+  const buckets: Readonly<Record<StrangerRequest, RequestLimit>> = {
+    unknown_key: limitOf('unknown_key'),
+    no_key: limitOf('no_key'),
+    operations: limitOf('operations'),
+    probes: limitOf('probes'),
+  };
+  const take = (what: StrangerRequest, request: FastifyRequest) => buckets[what].take(callerOf(request));
+  return {
+    take,
+    slow: async (what, request) => {
+      if (take(what, request).kind === 'refused') await sleep(delay_ms);
+    },
+    giveBack: (what, request) => buckets[what].giveBack(callerOf(request)),
+  };
+}
+
+/** A hook for routes that take no key. */
+export function limitOperations(strangers: StrangerLimits) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const allowance = strangers.take('operations', request);
+    if (allowance.kind === 'refused') await refuseStranger(reply, allowance);
+  };
+}
+
+/** 429 `rate_limited`, a moment later. */
+export async function refuseStranger(reply: FastifyReply, allowance: RequestAllowance): Promise<never> {
+  const refusal = rateRefusal(reply, allowance, 'without a valid key from this address');
+  await sleep(delay_ms);
+  throw refusal;
+}
+
+/** By the connection's own address: anybody can write a header that names another. */
+function callerOf(request: FastifyRequest): string {
+  return networkOf(request.socket.remoteAddress);
+}

@@ -1,0 +1,54 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Kysely } from 'kysely';
+import type { Database } from '../db/schema.js';
+import { isUsable } from './authenticate.js';
+
+/** Whether a key with this secret is valid at the moment; `false` also when too many ask. */
+export type KeyProbe = (secret_sha256: Buffer) => Promise<boolean>;
+
+export interface KeyProbeOptions {
+  readonly every_ms?: number;
+  readonly waiting_max?: number;
+}
+
+interface Round {
+  readonly asked: Buffer[];
+  readonly usable: Promise<ReadonlySet<string>>;
+}
+
+/**
+ * One query after the other, each for all that were asked about since the last: what it costs does not depend on how
+ * many ask.
+ */
+export function createKeyProbe(db: Kysely<Database>, options: KeyProbeOptions = {}): KeyProbe {
+  const { every_ms = 50, waiting_max = 1_000 } = options;
+  let next: Round | null = null;
+  let last: Promise<unknown> = Promise.resolve();
+
+  const startRound = (): Round => {
+    const asked: Buffer[] = [];
+    const usable = Promise.all([sleep(every_ms), last]).then(() => {
+      next = null;
+      return findUsable(db, asked);
+    });
+    last = usable.catch(() => undefined);
+    return { asked, usable };
+  };
+
+  return async (secret_sha256) => {
+    next ??= startRound();
+    if (next.asked.length >= waiting_max) return false;
+    next.asked.push(secret_sha256);
+    return (await next.usable).has(secret_sha256.toString('base64'));
+  };
+}
+
+async function findUsable(db: Kysely<Database>, hashes: readonly Buffer[]): Promise<ReadonlySet<string>> {
+  const rows = await db
+    .selectFrom('api_keys')
+    .select('secret_sha256')
+    .where('secret_sha256', 'in', hashes)
+    .where(isUsable)
+    .execute();
+  return new Set(rows.map(({ secret_sha256 }) => secret_sha256.toString('base64')));
+}
