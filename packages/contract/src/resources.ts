@@ -61,6 +61,8 @@ export const learningResult = z.object({
     /** Present where the parent's files were damaged or missing, and the candidate was trained from base. */
     parent_damaged: z.literal(true).optional(),
   }),
+  /** Present where validation rejected the candidate. */
+  rejection: z.object({ reasons: z.array(z.string()), message: z.string() }).optional(),
   activated: z.boolean(),
   activation_conflict: z.boolean(),
 });

@@ -256,6 +256,7 @@ test('a passage that says nothing, or two things at once, is rejected, with its 
     const { passed, passed_count, total_count } = outcome.validation;
     assert.ok(!passed && passed_count <= total_count);
     assert.ok(outcome.gate.reasons.length > 0, 'it says why');
+    assert.ok('rejection' in outcome && outcome.rejection.message.includes('What helps: '));
     assert.ok(outcome.usage.input_tokens > 0, 'what it cost is counted');
   }
 });
@@ -276,7 +277,8 @@ test('words in random order are rejected before anything is taught', async () =>
   const outcome = await learn(inputOf({ content, workFolder: join(folder, 'shuffled') }), journal);
   assert.ok(outcome.kind === 'rejected');
   assert.deepEqual(outcome.training, { steps: 0, tokens: 0, final_loss: 0 });
-  assert.deepEqual(outcome.gate.reasons, ['too_few_validated']);
+  assert.deepEqual(outcome.gate.reasons, ['not_understood']);
+  assert.match(outcome.rejection.message, /words in random order/);
   assert.equal(outcome.usage.output_tokens, 0);
   assert.ok(outcome.usage.input_tokens > 0);
 });
@@ -294,8 +296,10 @@ test('what leaves too few questions to test with is rejected before it is traine
   const text = JSON.stringify({ outcome: { facts: [fact], known: [] }, usage: noUsage });
   journal.stored.set('scoring', { text, usage: noUsage });
   const outcome = await learn(inputOf(), journal);
-  assert.equal(outcome.kind, 'rejected');
+  assert.ok(outcome.kind === 'rejected');
   assert.deepEqual(outcome.gate.reasons, ['too_few_validated']);
+  assert.deepEqual(outcome.rejection.reasons, outcome.gate.reasons);
+  assert.match(outcome.rejection.message, /^Only 0 questions .+ Nothing was confirmed of sentences? \d/);
   assert.equal(outcome.usage.training_tokens, 0);
   assert.ok(!journal.stored.has('training'));
 });

@@ -6,6 +6,7 @@ import type { Chunk } from './text/chunk.js';
 import { evaluate, validationPairs } from './evaluating/evaluate.js';
 import { isTrusted } from './facts.js';
 import { gateReport, nothingCompared, validationReport } from './evaluating/gate.js';
+import { describeRejection } from './evaluating/rejection.js';
 import { encodeMaterial, retentionPairs } from './training/material.js';
 import { addUsage, Meter, noUsage, subtractUsage } from './metering/meter.js';
 import {
@@ -21,6 +22,7 @@ import {
   type TeachingOutcome,
   type TrainingOutcome,
 } from './outcomes.js';
+import { containsWords } from './text/normalise.js';
 import { plainText } from './text/plainText.js';
 import { closedBookPrompt, readingPrompt } from './prompts.js';
 import { recipe } from './recipe.js';
@@ -90,8 +92,7 @@ class LearningRun {
     const scoring = await this.#phase('scoring', scoringSchema, (meter) => this.#score(meter, teaching));
     if (scoring === null) return { kind: 'budget_exhausted', usage: this.#usage };
     // Without enough held-out questions no candidate could pass, so that none is trained.
-    if (validationPairs(scoring).length < recipe.minValidationPairs)
-      return { kind: 'rejected', ...nothingLearned, usage: this.#usage };
+    if (validationPairs(scoring).length < recipe.minValidationPairs) return this.#nothingLearned(teaching, scoring);
     const training = await this.#phase('training', trainingSchema, (meter) => this.#train(meter, scoring));
     if (training === null) return { kind: 'budget_exhausted', usage: this.#usage };
     const adapter = adapterIn(this.input.workFolder, training);
@@ -101,8 +102,31 @@ class LearningRun {
     if (evaluating === null) return { kind: 'budget_exhausted', usage: this.#usage };
     const gate = gateReport(evaluating);
     const shared = { validation: validationReport(evaluating), gate, training: training.report, usage: this.#usage };
-    if (gate.reasons.length > 0) return { kind: 'rejected', ...shared };
+    if (gate.reasons.length > 0) {
+      const rejection = describeRejection({
+        reasons: gate.reasons,
+        counts: evaluating,
+        missed: evaluating.missed,
+        untaughtSentences: [],
+      });
+      return { kind: 'rejected', rejection, ...shared };
+    }
     return { kind: 'accepted', adapter, rehearsal: rehearsalOf(scoring), ...shared };
+  }
+
+  async #nothingLearned({ understood }: TeachingOutcome, scoring: ScoringOutcome): Promise<LearningOutcome> {
+    const total = validationPairs(scoring).length;
+    const counts = { ...nothingCompared, validation: { ...nothingCompared.validation, total } };
+    const reasons = [understood ? ('too_few_validated' as const) : ('not_understood' as const)];
+    const rejection = describeRejection({
+      reasons,
+      counts,
+      missed: [],
+      untaughtSentences: untaughtSentences(await this.#chunks(), scoring),
+    });
+    const gate = { reasons, canaries: counts.canaries };
+    const { validation, training } = nothingLearned;
+    return { kind: 'rejected', rejection, validation, gate, training, usage: this.#usage };
   }
 
   /** The stored outcome of a phase, or the one it has now. `null` (no money for it) ends the job, so it is not stored. */
@@ -129,7 +153,7 @@ class LearningRun {
   async #teach(meter: Meter): Promise<TeachingOutcome | null> {
     const chunks = await this.#chunks();
     // Headings, or a table without rows.
-    if (chunks.length === 0) return { facts: [] };
+    if (chunks.length === 0) return { facts: [], understood: true };
     const { candidates: all, contradicted } = await findCandidates(this.#content, chunks);
     const candidates = worthTeaching(all);
     const plan = planTeaching(this.input.budget, await this.#measure(chunks, candidates));
@@ -138,8 +162,9 @@ class LearningRun {
     const expectedCalls = chosen.length * (1 + 1.5 * plan.formsPerFact) + chunks.length;
     const calls = this.#calls(meter, 'teaching', Math.ceil(expectedCalls));
     const nats = await orderNats(calls, chunks, recipe.teachingShare);
-    if (nats !== null && nats < recipe.minOrderNats) return { facts: [] };
-    return { facts: await teach(calls, chunks, { candidates: chosen, contradicted }, plan, this.input.seed) };
+    if (nats !== null && nats < recipe.minOrderNats) return { facts: [], understood: false };
+    const facts = await teach(calls, chunks, { candidates: chosen, contradicted }, plan, this.input.seed);
+    return { facts, understood: true };
   }
 
   async #score(meter: Meter, { facts }: TeachingOutcome): Promise<ScoringOutcome | null> {
@@ -211,9 +236,16 @@ class LearningRun {
   }
 }
 
+/** Numbers, from 1, of the sentences that have no answer that was confirmed. */
+function untaughtSentences(chunks: readonly Chunk[], { facts }: ScoringOutcome): number[] {
+  const sentences = chunks.flatMap((chunk) => chunk.sentences).filter(({ text }) => text.trim() !== '');
+  return sentences.flatMap(({ text }, index) =>
+    facts.some(({ answer }) => containsWords(text, answer)) ? [] : [index + 1],
+  );
+}
+
 const nothingLearned = {
   validation: validationReport(nothingCompared),
-  gate: gateReport(nothingCompared),
   training: { steps: 0, tokens: 0, final_loss: 0 },
 };
 

@@ -17,7 +17,11 @@ const topKSchema = z.object({ ids: z.array(count).readonly(), logprobs: z.array(
 
 const pairSchema = z.object({ question: z.string(), answer: z.string() });
 
-export const teachingSchema = z.object({ facts: z.array(factSchema).readonly() });
+export const teachingSchema = z.object({
+  facts: z.array(factSchema).readonly(),
+  /** Whether the passage is prose to the model, see `wordOrder.ts`; else nothing was asked. */
+  understood: z.boolean().default(true),
+});
 export type TeachingOutcome = z.infer<typeof teachingSchema>;
 
 const splitFactSchema = z.object({
@@ -64,6 +68,8 @@ export const evaluatingSchema = z.object({
   validation: comparisonSchema,
   retention: comparisonSchema,
   canaries: comparisonSchema,
+  /** Held-out questions that the candidate did not answer. */
+  missed: z.array(z.string()).readonly().default([]),
 });
 export type EvaluatingOutcome = z.infer<typeof evaluatingSchema>;
 

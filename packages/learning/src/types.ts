@@ -93,6 +93,8 @@ export interface Comparison {
 }
 
 export type GateReason =
+  /** The passage is hardly likelier to the model than its words in random order. */
+  | 'not_understood'
   | 'too_few_validated'
   | 'too_few_passed'
   | 'not_better_than_parent'
@@ -105,6 +107,13 @@ export interface GateReport {
   /** None: accepted. */
   readonly reasons: readonly GateReason[];
   readonly canaries: Comparison;
+}
+
+/** Why a candidate was rejected, for whoever sent the passage. */
+export interface Rejection {
+  readonly reasons: readonly GateReason[];
+  /** What happened, which parts were not learned, and what would help. */
+  readonly message: string;
 }
 
 export interface TrainingReport {
@@ -125,6 +134,7 @@ export type LearningOutcome =
     }
   | {
       readonly kind: 'rejected';
+      readonly rejection: Rejection;
       readonly validation: ValidationReport;
       readonly gate: GateReport;
       readonly training: TrainingReport;

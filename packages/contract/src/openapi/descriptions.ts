@@ -166,6 +166,11 @@ export const fieldDescriptions: Readonly<Record<`${SchemaName}.${string}`, strin
     'Questions about earlier passages of this subject that it still answers.',
   'LearningResult.training.parent_damaged':
     "Present where the parent's files were damaged or missing: the candidate was trained from base, with rehearsal of the earlier passages.",
+  'LearningResult.rejection': 'Why the candidate was rejected; present where it was.',
+  'LearningResult.rejection.reasons':
+    'Stable words: `not_understood`, `too_few_validated`, `too_few_passed`, `not_better_than_parent`, `earlier_passages_lost`, `skills_lost`, `not_measured`.',
+  'LearningResult.rejection.message':
+    'For a person, never to be parsed: what happened, which parts were not learned, and what would help.',
   'LearningResult.activated': 'Whether the candidate became the active version.',
   'LearningResult.activation_conflict': 'Whether it did not because another version was activated during training.',
   'JobList.next_cursor': '`null` on the last page.',

@@ -32,12 +32,14 @@ export async function evaluate(
   candidate: AdapterReference,
   parent: AdapterReference | null,
   { validation, retention, canaries }: HeldOut,
-): Promise<EvaluationCounts> {
-  const compare = (probes: readonly Probe[]): Promise<Comparison> => compareOn(calls, candidate, parent, probes);
+): Promise<EvaluationCounts & { readonly missed: readonly string[] }> {
+  const compare = (probes: readonly Probe[]): Promise<Compared> => compareOn(calls, candidate, parent, probes);
+  const ofValidation = await compare(validation.map(closedBook));
   return {
-    validation: await compare(validation.map(closedBook)),
-    retention: await compare(retention.map(closedBook)),
-    canaries: await compare(canaries.map(canaryProbe)),
+    validation: ofValidation.comparison,
+    retention: (await compare(retention.map(closedBook))).comparison,
+    canaries: (await compare(canaries.map(canaryProbe))).comparison,
+    missed: ofValidation.missed.flatMap((index) => validation[index]?.question ?? []),
   };
 }
 
@@ -45,15 +47,22 @@ export function validationPairs({ facts }: ScoringOutcome): QuestionAnswer[] {
   return facts.flatMap(({ answer, validation }) => validation.map(({ question }) => ({ question, answer })));
 }
 
+interface Compared {
+  readonly comparison: Comparison;
+  /** Indices of the probes that the candidate did not pass. */
+  readonly missed: readonly number[];
+}
+
 async function compareOn(
   calls: MeteredCalls,
   candidate: AdapterReference,
   parent: AdapterReference | null,
   probes: readonly Probe[],
-): Promise<Comparison> {
+): Promise<Compared> {
   const requests = probes.flatMap(({ prompt }) => [candidate, parent].map((adapter) => answerRequest(prompt, adapter)));
   const results = await calls.generate(requests, 1);
   const comparison = { candidate: 0, parent: 0, total: 0, unasked: probes.length };
+  const missed: number[] = [];
   for (const [index, { passes }] of probes.entries()) {
     const ofCandidate = results[2 * index] ?? null;
     const ofParent = results[2 * index + 1] ?? null;
@@ -61,9 +70,10 @@ async function compareOn(
     comparison.total++;
     comparison.unasked--;
     if (passes(ofCandidate.text)) comparison.candidate++;
+    else missed.push(index);
     if (passes(ofParent.text)) comparison.parent++;
   }
-  return comparison;
+  return { comparison, missed };
 }
 
 function answerRequest(prompt: ChatPrompt, adapter: AdapterReference | null): GenerateRequest {

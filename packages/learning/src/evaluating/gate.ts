@@ -45,7 +45,7 @@ export function gateReport(counts: EvaluationCounts): GateReport {
 }
 
 /** One right answer is no evidence, however few were asked for. */
-function neededPasses({ total }: Comparison): number {
+export function neededPasses({ total }: Comparison): number {
   return Math.max(recipe.minValidationPairs, recipe.minPassRate * total);
 }
 

@@ -28,7 +28,11 @@ export interface KeptAdapter {
 
 export type LearningCompletion =
   | { readonly kind: 'accepted'; readonly usage: TokenUsage; readonly report: Report; readonly adapter: KeptAdapter }
-  | { readonly kind: 'rejected'; readonly usage: TokenUsage; readonly report: Report }
+  | {
+      readonly kind: 'rejected';
+      readonly usage: TokenUsage;
+      readonly report: Report & Pick<LearningResult, 'rejection'>;
+    }
   | { readonly kind: 'budget_exhausted'; readonly usage: TokenUsage };
 
 export const initial_hosting_seconds = limits.initial_hosting_hours * 3600;

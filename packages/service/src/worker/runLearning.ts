@@ -100,7 +100,10 @@ async function toCompletion(
   if (outcome.kind === 'budget_exhausted') return { kind: 'budget_exhausted', usage };
   const training = { ...outcome.training, ...(parent_damaged ? { parent_damaged } : {}) };
   const report = { validation: outcome.validation, training };
-  if (outcome.kind === 'rejected') return { kind: 'rejected', usage, report };
+  if (outcome.kind === 'rejected') {
+    const { reasons, message } = outcome.rejection;
+    return { kind: 'rejected', usage, report: { ...report, rejection: { reasons: [...reasons], message } } };
+  }
   assertHeld(await recordPhase(db, job, 'saving'));
   assertHeld(await recordKeptAdapter(db, job, outcome.adapter.contentHash));
   const kept = await store.keep(outcome.adapter);

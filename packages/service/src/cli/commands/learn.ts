@@ -57,10 +57,15 @@ export function addLearnCommand(program: Command): void {
       });
     const seconds = (Date.now() - started_at_ms) / 1000;
     print(options, job, describe(job, seconds));
-    if (job.status !== 'ready') {
-      throw new CommandFailure(`${job.id} ended as ${job.status}${job.error === null ? '' : `: ${job.error.code}`}`);
-    }
+    if (job.status !== 'ready') throw new CommandFailure(`${job.id} ended as ${job.status}${whyOf(job)}`);
   });
+}
+
+function whyOf({ result, error }: Job): string {
+  if (result !== null && 'validation' in result && result.rejection !== undefined) {
+    return ` (${result.rejection.reasons.join(', ')}): ${result.rejection.message}`;
+  }
+  return error === null ? '' : `: ${error.code}`;
 }
 
 async function readPassage(file: string): Promise<string> {

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Comparison, GateReason } from '../types.js';
+import { nothingCompared } from './gate.js';
+import { describeRejection, type RejectedLearning } from './rejection.js';
+
+const all: readonly GateReason[] = [
+  'not_understood',
+  'too_few_validated',
+  'too_few_passed',
+  'not_better_than_parent',
+  'earlier_passages_lost',
+  'skills_lost',
+  'not_measured',
+];
+
+function compared(candidate: number, parent: number, total: number): Comparison {
+  return { candidate, parent, total, unasked: 0 };
+}
+
+function rejected(reasons: readonly GateReason[], given: Partial<RejectedLearning> = {}): string {
+  const learning = { reasons, counts: nothingCompared, missed: [], untaughtSentences: [], ...given };
+  const rejection = describeRejection(learning);
+  assert.deepEqual(rejection.reasons, reasons);
+  return rejection.message;
+}
+
+test('every reason says what happened and what helps', () => {
+  for (const reason of all) assert.match(rejected([reason]), /^[A-Z].+\. What helps: .+\.$/);
+  assert.match(rejected(['too_few_passed', 'skills_lost']), /What helps: .+\. Of .+ What helps: /);
+});
+
+test('too few passed: how many, which were not answered, how many are needed', () => {
+  const counts = { ...nothingCompared, validation: compared(1, 0, 3) };
+  const message = rejected(['too_few_passed'], { counts, missed: ['Who built it?', 'When did it open?'] });
+  assert.match(message, /^Only 1 of 3 held-out questions was answered after training; 2 are needed\. /);
+  assert.match(message, /Not answered: "Who built it\?", "When did it open\?"\. /);
+});
+
+test('too few validated: of which sentences nothing was confirmed', () => {
+  const counts = { ...nothingCompared, validation: compared(0, 0, 1) };
+  const message = rejected(['too_few_validated'], { counts, untaughtSentences: [2, 3, 5, 6, 7, 9, 11] });
+  assert.match(message, /^Only 1 question about the passage could be held out/);
+  assert.match(message, /Nothing was confirmed of sentences 2, 3, 5, 6, 7 and 2 more\. /);
+});
+
+test('what was lost is counted before and after', () => {
+  const counts = { ...nothingCompared, retention: compared(1, 10, 12), canaries: compared(3, 20, 24) };
+  assert.match(
+    rejected(['earlier_passages_lost'], { counts }),
+    /^Of 12 questions about earlier passages of this subject 10 were answered before and 1 after\./,
+  );
+  assert.match(
+    rejected(['skills_lost'], { counts }),
+    /^Of 24 replies .+ 20 were as they should be before and 3 after\./,
+  );
+});

@@ -1,0 +1,69 @@
+/** Why a candidate was rejected, in words for whoever sent the passage. */
+import { recipe } from '../recipe.js';
+import type { GateReason, Rejection } from '../types.js';
+import { neededPasses, type EvaluationCounts } from './gate.js';
+
+export interface RejectedLearning {
+  readonly reasons: readonly GateReason[];
+  readonly counts: EvaluationCounts;
+  /** Held-out questions that the candidate did not answer; synthetic, as the passage itself is not kept. */
+  readonly missed: readonly string[];
+  /** Numbers, from 1, of the sentences of which no answer was confirmed. */
+  readonly untaughtSentences: readonly number[];
+}
+
+/** A message names no more of these. */
+const maxNamed = 5;
+
+/** What happened, which parts were not learned, and what would help. */
+export function describeRejection(learning: RejectedLearning): Rejection {
+  const parts = learning.reasons.map((reason) => sentences[reason](learning));
+  return { reasons: learning.reasons, message: parts.join(' ') };
+}
+
+const sentences: Readonly<Record<GateReason, (learning: RejectedLearning) => string>> = {
+  not_understood: () =>
+    'To the model the passage is hardly likelier than its own words in random order, so there is nothing that it could be asked. ' +
+    'What helps: whole sentences in a language that the model reads, instead of keywords, or another model.',
+  too_few_validated: ({ counts: { validation }, untaughtSentences }) =>
+    `Only ${counted(validation.total, 'question')} about the passage could be held out that the model itself answers from it; ${recipe.minValidationPairs} are needed. ` +
+    (untaughtSentences.length === 0 ? '' : `Nothing was confirmed of ${namedSentences(untaughtSentences)}. `) +
+    'What helps: short sentences that each name what they are about and state one fact.',
+  too_few_passed: ({ counts: { validation }, missed }) =>
+    `Only ${validation.candidate} of ${counted(validation.total, 'held-out question')} ${verb(validation.candidate)} answered after training; ${Math.ceil(neededPasses(validation))} are needed. ` +
+    namedQuestions(missed) +
+    'What helps: the passage in several shorter ones, fewer values of one kind close together, or a higher max_cost_microusd.',
+  not_better_than_parent: ({ counts: { validation }, missed }) =>
+    `After training ${validation.candidate} of ${counted(validation.total, 'held-out question')} ${verb(validation.candidate)} answered, and ${validation.parent} before. ` +
+    namedQuestions(missed) +
+    'What helps: a passage that says what the subject does not know yet.',
+  earlier_passages_lost: ({ counts: { retention } }) =>
+    `Of ${counted(retention.total, 'question')} about earlier passages of this subject ${retention.parent} ${verb(retention.parent)} answered before and ${retention.candidate} after. ` +
+    'What helps: a subject of its own for this passage.',
+  skills_lost: ({ counts: { canaries } }) =>
+    `Of ${counted(canaries.total, 'reply', 'replies')} that have nothing to do with the passage ${canaries.parent} ${verb(canaries.parent)} as they should be before and ${canaries.candidate} after. ` +
+    'What helps: a shorter passage.',
+  not_measured: () =>
+    'There was not enough money to ask all that has to be asked. What helps: a higher max_cost_microusd.',
+};
+
+function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+function verb(count: number): string {
+  return count === 1 ? 'was' : 'were';
+}
+
+function namedQuestions(questions: readonly string[]): string {
+  if (questions.length === 0) return '';
+  const named = questions.slice(0, maxNamed).map((question) => `"${question}"`);
+  const rest = questions.length - named.length;
+  return `Not answered: ${named.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}. `;
+}
+
+function namedSentences(numbers: readonly number[]): string {
+  const named = numbers.slice(0, maxNamed).join(', ');
+  const rest = numbers.length - Math.min(maxNamed, numbers.length);
+  return `${numbers.length === 1 ? 'sentence' : 'sentences'} ${named}${rest > 0 ? ` and ${rest} more` : ''}`;
+}
