@@ -5,5 +5,6 @@ export { readContextLength } from './checkpoint/contextLength.js';
 export { EmbeddedEngine, type EmbeddedEngineOptions } from './embeddedEngine.js';
 export { startEngineHost } from './process/engineHost.js';
 export type { EngineExit, EngineHost, EngineHostOptions, EngineLogger } from './process/hostTypes.js';
+export type { WatchBounds } from './process/watch.js';
 export { WEIGHT_FORMATS, type WeightFormat } from './model/quantization.js';
 export { ChatTokenizer } from './tokenizer/chatTokenizer.js';

@@ -1,5 +1,6 @@
 /** Sessions of ONNX Runtime: graphs that are ready to run, with the settings that all of them share. */
 import { setImmediate } from 'node:timers/promises';
+import { markProgress } from '../progress.js';
 import { KeptTensors, NativeTensors } from './nativeTensors.js';
 import { LOG_ERRORS, runtime, written, type Pointer } from './runtime.js';
 import type { SharedConstants } from './sharedConstants.js';
@@ -76,6 +77,7 @@ export class Session {
       described?.release();
       held.delete(options);
       releaseSessionOptions(settings);
+      markProgress();
     }
   }
 
@@ -102,6 +104,7 @@ export class Session {
     } finally {
       // It is until here that they hold the memory of tensors that nobody else holds.
       for (const natives of [...inputs, ...outputs]) if (!natives.kept) natives.release();
+      markProgress();
     }
   }
 

@@ -2,7 +2,11 @@
 import { constants, getPriority, setPriority } from 'node:os';
 import { EmbeddedEngine, type EmbeddedEngineOptions } from '../embeddedEngine.js';
 import { EngineServer } from './engineServer.js';
+import { startHeartbeat } from './heartbeat.js';
 import { isHostMessage, toWireError, toWireTrouble, type ChildMessage, type EnginePurpose } from './protocol.js';
+
+// The host gives the interval.
+startHeartbeat(Number(process.argv[2]));
 
 let server: EngineServer | undefined;
 

@@ -19,6 +19,9 @@ const short: GenerateRequest = { prompt, adapter: null, maxOutputTokens: 8, temp
 /** Takes seconds: the model never ends its turn by itself. */
 const long: GenerateRequest = { ...short, maxOutputTokens: 8000 };
 
+/** How an engine ends that somebody else kills. */
+const killed = { code: null, signal: 'SIGKILL', reason: 'exited' } as const;
+
 async function withHost(use: (host: EngineHost, folder: string) => Promise<void>): Promise<void> {
   await withRandomCheckpoint(
     async (folder) => {
@@ -126,7 +129,7 @@ suite('an engine in its own process', () => {
       await sleep(50);
       process.kill(pid, 'SIGKILL');
       await assert.rejects(call, { name: 'EngineError', code: 'process_lost', message: /SIGKILL/ });
-      assert.deepEqual(exits, [{ pid, code: null, signal: 'SIGKILL' }]);
+      assert.deepEqual(exits, [{ ...killed, pid, purpose: 'serving' }]);
       while (host.pid === undefined || host.pid === pid) await sleep(20);
       const next = host.pid;
       const again = await host.generate(short);
@@ -202,14 +205,14 @@ suite('an engine in its own process', () => {
       host.onExit((exit) => exits.push(exit));
       const { pid: servingPid } = host;
       const open = (): Promise<TrainingSession> => host.openTraining({ parent: null, rank: 2, alpha: 2, seed: 1 });
-      const [killed, other] = [await open(), await open()];
+      const [lost, other] = [await open(), await open()];
       const [pid] = host.trainingPids;
       const batch = [{ sequence: await host.encode(prompt, 'Ada Kell.'), weight: 1 }];
       const answer = host.generate({ ...long, maxOutputTokens: 200 });
       process.kill(pid!, 'SIGKILL');
-      await assert.rejects(killed.step(batch, 1e-2), { name: 'EngineError', code: 'process_lost' });
-      assert.deepEqual(exits, [{ pid, code: null, signal: 'SIGKILL' }]);
-      await killed.close();
+      await assert.rejects(lost.step(batch, 1e-2), { name: 'EngineError', code: 'process_lost' });
+      assert.deepEqual(exits, [{ ...killed, pid, purpose: 'training' }]);
+      await lost.close();
       assert.ok((await other.step(batch, 1e-2)).loss > 0);
       assert.equal(host.pid, servingPid);
       assert.ok((await answer).usage.outputTokens > 0);
@@ -235,7 +238,7 @@ suite('an engine in its own process', () => {
       const [pid] = host.trainingPids;
       process.kill(pid!, 'SIGKILL');
       await assert.rejects(opening, { code: 'process_lost' });
-      assert.deepEqual(exits, [{ pid, code: null, signal: 'SIGKILL' }]);
+      assert.deepEqual(exits, [{ ...killed, pid, purpose: 'training' }]);
     });
   });
 

@@ -14,6 +14,7 @@ import type {
 import { EngineProcess } from './engineProcess.js';
 import type { EngineExit, EngineHost, EngineHostOptions } from './hostTypes.js';
 import type { EnginePurpose, MethodArguments, MethodName, MethodResult } from './protocol.js';
+import { DEFAULT_BOUNDS } from './watch.js';
 
 /** A process that lived this long was no crash at start-up; the next failure counts as the first again. */
 const STABLE_MS = 30_000;
@@ -23,9 +24,9 @@ const MAX_DELAY_MS = 30_000;
 /**
  * Starts an engine process and resolves when its model is loaded.
  *
- * When the process dies, calls under way reject with `process_lost`, and a new process is started, which later calls wait for: at once
- * after the first death, with growing delays when deaths follow each other quickly. A call that waited for one which cannot be started rejects
- * with `not_running`.
+ * When the process dies, or hangs and is killed for it (see `Watch`), calls under way reject with `process_lost`, and a
+ * new process is started, which later calls wait for: at once after the first death, with growing delays when deaths
+ * follow each other quickly. A call that waited for one which cannot be started rejects with `not_running`.
  *
  * Every training session has a process of its own, of lower priority and with a model of its own, from `openTraining`
  * to `close`. A training step blocks its thread for longer than a short answer takes; so the operating system shares
@@ -55,6 +56,10 @@ class ProcessHost implements EngineHost {
 
   get pid(): number | undefined {
     return this.current?.pid;
+  }
+
+  get responsive(): boolean {
+    return this.current?.responsive ?? false;
   }
 
   get trainingPids(): readonly number[] {
@@ -107,7 +112,6 @@ class ProcessHost implements EngineHost {
     const engineProcess = this.current ?? (await this.starting?.catch(() => undefined));
     await Promise.all([...this.trainings].map((training) => training.stop()));
     await engineProcess?.stop();
-    // These end by themselves once they are loaded and see that the host is closed.
     await Promise.allSettled([...this.trainingStarts]);
   }
 
@@ -146,7 +150,7 @@ class ProcessHost implements EngineHost {
       if (this.closing.signal.aborted) return;
       const livedMs = performance.now() - startedAt;
       this.deaths = livedMs < STABLE_MS ? this.deaths + 1 : 1;
-      this.reportLoss('serving', exit);
+      this.reportLoss(exit);
       void this.startAgain();
     });
     return engineProcess;
@@ -171,7 +175,7 @@ class ProcessHost implements EngineHost {
     this.trainings.add(engineProcess);
     void engineProcess.exited.then((exit) => {
       this.trainings.delete(engineProcess);
-      if (!engineProcess.wasStopped && !this.closing.signal.aborted) this.reportLoss('training', exit);
+      if (!engineProcess.wasStopped && !this.closing.signal.aborted) this.reportLoss(exit);
     });
     if (this.closing.signal.aborted) await this.stopTraining(engineProcess);
     this.checkOpen();
@@ -203,11 +207,16 @@ class ProcessHost implements EngineHost {
   }
 
   private async load(purpose: EnginePurpose): Promise<EngineProcess> {
-    const { logger, weightFormat = 'f32', ...rest } = this.options;
+    const { logger, watch, weightFormat = 'f32', ...rest } = this.options;
     // Who trains generates nothing.
     const options = { ...rest, weightFormat: purpose === 'serving' ? weightFormat : 'f32' } as const;
     const startedAt = performance.now();
-    const engineProcess = await EngineProcess.start(options, purpose, logger);
+    const engineProcess = await EngineProcess.start(options, {
+      purpose,
+      watch: { ...DEFAULT_BOUNDS, ...watch },
+      logger,
+      signal: this.closing.signal,
+    });
     const loadMs = Math.round(performance.now() - startedAt);
     logger?.info({ pid: engineProcess.pid, purpose, loadMs }, 'engine started');
     return engineProcess;
@@ -217,8 +226,9 @@ class ProcessHost implements EngineHost {
     if (this.closing.signal.aborted) throw new EngineError('cancelled', 'the engine was closed');
   }
 
-  private reportLoss(purpose: EnginePurpose, exit: EngineExit): void {
-    this.options.logger?.warn({ ...exit, purpose }, 'engine process ended unexpectedly');
+  private reportLoss(exit: EngineExit): void {
+    const what = exit.reason === 'exited' ? 'engine process ended unexpectedly' : 'engine process hung and was killed';
+    this.options.logger?.warn({ ...exit }, what);
     for (const listener of this.exitListeners) listener(exit);
   }
 

@@ -1,0 +1,40 @@
+/** The thread of an engine's heartbeat: started by `startHeartbeat`, never by hand. */
+import { writeSync } from 'node:fs';
+import { workerData } from 'node:worker_threads';
+import { progressMarks } from '../progress.js';
+import { BEATS, HEARTBEAT_DESCRIPTOR, type Beat, type HeartbeatInputs } from './heartbeat.js';
+
+/**
+ * Processor time that shows that something is computed. A process that only waits uses that much in half an hour, for
+ * this thread. One that computes uses it within two minutes, even if it gets a hundredth of a core.
+ */
+const COMPUTED_MS = 1_000;
+
+// The starter gives nothing else.
+const { intervalMs } = workerData as HeartbeatInputs;
+
+let seenMarks = progressMarks();
+let seenCpuMs = cpuMs();
+
+const timer = setInterval(() => {
+  try {
+    writeSync(HEARTBEAT_DESCRIPTOR, nextBeat());
+  } catch {
+    // The host is gone, and this process about to end.
+    clearInterval(timer);
+  }
+}, intervalMs);
+
+function nextBeat(): Beat {
+  const [marks, cpu] = [progressMarks(), cpuMs()];
+  const progressed = marks !== seenMarks;
+  if (!progressed && cpu - seenCpuMs < COMPUTED_MS) return BEATS.idled;
+  [seenMarks, seenCpuMs] = [marks, cpu];
+  return progressed ? BEATS.progressed : BEATS.computed;
+}
+
+/** Of all threads of the process. */
+function cpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}

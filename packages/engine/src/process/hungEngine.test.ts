@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { suite, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { withRandomCheckpoint } from '../testing/randomCheckpoint.js';
+import type { ChatPrompt, GenerateRequest } from '../types.js';
+import { startEngineHost } from './engineHost.js';
+import type { EngineExit, EngineHost, EngineHostOptions } from './hostTypes.js';
+
+const prompt: ChatPrompt = { messages: [{ role: 'user', content: 'Who built it?' }] };
+const short: GenerateRequest = { prompt, adapter: null, maxOutputTokens: 8, temperature: 0 };
+/** Takes seconds: the model never ends its turn by itself. */
+const long: GenerateRequest = { ...short, maxOutputTokens: 8000 };
+
+const quick = { silenceMs: 3_000 };
+
+const MKFIFO = '/usr/bin/mkfifo';
+const needsMkfifo = { skip: !existsSync(MKFIFO) };
+
+/** Opening a pipe that nobody writes to takes for ever. Returns the file, to be removed. */
+async function replaceWeightsByPipe(folder: string): Promise<string> {
+  const [name] = await readdir(join(folder, 'weights'));
+  const file = join(folder, 'weights', name!);
+  await rm(file);
+  execFileSync(MKFIFO, [file]);
+  return file;
+}
+
+async function withHost(
+  options: Partial<EngineHostOptions>,
+  use: (host: EngineHost, exits: EngineExit[], folder: string) => Promise<void>,
+): Promise<void> {
+  await withRandomCheckpoint(
+    async (folder) => {
+      const cacheFolder = join(folder, 'weights');
+      const host = await startEngineHost({ modelDir: join(folder, 'model'), cacheFolder, threads: 1, ...options });
+      const exits: EngineExit[] = [];
+      host.onExit((exit) => exits.push(exit));
+      try {
+        await use(host, exits, folder);
+      } finally {
+        await host.close();
+      }
+    },
+    { max_position_embeddings: 9000 },
+  );
+}
+
+suite('an engine that hangs', { skip: process.platform === 'win32' }, () => {
+  test('is not responsive, is killed, and another takes its place', { timeout: 120_000 }, async () => {
+    await withHost({ watch: quick }, async (host, exits) => {
+      const expected = await host.generate(short);
+      const isResponsive = (): boolean => host.responsive;
+      assert.ok(isResponsive());
+      const { pid } = host;
+      const call = host.generate(long);
+      process.kill(pid!, 'SIGSTOP');
+      const lost = assert.rejects(call, { name: 'EngineError', code: 'process_lost', message: /no sign of life/ });
+      while (isResponsive()) await sleep(20);
+      assert.equal(host.pid, pid, 'while it still has a process');
+      await lost;
+      assert.deepEqual(exits, [{ pid, code: null, signal: 'SIGKILL', purpose: 'serving', reason: 'unresponsive' }]);
+      assert.equal((await host.generate(short)).text, expected.text);
+      assert.ok(isResponsive());
+      assert.notEqual(host.pid, pid);
+    });
+  });
+
+  test('while it trains is killed, and takes nothing but its session with it', { timeout: 120_000 }, async () => {
+    await withHost({ watch: quick }, async (host, exits) => {
+      const { pid: servingPid } = host;
+      const training = await host.openTraining({ parent: null, rank: 2, alpha: 2, seed: 1 });
+      const [pid] = host.trainingPids;
+      const batch = [{ sequence: await host.encode(prompt, 'Ada Kell.'), weight: 1 }];
+      process.kill(pid!, 'SIGSTOP');
+      await assert.rejects(training.step(batch, 1e-2), { code: 'process_lost', message: /no sign of life/ });
+      assert.deepEqual(exits, [{ pid, code: null, signal: 'SIGKILL', purpose: 'training', reason: 'unresponsive' }]);
+      assert.deepEqual(host.trainingPids, []);
+      assert.equal(host.pid, servingPid);
+      await host.generate(short);
+    });
+  });
+
+  test('lets go of a call that is aborted, whose late answer is nobody else’s', { timeout: 120_000 }, async () => {
+    await withHost({}, async (host, exits) => {
+      const expected = await host.generate(short);
+      const { pid } = host;
+      process.kill(pid!, 'SIGSTOP');
+      const controller = new AbortController();
+      const aborted = host.generate(long, { signal: controller.signal });
+      const waiting = host.generate({ ...short, maxOutputTokens: 4 });
+      controller.abort();
+      await assert.rejects(aborted, { name: 'EngineError', code: 'cancelled' });
+      process.kill(pid!, 'SIGCONT');
+      assert.equal((await waiting).usage.outputTokens, 4);
+      assert.deepEqual(await host.generate(short), expected);
+      assert.equal(host.pid, pid);
+      assert.deepEqual(exits, []);
+    });
+  });
+
+  test('ends when it is closed, also while it trains', { timeout: 60_000 }, async () => {
+    await withHost({}, async (host, exits) => {
+      await host.openTraining({ parent: null, rank: 2, alpha: 2, seed: 1 });
+      const pids = [host.pid!, ...host.trainingPids];
+      assert.equal(pids.length, 2);
+      const call = assert.rejects(host.generate(long), { code: 'cancelled' });
+      for (const pid of pids) process.kill(pid, 'SIGSTOP');
+      await host.close();
+      await call;
+      for (const pid of pids) assert.throws(() => process.kill(pid, 0), { code: 'ESRCH' });
+      assert.deepEqual(exits, []);
+    });
+  });
+
+  test('is not one that computes for longer than it may be silent', { timeout: 300_000 }, async () => {
+    await withHost({ watch: quick }, async (host, exits) => {
+      const { pid } = host;
+      // Counting blocks the thread from the beginning of the text to its end.
+      for (let length = 100_000, blockedMs = 0; blockedMs < 2 * quick.silenceMs; length *= 2) {
+        const content = 'Who built it? '.repeat(length / 10);
+        const startedAt = performance.now();
+        await host.countTokens({ messages: [{ role: 'user', content }] });
+        blockedMs = performance.now() - startedAt;
+      }
+      assert.deepEqual(exits, []);
+      assert.equal(host.pid, pid);
+    });
+  });
+
+  test('whose calls wait for what never comes has stalled', { timeout: 240_000, ...needsMkfifo }, async () => {
+    const logger = { info: () => undefined, warn: () => undefined };
+    await withHost({ weightFormat: 'q8', watch: { idleMs: 8_000 }, logger }, async (host, exits, folder) => {
+      const weights = await replaceWeightsByPipe(folder);
+      const { pid } = host;
+      await assert.rejects(host.generate(short), { code: 'process_lost', message: /got nowhere/ });
+      assert.deepEqual(exits, [{ pid, code: null, signal: 'SIGKILL', purpose: 'serving', reason: 'stalled' }]);
+      await assert.rejects(host.generate(short), { code: 'not_running' }, 'so has one that loads its model');
+      await rm(weights);
+      while (host.pid === undefined) await sleep(20);
+      await host.generate(short);
+    });
+  });
+
+  test('while it loads its model ends when it is closed', { timeout: 60_000, ...needsMkfifo }, async () => {
+    await withHost({ weightFormat: 'q8' }, async (host, exits, folder) => {
+      await replaceWeightsByPipe(folder);
+      process.kill(host.pid!, 'SIGKILL');
+      while (exits.length === 0) await sleep(20);
+      const waiting = assert.rejects(host.generate(short), { code: 'cancelled' });
+      await host.close();
+      await waiting;
+    });
+  });
+});
