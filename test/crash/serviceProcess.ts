@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { readFile, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
@@ -10,6 +10,7 @@ export const program = fileURLToPath(new URL('../../../packages/service/bin/engr
 
 /** `engraft serve` on a data folder, to be killed. */
 export interface ServiceProcess {
+  readonly pid: number;
   readonly url: string;
   readonly client: EngraftClient;
   /** SIGKILL: no handler runs, nothing is written. */
@@ -34,9 +35,11 @@ export async function startService(data_folder: string): Promise<ServiceProcess>
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const url = await readUrl(child);
+  if (child.pid === undefined) throw new Error('the service was not started');
   const apiKey = (await readFile(path.join(data_folder, 'default-key'), 'utf8')).trim();
   const exited = once(child, 'exit') as Promise<[number | null]>;
   return {
+    pid: child.pid,
     url,
     client: new EngraftClient({ baseUrl: url, apiKey, maxRetries: 0 }),
     kill: async () => {
@@ -74,6 +77,24 @@ export async function engraft(data_folder: string, ...args: string[]): Promise<u
 
 /** Kills the database server of the data folder, as the machine's memory keeper might. */
 export async function killDatabase(data_folder: string): Promise<void> {
+  await signalDatabase(data_folder, 'SIGKILL');
+}
+
+export async function signalDatabase(data_folder: string, signal: NodeJS.Signals): Promise<void> {
   const pid_file = path.join(data_folder, 'postgres', 'cluster', 'postmaster.pid');
-  process.kill(Number((await readFile(pid_file, 'utf8')).split('\n')[0]), 'SIGKILL');
+  process.kill(Number((await readFile(pid_file, 'utf8')).split('\n')[0]), signal);
+}
+
+/** Process ids of the service's engines, the oldest first. Linux only. */
+export async function enginesOf({ pid }: ServiceProcess): Promise<number[]> {
+  const tasks = await readdir(`/proc/${pid}/task`);
+  const children = await Promise.all(tasks.map((task) => readFile(`/proc/${pid}/task/${task}/children`, 'utf8')));
+  const pids = children.flatMap((line) =>
+    line
+      .split(' ')
+      .filter((child) => child !== '')
+      .map(Number),
+  );
+  const commands = await Promise.all(pids.map((child) => readFile(`/proc/${child}/cmdline`, 'utf8').catch(() => '')));
+  return pids.filter((_, index) => commands[index]?.includes('process/child.js')).sort((a, b) => a - b);
 }

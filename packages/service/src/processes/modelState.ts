@@ -45,8 +45,8 @@ export function admissionOf(model: ModelState): PromptMeter & { readonly executi
 /** What is missing before model work can be done; empty when nothing is. */
 export function missingOf(model: ModelState): string[] {
   if (model.kind === 'missing') return [`model: ${model.reason}`];
-  if (model.kind === 'loaded' && model.engine !== null && model.engine.engine.pid === undefined) {
-    return ['engine: restarting'];
-  }
-  return [];
+  if (model.kind !== 'loaded' || model.engine === null) return [];
+  const { engine } = model.engine;
+  if (engine.pid === undefined) return ['engine: restarting'];
+  return engine.responsive ? [] : ['engine: not responding'];
 }

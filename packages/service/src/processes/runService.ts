@@ -13,7 +13,9 @@ import { type Retention, startRetention } from '../retention/startRetention.js';
 import { freeOrphanedJobs } from '../worker/freeOrphanedJobs.js';
 import { startWorker, type Worker } from '../worker/worker.js';
 import { createWorkerMetrics } from '../worker/workerMetrics.js';
+import { type BoundedStop, boundStop } from './boundedStop.js';
 import { makeDataFolder } from './dataFolder.js';
+import { countEngineLosses } from './engineMetrics.js';
 import { prepareFirstStart } from './firstStart.js';
 import { type Installation, openInstallation } from './installation.js';
 import { countDroppedLines, openLog } from './logger.js';
@@ -33,6 +35,10 @@ export interface Roles {
 const drain_grace_ms = 6_000;
 /** Clients get this much more to read their answers. */
 const hang_up_after_ms = 8_000;
+/** The worker waits this long for calls that take no notice of the stop; then they end with the engine. */
+const engine_kept_ms = 9_000;
+/** The whole stop takes no longer, whatever hangs. */
+const stop_ms_max = 25_000;
 const max_connections = 24;
 /** No query or transaction of the service takes so long unless the database is gone without a word. */
 const held_ms_max = 20_000;
@@ -44,6 +50,8 @@ const held_ms_max = 20_000;
 export async function runService(config: Config, roles: Roles, onListening: (url: string) => void): Promise<void> {
   const told = untilToldToStop();
   const { logger, output } = openLog(config);
+  const stopping = boundStop(stop_ms_max, logger);
+  void told.then(() => stopping.begin());
   process.on('warning', (warning) => logger.warn({ err: warning }, 'a warning of Node.js'));
   const onLost = (error: Error): void => {
     logger.fatal({ err: error }, 'the embedded database is lost');
@@ -82,7 +90,8 @@ export async function runService(config: Config, roles: Roles, onListening: (url
     logger.info({ pid: process.pid, ...roles }, 'started');
     logger.info({ signal: await told }, 'draining');
   } finally {
-    await stop(running);
+    stopping.begin();
+    await stop(running, stopping);
   }
   logger.info('stopped');
 }
@@ -99,12 +108,22 @@ interface Running {
   address?: ServiceAddress;
 }
 
-async function stop({ lock, installation, model, clock, retention, worker, app, address }: Running): Promise<void> {
-  await address?.withdraw();
-  await Promise.all([worker?.stop(), retention?.stop(), clock?.stop(), app === undefined ? null : closeApi(app)]);
-  if (model?.kind === 'loaded') await model.engine?.engine.close();
-  await installation?.close();
-  await lock?.release();
+async function stop(running: Running, stopping: BoundedStop): Promise<void> {
+  const { lock, installation, model, clock, retention, worker, app, address } = running;
+  await stopping.part('address', address?.withdraw());
+  const engine = model?.kind === 'loaded' ? model.engine?.engine : undefined;
+  const close_engine = (): Promise<void> => stopping.part('engine', engine?.close());
+  const kept = setTimeout(() => void close_engine(), engine_kept_ms);
+  await Promise.all([
+    stopping.part('worker', worker?.stop()),
+    stopping.part('retention', retention?.stop()),
+    stopping.part('clock', clock?.stop()),
+    stopping.part('api', app === undefined ? undefined : closeApi(app)),
+  ]);
+  clearTimeout(kept);
+  await close_engine();
+  await stopping.part('database', installation?.close());
+  await stopping.part('lock', lock?.release());
 }
 
 interface Parts {
@@ -140,8 +159,9 @@ async function openWorker(
     data_folder,
     logger,
     metrics: createWorkerMetrics(metrics),
-    engine_running: () => engine.pid !== undefined,
+    engine_running: () => engine.responsive,
   });
+  countEngineLosses(engine, metrics);
   return { wake: () => worker.wake(), stop: () => worker.stop(drain_grace_ms) };
 }
 

@@ -11,6 +11,7 @@ import {
   type JobStatus,
   type TenantId,
 } from '@engraft/contract';
+import { type Engine, type EngineExit, startEngineHost } from '@engraft/engine';
 import { sql } from 'kysely';
 import { pino, type Logger } from 'pino';
 import { type AdapterStore, openAdapterStore } from '../adapterStore/adapterStore.js';
@@ -79,7 +80,7 @@ describe('worker', () => {
     assert.deepEqual((await verifyLedger(database.db)).differences, []);
   });
 
-  function start(options: { lease_ms?: number; logger?: Logger } = {}): Worker {
+  function start(options: { lease_ms?: number; logger?: Logger; engine?: Engine } = {}): Worker {
     const worker = startWorker({ ...loaded, logger, ...options, db: database.db, store, data_folder, poll_ms: 20 });
     workers.push(worker);
     return worker;
@@ -235,6 +236,23 @@ describe('worker', () => {
       .where('job_id', '=', job_id)
       .execute();
     assert.equal(job.input_tokens, sum?.input_tokens, 'each phase is counted once');
+  });
+
+  it('repeats training whose process hangs, in the same claim', { skip: process.platform === 'win32' }, async () => {
+    const { model_folder } = readConfig({ data: data_folder }, {});
+    const engine = await startEngineHost({ modelDir: model_folder, watch: { silenceMs: 2_000 }, logger });
+    const losses: EngineExit[] = [];
+    engine.onExit((loss) => losses.push(loss));
+    const worker = start({ engine });
+    const job_id = await admit(learning, 'gesa');
+    while (engine.trainingPids.length === 0) await sleep(5);
+    for (const pid of engine.trainingPids) process.kill(pid, 'SIGSTOP');
+    const job = await ended(job_id);
+    await worker.stop(0);
+    await engine.close();
+    assert.ok(['ready', 'rejected'].includes(job.status), job.error_code ?? job.status);
+    assert.equal(job.attempts, 1);
+    assert.ok(losses.some(({ purpose, reason }) => purpose === 'training' && reason === 'unresponsive'));
   });
 
   it('takes over from a worker that is not heard of', async () => {

@@ -10,7 +10,7 @@ import type { WorkerMetrics } from './workerMetrics.js';
 
 export interface WorkerOptions extends JobContext {
   readonly metrics?: WorkerMetrics;
-  /** Whether the engine has a process; while it has none, jobs wait in the queue, where any worker finds them. */
+  /** Whether the engine has a process that responds; while not, jobs wait in the queue, where any worker finds them. */
   readonly engine_running?: () => boolean;
   /** How long a job stays with a worker that is not heard of. */
   readonly lease_ms?: number;
