@@ -110,8 +110,8 @@ class ProcessHost implements EngineHost {
   async close(): Promise<void> {
     this.closing.abort();
     const engineProcess = this.current ?? (await this.starting?.catch(() => undefined));
-    await Promise.all([...this.trainings].map((training) => training.stop()));
-    await engineProcess?.stop();
+    const processes = [...(engineProcess === undefined ? [] : [engineProcess]), ...this.trainings];
+    await Promise.all(processes.map((each) => each.stop()));
     await Promise.allSettled([...this.trainingStarts]);
   }
 

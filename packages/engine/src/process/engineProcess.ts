@@ -133,11 +133,6 @@ export class EngineProcess {
     return !this.ended && this.watch.responsive;
   }
 
-  /** Whether the process takes calls. */
-  get alive(): boolean {
-    return !this.ended && !this.closing;
-  }
-
   /** Whether the process was to end, and did not end of itself before. */
   get wasStopped(): boolean {
     return this.closing;
@@ -153,7 +148,8 @@ export class EngineProcess {
     { signal }: CallOptions = {},
   ): Promise<MethodResult<M>> {
     if (signal?.aborted === true) return Promise.reject(cancelled());
-    if (!this.alive) return Promise.reject(lost('it had ended before the call'));
+    if (this.closing) return Promise.reject(closed());
+    if (this.ended) return Promise.reject(lost('it had ended before the call'));
     const id = this.nextId;
     this.nextId += 1;
     return new Promise<MethodResult<M>>((resolve, reject) => {
@@ -262,7 +258,7 @@ export class EngineProcess {
     this.ended = true;
     const end = signal === null ? `it ended with exit code ${code ?? 'unknown'}` : `it ended by ${signal}`;
     const how = this.hang === null ? end : HANGS[this.hang];
-    const error = this.closing ? new EngineError('cancelled', 'the engine was closed') : lost(how);
+    const error = this.closing ? closed() : lost(how);
     this.settleOpened?.reject(error);
     for (const call of [...this.pending.values()]) call.reject(error);
   }
@@ -275,6 +271,10 @@ const HANGS: Readonly<Record<Hang, string>> = {
 
 function cancelled(): EngineError {
   return new EngineError('cancelled', 'the call was cancelled');
+}
+
+function closed(): EngineError {
+  return new EngineError('cancelled', 'the engine was closed');
 }
 
 function lost(how: string): EngineError {

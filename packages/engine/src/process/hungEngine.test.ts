@@ -92,6 +92,8 @@ suite('an engine that hangs', { skip: process.platform === 'win32' }, () => {
       const controller = new AbortController();
       const aborted = host.generate(long, { signal: controller.signal });
       const waiting = host.generate({ ...short, maxOutputTokens: 4 });
+      // Both are on their way to the process.
+      await new Promise(setImmediate);
       controller.abort();
       await assert.rejects(aborted, { name: 'EngineError', code: 'cancelled' });
       process.kill(pid!, 'SIGCONT');
