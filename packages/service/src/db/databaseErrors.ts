@@ -2,6 +2,9 @@ import pg from 'pg';
 
 /** What the errors of pg mean for a caller. Codes: PostgreSQL manual, appendix A; Node.js system errors. */
 
+/** The user may not do this. */
+export const insufficientPrivilege = '42501';
+
 const transactionConflicts = new Set(['40001', '40P01']);
 
 const systemErrors = new Set([

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import { readFile, readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import pg from 'pg';
+import type pg from 'pg';
 import { advisoryLocks } from './advisoryLocks.js';
+import { insufficientPrivilege, isDatabaseError } from './databaseErrors.js';
+import { withSession } from './session.js';
 
 /** Where the build puts the numbered SQL files. */
 export const migrationsFolder = fileURLToPath(new URL('./migrations/', import.meta.url));
@@ -14,9 +16,6 @@ interface Migration {
   readonly sha256: string;
 }
 
-/** A host that takes connections and says nothing is no database. */
-const connection_timeout_ms = 10_000;
-
 /** The database and this build of the service do not fit together; nothing was changed. */
 export class MigrationError extends Error {
   override readonly name = 'MigrationError';
@@ -25,32 +24,30 @@ export class MigrationError extends Error {
 /**
  * Brings the database to the newest schema: the files that are not yet recorded in `schema_migrations` run in order, all of them in one
  * transaction, so that an upgrade that fails leaves no trace; and under an advisory lock, so that any number of processes may start at once.
- * Returns the names of those that ran. Throws `MigrationError` when an applied file was altered since, or when
- * the database knows a migration that this build does not.
+ * Nothing is written when none is missing: then a user who may only read the record will do.
+ * Returns the names of those that ran. Throws `MigrationError` when an applied file was altered since, when
+ * the database knows a migration that this build does not, when its rows break a rule that a file brings, and when the
+ * user may not change the schema.
  */
 export async function migrate(database_url: string, folder = migrationsFolder): Promise<string[]> {
   const migrations = await readMigrations(folder);
-  const client = new pg.Client({
-    connectionString: database_url,
-    application_name: 'engraft-migrate',
-    connectionTimeoutMillis: connection_timeout_ms,
-  });
-  await client.connect();
-  try {
-    await client.query('SELECT pg_advisory_lock($1)', [advisoryLocks.migration]);
+  return withSession(database_url, 'engraft-migrate', async (client) => {
     await client.query('BEGIN');
-    await client.query(`CREATE TABLE IF NOT EXISTS schema_migrations (
-      name text PRIMARY KEY, sha256 text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`);
+    await lockSchema(client);
     const applied = await readApplied(client);
-    assertCompatible(migrations, applied);
-    const missing = migrations.filter(({ name }) => !applied.has(name));
-    for (const migration of missing) await apply(client, migration);
+    assertCompatible(migrations, applied ?? new Map());
+    const missing = migrations.filter(({ name }) => applied?.has(name) !== true);
+    if (applied === null) await createRecord(client).catch((error: unknown) => explain(error, missing[0]));
+    for (const migration of missing)
+      await apply(client, migration).catch((error: unknown) => explain(error, migration));
     await client.query('COMMIT');
     return missing.map(({ name }) => name);
-  } finally {
-    // Ends the session, and with it the lock and a transaction that was not committed.
-    await client.end();
-  }
+  });
+}
+
+/** Until the transaction ends: a pooler in transaction mode would keep what the session holds. */
+export async function lockSchema(client: pg.Client): Promise<void> {
+  await client.query('SELECT pg_advisory_xact_lock($1)', [advisoryLocks.migration]);
 }
 
 async function readMigrations(folder: string): Promise<Migration[]> {
@@ -63,9 +60,19 @@ async function readMigrations(folder: string): Promise<Migration[]> {
   );
 }
 
-async function readApplied(client: pg.Client): Promise<Map<string, string>> {
+/** `null` when there is no record yet. */
+async function readApplied(client: pg.Client): Promise<Map<string, string> | null> {
+  const record = await client.query<{ exists: boolean }>(
+    `SELECT to_regclass('schema_migrations') IS NOT NULL AS exists`,
+  );
+  if (record.rows[0]?.exists !== true) return null;
   const { rows } = await client.query<{ name: string; sha256: string }>('SELECT name, sha256 FROM schema_migrations');
   return new Map(rows.map(({ name, sha256 }) => [name, sha256]));
+}
+
+async function createRecord(client: pg.Client): Promise<void> {
+  await client.query(`CREATE TABLE schema_migrations (
+    name text PRIMARY KEY, sha256 text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`);
 }
 
 function assertCompatible(migrations: readonly Migration[], applied: ReadonlyMap<string, string>): void {
@@ -85,4 +92,26 @@ function assertCompatible(migrations: readonly Migration[], applied: ReadonlyMap
 async function apply(client: pg.Client, { name, sql, sha256 }: Migration): Promise<void> {
   await client.query(sql);
   await client.query('INSERT INTO schema_migrations (name, sha256) VALUES ($1, $2)', [name, sha256]);
+}
+
+/** Says what an operator can do about an upgrade that the database refused. */
+function explain(error: unknown, migration: Migration | undefined): never {
+  if (!isDatabaseError(error) || migration === undefined) throw error;
+  const { name } = migration;
+  if (error.code === insufficientPrivilege) {
+    throw new MigrationError(
+      `migration ${name} is missing, and this user of the database may not make it (${error.message}): ` +
+        'run one command, such as "engraft ledger verify", with the URL of the owner of the tables first',
+      { cause: error },
+    );
+  }
+  // Class 23: rows that break a rule.
+  if (error.code?.startsWith('23') === true) {
+    throw new MigrationError(
+      `migration ${name} brings a rule that rows of this database break (${error.message}); nothing was changed: ` +
+        '"engraft ledger verify" of the release before says what is wrong with the ledger',
+      { cause: error },
+    );
+  }
+  throw error;
 }
