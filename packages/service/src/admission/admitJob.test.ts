@@ -385,7 +385,7 @@ describe('money', () => {
 
   /** Dates a project's transfers otherwise, past the guard that keeps them as they are. */
   async function moveTransfers(key: TestKey, created_at: string): Promise<void> {
-    await inTransaction(database.db, async (trx) => {
+    await inTransaction(database.owner, async (trx) => {
       await sql`set local session_replication_role = replica`.execute(trx);
       await sql`update transfers set created_at = ${sql.raw(created_at)} where to_account = ${`spent:${key.project_id}`}`.execute(
         trx,

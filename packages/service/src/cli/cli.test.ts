@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
@@ -343,6 +344,26 @@ describe('engraft', () => {
     assert.equal(broken.status, 1);
     assert.match(broken.stderr, /^engraft: something is wrong with: clock, model, engine\n$/);
     assert.match(broken.stdout, /seconds before the service last looked: the clock was set back/);
+  });
+
+  it('says that it works with the rights of the owner of the tables where it cannot have others', async () => {
+    const name = `engraft_test_${randomBytes(6).toString('hex')}`;
+    const run = (statement: string) => sql.raw(statement).execute(database.owner);
+    await run(`create role ${name} login password 'secret'`);
+    await run(`create database ${name} owner ${name}`);
+    const url = new URL(database.url);
+    [url.username, url.password, url.pathname] = [name, 'secret', `/${name}`];
+    try {
+      const { status, stdout } = await engraft(['doctor'], { DATABASE_URL: url.href, ENGRAFT_ENGINE: 'off' });
+      assert.equal(status, 0);
+      assert.match(
+        stdout,
+        /DATABASE_URL, with the rights of the owner of its tables: its user may not prepare the role/,
+      );
+    } finally {
+      await run(`drop database ${name} with (force)`);
+      await run(`drop role ${name}`);
+    }
   });
 
   it('measures learning from a file, without a service or a database', async () => {

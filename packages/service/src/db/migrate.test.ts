@@ -5,7 +5,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
+import { verifyLedger } from '../ledger/verifyLedger.js';
 import { attachEmbeddedPostgres, type EmbeddedPostgres } from './embeddedPostgres/index.js';
+import { openDatabase } from './database.js';
 import { migrate, migrationsFolder } from './migrate.js';
 
 describe('migrate', () => {
@@ -116,6 +118,81 @@ describe('migrate', () => {
       { id: 'by a round', retention_ended_by: 'retention' },
       { id: 'by hand', retention_ended_by: null },
     ]);
+  });
+
+  it('brings the rules of the ledger to a database that broke them: it starts, says so, and breaks them no more', async () => {
+    const url = await makeDatabase();
+    const copy = await copyMigrations();
+    for (const later of await readdir(copy)) if (later >= '0006') await rm(path.join(copy, later));
+    await migrate(url, copy);
+    await query(
+      url,
+      `INSERT INTO projects (id, name) VALUES ('p', 'p'), ('q', 'q');
+       INSERT INTO api_keys (id, project_id, name, secret_sha256, scopes)
+         VALUES ('k', 'p', 'k', sha256('k'), ARRAY['internalize']);
+       INSERT INTO accounts (id, kind, project_id)
+         SELECT kind || ':p', kind, 'p' FROM unnest(ARRAY['available', 'reserved', 'spent']) AS kind;
+       INSERT INTO accounts (id, kind, project_id) VALUES ('odd', 'spent', 'q');
+       INSERT INTO subjects (id, project_id, name) VALUES ('s', 'p', 's'), ('other', 'p', 'other');
+       INSERT INTO jobs (id, project_id, subject_ref, subject_name, api_key_id, kind, adapter_version, request,
+           pricing_version, reserved_microusd)
+         VALUES ('j', 'p', 's', 's', 'k', 'internalization', 'base', '{}', 'v', 10);
+       INSERT INTO versions (id, subject_ref, source_job_id, adapter_hash, size_bytes, passed_count, total_count,
+           rehearsal, expires_at) VALUES ('v', 's', 'j', 'sha256:0', 1, 1, 1, '{}', now());
+       UPDATE subjects SET active_version_id = 'v';
+       INSERT INTO transfers (kind, from_account, to_account, amount_microusd, job_id)
+         VALUES ('grant', 'issued', 'available:p', 100, NULL), ('reserve', 'available:p', 'reserved:p', 10, 'j'),
+                ('grant', 'available:p', 'spent:p', 1, NULL), ('hosting', 'available:p', 'spent:p', 1, NULL);`,
+    );
+    assert.ok((await migrate(url)).includes('0006_ledger_rules'));
+    const db = openDatabase(url, { maxConnections: 1 });
+    const { differences } = await verifyLedger(db).finally(() => db.destroy());
+    assert.deepEqual(differences, [
+      'project q has 1 accounts instead of 3',
+      'transfer 3 (grant) goes from available:p to spent:p',
+      'account odd is named otherwise than its kind spent and project q',
+      'transfer 4 (hosting) names no version',
+    ]);
+    // A worker of the release before ends its job.
+    await query(
+      url,
+      `BEGIN;
+       INSERT INTO transfers (kind, from_account, to_account, amount_microusd, job_id)
+         VALUES ('post', 'reserved:p', 'spent:p', 6, 'j'), ('void', 'reserved:p', 'available:p', 4, 'j');
+       UPDATE jobs SET status = 'ready', settled = true, compute_microusd = 6 WHERE id = 'j';
+       COMMIT`,
+    );
+    const again = `INSERT INTO transfers (kind, from_account, to_account, amount_microusd) VALUES ('grant', 'available:p', 'spent:p', 1)`;
+    await assert.rejects(query(url, again), { code: '23514' });
+  });
+
+  it('says which rule the rows of a database break, and what finds them', async () => {
+    const url = await makeDatabase();
+    const copy = await copyMigrations();
+    await migrate(url, copy);
+    await query(url, `INSERT INTO projects (id, name, requests_per_minute) VALUES ('p', 'p', 1)`);
+    await writeFile(path.join(copy, '9999_strict.sql'), 'ALTER TABLE projects ADD CHECK (requests_per_minute > 1)');
+    await assert.rejects(migrate(url, copy), {
+      name: 'MigrationError',
+      message: /^migration 9999_strict brings a rule that rows .*requests_per_minute_check.*"engraft ledger verify"/,
+    });
+  });
+
+  it('writes nothing when nothing is missing, so that a user with no rights but to read the record will do', async () => {
+    const url = await makeDatabase();
+    const copy = await copyMigrations();
+    await migrate(url, copy);
+    const reader = `reader_${randomBytes(4).toString('hex')}`;
+    await query(url, `CREATE ROLE ${reader} LOGIN PASSWORD 'x'; GRANT SELECT ON schema_migrations TO ${reader}`);
+    const reader_url = new URL(url);
+    [reader_url.username, reader_url.password] = [reader, 'x'];
+    assert.deepEqual(await migrate(reader_url.href, copy), []);
+    await writeFile(path.join(copy, '9999_future.sql'), 'CREATE TABLE future ()');
+    await assert.rejects(migrate(reader_url.href, copy), {
+      name: 'MigrationError',
+      message:
+        /^migration 9999_future is missing, .*permission denied.* with the URL of the owner of the tables first$/,
+    });
   });
 
   it('applies each file once when many processes start together', async () => {

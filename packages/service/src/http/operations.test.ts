@@ -275,7 +275,7 @@ async function endOpenTransactions(): Promise<void> {
   await sql`
     select pg_terminate_backend(pid, 5000) from pg_stat_activity
     where datname = current_database() and state = 'idle in transaction' and pid <> pg_backend_pid()
-  `.execute(database.db);
+  `.execute(database.owner);
 }
 
 /** A way to the database, through a port of its own, that breaks at once: a fault injector. */

@@ -7,6 +7,7 @@ import { newId } from '../ids.js';
 import { insertJob } from '../jobs/insertJob.js';
 import { createTestKey, createTestProject, type TestKey } from '../testing/testApp.js';
 import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js';
+import { createTestVersion } from '../testing/testVersion.js';
 import { readBalance } from './accounts.js';
 import { grantCredit } from './grantCredit.js';
 import { reserve, type ReserveOutcome } from './reserve.js';
@@ -179,19 +180,20 @@ describe('a reservation "is a pending transfer that is later posted (up to its a
 
 describe('the database enforces both', () => {
   test('a transfer that would overdraw is refused, whoever writes it', async () => {
-    const key = await newProject(100);
+    const key = await newProject(1_000_000);
+    const { id } = await createTestVersion(database.db, key);
     const overdraft = sql`
-      insert into transfers (kind, from_account, to_account, amount_microusd)
-      values ('hosting', ${`available:${key.project_id}`}, ${`spent:${key.project_id}`}, 101)`;
-    await assert.rejects(overdraft.execute(database.db), /violates check constraint/);
+      insert into transfers (kind, from_account, to_account, amount_microusd, version_id)
+      values ('hosting', ${`available:${key.project_id}`}, ${`spent:${key.project_id}`}, 1, ${id})`;
+    await assert.rejects(overdraft.execute(database.owner), /relation "accounts" violates check constraint/);
   });
 
   test('every movement is a transfer between two accounts, immutable', async () => {
     const key = await newProject(100);
-    await assert.rejects(sql`update transfers set amount_microusd = 1`.execute(database.db), /immutable/);
-    await assert.rejects(sql`delete from transfers`.execute(database.db), /immutable/);
+    await assert.rejects(sql`update transfers set amount_microusd = 1`.execute(database.owner), /immutable/);
+    await assert.rejects(sql`delete from transfers`.execute(database.owner), /immutable/);
     await assert.rejects(
-      sql`update accounts set balance_microusd = 5 where project_id = ${key.project_id}`.execute(database.db),
+      sql`update accounts set balance_microusd = 5 where project_id = ${key.project_id}`.execute(database.owner),
       /moved by a transfer only/,
     );
   });
@@ -237,7 +239,7 @@ describe('verifyLedger "recomputes every balance and invariant from the entries"
       await reserveJob(key, job_id, 100);
       await settleJob(key, job_id, 60);
       assert.deepEqual(await verifyLedger(own.db), { ok: true, projects: 1, transfers: 4, differences: [] });
-      await sql`set session_replication_role = replica`.execute(own.db);
+      await sql`set session_replication_role = replica`.execute(own.owner);
       await damage(own, key, job_id);
       const report = await verifyLedger(own.db);
       assert.equal(report.ok, report.differences.length === 0);
@@ -249,27 +251,27 @@ describe('verifyLedger "recomputes every balance and invariant from the entries"
   }
 
   test('a balance that its transfers do not explain', async () => {
-    const differences = await differencesAfter(({ db }, { project_id }) =>
-      sql`update accounts set balance_microusd = 1 where id = ${`spent:${project_id}`}`.execute(db),
+    const differences = await differencesAfter(({ owner }, { project_id }) =>
+      sql`update accounts set balance_microusd = 1 where id = ${`spent:${project_id}`}`.execute(owner),
     );
     assert.match(differences.join('\n'), /account spent:.* holds 1 micro-USD; its transfers add up to 60/);
     assert.match(differences.join('\n'), /all accounts together hold -59 micro-USD/);
   });
 
   test('a job that was charged something else than was posted', async () => {
-    const differences = await differencesAfter(({ db }, _key, job_id) =>
-      db.updateTable('jobs').set({ compute_microusd: 61 }).where('id', '=', job_id).execute(),
+    const differences = await differencesAfter(({ owner }, _key, job_id) =>
+      owner.updateTable('jobs').set({ compute_microusd: 61 }).where('id', '=', job_id).execute(),
     );
     assert.match(differences.join('\n'), /was charged 61 micro-USD; 60 were posted/);
   });
 
   test('a job without its reservation, and an open one whose reservation is gone', async () => {
-    const differences = await differencesAfter(async ({ db }, _key, job_id) => {
-      await sql`delete from transfers where kind = 'reserve' and job_id = ${job_id}`.execute(db);
+    const differences = await differencesAfter(async ({ owner }, _key, job_id) => {
+      await sql`delete from transfers where kind = 'reserve' and job_id = ${job_id}`.execute(owner);
     });
     assert.match(differences.join('\n'), /has 0 reservations instead of 1/);
-    const reopened = await differencesAfter(async ({ db }, _key, job_id) => {
-      await sql`update jobs set status = 'running', settled = false where id = ${job_id}`.execute(db);
+    const reopened = await differencesAfter(async ({ owner }, _key, job_id) => {
+      await sql`update jobs set status = 'running', settled = false where id = ${job_id}`.execute(owner);
     });
     assert.match(reopened.join('\n'), /is not settled, but 100 micro-USD left its reservation/);
     assert.match(reopened.join('\n'), /holds 0 micro-USD reserved; its open reservations add up to 100/);

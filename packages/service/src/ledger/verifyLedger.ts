@@ -76,6 +76,18 @@ const checks: readonly RawBuilder<Difference>[] = [
       or source.project_id <> target.project_id
       or jobs.project_id <> target.project_id`,
   sql`
+    select format('account %s is named otherwise than its kind %s and project %s', id, kind, project_id) as difference
+    from accounts where id <> case kind when 'issued' then 'issued' else kind || ':' || project_id end`,
+  sql`
+    select case when t.version_id is null then format('transfer %s (hosting) names no version', t.id)
+      else format('transfer %s (%s) of %s names version %s', t.id, t.kind, t.from_account, t.version_id)
+    end as difference
+    from transfers t
+    left join versions on versions.id = t.version_id
+    left join subjects on subjects.id = versions.subject_ref
+    where (t.kind = 'hosting') <> (t.version_id is not null)
+      or t.from_account <> 'available:' || subjects.project_id`,
+  sql`
     select case
       when reserves <> 1 then format('job %s has %s reservations instead of 1', id, reserves)
       when reserved <> reserved_microusd

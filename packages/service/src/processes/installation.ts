@@ -4,10 +4,11 @@ import { openDatabase } from '../db/database.js';
 import { attachEmbeddedPostgres } from '../db/embeddedPostgres/index.js';
 import { migrate } from '../db/migrate.js';
 import type { Database } from '../db/schema.js';
+import { prepareServiceLogin, prepareServiceRole, type ServiceAccess } from '../db/serviceRole/serviceRole.js';
 import { makeDataFolder } from './dataFolder.js';
 
 /** The data of one service, open: its folder and its database at the newest schema. */
-export interface Installation {
+export interface Installation extends Pick<ServiceAccess, 'unrestricted_because'> {
   readonly db: Kysely<Database>;
   close(): Promise<void>;
 }
@@ -30,20 +31,22 @@ export async function openInstallation(
 ): Promise<Installation> {
   const options = { maxConnections: max_connections, ...(held_ms_max === undefined ? {} : { held_ms_max }) };
   if (database_url !== null) {
-    await migrate(database_url).catch(namingTheVariable);
-    const db = openDatabase(database_url, options);
-    return { db, close: () => db.destroy() };
+    const { url, unrestricted_because } = await migrate(database_url)
+      .then(() => prepareServiceRole(database_url))
+      .catch(namingTheVariable);
+    const db = openDatabase(url, options);
+    return { db, unrestricted_because, close: () => db.destroy() };
   }
   await makeDataFolder(data_folder);
   const server = await attachEmbeddedPostgres(data_folder, onLost === undefined ? {} : { onLost });
   try {
     await migrate(server.url);
-    const db = openDatabase(server.url, options);
+    const db = openDatabase(await prepareServiceLogin(server.url), options);
     const close = async (): Promise<void> => {
       await db.destroy();
       await server.release();
     };
-    return { db, close };
+    return { db, unrestricted_because: null, close };
   } catch (error) {
     await server.release();
     throw error;

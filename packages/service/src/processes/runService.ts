@@ -65,6 +65,13 @@ export async function runService(config: Config, roles: Roles, onListening: (url
     if (config.database_url === null) running.lock = await lockDataFolder(config.data_folder);
     const installation = await openInstallation(config, { max_connections, held_ms_max, onLost });
     running.installation = installation;
+    if (installation.unrestricted_because !== null) {
+      const reason = installation.unrestricted_because;
+      logger.warn(
+        { reason },
+        'the service works with the rights of the owner of its tables: see "Roles of the database" in docs/operating',
+      );
+    }
     if (roles.api) await prepareFirstStart(installation.db, config.data_folder);
     const model = await loadModel(config, roles.worker, logger);
     running.model = model;

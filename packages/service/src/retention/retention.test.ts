@@ -213,12 +213,12 @@ describe('retention', () => {
     const sound = await makeVersion({ age: '1 day', left: '20 minutes' });
     // A fault injector: the database refuses this one's new deadline.
     await sql`create function refuse_renewal() returns trigger language plpgsql as
-      $$ begin raise exception 'refused on purpose'; end $$`.execute(database.db);
+      $$ begin raise exception 'refused on purpose'; end $$`.execute(database.owner);
     await sql`create trigger refuse_renewal before update on versions for each row
-      when (old.id = ${sql.lit(broken.id)}) execute function refuse_renewal()`.execute(database.db);
+      when (old.id = ${sql.lit(broken.id)}) execute function refuse_renewal()`.execute(database.owner);
     const before_microusd = await available(broken.project_id);
     await assert.rejects(renewHosting(database.db), AggregateError);
-    await sql`drop trigger refuse_renewal on versions`.execute(database.db);
+    await sql`drop trigger refuse_renewal on versions`.execute(database.owner);
     assert.ok((await hoursLeft(sound.id)) >= 24);
     // What it was charged went back with its deadline.
     assert.deepEqual([await hoursLeft(broken.id), await available(broken.project_id)], [0, before_microusd]);
@@ -265,7 +265,7 @@ describe('retention', () => {
       .set({ adapter_hash: shared.adapter_hash })
       .where('id', '=', sharing.id)
       .execute();
-    await database.db
+    await database.owner
       .updateTable('kept_adapters')
       .set({ adapter_hash: shared.adapter_hash })
       .where('job_id', '=', sharing.job_id)

@@ -8,17 +8,22 @@ import { openDatabase } from '../db/database.js';
 import { attachEmbeddedPostgres } from '../db/embeddedPostgres/index.js';
 import { migrate } from '../db/migrate.js';
 import type { Database } from '../db/schema.js';
+import { prepareServiceRole } from '../db/serviceRole/serviceRole.js';
 
 /** A new, migrated database of a test file's own, on a real PostgreSQL. */
 export interface TestDatabase {
+  /** With the rights of the service. */
   readonly db: Kysely<Database>;
+  /** With those of the owner of the tables, who can lift their rules. */
+  readonly owner: Kysely<Database>;
+  /** The owner's. */
   readonly url: string;
-  /** Closes the pool and drops the database. */
+  /** Closes the pools and drops the database. */
   close(): Promise<void>;
 }
 
 /**
- * On the server of `ENGRAFT_TEST_DATABASE_URL`, whose user may create databases; `npm test` sets it once for all
+ * On the server of `ENGRAFT_TEST_DATABASE_URL`, whose user may create databases and roles; `npm test` sets it once for all
  * files. Without it, on an embedded PostgreSQL of this call's own. With `durable: false` commits do not wait for the
  * disk, which saves tests of very many writes most of their time.
  */
@@ -28,12 +33,16 @@ export async function openTestDatabase({ maxConnections = 8, durable = true } = 
   await runOn(server.url, `CREATE DATABASE ${name}`);
   const url = withDatabase(server.url, name);
   await migrate(url);
-  const db = openDatabase(durable ? url : withoutFlushes(url), { maxConnections });
+  const access = await prepareServiceRole(durable ? url : withoutFlushes(url));
+  if (access.unrestricted_because !== null) throw new Error(access.unrestricted_because);
+  const db = openDatabase(access.url, { maxConnections });
+  const owner = openDatabase(url, { maxConnections });
   return {
     db,
+    owner,
     url,
     close: async () => {
-      await db.destroy();
+      await Promise.all([db.destroy(), owner.destroy()]);
       await runOn(server.url, `DROP DATABASE ${name} WITH (FORCE)`);
       await server.release();
     },

@@ -1,13 +1,11 @@
 import type { Command } from 'commander';
-import type { Kysely } from 'kysely';
 import { pino } from 'pino';
 import { jump_ms_min } from '../../clock/measureJump.js';
 import { readClock } from '../../clock/observeClock.js';
 import { type Config, readConfig } from '../../config/config.js';
 import { isDatabaseReachable } from '../../db/isDatabaseReachable.js';
-import type { Database } from '../../db/schema.js';
 import { makeDataFolder } from '../../processes/dataFolder.js';
-import { openInstallation } from '../../processes/installation.js';
+import { type Installation, openInstallation } from '../../processes/installation.js';
 import { print, table } from '../output.js';
 import { addPrintOptions, CommandFailure, type PrintOptions } from '../withDatabase.js';
 
@@ -67,16 +65,21 @@ async function examineDataFolder({ data_folder }: Config): Promise<string> {
 }
 
 function examineDatabase(config: Config): Promise<string> {
-  return withInstallation(config, async (db) => {
+  return withInstallation(config, async ({ db, unrestricted_because }) => {
     if (!(await isDatabaseReachable(db))) throw new Error('the database cannot be reached');
-    return config.database_url === null ? 'embedded PostgreSQL' : 'PostgreSQL of DATABASE_URL';
+    const rights =
+      unrestricted_because === null ? '' : `, with the rights of the owner of its tables: ${unrestricted_because}`;
+    return (config.database_url === null ? 'embedded PostgreSQL' : 'PostgreSQL of DATABASE_URL') + rights;
   });
 }
 
-async function withInstallation(config: Config, examine: (db: Kysely<Database>) => Promise<string>): Promise<string> {
+async function withInstallation(
+  config: Config,
+  examine: (installation: Installation) => Promise<string>,
+): Promise<string> {
   const installation = await openInstallation(config, { max_connections: 1 });
   try {
-    return await examine(installation.db);
+    return await examine(installation);
   } finally {
     await installation.close();
   }
@@ -85,7 +88,7 @@ async function withInstallation(config: Config, examine: (db: Kysely<Database>) 
 /**
  * The database's clock decides; it is compared with this machine's, and with the time at which the service saw it last.
  */
-async function examineClock(db: Kysely<Database>): Promise<string> {
+async function examineClock({ db }: Installation): Promise<string> {
   const { now_ms, seen_ms, leapt_ms } = await readClock(db);
   const seconds = (duration_ms: number): string => `${Math.round(Math.abs(duration_ms) / 1000)} seconds`;
   const ahead_ms = now_ms - Date.now();

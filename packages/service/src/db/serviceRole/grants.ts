@@ -1,0 +1,56 @@
+import type pg from 'pg';
+import type { Database } from '../schema.js';
+
+/** The role that the service works as. One for the whole server; what it may do is granted in each database. */
+export const serviceRole = 'engraft_service';
+
+/**
+ * What the service may do with each table: as much as its statements need. Whoever adds a table says it here.
+ * Balances move by the trigger on `transfers`, with its owner's rights. The right to update an account's id, which
+ * another trigger refuses, is what PostgreSQL wants of those who lock the row.
+ */
+const privileges: Readonly<Record<keyof Database | 'schema_migrations', readonly string[]>> = {
+  schema_migrations: ['SELECT'],
+  projects: ['SELECT', 'INSERT', 'UPDATE'],
+  api_keys: ['SELECT', 'INSERT', 'UPDATE'],
+  rate_limits: ['SELECT', 'INSERT', 'UPDATE'],
+  subjects: ['SELECT', 'INSERT', 'UPDATE'],
+  jobs: ['SELECT', 'INSERT', 'UPDATE'],
+  project_turns: ['SELECT', 'INSERT', 'UPDATE'],
+  job_phases: ['SELECT', 'INSERT', 'UPDATE'],
+  idempotency_keys: ['SELECT', 'INSERT'],
+  versions: ['SELECT', 'INSERT', 'UPDATE'],
+  kept_adapters: ['SELECT', 'INSERT', 'DELETE'],
+  accounts: ['SELECT', 'INSERT (id)', 'INSERT (kind)', 'INSERT (project_id)', 'UPDATE (id)'],
+  transfers: ['SELECT', 'INSERT'],
+  clock: ['SELECT', 'UPDATE'],
+};
+
+/**
+ * The statements that give the role what it lacks in `schema`, an SQL identifier; none when it lacks nothing. The role
+ * must exist.
+ */
+export async function missingGrants(client: pg.Client, schema: string): Promise<string[]> {
+  const { rows } = await client.query<{ table: string; privilege: string }>(
+    `WITH role AS (SELECT oid FROM pg_roles WHERE rolname = $1),
+      tables AS (SELECT oid, relname, relacl FROM pg_class WHERE relnamespace = $2::regnamespace)
+    SELECT relname AS "table", privilege_type AS privilege
+      FROM role, tables, aclexplode(relacl) WHERE grantee = role.oid
+    UNION ALL
+    SELECT relname, format('%s (%s)', privilege_type, attname)
+      FROM role, tables JOIN pg_attribute ON attrelid = tables.oid, aclexplode(attacl) WHERE grantee = role.oid`,
+    [serviceRole, schema],
+  );
+  const granted = new Set(rows.map(({ table, privilege }) => `${privilege} ON ${table}`));
+  const { rows: schemas } = await client.query<{ usable: boolean }>(
+    `SELECT has_schema_privilege($1, $2::regnamespace, 'USAGE') AS usable`,
+    [serviceRole, schema],
+  );
+  return [
+    ...(schemas[0]?.usable === true ? [] : [`GRANT USAGE ON SCHEMA ${schema} TO ${serviceRole}`]),
+    ...Object.entries(privileges).flatMap(([table, wanted]) => {
+      const missing = wanted.filter((privilege) => !granted.has(`${privilege} ON ${table}`));
+      return missing.length === 0 ? [] : [`GRANT ${missing.join(', ')} ON ${schema}.${table} TO ${serviceRole}`];
+    }),
+  ];
+}
