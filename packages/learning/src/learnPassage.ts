@@ -27,6 +27,7 @@ import { plainText } from './text/plainText.js';
 import { closedBookPrompt, readingPrompt } from './prompts.js';
 import { recipe } from './recipe.js';
 import { drawReplay } from './training/replay.js';
+import { Snapshots } from './training/snapshots.js';
 import { readFirst, score, type ScoredFact } from './teaching/score.js';
 import { splitFacts } from './teaching/split.js';
 import { chooseCandidates, findCandidates, worthTeaching, type Candidate } from './questions/candidates.js';
@@ -52,7 +53,7 @@ import { orderNats } from './teaching/wordOrder.js';
  * and test that on questions held out.
  *
  * Every phase's outcome is stored before the next begins; called again with the same input and journal, it goes on
- * after the last one stored. Rejects with `EngineError` when the engine fails or the signal aborts; every other outcome
+ * after the last one stored, and a training that was interrupted from its last snapshot. Rejects with `EngineError` when the engine fails or the signal aborts; every other outcome
  * is a value.
  */
 export async function learnPassage(
@@ -71,6 +72,7 @@ class LearningRun {
   readonly #canaries: readonly ReplayRow[];
   readonly #replay: readonly ReplayRow[];
   readonly #signal: AbortSignal | undefined;
+  readonly #snapshots: Snapshots;
 
   constructor(
     readonly engine: Engine,
@@ -79,7 +81,9 @@ class LearningRun {
     readonly journal: LearningJournal,
     readonly options: LearningOptions,
   ) {
-    if (options.signal !== undefined) this.#signal = forManyListeners(options.signal);
+    const signals = [options.signal, options.stopping].filter((signal) => signal !== undefined);
+    if (signals.length > 0) this.#signal = forManyListeners(...signals);
+    this.#snapshots = new Snapshots(input.workFolder, journal.progress, options);
     this.#content = plainText(input.content);
     const drawn = drawReplay(input.replay ?? [], input.seed);
     this.#canaries = drawn.canaries;
@@ -96,6 +100,7 @@ class LearningRun {
     const training = await this.#phase('training', trainingSchema, (meter) => this.#train(meter, scoring));
     if (training === null) return { kind: 'budget_exhausted', usage: this.#usage };
     const adapter = adapterIn(this.input.workFolder, training);
+    await this.#snapshots.end(adapter.folder);
     const evaluating = await this.#phase('evaluating', evaluatingSchema, (meter) =>
       this.#evaluate(meter, scoring, adapter),
     );
@@ -189,8 +194,9 @@ class LearningRun {
       material: await encodeMaterial(this.engine, scoring, this.input.earlier, this.#replay),
       parent: this.input.parent,
       seed: this.input.seed,
-      workFolder: this.input.workFolder,
+      snapshots: this.#snapshots,
       signal: this.#signal,
+      isStopping: () => this.options.stopping?.aborted === true && this.options.signal?.aborted !== true,
       onStep: (done, total) => this.options.onProgress?.({ phase: 'training', done, total }),
     });
     if (trained === null) return null;

@@ -6,7 +6,7 @@ import type { LearningJournal, LearningPhase, LearningUsage } from './types.js';
 
 const count = z.number().int().nonnegative();
 
-const usageSchema = z.object({
+export const usageSchema = z.object({
   input_tokens: count,
   output_tokens: count,
   cached_input_tokens: count,
@@ -54,12 +54,22 @@ type TrainedAdapter = TrainingOutcome['adapter'];
 
 /** The adapter of a stored outcome where it lies now, for a run with this work folder. */
 export function adapterIn(workFolder: string, { adapter }: TrainingOutcome): TrainedAdapter {
-  return { ...adapter, folder: path.resolve(path.dirname(workFolder), adapter.folder) };
+  return { ...adapter, folder: folderIn(workFolder, adapter.folder) };
 }
 
 /** The adapter as it is stored. */
 export function adapterFrom(workFolder: string, adapter: TrainedAdapter): TrainedAdapter {
-  return { ...adapter, folder: path.relative(path.dirname(workFolder), adapter.folder) };
+  return { ...adapter, folder: folderFrom(workFolder, adapter.folder) };
+}
+
+/** A stored folder where it lies now, for a run with this work folder. */
+export function folderIn(workFolder: string, stored: string): string {
+  return path.resolve(path.dirname(workFolder), stored);
+}
+
+/** The folder as it is stored. */
+export function folderFrom(workFolder: string, folder: string): string {
+  return path.relative(path.dirname(workFolder), folder);
 }
 
 const comparisonSchema = z.object({ candidate: count, parent: count, total: count, unasked: count.default(0) });

@@ -66,6 +66,16 @@ export interface LearningJournal {
   store(phase: LearningPhase, outcome: unknown, usage: LearningUsage): Promise<void>;
   /** The phase begins; also called when it is resumed. */
   entered(phase: LearningPhase): Promise<void>;
+  /** Without it an interrupted training begins anew. */
+  readonly progress?: ProgressJournal;
+}
+
+/** Where the caller keeps how far the training under way has come, until its outcome is stored. Progress is JSON. */
+export interface ProgressJournal {
+  /** What `store` was last given in an earlier run of the same job, or earlier in this one; `null` when there is nothing. */
+  load(): Promise<unknown>;
+  /** Takes the place of what was stored before. `steps` are those of the training so far. */
+  store(progress: unknown, steps: number): Promise<void>;
 }
 
 export interface LearningProgress {
@@ -142,7 +152,24 @@ export type LearningOutcome =
     }
   | { readonly kind: 'budget_exhausted'; readonly usage: LearningUsage };
 
+/** What changes no outcome: for those who run the service. */
+export type LearningNotice =
+  /** The training goes on where an earlier run left it. */
+  | { readonly kind: 'resumed'; readonly steps: number }
+  /** What an earlier run kept of the training cannot be used: it begins anew. */
+  | { readonly kind: 'progress_unusable'; readonly error: unknown }
+  /** How far the training has come cannot be kept: what is done is lost if it is interrupted. */
+  | { readonly kind: 'snapshot_failed'; readonly error: unknown };
+
 export interface LearningOptions {
   readonly signal?: AbortSignal;
+  /**
+   * As `signal`, for a job that somebody else goes on with: a training under way keeps how far it has come before it
+   * rejects, which takes three seconds at most.
+   */
+  readonly stopping?: AbortSignal;
   readonly onProgress?: (progress: LearningProgress) => void;
+  readonly onNotice?: (notice: LearningNotice) => void;
+  /** Milliseconds, of a clock that never goes back: when a snapshot is due. */
+  readonly now?: () => number;
 }

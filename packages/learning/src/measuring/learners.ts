@@ -13,6 +13,7 @@ import { chunkForTeacher } from '../teaching/teacherChunks.js';
 import type { ScoringOutcome, TrainingOutcome } from '../outcomes.js';
 import { adapterIn, scoringSchema, trainingSchema } from '../outcomes.js';
 import { drawReplay } from '../training/replay.js';
+import { Snapshots } from '../training/snapshots.js';
 import { train } from '../training/train.js';
 import type {
   GateReport,
@@ -110,8 +111,9 @@ export const learnGold: Learner = async (engine, { passage, questions }, input, 
     material: await encodeMaterial(engine, { facts, known: [] }, input.earlier, replay),
     parent: input.parent,
     seed: input.seed,
-    workFolder: input.workFolder,
+    snapshots: new Snapshots(input.workFolder),
     signal: options.signal,
+    isStopping: () => false,
     onStep: (done, total) => options.onProgress?.({ phase: 'training', done, total }),
   });
   return {

@@ -148,9 +148,9 @@ function scoreBatches(requests: readonly ScoreCall[]): ScoreBatch[] {
   return batches;
 }
 
-/** A signal of our own, as every call under way listens to it, and Node.js warns of more than ten listeners. */
-export function forManyListeners(signal: AbortSignal): AbortSignal {
-  const own = AbortSignal.any([signal]);
+/** A signal of our own, that aborts with any of these, as every call under way listens to it, and Node.js warns of more than ten listeners. */
+export function forManyListeners(...signals: readonly AbortSignal[]): AbortSignal {
+  const own = AbortSignal.any([...signals]);
   setMaxListeners(0, own);
   return own;
 }

@@ -1,15 +1,15 @@
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { AdapterReference, Engine, ModelDescription, TokenSequence, TrainingSession } from '@engraft/engine';
 import { withBaseTargets } from './baseTargets.js';
 import { planSteps, wantedSteps } from '../metering/budget.js';
 import { MeteredCalls, retryingLostWork, throwIfCancelled } from '../metering/calls.js';
 import { batches, replayDrawn, tokensOf, type Material } from './material.js';
-import { noUsage, type Meter } from '../metering/meter.js';
+import { addUsage, noUsage, type Meter } from '../metering/meter.js';
+import { notBegun, planIdentity, type TrainingProgress, type TrainingState } from './progress.js';
 import { deriveSeed } from '../random.js';
-import { learningRateAt, peakLearningRate, recipe } from '../recipe.js';
-import type { TrainingOutcome } from '../outcomes.js';
-import type { LearningUsage, TrainingReport } from '../types.js';
+import { recipe } from '../recipe.js';
+import { isAtFault, type Snapshots } from './snapshots.js';
+import { TrainingRun, type Trained } from './trainingRun.js';
+import type { LearningUsage } from '../types.js';
 
 export interface TrainingJob {
   readonly engine: Engine;
@@ -18,46 +18,94 @@ export interface TrainingJob {
   readonly material: Material;
   readonly parent: AdapterReference | null;
   readonly seed: number;
-  readonly workFolder: string;
+  readonly snapshots: Snapshots;
   readonly signal: AbortSignal | undefined;
+  /** Whether a training that the signal aborts is to go on later, by whoever takes over the job. */
+  readonly isStopping: () => boolean;
   readonly onStep: (done: number, total: number) => void;
 }
 
-type Trained = Pick<TrainingOutcome, 'adapter' | 'report'>;
-
 /**
  * Trains a LoRA adapter on all linear projections with AdamW, and keeps the snapshot with the lowest dev loss.
- * `null` when not even `recipe.minSteps` steps are affordable. When the engine's process dies the training starts
- * over, and what was lost is not counted.
+ * `null` when not even `recipe.minSteps` steps are affordable. An interrupted training goes on from its last snapshot, also when the
+ * engine's process dies, and what was lost is not counted: neither steps that are made again, nor base's targets, which are computed
+ * again by each run of the job and counted once.
  */
 export async function train(job: TrainingJob): Promise<Trained | null> {
   const plan = planTraining(job);
   if (plan === null) return null;
+  const identity = planIdentity(plan, job.seed, job.parent);
+  const usageBefore = job.meter.usage;
   const calls = new MeteredCalls(job.engine, job.meter, job.signal);
   const material = await withBaseTargets(calls, plan.material, job.seed, plan.steps);
-  const usageBefore = job.meter.usage;
+  const usageAtStart = job.meter.usage;
   return retryingLostWork(async () => {
     // Whoever was cancelled may have a successor at work on this folder.
     throwIfCancelled(job.signal);
-    job.meter.rewind(usageBefore);
-    const folder = join(job.workFolder, 'training');
-    await rm(folder, { recursive: true, force: true });
-    const session = await job.engine.openTraining({
-      parent: job.parent,
-      spared: payForSpared(job.meter, material.spared),
-      rank: recipe.rank,
-      alpha: recipe.alpha,
-      seed: deriveSeed(job.seed, 'adapter'),
-      weightDecay: recipe.weightDecay,
-      betas: recipe.betas,
-      clipNorm: recipe.clipNorm,
-    });
+    job.meter.rewind(usageAtStart);
+    const spared = payForSpared(job.meter, material.spared);
+    const resumed = await resume(job, spared, await job.snapshots.load(identity));
+    if (resumed !== null) job.meter.rewind(addUsage(usageBefore, resumed.usage));
+    const session = resumed?.session ?? (await begin(job, spared));
+    const state = resumed?.state ?? notBegun;
+    const run = new TrainingRun({ ...job, usageBefore, material, steps: plan.steps, session, state });
     try {
-      return await runSteps({ ...job, material }, session, plan.steps, folder);
+      return await run.toEnd();
+    } catch (error) {
+      if (job.isStopping()) await run.keepLast();
+      throw error;
     } finally {
       await session.close();
     }
   });
+}
+
+async function begin(job: TrainingJob, spared: readonly TokenSequence[]): Promise<TrainingSession> {
+  await job.snapshots.clear(null);
+  return job.engine.openTraining({
+    parent: job.parent,
+    spared,
+    rank: recipe.rank,
+    alpha: recipe.alpha,
+    seed: deriveSeed(job.seed, 'adapter'),
+    weightDecay: recipe.weightDecay,
+    betas: recipe.betas,
+    clipNorm: recipe.clipNorm,
+  });
+}
+
+interface Resumed {
+  readonly session: TrainingSession;
+  readonly state: TrainingState;
+  /** Of the phase until then. */
+  readonly usage: LearningUsage;
+}
+
+/** `null` when there is nothing to go on with, or it is missing or damaged: no reason for a job to fail. */
+async function resume(
+  job: TrainingJob,
+  spared: readonly TokenSequence[],
+  progress: TrainingProgress | null,
+): Promise<Resumed | null> {
+  if (progress === null) return null;
+  const { snapshot, state, usage } = progress;
+  await job.snapshots.clear(progress);
+  try {
+    await checkBest(job, state);
+    const session = await job.engine.openTraining({ resume: snapshot, spared });
+    job.snapshots.resumed(state.report.steps);
+    return { session, state, usage };
+  } catch (error) {
+    if (!isAtFault(error)) throw error;
+    return job.snapshots.refuse(error);
+  }
+}
+
+/** The engine reads an adapter, and checks it, when it is used; this one may not be before the phase after. */
+async function checkBest({ engine, material, signal }: TrainingJob, { best }: TrainingState): Promise<void> {
+  const sequences = material.dev.slice(0, 1).map(({ sequence }) => sequence);
+  if (best !== null)
+    await engine.score({ sequences, adapter: best.adapter, topK: 0 }, signal === undefined ? {} : { signal });
 }
 
 /** They go through the model once; none where there is no money for them. */
@@ -102,75 +150,4 @@ function affordableSteps({ meter, seed }: Pick<TrainingJob, 'meter' | 'seed'>, m
   const inputTokens = recipe.devEvaluations * tokensOf(material.dev) + tokensOf(scored) + lengthOf(material.spared);
   const freeNanousd = meter.freeNanousd(recipe.trainingShare) - inputTokens * meter.budget.input_nanousd_per_token;
   return planSteps(freeNanousd, stepTokens * meter.budget.training_nanousd_per_token, material.facts.length);
-}
-
-/** The best snapshot so far. */
-interface Best {
-  readonly devLoss: number;
-  readonly adapter: TrainingOutcome['adapter'];
-}
-
-async function runSteps(
-  job: TrainingJob,
-  session: TrainingSession,
-  totalSteps: number,
-  folder: string,
-): Promise<Trained> {
-  const { material, meter } = job;
-  const peak = peakLearningRate(job.model.parameters);
-  const options = job.signal === undefined ? {} : { signal: job.signal };
-  const interval = Math.max(1, Math.ceil(totalSteps / recipe.devEvaluations));
-  const stream = batches(material, job.seed);
-  let best: Best | null = null;
-  let stale = 0;
-  let losses: number[] = [];
-  let report: TrainingReport = { steps: 0, tokens: 0, final_loss: 0 };
-  while (report.steps < totalSteps) {
-    throwIfCancelled(job.signal);
-    const batch = stream.next().value;
-    const held: LearningUsage = { ...noUsage, training_tokens: tokensOf(batch) };
-    if (!meter.tryHold(held, recipe.trainingShare)) break;
-    const step = await session.step(batch, learningRateAt(report.steps, totalSteps, peak), options);
-    meter.settle(held, { ...noUsage, training_tokens: step.tokens });
-    losses.push(step.loss);
-    report = { steps: report.steps + 1, tokens: report.tokens + step.tokens, final_loss: mean(losses) };
-    job.onStep(report.steps, totalSteps);
-    if (report.steps % interval !== 0) continue;
-    const devLoss = await evaluateDev(job, session);
-    if (devLoss !== null && (best === null || devLoss < best.devLoss)) {
-      best = { devLoss, adapter: await replaceSnapshot(session, folder, report.steps, best) };
-      stale = 0;
-    } else {
-      stale++;
-    }
-    if (best !== null && stale >= recipe.devPatience && 2 * report.steps >= totalSteps) break;
-    if (best !== null && report.final_loss < recipe.enoughLoss) break;
-    losses = [];
-  }
-  const adapter = best?.adapter ?? (await session.save(join(folder, `step-${report.steps}`)));
-  return { adapter, report };
-}
-
-/** `null` when there is nothing to evaluate, or no money for it. */
-async function evaluateDev({ material, meter, signal }: TrainingJob, session: TrainingSession): Promise<number | null> {
-  const held: LearningUsage = { ...noUsage, input_tokens: tokensOf(material.dev) };
-  if (material.dev.length === 0 || !meter.tryHold(held, recipe.trainingShare)) return null;
-  const result = await session.evaluate(material.dev, signal === undefined ? {} : { signal });
-  meter.settle(held, { ...noUsage, input_tokens: result.tokens });
-  return result.loss;
-}
-
-async function replaceSnapshot(
-  session: TrainingSession,
-  folder: string,
-  step: number,
-  previous: Best | null,
-): Promise<TrainingOutcome['adapter']> {
-  const adapter = await session.save(join(folder, `step-${step}`));
-  if (previous !== null) await rm(previous.adapter.folder, { recursive: true, force: true });
-  return adapter;
-}
-
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
 }

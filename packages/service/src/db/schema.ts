@@ -93,7 +93,12 @@ export interface JobsTable {
   worker_id: string | null;
   fencing_token: Generated<number>;
   lease_expires_at: Date | null;
+  /** Claims since the job last made progress, see `claimJob.ts`. */
   attempts: Generated<number>;
+  /** `null`: no training is under way. */
+  training_progress: NullableJsonColumn;
+  /** The most that any claim has recorded. */
+  training_steps: Generated<number>;
   created_at: Timestamp;
   updated_at: Timestamp;
 }

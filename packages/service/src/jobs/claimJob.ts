@@ -23,7 +23,10 @@ export interface ClaimedJob extends JobLease {
   readonly stored_request: unknown;
   readonly pricing_version: string;
   readonly reserved_microusd: number;
-  /** Claims so far, this one included; handing a job back takes its claim off again. */
+  /**
+   * Claims since the job last made progress, this one included: since it was admitted, the outcome of a phase was stored, or a further
+   * step of its training. Handing a job back takes its claim off again.
+   */
   readonly attempts: number;
   /** Since admission, or since the job was last claimed. */
   readonly waited_ms: number;

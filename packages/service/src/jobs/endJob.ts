@@ -48,6 +48,7 @@ export async function endJob(
       phase: 'done',
       settled: true,
       request: withoutTexts(job.request),
+      training_progress: null,
       worker_id: null,
       lease_expires_at: null,
       updated_at: sql`now()`,

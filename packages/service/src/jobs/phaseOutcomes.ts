@@ -23,7 +23,7 @@ export interface PhaseOutcome {
   readonly usage: TokenUsage;
 }
 
-/** Keeps a finished phase, so that a crash resumes after it and its tokens are counted once. */
+/** Keeps a finished phase, so that a crash resumes after it and its tokens are counted once. The job has made progress. */
 export async function storePhaseOutcome(
   db: Kysely<Database>,
   lease: JobLease,
@@ -43,6 +43,8 @@ export async function storePhaseOutcome(
         output_tokens: eb('output_tokens', '+', usage.output_tokens),
         cached_input_tokens: eb('cached_input_tokens', '+', usage.cached_input_tokens),
         training_tokens: eb('training_tokens', '+', usage.training_tokens),
+        training_progress: null,
+        attempts: 0,
         updated_at: sql`now()`,
       }))
       .where('id', '=', job.id)

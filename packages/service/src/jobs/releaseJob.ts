@@ -11,8 +11,8 @@ export async function releaseJob(db: Kysely<Database>, lease: JobLease): Promise
       phase: 'queued',
       worker_id: null,
       lease_expires_at: null,
-      // Giving a job back on purpose says nothing against the job.
-      attempts: eb('attempts', '-', 1),
+      // Giving a job back on purpose says nothing against the job. Where it has made progress, its claim does not count any more.
+      attempts: eb.fn<number>('greatest', [eb('attempts', '-', 1), eb.val(0)]),
       updated_at: sql`now()`,
     }))
     .where('id', '=', lease.job_id)

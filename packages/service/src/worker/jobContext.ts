@@ -20,6 +20,14 @@ export interface JobContext {
   readonly onAdapterDamaged?: () => void;
 }
 
+/** What ends a run early. */
+export interface StopSignals {
+  /** The job is to be handed back. */
+  readonly shutdown: AbortSignal;
+  /** The job is another worker's, or may be. */
+  readonly lease: AbortSignal;
+}
+
 /** How a run ended that still held its lease. */
 export interface RunReport {
   readonly status: 'succeeded' | 'ready' | 'rejected' | 'failed';

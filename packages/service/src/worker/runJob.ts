@@ -1,18 +1,18 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { EngineError } from '@engraft/engine';
 import { removeClaimFolder, removeWorkFolder } from '../adapterStore/workFolder.js';
 import { isDatabaseUnavailable } from '../db/databaseErrors.js';
 import type { ClaimedJob } from '../jobs/claimJob.js';
 import { failJob } from '../jobs/failJob.js';
-import type { LeasedWrite } from '../jobs/jobLease.js';
 import { parseJobRequest } from '../jobs/jobRequest.js';
 import { loadPhaseOutcome } from '../jobs/phaseOutcomes.js';
 import { releaseJob } from '../jobs/releaseJob.js';
-import { LeaseLost, assertHeld, type JobContext, type RunReport } from './jobContext.js';
+import { loadTrainingProgress } from '../jobs/trainingProgress.js';
+import { LeaseLost, assertHeld, type JobContext, type RunReport, type StopSignals } from './jobContext.js';
 import { keepLease } from './keepLease.js';
 import { runInference } from './runInference.js';
 import { runLearning } from './runLearning.js';
 import { isStorageFull } from './storageFull.js';
+import { whenDatabaseIsBack } from './whenDatabaseIsBack.js';
 
 export type RunOutcome =
   | ({ readonly kind: 'ended' } & RunReport)
@@ -21,7 +21,7 @@ export type RunOutcome =
   /** `storage_full`: it waits for room on a disk. */
   | { readonly kind: 'handed_back'; readonly storage_full?: true };
 
-/** A job whose workers died this often is given up: it may be what kills them. */
+/** A job whose workers died this often in a row, without any progress, is given up: it may be what kills them. */
 const claims_max = 10;
 
 /** Runs a claimed job to its end, and keeps its lease meanwhile. Aborting `shutdown` hands the job back. */
@@ -48,13 +48,12 @@ async function runLeased(
 ): Promise<RunOutcome> {
   const { db, logger } = context;
   const lease = keepLease(db, job, lease_ms, logger);
-  const signal = AbortSignal.any([shutdown, lease.signal]);
   try {
     if (job.attempts > claims_max) throw new EngineError('internal', 'the job was claimed too often');
     const request = parseJobRequest(job.stored_request);
     const report = await (request.kind === 'inference'
-      ? runInference(context, job, request, signal)
-      : runLearning(context, job, request, signal));
+      ? runInference(context, job, request, AbortSignal.any([shutdown, lease.signal]))
+      : runLearning(context, job, request, { shutdown, lease: lease.signal }));
     return { kind: 'ended', ...report };
   } catch (error) {
     if (error instanceof LeaseLost || lease.signal.aborted) return { kind: 'lost' };
@@ -70,16 +69,11 @@ async function runLeased(
   }
 }
 
-interface Signals {
-  readonly shutdown: AbortSignal;
-  readonly lease: AbortSignal;
-}
-
 async function afterFailure(
   { db, data_folder, logger }: JobContext,
   job: ClaimedJob,
   error: unknown,
-  { shutdown, lease }: Signals,
+  { shutdown, lease }: StopSignals,
 ): Promise<RunOutcome> {
   if (!shutdown.aborted && isStorageFull(error)) {
     logger.warn({ err: error, job_id: job.job_id }, 'there is no room on a disk: the job is handed back');
@@ -99,12 +93,14 @@ async function afterFailure(
 }
 
 /**
- * What this claim wrote of a training that is not finished takes room, and is of no use to the next claim. What cannot
- * be removed goes when the job has ended.
+ * What this claim wrote takes room, and is of no use to the next claim unless that goes on from it. What cannot be
+ * removed goes when the job has ended.
  */
 async function removeUnfinished(db: JobContext['db'], data_folder: string, job: ClaimedJob): Promise<void> {
   try {
-    if ((await loadPhaseOutcome(db, job.job_id, 'training')) === null) await removeClaimFolder(data_folder, job);
+    const trained = await loadPhaseOutcome(db, job.job_id, 'training');
+    const progress = await loadTrainingProgress(db, job.job_id);
+    if (trained === null && progress === null) await removeClaimFolder(data_folder, job);
   } catch {
     // The database may have no room either, and the job is to be handed back all the same.
   }
@@ -113,18 +109,4 @@ async function removeUnfinished(db: JobContext['db'], data_folder: string, job: 
 /** The engine cannot be started: nothing of the job was tried, and nothing is wrong with it. */
 function isWithoutEngine(error: unknown): boolean {
   return error instanceof EngineError && error.code === 'not_running';
-}
-
-const database_retry_ms = 200;
-
-/** Repeats a write for as long as the lease may be ours: nothing is wrong with the job when the database is away. */
-async function whenDatabaseIsBack(write: () => Promise<LeasedWrite>, lease: AbortSignal): Promise<LeasedWrite> {
-  for (;;) {
-    try {
-      return await write();
-    } catch (error) {
-      if (!isDatabaseUnavailable(error)) throw error;
-      await sleep(database_retry_ms, undefined, { signal: lease });
-    }
-  }
 }

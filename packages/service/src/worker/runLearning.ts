@@ -5,16 +5,20 @@ import { openWorkFolder } from '../adapterStore/workFolder.js';
 import type { ClaimedJob } from '../jobs/claimJob.js';
 import { completeLearning, initial_hosting_seconds, type LearningCompletion } from '../jobs/completeLearning.js';
 import { failJob } from '../jobs/failJob.js';
+import type { LeasedWrite } from '../jobs/jobLease.js';
 import type { JobRequest } from '../jobs/jobRequest.js';
 import { loadPhaseOutcome, storePhaseOutcome } from '../jobs/phaseOutcomes.js';
 import { recordPhase } from '../jobs/recordPhase.js';
+import { loadTrainingProgress, storeTrainingProgress } from '../jobs/trainingProgress.js';
 import { priceCardOf } from '../pricing/priceCardOf.js';
 import { markAdapterIntact } from '../versions/adapterDamage.js';
 import { readEarlierRehearsals } from './earlierRehearsals.js';
 import { withEngineRetries } from './engineRetries.js';
 import { intactParent, isAdapterDamaged } from './damagedAdapter.js';
 import { findAdapter } from './findAdapter.js';
-import { assertHeld, seedOf, type JobContext, type RunReport } from './jobContext.js';
+import { assertHeld, seedOf, type JobContext, type RunReport, type StopSignals } from './jobContext.js';
+import { logNotice } from './logNotice.js';
+import { whenDatabaseIsBack } from './whenDatabaseIsBack.js';
 
 /** No adapter that this service makes is larger; hosting of that much is set aside before computing begins. */
 const adapter_bytes_max = 1_000_000_000;
@@ -27,9 +31,10 @@ export async function runLearning(
   context: JobContext,
   job: ClaimedJob,
   request: Extract<JobRequest, { kind: 'internalization' }>,
-  signal: AbortSignal,
+  signals: StopSignals,
 ): Promise<RunReport> {
   const { db, engine, store, data_folder, logger } = context;
+  const { shutdown, lease } = signals;
   const found = await findAdapter(db, store, job.adapter_version);
   if (found.kind === 'adapter_expired') {
     assertHeld(await failJob(db, job, 'adapter_expired'));
@@ -45,13 +50,18 @@ export async function runLearning(
     workFolder: await openWorkFolder(data_folder, job),
   };
   const learn = async (): Promise<LearningOutcome> =>
-    learnPassage(engine, { ...input, parent, replay: await context.replay() }, journalOf(context, job), { signal });
-  const outcome = await withEngineRetries(learn, signal, logger).catch(async (error: unknown) => {
+    learnPassage(engine, { ...input, parent, replay: await context.replay() }, journalOf(context, job, lease), {
+      signal: lease,
+      stopping: shutdown,
+      onNotice: (notice) => logNotice(logger, job.job_id, notice),
+    });
+  const retried = (): Promise<LearningOutcome> => withEngineRetries(learn, AbortSignal.any([shutdown, lease]), logger);
+  const outcome = await retried().catch(async (error: unknown) => {
     // The parent's files may have been damaged since; those of the candidate are none of a version's.
     if (parent === null || !isAdapterDamaged(error)) throw error;
     parent = await intactParent(context, job.adapter_version, found);
     if (parent !== null) throw error;
-    return withEngineRetries(learn, signal, logger);
+    return retried();
   });
   const completion = await toCompletion(context, job, outcome, { parent_damaged: parent !== found.adapter });
   assertHeld(await completeLearning(db, job, completion));
@@ -77,8 +87,8 @@ function budgetOf(job: ClaimedJob): LearningBudget {
   };
 }
 
-/** Finished phases go to `job_phases`, under the lease. */
-function journalOf({ db }: JobContext, job: ClaimedJob): LearningJournal {
+/** Finished phases go to `job_phases`, and how far the training has come to the job, under the lease. */
+function journalOf({ db }: JobContext, job: ClaimedJob, lease: AbortSignal): LearningJournal {
   return {
     load: (phase) => loadPhaseOutcome(db, job.job_id, phase),
     store: async (phase, outcome, usage) => {
@@ -86,6 +96,13 @@ function journalOf({ db }: JobContext, job: ClaimedJob): LearningJournal {
     },
     entered: async (phase) => {
       assertHeld(await recordPhase(db, job, phase));
+    },
+    progress: {
+      load: () => loadTrainingProgress(db, job.job_id),
+      store: async (progress, steps) => {
+        const write = (): Promise<LeasedWrite> => storeTrainingProgress(db, job, { progress, steps });
+        assertHeld(await whenDatabaseIsBack(write, lease));
+      },
     },
   };
 }

@@ -25,7 +25,7 @@ export interface Worker {
   wake(): void;
   /**
    * Claims no more; inferences may finish within the grace, and whatever runs after it is handed back. Learning is
-   * handed back at once: it takes minutes, and its finished phases are kept.
+   * handed back at once: it takes minutes, and its finished phases are kept, and how far a training has come.
    */
   stop(grace_ms: number): Promise<void>;
 }

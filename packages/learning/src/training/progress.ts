@@ -1,0 +1,79 @@
+/** How far a training has come, in the form in which it is kept: an interrupted training goes on from there, to the last bit. */
+import { createHash } from 'node:crypto';
+import type { AdapterReference, TrainingExample } from '@engraft/engine';
+import { z } from 'zod';
+import { trainingSchema, usageSchema } from '../outcomes.js';
+import { recipe } from '../recipe.js';
+import { batches, type Material } from './material.js';
+
+const count = z.number().int().nonnegative();
+
+const stateSchema = z.strictObject({
+  report: trainingSchema.shape.report,
+  /** The steps since the last dev evaluation; as many as an interval has when that evaluation is still to come. */
+  interval: z.strictObject({ steps: count, lossSum: z.number() }),
+  /** The adapter with the lowest dev loss. */
+  best: z.strictObject({ devLoss: z.number(), adapter: trainingSchema.shape.adapter }).nullable(),
+  /** Dev evaluations since then. */
+  stale: count,
+});
+/** What the steps so far left behind, beside the session's own state. The batches to come follow from the seed. */
+export type TrainingState = z.infer<typeof stateSchema>;
+
+export const notBegun: TrainingState = {
+  report: { steps: 0, tokens: 0, final_loss: 0 },
+  interval: { steps: 0, lossSum: 0 },
+  best: null,
+  stale: 0,
+};
+
+/** Strict, so that what another version kept is not half understood. Folders as in `trainingSchema`. */
+export const progressSchema = z.strictObject({
+  /** See `planIdentity`. */
+  plan: z.string(),
+  /** The folder of the session's own state. */
+  snapshot: z.string(),
+  /** Of the phase so far. */
+  usage: usageSchema,
+  state: stateSchema,
+});
+export type TrainingProgress = z.infer<typeof progressSchema>;
+
+/** The same progress with its folders where they lie now, or as they are stored, see `folderIn` and `folderFrom`. */
+export function withFolders(progress: TrainingProgress, moved: (folder: string) => string): TrainingProgress {
+  const { best } = progress.state;
+  const adapter = best === null ? null : { ...best.adapter, folder: moved(best.adapter.folder) };
+  return {
+    ...progress,
+    snapshot: moved(progress.snapshot),
+    state: { ...progress.state, best: best === null || adapter === null ? null : { ...best, adapter } },
+  };
+}
+
+/** The folders that somebody who goes on from this progress reads. */
+export function foldersOf({ snapshot, state }: TrainingProgress): readonly string[] {
+  return state.best === null ? [snapshot] : [snapshot, state.best.adapter.folder];
+}
+
+/**
+ * A hash over every batch of a training, what it starts from and the whole recipe: what was begun under one plan goes on
+ * under the same only, not with the recipe of a later release, nor from base where the parent has been damaged since.
+ */
+export function planIdentity(
+  { material, steps }: { readonly material: Material; readonly steps: number },
+  seed: number,
+  parent: AdapterReference | null,
+): string {
+  const start = { recipe, seed, steps, parent: parent?.contentHash ?? null };
+  const hash = createHash('sha256').update(JSON.stringify(start));
+  const stream = batches(material, seed);
+  const rows = new Map<TrainingExample, number>();
+  for (let step = 0; step < steps; step++) {
+    for (const row of stream.next().value) {
+      const seen = rows.get(row);
+      if (seen === undefined) rows.set(row, rows.size);
+      hash.update(seen === undefined ? JSON.stringify([row.sequence, row.weight]) : `${seen},`);
+    }
+  }
+  return hash.digest('hex');
+}

@@ -1,0 +1,134 @@
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ModelDescription, TrainingExample, TrainingSession } from '@engraft/engine';
+import { throwIfCancelled } from '../metering/calls.js';
+import { noUsage, subtractUsage, type Meter } from '../metering/meter.js';
+import type { TrainingOutcome } from '../outcomes.js';
+import { learningRateAt, peakLearningRate, recipe } from '../recipe.js';
+import type { LearningUsage } from '../types.js';
+import { batches, tokensOf, type Material } from './material.js';
+import type { TrainingState } from './progress.js';
+import type { Snapshots } from './snapshots.js';
+
+/** Whoever stops a training waits no longer than this for its last snapshot. */
+const lastSnapshotMaxMs = 3_000;
+
+export type Trained = Pick<TrainingOutcome, 'adapter' | 'report'>;
+
+export interface TrainingRunInput {
+  readonly model: ModelDescription;
+  readonly meter: Meter;
+  /** The meter's usage when the phase began. */
+  readonly usageBefore: LearningUsage;
+  readonly material: Material;
+  readonly steps: number;
+  readonly seed: number;
+  readonly session: TrainingSession;
+  /** Where the session stands. */
+  readonly state: TrainingState;
+  readonly snapshots: Snapshots;
+  readonly signal: AbortSignal | undefined;
+  readonly onStep: (done: number, total: number) => void;
+}
+
+/** The steps of a training from where its session stands, with dev evaluations between them. */
+export class TrainingRun {
+  #state: TrainingState;
+  readonly #batches: Generator<TrainingExample[], never>;
+  readonly #intervalSteps: number;
+  readonly #options: { readonly signal?: AbortSignal };
+
+  constructor(readonly input: TrainingRunInput) {
+    const { material, seed, state, steps, signal } = input;
+    this.#state = state;
+    this.#intervalSteps = Math.max(1, Math.ceil(steps / recipe.devEvaluations));
+    this.#options = signal === undefined ? {} : { signal };
+    this.#batches = batches(material, seed);
+    for (let done = 0; done < state.report.steps; done++) this.#batches.next();
+  }
+
+  async toEnd(): Promise<Trained> {
+    const { session, signal, snapshots, steps } = this.input;
+    for (;;) {
+      throwIfCancelled(signal);
+      if (snapshots.isDue) await this.#keep();
+      if (this.#state.interval.steps === this.#intervalSteps) {
+        await this.#endInterval();
+        if (this.#isEnough()) break;
+      }
+      if (this.#state.report.steps >= steps || !(await this.#step())) break;
+    }
+    const { best, report } = this.#state;
+    const adapter = best?.adapter ?? (await session.save(path.join(snapshots.folder, `step-${report.steps}`)));
+    return { adapter, report };
+  }
+
+  /** Of a training that was interrupted between two steps or in the middle of one, which has changed nothing then. */
+  async keepLast(): Promise<void> {
+    const late = sleep(lastSnapshotMaxMs, undefined, { ref: false }).then(() => {
+      throw new Error(`it took longer than ${lastSnapshotMaxMs} ms`);
+    });
+    try {
+      await Promise.race([this.#keep(), late]);
+    } catch (error) {
+      this.input.snapshots.failed(error);
+    }
+  }
+
+  #keep(): Promise<void> {
+    const { meter, session, snapshots, usageBefore } = this.input;
+    return snapshots.keep(session, this.#state, subtractUsage(meter.usage, usageBefore));
+  }
+
+  /** `false`: there is no money for it. */
+  async #step(): Promise<boolean> {
+    const { meter, model, onStep, session, steps } = this.input;
+    const batch = this.#batches.next().value;
+    const held: LearningUsage = { ...noUsage, training_tokens: tokensOf(batch) };
+    if (!meter.tryHold(held, recipe.trainingShare)) return false;
+    const { report, interval } = this.#state;
+    const rate = learningRateAt(report.steps, steps, peakLearningRate(model.parameters));
+    const { loss, tokens } = await session.step(batch, rate, this.#options);
+    meter.settle(held, { ...noUsage, training_tokens: tokens });
+    const lossSum = interval.lossSum + loss;
+    const shown = interval.steps + 1;
+    this.#state = {
+      ...this.#state,
+      report: { steps: report.steps + 1, tokens: report.tokens + tokens, final_loss: lossSum / shown },
+      interval: { steps: shown, lossSum },
+    };
+    onStep(report.steps + 1, steps);
+    return true;
+  }
+
+  async #endInterval(): Promise<void> {
+    const { session, snapshots } = this.input;
+    const { best, report, stale } = this.#state;
+    const ended = { ...this.#state, interval: { steps: 0, lossSum: 0 } };
+    const devLoss = await this.#evaluateDev();
+    if (devLoss !== null && (best === null || devLoss < best.devLoss)) {
+      const adapter = await session.save(path.join(snapshots.folder, `step-${report.steps}`));
+      this.#state = { ...ended, stale: 0, best: { devLoss, adapter } };
+      if (best !== null) await snapshots.dropAdapter(best.adapter.folder);
+    } else {
+      this.#state = { ...ended, stale: stale + 1 };
+    }
+  }
+
+  /** `null` when there is nothing to evaluate, or no money for it. */
+  async #evaluateDev(): Promise<number | null> {
+    const { material, meter, session } = this.input;
+    const held: LearningUsage = { ...noUsage, input_tokens: tokensOf(material.dev) };
+    if (material.dev.length === 0 || !meter.tryHold(held, recipe.trainingShare)) return null;
+    const result = await session.evaluate(material.dev, this.#options);
+    meter.settle(held, { ...noUsage, input_tokens: result.tokens });
+    return result.loss;
+  }
+
+  #isEnough(): boolean {
+    const { best, report, stale } = this.#state;
+    if (best === null) return false;
+    const isPatient = stale < recipe.devPatience || 2 * report.steps < this.input.steps;
+    return !isPatient || report.final_loss < recipe.enoughLoss;
+  }
+}

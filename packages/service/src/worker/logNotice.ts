@@ -1,0 +1,17 @@
+import type { LearningNotice } from '@engraft/learning';
+import type { Logger } from 'pino';
+
+/** Writes down what changes no outcome of a learning job, but what it costs in time. */
+export function logNotice(logger: Logger, job_id: string, notice: LearningNotice): void {
+  switch (notice.kind) {
+    case 'resumed':
+      logger.info({ job_id, steps: notice.steps }, 'the training goes on from its last snapshot');
+      break;
+    case 'progress_unusable':
+      logger.warn({ job_id, err: notice.error }, 'the last snapshot of the training cannot be used; it begins anew');
+      break;
+    case 'snapshot_failed':
+      logger.warn({ job_id, err: notice.error }, 'no snapshot of the training could be kept; it goes on without');
+      break;
+  }
+}
