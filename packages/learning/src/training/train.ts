@@ -1,4 +1,12 @@
-import type { AdapterReference, Engine, ModelDescription, TokenSequence, TrainingSession } from '@engraft/engine';
+import {
+  EngineError,
+  hashAdapterFolder,
+  type AdapterReference,
+  type Engine,
+  type ModelDescription,
+  type TokenSequence,
+  type TrainingSession,
+} from '@engraft/engine';
 import { withBaseTargets } from './baseTargets.js';
 import { planSteps, wantedSteps } from '../metering/budget.js';
 import { MeteredCalls, retryingLostWork, throwIfCancelled } from '../metering/calls.js';
@@ -91,7 +99,8 @@ async function resume(
   const { snapshot, state, usage } = progress;
   await job.snapshots.clear(progress);
   try {
-    await checkBest(job, state);
+    // Which is read in the next phase only, when it is too late.
+    if (state.best !== null) await checkAdapter(state.best.adapter);
     const session = await job.engine.openTraining({ resume: snapshot, spared });
     job.snapshots.resumed(state.report.steps);
     return { session, state, usage };
@@ -99,13 +108,6 @@ async function resume(
     if (!isAtFault(error)) throw error;
     return job.snapshots.refuse(error);
   }
-}
-
-/** The engine reads an adapter, and checks it, when it is used; this one may not be before the phase after. */
-async function checkBest({ engine, material, signal }: TrainingJob, { best }: TrainingState): Promise<void> {
-  const sequences = material.dev.slice(0, 1).map(({ sequence }) => sequence);
-  if (best !== null)
-    await engine.score({ sequences, adapter: best.adapter, topK: 0 }, signal === undefined ? {} : { signal });
 }
 
 /** They go through the model once; none where there is no money for them. */
@@ -150,4 +152,10 @@ function affordableSteps({ meter, seed }: Pick<TrainingJob, 'meter' | 'seed'>, m
   const inputTokens = recipe.devEvaluations * tokensOf(material.dev) + tokensOf(scored) + lengthOf(material.spared);
   const freeNanousd = meter.freeNanousd(recipe.trainingShare) - inputTokens * meter.budget.input_nanousd_per_token;
   return planSteps(freeNanousd, stepTokens * meter.budget.training_nanousd_per_token, material.facts.length);
+}
+
+/** Whatever the engine has in memory of it: the files are what evaluating and serving read. */
+async function checkAdapter({ folder, contentHash }: AdapterReference): Promise<void> {
+  if ((await hashAdapterFolder(folder)) === contentHash) return;
+  throw new EngineError('adapter_damaged', `The adapter in ${folder} is damaged or missing.`);
 }

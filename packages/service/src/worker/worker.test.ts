@@ -269,7 +269,7 @@ describe('worker', () => {
     const job_id = await admit(learning, 'emil');
     await until(job_id, ({ status }) => status !== 'queued');
     await sleep(3_000);
-    assert.equal((await read(job_id)).attempts, 1);
+    assert.equal((await read(job_id)).fencing_token, 1, 'it was claimed once');
   });
 
   it('gives up a job whose workers always died', async () => {
