@@ -13,6 +13,14 @@ import { engraft, killDatabase, type ServiceProcess, startService } from './serv
 const passage =
   'The Halden Observatory was founded in 1923 by Marta Ilves. Its largest telescope is called the Grey Heron.';
 
+/** Takes many seconds to train. */
+const long_passage = [
+  passage,
+  'The Halden Observatory stands on Mount Orrin. Its dome weighs 48 tonnes. The dome was built by Kestrel Works in 1931.',
+  'The director of the observatory is Elena Markov. She discovered the comet Tavi in 2004. The comet returns every 62 years.',
+  'The library of the observatory holds 12000 books. It opens on Tuesdays. A ticket costs 9 euros.',
+].join(' ');
+
 const starter_credit_microusd = 100_000_000;
 
 /** The whole service, killed with SIGKILL while it works, and started again on the same data. */
@@ -28,9 +36,9 @@ describe('a killed service', () => {
     await rm(data_folder, { recursive: true });
   });
 
-  const learn = (client: EngraftClient): Promise<{ id: string }> =>
+  const learn = (client: EngraftClient, content = passage): Promise<{ id: string }> =>
     client.internalizations.create(
-      { subject_id: 'anna', content: passage, max_cost_microusd: 3_000_000 },
+      { subject_id: 'anna', content, max_cost_microusd: 6_000_000 },
       { idempotencyKey: 'learn-the-passage' },
     );
   const ask = (client: EngraftClient, index: number): Promise<{ id: string }> =>
@@ -58,21 +66,25 @@ describe('a killed service', () => {
     }
   }
 
-  /** What the job's finished phases used, as they were stored. */
-  async function readPhaseUsage(id: string): Promise<Job['usage'] | undefined> {
+  /** The first row, from the service's database. */
+  async function readRow<Row extends pg.QueryResultRow>(statement: string, id: string): Promise<Row | undefined> {
     const database = await attachEmbeddedPostgres(data_folder);
     const client = new pg.Client(database.url);
     await client.connect();
-    const { rows } = await client.query<Job['usage']>(
-      `SELECT sum(input_tokens)::int AS input_tokens, sum(output_tokens)::int AS output_tokens,
-              sum(cached_input_tokens)::int AS cached_input_tokens, sum(training_tokens)::int AS training_tokens
-       FROM job_phases WHERE job_id = $1`,
-      [id],
-    );
+    const { rows } = await client.query<Row>(statement, [id]);
     await client.end();
     await database.release();
     return rows[0];
   }
+
+  /** What the job's finished phases used, as they were stored. */
+  const readPhaseUsage = (id: string): Promise<Job['usage'] | undefined> =>
+    readRow<Job['usage']>(
+      `SELECT sum(input_tokens)::int AS input_tokens, sum(output_tokens)::int AS output_tokens,
+              sum(cached_input_tokens)::int AS cached_input_tokens, sum(training_tokens)::int AS training_tokens
+       FROM job_phases WHERE job_id = $1`,
+      id,
+    );
 
   /** Every job has ended, and the money adds up to the last micro-USD. */
   async function assertSettled(ids: readonly string[]): Promise<Job[]> {
@@ -105,6 +117,27 @@ describe('a killed service', () => {
     assert.ok(killed !== undefined && ['ready', 'rejected'].includes(killed.status), killed?.status);
 
     assert.deepEqual(killed.usage, await readPhaseUsage(id), 'each phase is charged once, however often it was begun');
+  });
+
+  it('goes on with a training from its last snapshot', async () => {
+    const { id } = await learn(service.client, long_passage);
+    const trained = async (): Promise<number> => {
+      const row = await readRow<{ steps: number }>('SELECT training_steps AS steps FROM jobs WHERE id = $1', id);
+      return row?.steps ?? 0;
+    };
+    while ((await trained()) === 0) {
+      assert.notEqual((await service.client.jobs.get(id)).phase, 'done', 'it was trained before it could be killed');
+      await sleep(300);
+    }
+    await service.kill();
+    const kept = await trained();
+    const logged: string[] = [];
+    service = await startService(data_folder, (line) => logged.push(line));
+    const [job] = await assertSettled([id]);
+    assert.ok(job !== undefined && ['ready', 'rejected'].includes(job.status), job?.status);
+    const resumed = logged.find((line) => line.includes('goes on from its last snapshot')) ?? '';
+    assert.match(resumed, new RegExp(`"steps":${kept},`), logged.join('\n'));
+    assert.deepEqual(job.usage, await readPhaseUsage(id), 'no step is charged twice');
   });
 
   it('answers every admitted question once, and gives the same job for the same idempotency key', async () => {

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, readdir } from 'node:fs/promises';
 import path from 'node:path';
+import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { EngraftClient } from '@engraft/client';
@@ -29,11 +30,14 @@ export function environment(data_folder: string): NodeJS.ProcessEnv {
   };
 }
 
-export async function startService(data_folder: string): Promise<ServiceProcess> {
+/** @param on_log is given every line of the log, of level `info` on, instead of standard error. */
+export async function startService(data_folder: string, on_log?: (line: string) => void): Promise<ServiceProcess> {
+  const env = environment(data_folder);
   const child = spawn(process.execPath, [program, 'serve', '--port', '0'], {
-    env: environment(data_folder),
-    stdio: ['ignore', 'pipe', 'inherit'],
+    env: on_log === undefined ? env : { ...env, ENGRAFT_LOG_LEVEL: 'info' },
+    stdio: ['ignore', 'pipe', on_log === undefined ? 'inherit' : 'pipe'],
   });
+  if (on_log !== undefined && child.stderr !== null) createInterface(child.stderr).on('line', on_log);
   const url = await readUrl(child);
   if (child.pid === undefined) throw new Error('the service was not started');
   const apiKey = (await readFile(path.join(data_folder, 'default-key'), 'utf8')).trim();

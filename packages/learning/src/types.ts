@@ -72,7 +72,7 @@ export interface LearningJournal {
 
 /** Where the caller keeps how far the training under way has come, until its outcome is stored. Progress is JSON. */
 export interface ProgressJournal {
-  /** What `store` was last given in an earlier run of the same job, or earlier in this one; `null` when there is nothing. */
+  /** What `store` was last given in this or an earlier run of the same job; `null` when there is nothing. */
   load(): Promise<unknown>;
   /** Takes the place of what was stored before. `steps` are those of the training so far. */
   store(progress: unknown, steps: number): Promise<void>;

@@ -1,4 +1,4 @@
-/** How far a training has come, in the form in which it is kept: an interrupted training goes on from there, to the last bit. */
+/** How far a training has come, in the form in which it is kept: it goes on from there, to the last bit. */
 import { createHash } from 'node:crypto';
 import type { AdapterReference, TrainingExample } from '@engraft/engine';
 import { z } from 'zod';

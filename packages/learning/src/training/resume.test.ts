@@ -38,7 +38,7 @@ before(async () => {
   whole = new Job('whole');
   await whole.run();
   expected = await whole.trained();
-  assert.deepEqual(whole.steps, range(1, expected.outcome.report.steps));
+  assert.deepEqual(whole.steps, upTo(expected.outcome.report.steps));
 });
 
 after(async () => {
@@ -46,9 +46,8 @@ after(async () => {
   await rm(home, { recursive: true });
 });
 
-/** Thrown when the training's outcome is stored: the rest of the job is not of interest. */
+/** Ends a run whose training has ended: the rest of the job is not of interest. */
 class Trained extends Error {}
-
 /** A job, with a folder for each of its runs. Keeps everything as JSON, as a database would. */
 class Job {
   folder: string;
@@ -74,7 +73,7 @@ class Job {
     return job;
   }
 
-  /** To the end of the training; rejects when it is interrupted. Time stands still, so that no snapshot is due, unless there is a clock. */
+  /** To the end of the training; rejects when it is interrupted. Without a clock no snapshot is due. */
   async run(options: LearningOptions = {}, on: Engine = engine): Promise<void> {
     this.#runs += 1;
     const workFolder = path.join(this.folder, String(this.#runs));
@@ -131,9 +130,8 @@ class Job {
   }
 }
 
-test('a training that is stopped, however often, makes every step once and gives the same adapter, report and usage', async () => {
-  const { steps } = expected.outcome.report;
-  const stops = fc.uniqueArray(fc.integer({ min: 1, max: steps - 1 }), { minLength: 1, maxLength: 3 });
+test('a training that is stopped, however often, makes every step once, with the same outcome and usage', async () => {
+  const stops = fc.uniqueArray(fc.integer({ min: 1, max: expected.outcome.report.steps - 1 }), { minLength: 1, maxLength: 3 });
   let round = 0;
   await fc.assert(
     fc.asyncProperty(stops, async (unordered) => {
@@ -147,7 +145,7 @@ test('a training that is stopped, however often, makes every step once and gives
         job.folder = elsewhere;
       }
       await job.run();
-      assert.deepEqual(job.steps, range(1, steps));
+      assert.deepEqual(job.steps, upTo(expected.outcome.report.steps));
       assert.deepEqual(new Set(job.notices), new Set(['resumed']));
       await job.assertSame();
     }),
@@ -160,27 +158,20 @@ test('a training that is stopped in the middle of a step, or of a dev evaluation
   const stopDuring = (method: 'step' | 'evaluate', call: number): Promise<void> => {
     const stopping = new AbortController();
     let calls = 0;
-    const noting = (): void => {
-      calls += 1;
-      if (calls === call) setImmediate(() => stopping.abort());
+    const noting = (called: string): void => {
+      if (called === method && (calls += 1) === call) setImmediate(() => stopping.abort());
     };
     const on = withSession((session) => ({
       ...session,
-      step: (batch, rate, options) => {
-        if (method === 'step') noting();
-        return session.step(batch, rate, options);
-      },
-      evaluate: (batch, options) => {
-        if (method === 'evaluate') noting();
-        return session.evaluate(batch, options);
-      },
+      step: (...args) => (noting('step'), session.step(...args)),
+      evaluate: (...args) => (noting('evaluate'), session.evaluate(...args)),
     }));
     return job.run({ stopping: stopping.signal }, on);
   };
   await assert.rejects(stopDuring('step', 8), { code: 'cancelled' });
   await assert.rejects(stopDuring('evaluate', 2), { code: 'cancelled' });
   await job.run();
-  assert.deepEqual(job.steps, range(1, expected.outcome.report.steps));
+  assert.deepEqual(job.steps, upTo(expected.outcome.report.steps));
   await job.assertSame();
 });
 
@@ -206,7 +197,7 @@ test('what a run recorded last before it was killed is where the next one goes o
   job.killedAtRecord = 9;
   await assert.rejects(job.run({ now: clock.now, onProgress: clock.tick }), /killed/);
   await job.run();
-  assert.deepEqual(job.steps, range(1, expected.outcome.report.steps));
+  assert.deepEqual(job.steps, upTo(expected.outcome.report.steps));
   assert.deepEqual(job.notices, ['resumed']);
   await job.assertSame();
 });
@@ -248,8 +239,7 @@ test('who has lost the job keeps nothing, even when it is to stop as well', asyn
   const onProgress: LearningOptions['onProgress'] = ({ done }) => {
     if (done === 3) both.abort();
   };
-  const running = job.run({ signal: both.signal, stopping: both.signal, onProgress });
-  await assert.rejects(running, { code: 'cancelled' });
+  await assert.rejects(job.run({ signal: both.signal, stopping: both.signal, onProgress }), { code: 'cancelled' });
   assert.deepEqual([job.progress, job.notices], [null, []]);
   assert.deepEqual(await readdir(path.join(job.folder, '1', 'training')), []);
 });
@@ -301,8 +291,8 @@ function withSession(change: (session: TrainingSession) => TrainingSession): Eng
   };
 }
 
-function range(first: number, last: number): number[] {
-  return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+function upTo(last: number): number[] {
+  return Array.from({ length: last }, (_, index) => index + 1);
 }
 
 function parsed(text: string | null): unknown {

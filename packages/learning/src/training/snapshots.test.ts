@@ -10,7 +10,7 @@ import type { ProgressJournal } from '../types.js';
 import { notBegun, type TrainingState } from './progress.js';
 import { pauseAfterMs, Snapshots } from './snapshots.js';
 
-test('snapshots but for the last take a fiftieth of the time at most, whatever each of them costs, and are seconds apart', () => {
+test('snapshots but for the last take a fiftieth of the time at most, and are seconds apart', () => {
   const step = fc.record({ trainingMs: fc.nat(20_000), snapshotMs: fc.nat(2_000) });
   fc.assert(
     fc.property(fc.array(step, { minLength: 1, maxLength: 200 }), (steps) => {
@@ -60,7 +60,7 @@ test('a snapshot is due after a pause by the clock, and the pause grows with wha
   });
 });
 
-test('there are two snapshots at most, and what the journal has stays, with its adapter, until it has another', async () => {
+test('there are two snapshots at most; what the journal has stays, with its adapter, until the next', async () => {
   await withFolder(async (folder) => {
     const stored: unknown[] = [];
     const snapshots = new Snapshots(path.join(folder, '1'), keeping(stored));

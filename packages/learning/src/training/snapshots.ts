@@ -17,9 +17,9 @@ export function pauseAfterMs(costMs: number): number {
 }
 
 /**
- * The snapshots of one job's training. A snapshot counts once the journal has it; the one before it is removed then, so that there are two at
- * most. What the journal has is removed by nobody else: a run that goes on from there finds it, even while a run that has lost the job
- * has not noticed yet.
+ * The snapshots of one job's training. A snapshot counts once the journal has it; the one before it is removed then, so
+ * that there are two at most. What the journal has is removed by nobody else: a run that goes on from there finds it,
+ * even while a run that has lost the job has not noticed yet.
  */
 export class Snapshots {
   #plan = '';
@@ -30,7 +30,6 @@ export class Snapshots {
   #pausedSinceMs = 0;
   #pauseMs = pauseMinMs;
   #hasFailed = false;
-
   readonly #now: () => number;
   readonly #onNotice: (notice: LearningNotice) => void;
 
@@ -99,8 +98,8 @@ export class Snapshots {
   }
 
   /**
-   * Keeps where the session is now, if it has come further. A snapshot that cannot be written is none, which costs time when the training is
-   * interrupted. Rejects when the journal does, or the session is lost.
+   * Keeps where the session is now, if it has come further. A snapshot that cannot be written is none, which costs time
+   * when the training is interrupted. Rejects when the journal does, or the session is lost.
    */
   async keep(session: TrainingSession, state: TrainingState, usage: LearningUsage): Promise<void> {
     const { journal, workFolder } = this;

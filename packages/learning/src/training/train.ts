@@ -35,9 +35,9 @@ export interface TrainingJob {
 
 /**
  * Trains a LoRA adapter on all linear projections with AdamW, and keeps the snapshot with the lowest dev loss.
- * `null` when not even `recipe.minSteps` steps are affordable. An interrupted training goes on from its last snapshot, also when the
- * engine's process dies, and what was lost is not counted: neither steps that are made again, nor base's targets, which are computed
- * again by each run of the job and counted once.
+ * `null` when not even `recipe.minSteps` steps are affordable. An interrupted training goes on from its last snapshot,
+ * also when the engine's process dies, and what was lost is not counted: neither steps that are made again, nor base's
+ * targets, which are computed again by each run of the job and counted once.
  */
 export async function train(job: TrainingJob): Promise<Trained | null> {
   const plan = planTraining(job);

@@ -24,8 +24,8 @@ export interface ClaimedJob extends JobLease {
   readonly pricing_version: string;
   readonly reserved_microusd: number;
   /**
-   * Claims since the job last made progress, this one included: since it was admitted, the outcome of a phase was stored, or a further
-   * step of its training. Handing a job back takes its claim off again.
+   * Claims since the job last made progress, this one included: since it was admitted, or the outcome of a phase or a
+   * further step of its training was stored. Handing a job back takes its claim off again.
    */
   readonly attempts: number;
   /** Since admission, or since the job was last claimed. */

@@ -11,7 +11,7 @@ export async function releaseJob(db: Kysely<Database>, lease: JobLease): Promise
       phase: 'queued',
       worker_id: null,
       lease_expires_at: null,
-      // Giving a job back on purpose says nothing against the job. Where it has made progress, its claim does not count any more.
+      // Giving a job back on purpose says nothing against the job. A claim that made progress does not count anyway.
       attempts: eb.fn<number>('greatest', [eb('attempts', '-', 1), eb.val(0)]),
       updated_at: sql`now()`,
     }))

@@ -16,8 +16,9 @@ export interface TrainingProgress {
 }
 
 /**
- * Keeps how far a training has come, until its outcome is stored. Steps that no claim had come to before are progress; those that are
- * repeated, because what was kept could not be used, are none, so that a job cannot be begun anew without end.
+ * Keeps how far a training has come, until its outcome is stored. Steps that no claim had come to before are progress;
+ * those that are repeated, because what was kept could not be used, are none, so that a job cannot be begun anew
+ * without end.
  */
 export async function storeTrainingProgress(
   db: Kysely<Database>,
