@@ -45,6 +45,7 @@ interface TransferRow {
   readonly amount_microusd: number;
   readonly job_id: string | null;
   readonly version_id: string | null;
+  readonly hosting_day: number | null;
 }
 
 /** Runs the statements as one transaction, commits it unless told not to, and returns what the database says against it. */
@@ -234,28 +235,43 @@ test('of random transfers, the database commits those alone in which `engraft le
     amount_microusd: fc.constantFrom(-1, 0, 1, 1_000),
     job_id: fc.constantFrom(null, ...parties.flatMap(({ jobs }) => jobs)),
     version_id: fc.constantFrom(null, ...parties.map(({ version }) => version.id)),
+    hosting_day: fc.constant(null),
   });
+  const day = fc.integer({ min: 1, max: 400 });
+  const paidDays = new Set<string>();
   /** Of a lone transfer: with a job it would need a change of the job beside it. */
-  const isAllowed = ({ kind, from_account, to_account, amount_microusd, job_id, version_id }: TransferRow): boolean => {
+  const isAllowed = (transfer: TransferRow): boolean => {
+    const { kind, from_account, to_account, amount_microusd, job_id, version_id, hosting_day } = transfer;
     if (amount_microusd <= 0 || job_id !== null) return false;
     if (kind === 'grant')
       return from_account === 'issued' && to_account.startsWith('available:') && version_id === null;
     const payer = parties.find((party) => account('available', party) === from_account);
     if (kind !== 'hosting' || payer === undefined) return false;
-    return to_account === account('spent', payer) && version_id === payer.version.id;
+    if (to_account !== account('spent', payer) || version_id !== payer.version.id) return false;
+    return !paidDays.has(`${version_id} ${hosting_day}`);
   };
-  const passing = row.map((any): TransferRow => {
+  const passing = fc.tuple(row, day).map(([any, hosting_day]): TransferRow => {
     const party = any.version_id === theirs.version.id ? theirs : ours;
     const [available, spent] = [account('available', party), account('spent', party)];
     const usual = { ...any, amount_microusd: 7, job_id: null };
     return any.kind === 'grant'
       ? { ...usual, from_account: 'issued', to_account: available, version_id: null }
-      : { ...usual, kind: 'hosting', from_account: available, to_account: spent, version_id: party.version.id };
+      : {
+          ...usual,
+          kind: 'hosting',
+          from_account: available,
+          to_account: spent,
+          version_id: party.version.id,
+          hosting_day,
+        };
   });
   await fc.assert(
     fc.asyncProperty(fc.oneof(row, passing), async (transfer) => {
       const refusal = await refusalOf(insertTransfer(transfer), { keep: true });
       assert.equal(refusal === null, isAllowed(transfer), refusal ?? 'it passed');
+      if (refusal === null && transfer.kind === 'hosting') {
+        paidDays.add(`${transfer.version_id} ${transfer.hosting_day}`);
+      }
     }),
     { numRuns: 300 },
   );

@@ -15,20 +15,20 @@ export interface TestClock {
  * A fault injector: on its connections `now()` and `clock_timestamp()` are functions of the test's, found before
  * PostgreSQL's own. Defaults of columns keep the real time, so rows that are to have a time of this clock name it.
  */
-export async function openTestClock({ db, url }: TestDatabase, { maxConnections = 4 } = {}): Promise<TestClock> {
-  await sql`create schema test_clock`.execute(db);
-  await sql`create table test_clock.setting (ahead interval not null)`.execute(db);
-  await sql`insert into test_clock.setting values ('0')`.execute(db);
+export async function openTestClock({ owner, url }: TestDatabase, { maxConnections = 4 } = {}): Promise<TestClock> {
+  await sql`create schema test_clock`.execute(owner);
+  await sql`create table test_clock.setting (ahead interval not null)`.execute(owner);
+  await sql`insert into test_clock.setting values ('0')`.execute(owner);
   await sql`create function test_clock.now() returns timestamptz language sql stable
-    as 'select pg_catalog.now() + ahead from test_clock.setting'`.execute(db);
+    as 'select pg_catalog.now() + ahead from test_clock.setting'`.execute(owner);
   await sql`create function test_clock.clock_timestamp() returns timestamptz language sql volatile
-    as 'select pg_catalog.clock_timestamp() + ahead from test_clock.setting'`.execute(db);
+    as 'select pg_catalog.clock_timestamp() + ahead from test_clock.setting'`.execute(owner);
   const options = encodeURIComponent('-c search_path=test_clock,public,pg_catalog');
   const shifted = openDatabase(`${url}${url.includes('?') ? '&' : '?'}options=${options}`, { maxConnections });
   return {
     db: shifted,
     set: async (interval) => {
-      await sql`update test_clock.setting set ahead = ${interval}::interval`.execute(db);
+      await sql`update test_clock.setting set ahead = ${interval}::interval`.execute(owner);
     },
     close: () => shifted.destroy(),
   };

@@ -119,14 +119,14 @@ describe('running a job', () => {
     const id = await admit();
     // A fault injector: PostgreSQL's own error, as it comes when a table cannot be extended.
     await sql`create function no_room() returns trigger language plpgsql as
-      $$ begin raise exception 'could not extend file' using errcode = 'disk_full'; end $$`.execute(database.db);
+      $$ begin raise exception 'could not extend file' using errcode = 'disk_full'; end $$`.execute(database.owner);
     await sql`create trigger no_room before insert on transfers for each row execute function no_room()`.execute(
-      database.db,
+      database.owner,
     );
     assert.deepEqual(await runNext(() => ({})), { kind: 'handed_back', storage_full: true });
     const job = await read(id);
     assert.deepEqual([job.status, job.attempts, job.settled], ['queued', 0, false]);
-    await sql`drop trigger no_room on transfers`.execute(database.db);
+    await sql`drop trigger no_room on transfers`.execute(database.owner);
     assert.deepEqual(await runNext(() => ({})), { kind: 'ended', status: 'succeeded' });
   });
 

@@ -251,7 +251,7 @@ describe('worker', () => {
     await worker.stop(0);
     await engine.close();
     assert.ok(['ready', 'rejected'].includes(job.status), job.error_code ?? job.status);
-    assert.equal(job.attempts, 1);
+    assert.equal(job.fencing_token, 1, 'it was claimed once');
     assert.ok(losses.some(({ purpose, reason }) => purpose === 'training' && reason === 'unresponsive'));
   });
 

@@ -1,3 +1,4 @@
+import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
@@ -52,6 +53,7 @@ export async function attachEmbeddedPostgres(
   data_folder: string,
   options: AttachOptions = {},
 ): Promise<EmbeddedPostgres> {
+  await mkdir(data_folder, { recursive: true, mode: 0o700 });
   let released = false;
   let session = Promise.resolve(await openSession(data_folder, null));
   const { cluster, port } = await session;
