@@ -72,7 +72,7 @@ function applyChange(value: unknown, { path, kind, value: replacement }: Change)
   if (path.length === 0 || typeof value !== 'object' || value === null) return replacement;
   const names = Object.keys(value);
   if (names.length === 0 || (kind === 'add' && rest.length === 0))
-    return withField(value, String(replacement), replacement);
+    return withField(value, nameOf(replacement), replacement);
   const name = names[step % names.length] ?? '';
   const child = (value as Record<string, unknown>)[name];
   if (rest.length > 0) return withField(value, name, applyChange(child, { path: rest, kind, value: replacement }));
@@ -94,4 +94,9 @@ function withField(value: object, name: string, field: unknown): unknown {
 function without(value: object, name: string): unknown {
   if (Array.isArray(value)) return value.filter((_, index) => String(index) !== name) as unknown[];
   return Object.fromEntries(Object.entries(value).filter(([each]) => each !== name));
+}
+
+/** A name for an added field; what is no text need not have a `toString` that works. */
+function nameOf(value: unknown): string {
+  return typeof value === 'string' || value === undefined ? String(value) : JSON.stringify(value);
 }

@@ -105,7 +105,7 @@ function mutate(value: unknown, { path, kind, value: replacement }: Mutation): u
   const copy = structuredClone(value) as Record<string, unknown>;
   const keys = Object.keys(copy);
   if (keys.length === 0 || (kind === 'add' && rest.length === 0)) {
-    Object.defineProperty(copy, String(replacement), {
+    Object.defineProperty(copy, nameOf(replacement), {
       value: replacement,
       enumerable: true,
       configurable: true,
@@ -183,3 +183,8 @@ test('any path, query and header has an answer below 500', async () => {
     { numRuns: 50 },
   );
 });
+
+/** A name for an added field; what is no text need not have a `toString` that works. */
+function nameOf(value: unknown): string {
+  return typeof value === 'string' || value === undefined ? String(value) : JSON.stringify(value);
+}
