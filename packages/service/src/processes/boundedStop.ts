@@ -24,8 +24,11 @@ export function boundStop(within_ms: number, logger: Logger): BoundedStop {
     },
     part: async (name, stopped) => {
       parts.add(name);
-      await stopped;
-      parts.delete(name);
+      try {
+        await stopped;
+      } finally {
+        parts.delete(name);
+      }
     },
   };
 }

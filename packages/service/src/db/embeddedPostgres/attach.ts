@@ -139,7 +139,7 @@ class ServerStart {
    * @throws Error when it has been ending at once for too long.
    */
   async underLock(data_folder: string, wanted_port: number | null, lock: FileLock): Promise<Session | null> {
-    const cluster = await openOrMakeCluster(data_folder);
+    const cluster = await openOrMakeCluster(data_folder, lock);
     if (this.#started !== null) await this.#failed(cluster, this.#started);
     // A release before this one started its server without the lock.
     const running = await findPostmaster(cluster);

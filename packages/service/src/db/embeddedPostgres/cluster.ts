@@ -15,6 +15,7 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import path from 'node:path';
+import type { FileLock } from '../../fileLock/fileLock.js';
 import { chooseServerAccount, type ServerAccount } from './account.js';
 import { prepareBinaries, type ServerBinaries } from './binaries.js';
 
@@ -37,11 +38,13 @@ export async function openCluster(data_folder: string): Promise<Cluster | null> 
   return (await isPresent(home)) ? readCluster(home, await prepareSite(data_folder)) : null;
 }
 
-/** The same, which is made on the first start. Only for the holder of the lock. */
-export async function openOrMakeCluster(data_folder: string): Promise<Cluster> {
+/** The same, which is made on the first start. */
+export async function openOrMakeCluster(data_folder: string, lock: FileLock): Promise<Cluster> {
   const home = homeOf(data_folder);
   const site = await prepareSite(data_folder);
-  if (!(await isPresent(home))) await createCluster(home, { ...site, password: randomBytes(24).toString('base64url') });
+  if (!(await isPresent(home))) {
+    await createCluster(home, { ...site, password: randomBytes(24).toString('base64url') }, lock);
+  }
   return readCluster(home, site);
 }
 
@@ -87,7 +90,7 @@ export function dataDirectoryArgument(cluster: Pick<Cluster, 'account' | 'folder
 }
 
 /** A rename gives the cluster its name when it is complete. */
-async function createCluster(home: string, site: Site & Pick<Cluster, 'password'>): Promise<void> {
+async function createCluster(home: string, site: Site & Pick<Cluster, 'password'>, lock: FileLock): Promise<void> {
   const parent = path.dirname(home);
   await removeAbandoned(parent);
   const staging = `${home}.new`;
@@ -101,7 +104,7 @@ async function createCluster(home: string, site: Site & Pick<Cluster, 'password'
     if (account !== null) {
       for (const file of [staging, cluster.folder, password_file]) await chown(file, account.uid, account.gid);
     }
-    await runInitdb(cluster, password_file);
+    await runInitdb(cluster, password_file, lock);
     await rename(staging, home);
     await syncFolder(parent);
   } finally {
@@ -116,7 +119,8 @@ async function removeAbandoned(parent: string): Promise<void> {
   }
 }
 
-async function runInitdb(cluster: Cluster, password_file: string): Promise<void> {
+/** It inherits the lock, so that nobody else makes a cluster there while it outlives its starter. */
+async function runInitdb(cluster: Cluster, password_file: string, lock: FileLock): Promise<void> {
   const password = await open(password_file, 'r');
   const flags = [
     `--pgdata=${dataDirectoryArgument(cluster)}`,
@@ -130,7 +134,7 @@ async function runInitdb(cluster: Cluster, password_file: string): Promise<void>
   const child = spawn(cluster.binaries.initdb, flags, {
     cwd: cluster.folder,
     env: serverEnvironment,
-    stdio: ['ignore', 'ignore', 'pipe', password.fd],
+    stdio: ['ignore', 'ignore', 'pipe', password.fd, lock.fd],
     ...cluster.account,
   });
   let complaint = '';

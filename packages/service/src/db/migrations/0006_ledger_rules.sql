@@ -1,7 +1,9 @@
 -- Rules of the ledger that only `engraft ledger verify` knew: the database refuses what breaks them, whoever writes it.
 -- All locks at once and in the order in which the service takes them: processes of the release before may be at work.
-LOCK TABLE subjects, versions, jobs IN SHARE ROW EXCLUSIVE MODE;
-LOCK TABLE accounts, transfers IN ACCESS EXCLUSIVE MODE;
+-- As strong as any later file of the same upgrade needs them: a stronger lock on a table whose rows others hold already
+-- would wait for those who wait for this.
+LOCK TABLE subjects IN SHARE ROW EXCLUSIVE MODE;
+LOCK TABLE versions, jobs, accounts, transfers IN ACCESS EXCLUSIVE MODE;
 
 -- NOT VALID, here and below: rows that break a rule already must not keep a service from starting, and transfers could
 -- not even be mended. `engraft ledger verify` names those of the ledger.
