@@ -111,7 +111,7 @@ class LearningRun {
       const rejection = describeRejection({
         reasons: gate.reasons,
         counts: evaluating,
-        missed: evaluating.missed,
+        ...namedMisses(evaluating.missed, scoring),
         untaughtSentences: [],
       });
       return { kind: 'rejected', rejection, ...shared };
@@ -127,6 +127,7 @@ class LearningRun {
       reasons,
       counts,
       missed: [],
+      missedCount: 0,
       untaughtSentences: untaughtSentences(await this.#chunks(), scoring),
     });
     const gate = { reasons, canaries: counts.canaries };
@@ -240,6 +241,16 @@ class LearningRun {
       earlierPassages: this.input.earlier.length,
     };
   }
+}
+
+/** A rejected job's result stays, and the passage does not: what is a sentence of it is counted and not named. */
+function namedMisses(missed: readonly string[], { facts }: ScoringOutcome) {
+  const synthetic = new Set(
+    facts.flatMap(({ answer, validation }) =>
+      questionsOf({ answer, forms: validation }).map(({ question }) => question),
+    ),
+  );
+  return { missed: missed.filter((question) => synthetic.has(question)), missedCount: missed.length };
 }
 
 /** Numbers, from 1, of the sentences that have no answer that was confirmed. */

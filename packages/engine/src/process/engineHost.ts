@@ -184,12 +184,20 @@ class ProcessHost implements EngineHost {
 
   private remoteSession(engineProcess: EngineProcess, id: number): TrainingSession {
     let closed = false;
+    // Whether a step that was abandoned has changed the weights is not known: nothing may be made of them then.
+    let unsure = false;
     const call: EngineProcess['call'] = async (...message) => {
       if (closed) throw new EngineError('invalid_request', 'The training session is closed.');
+      if (unsure) throw new EngineError('invalid_request', 'A step of the training session had no answer.');
       return engineProcess.call(...message);
     };
     return {
-      step: (batch, learningRate, options) => call('trainingStep', [id, batch, learningRate], options),
+      step: async (batch, learningRate, options) => {
+        const before = engineProcess.abandonedCalls;
+        return call('trainingStep', [id, batch, learningRate], options).finally(() => {
+          unsure ||= engineProcess.abandonedCalls > before;
+        });
+      },
       evaluate: (batch, options) => call('trainingEvaluate', [id, batch], options),
       save: (folder) => call('trainingSave', [id, folder]),
       snapshot: (folder) => call('trainingSnapshot', [id, folder]),

@@ -51,6 +51,7 @@ export class EngineProcess {
   /** Calls without an answer, also those whose callers wait no longer. */
   private readonly pending = new Map<number, PendingCall>();
   private nextId = 1;
+  private abandoned = 0;
   private closing = false;
   private ended = false;
   private loaded = false;
@@ -128,6 +129,11 @@ export class EngineProcess {
     return this.ended ? undefined : this.child.pid;
   }
 
+  /** How many calls were rejected without an answer of the process, which may have done their work all the same. */
+  get abandonedCalls(): number {
+    return this.abandoned;
+  }
+
   /** Whether the process gave a sign of life in the last seconds. */
   get responsive(): boolean {
     return !this.ended && this.watch.responsive;
@@ -157,7 +163,10 @@ export class EngineProcess {
       const cancel = (): void => {
         this.send({ kind: 'cancel', id });
         // An answer that comes later finds a promise that is settled.
-        deadline = setTimeout(() => reject(cancelled()), CANCEL_MS);
+        deadline = setTimeout(() => {
+          this.abandoned += 1;
+          reject(cancelled());
+        }, CANCEL_MS);
       };
       const settled = (): void => {
         this.pending.delete(id);

@@ -104,6 +104,27 @@ suite('an engine that hangs', { skip: process.platform === 'win32' }, () => {
     });
   });
 
+  test(
+    'leaves a training session of which nobody knows whether its step was made: nothing is kept of it',
+    { timeout: 60_000 },
+    async () => {
+      await withHost({}, async (host, _exits, folder) => {
+        const session = await host.openTraining({ parent: null, rank: 2, alpha: 2, seed: 1 });
+        const sequence = await host.encode({ messages: [{ role: 'user', content: 'Who built it?' }] }, 'Ada Kell');
+        await session.step([{ sequence, weight: 1 }], 1e-3);
+        const [pid = 0] = host.trainingPids;
+        process.kill(pid, 'SIGSTOP');
+        const stopping = new AbortController();
+        const step = session.step([{ sequence, weight: 1 }], 1e-3, { signal: stopping.signal });
+        stopping.abort();
+        await assert.rejects(step, { code: 'cancelled' });
+        process.kill(pid, 'SIGCONT');
+        await assert.rejects(session.snapshot(`${folder}/snapshot`), { code: 'invalid_request', message: /no answer/ });
+        await session.close();
+      });
+    },
+  );
+
   test('ends when it is closed, also while it trains', { timeout: 60_000 }, async () => {
     await withHost({}, async (host, exits) => {
       await host.openTraining({ parent: null, rank: 2, alpha: 2, seed: 1 });

@@ -32,6 +32,11 @@ test('the gate says why', () => {
   ]);
 });
 
+test('held-out questions that there was no money to ask are not too few questions', () => {
+  const validation = { candidate: 1, parent: 0, total: 1, unasked: 47 };
+  assert.deepEqual(gateReasons({ ...good, validation }), ['not_measured']);
+});
+
 test('learning again what the parent knows passes', () => {
   const again = (candidate: number): readonly string[] =>
     gateReasons({ ...good, validation: { candidate, parent: 20, total: 20, unasked: 0 } });

@@ -15,12 +15,13 @@ export const nothingCompared: EvaluationCounts = { validation: none, retention: 
 /** Every reason for which the candidate must not be used; none means that it passed. */
 export function gateReasons({ validation, retention, canaries }: EvaluationCounts): GateReason[] {
   const reasons: GateReason[] = [];
-  if (validation.total < recipe.minValidationPairs) reasons.push('too_few_validated');
+  if (validation.total + validation.unasked < recipe.minValidationPairs) reasons.push('too_few_validated');
+  else if (validation.total < recipe.minValidationPairs) reasons.push('not_measured');
   else if (validation.candidate < neededPasses(validation)) reasons.push('too_few_passed');
   else if (!isWorthIt(validation)) reasons.push('not_better_than_parent');
   if (retention.candidate < share(recipe.minRetentionShare, retention.parent)) reasons.push('earlier_passages_lost');
   if (canaries.candidate < share(recipe.minCanaryShare, canaries.parent)) reasons.push('skills_lost');
-  if (![retention, canaries].every(isMeasured)) reasons.push('not_measured');
+  if (!reasons.includes('not_measured') && ![retention, canaries].every(isMeasured)) reasons.push('not_measured');
   return reasons;
 }
 

@@ -19,7 +19,14 @@ function compared(candidate: number, parent: number, total: number): Comparison 
 }
 
 function rejected(reasons: readonly GateReason[], given: Partial<RejectedLearning> = {}): string {
-  const learning = { reasons, counts: nothingCompared, missed: [], untaughtSentences: [], ...given };
+  const learning = {
+    reasons,
+    counts: nothingCompared,
+    missed: [],
+    untaughtSentences: [],
+    missedCount: given.missed?.length ?? 0,
+    ...given,
+  };
   const rejection = describeRejection(learning);
   assert.deepEqual(rejection.reasons, reasons);
   return rejection.message;
@@ -35,6 +42,8 @@ test('too few passed: how many, which were not answered, how many are needed', (
   const message = rejected(['too_few_passed'], { counts, missed: ['Who built it?', 'When did it open?'] });
   assert.match(message, /^Only 1 of 3 held-out questions was answered after training; 2 are needed\. /);
   assert.match(message, /Not answered: "Who built it\?", "When did it open\?"\. /);
+  const withOwn = rejected(['too_few_passed'], { counts, missed: ['Who built it?'], missedCount: 3 });
+  assert.match(withOwn, /Not answered: "Who built it\?" and 2 more\. /);
 });
 
 test('too few validated: of which sentences nothing was confirmed', () => {

@@ -6,8 +6,10 @@ import { neededPasses, type EvaluationCounts } from './gate.js';
 export interface RejectedLearning {
   readonly reasons: readonly GateReason[];
   readonly counts: EvaluationCounts;
-  /** Held-out questions that the candidate did not answer; synthetic, as the passage itself is not kept. */
+  /** Held-out questions that the candidate did not answer, but for the passage's own: its sentences are not kept. */
   readonly missed: readonly string[];
+  /** How many there were, with those. */
+  readonly missedCount: number;
   /** Numbers, from 1, of the sentences of which no answer was confirmed. */
   readonly untaughtSentences: readonly number[];
 }
@@ -29,13 +31,13 @@ const sentences: Readonly<Record<GateReason, (learning: RejectedLearning) => str
     `Only ${counted(validation.total, 'question')} about the passage could be held out that the model itself answers from it; ${recipe.minValidationPairs} are needed. ` +
     (untaughtSentences.length === 0 ? '' : `Nothing was confirmed of ${namedSentences(untaughtSentences)}. `) +
     'What helps: short sentences that each name what they are about and state one fact.',
-  too_few_passed: ({ counts: { validation }, missed }) =>
+  too_few_passed: ({ counts: { validation }, missed, missedCount }) =>
     `Only ${validation.candidate} of ${counted(validation.total, 'held-out question')} ${verb(validation.candidate)} answered after training; ${Math.ceil(neededPasses(validation))} are needed. ` +
-    namedQuestions(missed) +
+    namedQuestions(missed, missedCount) +
     'What helps: the passage in several shorter ones, fewer values of one kind close together, or a higher max_cost_microusd.',
-  not_better_than_parent: ({ counts: { validation }, missed }) =>
+  not_better_than_parent: ({ counts: { validation }, missed, missedCount }) =>
     `After training ${validation.candidate} of ${counted(validation.total, 'held-out question')} ${verb(validation.candidate)} answered, and ${validation.parent} before. ` +
-    namedQuestions(missed) +
+    namedQuestions(missed, missedCount) +
     'What helps: a passage that says what the subject does not know yet.',
   earlier_passages_lost: ({ counts: { retention } }) =>
     `Of ${counted(retention.total, 'question')} about earlier passages of this subject ${retention.parent} ${verb(retention.parent)} answered before and ${retention.candidate} after. ` +
@@ -55,10 +57,10 @@ function verb(count: number): string {
   return count === 1 ? 'was' : 'were';
 }
 
-function namedQuestions(questions: readonly string[]): string {
+function namedQuestions(questions: readonly string[], count: number): string {
   if (questions.length === 0) return '';
   const named = questions.slice(0, maxNamed).map((question) => `"${question}"`);
-  const rest = questions.length - named.length;
+  const rest = count - named.length;
   return `Not answered: ${named.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}. `;
 }
 
