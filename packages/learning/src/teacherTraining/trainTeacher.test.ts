@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -49,6 +49,18 @@ test('a training that was stopped goes on with the same numbers, and one with an
   assert.deepEqual(steps, [1, 2, 3, 3, 4, 5, 6]);
   assert.equal(resumed.contentHash, whole.contentHash);
   assert.deepEqual((await readdir(join(folder, 'parts'))).sort(), ['adapter', 'progress.json', 'snapshot-6']);
+
+  const answers = paragraphs.map((one) => ({
+    ...one,
+    questions: one.questions.map((q) => ({ ...q, answers: ['Ada'] })),
+  }));
+  const changed: number[] = [];
+  await trainTeacher(training('parts', { paragraphs: answers, steps: 2, onStep: ({ done }) => changed.push(done) }));
+  assert.equal(changed[0], 1, 'other answers are other data');
+  await writeFile(join(folder, 'parts', 'progress.json'), '');
+  const torn: number[] = [];
+  await trainTeacher(training('parts', { steps: 2, onStep: ({ done }) => torn.push(done) }));
+  assert.deepEqual(torn, [1, 2], 'a torn file is no progress');
 
   const anew: number[] = [];
   const other = await trainTeacher(training('parts', { seed: 4, onStep: ({ done }) => anew.push(done) }));

@@ -2,9 +2,17 @@
  * Trains a teaching adapter: LoRA that makes a checkpoint read, ask, list and rephrase as people did. It is used while
  * a passage is taught and scored, and never to answer callers.
  */
+import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { AdapterReference, CallOptions, Engine, TrainingExample, TrainingSession } from '@engraft/engine';
+import {
+  EngineError,
+  type AdapterReference,
+  type CallOptions,
+  type Engine,
+  type TrainingExample,
+  type TrainingSession,
+} from '@engraft/engine';
 import { z } from 'zod';
 import { mapConcurrently } from '../metering/calls.js';
 import { deriveSeed, endlessRounds, randomNumbers } from '../random.js';
@@ -69,26 +77,40 @@ export async function trainTeacher(training: TeacherTraining): Promise<AdapterRe
   await mkdir(training.folder, { recursive: true });
   const { engine, folder } = training;
   const identity = await identityOf(training);
-  const from = await readProgress(folder, identity);
-  const session = await engine.openTraining(
-    from === null
-      ? {
-          parent: null,
-          rank: teacherSettings.rank,
-          alpha: teacherSettings.alpha,
-          seed: deriveSeed(training.seed, 'teacher'),
-          clipNorm: teacherSettings.clipNorm,
-        }
-      : { resume: path.join(folder, from.snapshot) },
-  );
+  const progress = await readProgress(folder);
+  const resumed = progress?.identity === identity ? await resume(engine, folder, progress) : null;
+  const session =
+    resumed?.session ??
+    (await engine.openTraining({
+      parent: null,
+      rank: teacherSettings.rank,
+      alpha: teacherSettings.alpha,
+      seed: deriveSeed(training.seed, 'teacher'),
+      clipNorm: teacherSettings.clipNorm,
+    }));
   try {
-    await runSteps(training, session, { identity, step: from?.step ?? 0 });
+    await runSteps(training, session, { identity, step: resumed?.step ?? 0 });
     const adapter = path.join(folder, 'adapter');
     await rm(adapter, { recursive: true, force: true });
     const { contentHash } = await session.save(adapter);
     return { folder: adapter, contentHash };
   } finally {
     await session.close();
+  }
+}
+
+/** `null` when the snapshot is missing or damaged: the training begins anew then. */
+async function resume(
+  engine: Engine,
+  folder: string,
+  { snapshot, step }: Progress,
+): Promise<{ readonly session: TrainingSession; readonly step: number } | null> {
+  try {
+    return { session: await engine.openTraining({ resume: path.join(folder, snapshot) }), step };
+  } catch (error) {
+    const isUnusable = error instanceof EngineError && ['adapter_invalid', 'adapter_damaged'].includes(error.code);
+    if (isUnusable) return null;
+    throw error;
   }
 }
 
@@ -166,28 +188,31 @@ function rateAt(step: number, steps: number): number {
 /** Everything that the numbers of a step depend on. */
 async function identityOf({ engine, paragraphs, steps, seed }: TeacherTraining): Promise<string> {
   const { contentHash } = await engine.describe();
-  const data = deriveSeed(0, ...paragraphs.map(({ context, questions }) => `${context.length} ${questions.length}`));
-  return JSON.stringify({ model: contentHash, data, paragraphs: paragraphs.length, steps, seed, teacherSettings });
+  const data = createHash('sha256').update(JSON.stringify(paragraphs)).digest('hex');
+  return JSON.stringify({ model: contentHash, data, steps, seed, teacherSettings });
 }
 
-/** `null` when there is nothing to go on with. */
-async function readProgress(folder: string, identity: string): Promise<z.infer<typeof progressSchema> | null> {
-  const text = await readFile(progressFile(folder), 'utf8').catch(() => null);
-  if (text === null) return null;
-  const parsed = progressSchema.safeParse(JSON.parse(text));
-  return parsed.success && parsed.data.identity === identity ? parsed.data : null;
+type Progress = z.infer<typeof progressSchema>;
+
+/** `null` when there is nothing to go on with; a file that is damaged is nothing. */
+async function readProgress(folder: string): Promise<Progress | null> {
+  const text = await readFile(progressFile(folder), 'utf8').catch(() => '');
+  try {
+    return progressSchema.parse(JSON.parse(text));
+  } catch {
+    return null;
+  }
 }
 
 /** A rename makes the new snapshot the one that counts; the one before goes only then. */
 async function keepProgress(folder: string, session: TrainingSession, identity: string, step: number): Promise<void> {
-  const before = await readFile(progressFile(folder), 'utf8').catch(() => null);
+  const old = (await readProgress(folder))?.snapshot;
   const snapshot = `snapshot-${step}`;
   await rm(path.join(folder, snapshot), { recursive: true, force: true });
   await session.snapshot(path.join(folder, snapshot));
   const partial = `${progressFile(folder)}.new`;
-  await writeFile(partial, JSON.stringify({ identity, step, snapshot }));
+  await writeFile(partial, JSON.stringify({ identity, step, snapshot }), { flush: true });
   await rename(partial, progressFile(folder));
-  const old = before === null ? undefined : progressSchema.safeParse(JSON.parse(before)).data?.snapshot;
   if (old !== undefined && old !== snapshot) await rm(path.join(folder, old), { recursive: true, force: true });
 }
 

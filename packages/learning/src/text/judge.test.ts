@@ -38,6 +38,16 @@ test('an answer may be a sentence, but its words must stand together', () => {
 test('what is denied is not given, unless the question asks for what is not so', () => {
   assert.ok(!givesAnswer('How far is it?', 'It is not 900 metres but 32.', ['900 metres']));
   assert.ok(!givesAnswer('Who runs it?', "It isn't Mira Voss.", ['Mira Voss']));
+  for (const [given, accepted] of [
+    ['I cannot say that it is made in Vellamore.', 'Vellamore'],
+    ['It is made in Greyminster rather than Vellamore.', 'Vellamore'],
+    ['There is no information about that.', 'no'],
+    ['Yes, no doubt.', 'no'],
+    ['12 or 13 or 14 or 15', '14'],
+    ['between 5 and 40 days', '5'],
+    ['15 000 euros', '15'],
+  ] as const)
+    assert.ok(!givesAnswer('What is it?', given, [accepted]), given);
   assert.ok(givesAnswer('What must not be brought?', 'Nuts must not be brought.', ['nuts']));
 });
 

@@ -10,10 +10,17 @@ export function givesAnswer(question: string, given: string, accepted: readonly 
   if (accepted.some((answer) => sameAnswer(given, answer))) return true;
   if (denial.test(given) && !denial.test(question)) return false;
   const words = ` ${normalise(given)} `;
-  return accepted.map(normalise).some((answer) => answer !== '' && words.includes(` ${answer} `));
+  return accepted.map(normalise).some((answer) => !isTooBare(answer, words) && words.includes(` ${answer} `));
 }
 
-const denial = /\b(?:not|never|no longer|nor)\b|n['’]t\b/iu;
+/** A bare number is in many a list of numbers, and yes or no in many a sentence: these say something by themselves only. */
+function isTooBare(answer: string, words: string): boolean {
+  if (/^\d+$/u.test(answer)) return (words.match(/\d[\d.:]*/gu) ?? []).length > 1;
+  return answer === '' || answer === 'no' || answer === 'yes';
+}
+
+const denial =
+  /\b(?:not|cannot|never|no longer|neither|nor|without|unknown|rather than|instead of|no information)\b|n['’]t\b/iu;
 
 /** Share of words that two answers have in common: the F1 of SQuAD's evaluation script (Rajpurkar et al., 2016). */
 export function tokenF1(given: string, accepted: string): number {

@@ -105,7 +105,9 @@ async function resume(
     job.snapshots.resumed(state.report.steps);
     return { session, state, usage };
   } catch (error) {
-    if (!isAtFault(error)) throw error;
+    // A disk without room says nothing against the snapshot, which the next run of the job may use.
+    const isFull = error instanceof EngineError && error.code === 'storage_full';
+    if (isFull || !isAtFault(error)) throw error;
     return job.snapshots.refuse(error);
   }
 }

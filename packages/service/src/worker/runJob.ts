@@ -100,10 +100,16 @@ async function removeUnfinished(db: JobContext['db'], data_folder: string, job: 
   try {
     const trained = await loadPhaseOutcome(db, job.job_id, 'training');
     const progress = await loadTrainingProgress(db, job.job_id);
-    if (trained === null && progress === null) await removeClaimFolder(data_folder, job);
+    const isNeeded = [trained, progress].some((kept) => namesClaim(kept, job));
+    if (!isNeeded) await removeClaimFolder(data_folder, job);
   } catch {
     // The database may have no room either, and the job is to be handed back all the same.
   }
+}
+
+/** Whether what learning has stored refers to files of this claim: by paths that begin with its fencing token. */
+function namesClaim(stored: unknown, { fencing_token }: ClaimedJob): boolean {
+  return new RegExp(`"${fencing_token}(?:/|\\\\)`).test(JSON.stringify(stored));
 }
 
 /** The engine cannot be started: nothing of the job was tried, and nothing is wrong with it. */
