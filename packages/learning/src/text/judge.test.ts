@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { z } from 'zod';
-import { givesAnswer, tokenF1 } from './judge.js';
+import { givesAnswer } from './judge.js';
 import { sameAnswer } from './normalise.js';
 
 const judgement = z.object({
@@ -16,14 +16,13 @@ const judgement = z.object({
 const lines = (await readFile(new URL('../../fixtures/judgements.jsonl', import.meta.url), 'utf8')).trim().split('\n');
 const judgements = lines.map((line) => judgement.parse(JSON.parse(line)));
 
-test('of 300 answers judged by hand, three in a hundred are judged otherwise at most, either way', () => {
+test('of 300 answers judged by hand, seven are judged otherwise, two of them right that are wrong', () => {
   assert.equal(judgements.length, 300);
   const errors = judgements.filter(
     ({ question, accepted, given, right }) => givesAnswer(question, given, accepted) !== right,
   );
-  assert.ok(errors.length <= 9, errors.map(({ question, given }) => `${question} ${given}`).join('\n'));
-  assert.ok(errors.filter(({ right }) => right).length <= 5);
-  assert.ok(errors.filter(({ right }) => !right).length <= 5);
+  const named = errors.map(({ question, given }) => `${question} ${given}`).join('\n');
+  assert.deepEqual([errors.length, errors.filter(({ right }) => !right).length], [7, 2], named);
 });
 
 test('an answer may be a sentence, but its words must stand together', () => {
@@ -55,20 +54,6 @@ test('what is the same after normalisation is given', () => {
   fc.assert(
     fc.property(fc.string(), fc.string(), (given, accepted) => {
       if (sameAnswer(given, accepted)) assert.ok(givesAnswer('', given, [accepted]));
-    }),
-  );
-});
-
-test('F1 is 1 of the same words, 0 of none in common, and symmetric', () => {
-  assert.equal(tokenF1('The Great Sichuan earthquake', 'great Sichuan earthquake'), 1);
-  assert.equal(tokenF1('Sichuan earthquake', 'Great Sichuan earthquake'), 0.8);
-  assert.equal(tokenF1('in 2008', 'May'), 0);
-  assert.equal(tokenF1('no no', 'no'), 2 / 3);
-  fc.assert(
-    fc.property(fc.string(), fc.string(), (a, b) => {
-      const f1 = tokenF1(a, b);
-      assert.ok(f1 >= 0 && f1 <= 1);
-      assert.equal(f1, tokenF1(b, a));
     }),
   );
 });
