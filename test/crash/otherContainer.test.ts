@@ -13,7 +13,7 @@ const apart = ['--pid', '--ipc', '--fork', '--mount-proc', '--kill-child'];
 
 /** Why the kernel gives no such namespaces here, or false. */
 function whyNotApart(): string | false {
-  const { status, stderr, error } = spawnSync('unshare', [...apart, 'true'], { encoding: 'utf8' });
+  const { status, stderr, error } = spawnSync('unshare', [...apart, '--net', 'true'], { encoding: 'utf8' });
   return status === 0 ? false : `no other namespaces can be made here: ${error?.message ?? stderr.trim()}`;
 }
 

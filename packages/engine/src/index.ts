@@ -1,6 +1,6 @@
 export * from './engine.js';
 export * from './types.js';
-export { hashAdapterFolder } from './adapters/contentHash.js';
+export { hashAdapterFolder, isAdapterIntact } from './adapters/contentHash.js';
 export { readContextLength } from './checkpoint/contextLength.js';
 export { EmbeddedEngine, type EmbeddedEngineOptions } from './embeddedEngine.js';
 export { startEngineHost } from './process/engineHost.js';

@@ -299,7 +299,10 @@ test('what leaves too few questions to test with is rejected before it is traine
   assert.ok(outcome.kind === 'rejected');
   assert.deepEqual(outcome.gate.reasons, ['too_few_validated']);
   assert.deepEqual(outcome.rejection.reasons, outcome.gate.reasons);
-  assert.match(outcome.rejection.message, /^Only 0 questions .+ Nothing was confirmed of sentences? \d/);
+  assert.match(
+    outcome.rejection.message,
+    /^The model confirmed only 0 questions .+ Nothing was confirmed about sentences? \d/,
+  );
   assert.equal(outcome.usage.training_tokens, 0);
   assert.ok(!journal.stored.has('training'));
 });

@@ -5,7 +5,7 @@ import type { DecoderConfig } from '../model/config.js';
 import { machineMemory } from '../machineMemory.js';
 import { moduleBytes, type LoraModule } from '../model/weights.js';
 import type { AdapterReference } from '../types.js';
-import { CONFIG_FILE, contentHash, hashAdapterFolder, WEIGHTS_FILE } from './contentHash.js';
+import { CONFIG_FILE, contentHash, isAdapterIntact, WEIGHTS_FILE } from './contentHash.js';
 import { readBounded, writeFolder } from './folders.js';
 import { parseMatrices, serializeMatrices, type LoraAdapter } from './loraAdapter.js';
 import { loraModules } from './loraModules.js';
@@ -37,8 +37,8 @@ export async function readAdapter(
     return await readFitting(reference, config, room);
   } catch (error) {
     if (!(error instanceof EngineError) || error.code !== 'adapter_invalid') throw error;
-    // What does not fit may be what is left of one that does.
-    if ((await hashAdapterFolder(reference.folder)) === reference.contentHash) throw error;
+    // A damaged file is also one that does not fit.
+    if (await isAdapterIntact(reference)) throw error;
     throw new EngineError('adapter_damaged', error.message, { cause: error });
   }
 }

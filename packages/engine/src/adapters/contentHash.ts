@@ -3,6 +3,7 @@ import { createHash, type Hash } from 'node:crypto';
 import path from 'node:path';
 import { openRegularFile, readUpTo } from '../checkpoint/boundedFile.js';
 import { EngineError } from '../engine.js';
+import type { AdapterReference } from '../types.js';
 
 export const CONFIG_FILE = 'adapter_config.json';
 export const WEIGHTS_FILE = 'adapter_model.safetensors';
@@ -38,6 +39,14 @@ export async function hashAdapterFolder(folder: string): Promise<string | null> 
     }
   }
   return `sha256:${hash.digest('hex')}`;
+}
+
+/**
+ * Whether the files of an adapter are those that the reference promises, whatever an engine has in memory of it.
+ * @throws EngineError `adapter_invalid` as `hashAdapterFolder`.
+ */
+export async function isAdapterIntact({ folder, contentHash: promised }: AdapterReference): Promise<boolean> {
+  return (await hashAdapterFolder(folder)) === promised;
 }
 
 /** Whether there is such a file. */

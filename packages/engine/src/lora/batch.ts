@@ -45,7 +45,7 @@ export function buildBatch(
   const maxTargets = maxTargetsOf(config, maxRunLogits);
   const isWhole = (example: TrainingExample): boolean => targetCount(example) <= maxTargets;
   const [whole, long] = [examples.filter(isWhole), examples.filter((example) => !isWhole(example))];
-  // Of one large family two threads would have one part.
+  // One family with everything in it would leave nothing for a second thread.
   const maxFamilyTokens = Math.min(config.contextLength, maxTokens, Math.ceil(sum(whole.map(lengthOf)) / 2));
   const families = findFamilies(whole, config, { maxTokens: maxFamilyTokens, maxTargets });
   const pieces = long.flatMap((example) => splitTargets(example, maxTargets)).map(alone);

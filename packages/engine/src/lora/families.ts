@@ -1,7 +1,7 @@
 /**
  * Sequences of a batch that begin alike, such as conversations with one system message or questions about one passage.
- * What they share goes through the model once, forward and backward: each of them goes on from it in the same row, and
- * the attention mask keeps them apart. Losses and gradients are those that they have alone.
+ * The model computes what they share once, forward and backward. Each sequence goes on from it in the same row, and the
+ * attention mask keeps them apart. Each has the loss and the gradients that it would have alone.
  */
 import type { DecoderConfig } from '../model/config.js';
 import type { TrainingExample } from '../types.js';
@@ -23,6 +23,9 @@ export interface FamilyLimits {
 /** Fewer shared tokens than these are not worth a longer row. */
 const MIN_SHARED_TOKENS = 8;
 
+/** How often a part is cut again: beginnings within beginnings are few, and a stack of calls is no place for thousands. */
+const MAX_CUTS = 64;
+
 /** Tokens that go through the model. */
 export function familyTokens({ shared, members }: Family): number {
   return members.reduce((sum, { sequence }) => sum + sequence.tokens.length - shared, shared);
@@ -40,7 +43,9 @@ export function findFamilies(
     ...(softTargets === undefined ? {} : { softTargets }),
     index,
   }));
-  return groupSorted(relatives.sort(byTokens))
+  const sorted = relatives.sort(byTokens);
+  const shares = sorted.slice(1).map((member, index) => shareable(sorted[index] ?? member, member));
+  return groupSorted(sorted, shares)
     .flatMap((group) => divide(group, config, limits))
     .sort((a, b) => firstIndex(a) - firstIndex(b));
 }
@@ -70,21 +75,23 @@ function commonLength({ sequence: a }: TrainingExample, { sequence: b }: Trainin
   return shorter;
 }
 
-/** What two examples may share: the token that predicts the first target of either is its own. */
+/** How many tokens two examples may share. Each keeps for itself the token that predicts its first target. */
 function shareable(a: TrainingExample, b: TrainingExample): number {
   return Math.min(commonLength(a, b), a.sequence.targetStart - 1, b.sequence.targetStart - 1);
 }
 
 /**
- * Of neighbours in the order of their tokens, either all are one group, or those on either side of where they share
- * least are several: whichever saves more tokens.
+ * Groups neighbours in the order of their tokens. Either all are one group, or they are cut where neighbours share
+ * least and each part is grouped by itself: whichever saves more tokens. `shares` has what each shares with the next.
  */
-function groupSorted(sorted: readonly Relative[]): readonly Group[] {
-  if (sorted.length <= 1) return sorted.map((member) => ({ shared: 0, members: [member] }));
-  const shares = sorted.slice(1).map((member, index) => shareable(sorted[index] ?? member, member));
-  const shared = Math.min(...shares);
+function groupSorted(sorted: readonly Relative[], shares: readonly number[], cutsLeft = MAX_CUTS): readonly Group[] {
+  if (sorted.length <= 1 || cutsLeft === 0) return sorted.map((member) => ({ shared: 0, members: [member] }));
+  const shared = shares.reduce((least, share) => Math.min(least, share));
   const cuts = [0, ...shares.flatMap((share, index) => (share === shared ? [index + 1] : [])), sorted.length];
-  const apart = cuts.slice(1).flatMap((end, index) => groupSorted(sorted.slice(cuts[index], end)));
+  const apart = cuts.slice(1).flatMap((end, index) => {
+    const start = cuts[index] ?? 0;
+    return groupSorted(sorted.slice(start, end), shares.slice(start, end - 1), cutsLeft - 1);
+  });
   const together = [{ shared, members: sorted }];
   return shared >= MIN_SHARED_TOKENS && savedTokens(together) >= savedTokens(apart) ? together : apart;
 }
@@ -94,17 +101,22 @@ function savedTokens(groups: readonly Group[]): number {
 }
 
 /**
- * As many families of the same beginning as are cheapest: fewer of them share more, but attention grows with the square
- * of a row's length.
+ * Divides a group into as many families as are cheapest: fewer of them share more, but attention grows with the square
+ * of a row's length. The search ends where more of them cost more.
  */
 function divide(group: Group, config: DecoderConfig, limits: FamilyLimits): readonly Group[] {
-  let best = spread(group, group.members.length);
-  for (let count = 1; count < group.members.length; count += 1) {
-    const divided = spread(group, count);
-    const fits = divided.every((part) => part.members.length === 1 || isWithin(part, limits));
-    if (fits && costOf(divided, config) < costOf(best, config)) best = divided;
+  const apart = spread(group, group.members.length);
+  let best = { families: apart, cost: costOf(apart, config) };
+  let previousCost = Infinity;
+  for (let count = Math.ceil(familyTokens(group) / limits.maxTokens); count < group.members.length; count += 1) {
+    const families = spread(group, count);
+    if (!families.every((part) => part.members.length === 1 || isWithin(part, limits))) continue;
+    const cost = costOf(families, config);
+    if (cost < best.cost) best = { families, cost };
+    if (cost > previousCost) break;
+    previousCost = cost;
   }
-  return best;
+  return best.families;
 }
 
 function isWithin(family: Family, { maxTokens, maxTargets }: FamilyLimits): boolean {

@@ -35,10 +35,10 @@ export function layOut(run: readonly Family[], weightSum: number, config: Decode
 /** Where an example lies among the tokens of a run. */
 interface PlacedExample {
   readonly example: TrainingExample;
-  /** Of what its family shares, in which its first `shared` tokens lie. */
+  /** Where its first `shared` tokens lie, which its family has in common. */
   readonly trunkStart: number;
   readonly shared: number;
-  /** Of its own tokens. */
+  /** Where its own tokens begin. */
   readonly start: number;
 }
 

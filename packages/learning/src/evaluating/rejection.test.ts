@@ -34,13 +34,13 @@ function rejected(reasons: readonly GateReason[], given: Partial<RejectedLearnin
 
 test('every reason says what happened and what helps', () => {
   for (const reason of all) assert.match(rejected([reason]), /^[A-Z].+\. What helps: .+\.$/);
-  assert.match(rejected(['too_few_passed', 'skills_lost']), /What helps: .+\. Of .+ What helps: /);
+  assert.match(rejected(['too_few_passed', 'skills_lost']), /What helps: .+\. After training .+ What helps: /);
 });
 
 test('too few passed: how many, which were not answered, how many are needed', () => {
   const counts = { ...nothingCompared, validation: compared(1, 0, 3) };
   const message = rejected(['too_few_passed'], { counts, missed: ['Who built it?', 'When did it open?'] });
-  assert.match(message, /^Only 1 of 3 held-out questions was answered after training; 2 are needed\. /);
+  assert.match(message, /^After training the model answered only 1 of 3 held-out questions; 2 are needed\. /);
   assert.match(message, /Not answered: "Who built it\?", "When did it open\?"\. /);
   const withOwn = rejected(['too_few_passed'], { counts, missed: ['Who built it?'], missedCount: 3 });
   assert.match(withOwn, /Not answered: "Who built it\?" and 2 more\. /);
@@ -49,18 +49,18 @@ test('too few passed: how many, which were not answered, how many are needed', (
 test('too few validated: of which sentences nothing was confirmed', () => {
   const counts = { ...nothingCompared, validation: compared(0, 0, 1) };
   const message = rejected(['too_few_validated'], { counts, untaughtSentences: [2, 3, 5, 6, 7, 9, 11] });
-  assert.match(message, /^Only 1 question about the passage could be held out/);
-  assert.match(message, /Nothing was confirmed of sentences 2, 3, 5, 6, 7 and 2 more\. /);
+  assert.match(message, /^The model confirmed only 1 question to test with; 2 are needed\. /);
+  assert.match(message, /Nothing was confirmed about sentences 2, 3, 5, 6, 7 and 2 more\. /);
 });
 
 test('what was lost is counted before and after', () => {
   const counts = { ...nothingCompared, retention: compared(1, 10, 12), canaries: compared(3, 20, 24) };
   assert.match(
     rejected(['earlier_passages_lost'], { counts }),
-    /^Of 12 questions about earlier passages of this subject 10 were answered before and 1 after\./,
+    /answered 1 of 12 questions about earlier passages of this subject, and 10 before\./,
   );
   assert.match(
     rejected(['skills_lost'], { counts }),
-    /^Of 24 replies .+ 20 were as they should be before and 3 after\./,
+    /gave 3 of 24 replies to unrelated prompts as it should, and 20 before\./,
   );
 });

@@ -25,36 +25,37 @@ export function describeRejection(learning: RejectedLearning): Rejection {
 
 const sentences: Readonly<Record<GateReason, (learning: RejectedLearning) => string>> = {
   not_understood: () =>
-    'To the model the passage is hardly likelier than its own words in random order, so there is nothing that it could be asked. ' +
-    'What helps: whole sentences in a language that the model reads, instead of keywords, or another model.',
+    'The model finds the passage hardly likelier than its own words in random order, so it cannot ask about it. ' +
+    'What helps: whole sentences instead of keywords, a language that the model reads, or another model.',
   too_few_validated: ({ counts: { validation }, untaughtSentences }) =>
-    `Only ${counted(validation.total, 'question')} about the passage could be held out that the model itself answers from it; ${recipe.minValidationPairs} are needed. ` +
-    (untaughtSentences.length === 0 ? '' : `Nothing was confirmed of ${namedSentences(untaughtSentences)}. `) +
+    `The model confirmed only ${counted(validation.total, 'question')} to test with; ` +
+    `${recipe.minValidationPairs} are needed. ` +
+    (untaughtSentences.length === 0 ? '' : `Nothing was confirmed about ${namedSentences(untaughtSentences)}. `) +
     'What helps: short sentences that each name what they are about and state one fact.',
   too_few_passed: ({ counts: { validation }, missed, missedCount }) =>
-    `Only ${validation.candidate} of ${counted(validation.total, 'held-out question')} ${verb(validation.candidate)} answered after training; ${Math.ceil(neededPasses(validation))} are needed. ` +
+    `After training the model answered only ${validation.candidate} of ` +
+    `${counted(validation.total, 'held-out question')}; ${Math.ceil(neededPasses(validation))} are needed. ` +
     namedQuestions(missed, missedCount) +
-    'What helps: the passage in several shorter ones, fewer values of one kind close together, or a higher max_cost_microusd.',
+    'What helps: several shorter passages, fewer values of one kind close together, or a higher max_cost_microusd.',
   not_better_than_parent: ({ counts: { validation }, missed, missedCount }) =>
-    `After training ${validation.candidate} of ${counted(validation.total, 'held-out question')} ${verb(validation.candidate)} answered, and ${validation.parent} before. ` +
+    `After training the model answered ${validation.candidate} of ` +
+    `${counted(validation.total, 'held-out question')}, and ${validation.parent} before. ` +
     namedQuestions(missed, missedCount) +
     'What helps: a passage that says what the subject does not know yet.',
   earlier_passages_lost: ({ counts: { retention } }) =>
-    `Of ${counted(retention.total, 'question')} about earlier passages of this subject ${retention.parent} ${verb(retention.parent)} answered before and ${retention.candidate} after. ` +
+    `After training the model answered ${retention.candidate} of ` +
+    `${counted(retention.total, 'question')} about earlier passages of this subject, and ${retention.parent} before. ` +
     'What helps: a subject of its own for this passage.',
   skills_lost: ({ counts: { canaries } }) =>
-    `Of ${counted(canaries.total, 'reply', 'replies')} that have nothing to do with the passage ${canaries.parent} ${verb(canaries.parent)} as they should be before and ${canaries.candidate} after. ` +
+    `After training the model gave ${canaries.candidate} of ` +
+    `${counted(canaries.total, 'reply', 'replies')} to unrelated prompts as it should, and ${canaries.parent} before. ` +
     'What helps: a shorter passage.',
   not_measured: () =>
-    'There was not enough money to ask all that has to be asked. What helps: a higher max_cost_microusd.',
+    'The money did not reach for all questions that have to be asked. What helps: a higher max_cost_microusd.',
 };
 
 function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
-}
-
-function verb(count: number): string {
-  return count === 1 ? 'was' : 'were';
 }
 
 function namedQuestions(questions: readonly string[], count: number): string {

@@ -29,7 +29,7 @@ test("SQuAD's own document, lines of paragraphs and lines of questions say the s
                 question: ' Who built it?',
                 answers: [1, 2].map(() => ({ text: 'Ada Kell', answer_start: 34 })),
               },
-              { id: '2', question: 'How tall is it?', answers: [{ text: 'it' }], is_impossible: true },
+              { id: '2', question: 'How tall is it?', is_impossible: true },
             ],
           },
         ],
@@ -53,6 +53,7 @@ test("SQuAD's own document, lines of paragraphs and lines of questions say the s
   }));
   for (const content of [
     JSON.stringify(document, null, 1),
+    `\uFEFF${JSON.stringify(document)}`,
     `${JSON.stringify(paragraph)}\n\n`,
     rows.map((row) => JSON.stringify(row)).join('\n'),
   ]) {

@@ -21,8 +21,8 @@ export type ParagraphSet =
   /** `line` counts from 1, and is 1 for a file that is one document; `field` is a path such as `data[0].title`. */
   | { readonly kind: 'invalid'; readonly line: number; readonly field: string; readonly message: string };
 
-const text = z.string().min(1);
-const answer = z.object({ text });
+const filled = z.string().min(1);
+const answer = z.object({ text: filled });
 
 /** SQuAD's own file: one document. */
 const documentSchema = z.object({
@@ -31,9 +31,13 @@ const documentSchema = z.object({
       title: z.string(),
       paragraphs: z.array(
         z.object({
-          context: text,
+          context: filled,
           qas: z.array(
-            z.object({ question: text, answers: z.array(answer), is_impossible: z.boolean().default(false) }),
+            z.object({
+              question: filled,
+              answers: z.array(answer).default([]),
+              is_impossible: z.boolean().default(false),
+            }),
           ),
         }),
       ),
@@ -44,20 +48,22 @@ const documentSchema = z.object({
 /** One paragraph a line. */
 const paragraphSchema = z.object({
   title: z.string(),
-  context: text,
-  qas: z.array(z.object({ q: text, a: z.array(text) })),
+  context: filled,
+  qas: z.array(z.object({ q: filled, a: z.array(filled) })),
 });
 
 /** One question a line, as data sets on hubs have it. */
 const rowSchema = z.object({
   title: z.string(),
-  context: text,
-  question: text,
-  answers: z.object({ text: z.array(text) }),
+  context: filled,
+  question: filled,
+  answers: z.object({ text: z.array(filled) }),
 });
 
 /** Reads a file's text: SQuAD's own document, or lines of paragraphs or questions. Empty lines are passed over. */
-export function parseParagraphs(content: string): ParagraphSet {
+export function parseParagraphs(text: string): ParagraphSet {
+  // Some editors put a byte order mark first.
+  const content = text.replace(/^\uFEFF/u, '');
   const whole = parseJson(content);
   if (whole !== undefined && typeof whole === 'object' && whole !== null && 'data' in whole) {
     const parsed = documentSchema.safeParse(whole);

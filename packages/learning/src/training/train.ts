@@ -1,6 +1,6 @@
 import {
   EngineError,
-  hashAdapterFolder,
+  isAdapterIntact,
   type AdapterReference,
   type Engine,
   type ModelDescription,
@@ -157,7 +157,7 @@ function affordableSteps({ meter, seed }: Pick<TrainingJob, 'meter' | 'seed'>, m
 }
 
 /** Whatever the engine has in memory of it: the files are what evaluating and serving read. */
-async function checkAdapter({ folder, contentHash }: AdapterReference): Promise<void> {
-  if ((await hashAdapterFolder(folder)) === contentHash) return;
-  throw new EngineError('adapter_damaged', `The adapter in ${folder} is damaged or missing.`);
+async function checkAdapter(adapter: AdapterReference): Promise<void> {
+  if (await isAdapterIntact(adapter)) return;
+  throw new EngineError('adapter_damaged', `The adapter in ${adapter.folder} is damaged or missing.`);
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { access, copyFile, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { hashAdapterFolder, type AdapterReference } from '@engraft/engine';
+import { isAdapterIntact, type AdapterReference } from '@engraft/engine';
 import { makeSyncedFolder, syncFolder } from '../syncFolder.js';
 
 /**
@@ -47,7 +47,7 @@ export async function openAdapterStore(data_folder: string): Promise<AdapterStor
     has,
     keep: async (adapter) => {
       const kept = locate(adapter.contentHash);
-      if (!(await isIntact(kept))) await put(home, adapter, kept);
+      if (!(await isAdapterIntact(kept))) await put(home, adapter, kept);
       // Also where another process renamed it, which may not have come to this yet.
       await syncFolder(home);
       return kept;
@@ -85,7 +85,7 @@ async function put(home: string, adapter: AdapterReference, kept: AdapterReferen
   const aside = path.join(home, `.removing-${attempt}`);
   try {
     await copySynced(adapter.folder, staging);
-    if (!(await isIntact({ ...adapter, folder: staging }))) {
+    if (!(await isAdapterIntact({ ...adapter, folder: staging }))) {
       throw new Error(`the adapter in ${adapter.folder} is not ${adapter.contentHash} any more`);
     }
     await giveName(staging, kept, aside);
@@ -101,7 +101,7 @@ const naming_attempts_max = 4;
 async function giveName(staging: string, kept: AdapterReference, aside: string): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      if ((await exists(kept.folder)) && !(await isIntact(kept))) {
+      if ((await exists(kept.folder)) && !(await isAdapterIntact(kept))) {
         await rm(aside, { recursive: true, force: true });
         // For a moment nothing bears the name; what bore it could not be used either.
         await rename(kept.folder, aside);
@@ -109,14 +109,10 @@ async function giveName(staging: string, kept: AdapterReference, aside: string):
       await rename(staging, kept.folder);
       return;
     } catch (error) {
-      if (await isIntact(kept)) return;
+      if (await isAdapterIntact(kept)) return;
       if (attempt === naming_attempts_max) throw error;
     }
   }
-}
-
-async function isIntact({ folder, contentHash }: AdapterReference): Promise<boolean> {
-  return (await hashAdapterFolder(folder)) === contentHash;
 }
 
 async function copySynced(from: string, to: string): Promise<void> {

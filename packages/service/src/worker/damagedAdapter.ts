@@ -1,4 +1,4 @@
-import { EngineError, hashAdapterFolder, type AdapterReference } from '@engraft/engine';
+import { EngineError, isAdapterIntact, type AdapterReference } from '@engraft/engine';
 import { markAdapterDamaged, markAdapterIntact } from '../versions/adapterDamage.js';
 import type { UsableAdapter } from './findAdapter.js';
 import type { JobContext } from './jobContext.js';
@@ -24,7 +24,7 @@ export async function noteDamage(
 
 /** Takes the mark off versions whose adapter is whole again. One that the engine has in memory may still be damaged on the disk. */
 export async function clearMark({ db }: JobContext, { adapter, marked_damaged }: UsableAdapter): Promise<void> {
-  if (adapter !== null && marked_damaged && (await isIntact(adapter))) {
+  if (adapter !== null && marked_damaged && (await isAdapterIntact(adapter))) {
     await markAdapterIntact(db, adapter.contentHash);
   }
 }
@@ -39,15 +39,11 @@ export async function intactParent(
   found: UsableAdapter,
 ): Promise<AdapterReference | null> {
   const { adapter } = found;
-  if (adapter === null || (await isIntact(adapter))) {
+  if (adapter === null || (await isAdapterIntact(adapter))) {
     await clearMark(context, found);
     return adapter;
   }
   await noteDamage(context, version_id, adapter);
   context.logger.warn({ version_id }, 'a passage is learned from base, as the adapter of its parent is damaged');
   return null;
-}
-
-async function isIntact({ folder, contentHash }: AdapterReference): Promise<boolean> {
-  return (await hashAdapterFolder(folder)) === contentHash;
 }

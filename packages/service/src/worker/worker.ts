@@ -1,6 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import type { JobKind } from '@engraft/contract';
 import { claimJob, type ClaimedJob } from '../jobs/claimJob.js';
+import { lease_ms_max } from '../jobs/shortenLeases.js';
 import type { JobContext } from './jobContext.js';
 import { startLane } from './lane.js';
 import { runJob, type RunOutcome } from './runJob.js';
@@ -46,6 +47,8 @@ export function startWorker({
   storage_wait = default_storage_wait,
   ...options
 }: WorkerOptions): Worker {
+  // A longer lease would be cut short while its worker counts on it.
+  if (lease_ms > lease_ms_max) throw new RangeError(`lease_ms must be at most ${lease_ms_max}, not ${lease_ms}`);
   const worker_id = newWorkerId();
   const logger = options.logger.child({ worker_id });
   const context: JobContext = { ...options, logger, onAdapterDamaged: () => metrics?.adapterDamaged() };
@@ -55,6 +58,8 @@ export function startWorker({
     if (outcome.kind === 'handed_back' && outcome.storage_full === true) {
       const wait_ms = pause.begin();
       metrics?.learningPaused(true);
+      // Another worker may end the job meanwhile: then no run of this one would say so.
+      setTimeout(() => metrics?.learningPaused(pause.on()), wait_ms).unref();
       logger.error({ data_folder: context.data_folder, wait_ms }, 'a disk is full: learning waits for room on it');
     } else if (outcome.kind === 'ended') {
       pause.end();

@@ -32,9 +32,9 @@ export function addTeacherCommands(program: Command): void {
       "paragraphs with questions, in SQuAD's format or one a line; may be compressed (.gz)",
     )
     .requiredOption('--out <dir>', 'where the training is kept, and the adapter in the end, as `adapter`')
-    .option('--steps <n>', 'of three paragraphs each', '600')
-    .option('--seed <n>', 'of the order of paragraphs and questions', '1')
-    .option('--questions <n>', 'asked before and after, of titles that are not trained on; 0: none', '100')
+    .option('--steps <n>', 'how many steps, three paragraphs each', '600')
+    .option('--seed <n>', 'decides the order of paragraphs and questions', '1')
+    .option('--questions <n>', 'how many to ask before and after, about titles that are not trained on; 0: none', '100')
     .option('--json', 'print one JSON document')
     .action(train);
 }

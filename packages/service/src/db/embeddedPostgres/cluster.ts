@@ -16,6 +16,7 @@ import {
 } from 'node:fs/promises';
 import path from 'node:path';
 import type { FileLock } from '../../fileLock/fileLock.js';
+import { syncFolder } from '../../syncFolder.js';
 import { chooseServerAccount, type ServerAccount } from './account.js';
 import { prepareBinaries, type ServerBinaries } from './binaries.js';
 
@@ -171,10 +172,4 @@ async function isPresent(home: string): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  await handle.sync();
-  await handle.close();
 }
