@@ -78,7 +78,8 @@ const count: JsonSchema = { type: 'integer', minimum: 0 };
 
 export const headers = {
   RequestId: {
-    description: 'Names this request in the logs; `error.request_id` is the same. On every response.',
+    description:
+      'Names this request, also in the logs where it has a line there; `error.request_id` is the same. On every response.',
     schema: text,
   },
   RateLimit: {

@@ -16,7 +16,7 @@ export const ended_by_wrong_clock = sql<boolean>`(versions.retention_ended_by is
 
 /**
  * Takes back what a clock that was ahead has done to versions, when it has been set back: the hosting of those that a
- * round ended goes on, and deadlines that lie farther ahead than any can come nearer by whole days, so that they stay
+ * round ended goes on, and deadlines that lie too far ahead are moved back by whole days, which keeps them
  * aligned to the versions' creation. What was paid for the days ahead stays paid, see `renewHosting`. A version that an
  * operator ended stays so; its times become the present one. Returns how many versions were corrected. A version that
  * somebody else has a lock on is left to them, but for `only`, which is waited for.

@@ -59,8 +59,8 @@ export async function renewOrEnd(
       sql<boolean>`versions.expires_at <= now()`.as('expired'),
       days_to_host.as('days'),
       sql<number>`floor(extract(epoch from versions.expires_at - versions.created_at) / 86400)::float8`.as('first_day'),
-      // The last of these days must begin within the project's retention.
-      // What cannot be used is not charged for.
+      // A damaged version is not charged for; of any other, the last of these days must begin within the project's
+      // retention, unless it is active.
       sql<boolean>`versions.damaged_at is null and (subjects.active_version_id is not distinct from versions.id
         or versions.expires_at + (${days_to_host} - 1) * interval '24 hours'
           < versions.created_at + projects.version_retention_days * interval '24 hours')`.as('retained'),
