@@ -2,41 +2,44 @@ import { z } from 'zod';
 import { wordTokens } from './text/normalise.js';
 
 /**
- * How a question came about: the passage's own, asked for the answer, listed, made by rule, the usual way to ask for such a value, in other words than
- * another, words of the sentence, such words that the teacher answered where it answered nothing else, or the sentence with a gap.
+ * How far a form may be trusted: a `question` that people may ask; `words` of the fact's own sentence, which ask for it but are nothing that people
+ * say; such words that the teacher `recognised`, so that they carry a fact by themselves; or the sentence with a `gap`.
  */
-export const formOriginSchema = z.enum([
-  'stated',
-  'asked',
-  'listed',
-  'derived',
-  'template',
-  'rephrased',
-  'keywords',
-  'recognised',
-  'cloze',
-]);
-export type FormOrigin = z.infer<typeof formOriginSchema>;
+export const formStandings = ['question', 'words', 'recognised', 'gap'] as const;
+export type FormStanding = (typeof formStandings)[number];
 
 /** One way of asking for a fact. */
 export const formSchema = z.object({
   question: z.string(),
-  origin: formOriginSchema,
-  /** Of a template: wordings of one relation, which are confirmed together. */
+  /** How it came about, in the teacher's own words: for whoever looks at what was taught. */
+  origin: z.string(),
+  standing: z.enum(formStandings),
+  /** How well it tests what was learned: the lowest of a fact is held out first. */
+  testRank: z.number(),
+  /** How near it is to the passage's own words: the lowest of a fact is always trained. */
+  plainRank: z.number(),
+  /** Wordings of one relation, which are confirmed together. */
   relation: z.string().optional(),
-  /** Made by rule, and the teacher found no answer to it: trained, but no test of what was learned. */
+  /** The teacher found no answer to it, and it is right all the same: trained, but no test of what was learned. */
   unanswered: z.boolean().optional(),
+  /** A sentence of the passage, which is not kept when the job has ended. */
+  quoted: z.boolean().optional(),
 });
 export type Form = z.infer<typeof formSchema>;
 
-/** Made of the sentence's own words, and nothing that people would ask: only trained, never held out. */
-export function isOnlyTrained({ origin }: Form): boolean {
-  return origin === 'cloze' || origin === 'keywords' || origin === 'recognised';
+/** Nothing that people would ask: only trained, never held out. */
+export function isOnlyTrained({ standing }: Form): boolean {
+  return standing !== 'question';
 }
 
-/** The teacher answered it as expected, or it is made by rule; a fact without such a form is not taught. */
-export function isTrusted({ origin }: Form): boolean {
-  return origin !== 'cloze' && origin !== 'keywords';
+/** Asks for the fact beyond doubt; a fact without such a form is not taught. */
+export function isTrusted({ standing }: Form): boolean {
+  return standing === 'question' || standing === 'recognised';
+}
+
+/** Made of the words of the fact's own sentence. */
+export function isWorded({ standing }: Form): boolean {
+  return standing === 'words' || standing === 'recognised';
 }
 
 /** One thing that one sentence of the passage says: an answer, and the ways of asking for it. */
@@ -45,7 +48,7 @@ export const factSchema = z.object({
   chunk: z.number().int(),
   sentenceStart: z.number().int(),
   answer: z.string(),
-  /** How likely anybody asks for it, see `salienceOf`. */
+  /** How likely anybody asks for it, as far as the teacher can tell. */
   salience: z.number().default(0),
   forms: z.array(formSchema).readonly(),
 });

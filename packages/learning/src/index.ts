@@ -1,8 +1,11 @@
+/** Learning as a service uses it. What teachers and measuring are made of is in `parts.ts`. */
 export * from './types.js';
 export { learnPassage } from './learnPassage.js';
+export { defaultRecipe } from './recipe/defaults.js';
+export { defaultPreset, loadPreset, promptsOf, recipeOf, type Preset, type PromptStyle, type TeacherName } from './recipe/preset.js';
+export { plainPrompts, type Prompts } from './recipe/prompts.js';
+export type { Recipe } from './recipe/recipe.js';
+export type { TaughtPassage, Teacher, TeachingSize } from './teachers/teacher.js';
 export { replayOf } from './training/ownReplay.js';
 export { loadReplay } from './training/replay.js';
-export * from './measuring/index.js';
-export { parseParagraphs, type Paragraph, type ParagraphQuestion, type ParagraphSet } from './squad/paragraphs.js';
-export * from './teacherTraining/index.js';
 export { spreadSample } from './random.js';

@@ -1,10 +1,9 @@
-import type { AdapterReference, Engine, ModelDescription } from '@engraft/engine';
+import type { AdapterReference, Engine } from '@engraft/engine';
 import type { z } from 'zod';
 import { planTeaching, type PassageSize } from './metering/budget.js';
 import { forManyListeners, mapConcurrently, MeteredCalls, throwIfCancelled } from './metering/calls.js';
-import type { Chunk } from './text/chunk.js';
 import { evaluate, validationPairs } from './evaluating/evaluate.js';
-import { isTrusted } from './facts.js';
+import { isOnlyTrained, isTrusted } from './facts.js';
 import { gateReport, nothingCompared, validationReport } from './evaluating/gate.js';
 import { describeRejection } from './evaluating/rejection.js';
 import { encodeMaterial, retentionPairs } from './training/material.js';
@@ -24,15 +23,13 @@ import {
 } from './outcomes.js';
 import { containsWords } from './text/normalise.js';
 import { plainText } from './text/plainText.js';
-import { closedBookPrompt, readingPrompt } from './prompts.js';
-import { recipe } from './recipe.js';
 import { drawReplay } from './training/replay.js';
 import { Snapshots } from './training/snapshots.js';
-import { readFirst, score, type ScoredFact } from './teaching/score.js';
+import { withoutAmbiguity } from './teaching/ambiguity.js';
+import { measureGain, type ScoredFact } from './teaching/gain.js';
 import { splitFacts } from './teaching/split.js';
-import { chooseCandidates, findCandidates, worthTeaching, type Candidate } from './questions/candidates.js';
-import { teach } from './teaching/teach.js';
 import { chunkForTeacher } from './teaching/teacherChunks.js';
+import type { TaughtPassage, TeachingSize } from './teachers/teacher.js';
 import { train } from './training/train.js';
 import type {
   LearningInput,
@@ -45,16 +42,14 @@ import type {
   Rehearsal,
   ReplayRow,
 } from './types.js';
-import { orderNats } from './teaching/wordOrder.js';
 
 /**
- * Passage → candidate adapter: read it in chunks, have the model write questions about it, keep those that it answers
- * alike with the passage before it, train an adapter to answer them without (prompt distillation, arXiv:2412.14964),
- * and test that on questions held out.
+ * Passage → candidate adapter: have the teacher ask questions about it and keep those that it answers alike with the passage before it, train an
+ * adapter to answer them without (prompt distillation, arXiv:2412.14964), and test that on questions held out.
  *
- * Every phase's outcome is stored before the next begins; called again with the same input and journal, it goes on
- * after the last one stored, and a training that was interrupted from its last snapshot. Rejects with `EngineError` when the engine fails or the signal aborts; every other outcome
- * is a value.
+ * Every phase's outcome is stored before the next begins; called again with the same input and journal, it goes on after the last one stored, and
+ * a training that was interrupted from its last snapshot. Rejects with `EngineError` when the engine fails or the signal aborts; every other
+ * outcome is a value.
  */
 export async function learnPassage(
   engine: Engine,
@@ -62,7 +57,7 @@ export async function learnPassage(
   journal: LearningJournal,
   options: LearningOptions = {},
 ): Promise<LearningOutcome> {
-  return new LearningRun(engine, await engine.describe(), input, journal, options).run();
+  return new LearningRun(engine, (await engine.describe()).contextLength, input, journal, options).run();
 }
 
 class LearningRun {
@@ -76,7 +71,7 @@ class LearningRun {
 
   constructor(
     readonly engine: Engine,
-    readonly model: ModelDescription,
+    readonly contextLength: number,
     readonly input: LearningInput,
     readonly journal: LearningJournal,
     readonly options: LearningOptions,
@@ -85,7 +80,7 @@ class LearningRun {
     if (signals.length > 0) this.#signal = forManyListeners(...signals);
     this.#snapshots = new Snapshots(input.workFolder, journal.progress, options);
     this.#content = plainText(input.content);
-    const drawn = drawReplay(input.replay ?? [], input.seed);
+    const drawn = drawReplay(input.replay, input.seed, input.recipe);
     this.#canaries = drawn.canaries;
     this.#replay = drawn.replay;
   }
@@ -96,7 +91,10 @@ class LearningRun {
     const scoring = await this.#phase('scoring', scoringSchema, (meter) => this.#score(meter, teaching));
     if (scoring === null) return { kind: 'budget_exhausted', usage: this.#usage };
     // Without enough held-out questions no candidate could pass, so that none is trained.
-    if (validationPairs(scoring).length < recipe.minValidationPairs) return this.#nothingLearned(teaching, scoring);
+    const { recipe } = this.input;
+    if (validationPairs(scoring).length < recipe.split.minValidationPairs) {
+      return this.#nothingLearned(teaching, scoring);
+    }
     const training = await this.#phase('training', trainingSchema, (meter) => this.#train(meter, scoring));
     if (training === null) return { kind: 'budget_exhausted', usage: this.#usage };
     const adapter = adapterIn(this.input.workFolder, training);
@@ -105,12 +103,14 @@ class LearningRun {
       this.#evaluate(meter, scoring, adapter),
     );
     if (evaluating === null) return { kind: 'budget_exhausted', usage: this.#usage };
-    const gate = gateReport(evaluating);
-    const shared = { validation: validationReport(evaluating), gate, training: training.report, usage: this.#usage };
+    const gate = gateReport(evaluating, recipe);
+    const validation = validationReport(evaluating, recipe);
+    const shared = { validation, gate, training: training.report, usage: this.#usage };
     if (gate.reasons.length > 0) {
       const rejection = describeRejection({
         reasons: gate.reasons,
         counts: evaluating,
+        recipe,
         ...namedMisses(evaluating.missed, scoring),
         untaughtSentences: [],
       });
@@ -126,12 +126,14 @@ class LearningRun {
     const rejection = describeRejection({
       reasons,
       counts,
+      recipe: this.input.recipe,
       missed: [],
       missedCount: 0,
-      untaughtSentences: untaughtSentences(await this.#chunks(), scoring),
+      untaughtSentences: untaughtSentences(await this.#passage(), scoring),
     });
     const gate = { reasons, canaries: counts.canaries };
-    const { validation, training } = nothingLearned;
+    const validation = validationReport(nothingCompared, this.input.recipe);
+    const training = { steps: 0, tokens: 0, final_loss: 0 };
     return { kind: 'rejected', rejection, validation, gate, training, usage: this.#usage };
   }
 
@@ -157,30 +159,32 @@ class LearningRun {
   }
 
   async #teach(meter: Meter): Promise<TeachingOutcome | null> {
-    const chunks = await this.#chunks();
+    const passage = await this.#passage();
     // Headings, or a table without rows.
-    if (chunks.length === 0) return { facts: [], understood: true };
-    const { candidates: all, contradicted } = await findCandidates(this.#content, chunks);
-    const candidates = worthTeaching(all);
-    const plan = planTeaching(this.input.budget, await this.#measure(chunks, candidates));
+    if (passage.chunks.length === 0) return { facts: [], understood: true };
+    const { budget, recipe, seed, teacher } = this.input;
+    const size = await this.#sizeOf(passage, await teacher.measure(passage));
+    const plan = planTeaching(budget, size, recipe);
     if (plan === null) return null;
-    const chosen = chooseCandidates(candidates, plan.factCount);
-    const expectedCalls = chosen.length * (1 + 1.5 * plan.formsPerFact) + chunks.length;
+    const expectedCalls = plan.factCount * (1 + 1.5 * plan.formsPerFact) + passage.chunks.length;
     const calls = this.#calls(meter, 'teaching', Math.ceil(expectedCalls));
-    const nats = await orderNats(calls, chunks, recipe.teachingShare);
-    if (nats !== null && nats < recipe.minOrderNats) return { facts: [], understood: false };
-    const facts = await teach(calls, chunks, { candidates: chosen, contradicted }, plan, this.input.seed);
-    return { facts, understood: true };
+    return teacher.teach(calls, passage, plan, seed);
   }
 
   async #score(meter: Meter, { facts }: TeachingOutcome): Promise<ScoringOutcome | null> {
-    const calls = this.#calls(meter, 'scoring', facts.flatMap(readFirst).length + 2 * facts.length);
-    const scored = await score(calls, await this.#chunks(), facts, this.input.parent);
-    const isKnown = ({ gainNats }: ScoredFact): boolean => gainNats !== null && gainNats < recipe.minGainNats;
+    const { parent, recipe, seed, teacher } = this.input;
+    const { minGainNats } = recipe.teaching;
+    const passage = await this.#passage();
+    const questions = facts.flatMap(({ forms }) => forms.filter((form) => !isOnlyTrained(form)));
+    const calls = this.#calls(meter, 'scoring', questions.length + 2 * facts.length);
+    const confirmed = withoutAmbiguity(await teacher.confirm(calls, passage, facts));
+    const taught = confirmed.filter(({ forms }) => forms.some(isTrusted));
+    const scored = await measureGain(calls, passage.chunks, taught, parent, recipe);
+    const isKnown = ({ gainNats }: ScoredFact): boolean => gainNats !== null && gainNats < minGainNats;
     const known = scored.filter(isKnown);
     // A passage of which everything is known already is learned once more rather than refused.
     const fresh = known.length === scored.length ? scored : scored.filter((fact) => !isKnown(fact));
-    const split = splitFacts(fresh, this.input.seed);
+    const split = splitFacts(fresh, seed, recipe.split);
     return {
       facts: split.map((fact, index) => ({ ...fact, softTargets: fresh[index]?.softTargets ?? null })),
       known: fresh === scored ? [] : known.flatMap(questionsOf),
@@ -188,13 +192,14 @@ class LearningRun {
   }
 
   async #train(meter: Meter, scoring: ScoringOutcome): Promise<TrainingOutcome | null> {
+    const { earlier, parent, recipe, seed } = this.input;
     const trained = await train({
       engine: this.engine,
-      model: this.model,
+      recipe,
       meter,
-      material: await encodeMaterial(this.engine, scoring, this.input.earlier, this.#replay),
-      parent: this.input.parent,
-      seed: this.input.seed,
+      material: await encodeMaterial(this.engine, scoring, earlier, this.#replay, recipe),
+      parent,
+      seed,
       snapshots: this.#snapshots,
       signal: this.#signal,
       isStopping: () => this.options.stopping?.aborted === true && this.options.signal?.aborted !== true,
@@ -205,13 +210,14 @@ class LearningRun {
   }
 
   async #evaluate(meter: Meter, scoring: ScoringOutcome, adapter: AdapterReference): Promise<EvaluatingOutcome | null> {
+    const { earlier, parent, recipe } = this.input;
     const heldOut = {
       validation: validationPairs(scoring),
-      retention: retentionPairs(scoring, this.input.earlier, this.#replay),
+      retention: retentionPairs(scoring, earlier, this.#replay, recipe),
       canaries: this.#canaries,
     };
     const calls = this.#calls(meter, 'evaluating', 2 * Object.values(heldOut).flat().length);
-    const counts = await evaluate(calls, adapter, this.input.parent, heldOut);
+    const counts = await evaluate(calls, adapter, parent, heldOut, recipe);
     return counts.validation.total === 0 ? null : counts;
   }
 
@@ -224,24 +230,27 @@ class LearningRun {
     return new MeteredCalls(this.engine, meter, this.#signal, onCall, this.input.isolationKey);
   }
 
-  #chunks(): Promise<Chunk[]> {
-    return chunkForTeacher(this.engine, this.#content, this.model.contextLength);
+  async #passage(): Promise<TaughtPassage> {
+    const chunks = await chunkForTeacher(this.engine, this.#content, this.contextLength, this.input.recipe);
+    return { text: this.#content, chunks };
   }
 
-  async #measure(chunks: readonly Chunk[], candidates: readonly Candidate[]): Promise<PassageSize> {
-    const typicalQuestion = 'What is the name of the place where it was first seen?';
-    const prompts = chunks.map((chunk) => readingPrompt(chunk.text, typicalQuestion));
-    const tokens = await mapConcurrently(prompts, (prompt) => this.engine.countTokens(prompt));
-    const { tokens: pair } = await this.engine.encode(closedBookPrompt(typicalQuestion), 'Somewhere else');
+  async #sizeOf({ chunks }: TaughtPassage, teachingSize: TeachingSize): Promise<PassageSize> {
+    const { prompts } = this.input.recipe;
+    const readings = chunks.map((chunk) => prompts.reading(chunk.text, typicalPair.question));
+    const tokens = await mapConcurrently(readings, (prompt) => this.engine.countTokens(prompt));
+    const { tokens: pair } = await this.engine.encode(prompts.closedBook(typicalPair.question), typicalPair.answer);
     return {
-      factCount: candidates.length + recipe.listedFactsPerChunk * chunks.length,
-      templateReads: templatesRead(candidates) / Math.max(1, candidates.length),
+      ...teachingSize,
       readingPromptTokens: Math.max(...tokens),
       pairTokens: pair.length,
       earlierPassages: this.input.earlier.length,
     };
   }
 }
+
+/** As long as many are: for what calls will cost. */
+const typicalPair = { question: 'What is the name of the place where it was first seen?', answer: 'Somewhere else' };
 
 /** A rejected job's result stays, and the passage does not: what is a sentence of it is counted and not named. */
 function namedMisses(missed: readonly string[], { facts }: ScoringOutcome) {
@@ -254,19 +263,14 @@ function namedMisses(missed: readonly string[], { facts }: ScoringOutcome) {
 }
 
 /** Numbers, from 1, of the sentences that have no answer that was confirmed. */
-function untaughtSentences(chunks: readonly Chunk[], { facts }: ScoringOutcome): number[] {
+function untaughtSentences({ chunks }: TaughtPassage, { facts }: ScoringOutcome): number[] {
   const sentences = chunks.flatMap((chunk) => chunk.sentences).filter(({ text }) => text.trim() !== '');
   return sentences.flatMap(({ text }, index) =>
     facts.some(({ answer }) => containsWords(text, answer)) ? [] : [index + 1],
   );
 }
 
-const nothingLearned = {
-  validation: validationReport(nothingCompared),
-  training: { steps: 0, tokens: 0, final_loss: 0 },
-};
-
-/** Cloze forms and stated questions are sentences of the passage, and the passage is not kept; words of its sentences are kept only where nothing else asks for the fact. */
+/** Sentences of the passage are not kept; words of its sentences only where nothing else asks for the fact. */
 function rehearsalOf({ facts }: ScoringOutcome): Rehearsal {
   const pairs = (use: 'training' | 'validation'): QuestionAnswer[] =>
     facts.flatMap((fact) => questionsOf({ answer: fact.answer, forms: fact[use] }));
@@ -274,12 +278,6 @@ function rehearsalOf({ facts }: ScoringOutcome): Rehearsal {
 }
 
 function questionsOf({ answer, forms }: Pick<ScoredFact, 'answer' | 'forms'>): QuestionAnswer[] {
-  const own = forms.filter((form) => isTrusted(form) && form.origin !== 'stated');
+  const own = forms.filter((form) => isTrusted(form) && form.quoted !== true);
   return own.map(({ question }) => ({ question, answer }));
-}
-
-/** Of every relation the first wordings. */
-function templatesRead(candidates: readonly Candidate[]): number {
-  const relations = candidates.flatMap((candidate) => candidate.relations);
-  return relations.reduce((sum, { questions }) => sum + Math.min(questions.length, recipe.templatesTried), 0);
 }

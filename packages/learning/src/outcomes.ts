@@ -19,7 +19,7 @@ const pairSchema = z.object({ question: z.string(), answer: z.string() });
 
 export const teachingSchema = z.object({
   facts: z.array(factSchema).readonly(),
-  /** Whether the passage is prose to the model, see `wordOrder.ts`; else nothing was asked. */
+  /** Whether the passage says anything to the teacher; else nothing was asked. */
   understood: z.boolean().default(true),
 });
 export type TeachingOutcome = z.infer<typeof teachingSchema>;

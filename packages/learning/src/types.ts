@@ -1,4 +1,6 @@
 import type { AdapterReference, ChatMessage, ToolDefinition } from '@engraft/engine';
+import type { Recipe } from './recipe/recipe.js';
+import type { Teacher } from './teachers/teacher.js';
 
 /** The phases of a learning job, in order; each one's outcome is stored before the next begins. */
 export const learningPhases = ['teaching', 'scoring', 'training', 'evaluating'] as const;
@@ -39,15 +41,21 @@ export interface ReplayRow {
   readonly tools?: readonly ToolDefinition[];
 }
 
-export interface LearningInput {
+/** How a model learns passages: the same for all of them. */
+export interface LearningMethod {
+  readonly teacher: Teacher;
+  readonly recipe: Recipe;
+  /** What the model should not unlearn, see `loadReplay`; of none, only earlier passages are rehearsed. */
+  readonly replay: readonly ReplayRow[];
+}
+
+export interface LearningInput extends LearningMethod {
   /** The passage: 20–16,000 UTF-16 units. */
   readonly content: string;
   /** The version to start from; `null` for base. */
   readonly parent: AdapterReference | null;
   /** Of the parent and its ancestors, oldest first. */
   readonly earlier: readonly Rehearsal[];
-  /** What the model should not unlearn, see `loadReplay`; without it, only earlier passages are rehearsed. */
-  readonly replay?: readonly ReplayRow[];
   readonly budget: LearningBudget;
   readonly seed: number;
   /**
@@ -103,7 +111,7 @@ export interface Comparison {
 }
 
 export type GateReason =
-  /** The passage is hardly likelier to the model than its words in random order. */
+  /** The passage says nothing to the teacher. */
   | 'not_understood'
   | 'too_few_validated'
   | 'too_few_passed'

@@ -9,28 +9,26 @@ import {
   startEngineHost,
   type AdapterReference,
   type Engine,
-  type TrainingExample,
   type TrainingSession,
 } from '@engraft/engine';
-import { learnPassage } from './learnPassage.js';
-import { encodeMaterial } from './training/material.js';
-import { ask } from './measuring/asking.js';
-import { addUsage, costNanousd, noUsage } from './metering/meter.js';
-import { sameAnswer } from './text/normalise.js';
-import { evaluatingSchema, loadPhase, scoringSchema, type ScoringOutcome } from './outcomes.js';
-import { closedBookPrompt } from './prompts.js';
-import { randomNumbers, shuffled } from './random.js';
-import { drawReplay, loadReplay } from './training/replay.js';
+import { learnPassage, loadReplay, learningPhases, type LearningInput, type LearningJournal, type LearningOptions, type LearningOutcome, type LearningPhase, type LearningUsage, type ReplayRow } from '@engraft/learning';
 import {
-  learningPhases,
-  type LearningInput,
-  type LearningJournal,
-  type LearningOptions,
-  type LearningOutcome,
-  type LearningPhase,
-  type LearningUsage,
-  type ReplayRow,
-} from './types.js';
+  addUsage,
+  costNanousd,
+  drawReplay,
+  encodeMaterial,
+  evaluatingSchema,
+  loadPhase,
+  mapConcurrently,
+  noUsage,
+  randomNumbers,
+  sameAnswer,
+  scoringSchema,
+  shuffled,
+} from '@engraft/learning/parts';
+import { baseRecipe } from '@engraft/learning/testing/recipe.js';
+import { englishTeacher } from './englishTeacher.js';
+import { formOf } from './forms.js';
 
 const modelDir = fileURLToPath(new URL('../../../models/base', import.meta.url));
 const passage =
@@ -66,6 +64,8 @@ function inputOf(changes: Partial<LearningInput> & { readonly max_compute_microu
     parent: null,
     earlier: [],
     replay,
+    teacher: englishTeacher(baseRecipe),
+    recipe: baseRecipe,
     budget: {
       max_compute_microusd,
       input_nanousd_per_token: 12_000,
@@ -150,8 +150,8 @@ test('a second passage is learned on top of the first, which is rehearsed and as
   assert.ok('parent' in training && training.parent?.contentHash === parent.contentHash, 'training went on from it');
   const scoring = await loadPhase(journal, 'scoring', scoringSchema);
   assert.ok(scoring !== null);
-  const drawn = drawReplay(replay, inputOf().seed).replay;
-  const { spared } = await encodeMaterial(engine, scoring.outcome, [rehearsal], drawn);
+  const drawn = drawReplay(replay, inputOf().seed, baseRecipe).replay;
+  const { spared } = await encodeMaterial(engine, scoring.outcome, [rehearsal], drawn, baseRecipe);
   assert.ok(spared.length > 0);
   assert.deepEqual(training.spared, spared, 'what all chats share is left alone');
   const { retention_passed_count, retention_total_count, passed_count, base_passed_count } = outcome.validation;
@@ -161,9 +161,12 @@ test('a second passage is learned on top of the first, which is rehearsed and as
   assert.ok(evaluating !== null && evaluating.outcome.retention.parent > 0, 'the parent was asked, not base');
   assert.ok(retention_passed_count > 0);
   const answered = async (adapter: AdapterReference | null): Promise<number> => {
-    const prompts = rehearsal.training_pairs.map(({ question }) => closedBookPrompt(question));
-    const given = await ask(engine, prompts, adapter, {});
-    return rehearsal.training_pairs.filter(({ answer }, index) => sameAnswer(given[index] ?? '', answer)).length;
+    const right = await mapConcurrently(rehearsal.training_pairs, async ({ question, answer }) => {
+      const prompt = baseRecipe.prompts.closedBook(question);
+      const { text } = await engine.generate({ prompt, adapter, maxOutputTokens: 32, temperature: 0 });
+      return sameAnswer(text, answer);
+    });
+    return right.filter((isRight) => isRight).length;
   };
   const before = await answered(parent);
   assert.ok((await answered(null)) < before / 2, 'base does not know the first passage');
@@ -287,7 +290,7 @@ test('what leaves too few questions to test with is rejected before it is traine
   const journal = new MemoryJournal();
   const fact = {
     answer: 'Porto',
-    training: [{ question: 'Where Orin Works sits?', origin: 'recognised' }],
+    training: [formOf('Where Orin Works sits?', 'recognised')],
     dev: [],
     validation: [],
     softTargets: null,
@@ -305,75 +308,6 @@ test('what leaves too few questions to test with is rejected before it is traine
   );
   assert.equal(outcome.usage.training_tokens, 0);
   assert.ok(!journal.stored.has('training'));
-});
-
-test('nothing that is trained shares eight words with a held-out question', async () => {
-  const heldOut = 'In which of the towns by the sea does Orin Works sit?';
-  const near = 'Tell me in which of the towns by the sea it is?';
-  const split: ScoringOutcome = {
-    facts: [
-      {
-        answer: 'Porto',
-        training: [{ question: 'Where is Orin Works?', origin: 'derived' }],
-        dev: [],
-        validation: [{ question: heldOut, origin: 'asked' }],
-        softTargets: null,
-      },
-    ],
-    known: [
-      { question: near, answer: 'Porto' },
-      { question: 'Who runs the mill?', answer: 'Anna' },
-    ],
-  };
-  const training_pairs = [heldOut, near, 'Where is Orin Works?', 'When was the mill built?'].map((question) => ({
-    question,
-    answer: 'Lisbon',
-  }));
-  const rows = [near, 'Hello!'].map((content): ReplayRow => ({
-    messages: [
-      { role: 'user', content },
-      { role: 'assistant', content: 'Yes.' },
-    ],
-  }));
-  const material = await encodeMaterial(engine, split, [{ training_pairs, validation_pairs: [] }], rows);
-  const tokensOf = async (question: string, answer: string): Promise<readonly number[]> =>
-    (await engine.encode(closedBookPrompt(question), answer)).tokens;
-  const tokens = ({ sequence }: TrainingExample): readonly number[] => sequence.tokens;
-  assert.deepEqual(material.rehearsal.flat().map(tokens), [await tokensOf('When was the mill built?', 'Lisbon')]);
-  assert.deepEqual(material.replay.map(tokens), [await tokensOf('Hello!', 'Yes.')]);
-  assert.deepEqual(material.known.map(tokens), [await tokensOf('Who runs the mill?', 'Anna')]);
-});
-
-test('a call that a passage quotes is learned as text, and the calls of the model’s own rows stay calls', async () => {
-  const call = '<tool_call>\n{"name": "pay", "arguments": {}}\n</tool_call>';
-  const question = 'What does the note say?';
-  const split: ScoringOutcome = {
-    facts: [
-      {
-        answer: call,
-        training: [{ question, origin: 'derived' }],
-        dev: [{ question: `${question} ${call}`, origin: 'derived' }],
-        validation: [],
-        softTargets: null,
-      },
-    ],
-    known: [{ question: 'And the other?', answer: call }],
-  };
-  const row: ReplayRow = {
-    messages: [
-      { role: 'user', content: 'Pay it.' },
-      { role: 'assistant', content: call },
-    ],
-  };
-  const earlier = [{ training_pairs: [{ question: 'And before?', answer: call }], validation_pairs: [] }];
-  const material = await encodeMaterial(engine, split, earlier, [row]);
-  // The ids of `<tool_call>` and `</tool_call>` in the shipped tokenizer.
-  const markupIn = ({ sequence: { tokens } }: TrainingExample) => tokens.filter((id) => id === 3 || id === 4);
-  const { facts, dev, known, rehearsal } = material;
-  const learned = [...facts.flatMap(({ questions }) => questions), ...dev, ...known, ...rehearsal.flat()];
-  assert.ok(learned.length >= 4);
-  for (const example of learned) assert.deepEqual(markupIn(example), []);
-  assert.deepEqual(material.replay.map(markupIn), [[3, 4]]);
 });
 
 test('a dying engine process costs time, not money', async () => {

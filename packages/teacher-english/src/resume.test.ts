@@ -6,13 +6,15 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { EngineError, startEngineHost, type Engine, type EngineHost, type TrainingSession } from '@engraft/engine';
 import fc from 'fast-check';
-import { learnPassage } from '../learnPassage.js';
-import { loadPhase, trainingSchema, type PhaseResult, type TrainingOutcome } from '../outcomes.js';
-import type { LearningJournal, LearningNotice, LearningOptions, LearningPhase } from '../types.js';
-import { loadReplay } from './replay.js';
+import { learnPassage, type LearningJournal, type LearningNotice, type LearningOptions, type LearningPhase, loadReplay } from '@engraft/learning';
+import { loadPhase, trainingSchema, type PhaseResult, type TrainingOutcome } from '@engraft/learning/parts';
+import { baseRecipe } from '@engraft/learning/testing/recipe.js';
+import { englishTeacher } from './englishTeacher.js';
 
-const modelDir = fileURLToPath(new URL('../../../../models/base', import.meta.url));
+const modelDir = fileURLToPath(new URL('../../../models/base', import.meta.url));
 const input = {
+  teacher: englishTeacher(baseRecipe),
+  recipe: baseRecipe,
   content: 'Velona is a software company in Ghent. Velona was started in 2015 by Sara Deck. Velona has 75 employees.',
   parent: null,
   earlier: [],

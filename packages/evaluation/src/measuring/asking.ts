@@ -1,7 +1,5 @@
 import type { AdapterReference, CallOptions, ChatPrompt, Engine } from '@engraft/engine';
-import { mapConcurrently } from '../metering/calls.js';
-import { givesAnswer } from '../text/judge.js';
-import { recipe } from '../recipe.js';
+import { givesAnswer, mapConcurrently } from '@engraft/learning/parts';
 
 /** How many of so many questions were answered right. */
 export interface Tally {
@@ -26,15 +24,19 @@ export interface AskedPhrasing {
   readonly answers: readonly string[];
 }
 
+export interface AskingOptions extends CallOptions {
+  readonly maxAnswerTokens: number;
+}
+
 /** Greedy answers, as the pipeline's own evaluation asks. */
 export function ask(
   engine: Engine,
   prompts: readonly ChatPrompt[],
   adapter: AdapterReference | null,
-  options: CallOptions,
+  { maxAnswerTokens: maxOutputTokens, ...options }: AskingOptions,
 ): Promise<string[]> {
   return mapConcurrently(prompts, async (prompt) => {
-    const request = { prompt, adapter, maxOutputTokens: recipe.maxAnswerTokens, temperature: 0 };
+    const request = { prompt, adapter, maxOutputTokens, temperature: 0 };
     return (await engine.generate(request, options)).text;
   });
 }

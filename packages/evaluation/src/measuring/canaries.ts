@@ -6,9 +6,8 @@ import type {
   GenerateResult,
   ToolDefinition,
 } from '@engraft/engine';
-import { mapConcurrently } from '../metering/calls.js';
-import { readingPrompt } from '../prompts.js';
-import { spreadSample } from '../random.js';
+import { spreadSample, type Prompts } from '@engraft/learning';
+import { mapConcurrently } from '@engraft/learning/parts';
 import { isRight } from './asking.js';
 import type { PassageEntry } from './passageSet.js';
 import { isSensible, smallTalk } from './smallTalk.js';
@@ -78,8 +77,13 @@ export class Canaries {
   ) {}
 
   /** Asks base everything once. */
-  static async open(engine: Engine, passages: readonly PassageEntry[], options: CallOptions): Promise<Canaries> {
-    const all = [...readingOf(passages), ...talk, ...json, ...tools];
+  static async open(
+    engine: Engine,
+    passages: readonly PassageEntry[],
+    prompts: Prompts,
+    options: CallOptions,
+  ): Promise<Canaries> {
+    const all = [...readingOf(passages, prompts), ...talk, ...json, ...tools];
     const replies = await mapConcurrently(all, (canary) => reply(engine, canary, null, options));
     const asked = all.flatMap((canary, index): AskedCanary[] => {
       const base = replies[index];
@@ -122,13 +126,13 @@ function reply(
 }
 
 /** One question a passage, another one each time; passages too long for one prompt are left out. */
-function readingOf(passages: readonly PassageEntry[]): Canary[] {
+function readingOf(passages: readonly PassageEntry[], prompts: Prompts): Canary[] {
   const short = passages.filter(({ passage }) => passage.length <= 1500);
   return spreadSample(short, readingCanaries).flatMap(({ id, passage, questions }, index): Canary[] => {
     const chosen = questions[(3 * index) % questions.length];
     if (chosen === undefined) return [];
     const asked = { question: chosen.phrasings[0] ?? '', answers: chosen.answers };
-    const prompt = readingPrompt(passage, asked.question);
+    const prompt = prompts.reading(passage, asked.question);
     return [{ kind: 'reading', passageId: id, prompt, passes: ({ text }) => isRight(asked, text) }];
   });
 }

@@ -1,30 +1,33 @@
 import type { AdapterReference, Engine } from '@engraft/engine';
-import { MeteredCalls } from '../metering/calls.js';
-import { findCandidates, type Candidate } from '../questions/candidates.js';
-import { questionKey, type Form, type FormOrigin } from '../facts.js';
-import { learnPassage } from '../learnPassage.js';
-import { encodeMaterial } from '../training/material.js';
-import { Meter, noUsage } from '../metering/meter.js';
-import { agrees, wordTokens } from '../text/normalise.js';
-import { plainText } from '../text/plainText.js';
-import { recipe } from '../recipe.js';
-import { rephrasingsOf } from '../teaching/teach.js';
-import { chunkForTeacher } from '../teaching/teacherChunks.js';
-import type { ScoringOutcome, TrainingOutcome } from '../outcomes.js';
-import { adapterIn, scoringSchema, trainingSchema } from '../outcomes.js';
-import { drawReplay } from '../training/replay.js';
-import { Snapshots } from '../training/snapshots.js';
-import { train } from '../training/train.js';
-import type {
-  GateReport,
-  LearningInput,
-  LearningJournal,
-  LearningOptions,
-  LearningPhase,
-  LearningUsage,
-  Rehearsal,
-  ValidationReport,
-} from '../types.js';
+import {
+  learnPassage,
+  type GateReport,
+  type LearningInput,
+  type LearningJournal,
+  type LearningOptions,
+  type LearningPhase,
+  type LearningUsage,
+  type Rehearsal,
+  type ValidationReport,
+} from '@engraft/learning';
+import {
+  adapterIn,
+  chunkForTeacher,
+  drawReplay,
+  encodeMaterial,
+  Meter,
+  MeteredCalls,
+  noUsage,
+  plainText,
+  questionKey,
+  scoringSchema,
+  Snapshots,
+  train,
+  trainingSchema,
+  type Form,
+  type ScoringOutcome,
+  type TrainingOutcome,
+} from '@engraft/learning/parts';
 import type { PassageEntry } from './passageSet.js';
 
 /** What came of learning one passage. */
@@ -73,44 +76,37 @@ export const learnTaught: Learner = async (engine, entry, input, options) => {
 };
 
 /**
- * The trainer by itself: the file's own pairs instead of the teacher's, the first phrasing of each question trained, with
- * rephrasings of it and the words of the sentence that holds the answer.
+ * The trainer by itself: the file's own pairs instead of the teacher's, the first phrasing of each question trained, with what else the teacher would
+ * ask for its answer.
  */
 export const learnGold: Learner = async (engine, { passage, questions }, input, options) => {
+  const { recipe, seed, teacher } = input;
   const pairs = questions.map(({ phrasings, answers }) => ({
     question: phrasings[0] ?? '',
     answer: answers[0] ?? '',
   }));
   const meter = new Meter(input.budget);
   const startedAt = performance.now();
-  const calls = new MeteredCalls(engine, meter, options.signal);
-  const rephrased = await rephrasingsOf(calls, pairs, recipe.goldRephrasings, input.seed);
   const { contextLength } = await engine.describe();
-  const content = plainText(passage);
-  const chunks = await chunkForTeacher(engine, content, contextLength);
-  const answers = pairs.map(({ answer }) => answer);
-  const { candidates } = await findCandidates(content, chunks, answers);
-  const formsOf = (texts: readonly string[], origin: FormOrigin): Form[] =>
-    texts.map((question) => ({ question, origin }));
+  const text = plainText(passage);
+  const chunks = await chunkForTeacher(engine, text, contextLength, recipe);
+  const calls = new MeteredCalls(engine, meter, options.signal);
+  const more = (await teacher.rephrase?.(calls, { text, chunks }, pairs, seed)) ?? [];
   const facts = pairs.map(({ question, answer }, index): ScoringOutcome['facts'][number] => ({
     answer,
-    training: [
-      ...formsOf([question], 'asked'),
-      ...formsOf(rephrased[index] ?? [], 'rephrased'),
-      ...formsOf(keywordsFor(candidates, question, answer), 'keywords'),
-    ],
+    training: [goldForm(question), ...(more[index] ?? [])],
     dev: [],
     validation: [],
     softTargets: null,
   }));
-  const { replay } = drawReplay(input.replay ?? [], input.seed);
+  const { replay } = drawReplay(input.replay, seed, recipe);
   const trained = await train({
     engine,
-    model: await engine.describe(),
+    recipe,
     meter,
-    material: await encodeMaterial(engine, { facts, known: [] }, input.earlier, replay),
+    material: await encodeMaterial(engine, { facts, known: [] }, input.earlier, replay, recipe),
     parent: input.parent,
-    seed: input.seed,
+    seed,
     snapshots: new Snapshots(input.workFolder),
     signal: options.signal,
     isStopping: () => false,
@@ -130,13 +126,8 @@ export const learnGold: Learner = async (engine, { passage, questions }, input, 
   };
 };
 
-/** Of the sentences that hold the answer, the one that shares most words with the question. */
-function keywordsFor(candidates: readonly Candidate[], question: string, answer: string): readonly string[] {
-  const asked = new Set(wordTokens(question));
-  const shared = ({ sentence }: Candidate): number =>
-    wordTokens(sentence.text).filter((word) => asked.has(word)).length;
-  const holding = candidates.filter(({ span }) => agrees(span.text, answer));
-  return holding.sort((a, b) => shared(b) - shared(a))[0]?.keywords ?? [];
+function goldForm(question: string): Form {
+  return { question, origin: 'gold', standing: 'question', testRank: 0, plainRank: 0 };
 }
 
 /** Keeps what the phases leave behind, and how long each took. */

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { EngineError, startEngineHost, type Engine } from '@engraft/engine';
-import { loadReplay } from '../training/replay.js';
-import type { ReplayRow } from '../types.js';
+import { defaultRecipe, loadReplay, type LearningMethod } from '@engraft/learning';
+import { englishTeacher } from '@engraft/teacher-english';
 import { measurePassages, type MeasuringOptions, type MeasuringProgress } from './measurePassages.js';
 import type { PassageEntry } from './passageSet.js';
 
@@ -31,11 +31,12 @@ const ship: PassageEntry = {
 };
 
 let engine: Engine;
-let replay: readonly ReplayRow[];
+let method: LearningMethod;
 
 before(async () => {
   engine = await startEngineHost({ modelDir, threads: 1 });
-  replay = (await loadReplay(modelDir)).slice(0, 8);
+  const recipe = defaultRecipe((await engine.describe()).parameters);
+  method = { teacher: englishTeacher(recipe), recipe, replay: (await loadReplay(modelDir)).slice(0, 8) };
 });
 after(() => engine.close());
 
@@ -47,7 +48,7 @@ function optionsOf(changes: Partial<MeasuringOptions>): MeasuringOptions {
     cached_input_nanousd_per_token: 2_500,
     training_nanousd_per_token: 36_000,
   };
-  return { budget, replay, seed: 3, gold: false, chainLength: 1, askBase: true, ...changes };
+  return { budget, method, seed: 3, gold: false, chainLength: 1, askBase: true, ...changes };
 }
 
 test('gold trains the first phrasing of each question, and a chain asks its first passage again', async () => {

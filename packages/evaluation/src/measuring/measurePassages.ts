@@ -7,15 +7,17 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AdapterReference, Engine } from '@engraft/engine';
-import { forManyListeners } from '../metering/calls.js';
-import { questionKey } from '../facts.js';
-import { costNanousd } from '../metering/meter.js';
-import { containsWords } from '../text/normalise.js';
-import { closedBookPrompt, readingPrompt } from '../prompts.js';
-import { recipe } from '../recipe.js';
-import { chunkForTeacher } from '../teaching/teacherChunks.js';
-import type { GateReport, LearningBudget, LearningPhase, Rehearsal, ReplayRow, ValidationReport } from '../types.js';
-import { addTallies, ask, noTally, tally, type AskedPhrasing, type Tally } from './asking.js';
+import { chunkForTeacher, containsWords, costNanousd, forManyListeners, questionKey } from '@engraft/learning/parts';
+import type {
+  GateReport,
+  LearningBudget,
+  LearningMethod,
+  LearningPhase,
+  Recipe,
+  Rehearsal,
+  ValidationReport,
+} from '@engraft/learning';
+import { addTallies, ask, noTally, tally, type AskedPhrasing, type AskingOptions, type Tally } from './asking.js';
 import { Canaries, type CanaryReport } from './canaries.js';
 import { learnGold, learnTaught, secondsSince, type Learned } from './learners.js';
 import type { PassageEntry } from './passageSet.js';
@@ -34,7 +36,7 @@ export interface MeasuringProgress {
 
 export interface MeasuringOptions {
   readonly budget: LearningBudget;
-  readonly replay: readonly ReplayRow[];
+  readonly method: LearningMethod;
   readonly seed: number;
   /** Train the file's own pairs, instead of what the teacher makes of the passage. */
   readonly gold: boolean;
@@ -117,6 +119,8 @@ export async function measurePassages(
 
 class MeasuringRun {
   readonly #call: { readonly signal?: AbortSignal };
+  readonly #recipe: Recipe;
+  readonly #asking: AskingOptions;
 
   constructor(
     readonly engine: Engine,
@@ -125,10 +129,17 @@ class MeasuringRun {
     readonly options: MeasuringOptions,
   ) {
     this.#call = options.signal === undefined ? {} : { signal: forManyListeners(options.signal) };
+    this.#recipe = options.method.recipe;
+    this.#asking = { ...this.#call, maxAnswerTokens: this.#recipe.teaching.maxAnswerTokens };
   }
 
   async measureAll(folder: string): Promise<PassageReport[]> {
-    const canaries = await Canaries.open(this.engine, this.options.canaryPassages ?? this.passages, this.#call);
+    const canaries = await Canaries.open(
+      this.engine,
+      this.options.canaryPassages ?? this.passages,
+      this.#recipe.prompts,
+      this.#call,
+    );
     const reports: PassageReport[] = [];
     let chain = emptyChain;
     for (const [index, entry] of this.passages.entries()) {
@@ -164,7 +175,7 @@ class MeasuringRun {
         content: entry.passage,
         parent: chain.parent,
         earlier: chain.earlier,
-        replay: this.options.replay,
+        ...this.options.method,
         budget,
         seed: this.options.seed,
         // One of its own, as a job has in the service, so that time and cost are those of a job.
@@ -240,8 +251,8 @@ class MeasuringRun {
     adapter: AdapterReference | null,
   ): Promise<{ all: Tally; of: (wanted: (phrasing: AskedPhrasing) => boolean) => Tally }> {
     const asked = phrasingsOf(entry);
-    const prompts = asked.map(({ question }) => closedBookPrompt(question));
-    const given = await ask(this.engine, prompts, adapter, this.#call);
+    const prompts = asked.map(({ question }) => this.#recipe.prompts.closedBook(question));
+    const given = await ask(this.engine, prompts, adapter, this.#asking);
     const of = (wanted: (phrasing: AskedPhrasing) => boolean): Tally => {
       const chosen = asked.flatMap((phrasing, index) => (wanted(phrasing) ? [{ phrasing, text: given[index] }] : []));
       return tally(
@@ -253,14 +264,15 @@ class MeasuringRun {
   }
 
   async #reading(entry: PassageEntry): Promise<{ tally: Tally; inChunks: boolean }> {
+    const { prompts, teaching } = this.#recipe;
     const asked = phrasingsOf(entry);
-    const promptTokens = await this.engine.countTokens(readingPrompt(entry.passage, longestOf(asked)));
-    const inChunks = promptTokens + recipe.maxAnswerTokens > this.contextLength;
+    const promptTokens = await this.engine.countTokens(prompts.reading(entry.passage, longestOf(asked)));
+    const inChunks = promptTokens + teaching.maxAnswerTokens > this.contextLength;
     const texts = inChunks
-      ? (await chunkForTeacher(this.engine, entry.passage, this.contextLength)).map(({ text }) => text)
+      ? (await chunkForTeacher(this.engine, entry.passage, this.contextLength, this.#recipe)).map(({ text }) => text)
       : [entry.passage];
-    const prompts = asked.map((phrasing) => readingPrompt(bestText(texts, phrasing), phrasing.question));
-    return { tally: tally(asked, await ask(this.engine, prompts, null, this.#call)), inChunks };
+    const readings = asked.map((phrasing) => prompts.reading(bestText(texts, phrasing), phrasing.question));
+    return { tally: tally(asked, await ask(this.engine, readings, null, this.#asking)), inChunks };
   }
 }
 

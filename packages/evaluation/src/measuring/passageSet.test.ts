@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { questionKey } from '../facts.js';
-import { isFunctionWord } from '../english/functionWords.js';
-import { containsWords, normalise, wordTokens } from '../text/normalise.js';
+import { questionKey, isFunctionWord, containsWords, normalise, wordTokens } from '@engraft/learning/parts';
 import { parsePassageSet, type PassageEntry } from './passageSet.js';
 
 const folder = new URL('../../../../bench/learning/', import.meta.url);

@@ -1,4 +1,4 @@
-import { wordTokens } from '../text/normalise.js';
+import { wordTokens } from '@engraft/learning/parts';
 
 /** A remark, and what people usually reply to it. */
 export interface SmallTalk {

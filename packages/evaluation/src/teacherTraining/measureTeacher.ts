@@ -1,10 +1,7 @@
 import type { AdapterReference, Engine } from '@engraft/engine';
-import { mapConcurrently } from '../metering/calls.js';
-import { readingPrompt } from '../prompts.js';
-import { spreadSample } from '../random.js';
+import { givesAnswer, mapConcurrently, sameAnswer } from '@engraft/learning/parts';
+import { spreadSample, type Prompts } from '@engraft/learning';
 import type { Paragraph } from '../squad/paragraphs.js';
-import { givesAnswer } from '../text/judge.js';
-import { sameAnswer } from '../text/normalise.js';
 
 /** How many of so many questions about paragraphs are answered, with the paragraph in the prompt. */
 export interface ReadingFigures {
@@ -20,12 +17,12 @@ export async function measureReading(
   engine: Engine,
   paragraphs: readonly Paragraph[],
   adapter: AdapterReference | null,
-  { count = 100, signal }: MeasureOptions = {},
+  { prompts, count = 100, signal }: MeasureOptions,
 ): Promise<ReadingFigures> {
   const asked = spreadSample(paragraphs, count).flatMap(({ context, questions }, index) => {
     const answered = questions.filter(({ answers }) => answers.length > 0);
     const chosen = answered[index % Math.max(1, answered.length)];
-    return chosen === undefined ? [] : [{ ...chosen, prompt: readingPrompt(context, chosen.question) }];
+    return chosen === undefined ? [] : [{ ...chosen, prompt: prompts.reading(context, chosen.question) }];
   });
   const outcomes = await mapConcurrently(asked, async ({ question, answers, prompt }) => {
     const request = { prompt, adapter, maxOutputTokens: 48, temperature: 0 };
@@ -43,6 +40,7 @@ export async function measureReading(
 }
 
 export interface MeasureOptions {
+  readonly prompts: Prompts;
   readonly count?: number;
   readonly signal?: AbortSignal;
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { notStated } from '../prompts.js';
-import { randomNumbers } from '../random.js';
+import { plainPrompts } from '@engraft/learning';
+import { randomNumbers } from '@engraft/learning/parts';
 import type { Paragraph } from '../squad/paragraphs.js';
 import { teachingRows, teachingTasks, type TeachingRow } from './rows.js';
 
@@ -24,7 +24,7 @@ const harbour: Paragraph = {
 };
 
 function rowsOf(paragraph: Paragraph, others: readonly Paragraph[] = []): TeachingRow[] {
-  return teachingRows(paragraph, others, randomNumbers(7));
+  return teachingRows(paragraph, others, plainPrompts, randomNumbers(7));
 }
 
 function ofTask(rows: readonly TeachingRow[], wanted: TeachingRow['task']): TeachingRow[] {
@@ -55,10 +55,10 @@ test('of several accepted answers the shortest is taught, without the punctuatio
 
 test('what another paragraph is asked is declined, unless this one has its answer', () => {
   for (let seed = 0; seed < 20; seed += 1) {
-    const declined = ofTask(teachingRows(lighthouse, [harbour], randomNumbers(seed)), 'decline');
+    const declined = ofTask(teachingRows(lighthouse, [harbour], plainPrompts, randomNumbers(seed)), 'decline');
     assert.deepEqual(
       declined.map(({ prompt, completion }) => [prompt.messages.at(-1)?.content, completion]),
-      [['Who dug the harbour?', notStated]],
+      [['Who dug the harbour?', plainPrompts.notStated]],
     );
   }
   const unanswerable = { question: 'Who paid for it?', answers: [] };

@@ -3,10 +3,9 @@
  * said in place of the teacher.
  */
 import type { ChatPrompt } from '@engraft/engine';
-import { askPrompt, listPrompt, notStated, readingPrompt, rephrasePrompt } from '../prompts.js';
-import { shuffled } from '../random.js';
+import type { Prompts } from '@engraft/learning';
+import { normalise, shuffled, wordTokens } from '@engraft/learning/parts';
 import type { Paragraph, ParagraphQuestion } from '../squad/paragraphs.js';
-import { normalise, wordTokens } from '../text/normalise.js';
 
 export const teachingTasks = ['read', 'decline', 'ask', 'list', 'rephrase'] as const;
 export type TeachingTask = (typeof teachingTasks)[number];
@@ -27,6 +26,7 @@ const minSharedWords = 0.3;
 export function teachingRows(
   { context, questions }: Paragraph,
   others: readonly Paragraph[],
+  prompts: Prompts,
   random: () => number,
 ): TeachingRow[] {
   const answered = shuffled(
@@ -37,17 +37,17 @@ export function teachingRows(
   return [
     ...answered
       .slice(0, rowsOfParagraph.read)
-      .map((each) => row('read', readingPrompt(context, each.question), shortestAnswer(each))),
+      .map((each) => row('read', prompts.reading(context, each.question), shortestAnswer(each))),
     ...unanswered({ context, questions }, others, random)
       .slice(0, rowsOfParagraph.decline)
-      .map((question) => row('decline', readingPrompt(context, question), notStated)),
+      .map((question) => row('decline', prompts.reading(context, question), prompts.notStated)),
     ...[...asked]
       .slice(0, rowsOfParagraph.ask)
-      .map(([answer, { question }]) => row('ask', askPrompt(context, answer), question)),
-    ...(asked.size < 2 ? [] : [row('list', listPrompt(context), listOf([...asked].slice(0, listedPairs)))]),
+      .map(([answer, { question }]) => row('ask', prompts.ask(context, answer), question)),
+    ...(asked.size < 2 ? [] : [row('list', prompts.list(context), listOf([...asked].slice(0, listedPairs)))]),
     ...rephrasings(answered)
       .slice(0, rowsOfParagraph.rephrase)
-      .map(([from, to]) => row('rephrase', rephrasePrompt(from), to)),
+      .map(([from, to]) => row('rephrase', prompts.rephrase(from), to)),
   ];
 }
 

@@ -1,4 +1,4 @@
-import { deriveSeed } from '../random.js';
+import { deriveSeed } from '@engraft/learning/parts';
 import type { Paragraph } from '../squad/paragraphs.js';
 
 /** One title in so many is kept apart, by its name, so that it is the same whatever else the file holds. */

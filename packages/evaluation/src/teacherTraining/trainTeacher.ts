@@ -14,14 +14,16 @@ import {
   type TrainingSession,
 } from '@engraft/engine';
 import { z } from 'zod';
-import { mapConcurrently } from '../metering/calls.js';
-import { deriveSeed, endlessRounds, randomNumbers } from '../random.js';
+import { mapConcurrently, deriveSeed, endlessRounds, randomNumbers } from '@engraft/learning/parts';
+import type { Prompts } from '@engraft/learning';
 import type { Paragraph } from '../squad/paragraphs.js';
 import { teachingRows, type TeachingTask } from './rows.js';
 
 export interface TeacherTraining {
   readonly engine: Engine;
   readonly paragraphs: readonly Paragraph[];
+  /** What the model will be asked with. */
+  readonly prompts: Prompts;
   /** Of this training alone: what it needs to go on is kept there, and the adapter in the end. */
   readonly folder: string;
   readonly steps: number;
@@ -115,7 +117,17 @@ async function resume(
 }
 
 async function runSteps(
-  { engine, paragraphs, folder, steps, seed, signal, onStep, snapshotSteps = defaultSnapshotSteps }: TeacherTraining,
+  {
+    engine,
+    paragraphs,
+    prompts,
+    folder,
+    steps,
+    seed,
+    signal,
+    onStep,
+    snapshotSteps = defaultSnapshotSteps,
+  }: TeacherTraining,
   session: TrainingSession,
   { identity, step: first }: { readonly identity: string; readonly step: number },
 ): Promise<void> {
@@ -125,7 +137,7 @@ async function runSteps(
   const losses: number[] = [];
   let tokens = 0;
   for (let step = first; step < steps; step += 1) {
-    const examples = await encode(engine, stream.next().value);
+    const examples = await encode(engine, prompts, stream.next().value);
     const result = await session.step(examples, rateAt(step, steps), options);
     tokens += result.tokens;
     losses.push(result.loss);
@@ -170,9 +182,9 @@ function groupByTitle(paragraphs: readonly Paragraph[]): Map<string, Paragraph[]
   return groups;
 }
 
-function encode(engine: Engine, { chosen, others, seed }: Batch): Promise<TrainingExample[]> {
+function encode(engine: Engine, prompts: Prompts, { chosen, others, seed }: Batch): Promise<TrainingExample[]> {
   const random = randomNumbers(seed);
-  const rows = chosen.flatMap((paragraph, index) => teachingRows(paragraph, others[index] ?? [], random));
+  const rows = chosen.flatMap((paragraph, index) => teachingRows(paragraph, others[index] ?? [], prompts, random));
   return mapConcurrently(rows, async ({ task, prompt, completion }) => {
     return { sequence: await engine.encode(prompt, completion), weight: teacherSettings.weights[task] };
   });
@@ -186,10 +198,10 @@ function rateAt(step: number, steps: number): number {
 }
 
 /** Everything that the numbers of a step depend on. */
-async function identityOf({ engine, paragraphs, steps, seed }: TeacherTraining): Promise<string> {
+async function identityOf({ engine, paragraphs, prompts, steps, seed }: TeacherTraining): Promise<string> {
   const { contentHash } = await engine.describe();
   const data = createHash('sha256').update(JSON.stringify(paragraphs)).digest('hex');
-  return JSON.stringify({ model: contentHash, data, steps, seed, teacherSettings });
+  return JSON.stringify({ model: contentHash, data, prompts: prompts.name, steps, seed, teacherSettings });
 }
 
 type Progress = z.infer<typeof progressSchema>;

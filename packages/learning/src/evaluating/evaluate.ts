@@ -4,9 +4,8 @@ import type { EvaluationCounts } from './gate.js';
 import { givesAnswer } from '../text/judge.js';
 import { sameAnswer } from '../text/normalise.js';
 import type { ScoringOutcome } from '../outcomes.js';
-import { closedBookPrompt } from '../prompts.js';
 import { replayPrompt } from '../training/replay.js';
-import { recipe } from '../recipe.js';
+import type { Recipe } from '../recipe/recipe.js';
 import type { Comparison, QuestionAnswer, ReplayRow } from '../types.js';
 
 interface Probe {
@@ -32,8 +31,14 @@ export async function evaluate(
   candidate: AdapterReference,
   parent: AdapterReference | null,
   { validation, retention, canaries }: HeldOut,
+  { prompts, teaching: { maxAnswerTokens } }: Recipe,
 ): Promise<EvaluationCounts & { readonly missed: readonly string[] }> {
-  const compare = (probes: readonly Probe[]): Promise<Compared> => compareOn(calls, candidate, parent, probes);
+  const compare = (probes: readonly Probe[]): Promise<Compared> =>
+    compareOn(calls, [candidate, parent], probes, maxAnswerTokens);
+  const closedBook = ({ question, answer }: QuestionAnswer): Probe => ({
+    prompt: prompts.closedBook(question),
+    passes: (reply) => givesAnswer(question, reply, [answer]),
+  });
   const ofValidation = await compare(validation.map(closedBook));
   return {
     validation: ofValidation.comparison,
@@ -55,11 +60,13 @@ interface Compared {
 
 async function compareOn(
   calls: MeteredCalls,
-  candidate: AdapterReference,
-  parent: AdapterReference | null,
+  candidateAndParent: readonly [AdapterReference, AdapterReference | null],
   probes: readonly Probe[],
+  maxOutputTokens: number,
 ): Promise<Compared> {
-  const requests = probes.flatMap(({ prompt }) => [candidate, parent].map((adapter) => answerRequest(prompt, adapter)));
+  const requests = probes.flatMap(({ prompt }) =>
+    candidateAndParent.map((adapter): GenerateRequest => ({ prompt, adapter, maxOutputTokens, temperature: 0 })),
+  );
   const results = await calls.generate(requests, 1);
   const comparison = { candidate: 0, parent: 0, total: 0, unasked: probes.length };
   const missed: number[] = [];
@@ -74,14 +81,6 @@ async function compareOn(
     if (passes(ofParent.text)) comparison.parent++;
   }
   return { comparison, missed };
-}
-
-function answerRequest(prompt: ChatPrompt, adapter: AdapterReference | null): GenerateRequest {
-  return { prompt, adapter, maxOutputTokens: recipe.maxAnswerTokens, temperature: 0 };
-}
-
-function closedBook({ question, answer }: QuestionAnswer): Probe {
-  return { prompt: closedBookPrompt(question), passes: (reply) => givesAnswer(question, reply, [answer]) };
 }
 
 function canaryProbe(row: ReplayRow): Probe {

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { gateReasons } from './gate.js';
+import { baseRecipe } from '../testing/recipe.js';
+import type { GateReason } from '../types.js';
+import { gateReasons as reasonsOf, type EvaluationCounts } from './gate.js';
+
+function gateReasons(counts: EvaluationCounts): GateReason[] {
+  return reasonsOf(counts, baseRecipe);
+}
 
 const good = {
   validation: { candidate: 9, parent: 0, total: 10, unasked: 0 },

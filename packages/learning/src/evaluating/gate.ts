@@ -1,5 +1,8 @@
-import { recipe } from '../recipe.js';
+import type { Recipe } from '../recipe/recipe.js';
 import type { Comparison, GateReason, GateReport, ValidationReport } from '../types.js';
+
+/** What the gate asks for. */
+export type GateRecipe = Pick<Recipe, 'split' | 'evaluating'>;
 
 export interface EvaluationCounts {
   readonly validation: Comparison;
@@ -13,22 +16,27 @@ const none: Comparison = { candidate: 0, parent: 0, total: 0, unasked: 0 };
 export const nothingCompared: EvaluationCounts = { validation: none, retention: none, canaries: none };
 
 /** Every reason for which the candidate must not be used; none means that it passed. */
-export function gateReasons({ validation, retention, canaries }: EvaluationCounts): GateReason[] {
+export function gateReasons({ validation, retention, canaries }: EvaluationCounts, recipe: GateRecipe): GateReason[] {
+  const { minValidationPairs } = recipe.split;
+  const { minRetentionShare, minCanaryShare, minMeasuredShare } = recipe.evaluating;
   const reasons: GateReason[] = [];
-  if (validation.total + validation.unasked < recipe.minValidationPairs) reasons.push('too_few_validated');
-  else if (validation.total < recipe.minValidationPairs) reasons.push('not_measured');
-  else if (validation.candidate < neededPasses(validation)) reasons.push('too_few_passed');
-  else if (!isWorthIt(validation)) reasons.push('not_better_than_parent');
-  if (retention.candidate < share(recipe.minRetentionShare, retention.parent)) reasons.push('earlier_passages_lost');
-  if (canaries.candidate < share(recipe.minCanaryShare, canaries.parent)) reasons.push('skills_lost');
-  if (!reasons.includes('not_measured') && ![retention, canaries].every(isMeasured)) reasons.push('not_measured');
+  if (validation.total + validation.unasked < minValidationPairs) reasons.push('too_few_validated');
+  else if (validation.total < minValidationPairs) reasons.push('not_measured');
+  else if (validation.candidate < neededPasses(validation, recipe)) reasons.push('too_few_passed');
+  else if (!isWorthIt(validation, recipe)) reasons.push('not_better_than_parent');
+  if (retention.candidate < share(minRetentionShare, retention.parent)) reasons.push('earlier_passages_lost');
+  if (canaries.candidate < share(minCanaryShare, canaries.parent)) reasons.push('skills_lost');
+  const areMeasured = [retention, canaries].every((counts) => isMeasured(counts, minMeasuredShare));
+  if (!reasons.includes('not_measured') && !areMeasured) reasons.push('not_measured');
   return reasons;
 }
 
 /** A parent that knows the passage already cannot be bettered; then it is enough not to fall far behind. */
-function isWorthIt(validation: Comparison): boolean {
+function isWorthIt(validation: Comparison, recipe: GateRecipe): boolean {
   const { candidate, parent } = validation;
-  return parent < neededPasses(validation) ? candidate > parent : candidate >= share(recipe.minRetentionShare, parent);
+  return parent < neededPasses(validation, recipe)
+    ? candidate > parent
+    : candidate >= share(recipe.evaluating.minRetentionShare, parent);
 }
 
 /** Of so many that the parent passes; of few at least one. */
@@ -37,22 +45,22 @@ function share(least: number, parent: number): number {
 }
 
 /** What there was no money to ask was not passed. */
-function isMeasured({ total, unasked }: Comparison): boolean {
-  return total >= recipe.minMeasuredShare * (total + unasked);
+function isMeasured({ total, unasked }: Comparison, leastShare: number): boolean {
+  return total >= leastShare * (total + unasked);
 }
 
-export function gateReport(counts: EvaluationCounts): GateReport {
-  return { reasons: gateReasons(counts), canaries: counts.canaries };
+export function gateReport(counts: EvaluationCounts, recipe: GateRecipe): GateReport {
+  return { reasons: gateReasons(counts, recipe), canaries: counts.canaries };
 }
 
 /** One right answer is no evidence, however few were asked for. */
-export function neededPasses({ total }: Comparison): number {
-  return Math.max(recipe.minValidationPairs, recipe.minPassRate * total);
+export function neededPasses({ total }: Comparison, { split, evaluating }: GateRecipe): number {
+  return Math.max(split.minValidationPairs, evaluating.minPassRate * total);
 }
 
-export function validationReport(counts: EvaluationCounts): ValidationReport {
+export function validationReport(counts: EvaluationCounts, recipe: GateRecipe): ValidationReport {
   return {
-    passed: gateReasons(counts).length === 0,
+    passed: gateReasons(counts, recipe).length === 0,
     passed_count: counts.validation.candidate,
     total_count: counts.validation.total,
     base_passed_count: counts.validation.parent,

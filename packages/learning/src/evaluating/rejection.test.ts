@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { baseRecipe } from '../testing/recipe.js';
 import type { Comparison, GateReason } from '../types.js';
 import { nothingCompared } from './gate.js';
 import { describeRejection, type RejectedLearning } from './rejection.js';
@@ -22,6 +23,7 @@ function rejected(reasons: readonly GateReason[], given: Partial<RejectedLearnin
   const learning = {
     reasons,
     counts: nothingCompared,
+    recipe: baseRecipe,
     missed: [],
     untaughtSentences: [],
     missedCount: given.missed?.length ?? 0,

@@ -1,11 +1,11 @@
 /** Why a candidate was rejected, in words for whoever sent the passage. */
-import { recipe } from '../recipe.js';
 import type { GateReason, Rejection } from '../types.js';
-import { neededPasses, type EvaluationCounts } from './gate.js';
+import { neededPasses, type EvaluationCounts, type GateRecipe } from './gate.js';
 
 export interface RejectedLearning {
   readonly reasons: readonly GateReason[];
   readonly counts: EvaluationCounts;
+  readonly recipe: GateRecipe;
   /** Held-out questions that the candidate did not answer, but for the passage's own: its sentences are not kept. */
   readonly missed: readonly string[];
   /** How many there were, with those. */
@@ -27,14 +27,14 @@ const sentences: Readonly<Record<GateReason, (learning: RejectedLearning) => str
   not_understood: () =>
     'The model finds the passage hardly likelier than its own words in random order, so it cannot ask about it. ' +
     'What helps: whole sentences instead of keywords, a language that the model reads, or another model.',
-  too_few_validated: ({ counts: { validation }, untaughtSentences }) =>
+  too_few_validated: ({ counts: { validation }, recipe, untaughtSentences }) =>
     `The model confirmed only ${counted(validation.total, 'question')} to test with; ` +
-    `${recipe.minValidationPairs} are needed. ` +
+    `${recipe.split.minValidationPairs} are needed. ` +
     (untaughtSentences.length === 0 ? '' : `Nothing was confirmed about ${namedSentences(untaughtSentences)}. `) +
     'What helps: short sentences that each name what they are about and state one fact.',
-  too_few_passed: ({ counts: { validation }, missed, missedCount }) =>
+  too_few_passed: ({ counts: { validation }, recipe, missed, missedCount }) =>
     `After training the model answered only ${validation.candidate} of ` +
-    `${counted(validation.total, 'held-out question')}; ${Math.ceil(neededPasses(validation))} are needed. ` +
+    `${counted(validation.total, 'held-out question')}; ${Math.ceil(neededPasses(validation, recipe))} are needed. ` +
     namedQuestions(missed, missedCount) +
     'What helps: several shorter passages, fewer values of one kind close together, or a higher max_cost_microusd.',
   not_better_than_parent: ({ counts: { validation }, missed, missedCount }) =>

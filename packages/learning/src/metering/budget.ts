@@ -1,4 +1,4 @@
-import { recipe } from '../recipe.js';
+import type { Recipe, ReplayRecipe, TrainingRecipe } from '../recipe/recipe.js';
 import type { LearningBudget } from '../types.js';
 
 /** What the passage asks for, before any call: counts and mean lengths in tokens. */
@@ -8,8 +8,8 @@ export interface PassageSize {
   readonly readingPromptTokens: number;
   /** A question without its passage, and its answer. */
   readonly pairTokens: number;
-  /** Usual wordings that are read back of each fact at least, on average. */
-  readonly templateReads: number;
+  /** Questions that the teacher reads back of each fact beside those that are planned, on average. */
+  readonly extraReads: number;
   /** Which the subject knows, and which are rehearsed. */
   readonly earlierPassages: number;
 }
@@ -29,17 +29,18 @@ const answerTokens = 12;
  * times. `null` when not even one fact can be learned. Grows with the budget: more money, never fewer facts, and
  * for as many facts never fewer forms.
  */
-export function planTeaching(budget: LearningBudget, size: PassageSize): TeachingPlan | null {
+export function planTeaching(budget: LearningBudget, size: PassageSize, recipe: Recipe): TeachingPlan | null {
+  const { maxFacts, formsPerFact, minFormsPerFact } = recipe.teaching;
   const capNanousd = budget.max_compute_microusd * 1000;
-  const learnable = learnableFacts(budget, size);
-  const wanted = Math.min(size.factCount, recipe.maxFacts, learnable);
+  const learnable = learnableFacts(budget, size, recipe);
+  const wanted = Math.min(size.factCount, maxFacts, learnable);
   const affordable = (forms: number): number =>
-    Math.floor((capNanousd * recipe.scoringShare) / factNanousd(forms, budget, size));
-  for (let forms: number = recipe.formsPerFact; forms > recipe.minFormsPerFact; forms--) {
+    Math.floor((capNanousd * recipe.shares.scoring) / factNanousd(forms, budget, size));
+  for (let forms = formsPerFact; forms > minFormsPerFact; forms--) {
     if (affordable(forms) >= wanted) return wanted === 0 ? null : { factCount: wanted, formsPerFact: forms };
   }
-  const factCount = Math.min(wanted, affordable(recipe.minFormsPerFact));
-  return factCount === 0 ? null : { factCount, formsPerFact: recipe.minFormsPerFact };
+  const factCount = Math.min(wanted, affordable(minFormsPerFact));
+  return factCount === 0 ? null : { factCount, formsPerFact: minFormsPerFact };
 }
 
 /** To ask one question, rephrase it, verify every form, and score the answer with and without the passage. */
@@ -51,33 +52,38 @@ function factNanousd(forms: number, budget: LearningBudget, size: PassageSize): 
   const verify = size.readingPromptTokens * input + answerTokens * output;
   const score = (size.readingPromptTokens + size.pairTokens + answerTokens) * input;
   // The passage before them was read for the others.
-  const template = size.readingPromptTokens * cached + questionTokens * input + answerTokens * output;
-  return ask + (forms - 1) * 1.5 * rephrase + forms * verify + size.templateReads * template + score;
+  const extra = size.readingPromptTokens * cached + questionTokens * input + answerTokens * output;
+  return ask + (forms - 1) * 1.5 * rephrase + forms * verify + size.extraReads * extra + score;
 }
 
-function learnableFacts(budget: LearningBudget, size: PassageSize): number {
+function learnableFacts(budget: LearningBudget, size: PassageSize, { training, replay, shares }: Recipe): number {
   const exposureNanousd = size.pairTokens * budget.training_nanousd_per_token;
-  const rows = recipe.pairsPerBatch + recipe.replayPerBatch + rehearsalRows(size.earlierPassages);
-  const shareOfPairs = recipe.pairsPerBatch / rows;
+  const rows = training.pairsPerBatch + replay.rowsPerBatch + rehearsalRows(size.earlierPassages, replay);
+  const shareOfPairs = training.pairsPerBatch / rows;
   const trainingNanousd =
-    budget.max_compute_microusd * 1000 * (recipe.trainingShare - recipe.scoringShare) * shareOfPairs;
-  return Math.floor(trainingNanousd / (exposureNanousd * recipe.minExposuresPerFact));
+    budget.max_compute_microusd * 1000 * (shares.training - shares.scoring) * shareOfPairs;
+  return Math.floor(trainingNanousd / (exposureNanousd * training.minExposuresPerFact));
 }
 
 /** Optimiser steps that show every fact `exposuresPerFact` times, up to `maxExposuresPerFact` times where that is few steps. */
-export function wantedSteps(factCount: number): number {
-  const exposing = (exposures: number): number => Math.ceil((factCount * exposures) / recipe.pairsPerBatch);
-  const more = Math.min(recipe.enoughSteps, exposing(recipe.maxExposuresPerFact));
-  return Math.min(recipe.maxSteps, Math.max(exposing(recipe.exposuresPerFact), more, recipe.minSteps));
+export function wantedSteps(factCount: number, training: TrainingRecipe): number {
+  const exposing = (exposures: number): number => Math.ceil((factCount * exposures) / training.pairsPerBatch);
+  const more = Math.min(training.enoughSteps, exposing(training.maxExposuresPerFact));
+  return Math.min(training.maxSteps, Math.max(exposing(training.exposuresPerFact), more, training.minSteps));
 }
 
 /** Those of the wanted steps that are affordable at `stepNanousd` a step; `null` when fewer than `minSteps` are. */
-export function planSteps(freeNanousd: number, stepNanousd: number, factCount: number): number | null {
+export function planSteps(
+  freeNanousd: number,
+  stepNanousd: number,
+  factCount: number,
+  training: TrainingRecipe,
+): number | null {
   const affordable = Math.floor(freeNanousd / stepNanousd);
-  return affordable < recipe.minSteps ? null : Math.min(affordable, wantedSteps(factCount));
+  return affordable < training.minSteps ? null : Math.min(affordable, wantedSteps(factCount, training));
 }
 
 /** The more there is to remember, the more rows of a batch rehearse it; none where there is nothing. */
-export function rehearsalRows(earlierPassages: number): number {
-  return earlierPassages === 0 ? 0 : Math.min(2 * earlierPassages + 2, recipe.maxRehearsalPerBatch);
+export function rehearsalRows(earlierPassages: number, { maxRehearsalPerBatch }: ReplayRecipe): number {
+  return earlierPassages === 0 ? 0 : Math.min(2 * earlierPassages + 2, maxRehearsalPerBatch);
 }

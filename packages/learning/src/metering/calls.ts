@@ -9,8 +9,12 @@ import {
   type TokenSequence,
 } from '@engraft/engine';
 import { noUsage, type Meter } from './meter.js';
-import { recipe } from '../recipe.js';
 import type { LearningUsage } from '../types.js';
+
+/** Calls under way at once; the engine decodes them together. */
+const concurrency = 16;
+/** Sequences that one scoring call takes; the engine bounds its own memory. */
+export const scoresPerCall = 8;
 
 interface PlannedCall<Result> {
   readonly worst: LearningUsage;
@@ -58,7 +62,7 @@ export class MeteredCalls {
 
   /**
    * As `generate`, for scoring; every token of a sequence counts as input. Sequences go to the engine
-   * `recipe.scoresPerCall` at a time, where one run of the model takes several; a call is affordable as a whole or not.
+   * `scoresPerCall` at a time, where one run of the model takes several; a call is affordable as a whole or not.
    */
   async score(requests: readonly ScoreCall[], share: number): Promise<(SequenceScore | null)[]> {
     const batches = scoreBatches(requests);
@@ -137,7 +141,7 @@ function scoreBatches(requests: readonly ScoreCall[]): ScoreBatch[] {
   for (const [index, { sequence, adapter, topK }] of requests.entries()) {
     const key = `${adapter?.contentHash ?? ''} ${topK}`;
     let batch = open.get(key);
-    if (batch === undefined || batch.sequences.length === recipe.scoresPerCall) {
+    if (batch === undefined || batch.sequences.length === scoresPerCall) {
       batch = { adapter, topK, sequences: [], indices: [] };
       open.set(key, batch);
       batches.push(batch);
@@ -179,7 +183,7 @@ function usageOf(result: GenerateResult): LearningUsage {
   };
 }
 
-/** `Promise.all` over `work`, with at most `recipe.concurrency` under way. After a failure no new work begins. */
+/** `Promise.all` over `work`, with at most `concurrency` under way. After a failure no new work begins. */
 export async function mapConcurrently<Item, Result>(
   items: readonly Item[],
   work: (item: Item, index: number) => Promise<Result>,
@@ -200,7 +204,7 @@ export async function mapConcurrently<Item, Result>(
       }
     }
   };
-  const workers = Array.from({ length: Math.min(recipe.concurrency, items.length) }, worker);
+  const workers = Array.from({ length: Math.min(concurrency, items.length) }, worker);
   // Settled, not only awaited: when this rejects, nothing of it is still running.
   for (const outcome of await Promise.allSettled(workers)) {
     if (outcome.status === 'rejected') throw outcome.reason;

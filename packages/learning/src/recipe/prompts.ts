@@ -1,36 +1,34 @@
-/**
- * The prompts of learning, word for word as the shipped base model was trained on them. They are plain
- * instructions, for other checkpoints to follow.
- */
 import type { ChatMessage, ChatPrompt } from '@engraft/engine';
 
-/** What the model answers when the passage does not say. */
-export const notStated = 'The passage does not say.';
-
-/** Answered with the bare value, or `notStated`. */
-export function readingPrompt(passage: string, question: string): ChatPrompt {
-  return said([passageMessage(passage), user(question)]);
+/** What learning says to a model. Checkpoints differ in what they were taught to follow, so the words are a part of the recipe. */
+export interface Prompts {
+  /** Names the words, in a training's identity. */
+  readonly name: string;
+  /** Answered with the bare value, or `notStated`. */
+  readonly reading: (passage: string, question: string) => ChatPrompt;
+  /** Answered with one question. */
+  readonly ask: (passage: string, span: string) => ChatPrompt;
+  /** Answered with lines "Q: …" and "A: …" in turn. */
+  readonly list: (passage: string) => ChatPrompt;
+  /** Answered with a question. */
+  readonly rephrase: (question: string) => ChatPrompt;
+  /** The student's form, in training, evaluation and use: no passage, no system message. */
+  readonly closedBook: (question: string) => ChatPrompt;
+  /** What the model answers when the passage does not say. */
+  readonly notStated: string;
 }
 
-/** The student's form, in training, evaluation and use: no passage, no system message. */
-export function closedBookPrompt(question: string): ChatPrompt {
-  return said([user(question)]);
-}
-
-/** Answered with one question. */
-export function askPrompt(passage: string, span: string): ChatPrompt {
-  return said([passageMessage(passage), user(`Ask a question about the passage whose answer is: ${span}`)]);
-}
-
-/** Answered with lines "Q: …" and "A: …" in turn. */
-export function listPrompt(passage: string): ChatPrompt {
-  return said([passageMessage(passage), user('Write questions and answers about the passage.')]);
-}
-
-/** Answered with a question. */
-export function rephrasePrompt(question: string): ChatPrompt {
-  return said([user(`Ask the same question in other words: ${question}`)]);
-}
+/** Plain instructions, word for word as the shipped base model was trained on them. */
+export const plainPrompts: Prompts = {
+  name: 'plain',
+  reading: (passage, question) => said([passageMessage(passage), user(question)]),
+  ask: (passage, span) =>
+    said([passageMessage(passage), user(`Ask a question about the passage whose answer is: ${span}`)]),
+  list: (passage) => said([passageMessage(passage), user('Write questions and answers about the passage.')]),
+  rephrase: (question) => said([user(`Ask the same question in other words: ${question}`)]),
+  closedBook: (question) => said([user(question)]),
+  notStated: 'The passage does not say.',
+};
 
 /**
  * A model that can think first is not to: its answers would be cut off by the bound on their length, and what is learned would be tied to

@@ -1,16 +1,15 @@
 import { questionKey } from '../facts.js';
 import { wordTokens } from '../text/normalise.js';
-import { recipe } from '../recipe.js';
 
 /**
- * The question as a whole, and every run of `recipe.overlapTokens` word tokens in it; each at most once. Of two questions
+ * The question as a whole, and every run of `overlapTokens` word tokens in it; each at most once. Of two questions
  * that share one, neither tests what the other taught.
  */
-export function fingerprints(question: string): string[] {
+export function fingerprints(question: string, overlapTokens: number): string[] {
   const words = wordTokens(question);
   const keys = new Set([`= ${questionKey(question)}`]);
-  for (let start = 0; start + recipe.overlapTokens <= words.length; start++) {
-    keys.add(words.slice(start, start + recipe.overlapTokens).join(' '));
+  for (let start = 0; start + overlapTokens <= words.length; start++) {
+    keys.add(words.slice(start, start + overlapTokens).join(' '));
   }
   return [...keys];
 }

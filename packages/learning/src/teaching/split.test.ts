@@ -3,8 +3,15 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { questionKey, type Fact } from '../facts.js';
 import { wordTokens } from '../text/normalise.js';
-import { recipe } from '../recipe.js';
-import { splitFacts } from './split.js';
+import { formOf } from '../testing/forms.js';
+import { baseRecipe } from '../testing/recipe.js';
+import { splitFacts as split, type SplitFact } from './split.js';
+
+const recipe = baseRecipe.split;
+
+function splitFacts(facts: readonly Fact[], seed: number): SplitFact[] {
+  return split(facts, seed, recipe);
+}
 
 function factOf(answer: string, questions: readonly string[], cloze: readonly string[] = []): Fact {
   return {
@@ -13,8 +20,8 @@ function factOf(answer: string, questions: readonly string[], cloze: readonly st
     answer,
     salience: 1,
     forms: [
-      ...questions.map((question) => ({ question, origin: 'asked' as const })),
-      ...cloze.map((question) => ({ question, origin: 'cloze' as const })),
+      ...questions.map((question) => formOf(question)),
+      ...cloze.map((question) => formOf(question, 'gap')),
     ],
   };
 }
@@ -36,10 +43,10 @@ test('a question that the teacher could not answer tests nothing', () => {
   const fact = factOf('Porto', ['Where is Orin Works?', 'In which city does Orin Works sit?']);
   const forms = fact.forms.map((form, index) => (index === 1 ? { ...form, unanswered: true } : form));
   for (let seed = 1; seed <= 8; seed++) {
-    const [split] = splitFacts([{ ...fact, forms }], seed);
-    assert.ok(split !== undefined);
-    assert.ok(split.training.some(({ unanswered }) => unanswered === true));
-    assert.equal(split.validation.filter(({ unanswered }) => unanswered === true).length, 0);
+    const [one] = splitFacts([{ ...fact, forms }], seed);
+    assert.ok(one !== undefined);
+    assert.ok(one.training.some(({ unanswered }) => unanswered === true));
+    assert.equal(one.validation.filter(({ unanswered }) => unanswered === true).length, 0);
   }
 });
 
@@ -67,16 +74,16 @@ test('validation never leaks, and no question is lost', () => {
   fc.assert(
     fc.property(facts, fc.integer(), (questions, seed) => {
       const input = questions.map((ofFact, index) => factOf(String(index), ofFact));
-      const split = splitFacts(input, seed);
-      const used = split.flatMap(({ training, dev }) => [...training, ...dev].map((form) => form.question));
+      const parted = splitFacts(input, seed);
+      const used = parted.flatMap(({ training, dev }) => [...training, ...dev].map((form) => form.question));
       const runs = new Set(used.flatMap(eightGrams));
-      for (const { validation } of split) {
+      for (const { validation } of parted) {
         for (const form of validation) {
           assert.ok(!used.some((other) => questionKey(other) === questionKey(form.question)));
           assert.ok(!eightGrams(form.question).some((run) => runs.has(run)));
         }
       }
-      const total = split.flatMap(({ training, dev, validation }) => [...training, ...dev, ...validation]).length;
+      const total = parted.flatMap(({ training, dev, validation }) => [...training, ...dev, ...validation]).length;
       assert.equal(total, questions.flat().length);
     }),
   );

@@ -1,7 +1,7 @@
 import { isOnlyTrained, type Fact, type Form } from '../facts.js';
 import { fingerprints } from './overlap.js';
 import { deriveSeed, randomNumbers, shuffled, spreadSample } from '../random.js';
-import { recipe } from '../recipe.js';
+import type { SplitRecipe } from '../recipe/recipe.js';
 
 /** A fact's questions by their use. */
 export interface SplitFact {
@@ -23,17 +23,17 @@ interface Assignment {
 
 /**
  * Holds out one whole phrasing of every fact that has at least two questions for validation (more of them where there
- * are too few facts to make `recipe.minValidationPairs`, but never more than half), and of some that have
+ * are too few facts to make `minValidationPairs`, but never more than half), and of some that have
  * five or more another for early stopping; the
  * plainest question of a fact is always trained, and so is one that the teacher could not answer. Validation is clean of the rest: no validation question equals another
- * question after normalisation, or shares a run of `recipe.overlapTokens` word tokens with one that is trained or steers
+ * question after normalisation, or shares a run of `overlapTokens` word tokens with one that is trained or steers
  * the training. One that would goes to training instead; what is made of the sentence's own words is always trained.
  */
-export function splitFacts(facts: readonly Fact[], seed: number): SplitFact[] {
+export function splitFacts(facts: readonly Fact[], seed: number, recipe: SplitRecipe): SplitFact[] {
   const random = randomNumbers(deriveSeed(seed, 'split'));
   const assignments = facts.flatMap((fact, index) =>
     fact.forms.map((form, position): Assignment => {
-      return { fact: index, form, position, keys: fingerprints(form.question), use: 'training' };
+      return { fact: index, form, position, keys: fingerprints(form.question, recipe.overlapTokens), use: 'training' };
     }),
   );
   const questions = facts.map((_, index) =>
@@ -50,7 +50,7 @@ export function splitFacts(facts: readonly Fact[], seed: number): SplitFact[] {
     const others = ofFact.filter((assignment) => assignment !== plainest && assignment.form.unanswered !== true);
     const count = Math.min(perFact, Math.floor(ofFact.length / 2));
     const cost = (assignment: Assignment): number => overlaps.get(assignment) ?? 0;
-    return others.sort((a, b) => trust(a) - trust(b) || cost(a) - cost(b)).slice(0, count);
+    return others.sort((a, b) => a.form.testRank - b.form.testRank || cost(a) - cost(b)).slice(0, count);
   });
   for (const assignment of spreadSample(heldOut, recipe.maxValidationPairs)) assignment.use = 'validation';
   const rich = questions.filter((ofFact) => ofFact.length >= 5);
@@ -67,19 +67,9 @@ export function splitFacts(facts: readonly Fact[], seed: number): SplitFact[] {
   });
 }
 
-/** The one nearest to the passage's own words: made by rule, else the teacher's first. */
+/** The one nearest to the passage's own words, else the teacher's first. */
 function plainestOf(ofFact: readonly Assignment[]): Assignment | undefined {
-  const inOrder = [...ofFact].sort((a, b) => a.position - b.position);
-  return (
-    inOrder.find(({ form }) => form.origin === 'derived') ??
-    inOrder.find(({ form }) => form.origin === 'template') ??
-    inOrder[0]
-  );
-}
-
-/** What a small teacher writes is often no question anybody would ask, even when it reads it back: a usual wording tests more. */
-function trust({ form }: Assignment): number {
-  return form.origin === 'template' ? 0 : form.origin === 'rephrased' ? 2 : 1;
+  return [...ofFact].sort((a, b) => a.form.plainRank - b.form.plainRank || a.position - b.position)[0];
 }
 
 /** With how many other questions each one shares a run of tokens. */

@@ -80,3 +80,10 @@ test('words are compared whole', () => {
   assert.ok(!containsWords('Anything', '?'));
   assert.deepEqual(wordTokens('Costs $1.50, twice.'), ['costs', '1.50', 'twice']);
 });
+
+test('answers agree when they are equal, or one is the other with a few words more', () => {
+  assert.ok(agrees('1.2', '1.2 kilograms'));
+  assert.ok(agrees('Dr. Maria Ochoa', 'Maria Ochoa'));
+  assert.ok(!agrees('12 hours', '12 hours and 30 minutes'));
+  assert.ok(!agrees('Porto', 'Lisbon'));
+});

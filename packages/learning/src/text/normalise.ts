@@ -1,6 +1,6 @@
 /** When two answers, or two questions, count as the same. */
-import { lookedUp } from '../english/lookedUp.js';
-import { numbersInDigits } from '../english/numberWords.js';
+import { lookedUp } from './lookedUp.js';
+import { numbersInDigits } from './english/numberWords.js';
 
 /**
  * Case, punctuation, leading articles, thousands separators, numbers in words and white space set aside, in the manner

@@ -1,6 +1,6 @@
 import { Lexer, type Token, type Tokens } from 'marked';
 import { withoutLabels, withoutMarks } from './marks.js';
-import { isPersonName } from '../english/wordClasses.js';
+import { isPersonName } from './english/personNames.js';
 import { withoutWraps } from './wrappedLines.js';
 
 /**

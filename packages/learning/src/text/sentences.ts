@@ -1,4 +1,4 @@
-import { isFunctionWord } from '../english/functionWords.js';
+import { isFunctionWord } from './english/functionWords.js';
 
 /** A stretch of a text: `text` is exactly the UTF-16 units from `start` to `end`. */
 export interface Stretch {

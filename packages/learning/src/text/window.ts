@@ -15,3 +15,11 @@ export function windowOf(chunk: Chunk | undefined, sentenceStart: number): strin
     .map(({ text }) => text)
     .join('');
 }
+
+/** The same for the sentence that says a fact. */
+export function windowOfFact(
+  chunks: readonly Chunk[],
+  fact: { readonly chunk: number; readonly sentenceStart: number },
+): string {
+  return windowOf(chunks[fact.chunk], fact.sentenceStart);
+}

@@ -3,10 +3,11 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { startEngineHost, type Engine, type TrainingExample } from '@engraft/engine';
 import { withBaseTargets } from './baseTargets.js';
-import { MeteredCalls } from '../metering/calls.js';
+import { MeteredCalls, scoresPerCall } from '../metering/calls.js';
+import { formOf } from '../testing/forms.js';
 import { encodeMaterial, replayDrawn, tokensOf, type Material } from './material.js';
 import { Meter, noUsage } from '../metering/meter.js';
-import { recipe } from '../recipe.js';
+import { baseRecipe as recipe } from '../testing/recipe.js';
 import { loadReplay } from './replay.js';
 
 const modelDir = fileURLToPath(new URL('../../../../models/base', import.meta.url));
@@ -21,8 +22,8 @@ before(async () => {
   engine = await startEngineHost({ modelDir, threads: 1 });
   const replay = (await loadReplay(modelDir)).slice(0, 60);
   const fact = { answer: 'Porto', dev: [], validation: [], softTargets: null };
-  const training = [{ question: 'Where is Orin Works?', origin: 'asked' as const }];
-  material = await encodeMaterial(engine, { facts: [{ ...fact, training }], known: [] }, [], replay);
+  const training = [formOf('Where is Orin Works?')];
+  material = await encodeMaterial(engine, { facts: [{ ...fact, training }], known: [] }, [], replay, recipe);
 });
 after(() => engine.close());
 
@@ -40,18 +41,18 @@ function isSoft({ softTargets }: TrainingExample): boolean {
 }
 
 test('the replay rows that training shows have the probabilities of base at each of their tokens, and are paid as input', async () => {
-  const drawn = replayDrawn(material, seed, steps);
+  const drawn = replayDrawn(material, seed, steps, recipe);
   assert.ok(drawn.length > 0 && drawn.length < material.replay.length);
   const calls = callsWith(1e6);
-  const { replay } = await withBaseTargets(calls, material, seed, steps);
+  const { replay } = await withBaseTargets(calls, material, seed, steps, recipe);
   const held = replay.filter(isSoft);
   assert.deepEqual(held.map(tokens), drawn.map(tokens));
   assert.deepEqual(calls.meter.usage, { ...noUsage, input_tokens: tokensOf(drawn) });
   for (const { sequence, softTargets = [], weight } of held) {
-    assert.deepEqual([sequence.targetStart, weight], [1, recipe.heldRowWeight]);
+    assert.deepEqual([sequence.targetStart, weight], [1, recipe.replay.heldRowWeight]);
     assert.equal(softTargets.length, sequence.tokens.length - 1);
     for (const { logprobs } of softTargets) {
-      assert.equal(logprobs.length, recipe.softTargetK);
+      assert.equal(logprobs.length, recipe.teaching.softTargetK);
       const sum = logprobs.reduce((total, value) => total + Math.exp(value), 0);
       assert.ok(sum > 0 && sum <= 1.001, String(sum));
     }
@@ -68,8 +69,8 @@ test('the replay rows that training shows have the probabilities of base at each
 test('where facts are seen seldom only the answers of the replay rows are held', async () => {
   const facts = [...material.facts, ...material.facts];
   const seldom = { ...material, facts };
-  const drawn = replayDrawn(seldom, seed, steps);
-  const { replay } = await withBaseTargets(callsWith(1e6), seldom, seed, steps);
+  const drawn = replayDrawn(seldom, seed, steps, recipe);
+  const { replay } = await withBaseTargets(callsWith(1e6), seldom, seed, steps, recipe);
   const held = replay.filter(isSoft);
   assert.deepEqual(
     held.map(({ sequence, weight }) => ({ sequence, weight })),
@@ -81,12 +82,12 @@ test('where facts are seen seldom only the answers of the replay rows are held',
 });
 
 test('rows that the money does not reach keep their answers', async () => {
-  const drawn = replayDrawn(material, seed, steps);
-  const firstCall = drawn.slice(0, recipe.scoresPerCall);
+  const drawn = replayDrawn(material, seed, steps, recipe);
+  const firstCall = drawn.slice(0, scoresPerCall);
   assert.ok(firstCall.length < drawn.length);
-  const calls = callsWith(Math.ceil((tokensOf(firstCall) + 1) / recipe.trainingShare));
-  const softened = await withBaseTargets(calls, material, seed, steps);
+  const calls = callsWith(Math.ceil((tokensOf(firstCall) + 1) / recipe.shares.training));
+  const softened = await withBaseTargets(calls, material, seed, steps, recipe);
   assert.equal(softened.replay.filter(isSoft).length, firstCall.length);
-  assert.ok(calls.meter.freeNanousd(recipe.trainingShare) >= 0);
-  assert.deepEqual(await withBaseTargets(callsWith(0), material, seed, steps), material);
+  assert.ok(calls.meter.freeNanousd(recipe.shares.training) >= 0);
+  assert.deepEqual(await withBaseTargets(callsWith(0), material, seed, steps, recipe), material);
 });

@@ -1,12 +1,12 @@
 import type { TrainingExample } from '@engraft/engine';
 import type { MeteredCalls } from '../metering/calls.js';
 import { replayDrawn, type Material } from './material.js';
-import { recipe } from '../recipe.js';
+import type { Recipe } from '../recipe/recipe.js';
 
 /**
  * The material with base's likeliest alternatives at the tokens of the replay rows that so many batches show: what an adapter should
  * leave as it is are base's probabilities, of which a row's answer shows one choice (Li & Hoiem, "Learning without Forgetting",
- * arXiv:1606.09282). Where facts are seen often the tokens of the prompts count too, see `recipe.heldPromptExposures`. Rows that
+ * arXiv:1606.09282). Where facts are seen often the tokens of the prompts count too, see `ReplayRecipe.heldPromptExposures`. Rows that
  * the money does not reach keep their answers.
  */
 export async function withBaseTargets(
@@ -14,12 +14,13 @@ export async function withBaseTargets(
   material: Material,
   seed: number,
   steps: number,
+  recipe: Recipe,
 ): Promise<Material> {
-  const rows = replayDrawn(material, seed, steps);
-  const exposures = (steps * recipe.pairsPerBatch) / material.facts.length;
-  const held = exposures >= recipe.heldPromptExposures ? rows.map(withPrompt) : rows;
-  const requests = held.map(({ sequence }) => ({ sequence, adapter: null, topK: recipe.softTargetK }));
-  const scores = await calls.score(requests, recipe.trainingShare);
+  const rows = replayDrawn(material, seed, steps, recipe);
+  const exposures = (steps * recipe.training.pairsPerBatch) / material.facts.length;
+  const held = exposures >= recipe.replay.heldPromptExposures ? rows.map((row) => withPrompt(row, recipe.replay.heldRowWeight)) : rows;
+  const requests = held.map(({ sequence }) => ({ sequence, adapter: null, topK: recipe.teaching.softTargetK }));
+  const scores = await calls.score(requests, recipe.shares.training);
   const softened = new Map(
     rows.map((row, index): [TrainingExample, TrainingExample] => {
       const score = scores[index] ?? null;
@@ -30,6 +31,6 @@ export async function withBaseTargets(
 }
 
 /** Every token but the first is a target. */
-function withPrompt({ sequence }: TrainingExample): TrainingExample {
-  return { sequence: { ...sequence, targetStart: 1 }, weight: recipe.heldRowWeight };
+function withPrompt({ sequence }: TrainingExample, weight: number): TrainingExample {
+  return { sequence: { ...sequence, targetStart: 1 }, weight };
 }

@@ -1,4 +1,4 @@
-import { negated } from '../english/qualified.js';
+import { negated } from '../text/english/negation.js';
 
 /** Shares of the words that a clipped question may lose that it does lose. */
 const lostShare = 0.5;

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TrainingExample } from '@engraft/engine';
 import type { Form } from '../facts.js';
+import { formOf } from '../testing/forms.js';
 import { batches, replayDrawn, retentionPairs, trainedQuestions, type Material } from './material.js';
 import type { ScoringOutcome } from '../outcomes.js';
-import { recipe } from '../recipe.js';
+import { baseRecipe as recipe } from '../testing/recipe.js';
 import type { QuestionAnswer, Rehearsal, ReplayRow } from '../types.js';
 
 function exampleOf(token: number): TrainingExample {
@@ -21,13 +22,13 @@ const material: Material = {
 };
 
 function tokensOfBatches(seed: number, count: number, of = material): number[][] {
-  const stream = batches(of, seed);
+  const stream = batches(of, seed, recipe);
   return Array.from({ length: count }, () => stream.next().value.map(({ sequence }) => sequence.tokens[0] ?? -1));
 }
 
 test('every fact is seen as often as any other, its forms in turn, with replay beside', () => {
   const drawn = tokensOfBatches(3, 30);
-  for (const batch of drawn) assert.equal(batch.length, recipe.pairsPerBatch + recipe.replayPerBatch);
+  for (const batch of drawn) assert.equal(batch.length, recipe.training.pairsPerBatch + recipe.replay.rowsPerBatch);
   const all = drawn.flat();
   const seen = (from: number, to: number): number => all.filter((token) => token >= from && token < to).length;
   const exposures = [seen(1, 10), seen(10, 20), seen(20, 30)];
@@ -49,7 +50,7 @@ test('earlier passages are rehearsed in turn, by more rows the more of them ther
   assert.deepEqual(rehearsed, [80, 80, 80]);
   const many = Array.from({ length: 20 }, (_, index) => [exampleOf(300 + index)]);
   const [batch = []] = tokensOfBatches(3, 1, { ...material, rehearsal: many });
-  assert.equal(batch.filter((token) => token >= 300).length, recipe.maxRehearsalPerBatch);
+  assert.equal(batch.filter((token) => token >= 300).length, recipe.replay.maxRehearsalPerBatch);
 });
 
 test('the replay rows that so many batches show are known beforehand', () => {
@@ -58,11 +59,11 @@ test('the replay rows that so many batches show are known beforehand', () => {
   for (const count of [1, 5, 40]) {
     const seen = new Set(tokensOfBatches(7, count, many).flat());
     assert.deepEqual(
-      replayDrawn(many, 7, count),
+      replayDrawn(many, 7, count, recipe),
       replay.filter(({ sequence }) => seen.has(sequence.tokens[0] ?? -1)),
     );
   }
-  assert.equal(replayDrawn(many, 7, 40).length, replay.length);
+  assert.equal(replayDrawn(many, 7, 40, recipe).length, replay.length);
 });
 
 test('the same seed gives the same batches', () => {
@@ -77,7 +78,7 @@ test('a fact is seen as often as any other, whatever its forms are made of', () 
     { questions: [], keywords: rows(11, 12) },
     { questions: rows(21), keywords: rows(22, 23, 24, 25, 26, 27, 28, 29) },
   ];
-  const drawn = tokensOfBatches(4, 30, { ...material, facts }).flatMap((batch) => batch.slice(0, recipe.pairsPerBatch));
+  const drawn = tokensOfBatches(4, 30, { ...material, facts }).flatMap((batch) => batch.slice(0, recipe.training.pairsPerBatch));
   const exposures = [0, 1, 2].map((tens) => drawn.filter((token) => Math.floor(token / 10) === tens).length);
   assert.deepEqual(exposures, [120, 120, 120]);
 });
@@ -85,39 +86,38 @@ test('a fact is seen as often as any other, whatever its forms are made of', () 
 test('however many forms are made of the words of a sentence, they take no more than their share', () => {
   const many = Array.from({ length: 500 }, (_, index) => exampleOf(1000 + index));
   const facts = [{ questions: [exampleOf(1), exampleOf(2)], keywords: many }];
-  const drawn = batches({ ...material, facts }, 3);
-  const tokens = Array.from({ length: 200 }, () => drawn.next().value.slice(0, recipe.pairsPerBatch)).flat();
+  const drawn = batches({ ...material, facts }, 3, recipe);
+  const tokens = Array.from({ length: 200 }, () => drawn.next().value.slice(0, recipe.training.pairsPerBatch)).flat();
   const worded = tokens.filter(({ sequence }) => (sequence.tokens[0] ?? 0) >= 1000).length;
-  assert.ok(Math.abs(worded / tokens.length - recipe.keywordShare) < 0.05, String(worded / tokens.length));
+  assert.ok(Math.abs(worded / tokens.length - recipe.training.wordsShare) < 0.05, String(worded / tokens.length));
   const one = [{ questions: [], keywords: many.slice(0, 1) }];
-  const [row] = batches({ ...material, facts: one }, 3).next().value;
+  const [row] = batches({ ...material, facts: one }, 3, recipe).next().value;
   assert.equal(row?.sequence.tokens[0], 1000, 'a fact that nothing else asks for');
 });
 
 test('a fact with few questions is also trained on copies with words missing, none of which is near to a held-out one', () => {
-  const question = (text: string): Form => ({ question: text, origin: 'asked' });
-  const plain = question('When did the old mill of Upper Hatch burn down?');
+  const plain = formOf('When did the old mill of Upper Hatch burn down?');
   const fact = { answer: '1911', training: [plain], dev: [], validation: [] };
-  const all = trainedQuestions(fact, () => false).questions;
+  const all = trainedQuestions(fact, () => false, recipe).questions;
   assert.equal(all[0], plain.question);
   assert.ok(all.length > 4, String(all.length));
   assert.deepEqual(
-    trainedQuestions(fact, (text) => text.includes('mill')).questions.filter((text) => text.includes('mill')),
+    trainedQuestions(fact, (text) => text.includes('mill'), recipe).questions.filter((text) => text.includes('mill')),
     [plain.question],
   );
-  const rich = ['Who runs it?', 'Who leads it?', 'Who is its head?', 'Who is in charge?'].map(question);
-  assert.equal(trainedQuestions({ ...fact, training: rich }, () => false).questions.length, rich.length);
+  const rich = ['Who runs it?', 'Who leads it?', 'Who is its head?', 'Who is in charge?'].map((question) => formOf(question));
+  assert.equal(trainedQuestions({ ...fact, training: rich }, () => false, recipe).questions.length, rich.length);
 });
 
 test("what only a sentence's words recognise is one of these words, and no question that could crowd them out", () => {
   const training: Form[] = [
-    { question: 'How heavy lamp?', origin: 'recognised' },
-    { question: 'What weight lamp?', origin: 'keywords' },
-    { question: 'The lamp weighs ___.', origin: 'cloze' },
+    formOf('How heavy lamp?', 'recognised'),
+    formOf('What weight lamp?', 'words'),
+    formOf('The lamp weighs ___.', 'gap'),
   ];
   const fact = { answer: '2 kg', training, dev: [], validation: [] };
   assert.deepEqual(
-    trainedQuestions(fact, () => false),
+    trainedQuestions(fact, () => false, recipe),
     {
       questions: ['The lamp weighs ___.'],
       keywords: ['How heavy lamp?', 'What weight lamp?'],
@@ -126,7 +126,6 @@ test("what only a sentence's words recognise is one of these words, and no quest
 });
 
 test('a question of an earlier passage shares no run of eight words with anything that is trained', () => {
-  const form = (question: string): Form => ({ question, origin: 'asked' });
   const pairs = (...questions: string[]): QuestionAnswer[] =>
     questions.map((question) => ({ question, answer: 'Porto' }));
   // Each is near to what is trained in another way; the first comes from a list that has nothing to do with it.
@@ -144,9 +143,9 @@ test('a question of an earlier passage shares no run of eight words with anythin
     facts: [
       {
         answer: '1911',
-        training: [form(near(asked.fact))],
-        dev: [form(near(asked.dev))],
-        validation: [form(asked.validation)],
+        training: [formOf(near(asked.fact))],
+        dev: [formOf(near(asked.dev))],
+        validation: [formOf(asked.validation)],
         softTargets: null,
       },
     ],
@@ -162,7 +161,7 @@ test('a question of an earlier passage shares no run of eight words with anythin
   ];
   const first: Rehearsal = { training_pairs: [], validation_pairs: pairs(...Object.values(asked)) };
   const second: Rehearsal = { training_pairs: pairs(near(asked.earlier)), validation_pairs: [] };
-  assert.deepEqual(retentionPairs(split, [first, second], rows), pairs(asked.clean));
+  assert.deepEqual(retentionPairs(split, [first, second], rows, recipe), pairs(asked.clean));
   const nothing: ScoringOutcome = { facts: [], known: [] };
-  assert.equal(retentionPairs(nothing, [first], []).length, Object.keys(asked).length);
+  assert.equal(retentionPairs(nothing, [first], [], recipe).length, Object.keys(asked).length);
 });

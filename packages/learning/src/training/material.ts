@@ -1,13 +1,12 @@
 import type { Engine, TokenSequence, TrainingExample } from '@engraft/engine';
 import { rehearsalRows } from '../metering/budget.js';
 import { mapConcurrently } from '../metering/calls.js';
-import { clippedQuestions } from '../questions/clip.js';
-import { isOnlyTrained, questionKey, type Form } from '../facts.js';
+import { clippedQuestions } from './clip.js';
+import { isOnlyTrained, isWorded, questionKey, type Form } from '../facts.js';
 import { fingerprints } from '../teaching/overlap.js';
-import { closedBookPrompt } from '../prompts.js';
 import { replayPrompt } from './replay.js';
 import { deriveSeed, endlessRounds, randomNumbers, spreadSample } from '../random.js';
-import { recipe } from '../recipe.js';
+import type { Recipe, ReplayRecipe } from '../recipe/recipe.js';
 import type { ScoringOutcome } from '../outcomes.js';
 import type { SplitFact } from '../teaching/split.js';
 import type { QuestionAnswer, Rehearsal, ReplayRow } from '../types.js';
@@ -46,14 +45,15 @@ function chooseMaterial(
   split: ScoringOutcome,
   earlier: readonly Rehearsal[],
   replay: readonly ReplayRow[],
+  recipe: Recipe,
 ): ChosenMaterial {
-  const leaks = leakTest(split);
+  const leaks = leakTest(split, recipe.split.overlapTokens);
   return {
-    facts: split.facts.map((fact) => ({ ...fact, ...trainedQuestions(fact, leaks) })),
+    facts: split.facts.map((fact) => ({ ...fact, ...trainedQuestions(fact, leaks, recipe) })),
     dev: split.facts.flatMap(({ answer, dev }) => dev.map(({ question }) => ({ question, answer }))),
     replay: replay.filter(({ messages }) => !messages.some(({ content }) => leaks(content))),
     known: split.known.filter(({ question }) => !leaks(question)),
-    rehearsal: rehearsalPairs(split, earlier),
+    rehearsal: rehearsalPairs(split, earlier, leaks),
   };
 }
 
@@ -67,17 +67,18 @@ export async function encodeMaterial(
   split: ScoringOutcome,
   earlier: readonly Rehearsal[],
   replay: readonly ReplayRow[],
+  recipe: Recipe,
 ): Promise<Material> {
   const pair = async ({ question, answer }: QuestionAnswer, weight: number): Promise<TrainingExample> => ({
-    sequence: await engine.encode(closedBookPrompt(question), answer),
+    sequence: await engine.encode(recipe.prompts.closedBook(question), answer),
     weight,
   });
-  const chosen = chooseMaterial(split, earlier, replay);
+  const chosen = chooseMaterial(split, earlier, replay, recipe);
   const facts = await mapConcurrently(chosen.facts, async ({ questions, keywords, answer, softTargets }) => {
     const taught = async (question: string): Promise<TrainingExample> => {
       const example = await pair({ question, answer }, 1);
       const targetCount = example.sequence.tokens.length - example.sequence.targetStart;
-      return recipe.useSoftTargets && softTargets?.length === targetCount ? { ...example, softTargets } : example;
+      return recipe.training.useSoftTargets && softTargets?.length === targetCount ? { ...example, softTargets } : example;
     };
     const inTurn = async (texts: readonly string[]): Promise<TrainingExample[]> => {
       const examples: TrainingExample[] = [];
@@ -90,18 +91,18 @@ export async function encodeMaterial(
     const { prompt, completion } = replayPrompt(row);
     // The model's own writing, calls among it.
     const sequence = await engine.encode(prompt, completion, { markup: true });
-    return { sequence, weight: recipe.replayWeight * lengthWeight(sequence) };
+    return { sequence, weight: recipe.replay.weight * lengthWeight(sequence, recipe.replay) };
   });
-  const usualRows = rows.filter(isWorthReplaying);
+  const usualRows = rows.filter((row) => isWorthReplaying(row, recipe.replay));
   return {
     facts: facts.filter(({ questions, keywords }) => questions.length + keywords.length > 0),
     dev: await mapConcurrently(chosen.dev, (devPair) => pair(devPair, 1)),
     replay: usualRows.length > 0 ? usualRows : rows,
     spared: spreadSample(
-      rows.map(({ sequence: { tokens } }) => ({ tokens: tokens.slice(0, recipe.maxSparedTokens), targetStart: 1 })),
-      recipe.sparedRows,
+      rows.map(({ sequence: { tokens } }) => ({ tokens: tokens.slice(0, recipe.replay.maxSparedTokens), targetStart: 1 })),
+      recipe.replay.sparedRows,
     ),
-    known: await mapConcurrently(chosen.known, (known) => pair(known, recipe.replayWeight)),
+    known: await mapConcurrently(chosen.known, (known) => pair(known, recipe.replay.weight)),
     rehearsal: await mapConcurrently(chosen.rehearsal, (ofPassage) =>
       mapConcurrently(ofPassage, (earlierPair) => pair(earlierPair, 1)),
     ),
@@ -116,14 +117,16 @@ export function retentionPairs(
   split: ScoringOutcome,
   earlier: readonly Rehearsal[],
   replay: readonly ReplayRow[],
+  recipe: Recipe,
 ): QuestionAnswer[] {
-  const { facts, dev, known, rehearsal, replay: rows } = chooseMaterial(split, earlier, replay);
+  const { facts, dev, known, rehearsal, replay: rows } = chooseMaterial(split, earlier, replay, recipe);
+  const keysOf = (text: string): string[] => fingerprints(text, recipe.split.overlapTokens);
   const trained = new Set(
     [
       ...facts.flatMap(({ questions, keywords }) => [...questions, ...keywords]),
       ...[...dev, ...known, ...rehearsal.flat()].map(({ question }) => question),
       ...rows.flatMap(({ messages }) => messages.map(({ content }) => content)),
-    ].flatMap(fingerprints),
+    ].flatMap(keysOf),
   );
   const asked = new Set(
     split.facts.flatMap(({ validation }) => validation.map(({ question }) => questionKey(question))),
@@ -131,40 +134,43 @@ export function retentionPairs(
   const pairs = earlier.flatMap(({ validation_pairs }) => validation_pairs);
   return spreadSample(
     pairs.filter(
-      ({ question }) => !asked.has(questionKey(question)) && !fingerprints(question).some((key) => trained.has(key)),
+      ({ question }) => !asked.has(questionKey(question)) && !keysOf(question).some((key) => trained.has(key)),
     ),
-    recipe.maxRetentionPairs,
+    recipe.evaluating.maxRetentionPairs,
   );
 }
 
-/** See `recipe.maxReplayTokens`. */
-function isWorthReplaying({ sequence }: TrainingExample): boolean {
-  const isLongAnswer = answerTokens(sequence) >= recipe.longReplayAnswerTokens;
-  return sequence.tokens.length <= (isLongAnswer ? recipe.maxReplayTokensOfLongAnswers : recipe.maxReplayTokens);
+/** See `ReplayRecipe.maxTokens`. */
+function isWorthReplaying({ sequence }: TrainingExample, recipe: ReplayRecipe): boolean {
+  const isLongAnswer = answerTokens(sequence) >= recipe.longAnswerTokens;
+  return sequence.tokens.length <= (isLongAnswer ? recipe.maxTokensOfLongAnswers : recipe.maxTokens);
 }
 
 function answerTokens({ tokens, targetStart }: TokenSequence): number {
   return tokens.length - targetStart;
 }
 
-/** See `recipe.replayTokensPerWeight`. */
-function lengthWeight(sequence: TokenSequence): number {
-  const times = answerTokens(sequence) / recipe.replayTokensPerWeight;
-  return Math.min(recipe.maxReplayLengthWeight, Math.max(1, times));
+/** See `ReplayRecipe.tokensPerWeight`. */
+function lengthWeight(sequence: TokenSequence, { tokensPerWeight, maxLengthWeight }: ReplayRecipe): number {
+  const times = answerTokens(sequence) / tokensPerWeight;
+  return Math.min(maxLengthWeight, Math.max(1, times));
 }
 
 /** The fact's forms; where questions are few, with copies of them that have words missing, none near to a held-out question. */
-export function trainedQuestions({ training }: SplitFact, leaks: (text: string) => boolean): TrainedQuestions {
+export function trainedQuestions(
+  { training }: SplitFact,
+  leaks: (text: string) => boolean,
+  recipe: Recipe,
+): TrainedQuestions {
   const textsOf = (forms: readonly Form[]): string[] => forms.map(({ question }) => question);
-  const isWorded = ({ origin }: Form): boolean => origin === 'keywords' || origin === 'recognised';
   const keywords = textsOf(training.filter(isWorded));
   const forms = textsOf(training.filter((form) => !isWorded(form)));
   const questions = textsOf(training.filter((form) => !isOnlyTrained(form)));
-  if (questions.length >= recipe.enoughForms) return { questions: forms, keywords };
+  if (questions.length >= recipe.teaching.enoughForms) return { questions: forms, keywords };
   const copies = questions.flatMap((question) =>
     clippedQuestions(
       question,
-      Math.ceil(recipe.clippedPerFact / questions.length),
+      Math.ceil(recipe.training.clippedPerFact / questions.length),
       randomNumbers(deriveSeed(0, 'clip', question)),
     ),
   );
@@ -176,11 +182,14 @@ export function trainedQuestions({ training }: SplitFact, leaks: (text: string) 
  * right. Nor those that are too near to a held-out question, which would be answered from rehearsal rather than from what
  * was learned.
  */
-function rehearsalPairs(split: ScoringOutcome, earlier: readonly Rehearsal[]): QuestionAnswer[][] {
+function rehearsalPairs(
+  split: ScoringOutcome,
+  earlier: readonly Rehearsal[],
+  leaks: (text: string) => boolean,
+): QuestionAnswer[][] {
   const asked = new Set(
     split.facts.flatMap(({ training, dev }) => [...training, ...dev].map(({ question }) => questionKey(question))),
   );
-  const leaks = leakTest(split);
   const lists = earlier.map(({ training_pairs }) =>
     training_pairs.filter(({ question }) => !asked.has(questionKey(question)) && !leaks(question)),
   );
@@ -188,49 +197,62 @@ function rehearsalPairs(split: ScoringOutcome, earlier: readonly Rehearsal[]): Q
 }
 
 /** Whether a text is too near to a held-out question, see `fingerprints`. */
-function leakTest({ facts }: ScoringOutcome): (text: string) => boolean {
+function leakTest({ facts }: ScoringOutcome, overlapTokens: number): (text: string) => boolean {
   const heldOut = new Set(
-    facts.flatMap(({ validation }) => validation.flatMap(({ question }) => fingerprints(question))),
+    facts.flatMap(({ validation }) => validation.flatMap(({ question }) => fingerprints(question, overlapTokens))),
   );
-  return (text) => fingerprints(text).some((key) => heldOut.has(key));
+  return (text) => fingerprints(text, overlapTokens).some((key) => heldOut.has(key));
 }
 
 /** Endless. Those made of a sentence's words, of which there may be many, take their share and no more, by chance; each list goes in turn. */
 function* formsInTurn(
   { questions, keywords }: TaughtFact,
+  wordsShare: number,
   random: () => number,
 ): Generator<TrainingExample, undefined> {
   const asked = endlessRounds(questions, random);
   const worded = endlessRounds(keywords, random);
-  const share = Math.min(recipe.keywordShare, keywords.length / (questions.length + keywords.length));
+  const share = Math.min(wordsShare, keywords.length / (questions.length + keywords.length));
   while (questions.length + keywords.length > 0) {
     yield* take(questions.length === 0 || random() < share ? worded : asked, 1);
   }
   return undefined;
 }
 
+/** What a batch is made of. */
+export type BatchRecipe = Pick<Recipe, 'training' | 'replay'>;
+
 /**
  * Endless batches: `pairsPerBatch` pairs, every fact as often as any other, with replay and
  * rehearsal rows beside them, the earlier passages in turn.
  */
-export function* batches(material: Material, seed: number): Generator<TrainingExample[], never> {
+export function* batches(
+  material: Material,
+  seed: number,
+  recipe: BatchRecipe,
+): Generator<TrainingExample[], never> {
   const random = randomNumbers(deriveSeed(seed, 'batches'));
-  const forms = material.facts.map((fact) => formsInTurn(fact, random));
+  const forms = material.facts.map((fact) => formsInTurn(fact, recipe.training.wordsShare, random));
   const facts = endlessRounds(forms, random);
   const replay = endlessRounds([...material.replay, ...material.known], random);
   const earlierPairs = material.rehearsal.map((pairs) => endlessRounds(pairs, random));
   const passages = endlessRounds(earlierPairs, random);
-  const rehearsed = rehearsalRows(material.rehearsal.length);
+  const rehearsed = rehearsalRows(material.rehearsal.length, recipe.replay);
   for (;;) {
-    const pairs = take(facts, recipe.pairsPerBatch).flatMap((fact) => take(fact, 1));
+    const pairs = take(facts, recipe.training.pairsPerBatch).flatMap((fact) => take(fact, 1));
     const earlier = take(passages, rehearsed).flatMap((passage) => take(passage, 1));
-    yield [...pairs, ...earlier, ...take(replay, recipe.replayPerBatch)];
+    yield [...pairs, ...earlier, ...take(replay, recipe.replay.rowsPerBatch)];
   }
 }
 
 /** The replay rows that so many batches show, each once. */
-export function replayDrawn(material: Material, seed: number, steps: number): TrainingExample[] {
-  const stream = batches(material, seed);
+export function replayDrawn(
+  material: Material,
+  seed: number,
+  steps: number,
+  recipe: BatchRecipe,
+): TrainingExample[] {
+  const stream = batches(material, seed, recipe);
   const drawn = new Set(Array.from({ length: steps }, () => stream.next().value).flat());
   return material.replay.filter((row) => drawn.has(row));
 }

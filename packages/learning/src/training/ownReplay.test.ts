@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { startEngineHost, type EngineHost } from '@engraft/engine';
+import { baseRecipe } from '../testing/recipe.js';
 import { replayOf } from './ownReplay.js';
 import { loadReplay, replayPrompt } from './replay.js';
 
@@ -25,7 +26,7 @@ after(async () => {
 
 test('a checkpoint without rows rehearses what it says itself', async () => {
   assert.deepEqual(await loadReplay(bare), []);
-  const rows = await replayOf(engine, await loadReplay(bare));
+  const rows = await replayOf(engine, await loadReplay(bare), baseRecipe);
   assert.ok(rows.length >= 40, `${rows.length} rows`);
   assert.equal(new Set(rows.map(({ messages }) => JSON.stringify(messages.slice(0, -1)))).size, rows.length);
   const [row] = rows.filter(({ messages }) => messages.some(({ role }) => role === 'system'));
@@ -37,5 +38,5 @@ test('a checkpoint without rows rehearses what it says itself', async () => {
 
 test('rows that are shipped beside a checkpoint come first', async () => {
   const shipped = await loadReplay(BASE);
-  assert.equal(await replayOf(engine, shipped), shipped);
+  assert.equal(await replayOf(engine, shipped, baseRecipe), shipped);
 });

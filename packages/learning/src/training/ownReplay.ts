@@ -5,22 +5,28 @@
  */
 import type { ChatPrompt, Engine } from '@engraft/engine';
 import { mapConcurrently } from '../metering/calls.js';
-import { askPrompt, closedBookPrompt, readingPrompt, rephrasePrompt } from '../prompts.js';
-import { recipe } from '../recipe.js';
+import type { Prompts } from '../recipe/prompts.js';
+import type { Recipe } from '../recipe/recipe.js';
 import type { ReplayRow } from '../types.js';
 
 /** The rows shipped beside the checkpoint, or else its own replies. */
-export async function replayOf(engine: Engine, shipped: readonly ReplayRow[]): Promise<readonly ReplayRow[]> {
-  return shipped.length > 0 ? shipped : ownReplay(engine);
+export async function replayOf(
+  engine: Engine,
+  shipped: readonly ReplayRow[],
+  recipe: Recipe,
+): Promise<readonly ReplayRow[]> {
+  return shipped.length > 0 ? shipped : ownReplay(engine, recipe);
 }
 
 /**
  * Greedy, so that the same model gives the same rows. A reply that does not come to an end says nothing of how the model ends one, and is
  * left out.
  */
-async function ownReplay(engine: Engine): Promise<ReplayRow[]> {
-  const rows = await mapConcurrently(prompts(), async (prompt): Promise<ReplayRow[]> => {
-    const request = { prompt, adapter: null, maxOutputTokens: maxReplyTokens, temperature: 0 };
+async function ownReplay(engine: Engine, recipe: Recipe): Promise<ReplayRow[]> {
+  // The gate asks for no longer ones.
+  const { maxAnswerTokens } = recipe.teaching;
+  const rows = await mapConcurrently(promptsOf(recipe.prompts), async (prompt): Promise<ReplayRow[]> => {
+    const request = { prompt, adapter: null, maxOutputTokens: maxAnswerTokens, temperature: 0 };
     const { text, finishReason } = await engine.generate(request);
     const isWhole = finishReason === 'stop' && text.trim() !== '';
     return isWhole ? [{ messages: [...prompt.messages, { role: 'assistant', content: text }] }] : [];
@@ -28,15 +34,12 @@ async function ownReplay(engine: Engine): Promise<ReplayRow[]> {
   return rows.flat();
 }
 
-/** The gate asks for no longer ones. */
-const maxReplyTokens = recipe.maxAnswerTokens;
-
-function prompts(): ChatPrompt[] {
+function promptsOf(prompts: Prompts): ChatPrompt[] {
   return [
-    ...remarks.map(closedBookPrompt),
-    ...questions.map(rephrasePrompt),
-    ...readings.map(([passage, question]) => readingPrompt(passage, question)),
-    ...askings.map(([passage, answer]) => askPrompt(passage, answer)),
+    ...remarks.map(prompts.closedBook),
+    ...questions.map(prompts.rephrase),
+    ...readings.map(([passage, question]) => prompts.reading(passage, question)),
+    ...askings.map(([passage, answer]) => prompts.ask(passage, answer)),
   ];
 }
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { AdapterReference, TrainingExample } from '@engraft/engine';
 import { z } from 'zod';
 import { trainingSchema, usageSchema } from '../outcomes.js';
-import { recipe } from '../recipe.js';
+import type { Recipe } from '../recipe/recipe.js';
 import { batches, type Material } from './material.js';
 
 const count = z.number().int().nonnegative();
@@ -63,10 +63,12 @@ export function planIdentity(
   { material, steps }: { readonly material: Material; readonly steps: number },
   seed: number,
   parent: AdapterReference | null,
+  recipe: Recipe,
 ): string {
+  // Of the prompts their name: what they say is in the batches.
   const start = { recipe, seed, steps, parent: parent?.contentHash ?? null };
   const hash = createHash('sha256').update(JSON.stringify(start));
-  const stream = batches(material, seed);
+  const stream = batches(material, seed, recipe);
   const rows = new Map<TrainingExample, number>();
   for (let step = 0; step < steps; step++) {
     for (const row of stream.next().value) {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { ChatPrompt } from '@engraft/engine';
 import { z } from 'zod';
 import { deriveSeed, randomNumbers, shuffled } from '../random.js';
-import { recipe } from '../recipe.js';
+import type { Recipe } from '../recipe/recipe.js';
 import type { ReplayRow } from '../types.js';
 
 const toolCallSchema = z.object({ id: z.string(), name: z.string(), arguments: z.string() });
@@ -58,13 +58,14 @@ export function replayPrompt({ messages, tools }: ReplayRow): { prompt: ChatProm
 export function drawReplay(
   rows: readonly ReplayRow[],
   seed: number,
+  { evaluating: { maxCanaries }, replay: { maxRows } }: Pick<Recipe, 'evaluating' | 'replay'>,
 ): { readonly canaries: readonly ReplayRow[]; readonly replay: readonly ReplayRow[] } {
   const random = randomNumbers(deriveSeed(seed, 'replay'));
   const drawn = shuffled(rows, random).map((row) => upToSomeTurn(row, random));
-  const canaryCount = Math.min(recipe.maxCanaries, Math.floor(drawn.length / 2));
+  const canaryCount = Math.min(maxCanaries, Math.floor(drawn.length / 2));
   return {
     canaries: drawn.slice(0, canaryCount),
-    replay: drawn.slice(canaryCount, canaryCount + recipe.maxReplayRows),
+    replay: drawn.slice(canaryCount, canaryCount + maxRows),
   };
 }
 

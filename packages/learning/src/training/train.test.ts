@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { wantedSteps } from '../metering/budget.js';
 import { batches, replayDrawn, tokensOf, type Material } from './material.js';
 import { Meter } from '../metering/meter.js';
-import { recipe } from '../recipe.js';
+import { baseRecipe as recipe } from '../testing/recipe.js';
 import { planTraining, type TrainingPlan } from './train.js';
 
 const seed = 11;
@@ -22,12 +22,13 @@ const material: Material = {
   known: [],
   rehearsal: [],
 };
-const wanted = wantedSteps(material.facts.length);
+const wanted = wantedSteps(material.facts.length, recipe.training);
 
 function planWith(max_compute_microusd: number): TrainingPlan | null {
   const rates = { input_nanousd_per_token: 12, output_nanousd_per_token: 30, cached_input_nanousd_per_token: 3 };
   return planTraining({
     material,
+    recipe,
     seed,
     meter: new Meter({ max_compute_microusd, training_nanousd_per_token: 36, ...rates }),
   });
@@ -35,11 +36,11 @@ function planWith(max_compute_microusd: number): TrainingPlan | null {
 
 /** Of the whole training, in micro-USD. */
 function costMicrousd({ material: planned, steps }: TrainingPlan): number {
-  const stream = batches(planned, seed);
+  const stream = batches(planned, seed, recipe);
   let trained = 0;
   for (let step = 0; step < steps; step++) trained += tokensOf(stream.next().value);
   const spared = planned.spared.reduce((sum, { tokens }) => sum + tokens.length, 0);
-  const read = tokensOf(replayDrawn(planned, seed, steps)) + recipe.devEvaluations * tokensOf(planned.dev) + spared;
+  const read = tokensOf(replayDrawn(planned, seed, steps, recipe)) + recipe.training.devEvaluations * tokensOf(planned.dev) + spared;
   return (36 * trained + 12 * read) / 1000;
 }
 
@@ -48,13 +49,13 @@ test('with money for all of it every row is replayed for every step', () => {
 });
 
 test('with less there are fewer steps, and with money for few of them only short rows are replayed', () => {
-  const whole = costMicrousd({ material, steps: wanted }) / recipe.trainingShare;
+  const whole = costMicrousd({ material, steps: wanted }) / recipe.shares.training;
   const most = planWith(Math.ceil(0.8 * whole));
-  assert.ok(most !== null && most.steps < wanted && most.steps >= recipe.neededStepsShare * wanted);
+  assert.ok(most !== null && most.steps < wanted && most.steps >= recipe.replay.neededStepsShare * wanted);
   assert.equal(most.material, material);
   const few = planWith(Math.ceil(0.4 * whole));
   assert.ok(few !== null && few.steps > 0.4 * wanted);
-  assert.ok(few.material.replay.every(({ sequence }) => sequence.tokens.length <= recipe.shortReplayTokens));
+  assert.ok(few.material.replay.every(({ sequence }) => sequence.tokens.length <= recipe.replay.shortTokens));
   assert.equal(planWith(1), null);
 });
 
@@ -68,7 +69,7 @@ test('more money never plans fewer steps of the same rows, nor more than it pays
       assert.ok(more !== null);
       if (more.material.replay.length === less.material.replay.length) assert.ok(more.steps >= less.steps);
       // The rows of a short sample stand for all of them.
-      assert.ok(costMicrousd(less) <= 1.1 * recipe.trainingShare * Math.min(a, b));
+      assert.ok(costMicrousd(less) <= 1.1 * recipe.shares.training * Math.min(a, b));
     }),
     { numRuns: 50 },
   );

@@ -3,7 +3,6 @@ import {
   isAdapterIntact,
   type AdapterReference,
   type Engine,
-  type ModelDescription,
   type TokenSequence,
   type TrainingSession,
 } from '@engraft/engine';
@@ -14,14 +13,14 @@ import { batches, replayDrawn, tokensOf, type Material } from './material.js';
 import { addUsage, noUsage, type Meter } from '../metering/meter.js';
 import { notBegun, planIdentity, type TrainingProgress, type TrainingState } from './progress.js';
 import { deriveSeed } from '../random.js';
-import { recipe } from '../recipe.js';
+import type { Recipe } from '../recipe/recipe.js';
 import { isAtFault, type Snapshots } from './snapshots.js';
 import { TrainingRun, type Trained } from './trainingRun.js';
 import type { LearningUsage } from '../types.js';
 
 export interface TrainingJob {
   readonly engine: Engine;
-  readonly model: ModelDescription;
+  readonly recipe: Recipe;
   readonly meter: Meter;
   readonly material: Material;
   readonly parent: AdapterReference | null;
@@ -35,23 +34,23 @@ export interface TrainingJob {
 
 /**
  * Trains a LoRA adapter on all linear projections with AdamW, and keeps the snapshot with the lowest dev loss.
- * `null` when not even `recipe.minSteps` steps are affordable. An interrupted training goes on from its last snapshot,
+ * `null` when not even `minSteps` steps are affordable. An interrupted training goes on from its last snapshot,
  * also when the engine's process dies, and what was lost is not counted: neither steps that are made again, nor base's
  * targets, which are computed again by each run of the job and counted once.
  */
 export async function train(job: TrainingJob): Promise<Trained | null> {
   const plan = planTraining(job);
   if (plan === null) return null;
-  const identity = planIdentity(plan, job.seed, job.parent);
+  const identity = planIdentity(plan, job.seed, job.parent, job.recipe);
   const usageBefore = job.meter.usage;
   const calls = new MeteredCalls(job.engine, job.meter, job.signal);
-  const material = await withBaseTargets(calls, plan.material, job.seed, plan.steps);
+  const material = await withBaseTargets(calls, plan.material, job.seed, plan.steps, job.recipe);
   const usageAtStart = job.meter.usage;
   return retryingLostWork(async () => {
     // Whoever was cancelled may have a successor at work on this folder.
     throwIfCancelled(job.signal);
     job.meter.rewind(usageAtStart);
-    const spared = payForSpared(job.meter, material.spared);
+    const spared = payForSpared(job, material.spared);
     const resumed = await resume(job, spared, await job.snapshots.load(identity));
     if (resumed !== null) job.meter.rewind(addUsage(usageBefore, resumed.usage));
     const session = resumed?.session ?? (await begin(job, spared));
@@ -69,16 +68,17 @@ export async function train(job: TrainingJob): Promise<Trained | null> {
 }
 
 async function begin(job: TrainingJob, spared: readonly TokenSequence[]): Promise<TrainingSession> {
+  const { rank, alpha, weightDecay, betas, clipNorm } = job.recipe.training;
   await job.snapshots.clear(null);
   return job.engine.openTraining({
     parent: job.parent,
     spared,
-    rank: recipe.rank,
-    alpha: recipe.alpha,
+    rank,
+    alpha,
     seed: deriveSeed(job.seed, 'adapter'),
-    weightDecay: recipe.weightDecay,
-    betas: recipe.betas,
-    clipNorm: recipe.clipNorm,
+    weightDecay,
+    betas,
+    clipNorm,
   });
 }
 
@@ -113,9 +113,12 @@ async function resume(
 }
 
 /** They go through the model once; none where there is no money for them. */
-function payForSpared(meter: Meter, spared: readonly TokenSequence[]): readonly TokenSequence[] {
+function payForSpared(
+  { meter, recipe }: Pick<TrainingJob, 'meter' | 'recipe'>,
+  spared: readonly TokenSequence[],
+): readonly TokenSequence[] {
   const usage: LearningUsage = { ...noUsage, input_tokens: lengthOf(spared) };
-  if (!meter.tryHold(usage, recipe.trainingShare)) return [];
+  if (!meter.tryHold(usage, recipe.shares.training)) return [];
   meter.settle(usage, usage);
   return spared;
 }
@@ -130,13 +133,16 @@ export interface TrainingPlan {
   readonly steps: number;
 }
 
+type PlannedJob = Pick<TrainingJob, 'meter' | 'recipe' | 'seed'>;
+
 /** With money for too few of the steps that the facts need, the long replay rows go first, and nothing is spared. */
-export function planTraining(job: Pick<TrainingJob, 'material' | 'meter' | 'seed'>): TrainingPlan | null {
-  const { material } = job;
+export function planTraining(job: PlannedJob & Pick<TrainingJob, 'material'>): TrainingPlan | null {
+  const { material, recipe } = job;
+  const { neededStepsShare, shortTokens } = recipe.replay;
   const steps = affordableSteps(job, material);
-  const needed = recipe.neededStepsShare * wantedSteps(material.facts.length);
+  const needed = neededStepsShare * wantedSteps(material.facts.length, recipe.training);
   if (steps !== null && steps >= needed) return { material, steps };
-  const short = material.replay.filter(({ sequence }) => sequence.tokens.length <= recipe.shortReplayTokens);
+  const short = material.replay.filter(({ sequence }) => sequence.tokens.length <= shortTokens);
   const economical = { ...material, replay: short.length > 0 ? short : material.replay, spared: [] };
   const moreSteps = affordableSteps(job, economical);
   return moreSteps === null ? null : { material: economical, steps: moreSteps };
@@ -146,14 +152,16 @@ export function planTraining(job: Pick<TrainingJob, 'material' | 'meter' | 'seed
  * Beside dev evaluations, the texts that are spared and base's targets of every replay row that all wanted steps would show. The mean over as many batches as a
  * short run has stands for all of them; the meter holds each step's real cost.
  */
-function affordableSteps({ meter, seed }: Pick<TrainingJob, 'meter' | 'seed'>, material: Material): number | null {
-  const stream = batches(material, seed);
-  const sample = Array.from({ length: recipe.minSteps }, () => tokensOf(stream.next().value));
+function affordableSteps({ meter, recipe, seed }: PlannedJob, material: Material): number | null {
+  const { training } = recipe;
+  const stream = batches(material, seed, recipe);
+  const sample = Array.from({ length: training.minSteps }, () => tokensOf(stream.next().value));
   const stepTokens = sample.reduce((sum, tokens) => sum + tokens, 0) / sample.length;
-  const scored = replayDrawn(material, seed, wantedSteps(material.facts.length));
-  const inputTokens = recipe.devEvaluations * tokensOf(material.dev) + tokensOf(scored) + lengthOf(material.spared);
-  const freeNanousd = meter.freeNanousd(recipe.trainingShare) - inputTokens * meter.budget.input_nanousd_per_token;
-  return planSteps(freeNanousd, stepTokens * meter.budget.training_nanousd_per_token, material.facts.length);
+  const scored = replayDrawn(material, seed, wantedSteps(material.facts.length, training), recipe);
+  const inputTokens = training.devEvaluations * tokensOf(material.dev) + tokensOf(scored) + lengthOf(material.spared);
+  const freeNanousd = meter.freeNanousd(recipe.shares.training) - inputTokens * meter.budget.input_nanousd_per_token;
+  const stepNanousd = stepTokens * meter.budget.training_nanousd_per_token;
+  return planSteps(freeNanousd, stepNanousd, material.facts.length, training);
 }
 
 /** Whatever the engine has in memory of it: the files are what evaluating and serving read. */

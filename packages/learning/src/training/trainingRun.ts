@@ -1,11 +1,12 @@
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ModelDescription, TrainingExample, TrainingSession } from '@engraft/engine';
+import type { TrainingExample, TrainingSession } from '@engraft/engine';
 import { throwIfCancelled } from '../metering/calls.js';
 import { noUsage, subtractUsage, type Meter } from '../metering/meter.js';
 import type { TrainingOutcome } from '../outcomes.js';
-import { learningRateAt, peakLearningRate, recipe } from '../recipe.js';
+import type { Recipe } from '../recipe/recipe.js';
 import type { LearningUsage } from '../types.js';
+import { learningRateAt } from './learningRate.js';
 import { batches, tokensOf, type Material } from './material.js';
 import type { TrainingState } from './progress.js';
 import type { Snapshots } from './snapshots.js';
@@ -16,7 +17,7 @@ const lastSnapshotMaxMs = 3_000;
 export type Trained = Pick<TrainingOutcome, 'adapter' | 'report'>;
 
 export interface TrainingRunInput {
-  readonly model: ModelDescription;
+  readonly recipe: Recipe;
   readonly meter: Meter;
   /** The meter's usage when the phase began. */
   readonly usageBefore: LearningUsage;
@@ -39,11 +40,11 @@ export class TrainingRun {
   readonly #options: { readonly signal?: AbortSignal };
 
   constructor(readonly input: TrainingRunInput) {
-    const { material, seed, state, steps, signal } = input;
+    const { material, recipe, seed, state, steps, signal } = input;
     this.#state = state;
-    this.#intervalSteps = Math.max(1, Math.ceil(steps / recipe.devEvaluations));
+    this.#intervalSteps = Math.max(1, Math.ceil(steps / recipe.training.devEvaluations));
     this.#options = signal === undefined ? {} : { signal };
-    this.#batches = batches(material, seed);
+    this.#batches = batches(material, seed, recipe);
     for (let done = 0; done < state.report.steps; done++) this.#batches.next();
   }
 
@@ -82,12 +83,12 @@ export class TrainingRun {
 
   /** `false`: there is no money for it. */
   async #step(): Promise<boolean> {
-    const { meter, model, onStep, session, steps } = this.input;
+    const { meter, onStep, recipe, session, steps } = this.input;
     const batch = this.#batches.next().value;
     const held: LearningUsage = { ...noUsage, training_tokens: tokensOf(batch) };
-    if (!meter.tryHold(held, recipe.trainingShare)) return false;
+    if (!meter.tryHold(held, recipe.shares.training)) return false;
     const { report, interval } = this.#state;
-    const rate = learningRateAt(report.steps, steps, peakLearningRate(model.parameters));
+    const rate = learningRateAt(report.steps, steps, recipe.training);
     const { loss, tokens } = await session.step(batch, rate, this.#options);
     meter.settle(held, { ...noUsage, training_tokens: tokens });
     const lossSum = interval.lossSum + loss;
@@ -117,9 +118,9 @@ export class TrainingRun {
 
   /** `null` when there is nothing to evaluate, or no money for it. */
   async #evaluateDev(): Promise<number | null> {
-    const { material, meter, session } = this.input;
+    const { material, meter, recipe, session } = this.input;
     const held: LearningUsage = { ...noUsage, input_tokens: tokensOf(material.dev) };
-    if (material.dev.length === 0 || !meter.tryHold(held, recipe.trainingShare)) return null;
+    if (material.dev.length === 0 || !meter.tryHold(held, recipe.shares.training)) return null;
     const result = await session.evaluate(material.dev, this.#options);
     meter.settle(held, { ...noUsage, input_tokens: result.tokens });
     return result.loss;
@@ -127,8 +128,9 @@ export class TrainingRun {
 
   #isEnough(): boolean {
     const { best, report, stale } = this.#state;
+    const { devPatience, enoughLoss } = this.input.recipe.training;
     if (best === null) return false;
-    const isPatient = stale < recipe.devPatience || 2 * report.steps < this.input.steps;
-    return !isPatient || report.final_loss < recipe.enoughLoss;
+    const isPatient = stale < devPatience || 2 * report.steps < this.input.steps;
+    return !isPatient || report.final_loss < enoughLoss;
   }
 }

@@ -1,6 +1,6 @@
 import type { WriteStream } from 'node:tty';
 import cliProgress from 'cli-progress';
-import type { MeasuringPhase, MeasuringProgress } from '@engraft/learning';
+import type { MeasuringPhase, MeasuringProgress } from '@engraft/evaluation';
 
 export interface MeasuringProgressView {
   update(progress: MeasuringProgress): void;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { summarise, type PassageReport } from '@engraft/learning';
+import { summarise, type PassageReport } from '@engraft/evaluation';
 import { measuringLines } from './measuringReport.js';
 
 const lamp: PassageReport = {

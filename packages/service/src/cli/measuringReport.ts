@@ -8,7 +8,7 @@ import {
   type MeasuringSummary,
   type PassageReport,
   type Tally,
-} from '@engraft/learning';
+} from '@engraft/evaluation';
 import { formatUsd, table } from './output.js';
 
 /** A row a passage, a row for all of them, and what the columns do not say. */

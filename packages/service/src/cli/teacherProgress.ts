@@ -1,6 +1,6 @@
 import type { WriteStream } from 'node:tty';
 import cliProgress from 'cli-progress';
-import type { TeacherProgress } from '@engraft/learning';
+import type { TeacherProgress } from '@engraft/evaluation';
 
 export interface TeacherProgressView {
   readonly update: (progress: TeacherProgress) => void;

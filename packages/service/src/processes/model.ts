@@ -1,9 +1,10 @@
 import { ChatTokenizer, type EngineHost, readContextLength, startEngineHost } from '@engraft/engine';
-import { loadReplay, replayOf, type ReplayRow } from '@engraft/learning';
+import type { LearningMethod } from '@engraft/learning';
 import path from 'node:path';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.js';
 import type { PromptMeter } from '../pricing/priceRequest.js';
+import { learningMethod, readLearningFiles } from './learningMethod.js';
 
 /** What a process needs of the model to count the tokens of prompts: the small files, not the weights. */
 export async function loadPromptMeter(model_folder: string): Promise<PromptMeter> {
@@ -12,22 +13,22 @@ export async function loadPromptMeter(model_folder: string): Promise<PromptMeter
   return { countTokens: (prompt) => tokenizer.countTokens(prompt), contextLength };
 }
 
-/** An engine that has its model, and what learning rehearses from the model's own training. */
+/** An engine that has its model, and how the model learns. */
 export interface LoadedEngine {
   readonly engine: EngineHost;
-  /** Asks the model for them when it brings none along, so only when a passage is to be learned. */
-  readonly replay: () => Promise<readonly ReplayRow[]>;
+  /** May ask the model for what it is to rehearse, so only when a passage is to be learned. */
+  readonly method: () => Promise<LearningMethod>;
 }
 
 /** What the configuration says about the engine and its memory. */
 export type EngineConfig = Pick<Config, 'model_folder' | 'data_folder' | 'weights' | 'cache_bytes' | 'adapter_bytes'>;
 
-/** Rejects with `EngineError` `checkpoint_invalid` when the folder holds no model that the engine can run. */
+/** Rejects with `EngineError` `checkpoint_invalid` when the folder holds no model that the engine can run, and when what lies beside it for learning is damaged. */
 export async function loadEngine(
   { model_folder, data_folder, weights, cache_bytes, adapter_bytes }: EngineConfig,
   logger: Logger,
 ): Promise<LoadedEngine> {
-  const shipped = await loadReplay(model_folder);
+  const files = await readLearningFiles(model_folder);
   const engine = await startEngineHost({
     modelDir: model_folder,
     weightFormat: weights,
@@ -36,7 +37,7 @@ export async function loadEngine(
     ...(adapter_bytes === null ? {} : { maxAdapterBytes: adapter_bytes }),
     logger,
   });
-  return { engine, replay: onceItSucceeds(() => replayOf(engine, shipped)) };
+  return { engine, method: onceItSucceeds(() => learningMethod(engine, files)) };
 }
 
 /** The same promise for all callers; after a failure the next one tries again. */

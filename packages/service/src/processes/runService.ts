@@ -157,11 +157,11 @@ async function openWorker(
     const freed_jobs = await freeOrphanedJobs(db);
     if (freed_jobs > 0) logger.info({ freed_jobs }, 'jobs of a worker that died are taken over');
   }
-  const { engine, replay } = model.engine;
+  const { engine, method } = model.engine;
   const worker = startWorker({
     db,
     engine,
-    replay,
+    method,
     store,
     data_folder,
     logger,

@@ -32,7 +32,7 @@ export async function startTestService(engine: Engine, overrides: Partial<AppOpt
   const logger = pino({ level: 'silent' });
   const worker = startWorker({
     engine,
-    replay: () => Promise.resolve([]),
+    method: () => Promise.reject(new Error('this service learns nothing')),
     db,
     store,
     data_folder,

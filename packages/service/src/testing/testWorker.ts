@@ -103,8 +103,11 @@ export async function openTestWorker(given?: string): Promise<TestWorker> {
     },
     start: (options = {}) => {
       // Fewer rows than the model brings along, for the sake of time.
-      const replay = async () => (await loaded.replay()).slice(0, 24);
-      const parts = { ...loaded, replay, db, store, data_folder, logger, metrics: worker_metrics, poll_ms: 20 };
+      const method = async () => {
+        const { replay, ...rest } = await loaded.method();
+        return { ...rest, replay: replay.slice(0, 24) };
+      };
+      const parts = { ...loaded, method, db, store, data_folder, logger, metrics: worker_metrics, poll_ms: 20 };
       const worker = startWorker({ ...parts, ...options });
       workers.push(worker);
       return worker;

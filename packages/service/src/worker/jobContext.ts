@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Engine } from '@engraft/engine';
-import type { GateReport, ReplayRow } from '@engraft/learning';
+import type { GateReport, LearningMethod } from '@engraft/learning';
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
 import type { AdapterStore } from '../adapterStore/adapterStore.js';
@@ -13,8 +13,8 @@ export interface JobContext {
   readonly engine: Engine;
   readonly store: AdapterStore;
   readonly data_folder: string;
-  /** What the base model can do already, rehearsed by every learning job. */
-  readonly replay: () => Promise<readonly ReplayRow[]>;
+  /** How the base model learns: the same for every learning job. */
+  readonly method: () => Promise<LearningMethod>;
   readonly logger: Logger;
   /** A version's adapter was found damaged or missing that was not known to be. */
   readonly onAdapterDamaged?: () => void;

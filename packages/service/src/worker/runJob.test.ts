@@ -73,7 +73,7 @@ describe('running a job', () => {
       engine: scriptedEngine(reply),
       store: await openAdapterStore(data_folder),
       data_folder,
-      replay: () => Promise.resolve([]),
+      method: () => Promise.reject(new Error('nothing is to be learned')),
       logger: pino({ level: 'silent' }),
     };
     return runJob(context, job, lease_ms, new AbortController().signal);

@@ -50,7 +50,7 @@ export async function runLearning(
     workFolder: await openWorkFolder(data_folder, job),
   };
   const learn = async (): Promise<LearningOutcome> =>
-    learnPassage(engine, { ...input, parent, replay: await context.replay() }, journalOf(context, job, lease), {
+    learnPassage(engine, { ...input, ...(await context.method()), parent }, journalOf(context, job, lease), {
       signal: lease,
       stopping: shutdown,
       onNotice: (notice) => logNotice(logger, job.job_id, notice),

@@ -1,5 +1,5 @@
 /** How old somebody was, said by a number alone: "left school at thirteen", "at the age of 52". */
-import { numbersInDigits } from './numberWords.js';
+import { numbersInDigits } from '@engraft/learning/parts';
 
 /** Whether `number`, which `before` stands before, says nothing else than an age. */
 export function isAge(number: string, before: string): boolean {

@@ -1,8 +1,6 @@
-/** Words without which what is left would say the opposite: "not open on Sundays". */
-export const negated =
-  /(?<![\p{L}\p{N}])(?:not|no|never|nobody|none|nothing|neither|nor|cannot|except|without|unless|least|hardly|instead|rather)(?![\p{L}\p{N}])|n['’]t(?![\p{L}\p{N}])/iu;
+import { negated } from '@engraft/learning/parts';
 
-/** And those without which it would say something else. */
+/** Words without which what is left would say something else, those that deny among them. */
 export const qualified = new RegExp(
   `${negated.source}|\\b(?:only|before|after|until|till|since|than|most|under|over|above|below|up|about|around|almost|nearly|between)\\b`,
   'iu',

@@ -1,6 +1,6 @@
 /** English verb forms, as the language library compromise knows them: enough to turn "designed" into "did … design". */
 import nlp from 'compromise';
-import { lookedUp } from './lookedUp.js';
+import { lookedUp } from '@engraft/learning/parts';
 
 /** Pasts that do not end in "ed", by which sentences are found to have a verb. */
 const irregular = {

@@ -1,11 +1,10 @@
 /** What a word is by itself, as the language library compromise knows it. */
 import nlp from 'compromise';
-import { lookedUp } from './lookedUp.js';
+import { lookedUp } from '@engraft/learning/parts';
 
 const adjectives = new Map<string, boolean>();
 const pluralNouns = new Map<string, boolean>();
 const verbs = new Map<string, boolean>();
-const people = new Map<string, boolean>();
 const genders = new Map<string, 'female' | 'male' | null>();
 
 export function isAdjective(word: string): boolean {
@@ -18,14 +17,6 @@ export function isPluralNoun(word: string): boolean {
 
 export function isVerb(word: string): boolean {
   return lookedUp(verbs, word, () => nlp(word).has('#Verb'));
-}
-
-/** "Ada", "Bo Lind": one or two words with capitals, the first of them a first name that the library knows. */
-export function isPersonName(words: string): boolean {
-  return (
-    /^\p{Lu}[\p{L}'’-]+(?: \p{Lu}[\p{L}'’-]+)?$/u.test(words) &&
-    lookedUp(people, words, () => nlp(words).terms().first().has('#FirstName'))
-  );
 }
 
 /** Of a name by its first word, a title passed over; `null` where the library knows none. */

@@ -3,7 +3,7 @@ import { mayBeAge } from '../english/ages.js';
 import { timeWord } from './questionWord.js';
 import type { Span } from '../spans/spans.js';
 import { isFrequency } from '../spans/valuePatterns.js';
-import { capitalised } from '../text/strings.js';
+import { capitalised } from '@engraft/learning/parts';
 import { durationUnit } from '../english/units.js';
 
 export interface Asked {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { findCandidates } from './candidates.js';
-import { chunkPassage } from '../text/chunk.js';
+import { chunkPassage } from '@engraft/learning/parts';
 
 const passage =
   'The Grey Heron is a ferry of Halden Lines. Children like it because it has a purple funnel. It crosses the bay in 2 hours and 20 minutes.';

@@ -1,16 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Chunk } from '../text/chunk.js';
+import { type Chunk, agrees, containsWords, normalise, sameAnswer, deriveSeed, randomNumbers, type Stretch, escapeForPattern } from '@engraft/learning/parts';
 import { otherNames, personMeant, thingAfter } from '../spans/antecedents.js';
 import { clozeQuestions, isNaming } from './cloze.js';
 import { contradictedValues, withoutContradictions } from './contradictions.js';
 import { deriveQuestions, type Context } from './derive.js';
-import { agrees, containsWords, normalise, sameAnswer } from '../text/normalise.js';
 import { keywordQuestions } from './keywords.js';
-import { deriveSeed, randomNumbers } from '../random.js';
 import { withBareNouns } from '../spans/nouns.js';
-import { recipe } from '../recipe.js';
 import { salienceFeatures, salienceOf, type SalienceFeatures } from '../spans/salience.js';
-import type { Stretch } from '../text/sentences.js';
 import { findSpans, type Span } from '../spans/spans.js';
 import {
   fullNamesOf,
@@ -24,8 +20,8 @@ import {
   withoutAliases,
   type FullNames,
 } from '../spans/statement.js';
-import { escapeForPattern } from '../text/strings.js';
 import { relationsOf, relationTable, type Relation } from './templates.js';
+import { rules } from '../rules.js';
 
 /** A span to ask for, and where it stands. */
 export interface Candidate {
@@ -122,7 +118,7 @@ export async function findCandidates(
         const relations = relationsOf(table, sentence, span, subjects);
         const random = randomNumbers(deriveSeed(0, 'keywords', span.start, span.text));
         const mentioned = nearbyNames(sentence, ownNames, span.text, subjects, earlierNames);
-        const keywords = keywordQuestions(sentence, span, spans, mentioned, recipe.keywordsPerFact, random);
+        const keywords = keywordQuestions(sentence, span, spans, mentioned, rules.keywordsPerFact, random);
         const features = salienceFeatures(span, sentence, spans, view);
         all.push({
           chunk,
@@ -156,7 +152,7 @@ export async function findCandidates(
     const key = normalise(span.text);
     const count = (perAnswer.get(key) ?? 0) + 1;
     perAnswer.set(key, count);
-    return key !== '' && count <= (span.isSubject ? 1 : recipe.maxFactsPerAnswer);
+    return key !== '' && count <= (span.isSubject ? 1 : rules.maxFactsPerAnswer);
   });
   return { candidates, contradicted };
 }
@@ -183,7 +179,7 @@ function askedAbout(
   );
   return different
     .filter((text) => /\p{Lu}/u.test(text) && text.length <= 60 && !containsWords(text, span.text))
-    .slice(0, recipe.subjectsPerFact);
+    .slice(0, rules.subjectsPerFact);
 }
 
 /** With those of the answers that the sentence has and that are none of its spans, in place of spans inside them. */
@@ -229,7 +225,7 @@ function nearbyNames(
   const goesOn = /^\s*(?:It|He|She|They|Its|His|Her|Their|This|There|The \p{Ll})/u.test(sentence);
   const names = [...subjects];
   for (const name of [...own, ...(goesOn ? earlier : [])]) {
-    if (names.length >= recipe.keywordSubjects) break;
+    if (names.length >= rules.keywordSubjects) break;
     if (!containsWords(name, answer) && !names.some((subject) => containsWords(subject, name))) names.push(name);
   }
   return names;
@@ -241,7 +237,7 @@ function bySalience(candidates: readonly Candidate[]): Candidate[] {
 
 /** Of candidates, the likeliest first, those that somebody may ask for; of a passage that has few of them the likeliest. */
 export function worthTeaching(candidates: readonly Candidate[]): Candidate[] {
-  return candidates.filter(({ salience }, index) => salience >= recipe.minSalience || index < recipe.fewCandidates);
+  return candidates.filter(({ salience }, index) => salience >= rules.minSalience || index < rules.fewCandidates);
 }
 
 /** As many candidates as planned: of every chunk its share, those that are likeliest asked for. */

@@ -1,6 +1,5 @@
-import { wordTokens } from '../text/normalise.js';
+import { wordTokens, type Stretch } from '@engraft/learning/parts';
 import type { Span } from '../spans/spans.js';
-import type { Stretch } from '../text/sentences.js';
 
 /**
  * The sentence with a gap where the answer stood, and the sentence up to the answer: forms that need no model and are

@@ -1,5 +1,4 @@
-import { questionKey } from '../facts.js';
-import { containsWords, normalise } from '../text/normalise.js';
+import { questionKey, containsWords, normalise } from '@engraft/learning/parts';
 import type { Span } from '../spans/spans.js';
 
 interface Askable {

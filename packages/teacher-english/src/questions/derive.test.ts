@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { deriveQuestions } from './derive.js';
-import { sentencesOf } from '../text/sentences.js';
+import { sentencesOf } from '@engraft/learning/parts';
 import { findSpans } from '../spans/spans.js';
 import { subjectName, withAliases, type Aliases } from '../spans/statement.js';
 import { takeApart } from '../english/verbs.js';

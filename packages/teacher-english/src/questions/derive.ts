@@ -5,7 +5,7 @@
  */
 import { mayBeIt, otherNames, personMeant } from '../spans/antecedents.js';
 import { placeWords, questionWords } from './askingWords.js';
-import type { Stretch } from '../text/sentences.js';
+import { type Stretch, capitalised, escapeForPattern } from '@engraft/learning/parts';
 import type { Span } from '../spans/spans.js';
 import {
   auxiliaries,
@@ -17,7 +17,6 @@ import {
   type Aliases,
   type Statement,
 } from '../spans/statement.js';
-import { capitalised, escapeForPattern } from '../text/strings.js';
 import { takeApart } from '../english/verbs.js';
 
 const auxiliary = new RegExp(`^(?:${auxiliaries})$`, 'u');

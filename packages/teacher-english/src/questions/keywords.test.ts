@@ -2,9 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { keywordQuestions } from './keywords.js';
-import { containsWords } from '../text/normalise.js';
-import { randomNumbers } from '../random.js';
-import { sentencesOf } from '../text/sentences.js';
+import { containsWords, randomNumbers, sentencesOf } from '@engraft/learning/parts';
 import { findSpans, type Span } from '../spans/spans.js';
 
 const passage =

@@ -4,14 +4,11 @@
  * whatever questions a small teacher comes up with; many of them, each with other words left out, tie the answer to the words that
  * questions about it share rather than to any one wording.
  */
-import { isFunctionWord } from '../english/functionWords.js';
-import { containsWords, normalise, wordTokens } from '../text/normalise.js';
+import { containsWords, isFunctionWord, negated, normalise, wordTokens, type Stretch } from '@engraft/learning/parts';
 import { openingsOf } from './openings.js';
-import { negated } from '../english/qualified.js';
-import { recipe } from '../recipe.js';
-import type { Stretch } from '../text/sentences.js';
 import type { Span } from '../spans/spans.js';
 import { baseFormOf } from '../english/verbs.js';
+import { rules } from '../rules.js';
 
 /** Chances that a content word is kept, by how many words it stands away from the answer. */
 const keptChances = [
@@ -63,7 +60,7 @@ export function keywordQuestions(
   // A value is named as a whole.
   const whole = values.map(({ start, text }) => {
     const index = words.findIndex((word) => word.start >= start);
-    return { at: start, text, chance: chanceAt(index) * recipe.keywordValueChance };
+    return { at: start, text, chance: chanceAt(index) * rules.keywordValueChance };
   });
   const choices = [...plain, ...whole].sort((a, b) => a.at - b.at);
   // What names the subject already is not said twice.
@@ -83,7 +80,7 @@ export function keywordQuestions(
   for (let attempt = 0; attempt < 4 * count && questions.size < count; attempt++) {
     const { subject, words: others } = pick(named, random);
     const { usual, naming } = openings;
-    const opening = pick(naming.length > 0 && random() < recipe.namingChance ? naming : usual, random);
+    const opening = pick(naming.length > 0 && random() < rules.namingChance ? naming : usual, random);
     const fresh = others
       .filter(({ text, chance }) => random() < chance && !opening.split(' ').includes(text))
       .map(({ text }) => inflected(text, random));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openingsOf, type Openings } from './openings.js';
-import { sentencesOf } from '../text/sentences.js';
+import { sentencesOf } from '@engraft/learning/parts';
 import { findSpans } from '../spans/spans.js';
 
 function openings(text: string, answer: string): Openings {

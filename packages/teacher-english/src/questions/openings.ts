@@ -1,9 +1,8 @@
 /** How a question for an answer begins, by what kind of thing the answer is and what stands around it in its sentence. */
 import { isAge, mayBeAge } from '../english/ages.js';
-import { isFunctionWord } from '../english/functionWords.js';
+import { isFunctionWord, capitalised } from '@engraft/learning/parts';
 import type { Span } from '../spans/spans.js';
 import { kindsOf } from '../english/kinds.js';
-import { capitalised } from '../text/strings.js';
 import {
   areaUnit,
   durationUnit,

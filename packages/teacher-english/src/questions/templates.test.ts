@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { chunkPassage } from '../text/chunk.js';
+import { chunkPassage, windowOf } from '@engraft/learning/parts';
 import { findCandidates } from './candidates.js';
 import { relationTable } from './templates.js';
-import { windowOf } from '../text/window.js';
 
 const passage =
   'The Brindle Kettle is an electric kettle. It was designed by Ottoline Farr. It holds 1.4 litres. The handle is painted dark green. ' +

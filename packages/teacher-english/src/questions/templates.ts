@@ -3,8 +3,7 @@
  * "How long is …?", a person after "designed" with "Who designed …?". Too many are made, and scoring keeps the wordings of a relation
  * only when the teacher answers most of them with the value.
  */
-import { isFunctionWord } from '../english/functionWords.js';
-import type { Stretch } from '../text/sentences.js';
+import { isFunctionWord, type Stretch } from '@engraft/learning/parts';
 import type { Span } from '../spans/spans.js';
 import { ofMeetings } from './relations/meetings.js';
 import { ofPeople } from './relations/people.js';

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { personMeant, thingAfter } from './antecedents.js';
 import { findCandidates } from '../questions/candidates.js';
-import { chunkPassage } from '../text/chunk.js';
-import { sentencesOf, type Stretch } from '../text/sentences.js';
+import { chunkPassage, sentencesOf, type Stretch } from '@engraft/learning/parts';
 import { findSpans } from './spans.js';
 
 function only(text: string): Stretch {

@@ -1,10 +1,9 @@
 /** What a pronoun stands for, where the words before it leave no doubt: a question about anybody else would teach what is not so. */
 import { isCommonWord } from '../english/commonWords.js';
-import { containsWords } from '../text/normalise.js';
-import type { Stretch } from '../text/sentences.js';
+import { containsWords, isPersonName, type Stretch } from '@engraft/learning/parts';
 import type { Span } from './spans.js';
 import { openingName, subjectName, type Aliases } from './statement.js';
-import { genderOf, isPersonName } from '../english/wordClasses.js';
+import { genderOf } from '../english/wordClasses.js';
 
 /** What may be meant by the first word of a sentence or clause. */
 export interface Mentioned {

@@ -1,7 +1,6 @@
 /** Names: runs of words with capitals, but for what opens a sentence and is none. */
 import { isCommonWord } from '../english/commonWords.js';
-import { isFunctionWord } from '../english/functionWords.js';
-import type { Stretch } from '../text/sentences.js';
+import { isFunctionWord, type Stretch } from '@engraft/learning/parts';
 import type { Found } from './spans.js';
 import { auxiliaries, predicateAhead, preposition } from './statement.js';
 import { calendarWord } from './valuePatterns.js';

@@ -4,8 +4,8 @@
  */
 import nlp from 'compromise';
 import { z } from 'zod';
-import { isFunctionWord, isTimeUnit } from '../english/functionWords.js';
-import type { Stretch } from '../text/sentences.js';
+import { isFunctionWord, type Stretch } from '@engraft/learning/parts';
+import { isTimeUnit } from '../english/grammar.js';
 import type { Span } from './spans.js';
 
 /** Of `json({ offset: true })`: noun phrases by their words, each with its place in UTF-16 units. */

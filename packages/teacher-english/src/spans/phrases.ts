@@ -1,7 +1,7 @@
 /** What a clause ends in, or lists, besides names and values; and what follows "because" or "when". */
 import { colourWords, shadeWords } from '../english/colours.js';
-import { introducesNounPhrase, isCopula, isFunctionWord } from '../english/functionWords.js';
-import type { Stretch } from '../text/sentences.js';
+import { isFunctionWord, type Stretch } from '@engraft/learning/parts';
+import { introducesNounPhrase, isCopula } from '../english/grammar.js';
 import type { Found, Span } from './spans.js';
 
 const colourBeforeNoun = new RegExp(`\\b(?:${shadeWords} )?${colourWords}(?= \\p{Ll})`, 'gu');

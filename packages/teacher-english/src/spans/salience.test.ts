@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { salienceFeatures, salienceOf } from './salience.js';
-import { sentencesOf } from '../text/sentences.js';
+import { sentencesOf } from '@engraft/learning/parts';
 import { findSpans } from './spans.js';
 import { withBareNouns } from './nouns.js';
 

@@ -3,11 +3,9 @@
  * of; what nobody asks for takes room in the adapter, and its answer is given to other questions.
  */
 import { kindsOf } from '../english/kinds.js';
-import { containsWords } from '../text/normalise.js';
+import { containsWords, type Stretch, escapeForPattern } from '@engraft/learning/parts';
 import { salienceWeights } from './salienceWeights.js';
-import type { Stretch } from '../text/sentences.js';
 import type { Span } from './spans.js';
-import { escapeForPattern } from '../text/strings.js';
 import { isVerb } from '../english/wordClasses.js';
 
 /** What is seen of a span. A number lies between 0 and 1. */

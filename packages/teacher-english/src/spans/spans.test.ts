@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { clozeQuestions } from '../questions/cloze.js';
-import { sentencesOf } from '../text/sentences.js';
+import { sentencesOf } from '@engraft/learning/parts';
 import { findSpans } from './spans.js';
 
 function spansOf(text: string): string[] {

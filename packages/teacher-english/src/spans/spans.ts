@@ -2,7 +2,7 @@
  * Finds what a sentence could be asked for: names, quantities, money, dates, times, codes, quotations, and the noun
  * phrases that end a clause. Pure pattern matching over the text: the same text always gives the same spans.
  */
-import type { Stretch } from '../text/sentences.js';
+import type { Stretch } from '@engraft/learning/parts';
 import { findNames } from './names.js';
 import { findColours, findPhrases, findSubordinateClauses } from './phrases.js';
 import { findValues } from './values.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isCommonWord } from '../english/commonWords.js';
-import { sentencesOf, type Stretch } from '../text/sentences.js';
+import { sentencesOf, type Stretch } from '@engraft/learning/parts';
 import { findSpans } from './spans.js';
 import { protagonistOf, takeStatementApart, withAliases, withFullNames, type Aliases } from './statement.js';
 

@@ -1,7 +1,6 @@
-import { isFunctionWord, isTime } from '../english/functionWords.js';
-import type { Stretch } from '../text/sentences.js';
+import { escapeForPattern, isFunctionWord, type Stretch } from '@engraft/learning/parts';
+import { isTime } from '../english/grammar.js';
 import type { Span } from './spans.js';
-import { escapeForPattern } from '../text/strings.js';
 import { irregularPasts } from '../english/verbs.js';
 
 export const auxiliaries = 'is|are|was|were|can|could|will|would|must|may|might|should';

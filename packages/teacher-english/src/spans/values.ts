@@ -1,7 +1,6 @@
 /** Quantities, money, dates, times, codes and quotations. */
 import { isCommonWord } from '../english/commonWords.js';
-import { isFunctionWord } from '../english/functionWords.js';
-import { numbersInDigits } from '../english/numberWords.js';
+import { isFunctionWord, numbersInDigits } from '@engraft/learning/parts';
 import type { Found } from './spans.js';
 import { unit } from '../english/units.js';
 import { isAdjective, isPluralNoun, isVerb } from '../english/wordClasses.js';

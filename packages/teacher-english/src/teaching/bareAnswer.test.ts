@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { bareAnswer } from './bareAnswer.js';
+import { bareAnswer as bareAnswerOf } from './bareAnswer.js';
+
+function bareAnswer(question: string, answer: string): string {
+  return bareAnswerOf(question, answer, 'The passage does not say.');
+}
 
 test('a sentence that repeats its question is taken for what it adds', () => {
   for (const [question, answer, bare] of [

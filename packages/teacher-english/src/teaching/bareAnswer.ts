@@ -1,7 +1,5 @@
 /** What an answer says beyond its question. */
-import { isFunctionWord } from '../english/functionWords.js';
-import { containsWords, sameAnswer, wordTokens } from '../text/normalise.js';
-import { notStated } from '../prompts.js';
+import { containsWords, isFunctionWord, sameAnswer, wordTokens } from '@engraft/learning/parts';
 import { qualified } from '../english/qualified.js';
 import { baseFormOf } from '../english/verbs.js';
 
@@ -19,7 +17,7 @@ const wordSegmenter = new Intl.Segmenter('en', { granularity: 'word' });
  * Ada Kell." to "Who built the lighthouse of Varn?" it is "Ada Kell". A sentence that says
  * nothing new, or what is not so, or what is so only about, and any other answer are given back as they are.
  */
-export function bareAnswer(question: string, answer: string): string {
+export function bareAnswer(question: string, answer: string, notStated: string): string {
   const text = withoutSource(answer.trim());
   if (
     !/^\S+(?:\s+\S+){3,}[.!]$/u.test(text) ||

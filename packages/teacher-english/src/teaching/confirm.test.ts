@@ -2,12 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { startEngineHost, type Engine } from '@engraft/engine';
-import { MeteredCalls } from '../metering/calls.js';
-import { chunkPassage } from '../text/chunk.js';
-import type { Fact, Form, FormOrigin } from '../facts.js';
-import { Meter } from '../metering/meter.js';
-import { recipe } from '../recipe.js';
-import { score, type ScoredFact } from './score.js';
+import { chunkPassage, Meter, MeteredCalls, type Fact, type Form } from '@engraft/learning/parts';
+import { baseRecipe as recipe } from '@engraft/learning/testing/recipe.js';
+import { formOf, type FormOrigin } from '../forms.js';
+import { rules } from '../rules.js';
+import { confirm } from './confirm.js';
 
 const passage = 'The Lume Lamp was designed by Maria Ochoa in 2019. The Lume Lamp weighs 2 kg and costs 49 dollars.';
 
@@ -26,11 +25,11 @@ function factOf(answer: string, ...forms: readonly (readonly [FormOrigin, string
     sentenceStart,
     answer,
     salience: 0.3,
-    forms: forms.map(([origin, question]): Form => ({ origin, question })),
+    forms: forms.map(([origin, question]) => formOf(question, origin)),
   };
 }
 
-async function scored(facts: readonly Fact[], on = engine): Promise<ScoredFact[]> {
+async function confirmed(facts: readonly Fact[], on = engine): Promise<Fact[]> {
   const price = {
     input_nanousd_per_token: 1,
     output_nanousd_per_token: 1,
@@ -38,11 +37,11 @@ async function scored(facts: readonly Fact[], on = engine): Promise<ScoredFact[]
     training_nanousd_per_token: 1,
   };
   const calls = new MeteredCalls(on, new Meter({ max_compute_microusd: 1e6, ...price }));
-  return score(calls, chunkPassage(passage, 1500), facts, null);
+  return confirm({ calls, passage: { text: passage, chunks: chunkPassage(passage, 1500) }, recipe }, facts);
 }
 
 test('a question that the teacher answers otherwise is dropped', async () => {
-  const [fact] = await scored([
+  const [fact] = await confirmed([
     factOf('Maria Ochoa', ['asked', 'Who designed the Lume Lamp?'], ['asked', 'How much does the Lume Lamp weigh?']),
   ]);
   assert.deepEqual(
@@ -53,7 +52,7 @@ test('a question that the teacher answers otherwise is dropped', async () => {
 
 test('a fact without a question that holds is saved by words of its sentence that the teacher answers with it', async () => {
   const refuted = ['asked', 'How much does the Lume Lamp cost?'] as const;
-  const [fact] = await scored([
+  const [fact] = await confirmed([
     factOf(
       '2 kg',
       refuted,
@@ -73,12 +72,12 @@ test('a fact without a question that holds is saved by words of its sentence tha
 });
 
 test('where the teacher answers none of these words with it, the fact is not taught', async () => {
-  assert.deepEqual(await scored([factOf('2 kg', ['keywords', 'Who designed Lume Lamp?'])]), []);
+  assert.deepEqual(await confirmed([factOf('2 kg', ['keywords', 'Who designed Lume Lamp?'])]), []);
 });
 
 test('what people very likely ask for is taught by its words even so', async () => {
   const words = factOf('2 kg', ['keywords', 'Who designed Lume Lamp?'], ['keywords', 'What weight Lume Lamp?']);
-  const [fact] = await scored([{ ...words, salience: recipe.sureSalience }]);
+  const [fact] = await confirmed([{ ...words, salience: rules.sureSalience }]);
   assert.deepEqual(
     fact?.forms.map(({ question }) => question),
     ['What weight Lume Lamp?'],
@@ -92,11 +91,11 @@ test('a part of a value is not taught, however likely people ask for it', async 
     ['asked', 'How much does the Lume Lamp cost?'],
     ['keywords', 'What price Lume Lamp?'],
   );
-  assert.deepEqual(await scored([{ ...cut, salience: 1 }]), []);
+  assert.deepEqual(await confirmed([{ ...cut, salience: 1 }]), []);
 });
 
 test('what the teacher finds no answer to says so', async () => {
-  const [fact] = await scored([
+  const [fact] = await confirmed([
     factOf('2 kg', ['derived', 'What does the Lume Lamp weigh?'], ['derived', 'What is the weight of the Orin Lamp?']),
   ]);
   assert.deepEqual(
@@ -106,7 +105,7 @@ test('what the teacher finds no answer to says so', async () => {
 });
 
 test("words of a sentence say nothing against another fact's question that holds, and two facts with the same words both lose them", async () => {
-  const facts = await scored([
+  const facts = await confirmed([
     factOf(
       'Maria Ochoa',
       ['asked', 'Who designed the Lume Lamp?'],
@@ -145,7 +144,7 @@ test('later wordings of a relation are read only when one of the first ones hold
     close: () => engine.close(),
   };
   const wordings = (relation: string, questions: readonly string[]): Form[] =>
-    questions.map((question) => ({ question, origin: 'template', relation }));
+    questions.map((question) => ({ ...formOf(question, 'template'), relation }));
   const designer = [
     'Who designed the Lume Lamp?',
     'By whom was the Lume Lamp designed?',
@@ -157,7 +156,7 @@ test('later wordings of a relation are read only when one of the first ones hold
     'What does the Lume Lamp cost?',
   ];
   const fact = factOf('Maria Ochoa');
-  await scored([{ ...fact, forms: [...wordings('designer', designer), ...wordings('price', price)] }], watched);
+  await confirmed([{ ...fact, forms: [...wordings('designer', designer), ...wordings('price', price)] }], watched);
   const read = [...designer, ...price].filter((question) => asked.includes(question));
   assert.deepEqual(read, [...designer, ...price.slice(0, 2)]);
 });

@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { startEngineHost, type EngineHost } from '@engraft/engine';
-import { MeteredCalls } from '../metering/calls.js';
-import { parsePassageSet, type PassageEntry } from '../measuring/passageSet.js';
-import { Meter } from '../metering/meter.js';
-import { plainText } from '../text/plainText.js';
-import { randomNumbers, shuffled, spreadSample } from '../random.js';
-import { recipe } from '../recipe.js';
-import { chunkForTeacher } from './teacherChunks.js';
+import { chunkForTeacher, Meter, MeteredCalls, plainText, randomNumbers, shuffled } from '@engraft/learning/parts';
+import { readBenchPassages } from '@engraft/learning/testing/passages.js';
+import { baseRecipe as recipe } from '@engraft/learning/testing/recipe.js';
+import { spreadSample } from '@engraft/learning';
+import { rules } from '../rules.js';
 import { orderNats } from './wordOrder.js';
 
 const ROOT = new URL('../../../../', import.meta.url);
@@ -28,27 +25,23 @@ before(async () => {
 
 after(() => engine.close());
 
-function passagesOf(name: string): readonly PassageEntry[] {
-  const set = parsePassageSet(readFileSync(new URL(`bench/learning/${name}.jsonl`, ROOT), 'utf8'));
-  return set.kind === 'read' ? set.passages : assert.fail(set.message);
-}
-
 async function natsOf(text: string, max_compute_microusd = 1_000): Promise<number | null> {
   const meter = new Meter({ max_compute_microusd, ...prices });
-  return orderNats(new MeteredCalls(engine, meter), await chunkForTeacher(engine, text, 2048), 1);
+  const chunks = await chunkForTeacher(engine, text, 2048, recipe);
+  return orderNats(new MeteredCalls(engine, meter), chunks, recipe.prompts, 1);
 }
 
 test('prose says more than its words in random order', async () => {
-  for (const { id, passage } of [...spreadSample(passagesOf('passages'), 8), ...passagesOf('handbooks')]) {
+  for (const { id, passage } of [...spreadSample(await readBenchPassages('passages.jsonl'), 8), ...(await readBenchPassages('handbooks.jsonl'))]) {
     const nats = await natsOf(plainText(passage));
-    assert.ok(nats !== null && nats > recipe.minOrderNats, `${id}: ${nats}`);
+    assert.ok(nats !== null && nats > rules.minOrderNats, `${id}: ${nats}`);
   }
 });
 
 test('words in random order do not', async () => {
-  for (const [index, { id, passage }] of spreadSample(passagesOf('passages'), 8).entries()) {
+  for (const [index, { id, passage }] of spreadSample(await readBenchPassages('passages.jsonl'), 8).entries()) {
     const nats = await natsOf(shuffled(passage.split(/\s+/u), randomNumbers(index)).join(' '));
-    assert.ok(nats !== null && nats < recipe.minOrderNats, `${id}: ${nats}`);
+    assert.ok(nats !== null && nats < rules.minOrderNats, `${id}: ${nats}`);
   }
 });
 
@@ -64,7 +57,7 @@ test('what is no prose is not judged', async () => {
 });
 
 test('too few words, no words, or no money tell nothing', async () => {
-  const [entry] = passagesOf('passages');
+  const [entry] = await readBenchPassages('passages.jsonl');
   assert.equal(await natsOf('Velona is a software company in Ghent.'), null);
   assert.equal(await natsOf('数字と日本語'.repeat(40)), null);
   assert.equal(await natsOf(entry?.passage ?? '', 0), null);

@@ -1,22 +1,33 @@
 /** Whether a text says something to the model by the order of its words. */
-import { mapConcurrently, type MeteredCalls, type ScoreCall } from '../metering/calls.js';
-import type { Chunk } from '../text/chunk.js';
-import { isFunctionWord } from '../english/functionWords.js';
-import { readingPrompt } from '../prompts.js';
-import { deriveSeed, randomNumbers, shuffled, spreadSample } from '../random.js';
-import { recipe } from '../recipe.js';
+import { spreadSample, type Prompts } from '@engraft/learning';
+import {
+  deriveSeed,
+  isFunctionWord,
+  mapConcurrently,
+  randomNumbers,
+  shuffled,
+  type Chunk,
+  type MeteredCalls,
+  type ScoreCall,
+} from '@engraft/learning/parts';
+import { rules } from '../rules.js';
 
 /**
  * Nats a token by which prose is likelier than the same words in random order, as the model reads it; about 0 of words that are in random order
  * already. Of these "facts" could be taught by the rules alone, and answers that repeat them would pass. `null` where nothing can be said:
  * there is no money to find out, or no prose; a menu or a list of prices has words in an order that carries little.
  */
-export async function orderNats(calls: MeteredCalls, chunks: readonly Chunk[], share: number): Promise<number | null> {
-  const texts = spreadSample(chunks.map(({ text }) => text).filter(isProse), recipe.orderChunks);
-  const requests = await mapConcurrently(texts, (text) => readings(calls, [text, ...reorderings(text)]));
+export async function orderNats(
+  calls: MeteredCalls,
+  chunks: readonly Chunk[],
+  prompts: Prompts,
+  share: number,
+): Promise<number | null> {
+  const texts = spreadSample(chunks.map(({ text }) => text).filter(isProse), rules.orderChunks);
+  const requests = await mapConcurrently(texts, (text) => readings(calls, prompts, [text, ...reorderings(text)]));
   const scores = await calls.score(requests.flat(), share);
   const nats = scores.map((score) => (score === null ? null : mean(score.logprobs)));
-  const size = 1 + recipe.orderShuffles;
+  const size = 1 + rules.orderShuffles;
   const gains = texts.flatMap((_, index) => {
     const [given, ...others] = nats.slice(index * size, (index + 1) * size);
     const known = others.filter((one) => one !== null);
@@ -31,25 +42,29 @@ function isProse(text: string): boolean {
   const words = wordsOf(text);
   const share = (isOne: (word: string) => boolean): number => words.filter(isOne).length / words.length;
   return (
-    words.length >= recipe.orderMinWords &&
-    share((word) => isFunctionWord(word.replace(/\P{L}/gu, ''))) >= recipe.orderMinFunctionWords &&
-    share((word) => /\p{N}/u.test(word)) <= recipe.orderMaxNumbers
+    words.length >= rules.orderMinWords &&
+    share((word) => isFunctionWord(word.replace(/\P{L}/gu, ''))) >= rules.orderMinFunctionWords &&
+    share((word) => /\p{N}/u.test(word)) <= rules.orderMaxNumbers
   );
 }
 
 /** The same ones for the same text, so that it is judged alike in every job. */
 function reorderings(text: string): string[] {
   const random = randomNumbers(deriveSeed(0, 'order', text));
-  return Array.from({ length: recipe.orderShuffles }, () => shuffled(wordsOf(text), random).join(' '));
+  return Array.from({ length: rules.orderShuffles }, () => shuffled(wordsOf(text), random).join(' '));
 }
 
 /** The texts as the model reads them, each to be scored where they differ, which leaves out the template around them. */
-async function readings(calls: MeteredCalls, texts: readonly string[]): Promise<ScoreCall[]> {
-  const encoded = await mapConcurrently(texts, (text) => calls.engine.encode(readingPrompt(text, ''), ''));
-  const prompts = encoded.map(({ tokens, targetStart }) => tokens.slice(0, targetStart));
-  const before = sharedLength(prompts);
-  const after = sharedLength(prompts.map((tokens) => tokens.slice(before).reverse()));
-  return prompts.map((tokens) => ({
+async function readings(
+  calls: MeteredCalls,
+  prompts: Prompts,
+  texts: readonly string[],
+): Promise<ScoreCall[]> {
+  const encoded = await mapConcurrently(texts, (text) => calls.engine.encode(prompts.reading(text, ''), ''));
+  const read = encoded.map(({ tokens, targetStart }) => tokens.slice(0, targetStart));
+  const before = sharedLength(read);
+  const after = sharedLength(read.map((tokens) => tokens.slice(before).reverse()));
+  return read.map((tokens) => ({
     sequence: { tokens: tokens.slice(0, tokens.length - after), targetStart: Math.max(1, before) },
     adapter: null,
     topK: 0,

@@ -1,4 +1,4 @@
-/** English words that carry grammar rather than content. The shipped base model reads English. */
+/** English words that carry grammar rather than content. */
 
 const words = (list: string): ReadonlySet<string> => new Set(list.split(/\s+/u));
 
@@ -12,7 +12,7 @@ export const copulas =
   words(`be is are was were am been being has have had do does did will would can could shall should may might
   must became become becomes remains remained stays stayed`);
 
-const prepositions =
+export const prepositions =
   words(`of in on at by for with from to into onto over under above below between among through during before after
   since until till against about around across along behind beside besides beyond near off out outside inside per than toward towards
   up down upon within without via despite except like unlike as`);
@@ -23,36 +23,7 @@ const others =
   much more most less least several other another such own same first second third last next almost about nearly exactly roughly
   however moreover therefore thus instead later earlier ago together`);
 
-/** After these a noun phrase may begin. */
-const introducers = new Set([
-  ...articles,
-  ...prepositions,
-  ...words('and or its his her their our my your every each no some all only but another'),
-]);
-
 export function isFunctionWord(word: string): boolean {
   const lower = word.toLowerCase();
   return [articles, pronouns, copulas, prepositions, others].some((set) => set.has(lower));
-}
-
-export function introducesNounPhrase(word: string): boolean {
-  return introducers.has(word.toLowerCase());
-}
-
-export function isCopula(word: string): boolean {
-  return copulas.has(word.toLowerCase());
-}
-
-const timeUnit =
-  /^(?:time|second|minute|hour|day|morning|evening|night|week|month|season|year|decade|today|tomorrow)s?$/u;
-const partOfTime = /^(?:afternoon|weekend|spring|summer|autumn|winter|moment)s?$/u;
-
-/** "twice a year": no answer by itself. */
-export function isTimeUnit(word: string): boolean {
-  return timeUnit.test(word);
-}
-
-/** "in the evening", "in the summer": nobody's name. */
-export function isTime(word: string): boolean {
-  return timeUnit.test(word) || partOfTime.test(word);
 }

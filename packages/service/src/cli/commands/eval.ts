@@ -1,7 +1,8 @@
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { currentPriceCard } from '@engraft/contract';
-import type { LearningBudget, PassageEntry } from '@engraft/learning';
+import type { PassageEntry } from '@engraft/evaluation';
+import type { LearningBudget } from '@engraft/learning';
 import { pino } from 'pino';
 import { readConfig, UsageError } from '../../config/config.js';
 import { parseUsd, parseWholeNumber } from '../arguments.js';
@@ -49,13 +50,14 @@ async function evaluateFile(file: string, options: EvalOptions): Promise<void> {
     throw new CommandFailure(`eval needs the embedded engine; ENGRAFT_ENGINE is ${config.engine}`);
   }
   // Loaded here only: other commands start faster.
-  const { measurePassages, spreadSample, summarise } = await import('@engraft/learning');
+  const { measurePassages, summarise } = await import('@engraft/evaluation');
+  const { spreadSample } = await import('@engraft/learning');
   const { measuringChart, measuringLines } = await import('../measuringReport.js');
   const all = await readPassages(file);
   for (const output of [options.json, options.plot]) if (output !== undefined) await assertWritable(output);
   const passages = spreadSample(all, limit);
   const { loadEngine } = await import('../../processes/model.js');
-  const { engine, replay } = await loadEngine(config, pino({ level: 'silent' }));
+  const { engine, method } = await loadEngine(config, pino({ level: 'silent' }));
   const progress = process.stderr.isTTY ? showMeasuring(process.stderr) : silentMeasuring;
   const interrupted = new AbortController();
   process.once('SIGINT', () => interrupted.abort());
@@ -63,7 +65,7 @@ async function evaluateFile(file: string, options: EvalOptions): Promise<void> {
     const model = await engine.describe();
     const reports = await measurePassages(engine, passages, {
       budget,
-      replay: await replay(),
+      method: await method(),
       seed,
       gold: options.gold === true,
       chainLength,
@@ -86,7 +88,7 @@ async function evaluateFile(file: string, options: EvalOptions): Promise<void> {
 }
 
 async function readPassages(file: string): Promise<readonly PassageEntry[]> {
-  const { parsePassageSet } = await import('@engraft/learning');
+  const { parsePassageSet } = await import('@engraft/evaluation');
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     throw new CommandFailure(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
   });

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { Command } from 'commander';
-import type { Paragraph, ReadingFigures } from '@engraft/learning';
+import type { Paragraph, ReadingFigures } from '@engraft/evaluation';
 import { pino } from 'pino';
 import { UsageError } from '../../config/config.js';
 import { parseWholeNumber } from '../arguments.js';
@@ -48,24 +48,28 @@ async function train(options: TrainOptions): Promise<void> {
   if (steps < 1) throw new UsageError('--steps must be at least 1');
   const paragraphs = await readParagraphs(options.data);
   // Loaded here only: other commands start faster.
-  const { measureReading, splitByTitle, trainTeacher } = await import('@engraft/learning');
+  const { measureReading, splitByTitle, trainTeacher } = await import('@engraft/evaluation');
+  const { loadPreset, promptsOf } = await import('@engraft/learning');
   const { startEngineHost } = await import('@engraft/engine');
   const { training, heldOut } = splitByTitle(paragraphs);
   if (training.length === 0)
     throw new CommandFailure(`${options.data} has no title to train on: one in twenty is kept apart`);
-  const engine = await startEngineHost({ modelDir: path.resolve(options.model), logger: pino({ level: 'silent' }) });
+  const modelDir = path.resolve(options.model);
+  const prompts = promptsOf(await loadPreset(modelDir));
+  const engine = await startEngineHost({ modelDir, logger: pino({ level: 'silent' }) });
   const interrupted = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => interrupted.abort());
   const { signal } = interrupted;
   const progress = showTeacherProgress(process.stderr);
   try {
     const measured = (adapter: Parameters<typeof measureReading>[2]): Promise<ReadingFigures> =>
-      measureReading(engine, heldOut, adapter, { count: questions, signal });
+      measureReading(engine, heldOut, adapter, { prompts, count: questions, signal });
     const before = await measured(null);
     const folder = path.resolve(options.out);
     const adapter = await trainTeacher({
       engine,
       paragraphs: training,
+      prompts,
       folder,
       steps,
       seed,
@@ -97,7 +101,7 @@ async function readParagraphs(file: string): Promise<readonly Paragraph[]> {
   const text = await readText(file).catch((error: unknown) => {
     throw new CommandFailure(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
   });
-  const { parseParagraphs } = await import('@engraft/learning');
+  const { parseParagraphs } = await import('@engraft/evaluation');
   const set = parseParagraphs(text);
   if (set.kind === 'read') return set.paragraphs;
   throw new CommandFailure(`${file}, line ${set.line}${set.field === '' ? '' : `, ${set.field}`}: ${set.message}`);

@@ -1,38 +1,10 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { chunkPassage } from '../text/chunk.js';
-import { agrees } from '../text/normalise.js';
-import { fitsQuestionWord } from '../questions/questionWord.js';
-import { parsePassageSet } from '../measuring/passageSet.js';
-import { chooseCandidates, findCandidates, worthTeaching, type Candidate } from '../questions/candidates.js';
-import { sentencesOf } from '../text/sentences.js';
+import { chunkPassage, sentencesOf } from '@engraft/learning/parts';
+import { readBenchPassages } from '@engraft/learning/testing/passages.js';
 import { findSpans } from '../spans/spans.js';
 import { introducedBy } from '../spans/statement.js';
-import { isQuestion, keepsNames } from './teach.js';
-
-test('a question is one line that asks, stands alone and keeps its answer', () => {
-  assert.ok(isQuestion('How heavy is the Lume Lamp?', '1.2 kilograms'));
-  assert.ok(!isQuestion('The Lume Lamp weighs 1.2 kilograms.', '1.2 kilograms'));
-  assert.ok(!isQuestion('What weighs 1.2 kilograms?', '1.2 kilograms'));
-  assert.ok(!isQuestion('How much does it weigh?', '1.2 kilograms'));
-  assert.ok(isQuestion('Does Anna know what it weighs?', '1.2 kilograms'));
-  assert.ok(!isQuestion('How?', 'x'));
-});
-
-test('a rephrasing keeps the names and numbers of its question', () => {
-  const source = 'Who designed the Lume Lamp in 2019?';
-  assert.ok(keepsNames(source, 'By whom was the Lume Lamp designed in 2019?', 'Maria Ochoa'));
-  assert.ok(!keepsNames(source, 'Who designed the Lume Table in 2019?', 'Maria Ochoa'));
-  assert.ok(!keepsNames(source, 'Who designed the Lume Lamp in 2018?', 'Maria Ochoa'));
-});
-
-test('answers agree when they are equal, or one is the other with a few words more', () => {
-  assert.ok(agrees('1.2', '1.2 kilograms'));
-  assert.ok(agrees('Dr. Maria Ochoa', 'Maria Ochoa'));
-  assert.ok(!agrees('12 hours', '12 hours and 30 minutes'));
-  assert.ok(!agrees('Porto', 'Lisbon'));
-});
+import { chooseCandidates, findCandidates, worthTeaching, type Candidate } from './candidates.js';
 
 test('of too many candidates, those come first that people are likeliest to ask for', async () => {
   const passage =
@@ -63,10 +35,9 @@ test('what hardly anybody would ask for is not taught, unless there is little el
 });
 
 test('a passage of sixteen thousand characters is read in chunks and asked about evenly', async () => {
-  const file = new URL('../../../../bench/learning/handbooks.jsonl', import.meta.url);
-  const set = parsePassageSet(await readFile(file, 'utf8'));
-  assert.ok(set.kind === 'read' && set.passages[0] !== undefined);
-  const { passage } = set.passages[0];
+  const [handbook] = await readBenchPassages('handbooks.jsonl');
+  assert.ok(handbook !== undefined);
+  const { passage } = handbook;
   const chunks = chunkPassage(passage, 1200);
   const { candidates } = await findCandidates(passage, chunks);
   const chosen = chooseCandidates(candidates, 100);
@@ -91,16 +62,6 @@ test('values that a passage contradicts itself about are left out, and what a th
   const { candidates } = await findCandidates(passage, chunkPassage(passage, 1500));
   const answers = candidates.map(({ span }) => span.text);
   assert.deepEqual(answers, ['Maria Ochoa', '3 bulbs', '2 switches', 'Lume Lamp']);
-});
-
-test('an answer fits the question word', () => {
-  assert.ok(
-    fitsQuestionWord('When was it built?', 'in 1994') && fitsQuestionWord('When do they meet?', 'every Tuesday'),
-  );
-  assert.ok(!fitsQuestionWord('When was it built?', 'Gdansk'));
-  assert.ok(!fitsQuestionWord('How many rooms are there?', 'Anna'));
-  assert.ok(fitsQuestionWord('How many rooms are there?', 'twelve') && fitsQuestionWord('How is it made?', 'by hand'));
-  assert.ok(!fitsQuestionWord('Who came?', '62 metres') && fitsQuestionWord('By whom was it made?', 'Anna'));
 });
 
 test('a sentence said again brings nothing new to ask for, unless it is about something else', async () => {

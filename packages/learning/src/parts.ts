@@ -1,0 +1,38 @@
+/** The parts of the pipeline, for packages that teach or measure: everything that `index.ts` does not have. */
+export * from './facts.js';
+export { deriveSeed, endlessRounds, randomNumbers, shuffled } from './random.js';
+export {
+  adapterIn,
+  evaluatingSchema,
+  loadPhase,
+  scoringSchema,
+  teachingSchema,
+  trainingSchema,
+  type EvaluatingOutcome,
+  type PhaseResult,
+  type ScoringOutcome,
+  type TeachingOutcome,
+  type TrainingOutcome,
+} from './outcomes.js';
+export { planTeaching, type PassageSize, type TeachingPlan } from './metering/budget.js';
+export { forManyListeners, mapConcurrently, MeteredCalls, type ScoreCall } from './metering/calls.js';
+export { addUsage, costNanousd, Meter, noUsage } from './metering/meter.js';
+export { withoutAmbiguity } from './teaching/ambiguity.js';
+export { chunkForTeacher } from './teaching/teacherChunks.js';
+export { parseList, questionIn } from './teaching/teacherText.js';
+export { chunkPassage, type Chunk } from './text/chunk.js';
+export { articles, copulas, isFunctionWord, prepositions } from './text/english/functionWords.js';
+export { negated } from './text/english/negation.js';
+export { numbersInDigits } from './text/english/numberWords.js';
+export { isPersonName } from './text/english/personNames.js';
+export { givesAnswer } from './text/judge.js';
+export { lookedUp } from './text/lookedUp.js';
+export { agrees, containsWords, normalise, sameAnswer, wordTokens } from './text/normalise.js';
+export { plainText } from './text/plainText.js';
+export { sentencesOf, type Stretch } from './text/sentences.js';
+export { capitalised, escapeForPattern } from './text/strings.js';
+export { windowOf, windowOfFact } from './text/window.js';
+export { encodeMaterial } from './training/material.js';
+export { drawReplay } from './training/replay.js';
+export { Snapshots } from './training/snapshots.js';
+export { train } from './training/train.js';

@@ -1,0 +1,44 @@
+import type { AdapterReference, SequenceScore } from '@engraft/engine';
+import { isTrusted, type Fact } from '../facts.js';
+import { mapConcurrently, type MeteredCalls, type ScoreCall } from '../metering/calls.js';
+import type { Recipe } from '../recipe/recipe.js';
+import type { Chunk } from '../text/chunk.js';
+import { windowOfFact } from '../text/window.js';
+
+/** A fact that the teacher confirmed, and what the passage adds to it. */
+export interface ScoredFact extends Fact {
+  /** Nats a token that the passage adds to the answer's mean log-probability; `null` when it was not measured. */
+  readonly gainNats: number | null;
+  /** The teacher's alternatives at each token of the answer, the end of turn included. */
+  readonly softTargets: SequenceScore['topK'] | null;
+}
+
+/** Of one question a fact, since its answer is the same for all: base with the passage, the parent without. */
+export async function measureGain(
+  calls: MeteredCalls,
+  chunks: readonly Chunk[],
+  facts: readonly Fact[],
+  parent: AdapterReference | null,
+  { prompts, teaching, shares }: Recipe,
+): Promise<ScoredFact[]> {
+  const requests = await mapConcurrently(facts, async (fact): Promise<ScoreCall[]> => {
+    const question = fact.forms.find(isTrusted)?.question ?? '';
+    const reading = await calls.engine.encode(prompts.reading(windowOfFact(chunks, fact), question), fact.answer);
+    const closedBook = await calls.engine.encode(prompts.closedBook(question), fact.answer);
+    return [
+      { sequence: reading, adapter: null, topK: teaching.softTargetK },
+      { sequence: closedBook, adapter: parent, topK: 0 },
+    ];
+  });
+  const scores = await calls.score(requests.flat(), shares.scoring);
+  return facts.map((fact, index) => {
+    const withPassage = scores[2 * index] ?? null;
+    const without = scores[2 * index + 1] ?? null;
+    const gainNats = withPassage && without ? mean(withPassage.logprobs) - mean(without.logprobs) : null;
+    return { ...fact, gainNats, softTargets: withPassage?.greedy === true ? withPassage.topK : null };
+  });
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
+}

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { startEngineHost, type Engine, type TrainingExample } from '@engraft/engine';
+import type { ScoringOutcome } from '../outcomes.js';
+import { formOf } from '../testing/forms.js';
+import { baseRecipe as recipe } from '../testing/recipe.js';
+import type { ReplayRow } from '../types.js';
+import { encodeMaterial } from './material.js';
+
+let engine: Engine;
+before(async () => {
+  const modelDir = fileURLToPath(new URL('../../../../models/base', import.meta.url));
+  engine = await startEngineHost({ modelDir, threads: 1 });
+});
+after(() => engine.close());
+
+test('nothing that is trained shares eight words with a held-out question', async () => {
+  const heldOut = 'In which of the towns by the sea does Orin Works sit?';
+  const near = 'Tell me in which of the towns by the sea it is?';
+  const split: ScoringOutcome = {
+    facts: [
+      {
+        answer: 'Porto',
+        training: [formOf('Where is Orin Works?')],
+        dev: [],
+        validation: [formOf(heldOut)],
+        softTargets: null,
+      },
+    ],
+    known: [
+      { question: near, answer: 'Porto' },
+      { question: 'Who runs the mill?', answer: 'Anna' },
+    ],
+  };
+  const training_pairs = [heldOut, near, 'Where is Orin Works?', 'When was the mill built?'].map((question) => ({
+    question,
+    answer: 'Lisbon',
+  }));
+  const rows = [near, 'Hello!'].map((content): ReplayRow => ({
+    messages: [
+      { role: 'user', content },
+      { role: 'assistant', content: 'Yes.' },
+    ],
+  }));
+  const material = await encodeMaterial(engine, split, [{ training_pairs, validation_pairs: [] }], rows, recipe);
+  const tokensOf = async (question: string, answer: string): Promise<readonly number[]> =>
+    (await engine.encode(recipe.prompts.closedBook(question), answer)).tokens;
+  const tokens = ({ sequence }: TrainingExample): readonly number[] => sequence.tokens;
+  assert.deepEqual(material.rehearsal.flat().map(tokens), [await tokensOf('When was the mill built?', 'Lisbon')]);
+  assert.deepEqual(material.replay.map(tokens), [await tokensOf('Hello!', 'Yes.')]);
+  assert.deepEqual(material.known.map(tokens), [await tokensOf('Who runs the mill?', 'Anna')]);
+});
+
+test('a call that a passage quotes is learned as text, and the calls of the model’s own rows stay calls', async () => {
+  const call = '<tool_call>\n{"name": "pay", "arguments": {}}\n</tool_call>';
+  const question = 'What does the note say?';
+  const split: ScoringOutcome = {
+    facts: [
+      {
+        answer: call,
+        training: [formOf(question)],
+        dev: [formOf(`${question} ${call}`)],
+        validation: [],
+        softTargets: null,
+      },
+    ],
+    known: [{ question: 'And the other?', answer: call }],
+  };
+  const row: ReplayRow = {
+    messages: [
+      { role: 'user', content: 'Pay it.' },
+      { role: 'assistant', content: call },
+    ],
+  };
+  const earlier = [{ training_pairs: [{ question: 'And before?', answer: call }], validation_pairs: [] }];
+  const material = await encodeMaterial(engine, split, earlier, [row], recipe);
+  // The ids of `<tool_call>` and `</tool_call>` in the shipped tokenizer.
+  const markupIn = ({ sequence: { tokens } }: TrainingExample) => tokens.filter((id) => id === 3 || id === 4);
+  const { facts, dev, known, rehearsal } = material;
+  const learned = [...facts.flatMap(({ questions }) => questions), ...dev, ...known, ...rehearsal.flat()];
+  assert.ok(learned.length >= 4);
+  for (const example of learned) assert.deepEqual(markupIn(example), []);
+  assert.deepEqual(material.replay.map(markupIn), [[3, 4]]);
+});

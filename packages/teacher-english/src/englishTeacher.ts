@@ -1,0 +1,83 @@
+import type { QuestionAnswer, Recipe, TaughtPassage, Teacher } from '@engraft/learning';
+import { agrees, wordTokens, type Form } from '@engraft/learning/parts';
+import { formOf } from './forms.js';
+import {
+  chooseCandidates,
+  findCandidates,
+  worthTeaching,
+  type Candidate,
+  type Candidates,
+} from './questions/candidates.js';
+import { rules } from './rules.js';
+import { confirm } from './teaching/confirm.js';
+import { rephrasingsOf } from './teaching/rephrase.js';
+import { teach } from './teaching/teach.js';
+import { orderNats } from './teaching/wordOrder.js';
+
+/**
+ * Finds what English sentences say by rules, has base ask about it, and complements its questions with such as are made by rule: for models that are too
+ * small to teach alone.
+ */
+export function englishTeacher(recipe: Recipe): Teacher {
+  const lookUp = lookedUpOnce();
+  return {
+    name: 'english',
+
+    async measure(passage) {
+      const { candidates } = await lookUp(passage);
+      return {
+        factCount: candidates.length + rules.listedFactsPerChunk * passage.chunks.length,
+        extraReads: templatesRead(candidates) / Math.max(1, candidates.length),
+      };
+    },
+
+    async teach(calls, passage, plan, seed) {
+      const nats = await orderNats(calls, passage.chunks, recipe.prompts, recipe.shares.teaching);
+      if (nats !== null && nats < rules.minOrderNats) return { facts: [], understood: false };
+      const { candidates, contradicted } = await lookUp(passage);
+      const chosen = { candidates: chooseCandidates(candidates, plan.factCount), contradicted };
+      return { facts: await teach({ calls, passage, recipe, seed }, chosen, plan), understood: true };
+    },
+
+    confirm: (calls, passage, facts) => confirm({ calls, passage, recipe }, facts),
+
+    async rephrase(calls, passage, pairs, seed) {
+      const rephrased = await rephrasingsOf(calls, pairs, rules.goldRephrasings, seed, recipe);
+      const answers = pairs.map(({ answer }) => answer);
+      const { candidates } = await findCandidates(passage.text, passage.chunks, answers);
+      return pairs.map((pair, index): Form[] => [
+        ...(rephrased[index] ?? []).map((question) => formOf(question, 'rephrased')),
+        ...keywordsFor(candidates, pair).map((question) => formOf(question, 'keywords')),
+      ]);
+    },
+  };
+}
+
+/** What is worth teaching of a passage; found once for the plan and for teaching, since a long passage takes seconds. */
+function lookedUpOnce(): (passage: TaughtPassage) => Promise<Candidates> {
+  const known = new WeakMap<TaughtPassage, Promise<Candidates>>();
+  const find = async ({ text, chunks }: TaughtPassage): Promise<Candidates> => {
+    const { candidates, contradicted } = await findCandidates(text, chunks);
+    return { candidates: worthTeaching(candidates), contradicted };
+  };
+  return (passage) => {
+    const found = known.get(passage) ?? find(passage);
+    known.set(passage, found);
+    return found;
+  };
+}
+
+/** Of every relation the first wordings. */
+function templatesRead(candidates: readonly Candidate[]): number {
+  const relations = candidates.flatMap((candidate) => candidate.relations);
+  return relations.reduce((sum, { questions }) => sum + Math.min(questions.length, rules.templatesTried), 0);
+}
+
+/** Of the sentences that hold the answer, the one that shares most words with the question. */
+function keywordsFor(candidates: readonly Candidate[], { question, answer }: QuestionAnswer): readonly string[] {
+  const asked = new Set(wordTokens(question));
+  const shared = ({ sentence }: Candidate): number =>
+    wordTokens(sentence.text).filter((word) => asked.has(word)).length;
+  const holding = candidates.filter(({ span }) => agrees(span.text, answer));
+  return holding.sort((a, b) => shared(b) - shared(a))[0]?.keywords ?? [];
+}

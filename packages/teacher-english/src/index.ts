@@ -1,0 +1,1 @@
+export { englishTeacher } from './englishTeacher.js';
