@@ -1,41 +1,31 @@
 /**
  * Which part of the house may know which. Each rule carries its reason; `npm test` enforces them on the sources.
  */
-const onlyMayUse = (name, allowed, comment) => ({
+const onlyMayUse = (name, allowed, comment, { except } = {}) => ({
   name: `${name}-knows-only-${allowed.join('-') || 'itself'}`,
   comment,
   severity: 'error',
-  from: { path: `^packages/${name}/src` },
+  from: { path: `^packages/${name}/src`, ...(except === undefined ? {} : { pathNot: except }) },
   to: { path: '^packages/([^/]+)/', pathNot: [name, ...allowed].map((each) => `^packages/${each}/`) },
 });
 
-/** The folders of learning, in the order in which a passage goes through them: none knows a later one. */
-const LEARNING = [
-  'english',
-  'text',
-  'squad',
-  'spans',
-  'questions',
-  'metering',
-  'teacherTraining',
-  'teaching',
-  'training',
-  'evaluating',
-  'measuring',
-];
-
-const learningInOrder = LEARNING.slice(0, -1).map((folder, index) => ({
-  name: `learning-${folder}-knows-no-later-step`,
-  comment: 'What finds questions in a text must be readable without what teaches or trains them.',
-  severity: 'error',
-  from: { path: `^packages/learning/src/${folder}/`, pathNot: '[.]test[.]ts$' },
-  to: {
-    path: [
-      ...LEARNING.slice(index + 1).map((later) => `^packages/learning/src/${later}/`),
-      '^packages/learning/src/learnPassage[.]ts$',
-    ],
-  },
-}));
+/**
+ * The folders of a package, in the order in which a passage goes through them: none knows a later one, nor the files
+ * that put them together.
+ */
+const inOrder = (name, folders, whole, comment) =>
+  folders.map((folder, index) => ({
+    name: `${name}-${folder}-knows-no-later-step`,
+    comment,
+    severity: 'error',
+    from: { path: `^packages/${name}/src/${folder}/`, pathNot: '[.]test[.]ts$' },
+    to: {
+      path: [
+        ...folders.slice(index + 1).map((later) => `^packages/${name}/src/${later}/`),
+        ...whole.map((file) => `^packages/${name}/src/${file}[.]ts$`),
+      ],
+    },
+  }));
 
 module.exports = {
   forbidden: [
@@ -44,15 +34,54 @@ module.exports = {
     onlyMayUse(
       'learning',
       ['engine'],
-      'Learning is a recipe over the engine primitives; tenants and money stay outside.',
+      'Learning is a recipe over the engine primitives: no teacher, no language; tenants and money stay outside.',
+    ),
+    onlyMayUse(
+      'teacher-english',
+      ['engine', 'learning'],
+      'A teacher knows the pipeline that asks it; of how learning is measured or served it needs nothing.',
+    ),
+    onlyMayUse(
+      'evaluation',
+      ['engine', 'learning'],
+      'What learning is worth is measured alike whoever teaches: the teacher is given.',
+      { except: '[.]test[.]ts$' },
     ),
     onlyMayUse(
       'client',
       ['contract'],
       'The client is what an application would install: the contract and nothing of the server.',
     ),
-    onlyMayUse('service', ['contract', 'engine', 'learning', 'client'], 'The service puts the parts together.'),
-    ...learningInOrder,
+    onlyMayUse(
+      'service',
+      ['contract', 'engine', 'learning', 'teacher-english', 'evaluation', 'client'],
+      'The service puts the parts together.',
+    ),
+    ...inOrder(
+      'learning',
+      ['text', 'recipe', 'metering', 'teaching', 'teachers', 'training', 'evaluating'],
+      ['learnPassage', 'parts', 'index'],
+      'What reads a text must be readable without what teaches it, and that without what trains.',
+    ),
+    ...inOrder(
+      'teacher-english',
+      ['english', 'spans', 'questions', 'teaching'],
+      ['englishTeacher', 'index'],
+      'What finds questions in a text must be readable without what asks a model about them.',
+    ),
+    ...inOrder(
+      'evaluation',
+      ['squad', 'teacherTraining', 'measuring'],
+      ['index'],
+      'Training a teacher needs nothing of how learning is measured.',
+    ),
+    {
+      name: 'learning-is-asked-through-its-doors',
+      comment: 'Packages take from learning what `index.ts` and `parts.ts` give, so that the rest can change.',
+      severity: 'error',
+      from: { path: '^packages/(?!learning/)' },
+      to: { path: '^packages/learning/', pathNot: '/(?:dist|src)/(?:index|parts|testing/[^/]+)[.](?:d[.]ts|js|ts)$' },
+    },
     {
       name: 'no-cycles',
       comment: 'A cycle between files means that neither can be read or tested first.',

@@ -1,5 +1,6 @@
 // What the pipeline makes of a set of passages, answer by answer: for trials of the recipe, and to see why something was missed.
 //   node bench/learning-dev.mjs [FILE.jsonl] [--only ID,ID] [--share 1/2] [--chain] [--seed 1] [--threads 1] [--recipe JSON] [--usd 20] [--out FILE] [--verbose]
+// `--recipe '{"training": {"rank": 16}}'` changes those numbers of the recipe.
 // FILE is bench/learning/second.jsonl if none is named. `--share 1/2` takes every second passage, so that two processes share a set.
 // With --chain each passage is learned on top of those accepted before it, and all of theirs are asked again after each.
 // Prints a line for each passage; with --verbose what was trained and every answer; --out keeps all of that as JSON.
@@ -9,12 +10,10 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { currentPriceCard } from '../packages/contract/dist/index.js';
 import { startEngineHost } from '../packages/engine/dist/index.js';
-import { learnPassage, loadReplay, parsePassageSet, replayOf } from '../packages/learning/dist/index.js';
-import { ask, isRight } from '../packages/learning/dist/measuring/asking.js';
-import { phrasingsOf } from '../packages/learning/dist/measuring/measurePassages.js';
-import { adapterIn } from '../packages/learning/dist/outcomes.js';
-import { closedBookPrompt, readingPrompt } from '../packages/learning/dist/prompts.js';
-import { recipe } from '../packages/learning/dist/recipe.js';
+import { ask, isRight, parsePassageSet, phrasingsOf } from '../packages/evaluation/dist/index.js';
+import { learnPassage } from '../packages/learning/dist/index.js';
+import { adapterIn } from '../packages/learning/dist/parts.js';
+import { learningMethodOf } from './lib/learningMethod.mjs';
 import { root } from './lib/measure.mjs';
 
 const { values: options, positionals } = parseArgs({
@@ -33,9 +32,6 @@ const { values: options, positionals } = parseArgs({
   },
 });
 
-// The recipe is constant for the compiler only, so that a trial can change it.
-Object.assign(recipe, JSON.parse(options.recipe));
-
 const file = positionals[0] ?? join(root, 'bench/learning/second.jsonl');
 const set = parsePassageSet(readFileSync(file, 'utf8'));
 if (set.kind !== 'read') throw new Error(`${file}: ${JSON.stringify(set)}`);
@@ -46,7 +42,8 @@ const chosen = set.passages
   .filter((_, index) => index % parts === part - 1);
 
 const engine = await startEngineHost({ modelDir: options.model, threads: Number(options.threads) });
-const replay = await replayOf(engine, await loadReplay(options.model));
+const method = await learningMethodOf(engine, options.model, JSON.parse(options.recipe));
+const { prompts, teaching } = method.recipe;
 const folder = mkdtempSync(join(tmpdir(), 'learning-dev-'));
 const details = [];
 const learned = [];
@@ -84,7 +81,7 @@ async function measure(passage, before) {
       content: passage.passage,
       parent: before.at(-1)?.adapter ?? null,
       earlier: before.map(({ rehearsal }) => rehearsal),
-      replay,
+      ...method,
       budget: { ...currentPriceCard, max_compute_microusd: Number(options.usd) * 1e6 },
       seed: Number(options.seed),
       isolationKey: passage.id,
@@ -135,10 +132,10 @@ async function measure(passage, before) {
 
 async function answersOf(passage, adapter, text) {
   const asked = phrasingsOf(passage);
-  const prompts = asked.map(({ question }) =>
-    text === null ? closedBookPrompt(question) : readingPrompt(text, question),
+  const questions = asked.map(({ question }) =>
+    text === null ? prompts.closedBook(question) : prompts.reading(text, question),
   );
-  const given = await ask(engine, prompts, adapter, {});
+  const given = await ask(engine, questions, adapter, { maxAnswerTokens: teaching.maxAnswerTokens });
   return { given, right: asked.filter((phrasing, index) => isRight(phrasing, given[index])).length };
 }
 

@@ -1,22 +1,22 @@
-// Fits the weights of packages/learning/src/spans/salienceWeights.ts: of the spans that the pipeline finds, which do people ask for?
+// Fits the weights of packages/teacher-english/src/spans/salienceWeights.ts: of the spans that the pipeline finds, which do people ask for?
 //   node bench/learning-salience.mjs
 // Logistic regression over the passages of bench/learning/passages.jsonl, tested on those of second.jsonl, whose questions
 // another author wrote. Prints the weights, and the area under the ROC curve for both.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startEngineHost } from '../packages/engine/dist/index.js';
-import { parsePassageSet } from '../packages/learning/dist/index.js';
-import { findCandidates } from '../packages/learning/dist/questions/candidates.js';
-import { agrees } from '../packages/learning/dist/text/normalise.js';
-import { plainText } from '../packages/learning/dist/text/plainText.js';
-import { chunkForTeacher } from '../packages/learning/dist/teaching/teacherChunks.js';
+import { parsePassageSet } from '../packages/evaluation/dist/index.js';
+import { defaultRecipe } from '../packages/learning/dist/index.js';
+import { agrees, chunkForTeacher, plainText } from '../packages/learning/dist/parts.js';
+import { findCandidates } from '../packages/teacher-english/dist/questions/candidates.js';
 import { root } from './lib/measure.mjs';
 
 /** As strong as a normal prior of this precision on each weight. */
 const PENALTY = 3;
 
 const engine = await startEngineHost({ modelDir: join(root, 'models/base'), threads: 1 });
-const { contextLength } = await engine.describe();
+const { contextLength, parameters } = await engine.describe();
+const recipe = defaultRecipe(parameters);
 const [own, other] = [await samplesOf('passages'), await samplesOf('second')];
 await engine.close();
 const names = Object.keys(own[0].features);
@@ -35,7 +35,7 @@ async function samplesOf(file) {
   const samples = [];
   for (const { passage, questions } of set.passages) {
     const text = plainText(passage);
-    const { candidates } = await findCandidates(text, await chunkForTeacher(engine, text, contextLength));
+    const { candidates } = await findCandidates(text, await chunkForTeacher(engine, text, contextLength, recipe));
     const answers = questions.flatMap((question) => question.answers);
     for (const { span, features } of candidates) {
       samples.push({ features, isAsked: answers.some((answer) => agrees(span.text, answer)) });

@@ -14,7 +14,7 @@
 import { writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { startEngineHost } from '../packages/engine/dist/index.js';
-import { loadReplay, replayOf, spreadSample } from '../packages/learning/dist/index.js';
+import { spreadSample } from '../packages/learning/dist/index.js';
 import { currentPriceCard } from '../packages/contract/dist/index.js';
 import { startLearners } from './lib/learners.mjs';
 import { figuresOf, plot, print } from './lib/learningFigures.mjs';
@@ -43,7 +43,7 @@ export default async function bench(args) {
   const all = readPassages('passages');
   const passages = spreadSample(all, passageCount).map(({ id }) => id);
   const chain = spreadSample(all, chainLength).map(({ id }) => id);
-  const { model, replay } = await describeModel(modelDir);
+  const model = await describeModel(modelDir);
   const hasAllParts = PARTS.every((part) => parts.includes(part));
   const plan = {
     model: model.contentHash,
@@ -54,8 +54,8 @@ export default async function bench(args) {
   };
   const measured = fingerprint(
     plan,
-    [join(root, 'packages/learning/src'), join(root, 'packages/engine/src')],
-    [join(root, 'bench/learning/passages.jsonl'), join(modelDir, 'replay.jsonl')],
+    ['learning', 'teacher-english', 'evaluation', 'engine'].map((name) => join(root, 'packages', name, 'src')),
+    [join(root, 'bench/learning/passages.jsonl'), join(modelDir, 'replay.jsonl'), join(modelDir, 'learning.json')],
   );
   const isWhole = modelDir === join(root, 'models/base') && passages.length === all.length && hasAllParts;
   const name = isWhole ? 'learning' : 'learning-partial';
@@ -107,7 +107,7 @@ export default async function bench(args) {
 
   const short = [...all].sort((a, b) => distance(a) - distance(b)).slice(0, 1);
   for (const [entry] of [short, ...(long ? [readPassages('handbooks')] : [])]) {
-    timings.push(await timePassage(entry, { modelDir, threads: threads * processes, budget, replay }));
+    timings.push(await timePassage(entry, { modelDir, threads: threads * processes, budget }));
     clock.tick(`timed: ${JSON.stringify(timings.at(-1))}`);
   }
   const results = resultsNow();
@@ -116,13 +116,12 @@ export default async function bench(args) {
   writeFileSync(join(root, `bench/results/${name}.svg`), plot(results));
 }
 
-/** What the model is, and what it rehearses. */
+/** What the model is. */
 async function describeModel(modelDir) {
   const engine = await startEngineHost({ modelDir });
   const model = { folder: relative(root, modelDir), ...(await engine.describe()) };
-  const replay = await replayOf(engine, await loadReplay(modelDir));
   await engine.close();
-  return { model, replay };
+  return model;
 }
 
 function budgetOf(usd) {

@@ -1,5 +1,5 @@
 // The figures of `npm run bench -- learning` out of its runs, as tables and as a plot.
-import { barChart, pointsLost, summarise } from '../../packages/learning/dist/index.js';
+import { barChart, pointsLost, summarise } from '../../packages/evaluation/dist/index.js';
 
 /** Each figure as mean, least and most over the seeds; `null` where it was never measured. */
 export function figuresOf(runs) {

@@ -1,16 +1,18 @@
 // What learning one passage takes, in time, money and memory, in an engine of its own.
 import { readFileSync } from 'node:fs';
 import { startEngineHost } from '../../packages/engine/dist/index.js';
-import { measurePassages } from '../../packages/learning/dist/index.js';
+import { measurePassages } from '../../packages/evaluation/dist/index.js';
+import { learningMethodOf } from './learningMethod.mjs';
 
 /** What the engine used is known on Linux only. */
-export async function timePassage(entry, { modelDir, threads, budget, replay }) {
+export async function timePassage(entry, { modelDir, threads, budget }) {
   const cpuBefore = childrenCpuSeconds();
   const engine = await startEngineHost({ modelDir, threads });
   let peakKib = 0;
   const watch = setInterval(() => (peakKib = Math.max(peakKib, childrenKib(process.pid))), 100);
   try {
-    const options = { budget, replay, seed: 1, gold: false, chainLength: 1, askBase: true };
+    const method = await learningMethodOf(engine, modelDir);
+    const options = { budget, method, seed: 1, gold: false, chainLength: 1, askBase: true };
     const [report] = await measurePassages(engine, [entry], options);
     const cpuAfter = childrenCpuSeconds();
     const { id, chars, verdict, seconds, phase_seconds, cost_microusd, reading, learned, fact_count } = report;

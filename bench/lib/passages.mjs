@@ -1,7 +1,7 @@
 // The sets of passages below bench/learning.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parsePassageSet } from '../../packages/learning/dist/index.js';
+import { parsePassageSet } from '../../packages/evaluation/dist/index.js';
 import { root } from './measure.mjs';
 
 /** @throws naming the line and the field that is wrong. */

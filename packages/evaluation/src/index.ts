@@ -1,6 +1,13 @@
 export { ask, isRight, shareOf, type AskedPhrasing, type Tally } from './measuring/asking.js';
 export { barChart, type BarChart, type BarSeries } from './measuring/barChart.js';
-export { addLosses, canaryKinds, pointsLost, type CanaryKind, type CanaryLoss, type CanaryReport } from './measuring/canaries.js';
+export {
+  addLosses,
+  canaryKinds,
+  pointsLost,
+  type CanaryKind,
+  type CanaryLoss,
+  type CanaryReport,
+} from './measuring/canaries.js';
 export {
   measurePassages,
   phrasingsOf,
@@ -14,5 +21,10 @@ export { parsePassageSet, type PassageEntry, type PassageQuestion, type PassageS
 export { summarise, type MeasuringSummary } from './measuring/summary.js';
 export { measureReading, type ReadingFigures } from './teacherTraining/measureTeacher.js';
 export { splitByTitle, type ParagraphSplit } from './teacherTraining/split.js';
-export { teacherSettings, trainTeacher, type TeacherProgress, type TeacherTraining } from './teacherTraining/trainTeacher.js';
+export {
+  teacherSettings,
+  trainTeacher,
+  type TeacherProgress,
+  type TeacherTraining,
+} from './teacherTraining/trainTeacher.js';
 export { parseParagraphs, type Paragraph, type ParagraphQuestion, type ParagraphSet } from './squad/paragraphs.js';

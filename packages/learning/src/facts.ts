@@ -2,8 +2,9 @@ import { z } from 'zod';
 import { wordTokens } from './text/normalise.js';
 
 /**
- * How far a form may be trusted: a `question` that people may ask; `words` of the fact's own sentence, which ask for it but are nothing that people
- * say; such words that the teacher `recognised`, so that they carry a fact by themselves; or the sentence with a `gap`.
+ * How far a form may be trusted: a `question` that people may ask; `words` of the fact's own sentence, which ask for it
+ * but are nothing that people say; such words that the teacher `recognised`, so that they carry a fact by themselves;
+ * or the sentence with a `gap`.
  */
 export const formStandings = ['question', 'words', 'recognised', 'gap'] as const;
 export type FormStanding = (typeof formStandings)[number];

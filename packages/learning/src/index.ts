@@ -2,7 +2,15 @@
 export * from './types.js';
 export { learnPassage } from './learnPassage.js';
 export { defaultRecipe } from './recipe/defaults.js';
-export { defaultPreset, loadPreset, promptsOf, recipeOf, type Preset, type PromptStyle, type TeacherName } from './recipe/preset.js';
+export {
+  defaultPreset,
+  loadPreset,
+  promptsOf,
+  recipeOf,
+  type Preset,
+  type PromptStyle,
+  type TeacherName,
+} from './recipe/preset.js';
 export { plainPrompts, type Prompts } from './recipe/prompts.js';
 export type { Recipe } from './recipe/recipe.js';
 export type { TaughtPassage, Teacher, TeachingSize } from './teachers/teacher.js';

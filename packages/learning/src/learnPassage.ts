@@ -44,12 +44,13 @@ import type {
 } from './types.js';
 
 /**
- * Passage → candidate adapter: have the teacher ask questions about it and keep those that it answers alike with the passage before it, train an
- * adapter to answer them without (prompt distillation, arXiv:2412.14964), and test that on questions held out.
+ * Passage → candidate adapter: have the teacher ask questions about it and keep those that it answers alike with the
+ * passage before it, train an adapter to answer them without (prompt distillation, arXiv:2412.14964), and test that on
+ * questions held out.
  *
- * Every phase's outcome is stored before the next begins; called again with the same input and journal, it goes on after the last one stored, and
- * a training that was interrupted from its last snapshot. Rejects with `EngineError` when the engine fails or the signal aborts; every other
- * outcome is a value.
+ * Every phase's outcome is stored before the next begins; called again with the same input and journal, it goes on
+ * after the last one stored, and a training that was interrupted from its last snapshot. Rejects with `EngineError`
+ * when the engine fails or the signal aborts; every other outcome is a value.
  */
 export async function learnPassage(
   engine: Engine,
@@ -137,7 +138,9 @@ class LearningRun {
     return { kind: 'rejected', rejection, validation, gate, training, usage: this.#usage };
   }
 
-  /** The stored outcome of a phase, or the one it has now. `null` (no money for it) ends the job, so it is not stored. */
+  /**
+   * The stored outcome of a phase, or the one it has now. `null` (no money for it) ends the job, so it is not stored.
+   */
   async #phase<Outcome>(
     phase: LearningPhase,
     schema: z.ZodType<Outcome>,

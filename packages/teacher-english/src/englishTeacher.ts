@@ -15,8 +15,8 @@ import { teach } from './teaching/teach.js';
 import { orderNats } from './teaching/wordOrder.js';
 
 /**
- * Finds what English sentences say by rules, has base ask about it, and complements its questions with such as are made by rule: for models that are too
- * small to teach alone.
+ * Finds what English sentences say by rules, has base ask about it, and complements its questions with such as are made
+ * by rule: for models that are too small to teach alone.
  */
 export function englishTeacher(recipe: Recipe): Teacher {
   const lookUp = lookedUpOnce();
@@ -53,7 +53,9 @@ export function englishTeacher(recipe: Recipe): Teacher {
   };
 }
 
-/** What is worth teaching of a passage; found once for the plan and for teaching, since a long passage takes seconds. */
+/**
+ * What is worth teaching of a passage; found once for the plan and for teaching, since a long passage takes seconds.
+ */
 function lookedUpOnce(): (passage: TaughtPassage) => Promise<Candidates> {
   const known = new WeakMap<TaughtPassage, Promise<Candidates>>();
   const find = async ({ text, chunks }: TaughtPassage): Promise<Candidates> => {

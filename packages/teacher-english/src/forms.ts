@@ -3,8 +3,9 @@ import type { Form } from '@engraft/learning/parts';
 type Standing = Pick<Form, 'standing' | 'testRank' | 'plainRank' | 'quoted'>;
 
 /**
- * How a question came about, and what it is worth. What a small teacher writes is often no question anybody would ask, even when it reads it back, so
- * a usual wording tests more, and what it rephrased least. The plainest is one made by rule, else the teacher's first.
+ * How a question came about, and what it is worth. What a small teacher writes is often no question anybody would ask,
+ * even when it reads it back, so a usual wording tests more, and what it rephrased least. The plainest is one made by
+ * rule, else the teacher's first.
  */
 const origins = {
   /** The passage's own question. */

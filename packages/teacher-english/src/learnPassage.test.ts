@@ -11,7 +11,18 @@ import {
   type Engine,
   type TrainingSession,
 } from '@engraft/engine';
-import { learnPassage, loadReplay, learningPhases, type LearningInput, type LearningJournal, type LearningOptions, type LearningOutcome, type LearningPhase, type LearningUsage, type ReplayRow } from '@engraft/learning';
+import {
+  learnPassage,
+  loadReplay,
+  learningPhases,
+  type LearningInput,
+  type LearningJournal,
+  type LearningOptions,
+  type LearningOutcome,
+  type LearningPhase,
+  type LearningUsage,
+  type ReplayRow,
+} from '@engraft/learning';
 import {
   addUsage,
   costNanousd,

@@ -6,7 +6,14 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { EngineError, startEngineHost, type Engine, type EngineHost, type TrainingSession } from '@engraft/engine';
 import fc from 'fast-check';
-import { learnPassage, type LearningJournal, type LearningNotice, type LearningOptions, type LearningPhase, loadReplay } from '@engraft/learning';
+import {
+  learnPassage,
+  type LearningJournal,
+  type LearningNotice,
+  type LearningOptions,
+  type LearningPhase,
+  loadReplay,
+} from '@engraft/learning';
 import { loadPhase, trainingSchema, type PhaseResult, type TrainingOutcome } from '@engraft/learning/parts';
 import { baseRecipe } from '@engraft/learning/testing/recipe.js';
 import { englishTeacher } from './englishTeacher.js';

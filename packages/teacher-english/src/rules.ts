@@ -1,8 +1,9 @@
 /** The constants of the rules: what they look for, and how many questions they make. Chosen as `defaultRecipe` was. */
 export const rules = {
   /**
-   * Prose that is not likelier by so many nats a token than its words in random order says nothing that could be learned. Measured on so
-   * many of its chunks, each against so many orders. Prose has so many words, such a share that carry grammar, and no more with digits.
+   * Prose that is not likelier by so many nats a token than its words in random order says nothing that could be
+   * learned. Measured on so many of its chunks, each against so many orders. Prose has so many words, such a share that
+   * carry grammar, and no more with digits.
    */
   minOrderNats: 0.6,
   orderChunks: 4,
@@ -18,7 +19,10 @@ export const rules = {
   templatesPerFact: 12,
   /** Wordings of a relation that are read back first; when none of them holds, the others are not read. */
   templatesTried: 2,
-  /** Questions made of the words of the fact's own sentence, where there are words for so many; a fact is seen too seldom for all of them where there are many facts. */
+  /**
+   * Questions made of the words of the fact's own sentence, where there are words for so many; a fact is seen too
+   * seldom for all of them where there are many facts.
+   */
   keywordsPerFact: 60,
   /** Names that they are about. */
   keywordSubjects: 3,
@@ -26,15 +30,20 @@ export const rules = {
   keywordValueChance: 0.5,
   /** How often a question names what its answer is ("Which nephew"), where the sentence tells. */
   namingChance: 0.5,
-  /** Of a fact that nothing else was confirmed for, so many are read back; one that is answered alike saves the fact. */
+  /**
+   * Of a fact that nothing else was confirmed for, so many are read back; one that is answered alike saves the fact.
+   */
   keywordsReadBack: 2,
   /**
-   * What anybody asks for less likely than this is not taught (see `salienceOf`), but for so many facts; what nobody asks for is what is answered
-   * in place of what is asked for.
+   * What anybody asks for less likely than this is not taught (see `salienceOf`), but for so many facts; what nobody
+   * asks for is what is answered in place of what is asked for.
    */
   minSalience: 0.15,
   fewCandidates: 8,
-  /** What is asked for as likely as this is taught by the words of its sentence even where the teacher answers no question with it. */
+  /**
+   * What is asked for as likely as this is taught by the words of its sentence even where the teacher answers no
+   * question with it.
+   */
   sureSalience: 0.5,
   /** Of what only the teacher's own list brings up. */
   listedSalience: 0.4,

@@ -76,8 +76,8 @@ export const learnTaught: Learner = async (engine, entry, input, options) => {
 };
 
 /**
- * The trainer by itself: the file's own pairs instead of the teacher's, the first phrasing of each question trained, with what else the teacher would
- * ask for its answer.
+ * The trainer by itself: the file's own pairs instead of the teacher's, the first phrasing of each question trained,
+ * with what else the teacher would ask for its answer.
  */
 export const learnGold: Learner = async (engine, { passage, questions }, input, options) => {
   const { recipe, seed, teacher } = input;

@@ -34,7 +34,16 @@ after(async () => {
 });
 
 function training(name: string, given: Partial<TeacherTraining> = {}): TeacherTraining {
-  return { engine, paragraphs, prompts: plainPrompts, folder: join(folder, name), steps: 6, seed: 3, snapshotSteps: 2, ...given };
+  return {
+    engine,
+    paragraphs,
+    prompts: plainPrompts,
+    folder: join(folder, name),
+    steps: 6,
+    seed: 3,
+    snapshotSteps: 2,
+    ...given,
+  };
 }
 
 test('a training that was stopped goes on with the same numbers, and one with another seed begins anew', async () => {
@@ -76,7 +85,9 @@ test('reading is measured with and without the adapter, on titles that are kept 
   assert.equal(rest.length + heldOut.length, 200);
   assert.ok(heldOut.length > 2 && heldOut.length < 25, String(heldOut.length));
   const adapter = { folder: join(folder, 'whole', 'adapter'), contentHash: '' };
-  await assert.rejects(measureReading(engine, heldOut, adapter, { prompts: plainPrompts, count: 1 }), { code: 'adapter_damaged' });
+  await assert.rejects(measureReading(engine, heldOut, adapter, { prompts: plainPrompts, count: 1 }), {
+    code: 'adapter_damaged',
+  });
   const figures = await measureReading(engine, heldOut, null, { prompts: plainPrompts, count: 3 });
   assert.equal(figures.total, 3);
   assert.ok(figures.exact <= figures.contained && figures.contained <= 3);

@@ -75,7 +75,11 @@ test('steps grow with the money, up to what the facts need', () => {
   assert.equal(planSteps(100 * training.minSteps, 100, 10), training.minSteps);
   assert.equal(planSteps(1e12, 100, 60), (60 * training.exposuresPerFact) / training.pairsPerBatch);
   assert.equal(planSteps(1e12, 100, 20), training.enoughSteps, 'few facts');
-  assert.equal(planSteps(1e12, 100, 4), Math.ceil((4 * training.maxExposuresPerFact) / training.pairsPerBatch), 'very few');
+  assert.equal(
+    planSteps(1e12, 100, 4),
+    Math.ceil((4 * training.maxExposuresPerFact) / training.pairsPerBatch),
+    'very few',
+  );
 });
 
 const usage = fc

@@ -60,8 +60,7 @@ function learnableFacts(budget: LearningBudget, size: PassageSize, { training, r
   const exposureNanousd = size.pairTokens * budget.training_nanousd_per_token;
   const rows = training.pairsPerBatch + replay.rowsPerBatch + rehearsalRows(size.earlierPassages, replay);
   const shareOfPairs = training.pairsPerBatch / rows;
-  const trainingNanousd =
-    budget.max_compute_microusd * 1000 * (shares.training - shares.scoring) * shareOfPairs;
+  const trainingNanousd = budget.max_compute_microusd * 1000 * (shares.training - shares.scoring) * shareOfPairs;
   return Math.floor(trainingNanousd / (exposureNanousd * training.minExposuresPerFact));
 }
 

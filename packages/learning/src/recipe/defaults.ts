@@ -2,8 +2,8 @@ import { plainPrompts } from './prompts.js';
 import type { Recipe } from './recipe.js';
 
 /**
- * The recipe of the shipped base model, for a model of so many parameters. Its values were chosen on invented passages; `docs/experiments.md` has the
- * numbers, those that lost included.
+ * The recipe of the shipped base model, for a model of so many parameters. Its values were chosen on invented passages;
+ * `docs/experiments.md` has the numbers, those that lost included.
  */
 export function defaultRecipe(parameters: number): Recipe {
   return {

@@ -50,12 +50,18 @@ test('what is wrong is named by file and field, with what is allowed', async () 
     ['{"teacher":', /learning\.json: .*object/],
     [{}, /learning\.json: teacher: .*"english"\|"model"/],
     [{ teacher: 'latin' }, /teacher: .*"english"\|"model"/],
-    [{ teacher: 'english', colour: 'red' }, /has no field "colour"; there are teacher, teaching_adapter, prompts, training/],
+    [
+      { teacher: 'english', colour: 'red' },
+      /has no field "colour"; there are teacher, teaching_adapter, prompts, training/,
+    ],
     [{ teacher: 'english', teaching_adapter: 'x' }, /teaching_adapter: is for the teacher "model" only/],
     [{ teacher: 'model', teaching_adapter: '../x' }, /teaching_adapter: must be the name of a folder beside/],
     [{ teacher: 'english', prompts: 'loud' }, /prompts: .*"plain"/],
     [{ teacher: 'english', training: { rank: 0 } }, /training\.rank: .*>0/],
-    [{ teacher: 'english', training: { speed: 1 } }, /training: has no field "speed"; there are rank, alpha, peak_rate/],
+    [
+      { teacher: 'english', training: { speed: 1 } },
+      /training: has no field "speed"; there are rank, alpha, peak_rate/,
+    ],
   ] as const) {
     await assert.rejects(presetOf(content), message);
   }

@@ -1,4 +1,7 @@
-/** How the model of a checkpoint folder is to learn: what `learning.json` beside it says, and the defaults where it says nothing. */
+/**
+ * How the model of a checkpoint folder is to learn: what `learning.json` beside it says, and the defaults where it says
+ * nothing.
+ */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
@@ -96,13 +99,17 @@ function strict<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   const allowed = Object.keys(shape).join(', ');
   return z.strictObject(shape, {
     error: (issue) =>
-      issue.code === 'unrecognized_keys' ? `has no field "${issue.keys.join('", "')}"; there are ${allowed}` : undefined,
+      issue.code === 'unrecognized_keys'
+        ? `has no field "${issue.keys.join('", "')}"; there are ${allowed}`
+        : undefined,
   });
 }
 
 /** "training.rank: Too small: expected number to be >0". */
 function describe({ issues }: z.ZodError): string {
-  return issues.map(({ path: field, message }) => [...(field.length > 0 ? [field.join('.')] : []), message].join(': ')).join('; ');
+  return issues
+    .map(({ path: field, message }) => [...(field.length > 0 ? [field.join('.')] : []), message].join(': '))
+    .join('; ');
 }
 
 /** Damaged JSON is refused by the schema. */

@@ -1,6 +1,9 @@
 import type { ChatMessage, ChatPrompt } from '@engraft/engine';
 
-/** What learning says to a model. Checkpoints differ in what they were taught to follow, so the words are a part of the recipe. */
+/**
+ * What learning says to a model. Checkpoints differ in what they were taught to follow, so the words are a part of the
+ * recipe.
+ */
 export interface Prompts {
   /** Names the words, in a training's identity. */
   readonly name: string;
@@ -31,8 +34,8 @@ export const plainPrompts: Prompts = {
 };
 
 /**
- * A model that can think first is not to: its answers would be cut off by the bound on their length, and what is learned would be tied to
- * its thoughts.
+ * A model that can think first is not to: its answers would be cut off by the bound on their length, and what is
+ * learned would be tied to its thoughts.
  */
 function said(messages: readonly ChatMessage[]): ChatPrompt {
   return { messages, thinking: false };

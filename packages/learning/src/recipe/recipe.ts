@@ -1,6 +1,9 @@
 import type { Prompts } from './prompts.js';
 
-/** How passages are learned on one checkpoint: every number that decides what is taught, trained and accepted, and the words of the prompts. */
+/**
+ * How passages are learned on one checkpoint: every number that decides what is taught, trained and accepted, and the
+ * words of the prompts.
+ */
 export interface Recipe {
   readonly prompts: Prompts;
   readonly chunks: ChunkRecipe;
@@ -25,7 +28,10 @@ export interface TeachingRecipe {
   readonly maxFacts: number;
   /** Distinct questions wanted for each fact, those with a gap not counted. */
   readonly formsPerFact: number;
-  /** Fewer forms than this teach the wording rather than the fact, so a small budget drops facts before forms, and gaps fill up. */
+  /**
+   * Fewer forms than this teach the wording rather than the fact, so a small budget drops facts before forms, and gaps
+   * fill up.
+   */
   readonly minFormsPerFact: number;
   /** From so many other questions on, a fact needs no rephrasings, and no copies with words missing. */
   readonly enoughForms: number;
@@ -72,8 +78,8 @@ export interface TrainingRecipe {
   readonly minExposuresPerFact: number;
   readonly minSteps: number;
   /**
-   * In fewer steps a passage of few facts is learned by its answers, but not which of them belongs to what; so its facts are seen
-   * more often, up to so many times each.
+   * In fewer steps a passage of few facts is learned by its answers, but not which of them belongs to what; so its
+   * facts are seen more often, up to so many times each.
    */
   readonly enoughSteps: number;
   readonly maxExposuresPerFact: number;
@@ -85,7 +91,10 @@ export interface TrainingRecipe {
   readonly enoughLoss: number;
 }
 
-/** What holds the model as it is while a passage is learned: rows of its own training, and rehearsal of earlier passages. */
+/**
+ * What holds the model as it is while a passage is learned: rows of its own training, and rehearsal of earlier
+ * passages.
+ */
 export interface ReplayRecipe {
   /** Replay rows in a batch; they are longer than pairs. */
   readonly rowsPerBatch: number;
@@ -93,23 +102,30 @@ export interface ReplayRecipe {
   readonly maxRehearsalPerBatch: number;
   readonly weight: number;
   /**
-   * A row's loss is the mean of its answer's tokens. A long answer, an object or a call, counts once more for every so many tokens, up
-   * to so many times; else each of its tokens would hardly be held.
+   * A row's loss is the mean of its answer's tokens. A long answer, an object or a call, counts once more for every so
+   * many tokens, up to so many times; else each of its tokens would hardly be held.
    */
   readonly tokensPerWeight: number;
   readonly maxLengthWeight: number;
   /**
-   * Where each fact is seen so often, base's alternatives are held at the tokens of a replay row's prompt as well, and the row weighs so
-   * much. It hinders learning a little and forgetting much; a long passage, or little money, needs the room for what is to be learned.
+   * Where each fact is seen so often, base's alternatives are held at the tokens of a replay row's prompt as well, and
+   * the row weighs so much. It hinders learning a little and forgetting much; a long passage, or little money, needs
+   * the room for what is to be learned.
    */
   readonly heldPromptExposures: number;
   readonly heldRowWeight: number;
   readonly maxRows: number;
-  /** Rows that show which directions of base's hidden states training leaves alone. With them a held row need not weigh so much. */
+  /**
+   * Rows that show which directions of base's hidden states training leaves alone. With them a held row need not weigh
+   * so much.
+   */
   readonly sparedRows: number;
   /** Of a row, from its beginning. */
   readonly maxSparedTokens: number;
-  /** Longer rows cost more than they keep, but an object may take more; other rows are used only when there are none of these. */
+  /**
+   * Longer rows cost more than they keep, but an object may take more; other rows are used only when there are none of
+   * these.
+   */
   readonly maxTokens: number;
   readonly maxTokensOfLongAnswers: number;
   /** From so many tokens on an answer is long. */

@@ -17,9 +17,9 @@ export interface TaughtPassage {
 export type TeachingSize = Pick<PassageSize, 'factCount' | 'extraReads'>;
 
 /**
- * Who reads a passage, asks about it, and confirms the answers. A teacher knows the language of the passage; the pipeline around it does not.
- * The calls are metered: what no longer fits its share of the cap (`Recipe.shares`) is not answered. The same passage, plan and seed give the same
- * facts, as a job that crashed begins its phase again.
+ * Who reads a passage, asks about it, and confirms the answers. A teacher knows the language of the passage; the
+ * pipeline around it does not. The calls are metered: what no longer fits its share of the cap (`Recipe.shares`) is not
+ * answered. The same passage, plan and seed give the same facts, as a job that crashed begins its phase again.
  */
 export interface Teacher {
   /** For logs, e.g. 'english'. */
@@ -29,22 +29,17 @@ export interface Teacher {
   measure(passage: TaughtPassage): Promise<TeachingSize>;
 
   /**
-   * Whether the passage says anything to the teacher, and if so at most `plan.factCount` facts with questions that ask for them, not trusted yet.
-   * `null`: there is no money for it.
+   * Whether the passage says anything to the teacher, and if so at most `plan.factCount` facts with questions that ask
+   * for them, not trusted yet. `null`: there is no money for it.
    */
-  teach(
-    calls: MeteredCalls,
-    passage: TaughtPassage,
-    plan: TeachingPlan,
-    seed: number,
-  ): Promise<TeachingOutcome | null>;
+  teach(calls: MeteredCalls, passage: TaughtPassage, plan: TeachingPlan, seed: number): Promise<TeachingOutcome | null>;
 
   /** The facts with the questions that the teacher, asked again with the passage before it, answers as expected. */
   confirm(calls: MeteredCalls, passage: TaughtPassage, facts: readonly Fact[]): Promise<Fact[]>;
 
   /**
-   * For each of these pairs about the passage, which are right, more ways of asking for it that may be trained: measures the trainer by itself. Without it
-   * there are none.
+   * For each of these pairs about the passage, which are right, more ways of asking for it that may be trained:
+   * measures the trainer by itself. Without it there are none.
    */
   rephrase?(
     calls: MeteredCalls,

@@ -3,8 +3,9 @@ import { isTrusted, questionKey, type Fact, type Form } from '../facts.js';
 import { normalise } from '../text/normalise.js';
 
 /**
- * Facts of one sentence with the same answer as one, without a question that two facts answer differently; one that they answer alike is kept once.
- * What is made of a sentence's words says nothing against a question that is trusted, but gives way to it.
+ * Facts of one sentence with the same answer as one, without a question that two facts answer differently; one that
+ * they answer alike is kept once. What is made of a sentence's words says nothing against a question that is trusted,
+ * but gives way to it.
  */
 export function withoutAmbiguity(confirmed: readonly Fact[]): Fact[] {
   const facts = mergeSame(confirmed);

@@ -19,10 +19,7 @@ function factOf(answer: string, questions: readonly string[], cloze: readonly st
     sentenceStart: 0,
     answer,
     salience: 1,
-    forms: [
-      ...questions.map((question) => formOf(question)),
-      ...cloze.map((question) => formOf(question, 'gap')),
-    ],
+    forms: [...questions.map((question) => formOf(question)), ...cloze.map((question) => formOf(question, 'gap'))],
   };
 }
 

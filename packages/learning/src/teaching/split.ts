@@ -23,11 +23,11 @@ interface Assignment {
 
 /**
  * Holds out one whole phrasing of every fact that has at least two questions for validation (more of them where there
- * are too few facts to make `minValidationPairs`, but never more than half), and of some that have
- * five or more another for early stopping; the
- * plainest question of a fact is always trained, and so is one that the teacher could not answer. Validation is clean of the rest: no validation question equals another
- * question after normalisation, or shares a run of `overlapTokens` word tokens with one that is trained or steers
- * the training. One that would goes to training instead; what is made of the sentence's own words is always trained.
+ * are too few facts to make `minValidationPairs`, but never more than half), and of some that have five or more another
+ * for early stopping; the plainest question of a fact is always trained, and so is one that the teacher could not
+ * answer. Validation is clean of the rest: no validation question equals another question after normalisation, or
+ * shares a run of `overlapTokens` word tokens with one that is trained or steers the training. One that would goes to
+ * training instead; what is made of the sentence's own words is always trained.
  */
 export function splitFacts(facts: readonly Fact[], seed: number, recipe: SplitRecipe): SplitFact[] {
   const random = randomNumbers(deriveSeed(seed, 'split'));

@@ -7,7 +7,10 @@ const questionWord =
   '(?:What|Who|Whom|Whose|Where|When|Why|How|Which|In|At|On|By|From|For|To|With|Of|Until|Is|Are|Was|Were|Did|Does|Do|Has|Have|Can)';
 const preface = new RegExp(`^(?!${questionWord}\\b)[^?]{1,120}: +(?=${questionWord}\\b)`, 'u');
 
-/** The first question: of "Sure! Here is one: **Who built it?**" it is "Who built it?". The text itself where there is none. */
+/**
+ * The first question: of "Sure! Here is one: **Who built it?**" it is "Who built it?". The text itself where there is
+ * none.
+ */
 export function questionIn(text: string): string {
   const question = text
     .split('\n')
@@ -21,7 +24,10 @@ function bareLine(line: string): string {
   return /^["“'‘](.+)["”'’]$/u.exec(bare)?.[1] ?? bare;
 }
 
-/** Reads a list of questions and answers, numbered, labelled or emphasised or not; a question without an answer is left out. */
+/**
+ * Reads a list of questions and answers, numbered, labelled or emphasised or not; a question without an answer is left
+ * out.
+ */
 export function parseList(text: string): { question: string; answer: string }[] {
   const labelled =
     /^[ \t]*(?:(?:\d+[.)]|[-*])[ \t]+)?(?:Q|Question)(?: ?\d+)?:[ \t]*(.+)\n+[ \t-]*(?:A|Answer)(?: ?\d+)?:[ \t]*(.+)$/gmu;

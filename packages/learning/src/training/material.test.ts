@@ -78,7 +78,9 @@ test('a fact is seen as often as any other, whatever its forms are made of', () 
     { questions: [], keywords: rows(11, 12) },
     { questions: rows(21), keywords: rows(22, 23, 24, 25, 26, 27, 28, 29) },
   ];
-  const drawn = tokensOfBatches(4, 30, { ...material, facts }).flatMap((batch) => batch.slice(0, recipe.training.pairsPerBatch));
+  const drawn = tokensOfBatches(4, 30, { ...material, facts }).flatMap((batch) =>
+    batch.slice(0, recipe.training.pairsPerBatch),
+  );
   const exposures = [0, 1, 2].map((tens) => drawn.filter((token) => Math.floor(token / 10) === tens).length);
   assert.deepEqual(exposures, [120, 120, 120]);
 });
@@ -105,7 +107,9 @@ test('a fact with few questions is also trained on copies with words missing, no
     trainedQuestions(fact, (text) => text.includes('mill'), recipe).questions.filter((text) => text.includes('mill')),
     [plain.question],
   );
-  const rich = ['Who runs it?', 'Who leads it?', 'Who is its head?', 'Who is in charge?'].map((question) => formOf(question));
+  const rich = ['Who runs it?', 'Who leads it?', 'Who is its head?', 'Who is in charge?'].map((question) =>
+    formOf(question),
+  );
   assert.equal(trainedQuestions({ ...fact, training: rich }, () => false, recipe).questions.length, rich.length);
 });
 

@@ -78,7 +78,9 @@ export async function encodeMaterial(
     const taught = async (question: string): Promise<TrainingExample> => {
       const example = await pair({ question, answer }, 1);
       const targetCount = example.sequence.tokens.length - example.sequence.targetStart;
-      return recipe.training.useSoftTargets && softTargets?.length === targetCount ? { ...example, softTargets } : example;
+      return recipe.training.useSoftTargets && softTargets?.length === targetCount
+        ? { ...example, softTargets }
+        : example;
     };
     const inTurn = async (texts: readonly string[]): Promise<TrainingExample[]> => {
       const examples: TrainingExample[] = [];
@@ -99,7 +101,10 @@ export async function encodeMaterial(
     dev: await mapConcurrently(chosen.dev, (devPair) => pair(devPair, 1)),
     replay: usualRows.length > 0 ? usualRows : rows,
     spared: spreadSample(
-      rows.map(({ sequence: { tokens } }) => ({ tokens: tokens.slice(0, recipe.replay.maxSparedTokens), targetStart: 1 })),
+      rows.map(({ sequence: { tokens } }) => ({
+        tokens: tokens.slice(0, recipe.replay.maxSparedTokens),
+        targetStart: 1,
+      })),
       recipe.replay.sparedRows,
     ),
     known: await mapConcurrently(chosen.known, (known) => pair(known, recipe.replay.weight)),
@@ -226,11 +231,7 @@ export type BatchRecipe = Pick<Recipe, 'training' | 'replay'>;
  * Endless batches: `pairsPerBatch` pairs, every fact as often as any other, with replay and
  * rehearsal rows beside them, the earlier passages in turn.
  */
-export function* batches(
-  material: Material,
-  seed: number,
-  recipe: BatchRecipe,
-): Generator<TrainingExample[], never> {
+export function* batches(material: Material, seed: number, recipe: BatchRecipe): Generator<TrainingExample[], never> {
   const random = randomNumbers(deriveSeed(seed, 'batches'));
   const forms = material.facts.map((fact) => formsInTurn(fact, recipe.training.wordsShare, random));
   const facts = endlessRounds(forms, random);
@@ -246,12 +247,7 @@ export function* batches(
 }
 
 /** The replay rows that so many batches show, each once. */
-export function replayDrawn(
-  material: Material,
-  seed: number,
-  steps: number,
-  recipe: BatchRecipe,
-): TrainingExample[] {
+export function replayDrawn(material: Material, seed: number, steps: number, recipe: BatchRecipe): TrainingExample[] {
   const stream = batches(material, seed, recipe);
   const drawn = new Set(Array.from({ length: steps }, () => stream.next().value).flat());
   return material.replay.filter((row) => drawn.has(row));

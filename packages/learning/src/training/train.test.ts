@@ -40,7 +40,10 @@ function costMicrousd({ material: planned, steps }: TrainingPlan): number {
   let trained = 0;
   for (let step = 0; step < steps; step++) trained += tokensOf(stream.next().value);
   const spared = planned.spared.reduce((sum, { tokens }) => sum + tokens.length, 0);
-  const read = tokensOf(replayDrawn(planned, seed, steps, recipe)) + recipe.training.devEvaluations * tokensOf(planned.dev) + spared;
+  const read =
+    tokensOf(replayDrawn(planned, seed, steps, recipe)) +
+    recipe.training.devEvaluations * tokensOf(planned.dev) +
+    spared;
   return (36 * trained + 12 * read) / 1000;
 }
 

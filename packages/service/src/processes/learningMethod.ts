@@ -23,10 +23,14 @@ export async function readLearningFiles(model_folder: string): Promise<LearningF
   return { preset: await loadPreset(model_folder), replay: await loadReplay(model_folder) };
 }
 
-/** How the engine's model learns. Asks it for replies when it brings no rows along. */
-export async function learningMethod(engine: Engine, { preset, replay }: LearningFiles): Promise<LearningMethod> {
+/** How the engine's model learns. Asks it for replies when it brings no rows along. A trial may change the recipe. */
+export async function learningMethod(
+  engine: Engine,
+  { preset, replay }: LearningFiles,
+  changed: (recipe: Recipe) => Recipe = (recipe) => recipe,
+): Promise<LearningMethod> {
   const { parameters } = await engine.describe();
-  const recipe = recipeOf(preset, parameters);
+  const recipe = changed(recipeOf(preset, parameters));
   return { recipe, teacher: teacherOf(preset, recipe), replay: await replayOf(engine, replay, recipe) };
 }
 

@@ -23,7 +23,10 @@ export interface LoadedEngine {
 /** What the configuration says about the engine and its memory. */
 export type EngineConfig = Pick<Config, 'model_folder' | 'data_folder' | 'weights' | 'cache_bytes' | 'adapter_bytes'>;
 
-/** Rejects with `EngineError` `checkpoint_invalid` when the folder holds no model that the engine can run, and when what lies beside it for learning is damaged. */
+/**
+ * Rejects with `EngineError` `checkpoint_invalid` when the folder holds no model that the engine can run, and when what
+ * lies beside it for learning is damaged.
+ */
 export async function loadEngine(
   { model_folder, data_folder, weights, cache_bytes, adapter_bytes }: EngineConfig,
   logger: Logger,

@@ -1,5 +1,15 @@
 import { setImmediate } from 'node:timers/promises';
-import { type Chunk, agrees, containsWords, normalise, sameAnswer, deriveSeed, randomNumbers, type Stretch, escapeForPattern } from '@engraft/learning/parts';
+import {
+  type Chunk,
+  agrees,
+  containsWords,
+  normalise,
+  sameAnswer,
+  deriveSeed,
+  randomNumbers,
+  type Stretch,
+  escapeForPattern,
+} from '@engraft/learning/parts';
 import { otherNames, personMeant, thingAfter } from '../spans/antecedents.js';
 import { clozeQuestions, isNaming } from './cloze.js';
 import { contradictedValues, withoutContradictions } from './contradictions.js';

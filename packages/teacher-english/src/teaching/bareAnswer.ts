@@ -13,9 +13,9 @@ function withoutSource(text: string): string {
 const wordSegmenter = new Intl.Segmenter('en', { granularity: 'word' });
 
 /**
- * The value in a sentence that repeats its question, as models answer that were made for conversation: of "The lighthouse of Varn was built by
- * Ada Kell." to "Who built the lighthouse of Varn?" it is "Ada Kell". A sentence that says
- * nothing new, or what is not so, or what is so only about, and any other answer are given back as they are.
+ * The value in a sentence that repeats its question, as models answer that were made for conversation: of "The
+ * lighthouse of Varn was built by Ada Kell." to "Who built the lighthouse of Varn?" it is "Ada Kell". A sentence that
+ * says nothing new, or what is not so, or what is so only about, and any other answer are given back as they are.
  */
 export function bareAnswer(question: string, answer: string, notStated: string): string {
   const text = withoutSource(answer.trim());

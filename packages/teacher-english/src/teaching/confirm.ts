@@ -25,8 +25,8 @@ export interface Reading {
 }
 
 /**
- * Reads every question back and keeps those that the teacher answers as expected, of facts that it answers any question with, or the words of their
- * sentence, or that people very likely ask for.
+ * Reads every question back and keeps those that the teacher answers as expected, of facts that it answers any question
+ * with, or the words of their sentence, or that people very likely ask for.
  */
 export async function confirm(reading: Reading, facts: readonly Fact[]): Promise<Fact[]> {
   const { enoughForms, minFormsPerFact } = reading.recipe.teaching;
@@ -42,8 +42,8 @@ export async function confirm(reading: Reading, facts: readonly Fact[]): Promise
 }
 
 /**
- * The teacher's answers to all questions but the later wordings of a relation of which it answered none of the first ones as expected:
- * most relations do not hold, and reading is what scoring spends its time on.
+ * The teacher's answers to all questions but the later wordings of a relation of which it answered none of the first
+ * ones as expected: most relations do not hold, and reading is what scoring spends its time on.
  */
 async function readQuestions(reading: Reading, facts: readonly Fact[]): Promise<Map<string, string>[]> {
   const first = await readForms(reading, facts, readFirst);
@@ -66,7 +66,10 @@ function wordingNumber(forms: readonly Form[], form: Form): number {
   return forms.filter(({ relation }) => relation === form.relation).indexOf(form);
 }
 
-/** The teacher's greedy answer to every chosen question, by question; in rounds over the facts, so that money ends evenly. */
+/**
+ * The teacher's greedy answer to every chosen question, by question; in rounds over the facts, so that money ends
+ * evenly.
+ */
 async function readForms(
   { calls, passage, recipe }: Reading,
   facts: readonly Fact[],
@@ -100,8 +103,8 @@ async function readForms(
 
 /**
  * The fact with the questions that the teacher answers as expected. A question made by rule is right more often than a
- * small teacher reads well, so it also stays when the teacher finds no answer, or one that is no answer to such a question; another one
- * refutes it.
+ * small teacher reads well, so it also stays when the teacher finds no answer, or one that is no answer to such a
+ * question; another one refutes it.
  */
 function confirmed(fact: Fact, readBack: ReadonlyMap<string, string>, notStated: string): Fact {
   const forms = fact.forms.flatMap((form): Form[] => {
@@ -128,8 +131,8 @@ function isPartOf(value: string, answer: string): boolean {
 }
 
 /**
- * A fact that nobody could ask for, or of which every question was refuted, is still worth teaching when the teacher answers the words of
- * its own sentence with it. Words that it answers with something else ask for that.
+ * A fact that nobody could ask for, or of which every question was refuted, is still worth teaching when the teacher
+ * answers the words of its own sentence with it. Words that it answers with something else ask for that.
  */
 async function savedByKeywords(reading: Reading, facts: readonly Fact[]): Promise<Fact[]> {
   const { notStated } = reading.recipe.prompts;
@@ -150,7 +153,10 @@ function firstKeywords({ forms }: Fact): Form[] {
   return forms.filter((form) => isOf(form, 'keywords')).slice(0, rules.keywordsReadBack);
 }
 
-/** The wordings of a relation that most of them were confirmed for; of several relations those with the largest share, up to `rules.templatesPerFact`. */
+/**
+ * The wordings of a relation that most of them were confirmed for; of several relations those with the largest share,
+ * up to `rules.templatesPerFact`.
+ */
 function bestTemplates(fact: Fact, kept: readonly Form[]): Form[] {
   const relations = new Map<string, { asked: number; confirmed: Form[] }>();
   for (const form of fact.forms) {

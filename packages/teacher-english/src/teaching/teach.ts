@@ -122,7 +122,8 @@ async function askForLists(
     for (const { question, answer: given } of parseList(results[index]?.text ?? '')) {
       const answer = bareAnswer(question, given, prompts.notStated);
       const sentence = sentenceOf(chunk, question, answer);
-      if (sentence === null || sameAnswer(answer, prompts.notStated) || mentionsAny(contradicted, question, answer)) continue;
+      if (sentence === null || sameAnswer(answer, prompts.notStated) || mentionsAny(contradicted, question, answer))
+        continue;
       const known = drafts.find((draft) => draft.sentenceStart === sentence.start && agrees(draft.answer, answer));
       if (known === undefined && drafts.length >= plan.factCount) continue;
       const draft = known ?? {
@@ -169,7 +170,11 @@ async function rephraseEach(
     return first[(round - 1) % first.length]?.question ?? '';
   });
   const requests = drafts.map((draft, index) =>
-    rephraseRequest(recipe, sources[index] ?? '', deriveSeed(seed, 'rephrase', round, draft.sentenceStart, draft.answer)),
+    rephraseRequest(
+      recipe,
+      sources[index] ?? '',
+      deriveSeed(seed, 'rephrase', round, draft.sentenceStart, draft.answer),
+    ),
   );
   const results = await calls.generate(requests, recipe.shares.teaching);
   drafts.forEach((draft, index) => {

@@ -32,7 +32,10 @@ async function natsOf(text: string, max_compute_microusd = 1_000): Promise<numbe
 }
 
 test('prose says more than its words in random order', async () => {
-  for (const { id, passage } of [...spreadSample(await readBenchPassages('passages.jsonl'), 8), ...(await readBenchPassages('handbooks.jsonl'))]) {
+  for (const { id, passage } of [
+    ...spreadSample(await readBenchPassages('passages.jsonl'), 8),
+    ...(await readBenchPassages('handbooks.jsonl')),
+  ]) {
     const nats = await natsOf(plainText(passage));
     assert.ok(nats !== null && nats > rules.minOrderNats, `${id}: ${nats}`);
   }

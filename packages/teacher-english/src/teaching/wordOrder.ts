@@ -13,9 +13,10 @@ import {
 import { rules } from '../rules.js';
 
 /**
- * Nats a token by which prose is likelier than the same words in random order, as the model reads it; about 0 of words that are in random order
- * already. Of these "facts" could be taught by the rules alone, and answers that repeat them would pass. `null` where nothing can be said:
- * there is no money to find out, or no prose; a menu or a list of prices has words in an order that carries little.
+ * Nats a token by which prose is likelier than the same words in random order, as the model reads it; about 0 of words
+ * that are in random order already. Of these "facts" could be taught by the rules alone, and answers that repeat them
+ * would pass. `null` where nothing can be said: there is no money to find out, or no prose; a menu or a list of prices
+ * has words in an order that carries little.
  */
 export async function orderNats(
   calls: MeteredCalls,
@@ -37,7 +38,10 @@ export async function orderNats(
   return gains.length === 0 ? null : mean(gains);
 }
 
-/** Enough words, many of which carry grammar (in small letters: a text in capitals is read poorly in any order), and few numbers. */
+/**
+ * Enough words, many of which carry grammar (in small letters: a text in capitals is read poorly in any order), and few
+ * numbers.
+ */
 function isProse(text: string): boolean {
   const words = wordsOf(text);
   const share = (isOne: (word: string) => boolean): number => words.filter(isOne).length / words.length;
@@ -54,12 +58,10 @@ function reorderings(text: string): string[] {
   return Array.from({ length: rules.orderShuffles }, () => shuffled(wordsOf(text), random).join(' '));
 }
 
-/** The texts as the model reads them, each to be scored where they differ, which leaves out the template around them. */
-async function readings(
-  calls: MeteredCalls,
-  prompts: Prompts,
-  texts: readonly string[],
-): Promise<ScoreCall[]> {
+/**
+ * The texts as the model reads them, each to be scored where they differ, which leaves out the template around them.
+ */
+async function readings(calls: MeteredCalls, prompts: Prompts, texts: readonly string[]): Promise<ScoreCall[]> {
   const encoded = await mapConcurrently(texts, (text) => calls.engine.encode(prompts.reading(text, ''), ''));
   const read = encoded.map(({ tokens, targetStart }) => tokens.slice(0, targetStart));
   const before = sharedLength(read);

@@ -3,7 +3,9 @@ import { lookedUp } from '../lookedUp.js';
 
 const people = new Map<string, boolean>();
 
-/** "Ada", "Bo Lind": one or two words with capitals, the first of them a first name that the library compromise knows. */
+/**
+ * "Ada", "Bo Lind": one or two words with capitals, the first of them a first name that the library compromise knows.
+ */
 export function isPersonName(words: string): boolean {
   return (
     /^\p{Lu}[\p{L}'’-]+(?: \p{Lu}[\p{L}'’-]+)?$/u.test(words) &&
