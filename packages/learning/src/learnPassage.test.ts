@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { startEngineHost, type Engine } from '@engraft/engine';
+import type { Fact } from './facts.js';
+import { learnPassage } from './learnPassage.js';
+import type { TaughtPassage, Teacher } from './teachers/teacher.js';
+import { formOf } from './testing/forms.js';
+import { baseRecipe } from './testing/recipe.js';
+import { loadReplay } from './training/replay.js';
+import type { LearningInput, LearningOutcome } from './types.js';
+
+const modelDir = fileURLToPath(new URL('../../../models/base', import.meta.url));
+const content = 'Die Mühle von Varn wurde 1874 von Ida Kell gebaut. Sie gehört der Stadt Dorn.';
+const budget = {
+  max_compute_microusd: 3_000_000,
+  input_nanousd_per_token: 12_000,
+  output_nanousd_per_token: 30_000,
+  cached_input_nanousd_per_token: 2_500,
+  training_nanousd_per_token: 36_000,
+};
+
+/** The shipped model hardly reads German, so that the passage adds little to its answers. */
+const recipe = { ...baseRecipe, teaching: { ...baseRecipe.teaching, minGainNats: -Infinity } };
+
+let engine: Engine;
+let folder: string;
+before(async () => {
+  engine = await startEngineHost({ modelDir, threads: 1 });
+  folder = await mkdtemp(join(tmpdir(), 'learning-'));
+});
+after(async () => {
+  await engine.close();
+  await rm(folder, { recursive: true });
+});
+
+/** Knows the passage by heart, so that the pipeline is tested without a language; `facts` are those that it confirms. */
+class KnowingTeacher implements Teacher {
+  readonly name = 'knowing';
+  readonly asked: TaughtPassage[] = [];
+
+  constructor(readonly facts: readonly Fact[]) {}
+
+  measure = () => Promise.resolve({ factCount: this.facts.length, extraReads: 0 });
+
+  teach: Teacher['teach'] = (_calls, passage) => {
+    this.asked.push(passage);
+    return Promise.resolve({ facts: [...this.facts], understood: this.facts.length > 0 });
+  };
+
+  confirm: Teacher['confirm'] = (_calls, _passage, facts) => Promise.resolve([...facts]);
+}
+
+function factOf(answer: string, ...questions: readonly string[]): Fact {
+  const forms = [
+    ...questions.map((question) => formOf(question)),
+    { ...formOf(`Steht da: ${questions[0] ?? ''}`), testRank: 9, quoted: true },
+    formOf(`Ergänze: ___ ${questions[0] ?? ''}`, 'gap'),
+  ];
+  return { chunk: 0, sentenceStart: 0, answer, salience: 1, forms };
+}
+
+const facts = [
+  factOf('1874', 'Wann wurde die Mühle gebaut?', 'Wann wurde die Mühle von Varn gebaut?', 'Wann gebaut?'),
+  factOf('Ida Kell', 'Wer baute die Mühle?', 'Wer baute die Mühle von Varn?', 'Wer baute?'),
+  factOf('Dorn', 'Wem gehört die Mühle?', 'Wem gehört die Mühle von Varn?', 'Wem gehört?'),
+];
+
+async function learn(teacher: Teacher, name: string): Promise<LearningOutcome> {
+  const input: LearningInput = {
+    content,
+    parent: null,
+    earlier: [],
+    teacher,
+    recipe,
+    replay: (await loadReplay(modelDir)).slice(0, 12),
+    budget,
+    seed: 5,
+    workFolder: join(folder, name),
+  };
+  return learnPassage(engine, input, {
+    load: () => Promise.resolve(null),
+    store: () => Promise.resolve(),
+    entered: () => Promise.resolve(),
+  });
+}
+
+test('what a teacher confirms is learned, in whatever language, and no sentence of the passage is kept', async () => {
+  const teacher = new KnowingTeacher(facts);
+  const outcome = await learn(teacher, 'german');
+  assert.deepEqual(
+    teacher.asked.map(({ text }) => text),
+    [content],
+  );
+  assert.equal(outcome.kind, 'accepted', JSON.stringify(outcome));
+  const { training_pairs, validation_pairs } = outcome.rehearsal;
+  const kept = [...training_pairs, ...validation_pairs].map(({ question }) => question);
+  const asked = facts.flatMap(({ forms }) => forms.slice(0, 3).map(({ question }) => question));
+  assert.deepEqual(kept.toSorted(), asked.toSorted());
+});
+
+test('a passage that says nothing to the teacher is rejected, and so is one that two facts contradict', async () => {
+  const reasonsOf = async (teacher: Teacher, name: string): Promise<readonly string[]> => {
+    const outcome = await learn(teacher, name);
+    assert.ok(outcome.kind === 'rejected', outcome.kind);
+    return outcome.gate.reasons;
+  };
+  // Without a fact there is no money problem either: the plan is for one.
+  const nothing = new KnowingTeacher([]);
+  nothing.measure = () => Promise.resolve({ factCount: 1, extraReads: 0 });
+  assert.deepEqual(await reasonsOf(nothing, 'nothing'), ['not_understood']);
+  const question = 'Wem gehört die Mühle?';
+  const either = [factOf('Dorn'), factOf('Varn')].map((fact) => ({ ...fact, forms: [formOf(question)] }));
+  assert.deepEqual(await reasonsOf(new KnowingTeacher(either), 'either'), ['too_few_validated']);
+});
