@@ -47,7 +47,7 @@ test('what is given takes the place of the default, and nothing else does', asyn
 
 test('what is wrong is named by file and field, with what is allowed', async () => {
   for (const [content, message] of [
-    ['{"teacher":', /learning\.json: .*object/],
+    ['{"teacher":', /learning\.json: must be a JSON object with teacher, teaching_adapter/],
     [{}, /learning\.json: teacher: .*"english"\|"model"/],
     [{ teacher: 'latin' }, /teacher: .*"english"\|"model"/],
     [
@@ -57,6 +57,7 @@ test('what is wrong is named by file and field, with what is allowed', async () 
     [{ teacher: 'english', teaching_adapter: 'x' }, /teaching_adapter: is for the teacher "model" only/],
     [{ teacher: 'model', teaching_adapter: '../x' }, /teaching_adapter: must be the name of a folder beside/],
     [{ teacher: 'english', prompts: 'loud' }, /prompts: .*"plain"/],
+    [{ teacher: 'english', training: 8 }, /training: must be a JSON object with rank/],
     [{ teacher: 'english', training: { rank: 0 } }, /training\.rank: .*>0/],
     [
       { teacher: 'english', training: { speed: 1 } },

@@ -12,8 +12,10 @@ import type { Recipe, TrainingRecipe } from './recipe.js';
 export const teacherNames = ['english', 'model'] as const;
 export type TeacherName = (typeof teacherNames)[number];
 
-const promptStyles = { plain: plainPrompts } as const satisfies Record<string, Prompts>;
-export type PromptStyle = keyof typeof promptStyles;
+export const promptStyleNames = ['plain'] as const;
+export type PromptStyle = (typeof promptStyleNames)[number];
+
+const promptStyles: Readonly<Record<PromptStyle, Prompts>> = { plain: plainPrompts };
 
 export interface Preset {
   readonly teacher: TeacherName;
@@ -45,7 +47,7 @@ const presetSchema = strict({
     .string()
     .regex(/^[\w-][\w.-]*$/u, 'must be the name of a folder beside the file')
     .exactOptional(),
-  prompts: z.enum(['plain']).exactOptional(),
+  prompts: z.enum(promptStyleNames).exactOptional(),
   training: trainingSchema.exactOptional(),
 }).refine(({ teacher, teaching_adapter }) => teacher === 'model' || teaching_adapter === undefined, {
   path: ['teaching_adapter'],
@@ -98,10 +100,12 @@ function trainingOf(given: z.infer<typeof trainingSchema>): Partial<TrainingReci
 function strict<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   const allowed = Object.keys(shape).join(', ');
   return z.strictObject(shape, {
-    error: (issue) =>
-      issue.code === 'unrecognized_keys'
+    error: (issue) => {
+      if (issue.code === 'invalid_type') return `must be a JSON object with ${allowed}`;
+      return issue.code === 'unrecognized_keys'
         ? `has no field "${issue.keys.join('", "')}"; there are ${allowed}`
-        : undefined,
+        : undefined;
+    },
   });
 }
 
@@ -112,7 +116,7 @@ function describe({ issues }: z.ZodError): string {
     .join('; ');
 }
 
-/** Damaged JSON is refused by the schema. */
+/** Damaged JSON is no object, which the schema says. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
