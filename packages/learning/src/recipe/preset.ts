@@ -100,12 +100,10 @@ function trainingOf(given: z.infer<typeof trainingSchema>): Partial<TrainingReci
 function strict<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   const allowed = Object.keys(shape).join(', ');
   return z.strictObject(shape, {
-    error: (issue) => {
-      if (issue.code === 'invalid_type') return `must be a JSON object with ${allowed}`;
-      return issue.code === 'unrecognized_keys'
+    error: (issue) =>
+      issue.code === 'unrecognized_keys'
         ? `has no field "${issue.keys.join('", "')}"; there are ${allowed}`
-        : undefined;
-    },
+        : `must be a JSON object with ${allowed}`,
   });
 }
 
