@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
@@ -32,4 +32,12 @@ test('the shipped model answers with weights of 8 bits, which are kept in the da
     code: 'memory_exceeded',
     message: /8388608 bytes/,
   });
+});
+
+test('a `learning.json` that is wrong is refused by its field, before there is an engine', async (t) => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'engraft-model-'));
+  t.after(() => rm(folder, { recursive: true }));
+  await writeFile(path.join(folder, 'learning.json'), '{"teacher": "latin"}');
+  const config = { ...readConfig({ data: folder }, {}), model_folder: folder };
+  await assert.rejects(loadEngine(config, pino({ level: 'silent' })), /learning\.json: teacher: .*"english"/);
 });
