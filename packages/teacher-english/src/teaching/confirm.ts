@@ -1,5 +1,4 @@
 import type { GenerateRequest } from '@engraft/engine';
-import type { Recipe, TaughtPassage } from '@engraft/learning';
 import {
   agrees,
   containsWords,
@@ -10,30 +9,23 @@ import {
   withoutAmbiguity,
   type Fact,
   type Form,
-  type MeteredCalls,
 } from '@engraft/learning/parts';
 import { isOf, recognised } from '../forms.js';
 import { fitsQuestionWord } from '../questions/questionWord.js';
 import { rules } from '../rules.js';
 import { bareAnswer } from './bareAnswer.js';
-
-/** What is the same for all calls about one passage. */
-export interface Reading {
-  readonly calls: MeteredCalls;
-  readonly passage: TaughtPassage;
-  readonly recipe: Recipe;
-}
+import type { Lesson } from './lesson.js';
 
 /**
  * Reads every question back and keeps those that the teacher answers as expected, of facts that it answers any question
  * with, or the words of their sentence, or that people very likely ask for.
  */
-export async function confirm(reading: Reading, facts: readonly Fact[]): Promise<Fact[]> {
-  const { enoughForms, minFormsPerFact } = reading.recipe.teaching;
-  const readBack = await readQuestions(reading, facts);
-  const { notStated } = reading.recipe.prompts;
+export async function confirm(lesson: Lesson, facts: readonly Fact[]): Promise<Fact[]> {
+  const { enoughForms, minFormsPerFact } = lesson.recipe.teaching;
+  const readBack = await readQuestions(lesson, facts);
+  const { notStated } = lesson.recipe.prompts;
   const confirmedFacts = facts.map((fact, index) => confirmed(fact, readBack[index] ?? new Map(), notStated));
-  const saved = await savedByKeywords(reading, confirmedFacts);
+  const saved = await savedByKeywords(lesson, confirmedFacts);
   return withoutAmbiguity(saved)
     .map(sureByWords)
     .filter(({ forms }) => forms.some(isTrusted))
@@ -45,9 +37,9 @@ export async function confirm(reading: Reading, facts: readonly Fact[]): Promise
  * The teacher's answers to all questions but the later wordings of a relation of which it answered none of the first
  * ones as expected: most relations do not hold, and reading is what scoring spends its time on.
  */
-async function readQuestions(reading: Reading, facts: readonly Fact[]): Promise<Map<string, string>[]> {
-  const first = await readForms(reading, facts, readFirst);
-  const rest = await readForms(reading, facts, ({ forms, answer }, index) => {
+async function readQuestions(lesson: Lesson, facts: readonly Fact[]): Promise<Map<string, string>[]> {
+  const first = await readForms(lesson, facts, readFirst);
+  const rest = await readForms(lesson, facts, ({ forms, answer }, index) => {
     const isRight = ({ question }: Form): boolean => agrees(first[index]?.get(question) ?? '', answer);
     const holding = new Set(forms.filter(isRight).map(({ relation }) => relation));
     return forms.filter((form) => wordingNumber(forms, form) >= rules.templatesTried && holding.has(form.relation));
@@ -71,7 +63,7 @@ function wordingNumber(forms: readonly Form[], form: Form): number {
  * evenly.
  */
 async function readForms(
-  { calls, passage, recipe }: Reading,
+  { calls, passage, recipe }: Lesson,
   facts: readonly Fact[],
   choose: (fact: Fact, index: number) => readonly Form[],
 ): Promise<Map<string, string>[]> {
@@ -134,10 +126,10 @@ function isPartOf(value: string, answer: string): boolean {
  * A fact that nobody could ask for, or of which every question was refuted, is still worth teaching when the teacher
  * answers the words of its own sentence with it. Words that it answers with something else ask for that.
  */
-async function savedByKeywords(reading: Reading, facts: readonly Fact[]): Promise<Fact[]> {
-  const { notStated } = reading.recipe.prompts;
+async function savedByKeywords(lesson: Lesson, facts: readonly Fact[]): Promise<Fact[]> {
+  const { notStated } = lesson.recipe.prompts;
   const isLost = ({ forms }: Fact): boolean => forms.every(isOnlyTrained);
-  const answers = await readForms(reading, facts, (fact) => (isLost(fact) ? firstKeywords(fact) : []));
+  const answers = await readForms(lesson, facts, (fact) => (isLost(fact) ? firstKeywords(fact) : []));
   return facts.map((fact, index) => {
     const readBack = answers[index];
     const forms = fact.forms.flatMap((form): Form[] => {

@@ -1,5 +1,4 @@
 import type { GenerateRequest } from '@engraft/engine';
-import type { Recipe, TaughtPassage } from '@engraft/learning';
 import {
   agrees,
   containsWords,
@@ -12,7 +11,6 @@ import {
   type Chunk,
   type Fact,
   type Form,
-  type MeteredCalls,
   type Stretch,
   type TeachingPlan,
 } from '@engraft/learning/parts';
@@ -22,14 +20,12 @@ import { mentionsAny } from '../questions/contradictions.js';
 import type { Relation } from '../questions/templates.js';
 import { rules } from '../rules.js';
 import { bareAnswer } from './bareAnswer.js';
+import type { Lesson } from './lesson.js';
 import { rephraseRequest } from './rephrase.js';
 import { isQuestion, keepsNames, namesOnly } from './wellFormed.js';
 
-/** What is the same for all calls about one passage. */
-export interface Lesson {
-  readonly calls: MeteredCalls;
-  readonly passage: TaughtPassage;
-  readonly recipe: Recipe;
+/** All that is sampled in it is drawn from the seed. */
+interface SeededLesson extends Lesson {
   readonly seed: number;
 }
 
@@ -50,10 +46,10 @@ interface Draft {
 /**
  * Asks the teacher for questions: one for each chosen span, one list for each chunk, then rephrasings of what it
  * asked, round after round, until every fact has the planned number of forms, or the share is used up. What the
- * teacher wrote is not yet trusted; scoring reads it back.
+ * teacher wrote is not yet trusted; `confirm` reads it back.
  */
 export async function teach(
-  lesson: Lesson,
+  lesson: SeededLesson,
   { candidates, contradicted }: Candidates,
   plan: TeachingPlan,
 ): Promise<Fact[]> {
@@ -86,7 +82,7 @@ export async function teach(
 
 /** Round 0 is greedy; what later ones bring is sampled. */
 async function askForEach(
-  { calls, passage, recipe, seed }: Lesson,
+  { calls, passage, recipe, seed }: SeededLesson,
   drafts: readonly Draft[],
   round: number,
 ): Promise<void> {
@@ -160,7 +156,7 @@ function sentenceOf(chunk: Chunk, question: string, answer: string): Stretch | n
 
 /** One rephrasing for every fact, of one of its forms in turn. False when none was affordable. */
 async function rephraseEach(
-  { calls, recipe, seed }: Lesson,
+  { calls, recipe, seed }: SeededLesson,
   drafts: readonly Draft[],
   round: number,
 ): Promise<boolean> {

@@ -1,0 +1,9 @@
+import type { Recipe, TaughtPassage } from '@engraft/learning';
+import type { MeteredCalls } from '@engraft/learning/parts';
+
+/** What is the same for all calls about one passage. */
+export interface Lesson {
+  readonly calls: MeteredCalls;
+  readonly passage: TaughtPassage;
+  readonly recipe: Recipe;
+}
