@@ -7,7 +7,7 @@ import type { Prompts } from '@engraft/learning';
 import { normalise, shuffled, wordTokens } from '@engraft/learning/parts';
 import type { Paragraph, ParagraphQuestion } from '../squad/paragraphs.js';
 
-export const teachingTasks = ['read', 'decline', 'ask', 'list', 'rephrase'] as const;
+export const teachingTasks = ['read', 'decline', 'answers', 'ask', 'list', 'rephrase'] as const;
 export type TeachingTask = (typeof teachingTasks)[number];
 
 export interface TeachingRow {
@@ -16,9 +16,10 @@ export interface TeachingRow {
   readonly completion: string;
 }
 
-/** How many rows of each task a paragraph gives at most. The common beginning of all but rephrasing is the paragraph. */
-const rowsOfParagraph = { read: 5, decline: 1, ask: 3, list: 1, rephrase: 1 } as const;
-const listedPairs = 5;
+/** How many rows of each task a paragraph gives at most. All of them begin with the paragraph, which is computed once. */
+const rowsOfParagraph = { read: 5, decline: 1, ask: 2, rephrase: 1 } as const;
+const listedPairs = 3;
+const listedAnswers = 8;
 /** Two questions with one answer are taken for rephrasings where they share so much of their words. */
 const minSharedWords = 0.3;
 
@@ -44,10 +45,15 @@ export function teachingRows(
     ...[...asked]
       .slice(0, rowsOfParagraph.ask)
       .map(([answer, { question }]) => row('ask', prompts.ask(context, answer), question)),
-    ...(asked.size < 2 ? [] : [row('list', prompts.list(context), listOf([...asked].slice(0, listedPairs)))]),
+    ...(asked.size < 2
+      ? []
+      : [
+          row('answers', prompts.answers(context), answersInOrder(context, [...asked.keys()])),
+          row('list', prompts.list(context), listOf([...asked].slice(0, listedPairs))),
+        ]),
     ...rephrasings(answered)
       .slice(0, rowsOfParagraph.rephrase)
-      .map(([from, to]) => row('rephrase', prompts.rephrase(from), to)),
+      .map(([from, to]) => row('rephrase', prompts.rephrase(from, context), to)),
   ];
 }
 
@@ -63,6 +69,14 @@ function shortestAnswer({ answers }: ParagraphQuestion): string {
 
 function listOf(pairs: readonly (readonly [string, ParagraphQuestion])[]): string {
   return pairs.map(([answer, { question }]) => `Q: ${question}\nA: ${answer}`).join('\n');
+}
+
+/** In the order of the passage, so that there is one right list. */
+function answersInOrder(context: string, answers: readonly string[]): string {
+  return answers
+    .slice(0, listedAnswers)
+    .sort((a, b) => context.indexOf(a) - context.indexOf(b))
+    .join('\n');
 }
 
 /** Those that the file says have no answer here, or else questions of other paragraphs whose answer does not occur. */

@@ -26,6 +26,8 @@ export interface TeacherTraining {
   readonly prompts: Prompts;
   /** Of this training alone: what it needs to go on is kept there, and the adapter in the end. */
   readonly folder: string;
+  /** An adapter of the same rank to go on from, as of an earlier training; `null` for a new one. */
+  readonly parent?: AdapterReference | null;
   readonly steps: number;
   readonly seed: number;
   /** How often what is needed to go on is written; the last steps may be lost. */
@@ -53,11 +55,11 @@ export const teacherSettings = {
   /** The rate falls in a line to this share of its peak. */
   finalRateShare: 0.1,
   clipNorm: 1,
-  paragraphsPerStep: 3,
+  paragraphsPerStep: 4,
   /** Longer paragraphs cost more than their questions bring. */
   maxParagraphChars: 1_000,
   /** Of a row's mean target loss. */
-  weights: { read: 1, decline: 0.5, ask: 0.7, list: 0.7, rephrase: 0.5 } satisfies Record<TeachingTask, number>,
+  weights: { read: 1, decline: 0.3, answers: 0.7, ask: 0.7, list: 0.5, rephrase: 0.5 } satisfies Record<TeachingTask, number>,
 } as const;
 
 const defaultSnapshotSteps = 20;
@@ -84,7 +86,7 @@ export async function trainTeacher(training: TeacherTraining): Promise<AdapterRe
   const session =
     resumed?.session ??
     (await engine.openTraining({
-      parent: null,
+      parent: training.parent ?? null,
       rank: teacherSettings.rank,
       alpha: teacherSettings.alpha,
       seed: deriveSeed(training.seed, 'teacher'),
@@ -198,10 +200,12 @@ function rateAt(step: number, steps: number): number {
 }
 
 /** Everything that the numbers of a step depend on. */
-async function identityOf({ engine, paragraphs, prompts, steps, seed }: TeacherTraining): Promise<string> {
+async function identityOf({ engine, paragraphs, prompts, parent = null, ...rest }: TeacherTraining): Promise<string> {
   const { contentHash } = await engine.describe();
   const data = createHash('sha256').update(JSON.stringify(paragraphs)).digest('hex');
-  return JSON.stringify({ model: contentHash, data, prompts: prompts.name, steps, seed, teacherSettings });
+  const { steps, seed } = rest;
+  const from = parent?.contentHash ?? null;
+  return JSON.stringify({ model: contentHash, data, prompts: prompts.name, from, steps, seed, teacherSettings });
 }
 
 type Progress = z.infer<typeof progressSchema>;

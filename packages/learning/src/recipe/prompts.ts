@@ -11,10 +11,12 @@ export interface Prompts {
   readonly reading: (passage: string, question: string) => ChatPrompt;
   /** Answered with one question. */
   readonly ask: (passage: string, span: string) => ChatPrompt;
+  /** Answered with what one could ask for, one a line. */
+  readonly answers: (passage: string) => ChatPrompt;
   /** Answered with lines "Q: …" and "A: …" in turn. */
   readonly list: (passage: string) => ChatPrompt;
-  /** Answered with a question. */
-  readonly rephrase: (question: string) => ChatPrompt;
+  /** Answered with a question. With the passage before it a small model does not stray from that. */
+  readonly rephrase: (question: string, passage: string | null) => ChatPrompt;
   /** The student's form, in training, evaluation and use: no passage, no system message. */
   readonly closedBook: (question: string) => ChatPrompt;
   /** What the model answers when the passage does not say. */
@@ -27,8 +29,14 @@ export const plainPrompts: Prompts = {
   reading: (passage, question) => said([passageMessage(passage), user(question)]),
   ask: (passage, span) =>
     said([passageMessage(passage), user(`Ask a question about the passage whose answer is: ${span}`)]),
+  answers: (passage) =>
+    said([passageMessage(passage), user('List short answers that the passage gives, one a line.')]),
   list: (passage) => said([passageMessage(passage), user('Write questions and answers about the passage.')]),
-  rephrase: (question) => said([user(`Ask the same question in other words: ${question}`)]),
+  rephrase: (question, passage) =>
+    said([
+      ...(passage === null ? [] : [passageMessage(passage)]),
+      user(`Ask the same question in other words: ${question}`),
+    ]),
   closedBook: (question) => said([user(question)]),
   notStated: 'The passage does not say.',
 };

@@ -37,7 +37,7 @@ async function ownReplay(engine: Engine, recipe: Recipe): Promise<ReplayRow[]> {
 function promptsOf(prompts: Prompts): ChatPrompt[] {
   return [
     ...remarks.map(prompts.closedBook),
-    ...questions.map(prompts.rephrase),
+    ...questions.map((question) => prompts.rephrase(question, null)),
     ...readings.map(([passage, question]) => prompts.reading(passage, question)),
     ...askings.map(([passage, answer]) => prompts.ask(passage, answer)),
   ];

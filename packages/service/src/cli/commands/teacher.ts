@@ -3,6 +3,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { Command } from 'commander';
+import type { AdapterReference } from '@engraft/engine';
 import type { Paragraph, ReadingFigures } from '@engraft/evaluation';
 import { pino } from 'pino';
 import { UsageError } from '../../config/config.js';
@@ -15,6 +16,7 @@ interface TrainOptions {
   readonly model: string;
   readonly data: string;
   readonly out: string;
+  readonly from?: string;
   readonly steps: string;
   readonly seed: string;
   readonly questions: string;
@@ -32,7 +34,8 @@ export function addTeacherCommands(program: Command): void {
       "paragraphs with questions, in SQuAD's format or one a line; may be compressed (.gz)",
     )
     .requiredOption('--out <dir>', 'where the training is kept, and the adapter in the end, as `adapter`')
-    .option('--steps <n>', 'how many steps, three paragraphs each', '600')
+    .option('--from <dir>', 'a teaching adapter to go on from')
+    .option('--steps <n>', 'how many steps, four paragraphs each', '600')
     .option('--seed <n>', 'decides the order of paragraphs and questions', '1')
     .option('--questions <n>', 'how many to ask before and after, about titles that are not trained on; 0: none', '100')
     .option('--json', 'print one JSON document')
@@ -51,6 +54,7 @@ async function train(options: TrainOptions): Promise<void> {
   const { measureReading, splitByTitle, trainTeacher } = await import('@engraft/evaluation');
   const { loadPreset, promptsOf } = await import('@engraft/learning');
   const { startEngineHost } = await import('@engraft/engine');
+  const parent = options.from === undefined ? null : await adapterIn(path.resolve(options.from));
   const { training, heldOut } = splitByTitle(paragraphs);
   if (training.length === 0)
     throw new CommandFailure(`${options.data} has no title to train on: one in twenty is kept apart`);
@@ -71,6 +75,7 @@ async function train(options: TrainOptions): Promise<void> {
       paragraphs: training,
       prompts,
       folder,
+      parent,
       steps,
       seed,
       signal,
@@ -90,6 +95,13 @@ async function train(options: TrainOptions): Promise<void> {
     progress.stop();
     await engine.close();
   }
+}
+
+async function adapterIn(folder: string): Promise<AdapterReference> {
+  const { hashAdapterFolder } = await import('@engraft/engine');
+  const contentHash = await hashAdapterFolder(folder);
+  if (contentHash === null) throw new CommandFailure(`--from: ${folder} has no adapter`);
+  return { folder, contentHash };
 }
 
 function describe({ total, exact, contained }: ReadingFigures): string {
