@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { startEngineHost, type Engine } from '@engraft/engine';
 import type { Fact } from './facts.js';
 import { learnPassage } from './learnPassage.js';
+import { plainPrompts } from './recipe/prompts.js';
 import type { TaughtPassage, Teacher } from './teachers/teacher.js';
 import { formOf } from './testing/forms.js';
 import { baseRecipe } from './testing/recipe.js';
@@ -52,6 +53,11 @@ class KnowingTeacher implements Teacher {
   };
 
   confirm: Teacher['confirm'] = (_calls, _passage, facts) => Promise.resolve([...facts]);
+
+  reading: Teacher['reading'] = ({ text }, _fact, question) => ({
+    prompt: plainPrompts.reading(text, question),
+    adapter: null,
+  });
 }
 
 function factOf(answer: string, ...questions: readonly string[]): Fact {

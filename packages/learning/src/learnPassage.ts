@@ -182,7 +182,7 @@ class LearningRun {
     const calls = this.#calls(meter, 'scoring', questions.length + 2 * facts.length);
     const confirmed = withoutAmbiguity(await teacher.confirm(calls, passage, facts));
     const taught = confirmed.filter(({ forms }) => forms.some(isTrusted));
-    const scored = await measureGain(calls, passage.chunks, taught, parent, recipe);
+    const scored = await measureGain(calls, passage, taught, parent, teacher, recipe);
     const isKnown = ({ gainNats }: ScoredFact): boolean => gainNats !== null && gainNats < minGainNats;
     const known = scored.filter(isKnown);
     // A passage of which everything is known already is learned once more rather than refused.

@@ -1,5 +1,5 @@
 import type { QuestionAnswer, Recipe, TaughtPassage, Teacher } from '@engraft/learning';
-import { agrees, wordTokens, type Form } from '@engraft/learning/parts';
+import { agrees, windowOfFact, wordTokens, type Form } from '@engraft/learning/parts';
 import { formOf } from './forms.js';
 import {
   chooseCandidates,
@@ -40,6 +40,11 @@ export function englishTeacher(recipe: Recipe): Teacher {
     },
 
     confirm: (calls, passage, facts) => confirm({ calls, passage, recipe }, facts),
+
+    reading: ({ chunks }, fact, question) => ({
+      prompt: recipe.prompts.reading(windowOfFact(chunks, fact), question),
+      adapter: null,
+    }),
 
     async rephrase(calls, passage, pairs, seed) {
       const rephrased = await rephrasingsOf(calls, pairs, rules.goldRephrasings, seed, recipe);

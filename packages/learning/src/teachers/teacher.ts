@@ -1,3 +1,4 @@
+import type { AdapterReference, ChatPrompt } from '@engraft/engine';
 import type { Fact, Form } from '../facts.js';
 import type { PassageSize, TeachingPlan } from '../metering/budget.js';
 import type { MeteredCalls } from '../metering/calls.js';
@@ -11,6 +12,12 @@ export interface TaughtPassage {
   readonly text: string;
   /** At least one; `Fact` points into them. */
   readonly chunks: readonly Chunk[];
+}
+
+export interface TeacherPrompt {
+  readonly prompt: ChatPrompt;
+  /** What the teacher reads with; `null`: base. */
+  readonly adapter: AdapterReference | null;
 }
 
 /** What a teacher expects of a passage, before any call. */
@@ -36,6 +43,9 @@ export interface Teacher {
 
   /** The facts with the questions that the teacher, asked again with the passage before it, answers as expected. */
   confirm(calls: MeteredCalls, passage: TaughtPassage, facts: readonly Fact[]): Promise<Fact[]>;
+
+  /** How it is asked about a fact, with the passage before it. */
+  reading(passage: TaughtPassage, fact: Pick<Fact, 'chunk' | 'sentenceStart'>, question: string): TeacherPrompt;
 
   /**
    * For each of these pairs about the passage, which are right, more ways of asking for it that may be trained:

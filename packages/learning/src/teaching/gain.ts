@@ -2,8 +2,7 @@ import type { AdapterReference, SequenceScore } from '@engraft/engine';
 import { isTrusted, type Fact } from '../facts.js';
 import { mapConcurrently, type MeteredCalls, type ScoreCall } from '../metering/calls.js';
 import type { Recipe } from '../recipe/recipe.js';
-import type { Chunk } from '../text/chunk.js';
-import { windowOfFact } from '../text/window.js';
+import type { TaughtPassage, Teacher } from '../teachers/teacher.js';
 
 /** A fact that the teacher confirmed, and what the passage adds to it. */
 export interface ScoredFact extends Fact {
@@ -13,20 +12,22 @@ export interface ScoredFact extends Fact {
   readonly softTargets: SequenceScore['topK'] | null;
 }
 
-/** Of one question a fact, since its answer is the same for all: base with the passage, the parent without. */
+/** Of one question a fact, since its answer is the same for all: the teacher with the passage, the parent without. */
 export async function measureGain(
   calls: MeteredCalls,
-  chunks: readonly Chunk[],
+  passage: TaughtPassage,
   facts: readonly Fact[],
   parent: AdapterReference | null,
+  teacher: Teacher,
   { prompts, teaching, shares }: Recipe,
 ): Promise<ScoredFact[]> {
   const requests = await mapConcurrently(facts, async (fact): Promise<ScoreCall[]> => {
     const question = fact.forms.find(isTrusted)?.question ?? '';
-    const reading = await calls.engine.encode(prompts.reading(windowOfFact(chunks, fact), question), fact.answer);
+    const { prompt, adapter } = teacher.reading(passage, fact, question);
+    const reading = await calls.engine.encode(prompt, fact.answer);
     const closedBook = await calls.engine.encode(prompts.closedBook(question), fact.answer);
     return [
-      { sequence: reading, adapter: null, topK: teaching.softTargetK },
+      { sequence: reading, adapter, topK: teaching.softTargetK },
       { sequence: closedBook, adapter: parent, topK: 0 },
     ];
   });

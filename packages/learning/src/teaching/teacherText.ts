@@ -19,6 +19,14 @@ export function questionIn(text: string): string {
   return question?.replace(preface, '') ?? text.trim();
 }
 
+/** The lines of a list, without numbers, bullets, labels and quotation marks; empty ones are left out. */
+export function linesOf(text: string): string[] {
+  return text
+    .split('\n')
+    .map(bareLine)
+    .filter((line) => line !== '');
+}
+
 function bareLine(line: string): string {
   const bare = withoutMarks(line).trim().replace(item, '').replace(label, '');
   return /^["“'‘](.+)["”'’]$/u.exec(bare)?.[1] ?? bare;

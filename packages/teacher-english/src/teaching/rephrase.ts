@@ -6,7 +6,7 @@ import { isQuestion, keepsNames } from './wellFormed.js';
 
 export function rephraseRequest({ prompts }: Recipe, question: string, seed: number): GenerateRequest {
   return {
-    prompt: prompts.rephrase(question),
+    prompt: prompts.rephrase(question, null),
     adapter: null,
     maxOutputTokens: rules.maxQuestionTokens,
     temperature: rules.rephraseTemperature,

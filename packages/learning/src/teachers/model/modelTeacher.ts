@@ -1,0 +1,37 @@
+import type { AdapterReference } from '@engraft/engine';
+import type { Recipe } from '../../recipe/recipe.js';
+import type { Teacher } from '../teacher.js';
+import { confirmFacts } from './confirming.js';
+import { proposeFacts } from './proposing.js';
+import { modelTeacherSettings } from './settings.js';
+
+/**
+ * Has a model do all of it, in whatever language it reads: it names what could be asked for, asks for that, and is asked
+ * again. `adapter` is one that makes it do so better, and `null` for a model that needs none.
+ */
+export function modelTeacher(recipe: Recipe, adapter: AdapterReference | null): Teacher {
+  return {
+    name: 'model',
+
+    measure: ({ chunks }) => {
+      const factCount = chunks.reduce((sum, { text }) => sum + factsOf(text), 0);
+      return Promise.resolve({ factCount, extraReads: 0 });
+    },
+
+    teach: async (calls, passage, plan, seed) => {
+      const facts = await proposeFacts({ calls, passage, recipe, adapter, seed }, plan);
+      return { facts, understood: true };
+    },
+
+    confirm: (calls, passage, facts) => confirmFacts({ calls, passage, recipe, adapter }, facts),
+
+    reading: ({ chunks }, { chunk }, question) => ({
+      prompt: recipe.prompts.reading(chunks[chunk]?.text ?? '', question),
+      adapter,
+    }),
+  };
+}
+
+function factsOf(text: string): number {
+  return Math.max(1, Math.round(text.trim().length / modelTeacherSettings.charsPerFact));
+}

@@ -1,0 +1,180 @@
+/** What a model finds to ask for in a passage, and how it asks; scoring reads all of it back. */
+import type { AdapterReference, GenerateRequest } from '@engraft/engine';
+import { questionKey, type Fact, type Form } from '../../facts.js';
+import type { TeachingPlan } from '../../metering/budget.js';
+import type { MeteredCalls } from '../../metering/calls.js';
+import { deriveSeed } from '../../random.js';
+import type { Recipe } from '../../recipe/recipe.js';
+import { linesOf, parseList, questionIn } from '../../teaching/teacherText.js';
+import type { Chunk } from '../../text/chunk.js';
+import { containsWords, normalise, sameAnswer } from '../../text/normalise.js';
+import type { TaughtPassage } from '../teacher.js';
+import { modelTeacherSettings as settings } from './settings.js';
+
+export interface Proposing {
+  readonly calls: MeteredCalls;
+  readonly passage: TaughtPassage;
+  readonly recipe: Recipe;
+  readonly adapter: AdapterReference | null;
+  readonly seed: number;
+}
+
+/** A fact while its forms are being gathered. */
+interface Draft {
+  readonly chunk: number;
+  readonly answer: string;
+  /** How many lists have named it. */
+  named: number;
+  readonly forms: Map<string, Form>;
+}
+
+/** At most `plan.factCount` facts; those first that most lists have named. */
+export async function proposeFacts(proposing: Proposing, plan: TeachingPlan): Promise<Fact[]> {
+  const drafts = new Map<string, Draft>();
+  for (let round = 0; round < settings.maxRounds; round++) {
+    const before = drafts.size;
+    const listed = await listAnswers(proposing, round, drafts);
+    if (drafts.size - before < settings.minFreshShare * listed || listed === 0) break;
+  }
+  await listPairs(proposing, drafts);
+  const chosen = [...drafts.values()].sort((a, b) => b.named - a.named).slice(0, plan.factCount);
+  await askForEach(proposing, chosen);
+  await rephraseEach(proposing, chosen);
+  const lists = Math.max(1, ...chosen.map(({ named }) => named));
+  return chosen
+    .filter(({ forms }) => forms.size > 0)
+    .map(({ chunk, answer, named, forms }) => ({
+      chunk,
+      sentenceStart: sentenceStartOf(proposing.passage.chunks[chunk], answer),
+      answer,
+      salience: named / lists,
+      forms: [...forms.values()],
+    }));
+}
+
+/** Of each chunk some lists of what one could ask for. Returns how many answers they have. */
+async function listAnswers(
+  { calls, passage, recipe, adapter, seed }: Proposing,
+  round: number,
+  drafts: Map<string, Draft>,
+): Promise<number> {
+  const wanted = perChunk(passage.chunks, settings.answerListsPerRound);
+  const requests = wanted.map(({ chunk, index, number }): GenerateRequest => ({
+    prompt: recipe.prompts.answers(chunk.text),
+    adapter,
+    maxOutputTokens: settings.maxAnswersTokens,
+    temperature: round + number === 0 ? 0 : settings.answersTemperature,
+    seed: deriveSeed(seed, 'answers', round, index, number),
+  }));
+  const results = await calls.generate(requests, recipe.shares.teaching);
+  let listed = 0;
+  for (const [at, { chunk, index }] of wanted.entries()) {
+    const result = results[at] ?? null;
+    // The last line of a list that was cut off is cut off, too.
+    const lines = linesOf(result?.text ?? '').slice(0, result?.finishReason === 'stop' ? undefined : -1);
+    for (const answer of lines) if (draftOf(drafts, chunk, index, answer) !== null) listed++;
+  }
+  return listed;
+}
+
+async function listPairs(
+  { calls, passage, recipe, adapter, seed }: Proposing,
+  drafts: Map<string, Draft>,
+): Promise<void> {
+  const wanted = perChunk(passage.chunks, settings.pairLists);
+  const requests = wanted.map(({ chunk, index, number }): GenerateRequest => ({
+    prompt: recipe.prompts.list(chunk.text),
+    adapter,
+    maxOutputTokens: settings.maxPairsTokens,
+    temperature: number === 0 ? 0 : settings.pairsTemperature,
+    seed: deriveSeed(seed, 'pairs', index, number),
+  }));
+  const results = await calls.generate(requests, recipe.shares.teaching);
+  for (const [at, { chunk, index }] of wanted.entries()) {
+    for (const { question, answer } of parseList(results[at]?.text ?? '')) {
+      const draft = draftOf(drafts, chunk, index, answer);
+      if (draft !== null) addForm(draft, question, 'listed');
+    }
+  }
+}
+
+/** `null` for what the chunk does not say, or not in so few words. */
+function draftOf(drafts: Map<string, Draft>, chunk: Chunk, index: number, text: string): Draft | null {
+  const answer = text.trim().replace(/[.,;:]+$/u, '');
+  if (answer.length > settings.maxAnswerChars || !containsWords(chunk.text, answer)) return null;
+  const key = `${index} ${normalise(answer)}`;
+  const draft = drafts.get(key) ?? { chunk: index, answer, named: 0, forms: new Map<string, Form>() };
+  draft.named++;
+  drafts.set(key, draft);
+  return draft;
+}
+
+async function askForEach({ calls, passage, recipe, adapter, seed }: Proposing, drafts: readonly Draft[]): Promise<void> {
+  // In rounds over the facts, so that money ends evenly.
+  const wanted = rounds(settings.askedPerFact).flatMap((round) => drafts.map((draft) => ({ draft, round })));
+  const requests = wanted.map(({ draft, round }): GenerateRequest => ({
+    prompt: recipe.prompts.ask(passage.chunks[draft.chunk]?.text ?? '', draft.answer),
+    adapter,
+    maxOutputTokens: settings.maxQuestionTokens,
+    temperature: round === 0 ? 0 : settings.questionTemperature,
+    seed: deriveSeed(seed, 'ask', round, draft.chunk, draft.answer),
+  }));
+  const results = await calls.generate(requests, recipe.shares.teaching);
+  for (const [at, { draft }] of wanted.entries()) {
+    const result = results[at] ?? null;
+    if (result?.finishReason === 'stop') addForm(draft, questionIn(result.text), 'asked');
+  }
+}
+
+/** What was asked first, in other words. */
+async function rephraseEach(
+  { calls, passage, recipe, adapter, seed }: Proposing,
+  drafts: readonly Draft[],
+): Promise<void> {
+  const wanted = rounds(settings.rephrasedPerFact).flatMap((round) =>
+    drafts.flatMap((draft) => {
+      const sources = [...draft.forms.values()];
+      const source = sources[round % Math.max(1, sources.length)];
+      return source === undefined ? [] : [{ draft, round, question: source.question }];
+    }),
+  );
+  const requests = wanted.map(({ draft, round, question }): GenerateRequest => ({
+    prompt: recipe.prompts.rephrase(question, passage.chunks[draft.chunk]?.text ?? ''),
+    adapter,
+    maxOutputTokens: settings.maxQuestionTokens,
+    temperature: settings.questionTemperature,
+    seed: deriveSeed(seed, 'rephrase', round, draft.chunk, question),
+  }));
+  const results = await calls.generate(requests, recipe.shares.teaching);
+  for (const [at, { draft }] of wanted.entries()) {
+    const result = results[at] ?? null;
+    if (result?.finishReason === 'stop') addForm(draft, questionIn(result.text), 'rephrased');
+  }
+}
+
+/** A question that says nothing, or gives its answer away, teaches nothing. */
+function addForm({ answer, forms }: Draft, text: string, origin: string): void {
+  const question = text.trim();
+  const key = questionKey(question);
+  const isUsable = key !== '' && !question.includes('\n') && !sameAnswer(question, answer) && !containsWords(question, answer);
+  if (!isUsable || forms.has(key)) return;
+  const rank = { asked: 0, listed: 1, rephrased: 2 }[origin] ?? 0;
+  forms.set(key, { question, origin, standing: 'question', testRank: rank, plainRank: rank });
+}
+
+function perChunk(
+  chunks: readonly Chunk[],
+  count: number,
+): { readonly chunk: Chunk; readonly index: number; readonly number: number }[] {
+  return rounds(count).flatMap((number) => chunks.map((chunk, index) => ({ chunk, index, number })));
+}
+
+function rounds(count: number): number[] {
+  return Array.from({ length: count }, (_, round) => round);
+}
+
+/** Of the first sentence that has the answer. */
+function sentenceStartOf(chunk: Chunk | undefined, answer: string): number {
+  const sentence = chunk?.sentences.find(({ text }) => containsWords(text, answer));
+  return sentence?.start ?? chunk?.start ?? 0;
+}

@@ -1,0 +1,23 @@
+/** How much a model is asked about a chunk; `docs/experiments.md` has what was tried. */
+export const modelTeacherSettings = {
+  /** For the plan, before anything was asked: about so many characters say one thing. */
+  charsPerFact: 40,
+  /** Lists of answers of a chunk in one round; the first of all is greedy, the others are sampled. */
+  answerListsPerRound: 4,
+  /** Another round follows while at least this share of what a round lists is new. */
+  maxRounds: 4,
+  minFreshShare: 0.1,
+  answersTemperature: 0.9,
+  maxAnswersTokens: 96,
+  /** UTF-16 units: an answer that is longer is a sentence, and is not said again word for word. */
+  maxAnswerChars: 60,
+  /** Lists of pairs of a chunk: they bring up what no list of answers does. */
+  pairLists: 2,
+  pairsTemperature: 0.5,
+  maxPairsTokens: 160,
+  /** Questions for an answer: one is greedy, the others are sampled; then such of these in other words. */
+  askedPerFact: 3,
+  rephrasedPerFact: 1,
+  questionTemperature: 0.7,
+  maxQuestionTokens: 40,
+} as const;
