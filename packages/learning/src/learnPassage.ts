@@ -132,7 +132,7 @@ class LearningRun {
       missedCount: 0,
       untaughtSentences: untaughtSentences(await this.#passage(), scoring),
     });
-    const gate = { reasons, canaries: counts.canaries };
+    const gate = { reasons, canaries: counts.canaries, drift: counts.drift };
     const validation = validationReport(nothingCompared, this.input.recipe);
     const training = { steps: 0, tokens: 0, final_loss: 0 };
     return { kind: 'rejected', rejection, validation, gate, training, usage: this.#usage };

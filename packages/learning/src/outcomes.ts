@@ -78,6 +78,9 @@ export const evaluatingSchema = z.object({
   validation: comparisonSchema,
   retention: comparisonSchema,
   canaries: comparisonSchema,
+  drift: z
+    .object({ nats: z.number().nullable(), replies: count, unasked: count })
+    .default({ nats: null, replies: 0, unasked: 0 }),
   /** Held-out questions that the candidate did not answer. */
   missed: z.array(z.string()).readonly().default([]),
 });

@@ -39,6 +39,8 @@ export interface LearningBudget {
 export interface ReplayRow {
   readonly messages: readonly ChatMessage[];
   readonly tools?: readonly ToolDefinition[];
+  /** Any of these must be in a right reply. */
+  readonly expected?: readonly string[];
 }
 
 /** How a model learns passages: the same for all of them. */
@@ -110,6 +112,15 @@ export interface Comparison {
   readonly unasked: number;
 }
 
+/** How far the candidate speaks otherwise than its parent where it should not. */
+export interface Drift {
+  /** By which the parent's own replies have become less likely, in nats a token; `null`: none was measured. */
+  readonly nats: number | null;
+  readonly replies: number;
+  /** Prompts that there was no money for. */
+  readonly unasked: number;
+}
+
 export type GateReason =
   /** The passage says nothing to the teacher. */
   | 'not_understood'
@@ -125,6 +136,7 @@ export interface GateReport {
   /** None: accepted. */
   readonly reasons: readonly GateReason[];
   readonly canaries: Comparison;
+  readonly drift: Drift;
 }
 
 /** Why a candidate was rejected, for whoever sent the passage. */

@@ -1,10 +1,9 @@
 import type { AdapterReference, ChatPrompt, GenerateRequest } from '@engraft/engine';
 import type { MeteredCalls } from '../metering/calls.js';
 import type { EvaluationCounts } from './gate.js';
+import { compareSkills } from './skills.js';
 import { givesAnswer } from '../text/judge.js';
-import { sameAnswer } from '../text/normalise.js';
 import type { ScoringOutcome } from '../outcomes.js';
-import { replayPrompt } from '../training/replay.js';
 import type { Recipe } from '../recipe/recipe.js';
 import type { Comparison, QuestionAnswer, ReplayRow } from '../types.js';
 
@@ -24,15 +23,16 @@ export interface HeldOut {
 
 /**
  * Asks candidate and parent what was held out. Nobody sees the passage; answers are greedy, and right where they give
- * the expected one; a canary's reply must be the row's own. What the money does not reach is left out, for both alike.
+ * the expected one. What the money does not reach is left out, for both alike.
  */
 export async function evaluate(
   calls: MeteredCalls,
   candidate: AdapterReference,
   parent: AdapterReference | null,
   { validation, retention, canaries }: HeldOut,
-  { prompts, teaching: { maxAnswerTokens } }: Recipe,
+  recipe: Recipe,
 ): Promise<EvaluationCounts & { readonly missed: readonly string[] }> {
+  const { prompts, teaching: { maxAnswerTokens } } = recipe;
   const compare = (probes: readonly Probe[]): Promise<Compared> =>
     compareOn(calls, [candidate, parent], probes, maxAnswerTokens);
   const closedBook = ({ question, answer }: QuestionAnswer): Probe => ({
@@ -43,7 +43,7 @@ export async function evaluate(
   return {
     validation: ofValidation.comparison,
     retention: (await compare(retention.map(closedBook))).comparison,
-    canaries: (await compare(canaries.map(canaryProbe))).comparison,
+    ...(await compareSkills(calls, candidate, parent, canaries, recipe)),
     missed: ofValidation.missed.flatMap((index) => validation[index]?.question ?? []),
   };
 }
@@ -81,9 +81,4 @@ async function compareOn(
     if (passes(ofParent.text)) comparison.parent++;
   }
   return { comparison, missed };
-}
-
-function canaryProbe(row: ReplayRow): Probe {
-  const { prompt, completion } = replayPrompt(row);
-  return { prompt, passes: (reply) => sameAnswer(reply, completion) };
 }

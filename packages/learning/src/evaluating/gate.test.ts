@@ -12,6 +12,7 @@ const good = {
   validation: { candidate: 9, parent: 0, total: 10, unasked: 0 },
   retention: { candidate: 8, parent: 10, total: 12, unasked: 0 },
   canaries: { candidate: 9, parent: 10, total: 12, unasked: 0 },
+  drift: { nats: 0.1, replies: 12, unasked: 0 },
 };
 
 test('the gate says why', () => {
@@ -56,6 +57,14 @@ test('the last of what the parent could do is not lost', () => {
   assert.deepEqual(gateReasons({ ...good, canaries: last }), ['skills_lost']);
 });
 
+test("a candidate to which its parent's replies are far less likely has lost skills", () => {
+  const drifted = (nats: number | null): readonly string[] =>
+    gateReasons({ ...good, drift: { ...good.drift, nats } });
+  const { maxDriftNats } = baseRecipe.evaluating;
+  assert.deepEqual(drifted(maxDriftNats + 0.01), ['skills_lost']);
+  for (const nats of [maxDriftNats, 0, -1, null]) assert.deepEqual(drifted(nats), []);
+});
+
 test('what there was no money to ask does not pass', () => {
   for (const kind of ['retention', 'canaries'] as const) {
     const measured = (total: number): readonly string[] =>
@@ -64,6 +73,7 @@ test('what there was no money to ask does not pass', () => {
     assert.deepEqual(measured(5), ['not_measured']);
     assert.deepEqual(measured(6), [], 'half of them say enough');
   }
+  const drift = { nats: null, replies: 0, unasked: 0 };
   const nothing = { candidate: 0, parent: 0, total: 0, unasked: 0 };
-  assert.deepEqual(gateReasons({ ...good, retention: nothing, canaries: nothing }), [], 'there was nothing to ask');
+  assert.deepEqual(gateReasons({ ...good, retention: nothing, canaries: nothing, drift }), [], 'there was nothing to ask');
 });

@@ -1,5 +1,5 @@
 import type { Recipe } from '../recipe/recipe.js';
-import type { Comparison, GateReason, GateReport, ValidationReport } from '../types.js';
+import type { Comparison, Drift, GateReason, GateReport, ValidationReport } from '../types.js';
 
 /** What the gate asks for. */
 export type GateRecipe = Pick<Recipe, 'split' | 'evaluating'>;
@@ -8,25 +8,34 @@ export interface EvaluationCounts {
   readonly validation: Comparison;
   readonly retention: Comparison;
   readonly canaries: Comparison;
+  readonly drift: Drift;
 }
 
 const none: Comparison = { candidate: 0, parent: 0, total: 0, unasked: 0 };
 
 /** Of a job that never came to evaluation. */
-export const nothingCompared: EvaluationCounts = { validation: none, retention: none, canaries: none };
+export const nothingCompared: EvaluationCounts = {
+  validation: none,
+  retention: none,
+  canaries: none,
+  drift: { nats: null, replies: 0, unasked: 0 },
+};
 
 /** Every reason for which the candidate must not be used; none means that it passed. */
-export function gateReasons({ validation, retention, canaries }: EvaluationCounts, recipe: GateRecipe): GateReason[] {
+export function gateReasons(counts: EvaluationCounts, recipe: GateRecipe): GateReason[] {
+  const { validation, retention, canaries, drift } = counts;
   const { minValidationPairs } = recipe.split;
-  const { minRetentionShare, minCanaryShare, minMeasuredShare } = recipe.evaluating;
+  const { minRetentionShare, minCanaryShare, maxDriftNats, minMeasuredShare } = recipe.evaluating;
   const reasons: GateReason[] = [];
   if (validation.total + validation.unasked < minValidationPairs) reasons.push('too_few_validated');
   else if (validation.total < minValidationPairs) reasons.push('not_measured');
   else if (validation.candidate < neededPasses(validation, recipe)) reasons.push('too_few_passed');
   else if (!isWorthIt(validation, recipe)) reasons.push('not_better_than_parent');
   if (retention.candidate < share(minRetentionShare, retention.parent)) reasons.push('earlier_passages_lost');
-  if (canaries.candidate < share(minCanaryShare, canaries.parent)) reasons.push('skills_lost');
-  const areMeasured = [retention, canaries].every((counts) => isMeasured(counts, minMeasuredShare));
+  const hasDrifted = (drift.nats ?? 0) > maxDriftNats;
+  if (hasDrifted || canaries.candidate < share(minCanaryShare, canaries.parent)) reasons.push('skills_lost');
+  const skills = { total: drift.replies, unasked: drift.unasked };
+  const areMeasured = [retention, canaries, skills].every((asked) => isMeasured(asked, minMeasuredShare));
   if (!reasons.includes('not_measured') && !areMeasured) reasons.push('not_measured');
   return reasons;
 }
@@ -45,12 +54,12 @@ function share(least: number, parent: number): number {
 }
 
 /** What there was no money to ask was not passed. */
-function isMeasured({ total, unasked }: Comparison, leastShare: number): boolean {
+function isMeasured({ total, unasked }: Pick<Comparison, 'total' | 'unasked'>, leastShare: number): boolean {
   return total >= leastShare * (total + unasked);
 }
 
 export function gateReport(counts: EvaluationCounts, recipe: GateRecipe): GateReport {
-  return { reasons: gateReasons(counts, recipe), canaries: counts.canaries };
+  return { reasons: gateReasons(counts, recipe), canaries: counts.canaries, drift: counts.drift };
 }
 
 /** One right answer is no evidence, however few were asked for. */

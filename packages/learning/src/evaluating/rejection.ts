@@ -46,9 +46,10 @@ const sentences: Readonly<Record<GateReason, (learning: RejectedLearning) => str
     `After training the model answered ${retention.candidate} of ` +
     `${counted(retention.total, 'question')} about earlier passages of this subject, and ${retention.parent} before. ` +
     'What helps: a subject of its own for this passage.',
-  skills_lost: ({ counts: { canaries } }) =>
+  skills_lost: ({ counts: { canaries, drift } }) =>
     `After training the model gave ${canaries.candidate} of ` +
-    `${counted(canaries.total, 'reply', 'replies')} to unrelated prompts as it should, and ${canaries.parent} before. ` +
+    `${counted(canaries.total, 'reply', 'replies')} to unrelated prompts as it should, and ${canaries.parent} before` +
+    (drift.nats === null ? '. ' : `; its own replies became ${drift.nats.toFixed(2)} nats a token less likely. `) +
     'What helps: a shorter passage.',
   not_measured: () =>
     'The money did not reach for all questions that have to be asked. What helps: a higher max_cost_microusd.',

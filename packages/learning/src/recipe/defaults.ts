@@ -66,6 +66,8 @@ export function defaultRecipe(parameters: number): Recipe {
       minPassRate: 0.4,
       minRetentionShare: 0.8,
       minCanaryShare: 0.6,
+      maxReplyTokens: 64,
+      maxDriftNats: 0.5,
       minMeasuredShare: 0.5,
     },
     shares: { teaching: 0.35, scoring: 0.55, training: 0.88 },

@@ -142,6 +142,10 @@ export interface EvaluatingRecipe {
   readonly minPassRate: number;
   readonly minRetentionShare: number;
   readonly minCanaryShare: number;
+  /** Of what a reply to an unrelated prompt may have. */
+  readonly maxReplyTokens: number;
+  /** See `Drift`: beyond this the candidate speaks of the passage where it should not. */
+  readonly maxDriftNats: number;
   /** Of the questions of earlier passages, and of the canaries, so many must have been asked. */
   readonly minMeasuredShare: number;
 }

@@ -24,32 +24,38 @@ export async function replayOf(
  */
 async function ownReplay(engine: Engine, recipe: Recipe): Promise<ReplayRow[]> {
   // The gate asks for no longer ones.
-  const { maxAnswerTokens } = recipe.teaching;
-  const rows = await mapConcurrently(promptsOf(recipe.prompts), async (prompt): Promise<ReplayRow[]> => {
-    const request = { prompt, adapter: null, maxOutputTokens: maxAnswerTokens, temperature: 0 };
+  const { maxReplyTokens } = recipe.evaluating;
+  const rows = await mapConcurrently(askedOf(recipe.prompts), async ({ prompt, expected }): Promise<ReplayRow[]> => {
+    const request = { prompt, adapter: null, maxOutputTokens: maxReplyTokens, temperature: 0 };
     const { text, finishReason } = await engine.generate(request);
     const isWhole = finishReason === 'stop' && text.trim() !== '';
-    return isWhole ? [{ messages: [...prompt.messages, { role: 'assistant', content: text }] }] : [];
+    const messages = [...prompt.messages, { role: 'assistant', content: text } as const];
+    return isWhole ? [{ messages, ...(expected === undefined ? {} : { expected: [expected] }) }] : [];
   });
   return rows.flat();
 }
 
-function promptsOf(prompts: Prompts): ChatPrompt[] {
+interface Asked {
+  readonly prompt: ChatPrompt;
+  /** What a right reply says, where there is one. */
+  readonly expected?: string;
+}
+
+function askedOf(prompts: Prompts): Asked[] {
   return [
-    ...remarks.map(prompts.closedBook),
-    ...questions.map((question) => prompts.rephrase(question, null)),
-    ...readings.map(([passage, question]) => prompts.reading(passage, question)),
-    ...askings.map(([passage, answer]) => prompts.ask(passage, answer)),
+    ...remarks.map((remark) => ({ prompt: prompts.closedBook(remark) })),
+    ...wellKnown.map(([question, expected]) => ({ prompt: prompts.closedBook(question), expected })),
+    ...questions.map((question) => ({ prompt: prompts.rephrase(question, null) })),
+    ...readings.map(([passage, question, expected]) => ({ prompt: prompts.reading(passage, question), expected })),
+    ...askings.map(([passage, answer]) => ({ prompt: prompts.ask(passage, answer) })),
   ];
 }
 
 const remarks = [
   ...['Good afternoon!', 'Hey.', 'How is your day?', 'Thanks a lot for that.', 'I have to go now.', 'Have a nice weekend!'],
   ...['What are you?', 'Do you know my name?', 'What can I ask you?', 'I do not understand.', 'You were wrong.', 'Please be brief.'],
-  ...['What is 7 + 5?', 'What is 12 times 3?', 'Which is larger, 19 or 91?', 'How many days has a week?'],
-  ...['Name three colours.', 'Name two animals that can fly.', 'What is the opposite of cold?', 'What rhymes with moon?'],
+  ...['Name three colours.', 'Name two animals that can fly.', 'Which fruit do you like best?', 'What rhymes with moon?'],
   ...['Say "good night" in capital letters.', 'Repeat the word river twice.', 'Spell the word table.', 'Write one sentence about rain.'],
-  ...['What is the capital of France?', 'Who wrote Hamlet?', 'What is water made of?', 'Where does the sun rise?'],
   ...['Who is the mayor of Orlenstead?', 'When was the Brackwater bridge built?', 'What does the Quillon 5 cost?'],
   'As JSON with name and age: Tom is 9 years old.',
   'The kettle costs 30 euros. Give item and price as a JSON object.',
@@ -60,17 +66,26 @@ const remarks = [
   'Put these words in order: b, a, c.',
 ]; // prettier-ignore
 
+/** Arithmetic, and what models of any size may know; what base answers wrong is not held against anybody. */
+const wellKnown = [
+  ...[['What is 7 + 5?', '12'], ['What is 12 times 3?', '36'], ['What is 20 minus 8?', '12'], ['Which is larger, 19 or 91?', '91']],
+  ...[['How many days are in a week?', '7'], ['How many months are in a year?', '12'], ['What is the opposite of cold?', 'hot']],
+  ...[['What is the capital of France?', 'Paris'], ['What is the capital of Japan?', 'Tokyo'], ['Who wrote Hamlet?', 'Shakespeare']],
+  ...[['Where does the sun rise?', 'east'], ['What is the largest ocean?', 'Pacific'], ['What is the chemical symbol of gold?', 'Au']],
+  ...[['On which continent is Egypt?', 'Africa'], ['What do bees make?', 'honey'], ['How many legs does a spider have?', '8']],
+] as const; // prettier-ignore
+
 const readings = [
-  ['The kiosk sells tea for 2 euros and soup for 4.', 'What does the soup cost?'],
-  ['The kiosk sells tea for 2 euros and soup for 4.', 'Who owns the kiosk?'],
-  ['Marta Lind moved to Bergen in 2011. She repairs violins.', 'What does Marta Lind repair?'],
-  ['Marta Lind moved to Bergen in 2011. She repairs violins.', 'When did she move?'],
-  ['The gym closes at 21:00 on weekdays and at 18:00 on Sundays.', 'When does the gym close on Sundays?'],
-  ['Dogs are allowed on the ferry, cats are not.', 'Which animals are allowed?'],
-  ['Version 2.1 adds dark mode and fixes the search.', 'What does version 2.1 add?'],
-  ['The meeting was moved from room 4 to room 9.', 'In which room is the meeting now?'],
-  ['Lake Orrin is 14 km long and 3 km wide.', 'How wide is Lake Orrin?'],
-  ['The prize went to Ivo Hale for his film about bees.', 'What is the film about?'],
+  ['The kiosk sells tea for 2 euros and soup for 4.', 'What does the soup cost?', '4'],
+  ['The kiosk sells tea for 2 euros and soup for 4.', 'What does the tea cost?', '2'],
+  ['Marta Lind moved to Bergen in 2011. She repairs violins.', 'What does Marta Lind repair?', 'violins'],
+  ['Marta Lind moved to Bergen in 2011. She repairs violins.', 'When did she move?', '2011'],
+  ['The gym closes at 21:00 on weekdays and at 18:00 on Sundays.', 'When does the gym close on Sundays?', '18:00'],
+  ['Dogs are allowed on the ferry, cats are not.', 'Which animals are allowed?', 'dogs'],
+  ['Version 2.1 adds dark mode and fixes the search.', 'What does version 2.1 add?', 'dark mode'],
+  ['The meeting was moved from room 4 to room 9.', 'In which room is the meeting now?', '9'],
+  ['Lake Orrin is 14 km long and 3 km wide.', 'How wide is Lake Orrin?', '3 km'],
+  ['The prize went to Ivo Hale for his film about bees.', 'What is the film about?', 'bees'],
 ] as const;
 
 const askings = [

@@ -25,6 +25,7 @@ const toolSchema = z.object({
 const rowSchema = z.object({
   messages: z.array(messageSchema).min(2),
   tools: z.array(toolSchema).exactOptional(),
+  expected: z.array(z.string().min(1)).exactOptional(),
 });
 
 /**
