@@ -59,7 +59,10 @@ export const teacherSettings = {
   /** Longer paragraphs cost more than their questions bring. */
   maxParagraphChars: 1_000,
   /** Of a row's mean target loss. */
-  weights: { read: 1, decline: 0.3, answers: 0.7, ask: 0.7, list: 0.5, rephrase: 0.5 } satisfies Record<TeachingTask, number>,
+  weights: { read: 1, decline: 0.3, answers: 0.7, ask: 0.7, list: 0.5, rephrase: 0.5 } satisfies Record<
+    TeachingTask,
+    number
+  >,
 } as const;
 
 const defaultSnapshotSteps = 20;

@@ -32,7 +32,10 @@ export async function evaluate(
   { validation, retention, canaries }: HeldOut,
   recipe: Recipe,
 ): Promise<EvaluationCounts & { readonly missed: readonly string[] }> {
-  const { prompts, teaching: { maxAnswerTokens } } = recipe;
+  const {
+    prompts,
+    teaching: { maxAnswerTokens },
+  } = recipe;
   const compare = (probes: readonly Probe[]): Promise<Compared> =>
     compareOn(calls, [candidate, parent], probes, maxAnswerTokens);
   const closedBook = ({ question, answer }: QuestionAnswer): Probe => ({

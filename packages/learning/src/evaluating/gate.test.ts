@@ -58,8 +58,7 @@ test('the last of what the parent could do is not lost', () => {
 });
 
 test("a candidate to which its parent's replies are far less likely has lost skills", () => {
-  const drifted = (nats: number | null): readonly string[] =>
-    gateReasons({ ...good, drift: { ...good.drift, nats } });
+  const drifted = (nats: number | null): readonly string[] => gateReasons({ ...good, drift: { ...good.drift, nats } });
   const { maxDriftNats } = baseRecipe.evaluating;
   assert.deepEqual(drifted(maxDriftNats + 0.01), ['skills_lost']);
   for (const nats of [maxDriftNats, 0, -1, null]) assert.deepEqual(drifted(nats), []);
@@ -75,5 +74,9 @@ test('what there was no money to ask does not pass', () => {
   }
   const drift = { nats: null, replies: 0, unasked: 0 };
   const nothing = { candidate: 0, parent: 0, total: 0, unasked: 0 };
-  assert.deepEqual(gateReasons({ ...good, retention: nothing, canaries: nothing, drift }), [], 'there was nothing to ask');
+  assert.deepEqual(
+    gateReasons({ ...good, retention: nothing, canaries: nothing, drift }),
+    [],
+    'there was nothing to ask',
+  );
 });

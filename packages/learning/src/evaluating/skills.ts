@@ -89,7 +89,11 @@ async function measureDrift(
   }
   const measured = scores.filter((score) => score !== null).length / 2;
   const nats = lost.length === 0 ? null : lost.reduce((sum, one) => sum + one, 0) / lost.length;
-  return { nats, replies: Math.floor(measured), unasked: rows.length - ofParent.filter((reply) => reply !== null).length };
+  return {
+    nats,
+    replies: Math.floor(measured),
+    unasked: rows.length - ofParent.filter((reply) => reply !== null).length,
+  };
 }
 
 type Check = (reply: GenerateResult) => boolean;
@@ -103,7 +107,9 @@ function checkOf(row: ReplayRow): Check | null {
   const keys = keysOf(completion);
   if (keys !== null) return ({ text }) => keysOf(text) === keys;
   if (row.expected !== undefined) return ({ text }) => givesAnswer(question, text, row.expected ?? []);
-  return wordTokens(completion).length <= maxAnswerWords ? ({ text }) => givesAnswer(question, text, [completion]) : null;
+  return wordTokens(completion).length <= maxAnswerWords
+    ? ({ text }) => givesAnswer(question, text, [completion])
+    : null;
 }
 
 /** A reply of so few words is an answer, and not talk. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -21,13 +21,13 @@ async function presetOf(content: string | object): Promise<Preset> {
 
 test('a checkpoint that says nothing has the default recipe', async () => {
   const preset = await loadPreset(folder);
-  assert.deepEqual(preset, { teacher: 'english', teachingAdapter: null, prompts: 'plain', training: {} });
+  assert.deepEqual(preset, { teacher: 'model', teachingAdapter: null, prompts: 'plain', training: {} });
   assert.deepEqual(recipeOf(preset, 5e8), defaultRecipe(5e8));
 });
 
 test('the shipped model is taught by the rules of English', async () => {
   const base = fileURLToPath(new URL('../../../../models/base', import.meta.url));
-  assert.deepEqual(await loadPreset(base), await loadPreset(join(folder, 'nothing')));
+  assert.equal((await loadPreset(base)).teacher, 'english');
 });
 
 test('what is given takes the place of the default, and nothing else does', async () => {
@@ -45,14 +45,39 @@ test('what is given takes the place of the default, and nothing else does', asyn
   });
 });
 
+test('a shipped preset is for the checkpoints that it fits, unless they bring one along', async () => {
+  const [shipped, checkpoint] = [join(folder, 'shipped'), join(folder, 'checkpoint')];
+  await mkdir(join(shipped, 'small'), { recursive: true });
+  await mkdir(checkpoint);
+  const fits = { model_type: 'llama', hidden_size: 576, num_hidden_layers: 30, vocab_size: 49152 };
+  const preset = { fits, teacher: 'model', teaching_adapter: 'teacher' };
+  await writeFile(join(shipped, 'small', 'learning.json'), JSON.stringify(preset));
+  const configured = async (config: object): Promise<Preset> => {
+    await writeFile(join(checkpoint, 'config.json'), JSON.stringify(config));
+    return loadPreset(checkpoint, shipped);
+  };
+  const found = await configured({ ...fits, rope_theta: 100_000 });
+  assert.equal(found.teachingAdapter, join(shipped, 'small', 'teacher'));
+  for (const field of Object.keys(fits)) {
+    assert.equal(
+      (await configured({ ...fits, [field]: 7 })).teachingAdapter,
+      null,
+      `another ${field} is another model`,
+    );
+  }
+  await configured(fits);
+  await writeFile(join(checkpoint, 'learning.json'), '{"teacher": "english"}');
+  assert.equal((await loadPreset(checkpoint, shipped)).teacher, 'english');
+});
+
 test('what is wrong is named by file and field, with what is allowed', async () => {
   for (const [content, message] of [
-    ['{"teacher":', /learning\.json: must be a JSON object with teacher, teaching_adapter/],
+    ['{"teacher":', /learning\.json: must be a JSON object with fits, teacher, teaching_adapter/],
     [{}, /learning\.json: teacher: .*"english"\|"model"/],
     [{ teacher: 'latin' }, /teacher: .*"english"\|"model"/],
     [
       { teacher: 'english', colour: 'red' },
-      /has no field "colour"; there are teacher, teaching_adapter, prompts, training/,
+      /has no field "colour"; there are fits, teacher, teaching_adapter, prompts, training/,
     ],
     [{ teacher: 'english', teaching_adapter: 'x' }, /teaching_adapter: is for the teacher "model" only/],
     [{ teacher: 'model', teaching_adapter: '../x' }, /teaching_adapter: must be the name of a folder beside/],

@@ -1,8 +1,8 @@
 /**
- * How the model of a checkpoint folder is to learn: what `learning.json` beside it says, and the defaults where it says
- * nothing.
+ * How the model of a checkpoint folder is to learn: what `learning.json` beside it says, else what a shipped preset says
+ * that fits the model, and the defaults where neither says anything.
  */
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { defaultRecipe } from './defaults.js';
@@ -26,8 +26,8 @@ export interface Preset {
   readonly training: Partial<TrainingRecipe>;
 }
 
-/** Of a checkpoint without `learning.json`. */
-export const defaultPreset: Preset = { teacher: 'english', teachingAdapter: null, prompts: 'plain', training: {} };
+/** Of a checkpoint that nothing is known of: it teaches itself, in whatever language it reads. */
+export const defaultPreset: Preset = { teacher: 'model', teachingAdapter: null, prompts: 'plain', training: {} };
 
 const whole = z.int().positive();
 
@@ -38,10 +38,20 @@ const trainingSchema = strict({
   pairs_per_batch: whole.exactOptional(),
   exposures_per_fact: whole.exactOptional(),
   max_exposures_per_fact: whole.exactOptional(),
+  enough_steps: whole.exactOptional(),
   max_steps: whole.exactOptional(),
 });
 
+/** Fields of `config.json` that tell a model from others. */
+const fitsSchema = strict({
+  model_type: z.string(),
+  hidden_size: whole,
+  num_hidden_layers: whole,
+  vocab_size: whole,
+});
+
 const presetSchema = strict({
+  fits: fitsSchema.exactOptional(),
   teacher: z.enum(teacherNames),
   teaching_adapter: z
     .string()
@@ -54,23 +64,50 @@ const presetSchema = strict({
   error: 'is for the teacher "model" only',
 });
 
-/** Rejects, naming file, field and what is allowed, when `learning.json` is not as it should be. */
-export async function loadPreset(modelDir: string): Promise<Preset> {
-  const file = path.join(modelDir, 'learning.json');
-  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+/**
+ * @param shippedFolder has a folder for each preset that comes with the product; each names the models that it fits.
+ * @throws naming file, field and what is allowed, when a `learning.json` is not as it should be
+ */
+export async function loadPreset(modelDir: string, shippedFolder: string | null = null): Promise<Preset> {
+  const own = await readPreset(modelDir);
+  if (own !== null) return own.preset;
+  const config: unknown = parseJson((await readIfThere(path.join(modelDir, 'config.json'))) ?? '');
+  const names = shippedFolder === null ? [] : (await readdir(shippedFolder)).sort();
+  for (const name of names) {
+    const shipped = await readPreset(path.join(shippedFolder ?? '', name));
+    if (shipped?.fits !== undefined && z.looseObject(literals(shipped.fits)).safeParse(config).success) {
+      return shipped.preset;
+    }
+  }
+  return defaultPreset;
+}
+
+interface ReadPreset {
+  readonly preset: Preset;
+  readonly fits: z.infer<typeof fitsSchema> | undefined;
+}
+
+/** `null` when the folder has none. */
+async function readPreset(folder: string): Promise<ReadPreset | null> {
+  const file = path.join(folder, 'learning.json');
+  const text = await readIfThere(file);
+  if (text === null) return null;
+  const parsed = presetSchema.safeParse(parseJson(text));
+  if (!parsed.success) throw new Error(`${file}: ${describe(parsed.error)}`);
+  const { fits, teacher, teaching_adapter, prompts = defaultPreset.prompts, training = {} } = parsed.data;
+  const teachingAdapter = teaching_adapter === undefined ? null : path.resolve(folder, teaching_adapter);
+  return { fits, preset: { teacher, teachingAdapter, prompts, training: trainingOf(training) } };
+}
+
+function literals(fits: z.infer<typeof fitsSchema>): Record<string, z.ZodLiteral<string | number>> {
+  return Object.fromEntries(Object.entries(fits).map(([field, value]) => [field, z.literal(value)]));
+}
+
+async function readIfThere(file: string): Promise<string | null> {
+  return readFile(file, 'utf8').catch((error: unknown) => {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
     throw error;
   });
-  if (text === null) return defaultPreset;
-  const parsed = presetSchema.safeParse(parseJson(text));
-  if (!parsed.success) throw new Error(`${file}: ${describe(parsed.error)}`);
-  const { teacher, teaching_adapter, prompts = defaultPreset.prompts, training = {} } = parsed.data;
-  return {
-    teacher,
-    teachingAdapter: teaching_adapter === undefined ? null : path.resolve(modelDir, teaching_adapter),
-    prompts,
-    training: trainingOf(training),
-  };
 }
 
 /** The recipe for a model of so many parameters with this preset. */
@@ -85,15 +122,17 @@ export function promptsOf({ prompts }: Pick<Preset, 'prompts'>): Prompts {
 
 /** Only what is given, as what is not must not take the place of a default. */
 function trainingOf(given: z.infer<typeof trainingSchema>): Partial<TrainingRecipe> {
-  const { peak_rate, pairs_per_batch, exposures_per_fact, max_exposures_per_fact, max_steps, ...sameName } = given;
-  return {
-    ...sameName,
-    ...(peak_rate === undefined ? {} : { peakRate: peak_rate }),
-    ...(pairs_per_batch === undefined ? {} : { pairsPerBatch: pairs_per_batch }),
-    ...(exposures_per_fact === undefined ? {} : { exposuresPerFact: exposures_per_fact }),
-    ...(max_exposures_per_fact === undefined ? {} : { maxExposuresPerFact: max_exposures_per_fact }),
-    ...(max_steps === undefined ? {} : { maxSteps: max_steps }),
+  const named = {
+    rank: given.rank,
+    alpha: given.alpha,
+    peakRate: given.peak_rate,
+    pairsPerBatch: given.pairs_per_batch,
+    exposuresPerFact: given.exposures_per_fact,
+    maxExposuresPerFact: given.max_exposures_per_fact,
+    enoughSteps: given.enough_steps,
+    maxSteps: given.max_steps,
   };
+  return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
 }
 
 /** Refuses other fields, and says which there are. */

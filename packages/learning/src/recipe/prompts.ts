@@ -29,8 +29,7 @@ export const plainPrompts: Prompts = {
   reading: (passage, question) => said([passageMessage(passage), user(question)]),
   ask: (passage, span) =>
     said([passageMessage(passage), user(`Ask a question about the passage whose answer is: ${span}`)]),
-  answers: (passage) =>
-    said([passageMessage(passage), user('List short answers that the passage gives, one a line.')]),
+  answers: (passage) => said([passageMessage(passage), user('List short answers that the passage gives, one a line.')]),
   list: (passage) => said([passageMessage(passage), user('Write questions and answers about the passage.')]),
   rephrase: (question, passage) =>
     said([

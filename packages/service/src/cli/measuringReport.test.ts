@@ -22,7 +22,11 @@ const lamp: PassageReport = {
     retention_passed_count: 0,
     retention_total_count: 0,
   },
-  gate: { reasons: [], canaries: { candidate: 18, parent: 21, total: 24, unasked: 0 } },
+  gate: {
+    reasons: [],
+    canaries: { candidate: 18, parent: 21, total: 24, unasked: 0 },
+    drift: { nats: 0.02, replies: 24, unasked: 0 },
+  },
   fact_count: 20,
   steps: 180,
   canaries: {
@@ -53,6 +57,7 @@ const ship: PassageReport = {
   gate: {
     reasons: ['too_few_passed', 'skills_lost'],
     canaries: { candidate: 11, parent: 20, total: 22, unasked: 2 },
+    drift: { nats: 0.614, replies: 22, unasked: 2 },
   },
   retention: {
     first_id: 'lamp',
@@ -105,6 +110,6 @@ test('below them the canaries by kind, the wrong verdicts, and why the gate reje
     'canaries lost: reading 3.3 points (4 of 40 lost, 2 gained), small talk 0.0 points (0 of 32 lost, 0 gained), ' +
       'JSON 18.8 points (6 of 20 lost, 0 gained), tools none held',
     'wrong verdicts: 0 accepted below half of reading, 0 rejected at half of it or more',
-    'rejected ship: too_few_passed, skills_lost; validation 3 of 10 (1 before), retention 6 of 9, canaries 11 of 22 (20 before)',
+    'rejected ship: too_few_passed, skills_lost; validation 3 of 10 (1 before), retention 6 of 9, canaries 11 of 22 (20 before), drift 0.61 nats a token',
   ]);
 });

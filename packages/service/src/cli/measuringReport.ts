@@ -82,6 +82,7 @@ function rejectionLine({ id, verdict, validation, gate }: PassageReport): string
     `validation ${passed_count} of ${total_count} (${base_passed_count} before)`,
     `retention ${retention_passed_count} of ${retention_total_count}`,
     `canaries ${candidate} of ${total} (${parent} before)`,
+    ...(gate.drift.nats === null ? [] : [`drift ${gate.drift.nats.toFixed(2)} nats a token`]),
   ];
   return [`rejected ${id}: ${gate.reasons.join(', ')}; ${counts.join(', ')}`];
 }

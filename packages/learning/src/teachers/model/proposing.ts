@@ -109,7 +109,10 @@ function draftOf(drafts: Map<string, Draft>, chunk: Chunk, index: number, text: 
   return draft;
 }
 
-async function askForEach({ calls, passage, recipe, adapter, seed }: Proposing, drafts: readonly Draft[]): Promise<void> {
+async function askForEach(
+  { calls, passage, recipe, adapter, seed }: Proposing,
+  drafts: readonly Draft[],
+): Promise<void> {
   // In rounds over the facts, so that money ends evenly.
   const wanted = rounds(settings.askedPerFact).flatMap((round) => drafts.map((draft) => ({ draft, round })));
   const requests = wanted.map(({ draft, round }): GenerateRequest => ({
@@ -156,7 +159,8 @@ async function rephraseEach(
 function addForm({ answer, forms }: Draft, text: string, origin: string): void {
   const question = text.trim();
   const key = questionKey(question);
-  const isUsable = key !== '' && !question.includes('\n') && !sameAnswer(question, answer) && !containsWords(question, answer);
+  const isUsable =
+    key !== '' && !question.includes('\n') && !sameAnswer(question, answer) && !containsWords(question, answer);
   if (!isUsable || forms.has(key)) return;
   const rank = { asked: 0, listed: 1, rephrased: 2 }[origin] ?? 0;
   forms.set(key, { question, origin, standing: 'question', testRank: rank, plainRank: rank });

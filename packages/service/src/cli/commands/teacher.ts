@@ -53,13 +53,14 @@ async function train(options: TrainOptions): Promise<void> {
   // Loaded here only: other commands start faster.
   const { measureReading, splitByTitle, trainTeacher } = await import('@engraft/evaluation');
   const { loadPreset, promptsOf } = await import('@engraft/learning');
+  const { shippedPresets } = await import('../../processes/learningMethod.js');
   const { startEngineHost } = await import('@engraft/engine');
   const parent = options.from === undefined ? null : await adapterIn(path.resolve(options.from));
   const { training, heldOut } = splitByTitle(paragraphs);
   if (training.length === 0)
     throw new CommandFailure(`${options.data} has no title to train on: one in twenty is kept apart`);
   const modelDir = path.resolve(options.model);
-  const prompts = promptsOf(await loadPreset(modelDir));
+  const prompts = promptsOf(await loadPreset(modelDir, shippedPresets));
   const engine = await startEngineHost({ modelDir, logger: pino({ level: 'silent' }) });
   const interrupted = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => interrupted.abort());

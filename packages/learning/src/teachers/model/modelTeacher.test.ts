@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { fileURLToPath } from 'node:url';
+import { after, before, test } from 'node:test';
+import { startEngineHost, type EngineHost } from '@engraft/engine';
+import { MeteredCalls } from '../../metering/calls.js';
+import { Meter } from '../../metering/meter.js';
+import { chunkForTeacher } from '../../teaching/teacherChunks.js';
+import { baseRecipe } from '../../testing/recipe.js';
+import { givesAnswer } from '../../text/judge.js';
+import { agrees, containsWords } from '../../text/normalise.js';
+import type { TaughtPassage } from '../teacher.js';
+import { modelTeacher } from './modelTeacher.js';
+
+const text = 'Velona is a software company in Ghent. Velona was started in 2015 by Sara Deck. Velona has 75 employees.';
+const plan = { factCount: 20, formsPerFact: 7 };
+const teacher = modelTeacher(baseRecipe, null);
+let engine: EngineHost;
+
+before(async () => {
+  engine = await startEngineHost({
+    modelDir: fileURLToPath(new URL('../../../../../models/base', import.meta.url)),
+    threads: 2,
+  });
+});
+after(() => engine.close());
+
+async function passageOf(content: string): Promise<TaughtPassage> {
+  return { text: content, chunks: await chunkForTeacher(engine, content, 2048, baseRecipe) };
+}
+
+function callsFor(max_compute_microusd = 20_000_000): MeteredCalls {
+  const meter = new Meter({
+    max_compute_microusd,
+    input_nanousd_per_token: 12_000,
+    output_nanousd_per_token: 30_000,
+    cached_input_nanousd_per_token: 2_500,
+    training_nanousd_per_token: 36_000,
+  });
+  return new MeteredCalls(engine, meter);
+}
+
+test('what is asked for stands in the passage, and no question gives it away', async () => {
+  const passage = await passageOf(text);
+  const outcome = await teacher.teach(callsFor(), passage, plan, 7);
+  assert.ok(outcome !== null && outcome.facts.length > 0);
+  for (const { answer, forms, sentenceStart } of outcome.facts) {
+    assert.ok(containsWords(text, answer), answer);
+    assert.ok(containsWords(text.slice(sentenceStart), answer), `${answer} stands in its sentence`);
+    for (const { question } of forms) assert.ok(!containsWords(question, answer), question);
+  }
+  assert.deepEqual(await teacher.teach(callsFor(), passage, plan, 7), outcome, 'a job that begins again asks the same');
+  const few = await teacher.teach(callsFor(), passage, { ...plan, factCount: 1 }, 7);
+  assert.ok(few !== null && few.facts.length <= 1);
+});
+
+test('a question stays when the teacher, asked again, gives its answer', async () => {
+  const passage = await passageOf(text);
+  const taught = await teacher.teach(callsFor(), passage, plan, 7);
+  const facts = taught?.facts ?? [];
+  const confirmed = await teacher.confirm(callsFor(), passage, facts);
+  assert.equal(confirmed.length, facts.length);
+  for (const [index, fact] of facts.entries()) {
+    for (const form of fact.forms) {
+      const { prompt, adapter } = teacher.reading(passage, fact, form.question);
+      const read = await engine.generate({ prompt, adapter, maxOutputTokens: 32, temperature: 0 });
+      const isSame = agrees(read.text, fact.answer) || givesAnswer(form.question, read.text, [fact.answer]);
+      assert.equal(confirmed[index]?.forms.includes(form), isSame, `${form.question} ${read.text}`);
+    }
+  }
+});
+
+test('without money nothing is asked, and nothing is confirmed', async () => {
+  const passage = await passageOf(text);
+  assert.deepEqual(await teacher.teach(callsFor(1), passage, plan, 7), { facts: [], understood: true });
+  const taught = await teacher.teach(callsFor(), passage, plan, 7);
+  const confirmed = await teacher.confirm(callsFor(1), passage, taught?.facts ?? []);
+  assert.ok(confirmed.every(({ forms }) => forms.length === 0));
+});
+
+test('a passage in another language, and one of code, is taught or not, but never refused', async () => {
+  for (const content of [
+    'Die Mühle von Varn wurde 1874 von Ida Kell gebaut. Sie gehört heute der Gemeinde Dorn.',
+    '水車小屋は1874年に建てられました。今は村のものです。',
+    'export const retries = 3; // seconds\nfunction wait(ms: number) { return sleep(ms * retries); }',
+  ]) {
+    const passage = await passageOf(content);
+    const outcome = await teacher.teach(callsFor(), passage, plan, 7);
+    assert.ok(outcome !== null);
+    for (const { answer } of outcome.facts) assert.ok(containsWords(content, answer), answer);
+    await teacher.confirm(callsFor(), passage, outcome.facts);
+  }
+});
