@@ -4,7 +4,7 @@ import { givesAnswer } from '../text/judge.js';
 import { scoreAnswer } from '../text/tokenF1.js';
 import { recipe } from '../recipe.js';
 
-/** How many of so many questions were answered right, and how well by SQuAD's measures. Written to files, hence the names. */
+/** How many of so many questions were answered right, and how well by SQuAD's measures. Kept in files, hence the names. */
 export interface Tally {
   readonly right: number;
   readonly total: number;

@@ -44,7 +44,7 @@ export interface MeasuringOptions {
   readonly askBase: boolean;
   /** Passages that reading canaries are about, those of them that are learned left out; by default those that are measured. */
   readonly canaryPassages?: readonly PassageEntry[];
-  /** Ask canaries of every adapter; they take about as long as twenty questions with their passage. By default true. */
+  /** Ask canaries of every adapter; by default true. */
   readonly askCanaries?: boolean;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: MeasuringProgress) => void;

@@ -6,7 +6,7 @@
 export interface AnswerScore {
   /** Equal to an accepted answer after normalisation. */
   readonly exact: boolean;
-  /** The harmonic mean of precision and recall of the answer's words, from 0 to 1; of several accepted answers the best. */
+  /** The harmonic mean of precision and recall of the words, from 0 to 1; of several accepted answers the best. */
   readonly f1: number;
 }
 
@@ -20,7 +20,7 @@ export function scoreAnswer(given: string, accepted: readonly string[]): AnswerS
   };
 }
 
-/** Of an answer of articles and punctuation alone nothing is left; two such are equal (as in the script's version 2). */
+/** Nothing is left of articles and punctuation alone; two such answers are equal (as in the script's version 2). */
 function wordF1(a: readonly string[], b: readonly string[]): number {
   if (a.length === 0 || b.length === 0) return a.length === b.length ? 1 : 0;
   const left = new Map<string, number>();
