@@ -12,12 +12,12 @@
 // learning-partial.*, which git ignores. `--resume yes` takes over the seeds that the file has already, if it was written for the same passages, model, cap and code;
 // so hours may be spread over days.
 import { writeFileSync } from 'node:fs';
-import { join, relative, resolve } from 'node:path';
-import { startEngineHost } from '../packages/engine/dist/index.js';
+import { join, resolve } from 'node:path';
 import { spreadSample } from '../packages/learning/dist/index.js';
-import { currentPriceCard } from '../packages/contract/dist/index.js';
+import { startClock } from './lib/clock.mjs';
 import { startLearners } from './lib/learners.mjs';
 import { figuresOf, plot, print } from './lib/learningFigures.mjs';
+import { budgetOf, describeModel, LEARNING_SOURCES, learningFilesOf } from './lib/learningInputs.mjs';
 import { timePassage } from './lib/learningTime.mjs';
 import { machine, option, root, writeResults } from './lib/measure.mjs';
 import { readPassages } from './lib/passages.mjs';
@@ -52,11 +52,10 @@ export default async function bench(args) {
     usd,
     ...(hasAllParts ? {} : { parts }),
   };
-  const measured = fingerprint(
-    plan,
-    ['learning', 'teacher-english', 'evaluation', 'engine'].map((name) => join(root, 'packages', name, 'src')),
-    [join(root, 'bench/learning/passages.jsonl'), join(modelDir, 'replay.jsonl'), join(modelDir, 'learning.json')],
-  );
+  const measured = fingerprint(plan, LEARNING_SOURCES, [
+    join(root, 'bench/learning/passages.jsonl'),
+    ...learningFilesOf(modelDir),
+  ]);
   const isWhole = modelDir === join(root, 'models/base') && passages.length === all.length && hasAllParts;
   const name = isWhole ? 'learning' : 'learning-partial';
   const earlier = join(root, `bench/results/${name}.json`);
@@ -116,26 +115,6 @@ export default async function bench(args) {
   writeFileSync(join(root, `bench/results/${name}.svg`), plot(results));
 }
 
-/** What the model is. */
-async function describeModel(modelDir) {
-  const engine = await startEngineHost({ modelDir });
-  const model = { folder: relative(root, modelDir), ...(await engine.describe()) };
-  await engine.close();
-  return model;
-}
-
-function budgetOf(usd) {
-  const { input_nanousd_per_token, output_nanousd_per_token } = currentPriceCard;
-  const { cached_input_nanousd_per_token, training_nanousd_per_token } = currentPriceCard;
-  return {
-    max_compute_microusd: Math.round(usd * 1e6),
-    input_nanousd_per_token,
-    output_nanousd_per_token,
-    cached_input_nanousd_per_token,
-    training_nanousd_per_token,
-  };
-}
-
 function withBase(report, { base, reading, read_in_chunks }) {
   return { ...report, base, reading, read_in_chunks };
 }
@@ -148,17 +127,4 @@ function describe({ id, verdict, reading, learned, seconds }) {
   const read = reading === null ? '' : `reading ${reading.right}, `;
   const after = learned === null ? 'nothing learned' : `learned ${learned.right} of ${learned.total}`;
   return `${id} ${verdict}, ${read}${after}, ${seconds.toFixed(1)} s`;
-}
-
-/** A line a passage, with the time left if the rest goes as fast. */
-function startClock(total) {
-  const startedAt = performance.now();
-  let done = 0;
-  return {
-    tick: (line) => {
-      done += 1;
-      const left_min = ((performance.now() - startedAt) / 60_000 / done) * (total - done);
-      console.log(`[${done}/${total}, ${left_min.toFixed(1)} min left] ${line}`);
-    },
-  };
 }

@@ -12,7 +12,8 @@ export function startLearners({ modelDir, threads, processes }) {
   return {
     /**
      * The reports of each work's passages, in their order. Work with a chain is one task; work that is named first begins first.
-     * @param {{ set: string, ids: string[], options: object, onReport: (report: object) => void }[]} works
+     * Passages are those of a set of bench/learning, or else given.
+     * @param {{ set?: string, passages?: object[], ids: string[], options: object, onReport: (report: object) => void }[]} works
      */
     async measure(works) {
       const tasks = works.flatMap((work, index) => slices(work).map((ids) => ({ ...work, ids, index, reports: [] })));
@@ -42,7 +43,7 @@ function end(learner) {
   });
 }
 
-function ask(learner, { set, ids, options, onReport }) {
+function ask(learner, { set, passages, ids, options, onReport }) {
   return new Promise((resolve, reject) => {
     const ended = (code) => new Error(`a process that was to measure ${ids.join(', ')} ended with ${code}`);
     const gone = learner.exitCode ?? learner.signalCode;
@@ -59,6 +60,6 @@ function ask(learner, { set, ids, options, onReport }) {
     const onExit = (code, signal) => finish(reject, ended(code ?? signal));
     learner.on('message', onMessage);
     learner.on('exit', onExit);
-    learner.send({ set, ids, options });
+    learner.send({ set, passages, ids, options });
   });
 }

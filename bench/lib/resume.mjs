@@ -22,11 +22,11 @@ export function fingerprint(plan, sources, files) {
 
 /**
  * The runs that a file of results has, none if there is no file.
- * @throws when the file was measured with anything else.
+ * @throws when the file was measured with anything else; `advice` is what to do then.
  */
-export function earlierRuns(file, measured) {
+export function earlierRuns(file, measured, advice = 'run without --resume') {
   if (!existsSync(file)) return [];
   const earlier = JSON.parse(readFileSync(file, 'utf8'));
   if (earlier.measured === measured) return earlier.runs;
-  throw new Error(`${file} was measured with other passages, model, cap or code; run without --resume`);
+  throw new Error(`${file} was measured with other passages, model, cap or code; ${advice}`);
 }

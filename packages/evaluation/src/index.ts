@@ -1,4 +1,14 @@
-export { ask, isRight, shareOf, type AskedPhrasing, type Tally } from './measuring/asking.js';
+export {
+  addTallies,
+  ask,
+  isRight,
+  noTally,
+  shareOf,
+  sharesOf,
+  type AskedPhrasing,
+  type Shares,
+  type Tally,
+} from './measuring/asking.js';
 export { barChart, type BarChart, type BarSeries } from './measuring/barChart.js';
 export {
   addLosses,
@@ -17,7 +27,9 @@ export {
   type PassageReport,
   type Retention,
 } from './measuring/measurePassages.js';
+export { parsePassageFile } from './measuring/passageFile.js';
 export { parsePassageSet, type PassageEntry, type PassageQuestion, type PassageSet } from './measuring/passageSet.js';
+export { squadPassages } from './measuring/squadPassages.js';
 export { summarise, type MeasuringSummary } from './measuring/summary.js';
 export { measureReading, type ReadingFigures } from './teacherTraining/measureTeacher.js';
 export { splitByTitle, type ParagraphSplit } from './teacherTraining/split.js';

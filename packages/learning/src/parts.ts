@@ -31,6 +31,7 @@ export { agrees, containsWords, normalise, sameAnswer, wordTokens } from './text
 export { plainText } from './text/plainText.js';
 export { sentencesOf, type Stretch } from './text/sentences.js';
 export { capitalised, escapeForPattern } from './text/strings.js';
+export { scoreAnswer, type AnswerScore } from './text/tokenF1.js';
 export { windowOf, windowOfFact } from './text/window.js';
 export { encodeMaterial } from './training/material.js';
 export { drawReplay } from './training/replay.js';

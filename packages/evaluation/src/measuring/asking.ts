@@ -1,21 +1,44 @@
 import type { AdapterReference, CallOptions, ChatPrompt, Engine } from '@engraft/engine';
-import { givesAnswer, mapConcurrently } from '@engraft/learning/parts';
+import { givesAnswer, mapConcurrently, scoreAnswer } from '@engraft/learning/parts';
 
-/** How many of so many questions were answered right. */
+/** How many of so many questions were answered right, and how well by SQuAD's measures. Kept in files, hence the names. */
 export interface Tally {
   readonly right: number;
   readonly total: number;
+  /** Answers that match exactly, and the sum of token F1 over all of them, see `scoreAnswer`. */
+  readonly exact: number;
+  readonly f1_sum: number;
 }
 
-export const noTally: Tally = { right: 0, total: 0 };
+export const noTally: Tally = { right: 0, total: 0, exact: 0, f1_sum: 0 };
 
 export function addTallies(tallies: readonly Tally[]): Tally {
-  return tallies.reduce((sum, { right, total }) => ({ right: sum.right + right, total: sum.total + total }), noTally);
+  return tallies.reduce(
+    (sum, { right, total, exact, f1_sum }) => ({
+      right: sum.right + right,
+      total: sum.total + total,
+      exact: sum.exact + exact,
+      f1_sum: sum.f1_sum + f1_sum,
+    }),
+    noTally,
+  );
+}
+
+/** What a tally comes to by each measure: means over the questions, from 0 to 1. */
+export interface Shares {
+  readonly right: number;
+  readonly exact: number;
+  readonly f1: number;
 }
 
 /** `null` of nothing asked. */
-export function shareOf({ right, total }: Tally): number | null {
-  return total === 0 ? null : right / total;
+export function sharesOf({ right, total, exact, f1_sum }: Tally): Shares | null {
+  return total === 0 ? null : { right: right / total, exact: exact / total, f1: f1_sum / total };
+}
+
+/** `null` of nothing asked. */
+export function shareOf(tally: Tally): number | null {
+  return sharesOf(tally)?.right ?? null;
 }
 
 /** One phrasing of one question of a passage. */
@@ -46,6 +69,11 @@ export function isRight({ question, answers }: AskedPhrasing, given: string): bo
 }
 
 export function tally(asked: readonly AskedPhrasing[], given: readonly string[]): Tally {
-  const right = asked.filter((phrasing, index) => isRight(phrasing, given[index] ?? '')).length;
-  return { right, total: asked.length };
+  return addTallies(
+    asked.map((phrasing, index) => {
+      const text = given[index] ?? '';
+      const { exact, f1 } = scoreAnswer(text, phrasing.answers);
+      return { right: Number(isRight(phrasing, text)), total: 1, exact: Number(exact), f1_sum: f1 };
+    }),
+  );
 }

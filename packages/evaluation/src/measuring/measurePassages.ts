@@ -46,6 +46,8 @@ export interface MeasuringOptions {
   readonly askBase: boolean;
   /** Passages that reading canaries are about, those of them that are learned left out; by default those that are measured. */
   readonly canaryPassages?: readonly PassageEntry[];
+  /** Ask canaries of every adapter; by default true. */
+  readonly askCanaries?: boolean;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: MeasuringProgress) => void;
   /** Called with each passage's report as soon as there is one. */
@@ -134,12 +136,9 @@ class MeasuringRun {
   }
 
   async measureAll(folder: string): Promise<PassageReport[]> {
-    const canaries = await Canaries.open(
-      this.engine,
-      this.options.canaryPassages ?? this.passages,
-      this.#recipe.prompts,
-      this.#call,
-    );
+    const { canaryPassages = this.passages, askCanaries } = this.options;
+    const canaries =
+      askCanaries === false ? null : await Canaries.open(this.engine, canaryPassages, this.#recipe.prompts, this.#call);
     const reports: PassageReport[] = [];
     let chain = emptyChain;
     for (const [index, entry] of this.passages.entries()) {
@@ -157,7 +156,7 @@ class MeasuringRun {
     entry: PassageEntry,
     index: number,
     chain: ChainState,
-    canaries: Canaries,
+    canaries: Canaries | null,
     workFolder: string,
   ): Promise<{ report: PassageReport; chain: ChainState }> {
     const enter = (phase: MeasuringPhase, done = 0, total = 1): void =>
@@ -191,7 +190,7 @@ class MeasuringRun {
     const after = adapter === null ? null : await this.#answers(entry, adapter);
     const next = this.#extend(chain, entry, learned, after?.all ?? null);
     const retention = await this.#retention(next, chain);
-    enter('canaries');
+    if (canaries !== null) enter('canaries');
     const learnedIds = new Set([...chain.learned.map(({ entry: { id } }) => id), entry.id]);
     const report: PassageReport = {
       id: entry.id,
@@ -208,7 +207,7 @@ class MeasuringRun {
       gate: learned.gate,
       fact_count: learned.factCount,
       steps: learned.steps,
-      canaries: adapter === null ? null : await canaries.check(adapter, learnedIds, this.#call),
+      canaries: adapter === null || canaries === null ? null : await canaries.check(adapter, learnedIds, this.#call),
       retention,
       seconds,
       phase_seconds: learned.phaseSeconds,

@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Tally } from './asking.js';
 import { pointsLost } from './canaries.js';
 import type { PassageReport } from './measurePassages.js';
 import { isWorthHalf, summarise } from './summary.js';
+
+function tallyOf(right: number, total: number): Tally {
+  return { right, total, exact: Math.floor(right / 2), f1_sum: 0.75 * right };
+}
 
 function reportOf(changes: Partial<PassageReport>): PassageReport {
   return {
@@ -10,11 +15,11 @@ function reportOf(changes: Partial<PassageReport>): PassageReport {
     kind: 'product',
     chars: 100,
     verdict: 'accepted',
-    base: { right: 0, total: 10 },
-    reading: { right: 8, total: 10 },
-    learned: { right: 6, total: 10 },
-    trained: { right: 2, total: 2 },
-    unseen: { right: 4, total: 8 },
+    base: tallyOf(0, 10),
+    reading: tallyOf(8, 10),
+    learned: tallyOf(6, 10),
+    trained: tallyOf(2, 2),
+    unseen: tallyOf(4, 8),
     read_in_chunks: false,
     validation: null,
     gate: null,
@@ -32,19 +37,18 @@ function reportOf(changes: Partial<PassageReport>): PassageReport {
 test('shares are over all questions, not over passages', () => {
   const summary = summarise([
     reportOf({}),
-    reportOf({ learned: { right: 30, total: 30 }, base: null, seconds: 20, cost_microusd: 3_000 }),
+    reportOf({ learned: tallyOf(30, 30), base: null, seconds: 20, cost_microusd: 3_000 }),
   ]);
   assert.equal(summary.learned, 36 / 40);
   assert.equal(summary.base, 0);
   assert.deepEqual([summary.mean_seconds, summary.mean_cost_microusd], [15, 2_000]);
   assert.equal(summarise([reportOf({ unseen: null })]).unseen, null);
+  assert.deepEqual(summary.shares.learned, { right: 36 / 40, exact: 18 / 40, f1: (0.75 * 36) / 40 });
+  assert.equal(summarise([reportOf({ base: null })]).shares.base, null);
 });
 
 test('a verdict is wrong below half of reading when accepted, and from there on when rejected', () => {
-  const [below, half] = [
-    { right: 3, total: 10 },
-    { right: 4, total: 10 },
-  ];
+  const [below, half] = [tallyOf(3, 10), tallyOf(4, 10)];
   const count = (reports: Partial<PassageReport>[]): readonly number[] => {
     const { wrong_acceptances, wrong_rejections } = summarise(reports.map(reportOf));
     return [wrong_acceptances, wrong_rejections];
@@ -58,7 +62,7 @@ test('a verdict is wrong below half of reading when accepted, and from there on 
     [0, 1],
   );
   assert.deepEqual(count([{ learned: null, verdict: 'rejected' }]), [0, 0]);
-  assert.equal(isWorthHalf(reportOf({ reading: { right: 0, total: 10 } })), null, 'nothing to measure by');
+  assert.equal(isWorthHalf(reportOf({ reading: tallyOf(0, 10) })), null, 'nothing to measure by');
 });
 
 test('the last passage of each chain tells what is left of the first, and of all before it', () => {
@@ -66,10 +70,10 @@ test('the last passage of each chain tells what is left of the first, and of all
     retention: {
       first_id,
       learned_count: 3,
-      before: { right: 8, total: 10 },
-      after: { right, total: 10 },
-      all_before: { right: 15, total: 20 },
-      all_after: { right: right + 6, total: 20 },
+      before: tallyOf(8, 10),
+      after: tallyOf(right, 10),
+      all_before: tallyOf(15, 20),
+      all_after: tallyOf(right + 6, 20),
     },
   });
   const reports = [{}, retention('a', 8), retention('a', 4), {}, retention('b', 6)].map(reportOf);

@@ -1,4 +1,4 @@
-import { addTallies, shareOf, type Tally } from './asking.js';
+import { addTallies, shareOf, sharesOf, type Shares, type Tally } from './asking.js';
 import { addLosses, type CanaryLoss, type CanaryReport } from './canaries.js';
 import type { PassageReport, Retention } from './measurePassages.js';
 
@@ -13,6 +13,8 @@ export interface MeasuringSummary {
   readonly learned: number | null;
   readonly trained: number | null;
   readonly unseen: number | null;
+  /** The first three once more, beside SQuAD's own measures. */
+  readonly shares: Readonly<Record<'base' | 'reading' | 'learned', Shares | null>>;
   /** Over the ends of chains: what is left of the first passage's right answers. */
   readonly retained: number | null;
   /** The same of all passages of the chains but the last. */
@@ -29,18 +31,24 @@ export interface MeasuringSummary {
 export function summarise(reports: readonly PassageReport[]): MeasuringSummary {
   const count = (verdict: PassageReport['verdict']): number =>
     reports.filter((report) => report.verdict === verdict).length;
-  const share = (of: (report: PassageReport) => Tally | null): number | null =>
-    shareOf(addTallies(reports.flatMap((report) => of(report) ?? [])));
+  const total = (of: (report: PassageReport) => Tally | null): Tally =>
+    addTallies(reports.flatMap((report) => of(report) ?? []));
+  const shares = {
+    base: sharesOf(total(({ base }) => base)),
+    reading: sharesOf(total(({ reading }) => reading)),
+    learned: sharesOf(total(({ learned }) => learned)),
+  };
   return {
     passages: reports.length,
     accepted: count('accepted'),
     rejected: count('rejected'),
     budget_exhausted: count('budget_exhausted'),
-    base: share(({ base }) => base),
-    reading: share(({ reading }) => reading),
-    learned: share(({ learned }) => learned),
-    trained: share(({ trained }) => trained),
-    unseen: share(({ unseen }) => unseen),
+    base: shares.base?.right ?? null,
+    reading: shares.reading?.right ?? null,
+    learned: shares.learned?.right ?? null,
+    trained: shareOf(total(({ trained }) => trained)),
+    unseen: shareOf(total(({ unseen }) => unseen)),
+    shares,
     retained: keptShare(reports, ({ before, after }) => ({ before, after })),
     all_retained: keptShare(reports, ({ all_before, all_after }) => ({ before: all_before, after: all_after })),
     canaries: {

@@ -10,6 +10,7 @@ import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import { job as jobSchema, jobList } from '@engraft/contract';
 import { sql } from 'kysely';
 import { z } from 'zod';
@@ -394,6 +395,17 @@ describe('engraft', () => {
     const figures = z.object({ gold: z.literal(true), summary: z.object({ passages: z.literal(1) }) });
     figures.parse(JSON.parse(await readFile(json, 'utf8')));
     assert.match(await readFile(plot, 'utf8'), /^<svg .*<\/svg>\n$/s);
+
+    const squad = path.join(folder, 'squad.jsonl.gz');
+    const paragraph = { title: 'Mill', context: entry.passage, qas: [{ q: 'Who runs the mill?', a: ['Anna Berg'] }] };
+    await writeFile(squad, gzipSync(JSON.stringify(paragraph)));
+    const asked = await engraft(['eval', squad, '--gold', '--json', json], env);
+    assert.equal(asked.status, 0);
+    assert.match(asked.stdout, /\nMill-1 +squad +trained +\d\/1 [^]*\nexact match and mean F1, .*: base .*, learned /);
+    const scores = z.object({ shares: z.object({ learned: z.object({ exact: z.number(), f1: z.number() }) }) });
+    z.object({ summary: scores }).parse(JSON.parse(await readFile(json, 'utf8')));
+    await writeFile(squad, gzipSync('{"colour": "red"}'));
+    await assertFails(1, /squad.jsonl.gz, line 1: .*\{id, kind, passage, questions\} or.*SQuAD/, 'eval', squad);
     await rm(folder, { recursive: true });
   });
 

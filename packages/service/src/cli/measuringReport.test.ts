@@ -1,18 +1,23 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { summarise, type PassageReport } from '@engraft/evaluation';
-import { measuringLines } from './measuringReport.js';
+import { summarise, type PassageReport, type Tally } from '@engraft/evaluation';
+import { measuringChart, measuringLines } from './measuringReport.js';
+
+/** A quarter of the right answers match exactly; F1 is 0.8 for each. */
+function tallyOf(right: number, total: number): Tally {
+  return { right, total, exact: Math.floor(right / 4), f1_sum: 0.8 * right };
+}
 
 const lamp: PassageReport = {
   id: 'lamp',
   kind: 'product',
   chars: 900,
   verdict: 'accepted',
-  base: { right: 0, total: 16 },
-  reading: { right: 12, total: 16 },
-  learned: { right: 11, total: 16 },
-  trained: { right: 2, total: 2 },
-  unseen: { right: 9, total: 14 },
+  base: tallyOf(0, 16),
+  reading: tallyOf(12, 16),
+  learned: tallyOf(11, 16),
+  trained: tallyOf(2, 2),
+  unseen: tallyOf(9, 14),
   read_in_chunks: false,
   validation: {
     passed: true,
@@ -44,8 +49,8 @@ const ship: PassageReport = {
   ...lamp,
   id: 'ship',
   verdict: 'rejected',
-  learned: { right: 3, total: 16 },
-  unseen: { right: 2, total: 14 },
+  learned: tallyOf(3, 16),
+  unseen: tallyOf(2, 14),
   validation: {
     passed: false,
     passed_count: 3,
@@ -62,10 +67,10 @@ const ship: PassageReport = {
   retention: {
     first_id: 'lamp',
     learned_count: 2,
-    before: { right: 11, total: 16 },
-    after: { right: 9, total: 16 },
-    all_before: { right: 20, total: 32 },
-    all_after: { right: 15, total: 32 },
+    before: tallyOf(11, 16),
+    after: tallyOf(9, 16),
+    all_before: tallyOf(20, 32),
+    all_after: tallyOf(15, 32),
   },
   seconds: 30,
   cost_microusd: 6_000_000,
@@ -104,12 +109,24 @@ test('a row a passage and one for all, with what is left of the first passage an
   ]);
 });
 
-test('below them the canaries by kind, the wrong verdicts, and why the gate rejected', () => {
+test('below them exact match and F1, the canaries by kind, the wrong verdicts, and why the gate rejected', () => {
   const reports = [lamp, ship];
-  assert.deepEqual(measuringLines(reports, summarise(reports)).slice(-3), [
+  assert.deepEqual(measuringLines(reports, summarise(reports)).slice(-4), [
+    'exact match and mean F1, as SQuAD counts them: base 0.0 and 0.0 %, reading 18.8 and 60.0 %, learned 6.3 and 35.0 %',
     'canaries lost: reading 3.3 points (4 of 40 lost, 2 gained), small talk 0.0 points (0 of 32 lost, 0 gained), ' +
       'JSON 18.8 points (6 of 20 lost, 0 gained), tools none held',
     'wrong verdicts: 0 accepted below half of reading, 0 rejected at half of it or more',
     'rejected ship: too_few_passed, skills_lost; validation 3 of 10 (1 before), retention 6 of 9, canaries 11 of 22 (20 before), drift 0.61 nats a token',
+  ]);
+});
+
+test('the chart has a group for each passage, and three for all of them by each measure', () => {
+  const reports = [lamp, ship];
+  const chart = measuringChart(reports, summarise(reports));
+  const titles = [...chart.matchAll(/<title>(.*?): (\d+) %<\/title>/gu)].map(([, name, share]) => `${name} ${share}`);
+  assert.deepEqual(titles.slice(8), [
+    ...['all 0', 'all 75', 'all 44', 'all 39'],
+    ...['all: exact match 0', 'all: exact match 19', 'all: exact match 6'],
+    ...['all: F1 0', 'all: F1 60', 'all: F1 35'],
   ]);
 });

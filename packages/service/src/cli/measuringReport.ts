@@ -1,12 +1,14 @@
 import {
   addLosses,
   barChart,
+  noTally,
   pointsLost,
   shareOf,
   type BarSeries,
   type CanaryLoss,
   type MeasuringSummary,
   type PassageReport,
+  type Shares,
   type Tally,
 } from '@engraft/evaluation';
 import { formatUsd, table } from './output.js';
@@ -33,26 +35,38 @@ export function measuringLines(reports: readonly PassageReport[], summary: Measu
     'base, reading: without the passage and with it, before learning; learned: without it, after; unseen: of these, the',
     'phrasings that were never trained; first: what is left of the first passage of the chain; earlier: of all before this one; lost: canaries.',
     '',
+    `exact match and mean F1, as SQuAD counts them: ${scoreLine(summary)}`,
     `canaries lost: ${canaryLine(summary)}`,
     `wrong verdicts: ${summary.wrong_acceptances} accepted below half of reading, ${summary.wrong_rejections} rejected at half of it or more`,
     ...reports.flatMap(rejectionLine),
   ];
 }
 
-/** Reading and learned passage by passage. */
-export function measuringChart(reports: readonly PassageReport[]): string {
-  const series = (name: string, of: (report: PassageReport) => Tally | null): BarSeries => ({
+/** Reading and learned passage by passage, and all passages by each measure. */
+export function measuringChart(reports: readonly PassageReport[], summary: MeasuringSummary): string {
+  const { base, reading, learned } = summary.shares;
+  const series = (
+    name: string,
+    of: (report: PassageReport) => Tally | null,
+    shares: Omit<Shares, 'right'> | null,
+    right: number | null,
+  ): BarSeries => ({
     name,
-    values: reports.map((report) => shareOf(of(report) ?? { right: 0, total: 0 })),
+    values: [
+      ...reports.map((report) => shareOf(of(report) ?? noTally)),
+      right,
+      shares?.exact ?? null,
+      shares?.f1 ?? null,
+    ],
   });
   return barChart({
     title: 'Questions answered right',
-    groups: reports.map(({ id }) => id),
+    groups: [...reports.map(({ id }) => id), 'all', 'all: exact match', 'all: F1'],
     series: [
-      series('base', ({ base }) => base),
-      series('with the passage', ({ reading }) => reading),
-      series('learned', ({ learned }) => learned),
-      series('learned, phrasings never trained', ({ unseen }) => unseen),
+      series('base', (report) => report.base, base, summary.base),
+      series('with the passage', (report) => report.reading, reading, summary.reading),
+      series('learned', (report) => report.learned, learned, summary.learned),
+      series('learned, phrasings never trained', ({ unseen }) => unseen, null, summary.unseen),
     ],
   });
 }
@@ -100,6 +114,15 @@ function totals(summary: MeasuringSummary): string[] {
     mean_seconds.toFixed(1),
     usd(Math.round(mean_cost_microusd)),
   ];
+}
+
+/** "base 0.0 and 3.1 %, reading …". */
+function scoreLine({ shares }: MeasuringSummary): string {
+  const scores = (['base', 'reading', 'learned'] as const).flatMap((name) => {
+    const share = shares[name];
+    return share === null ? [] : [`${name} ${(100 * share.exact).toFixed(1)} and ${(100 * share.f1).toFixed(1)} %`];
+  });
+  return scores.join(', ');
 }
 
 function canaryLine({ canaries }: MeasuringSummary): string {

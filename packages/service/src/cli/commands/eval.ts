@@ -1,4 +1,4 @@
-import { appendFile, readFile, writeFile } from 'node:fs/promises';
+import { appendFile, writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { currentPriceCard } from '@engraft/contract';
 import type { PassageEntry } from '@engraft/evaluation';
@@ -7,6 +7,7 @@ import { pino } from 'pino';
 import { readConfig, UsageError } from '../../config/config.js';
 import { parseUsd, parseWholeNumber } from '../arguments.js';
 import { silentMeasuring, showMeasuring } from '../measuringProgress.js';
+import { readTextFile } from '../textFile.js';
 import { CommandFailure } from '../withDatabase.js';
 
 interface EvalOptions {
@@ -24,7 +25,8 @@ export function addEvalCommand(program: Command): void {
     .command('eval')
     .argument(
       '<file>',
-      'passages with questions, one JSON object a line: {id, kind, passage, questions: [{phrasings, answers}]}',
+      'passages with questions, one JSON object a line: {id, kind, passage, questions: [{phrasings, answers}]}; ' +
+        "or paragraphs with questions in SQuAD's format or one a line; may be compressed (.gz)",
     )
     .description('measure what learning each passage is worth, with the model of ENGRAFT_MODEL_DIR; needs no service')
     .option('--chain <n>', 'learn so many passages one on top of the other', '1')
@@ -79,7 +81,7 @@ async function evaluateFile(file: string, options: EvalOptions): Promise<void> {
     const figures = { file, model, seed, gold: options.gold === true, chain: chainLength, summary, passages: reports };
     const written = await Promise.allSettled([
       options.json === undefined ? null : write(options.json, `${JSON.stringify(figures, null, 2)}\n`),
-      options.plot === undefined ? null : write(options.plot, measuringChart(reports)),
+      options.plot === undefined ? null : write(options.plot, measuringChart(reports, summary)),
     ]);
     for (const output of written) if (output.status === 'rejected') throw output.reason;
   } finally {
@@ -88,11 +90,9 @@ async function evaluateFile(file: string, options: EvalOptions): Promise<void> {
 }
 
 async function readPassages(file: string): Promise<readonly PassageEntry[]> {
-  const { parsePassageSet } = await import('@engraft/evaluation');
-  const text = await readFile(file, 'utf8').catch((error: unknown) => {
-    throw new CommandFailure(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
-  });
-  const set = parsePassageSet(text);
+  const text = await readTextFile(file);
+  const { parsePassageFile } = await import('@engraft/evaluation');
+  const set = parsePassageFile(text);
   if (set.kind === 'read') return set.passages;
   throw new CommandFailure(`${file}, line ${set.line}${set.field === '' ? '' : `, ${set.field}`}: ${set.message}`);
 }

@@ -1,7 +1,4 @@
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
 import type { Command } from 'commander';
 import type { AdapterReference } from '@engraft/engine';
 import type { Paragraph, ReadingFigures } from '@engraft/evaluation';
@@ -10,6 +7,7 @@ import { UsageError } from '../../config/config.js';
 import { parseWholeNumber } from '../arguments.js';
 import { print } from '../output.js';
 import { showTeacherProgress } from '../teacherProgress.js';
+import { readTextFile } from '../textFile.js';
 import { CommandFailure } from '../withDatabase.js';
 
 interface TrainOptions {
@@ -111,16 +109,9 @@ function describe({ total, exact, contained }: ReadingFigures): string {
 }
 
 async function readParagraphs(file: string): Promise<readonly Paragraph[]> {
-  const text = await readText(file).catch((error: unknown) => {
-    throw new CommandFailure(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
-  });
+  const text = await readTextFile(file);
   const { parseParagraphs } = await import('@engraft/evaluation');
   const set = parseParagraphs(text);
   if (set.kind === 'read') return set.paragraphs;
   throw new CommandFailure(`${file}, line ${set.line}${set.field === '' ? '' : `, ${set.field}`}: ${set.message}`);
-}
-
-async function readText(file: string): Promise<string> {
-  const bytes = await readFile(file);
-  return (file.endsWith('.gz') ? await promisify(gunzip)(bytes) : bytes).toString('utf8');
 }

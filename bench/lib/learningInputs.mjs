@@ -1,0 +1,39 @@
+// What every bench of learning gives to it.
+import { basename, join, relative } from 'node:path';
+import { currentPriceCard } from '../../packages/contract/dist/index.js';
+import { startEngineHost } from '../../packages/engine/dist/index.js';
+import { root } from './measure.mjs';
+
+/** The code that decides what is learned, and how right it is. */
+export const LEARNING_SOURCES = ['learning', 'teacher-english', 'evaluation', 'engine'].map((name) =>
+  join(root, 'packages', name, 'src'),
+);
+
+/** What a checkpoint's folder says of how it learns; neither file needs to be there. */
+export function learningFilesOf(modelDir) {
+  return ['replay.jsonl', 'learning.json'].map((name) => join(modelDir, name));
+}
+
+/** What the model is. */
+export async function describeModel(modelDir) {
+  const engine = await startEngineHost({ modelDir });
+  const inside = relative(root, modelDir);
+  // Where a model lies on this machine says nothing to others.
+  const folder = inside.startsWith('..') ? basename(modelDir) : inside;
+  const model = { folder, ...(await engine.describe()) };
+  await engine.close();
+  return model;
+}
+
+/** So many USD at the present prices. */
+export function budgetOf(usd) {
+  const { input_nanousd_per_token, output_nanousd_per_token } = currentPriceCard;
+  const { cached_input_nanousd_per_token, training_nanousd_per_token } = currentPriceCard;
+  return {
+    max_compute_microusd: Math.round(usd * 1e6),
+    input_nanousd_per_token,
+    output_nanousd_per_token,
+    cached_input_nanousd_per_token,
+    training_nanousd_per_token,
+  };
+}
