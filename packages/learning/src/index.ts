@@ -14,7 +14,7 @@ export {
 export { plainPrompts, type Prompts } from './recipe/prompts.js';
 export type { Recipe } from './recipe/recipe.js';
 export { modelTeacher } from './teachers/model/modelTeacher.js';
-export type { TaughtPassage, Teacher, TeacherPrompt, TeachingSize } from './teachers/teacher.js';
+export type { TaughtPassage, Teacher, TeacherPrompt, TeachingSize } from './teaching/teacher.js';
 export { replayOf } from './training/ownReplay.js';
 export { loadReplay } from './training/replay.js';
 export { spreadSample } from './random.js';

@@ -8,7 +8,7 @@ import { startEngineHost, type Engine } from '@engraft/engine';
 import type { Fact } from './facts.js';
 import { learnPassage } from './learnPassage.js';
 import { plainPrompts } from './recipe/prompts.js';
-import type { TaughtPassage, Teacher } from './teachers/teacher.js';
+import type { TaughtPassage, Teacher } from './teaching/teacher.js';
 import { formOf } from './testing/forms.js';
 import { baseRecipe } from './testing/recipe.js';
 import { loadReplay } from './training/replay.js';

@@ -29,7 +29,7 @@ import { withoutAmbiguity } from './teaching/ambiguity.js';
 import { measureGain, type ScoredFact } from './teaching/gain.js';
 import { splitFacts } from './teaching/split.js';
 import { chunkForTeacher } from './teaching/teacherChunks.js';
-import type { TaughtPassage, TeachingSize } from './teachers/teacher.js';
+import type { TaughtPassage, TeachingSize } from './teaching/teacher.js';
 import { train } from './training/train.js';
 import type {
   LearningInput,

@@ -1,6 +1,6 @@
 import type { AdapterReference, ChatMessage, ToolDefinition } from '@engraft/engine';
 import type { Recipe } from './recipe/recipe.js';
-import type { Teacher } from './teachers/teacher.js';
+import type { Teacher } from './teaching/teacher.js';
 
 /** The phases of a learning job, in order; each one's outcome is stored before the next begins. */
 export const learningPhases = ['teaching', 'scoring', 'training', 'evaluating'] as const;

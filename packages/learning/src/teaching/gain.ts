@@ -2,7 +2,7 @@ import type { AdapterReference, SequenceScore } from '@engraft/engine';
 import { isTrusted, type Fact } from '../facts.js';
 import { mapConcurrently, type MeteredCalls, type ScoreCall } from '../metering/calls.js';
 import type { Recipe } from '../recipe/recipe.js';
-import type { TaughtPassage, Teacher } from '../teachers/teacher.js';
+import type { TaughtPassage, Teacher } from './teacher.js';
 
 /** A fact that the teacher confirmed, and what the passage adds to it. */
 export interface ScoredFact extends Fact {

@@ -5,7 +5,7 @@ import type { MeteredCalls } from '../../metering/calls.js';
 import type { Recipe } from '../../recipe/recipe.js';
 import { givesAnswer } from '../../text/judge.js';
 import { agrees } from '../../text/normalise.js';
-import type { TaughtPassage } from '../teacher.js';
+import type { TaughtPassage } from '../../teaching/teacher.js';
 
 export interface Confirming {
   readonly calls: MeteredCalls;

@@ -8,7 +8,7 @@ import { chunkForTeacher } from '../../teaching/teacherChunks.js';
 import { baseRecipe } from '../../testing/recipe.js';
 import { givesAnswer } from '../../text/judge.js';
 import { agrees, containsWords } from '../../text/normalise.js';
-import type { TaughtPassage } from '../teacher.js';
+import type { TaughtPassage } from '../../teaching/teacher.js';
 import { modelTeacher } from './modelTeacher.js';
 
 const text = 'Velona is a software company in Ghent. Velona was started in 2015 by Sara Deck. Velona has 75 employees.';

@@ -1,6 +1,6 @@
 import type { AdapterReference } from '@engraft/engine';
 import type { Recipe } from '../../recipe/recipe.js';
-import type { Teacher } from '../teacher.js';
+import type { Teacher } from '../../teaching/teacher.js';
 import { confirmFacts } from './confirming.js';
 import { proposeFacts } from './proposing.js';
 import { modelTeacherSettings } from './settings.js';

@@ -8,7 +8,7 @@ import type { Recipe } from '../../recipe/recipe.js';
 import { linesOf, parseList, questionIn } from '../../teaching/teacherText.js';
 import type { Chunk } from '../../text/chunk.js';
 import { containsWords, normalise, sameAnswer } from '../../text/normalise.js';
-import type { TaughtPassage } from '../teacher.js';
+import type { TaughtPassage } from '../../teaching/teacher.js';
 import { modelTeacherSettings as settings } from './settings.js';
 
 export interface Proposing {
