@@ -168,7 +168,7 @@ export class EmbeddedEngine implements Engine {
       return {
         step: (...call) => contained(() => session.step(...call)),
         evaluate: (...call) => contained(() => session.evaluate(...call)),
-        save: (folder) => contained(() => session.save(folder)),
+        save: (...call) => contained(() => session.save(...call)),
         snapshot: (folder) => contained(() => session.snapshot(folder)),
         close: () => {
           this.trainings.delete(session);

@@ -1,4 +1,5 @@
 import type {
+  AdapterPrecision,
   AdapterReference,
   ChatPrompt,
   GenerateRequest,
@@ -32,8 +33,8 @@ export interface TrainingSession {
   step(batch: readonly TrainingExample[], learningRate: number, options?: CallOptions): Promise<StepResult>;
   /** The loss of a batch under the present weights, without changing them. */
   evaluate(batch: readonly TrainingExample[], options?: CallOptions): Promise<StepResult>;
-  /** Writes the present weights in PEFT's format into a new folder, synced to disk. */
-  save(folder: string): Promise<AdapterReference & { readonly sizeBytes: number }>;
+  /** Writes the present weights in PEFT's format into a new folder, synced to disk; by default in F32. */
+  save(folder: string, precision?: AdapterPrecision): Promise<AdapterReference & { readonly sizeBytes: number }>;
   /**
    * Writes the present weights and the optimizer's state into a new folder, from which `openTraining` goes on: the steps
    * that follow give the same numbers, to the last bit, as without the interruption.

@@ -46,6 +46,9 @@ export interface AdapterReference {
   readonly contentHash: string;
 }
 
+/** How a saved adapter keeps its numbers: as they are, or rounded to half the size. It is computed with in F32 either way. */
+export type AdapterPrecision = 'F32' | 'F16';
+
 export type ToolChoice =
   | { readonly kind: 'auto' }
   | { readonly kind: 'none' }

@@ -352,7 +352,7 @@ function dyingNowAndThen(real: Engine): Engine {
       return session.step(batch, rate, options);
     },
     evaluate: (batch, options) => session.evaluate(batch, options),
-    save: (target) => session.save(target),
+    save: (...call) => session.save(...call),
     snapshot: (target) => session.snapshot(target),
     close: () => session.close(),
   });

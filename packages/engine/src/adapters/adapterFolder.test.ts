@@ -115,6 +115,17 @@ function bytesOf({ buffer, byteOffset, byteLength }: Float32Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }
 
+void test('a value that F16 has no room for is refused by its key, and nothing is written', async (t) => {
+  const folder = path.join(await temporaryFolder(t), 'adapter');
+  const [name, { shape, data }] = [...ADAPTER.matrices][0]!;
+  const matrices = new Map([...ADAPTER.matrices, [name, { shape, data: data.map(() => 70_000) }]]);
+  await assert.rejects(writeAdapter(folder, { ...ADAPTER, matrices }, null, 'F16'), {
+    code: 'internal',
+    message: new RegExp(`base_model\\.model\\.${name}\\.weight`),
+  });
+  await assert.rejects(readdir(folder), { code: 'ENOENT' });
+});
+
 void test('an adapter never replaces another one', async (t) => {
   const folder = await temporaryFolder(t);
   const reference = await writeAdapter(path.join(folder, 'adapter'), ADAPTER, null);

@@ -4,7 +4,7 @@ import { EngineError } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
 import { machineMemory } from '../machineMemory.js';
 import { moduleBytes, type LoraModule } from '../model/weights.js';
-import type { AdapterReference } from '../types.js';
+import type { AdapterPrecision, AdapterReference } from '../types.js';
 import { CONFIG_FILE, contentHash, isAdapterIntact, WEIGHTS_FILE } from './contentHash.js';
 import { readBounded, writeFolder } from './folders.js';
 import { parseMatrices, serializeMatrices, type LoraAdapter } from './loraAdapter.js';
@@ -75,8 +75,9 @@ export async function writeAdapter(
   folder: string,
   adapter: LoraAdapter,
   baseModel: string | null,
+  precision: AdapterPrecision = 'F32',
 ): Promise<AdapterReference & { readonly sizeBytes: number }> {
-  const files = { config: serializePeftConfig(adapter, baseModel), weights: serializeMatrices(adapter) };
+  const files = { config: serializePeftConfig(adapter, baseModel), weights: serializeMatrices(adapter, precision) };
   await writeFolder(folder, { [CONFIG_FILE]: files.config, [WEIGHTS_FILE]: files.weights });
   const sizeBytes = files.config.byteLength + files.weights.byteLength;
   return { folder, contentHash: contentHash(files), sizeBytes };

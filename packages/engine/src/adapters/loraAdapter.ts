@@ -4,6 +4,7 @@ import { EngineError } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
 import { allFinite } from '../finite.js';
 import { moduleTensorSpecs } from '../model/weights.js';
+import type { AdapterPrecision } from '../types.js';
 import { CONFIG_FILE, WEIGHTS_FILE } from './contentHash.js';
 import { loraModules, type LoraHyperparameters } from './loraModules.js';
 
@@ -12,10 +13,17 @@ export interface LoraAdapter extends LoraHyperparameters {
   readonly matrices: ReadonlyMap<string, FloatTensor>;
 }
 
-/** The content of `adapter_model.safetensors`. */
-export function serializeMatrices(adapter: LoraAdapter): Buffer {
+/**
+ * The content of `adapter_model.safetensors`.
+ * @throws EngineError `internal` naming the key of which a value has no room in F16.
+ */
+export function serializeMatrices(adapter: LoraAdapter, precision: AdapterPrecision = 'F32'): Buffer {
   const tensors = [...adapter.matrices].map(([name, tensor]) => [peftKey(name), tensor] as const);
-  return serializeSafetensors(tensors, { format: 'pt' });
+  const tooGreat = precision === 'F16' ? tensors.find(([, { data }]) => data.some(isBeyondHalf)) : undefined;
+  if (tooGreat !== undefined) {
+    throw new EngineError('internal', `${WEIGHTS_FILE}: ${tooGreat[0]} holds a value that F16 has no room for.`);
+  }
+  return serializeSafetensors(tensors, { format: 'pt' }, precision);
 }
 
 /**
@@ -45,6 +53,11 @@ export function parseMatrices(
   }
   for (const key of entries.keys()) throw refused(`${key} is not a matrix that ${CONFIG_FILE} asks for`);
   return matrices;
+}
+
+/** The greatest half is 65,504; what lies above is rounded to it or to infinity. */
+function isBeyondHalf(value: number): boolean {
+  return Math.abs(value) > 65_504;
 }
 
 /** `base_model.model.model.layers.0.self_attn.q_proj.lora_A.weight` */

@@ -7,6 +7,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { EngineError, type EngineErrorCode } from '../engine.js';
 import { readUpTo } from './boundedFile.js';
 import { brief } from './brief.js';
+import { halfToNumber, toHalves } from './halfPrecision.js';
 
 /** The reference implementation's limit. */
 const MAX_HEADER_BYTES = 100_000_000;
@@ -109,18 +110,22 @@ export function readTensorFrom(bytes: Uint8Array, entry: TensorEntry): Float32Ar
   return result;
 }
 
-/** A file of float32 tensors in the order given. The same tensors and metadata give the same bytes. */
+/**
+ * A file of tensors in the order given, as float32 or rounded to F16. The same tensors and metadata give the same bytes.
+ */
 export function serializeSafetensors(
   tensors: Iterable<readonly [string, FloatTensor]>,
   metadata: Readonly<Record<string, string>>,
+  type: 'F32' | 'F16' = 'F32',
 ): Buffer {
   const header: Record<string, unknown> = { __metadata__: metadata };
   const chunks: Uint8Array[] = [];
   let offset = 0;
   for (const [name, { shape, data }] of tensors) {
-    header[name] = { dtype: 'F32', shape, data_offsets: [offset, offset + data.byteLength] };
-    chunks.push(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
-    offset += data.byteLength;
+    const { buffer, byteOffset, byteLength } = type === 'F32' ? data : toHalves(data);
+    header[name] = { dtype: type, shape, data_offsets: [offset, offset + byteLength] };
+    chunks.push(new Uint8Array(buffer, byteOffset, byteLength));
+    offset += byteLength;
   }
   // Padding with spaces keeps the tensors aligned for readers that map the file.
   const json = Buffer.from(JSON.stringify(header), 'utf8');
@@ -198,15 +203,6 @@ function widen(type: 'F16' | 'BF16', bytes: Uint8Array, place: Float32Array): vo
     if (type === 'BF16') bits[index] = value << 16;
     else place[index] = halfToNumber(value);
   }
-}
-
-function halfToNumber(bits: number): number {
-  const sign = (bits & 0x8000) === 0 ? 1 : -1;
-  const exponent = (bits >> 10) & 0x1f;
-  const fraction = bits & 0x3ff;
-  if (exponent === 0) return sign * fraction * 2 ** -24;
-  if (exponent === 0x1f) return fraction === 0 ? sign * Infinity : NaN;
-  return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -7,7 +7,14 @@ import { CallGate } from '../callGate.js';
 import { EngineError, type CallOptions, type TrainingSession } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
 import type { WeightsInUse } from '../model/sharedWeights.js';
-import type { AdapterReference, ResumeOptions, StepResult, TrainingExample, TrainingOptions } from '../types.js';
+import type {
+  AdapterPrecision,
+  AdapterReference,
+  ResumeOptions,
+  StepResult,
+  TrainingExample,
+  TrainingOptions,
+} from '../types.js';
 import { activationBytes, DEFAULT_MAX_ACTIVATION_BYTES } from './activations.js';
 import { AdamW, euclideanNorm } from './adamW.js';
 import { checkTokens } from './batch.js';
@@ -175,9 +182,11 @@ class OnnxTrainingSession implements TrainingSession {
     });
   }
 
-  save(folder: string): Promise<AdapterReference & { readonly sizeBytes: number }> {
+  save(folder: string, precision?: AdapterPrecision): Promise<AdapterReference & { readonly sizeBytes: number }> {
     const { model, trained, hyperparameters } = this;
-    return this.call({}, () => writeAdapter(folder, toAdapter(trained.matrices, hyperparameters), model.name));
+    return this.call({}, () =>
+      writeAdapter(folder, toAdapter(trained.matrices, hyperparameters), model.name, precision),
+    );
   }
 
   snapshot(folder: string): Promise<void> {

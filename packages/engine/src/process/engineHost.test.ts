@@ -58,6 +58,8 @@ suite('an engine in its own process', () => {
       for (let step = 0; step < 5; step += 1) await training.step(batch, 1e-2);
       assert.ok((await training.evaluate(batch)).loss < before.loss);
       const adapter = await training.save(join(folder, 'adapter'));
+      const half = await training.save(join(folder, 'half'), 'F16');
+      assert.ok(half.sizeBytes < adapter.sizeBytes);
       await training.close();
       await assert.rejects(training.step(batch, 1e-2), { name: 'EngineError', code: 'invalid_request' });
       const adapted = await host.score({ ...request, adapter });

@@ -199,7 +199,7 @@ class ProcessHost implements EngineHost {
         });
       },
       evaluate: (batch, options) => call('trainingEvaluate', [id, batch], options),
-      save: (folder) => call('trainingSave', [id, folder]),
+      save: (folder, precision) => call('trainingSave', [id, folder, precision]),
       snapshot: (folder) => call('trainingSnapshot', [id, folder]),
       // The session ends with its process.
       close: () => {

@@ -60,8 +60,8 @@ export class EngineServer {
         return this.training(id).evaluate(batch, options);
       }
       case 'trainingSave': {
-        const [id, folder] = call.args;
-        return this.training(id).save(folder);
+        const [id, folder, precision] = call.args;
+        return this.training(id).save(folder, precision);
       }
       case 'trainingSnapshot': {
         const [id, folder] = call.args;

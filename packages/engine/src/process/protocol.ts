@@ -5,6 +5,7 @@
 import type { EmbeddedEngineOptions } from '../embeddedEngine.js';
 import { EngineError, type EncodeOptions, type EngineErrorCode } from '../engine.js';
 import type {
+  AdapterPrecision,
   AdapterReference,
   ChatPrompt,
   GenerateRequest,
@@ -31,7 +32,11 @@ export interface RemoteMethods {
   openTraining(options: TrainingOptions | ResumeOptions): number;
   trainingStep(session: number, batch: Batch, learningRate: number): StepResult;
   trainingEvaluate(session: number, batch: Batch): StepResult;
-  trainingSave(session: number, folder: string): AdapterReference & { readonly sizeBytes: number };
+  trainingSave(
+    session: number,
+    folder: string,
+    precision: AdapterPrecision | undefined,
+  ): AdapterReference & { readonly sizeBytes: number };
   trainingSnapshot(session: number, folder: string): undefined;
 }
 

@@ -77,7 +77,7 @@ const progressSchema = z.object({
 });
 
 /**
- * Goes on where an earlier run with the same folder, data and settings stopped. Returns the adapter, in `<folder>/adapter`.
+ * Goes on where an earlier run with the same folder, data and settings stopped. Returns the adapter, in `<folder>/adapter` in F16.
  * Rejects with `EngineError` when the engine fails or the signal aborts; the folder then holds what the next run needs.
  */
 export async function trainTeacher(training: TeacherTraining): Promise<AdapterReference> {
@@ -99,7 +99,8 @@ export async function trainTeacher(training: TeacherTraining): Promise<AdapterRe
     await runSteps(training, session, { identity, step: resumed?.step ?? 0 });
     const adapter = path.join(folder, 'adapter');
     await rm(adapter, { recursive: true, force: true });
-    const { contentHash } = await session.save(adapter);
+    // Half the size to hand on; rounding moves its answers far less than a step does.
+    const { contentHash } = await session.save(adapter, 'F16');
     return { folder: adapter, contentHash };
   } finally {
     await session.close();

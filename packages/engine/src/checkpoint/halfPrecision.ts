@@ -1,0 +1,31 @@
+/** IEEE 754 binary16, which safetensors calls F16. Node.js has it itself from version 24 on. */
+
+/** The nearest numbers, those with an even last bit of two that are as near; infinite from 65,520 on. */
+export function toHalves(values: Float32Array): Uint16Array {
+  const bits = new Uint32Array(values.buffer, values.byteOffset, values.length);
+  return Uint16Array.from(values, (value, index) => halfOf(value, bits[index] ?? 0));
+}
+
+export function halfToNumber(bits: number): number {
+  const sign = (bits & 0x8000) === 0 ? 1 : -1;
+  const exponent = (bits >> 10) & 0x1f;
+  const fraction = bits & 0x3ff;
+  if (exponent === 0) return sign * fraction * 2 ** -24;
+  if (exponent === 0x1f) return fraction === 0 ? sign * Infinity : NaN;
+  return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
+}
+
+const [infinity, notANumber] = [0x7c00, 0x7e00];
+/** The bits of a float32 whose exponent is the least of a normal half, and the difference of the exponents' biases. */
+const [leastNormal, biasDifference] = [0x38800000, 0x38000000];
+
+function halfOf(value: number, bits: number): number {
+  const sign = (bits >>> 16) & 0x8000;
+  const magnitude = bits & 0x7fffffff;
+  if (Number.isNaN(value)) return sign | notANumber;
+  // A float64 of this size has no bits below 1, so adding rounds to a whole number of the least half.
+  if (magnitude < leastNormal) return sign | (Math.abs(value) * 2 ** 24 + 2 ** 52 - 2 ** 52);
+  const rebiased = magnitude - biasDifference;
+  const lastBit = (rebiased >>> 13) & 1;
+  return sign | Math.min(infinity, (rebiased + 0xfff + lastBit) >>> 13);
+}
