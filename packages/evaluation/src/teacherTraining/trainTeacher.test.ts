@@ -9,7 +9,7 @@ import { plainPrompts } from '@engraft/learning';
 import type { Paragraph } from '../squad/paragraphs.js';
 import { measureReading } from './measureTeacher.js';
 import { splitByTitle } from './split.js';
-import { trainTeacher, type TeacherTraining } from './trainTeacher.js';
+import { trainTeacher, type TeacherProgress, type TeacherTraining } from './trainTeacher.js';
 
 const modelDir = fileURLToPath(new URL('../../../../models/base', import.meta.url));
 const paragraphs: readonly Paragraph[] = ['Varn', 'Orla', 'Tess', 'Brin'].map((name, index) => ({
@@ -76,6 +76,41 @@ test('a training that was stopped goes on with the same numbers, and one with an
   const other = await trainTeacher(training('parts', { seed: 4, onStep: ({ done }) => anew.push(done) }));
   assert.equal(anew[0], 1);
   assert.notEqual(other.contentHash, whole.contentHash);
+});
+
+test('a training from an adapter begins with what that can do, and goes on from no other', async () => {
+  const stepsOf = async (given: Partial<TeacherTraining>, stopAfter = Infinity): Promise<TeacherProgress[]> => {
+    const stopping = new AbortController();
+    const seen: TeacherProgress[] = [];
+    const onStep = (progress: TeacherProgress): void => {
+      seen.push(progress);
+      if (progress.done === stopAfter) stopping.abort();
+    };
+    const run = trainTeacher(training('child', { ...given, steps: 4, onStep, signal: stopping.signal }));
+    if (stopAfter === Infinity) await run;
+    else await assert.rejects(run, { code: 'cancelled' });
+    return seen;
+  };
+  const parent = await trainTeacher(training('parent', { seed: 5, steps: 12 }));
+  const [fromNothing] = await stepsOf({ parent: null });
+  const first = await stepsOf({ parent }, 2);
+  assert.deepEqual([fromNothing?.done, first[0]?.done], [1, 1]);
+  // The same rows in the same order: only what the training began from differs.
+  assert.ok(first[0]!.loss < 0.9 * fromNothing!.loss, `${fromNothing!.loss} from nothing, ${first[0]!.loss}`);
+
+  const goneOn = await stepsOf({ parent }, 3);
+  assert.deepEqual(
+    goneOn.map(({ done }) => done),
+    [3],
+    'with the same parent it goes on',
+  );
+  const other = await trainTeacher(training('other parent', { seed: 6, steps: 1 }));
+  const anew = await stepsOf({ parent: other }, 1);
+  assert.deepEqual(
+    anew.map(({ done }) => done),
+    [1],
+    'with another one it begins anew',
+  );
 });
 
 test('reading is measured with and without the adapter, on titles that are kept apart', async () => {

@@ -57,7 +57,7 @@ function whereLocksExist(file: string, lock: () => boolean): boolean {
     return lock();
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new Error(`${file} cannot be locked (${why}): the data folder needs a file system with locks`, {
+    throw new Error(`${file} cannot be locked (${why}): its folder needs a file system with locks`, {
       cause: error,
     });
   }

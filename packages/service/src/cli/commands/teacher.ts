@@ -1,9 +1,11 @@
+import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Command } from 'commander';
 import type { AdapterReference } from '@engraft/engine';
-import type { Paragraph, ReadingFigures } from '@engraft/evaluation';
+import type { Paragraph, ParagraphSplit, ReadingFigures } from '@engraft/evaluation';
 import { pino } from 'pino';
 import { UsageError } from '../../config/config.js';
+import type { FileLock } from '../../fileLock/fileLock.js';
 import { parseWholeNumber } from '../arguments.js';
 import { print } from '../output.js';
 import { showTeacherProgress } from '../teacherProgress.js';
@@ -41,23 +43,40 @@ export function addTeacherCommands(program: Command): void {
 }
 
 async function train(options: TrainOptions): Promise<void> {
-  const [steps, seed, questions] = [
-    parseWholeNumber(options.steps),
-    parseWholeNumber(options.seed),
-    parseWholeNumber(options.questions),
-  ];
+  const steps = parseWholeNumber(options.steps);
+  const [seed, questions] = [parseWholeNumber(options.seed), parseWholeNumber(options.questions)];
   if (steps < 1) throw new UsageError('--steps must be at least 1');
   const paragraphs = await readParagraphs(options.data);
+  const parent = options.from === undefined ? null : await adapterIn(path.resolve(options.from));
   // Loaded here only: other commands start faster.
-  const { measureReading, splitByTitle, trainTeacher } = await import('@engraft/evaluation');
+  const { splitByTitle } = await import('@engraft/evaluation');
+  const split = splitByTitle(paragraphs);
+  if (split.training.length === 0)
+    throw new CommandFailure(`${options.data} has no title to train on: one in twenty is kept apart`);
+  const folder = path.resolve(options.out);
+  const lock = await lockOutput(folder);
+  try {
+    const modelDir = path.resolve(options.model);
+    await trainIn(folder, options, { modelDir, ...split, parent, steps, seed, questions });
+  } finally {
+    await lock.release();
+  }
+}
+
+interface Training extends ParagraphSplit {
+  readonly modelDir: string;
+  readonly parent: AdapterReference | null;
+  readonly steps: number;
+  readonly seed: number;
+  readonly questions: number;
+}
+
+async function trainIn(folder: string, options: TrainOptions, training: Training): Promise<void> {
+  const { modelDir, training: paragraphs, heldOut, parent, steps, seed, questions } = training;
+  const { measureReading, trainTeacher } = await import('@engraft/evaluation');
   const { loadPreset, promptsOf } = await import('@engraft/learning');
   const { shippedPresets } = await import('../../processes/learningMethod.js');
   const { startEngineHost } = await import('@engraft/engine');
-  const parent = options.from === undefined ? null : await adapterIn(path.resolve(options.from));
-  const { training, heldOut } = splitByTitle(paragraphs);
-  if (training.length === 0)
-    throw new CommandFailure(`${options.data} has no title to train on: one in twenty is kept apart`);
-  const modelDir = path.resolve(options.model);
   const prompts = promptsOf(await loadPreset(modelDir, shippedPresets));
   const engine = await startEngineHost({ modelDir, logger: pino({ level: 'silent' }) });
   const interrupted = new AbortController();
@@ -65,21 +84,11 @@ async function train(options: TrainOptions): Promise<void> {
   const { signal } = interrupted;
   const progress = showTeacherProgress(process.stderr);
   try {
-    const measured = (adapter: Parameters<typeof measureReading>[2]): Promise<ReadingFigures> =>
+    const measured = (adapter: AdapterReference | null): Promise<ReadingFigures> =>
       measureReading(engine, heldOut, adapter, { prompts, count: questions, signal });
     const before = await measured(null);
-    const folder = path.resolve(options.out);
-    const adapter = await trainTeacher({
-      engine,
-      paragraphs: training,
-      prompts,
-      folder,
-      parent,
-      steps,
-      seed,
-      signal,
-      onStep: progress.update,
-    });
+    const onStep = progress.update;
+    const adapter = await trainTeacher({ engine, paragraphs, prompts, folder, parent, steps, seed, signal, onStep });
     progress.stop();
     const after = await measured(adapter);
     print(options, { adapter, steps, before, after }, [
@@ -94,6 +103,18 @@ async function train(options: TrainOptions): Promise<void> {
     progress.stop();
     await engine.close();
   }
+}
+
+/** Two trainings in one folder would remove each other's snapshots. */
+async function lockOutput(folder: string): Promise<FileLock> {
+  const { ownFile } = await import('../../fileLock/ownedFile.js');
+  await mkdir(folder, { recursive: true });
+  const file = await ownFile(path.join(folder, 'train.lock'));
+  if (file.kind === 'owned') return file.lock;
+  const owner = file.owner === '' ? '' : ` (${file.owner})`;
+  throw new CommandFailure(
+    `--out: another training runs in ${folder}${owner}; wait for its end, or name another folder`,
+  );
 }
 
 async function adapterIn(folder: string): Promise<AdapterReference> {
