@@ -9,7 +9,9 @@ test('a data folder has one service; a second is told which, and may come when i
   const folder = await mkdtemp(path.join(tmpdir(), 'engraft-service-lock-'));
   t.after(() => rm(folder, { recursive: true }));
   const lock = await lockDataFolder(folder);
-  const message = new RegExp(`^the data folder ${folder} belongs to a service .* \\(process ${process.pid} on .*--data`);
+  const message = new RegExp(
+    `^the data folder ${folder} belongs to a service .* \\(process ${process.pid} on .*--data`,
+  );
   await assert.rejects(lockDataFolder(folder), { message });
   await lock.release();
   await (await lockDataFolder(folder)).release();
