@@ -17,7 +17,7 @@ import { spreadSample } from '../packages/learning/dist/index.js';
 import { startClock } from './lib/clock.mjs';
 import { startLearners } from './lib/learners.mjs';
 import { figuresOf, plot, print } from './lib/learningFigures.mjs';
-import { budgetOf, describeModel, LEARNING_SOURCES, learningFilesOf } from './lib/learningInputs.mjs';
+import { budgetOf, describeModel, LEARNING_SOURCES, presetOf } from './lib/learningInputs.mjs';
 import { timePassage } from './lib/learningTime.mjs';
 import { machine, option, root, writeResults } from './lib/measure.mjs';
 import { readPassages } from './lib/passages.mjs';
@@ -47,6 +47,7 @@ export default async function bench(args) {
   const hasAllParts = PARTS.every((part) => parts.includes(part));
   const plan = {
     model: model.contentHash,
+    preset: await presetOf(modelDir),
     passages: passageCount,
     chain,
     usd,
@@ -54,7 +55,7 @@ export default async function bench(args) {
   };
   const measured = fingerprint(plan, LEARNING_SOURCES, [
     join(root, 'bench/learning/passages.jsonl'),
-    ...learningFilesOf(modelDir),
+    join(modelDir, 'replay.jsonl'),
   ]);
   const isWhole = modelDir === join(root, 'models/base') && passages.length === all.length && hasAllParts;
   const name = isWhole ? 'learning' : 'learning-partial';

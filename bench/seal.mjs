@@ -15,7 +15,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { startClock } from './lib/clock.mjs';
 import { startLearners } from './lib/learners.mjs';
-import { budgetOf, describeModel, LEARNING_SOURCES, learningFilesOf } from './lib/learningInputs.mjs';
+import { budgetOf, describeModel, LEARNING_SOURCES, presetOf } from './lib/learningInputs.mjs';
 import { machine, option, root, writeResults } from './lib/measure.mjs';
 import { fingerprint } from './lib/resume.mjs';
 import { figuresOf, plot, print, PUBLISHED } from './lib/sealFigures.mjs';
@@ -29,10 +29,11 @@ export default async function bench(args) {
   const model = await describeModel(plan.modelDir);
   const file = join(root, `bench/results/seal${plan.development ? '-development' : ''}-partial.json`);
   if (plan.anew) rmSync(file, { force: true });
-  const measured = fingerprint({ model: model.contentHash, half: plan.half, usd: plan.usd }, LEARNING_SOURCES, [
-    plan.data,
-    ...learningFilesOf(plan.modelDir),
-  ]);
+  const measured = fingerprint(
+    { model: model.contentHash, preset: await presetOf(plan.modelDir), half: plan.half, usd: plan.usd },
+    LEARNING_SOURCES,
+    [plan.data, join(plan.modelDir, 'replay.jsonl')],
+  );
   const store = openStore(file, measured, { model, half: plan.half });
   const wanted = runsOf(passages, plan);
   const missing = wanted.filter((run) => store.find(run) === undefined);

@@ -1,7 +1,8 @@
 // What every bench of learning gives to it.
 import { basename, join, relative } from 'node:path';
 import { currentPriceCard } from '../../packages/contract/dist/index.js';
-import { startEngineHost } from '../../packages/engine/dist/index.js';
+import { hashAdapterFolder, startEngineHost } from '../../packages/engine/dist/index.js';
+import { readLearningFiles } from '../../packages/service/dist/processes/learningMethod.js';
 import { root } from './measure.mjs';
 
 /** The code that decides what is learned, and how right it is. */
@@ -9,9 +10,11 @@ export const LEARNING_SOURCES = ['learning', 'teacher-english', 'evaluation', 'e
   join(root, 'packages', name, 'src'),
 );
 
-/** What a checkpoint's folder says of how it learns; neither file needs to be there. */
-export function learningFilesOf(modelDir) {
-  return ['replay.jsonl', 'learning.json'].map((name) => join(modelDir, name));
+/** How a checkpoint learns, its own way or a shipped one, and by its content what its teacher is asked with. */
+export async function presetOf(modelDir) {
+  const { preset } = await readLearningFiles(modelDir);
+  const { teachingAdapter } = preset;
+  return { ...preset, teachingAdapter: teachingAdapter === null ? null : await hashAdapterFolder(teachingAdapter) };
 }
 
 /** What the model is. */
