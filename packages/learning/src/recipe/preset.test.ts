@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { defaultRecipe } from './defaults.js';
-import { loadPreset, recipeOf, type Preset } from './preset.js';
+import { defaultPreset, loadPreset, recipeOf, type Preset } from './preset.js';
 
 let folder: string;
 before(async () => {
@@ -66,6 +66,7 @@ test('a shipped preset is for the checkpoints that it fits, unless they bring on
     );
   }
   await configured(fits);
+  assert.deepEqual(await loadPreset(checkpoint, join(folder, 'none shipped')), defaultPreset);
   await writeFile(join(checkpoint, 'learning.json'), '{"teacher": "english"}');
   assert.equal((await loadPreset(checkpoint, shipped)).teacher, 'english');
 });

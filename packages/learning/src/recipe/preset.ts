@@ -72,7 +72,7 @@ export async function loadPreset(modelDir: string, shippedFolder: string | null 
   const own = await readPreset(modelDir);
   if (own !== null) return own.preset;
   const config: unknown = parseJson((await readIfThere(path.join(modelDir, 'config.json'))) ?? '');
-  const names = shippedFolder === null ? [] : (await readdir(shippedFolder)).sort();
+  const names = shippedFolder === null ? [] : await namesIn(shippedFolder);
   for (const name of names) {
     const shipped = await readPreset(path.join(shippedFolder ?? '', name));
     if (shipped?.fits !== undefined && z.looseObject(literals(shipped.fits)).safeParse(config).success) {
@@ -103,11 +103,24 @@ function literals(fits: z.infer<typeof fitsSchema>): Record<string, z.ZodLiteral
   return Object.fromEntries(Object.entries(fits).map(([field, value]) => [field, z.literal(value)]));
 }
 
-async function readIfThere(file: string): Promise<string | null> {
-  return readFile(file, 'utf8').catch((error: unknown) => {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+/** In one order on every machine; none where nothing is shipped. */
+async function namesIn(folder: string): Promise<readonly string[]> {
+  const names = await readdir(folder).catch((error: unknown) => {
+    if (isMissing(error)) return [];
     throw error;
   });
+  return names.sort();
+}
+
+async function readIfThere(file: string): Promise<string | null> {
+  return readFile(file, 'utf8').catch((error: unknown) => {
+    if (isMissing(error)) return null;
+    throw error;
+  });
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }
 
 /** The recipe for a model of so many parameters with this preset. */
