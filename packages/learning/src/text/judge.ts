@@ -3,15 +3,28 @@ import { normalise, sameAnswer } from './normalise.js';
 
 /**
  * Whether an answer gives one of the accepted ones, by itself or in a sentence: the words of an accepted one stand in it
- * in one run, after normalisation. A sentence that denies something, unless its question does, is no such answer. Of 300
+ * in one run, after normalisation; or it is a part of an accepted one that says the most of it, with the same numbers
+ * ("Maza" for "the activist Maza"). A sentence that denies something, unless its question does, is no such answer. Of 300
  * answers that were judged by hand it judges 7 otherwise (`fixtures/judgements.jsonl`); comparing word for word, 64.
  */
 export function givesAnswer(question: string, given: string, accepted: readonly string[]): boolean {
   if (accepted.some((answer) => sameAnswer(given, answer))) return true;
   if (denial.test(given) && !denial.test(question)) return false;
   const words = ` ${normalise(given)} `;
-  return accepted.map(normalise).some((answer) => !isTooBare(answer, words) && words.includes(` ${answer} `));
+  return accepted
+    .map(normalise)
+    .some((answer) => (!isTooBare(answer, words) && words.includes(` ${answer} `)) || isMostOf(words.trim(), answer));
 }
+
+/** A run of an accepted answer's words with a token F1 of a half or more, numbers included. Both are normalised. */
+function isMostOf(given: string, answer: string): boolean {
+  if (given === '' || !` ${answer} `.includes(` ${given} `)) return false;
+  const [own, all] = [given.split(' '), answer.split(' ')];
+  const numbers = (words: readonly string[]): string => words.filter((word) => /\d/u.test(word)).join(' ');
+  return (2 * own.length) / (own.length + all.length) >= minPartF1 && numbers(own) === numbers(all);
+}
+
+const minPartF1 = 0.5;
 
 /** A bare number is in many a list of numbers, and yes or no in many a sentence: these say something by themselves only. */
 function isTooBare(answer: string, words: string): boolean {

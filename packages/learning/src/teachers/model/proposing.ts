@@ -1,5 +1,5 @@
 /** What a model finds to ask for in a passage, and how it asks; scoring reads all of it back. */
-import type { AdapterReference, GenerateRequest } from '@engraft/engine';
+import type { AdapterReference, GenerateRequest, GenerateResult } from '@engraft/engine';
 import { questionKey, type Fact, type Form } from '../../facts.js';
 import type { TeachingPlan } from '../../metering/budget.js';
 import type { MeteredCalls } from '../../metering/calls.js';
@@ -9,6 +9,7 @@ import { linesOf, parseList, questionIn } from '../../teaching/teacherText.js';
 import type { Chunk } from '../../text/chunk.js';
 import { containsWords, normalise, sameAnswer } from '../../text/normalise.js';
 import type { TaughtPassage } from '../../teaching/teacher.js';
+import { windowOf } from '../../text/window.js';
 import { modelTeacherSettings as settings } from './settings.js';
 
 export interface Proposing {
@@ -31,6 +32,7 @@ interface Draft {
 /** At most `plan.factCount` facts; those first that most lists have named. */
 export async function proposeFacts(proposing: Proposing, plan: TeachingPlan): Promise<Fact[]> {
   const drafts = new Map<string, Draft>();
+  await listOfSentences(proposing, drafts);
   for (let round = 0; round < settings.maxRounds; round++) {
     const before = drafts.size;
     const listed = await listAnswers(proposing, round, drafts);
@@ -52,6 +54,27 @@ export async function proposeFacts(proposing: Proposing, plan: TeachingPlan): Pr
     }));
 }
 
+/** Of each sentence, with what stands before it, so that none is passed over. */
+async function listOfSentences(
+  { calls, passage, recipe, adapter, seed }: Proposing,
+  drafts: Map<string, Draft>,
+): Promise<void> {
+  const wanted = rounds(settings.sentenceLists).flatMap((round) =>
+    passage.chunks.flatMap((chunk, index) => chunk.sentences.map(({ start }) => ({ chunk, index, start, round }))),
+  );
+  const requests = wanted.map(({ chunk, index, start, round }): GenerateRequest => ({
+    prompt: recipe.prompts.answers(windowOf(chunk, start)),
+    adapter,
+    maxOutputTokens: settings.maxAnswersTokens,
+    temperature: round === 0 ? 0 : settings.answersTemperature,
+    seed: deriveSeed(seed, 'sentence', index, start, round),
+  }));
+  const results = await calls.generate(requests, recipe.shares.teaching);
+  for (const [at, { chunk, index }] of wanted.entries()) {
+    for (const answer of linesIn(results[at] ?? null)) draftOf(drafts, chunk, index, answer);
+  }
+}
+
 /** Of each chunk some lists of what one could ask for. Returns how many answers they have. */
 async function listAnswers(
   { calls, passage, recipe, adapter, seed }: Proposing,
@@ -69,12 +92,15 @@ async function listAnswers(
   const results = await calls.generate(requests, recipe.shares.teaching);
   let listed = 0;
   for (const [at, { chunk, index }] of wanted.entries()) {
-    const result = results[at] ?? null;
-    // The last line of a list that was cut off is cut off, too.
-    const lines = linesOf(result?.text ?? '').slice(0, result?.finishReason === 'stop' ? undefined : -1);
-    for (const answer of lines) if (draftOf(drafts, chunk, index, answer) !== null) listed++;
+    for (const answer of linesIn(results[at] ?? null)) if (draftOf(drafts, chunk, index, answer) !== null) listed++;
   }
   return listed;
+}
+
+/** The last line of a list that was cut off is cut off, too. */
+function linesIn(result: GenerateResult | null): string[] {
+  const lines = linesOf(result?.text ?? '');
+  return result?.finishReason === 'stop' ? lines : lines.slice(0, -1);
 }
 
 async function listPairs(

@@ -2,12 +2,14 @@
 export const modelTeacherSettings = {
   /** For the plan, before anything was asked: about so many characters say one thing. */
   charsPerFact: 40,
+  /** Lists of answers of each sentence: the first is greedy. */
+  sentenceLists: 1,
   /** Lists of answers of a chunk in one round; the first of all is greedy, the others are sampled. */
   answerListsPerRound: 4,
   /** Another round follows while at least this share of what a round lists is new. */
   maxRounds: 4,
   minFreshShare: 0.1,
-  answersTemperature: 0.9,
+  answersTemperature: 0.7,
   maxAnswersTokens: 96,
   /** UTF-16 units: an answer that is longer is a sentence, and is not said again word for word. */
   maxAnswerChars: 60,
