@@ -1,10 +1,13 @@
-/** Reading back: each question is asked again with the passage, and stays when it is answered alike. */
+/**
+ * Reading back: each question is asked again with the passage, and stays when it is answered alike. One that is answered
+ * with what another fact of the chunk says asks for that one.
+ */
 import type { AdapterReference, GenerateRequest } from '@engraft/engine';
-import type { Fact } from '../../facts.js';
+import { questionKey, type Fact, type Form } from '../../facts.js';
 import type { MeteredCalls } from '../../metering/calls.js';
 import type { Recipe } from '../../recipe/recipe.js';
 import { givesAnswer } from '../../text/judge.js';
-import { agrees } from '../../text/normalise.js';
+import { agrees, containsWords, normalise } from '../../text/normalise.js';
 import type { TaughtPassage } from '../../teaching/teacher.js';
 
 export interface Confirming {
@@ -33,14 +36,25 @@ export async function confirmFacts(
     temperature: 0,
   }));
   const results = await calls.generate(requests, recipe.shares.scoring);
-  const confirmed = new Set(
-    asked.flatMap(({ fact, form }, index) => {
-      const result = results[index] ?? null;
-      const isWhole = result?.finishReason === 'stop';
-      return isWhole && isSame(form.question, result.text, fact.answer) ? [form] : [];
-    }),
-  );
-  return facts.map((fact) => ({ ...fact, forms: fact.forms.filter((form) => confirmed.has(form)) }));
+  const byAnswer = new Map(facts.map((fact) => [keyOf(fact.chunk, fact.answer), fact]));
+  const confirmed = new Map<Fact, Form[]>(facts.map((fact) => [fact, []]));
+  for (const [index, { fact, form }] of asked.entries()) {
+    const result = results[index] ?? null;
+    if (result?.finishReason !== 'stop') continue;
+    const meant = byAnswer.get(keyOf(fact.chunk, result.text));
+    const isMeant = meant !== undefined && !containsWords(form.question, meant.answer);
+    const right = isMeant ? meant : isSame(form.question, result.text, fact.answer) ? fact : null;
+    if (right !== null) confirmed.get(right)?.push(form);
+  }
+  return facts.map((fact) => ({ ...fact, forms: distinct(confirmed.get(fact) ?? []) }));
+}
+
+function keyOf(chunk: number, answer: string): string {
+  return `${chunk} ${normalise(answer)}`;
+}
+
+function distinct(forms: readonly Form[]): Form[] {
+  return [...new Map(forms.map((form) => [questionKey(form.question), form])).values()];
 }
 
 function isSame(question: string, read: string, answer: string): boolean {

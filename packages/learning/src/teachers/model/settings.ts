@@ -18,8 +18,8 @@ export const modelTeacherSettings = {
   pairsTemperature: 0.5,
   maxPairsTokens: 160,
   /** Questions for an answer: one is greedy, the others are sampled; then such of these in other words. */
-  askedPerFact: 3,
+  askedPerFact: 7,
   rephrasedPerFact: 1,
-  questionTemperature: 0.7,
+  questionTemperature: 0.8,
   maxQuestionTokens: 40,
 } as const;
