@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { fromEarlier } from './earlierForms.js';
 import { wordTokens } from './text/normalise.js';
 
 /**
@@ -10,22 +11,25 @@ export const formStandings = ['question', 'words', 'recognised', 'gap'] as const
 export type FormStanding = (typeof formStandings)[number];
 
 /** One way of asking for a fact. */
-export const formSchema = z.object({
-  question: z.string(),
-  /** How it came about, in the teacher's own words: for whoever looks at what was taught. */
-  origin: z.string(),
-  standing: z.enum(formStandings),
-  /** How well it tests what was learned: the lowest of a fact is held out first. */
-  testRank: z.number(),
-  /** How near it is to the passage's own words: the lowest of a fact is always trained. */
-  plainRank: z.number(),
-  /** Wordings of one relation, which are confirmed together. */
-  relation: z.string().optional(),
-  /** The teacher found no answer to it, and it is right all the same: trained, but no test of what was learned. */
-  unanswered: z.boolean().optional(),
-  /** A sentence of the passage, which is not kept when the job has ended. */
-  quoted: z.boolean().optional(),
-});
+export const formSchema = z.preprocess(
+  fromEarlier,
+  z.object({
+    question: z.string(),
+    /** How it came about, in the teacher's own words: for whoever looks at what was taught. */
+    origin: z.string(),
+    standing: z.enum(formStandings),
+    /** How well it tests what was learned: the lowest of a fact is held out first. */
+    testRank: z.number(),
+    /** How near it is to the passage's own words: the lowest of a fact is always trained. */
+    plainRank: z.number(),
+    /** Wordings of one relation, which are confirmed together. */
+    relation: z.string().optional(),
+    /** The teacher found no answer to it, and it is right all the same: trained, but no test of what was learned. */
+    unanswered: z.boolean().optional(),
+    /** A sentence of the passage, which is not kept when the job has ended. */
+    quoted: z.boolean().optional(),
+  }),
+);
 export type Form = z.infer<typeof formSchema>;
 
 /** Nothing that people would ask: only trained, never held out. */

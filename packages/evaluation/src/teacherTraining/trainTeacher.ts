@@ -98,9 +98,12 @@ export async function trainTeacher(training: TeacherTraining): Promise<AdapterRe
   try {
     await runSteps(training, session, { identity, step: resumed?.step ?? 0 });
     const adapter = path.join(folder, 'adapter');
-    await rm(adapter, { recursive: true, force: true });
+    const fresh = `${adapter}.new`;
+    await rm(fresh, { recursive: true, force: true });
     // Half the size to hand on; rounding moves its answers far less than a step does.
-    const { contentHash } = await session.save(adapter, 'F16');
+    const { contentHash } = await session.save(fresh, 'F16');
+    await rm(adapter, { recursive: true, force: true });
+    await rename(fresh, adapter);
     return { folder: adapter, contentHash };
   } finally {
     await session.close();

@@ -72,6 +72,16 @@ test('one that says a single thing to everything has drifted and fails what can 
   assert.ok(drift.nats !== null && drift.nats > baseRecipe.evaluating.maxDriftNats, String(drift.nats));
 });
 
+test('replies that there was no money to score are unasked, so that the gate does not take them for unchanged', async () => {
+  const candidate = await trainedTo('Velona', 2);
+  const whole = await compare(candidate);
+  assert.equal(whole.drift.unasked, 0);
+  for (const cap of [20_000, 60_000, 100_000, 140_000, 180_000]) {
+    const { drift } = await compare(candidate, cap);
+    assert.ok(drift.unasked > 0 || drift.replies === whole.drift.replies, `${cap} ${JSON.stringify(drift)}`);
+  }
+});
+
 test('what there was no money for is unasked', async () => {
   const { canaries, drift } = await compare(await trainedTo('Velona', 1), 1);
   assert.deepEqual([canaries.total, drift.nats, drift.replies, drift.unasked], [0, null, 0, rows.length]);

@@ -62,7 +62,7 @@ function replies(
   return calls.generate(requests, 1);
 }
 
-/** Of the parent's replies that came to an end, without calls: those are checked. */
+/** Of the parent's replies without calls: those are checked. What was cut off has no end of turn that could be scored. */
 async function measureDrift(
   calls: MeteredCalls,
   candidate: AdapterReference,
@@ -70,30 +70,33 @@ async function measureDrift(
   rows: readonly ReplayRow[],
   ofParent: readonly (GenerateResult | null)[],
 ): Promise<Drift> {
-  const whole = rows.flatMap((row, index) => {
+  const said = rows.flatMap((row, index) => {
     const reply = ofParent[index] ?? null;
-    return reply?.finishReason === 'stop' && reply.text !== '' ? [{ row, text: reply.text }] : [];
+    return reply === null || reply.text === '' || reply.toolCalls.length > 0 ? [] : [{ row, reply }];
   });
-  const sequences = await mapConcurrently(whole, ({ row, text }) =>
-    calls.engine.encode(replayPrompt(row).prompt, text, { markup: true }),
-  );
+  const sequences = await mapConcurrently(said, async ({ row, reply }) => {
+    const { prompt } = replayPrompt(row);
+    const { tokens, targetStart } = await calls.engine.encode(prompt, reply.text, { markup: true });
+    if (reply.finishReason !== 'length') return { tokens, targetStart };
+    const nothing = await calls.engine.encode(prompt, '');
+    const endTokens = nothing.tokens.length - nothing.targetStart;
+    return { tokens: tokens.slice(0, Math.max(targetStart + 1, tokens.length - endTokens)), targetStart };
+  });
   const requests = sequences.flatMap((sequence) =>
     [candidate, parent].map((adapter): ScoreCall => ({ sequence, adapter, topK: 0 })),
   );
   const scores = await calls.score(requests, 1);
   const lost: number[] = [];
+  let compared = 0;
   for (const index of sequences.keys()) {
     const [ofCandidate, before] = [scores[2 * index] ?? null, scores[2 * index + 1] ?? null];
     if (ofCandidate === null || before === null) continue;
+    compared++;
     lost.push(...before.logprobs.map((logprob, token) => logprob - (ofCandidate.logprobs[token] ?? logprob)));
   }
-  const measured = scores.filter((score) => score !== null).length / 2;
   const nats = lost.length === 0 ? null : lost.reduce((sum, one) => sum + one, 0) / lost.length;
-  return {
-    nats,
-    replies: Math.floor(measured),
-    unasked: rows.length - ofParent.filter((reply) => reply !== null).length,
-  };
+  const unanswered = rows.length - ofParent.filter((reply) => reply !== null).length;
+  return { nats, replies: compared, unasked: unanswered + said.length - compared };
 }
 
 type Check = (reply: GenerateResult) => boolean;

@@ -49,13 +49,20 @@ test('a shipped preset is for the checkpoints that it fits, unless they bring on
   const [shipped, checkpoint] = [join(folder, 'shipped'), join(folder, 'checkpoint')];
   await mkdir(join(shipped, 'small'), { recursive: true });
   await mkdir(checkpoint);
-  const fits = { model_type: 'llama', hidden_size: 576, num_hidden_layers: 30, vocab_size: 49152 };
+  const fits = {
+    model_type: 'llama',
+    hidden_size: 576,
+    num_hidden_layers: 30,
+    vocab_size: 49152,
+    max_position_embeddings: 8192,
+  };
   const preset = { fits, teacher: 'model', teaching_adapter: 'teacher' };
   await writeFile(join(shipped, 'small', 'learning.json'), JSON.stringify(preset));
   const configured = async (config: object): Promise<Preset> => {
     await writeFile(join(checkpoint, 'config.json'), JSON.stringify(config));
     return loadPreset(checkpoint, shipped);
   };
+  await writeFile(join(shipped, 'README.md'), 'no preset');
   const found = await configured({ ...fits, rope_theta: 100_000 });
   assert.equal(found.teachingAdapter, join(shipped, 'small', 'teacher'));
   for (const field of Object.keys(fits)) {

@@ -48,6 +48,7 @@ const fitsSchema = strict({
   hidden_size: whole,
   num_hidden_layers: whole,
   vocab_size: whole,
+  max_position_embeddings: whole,
 });
 
 const presetSchema = strict({
@@ -105,11 +106,14 @@ function literals(fits: z.infer<typeof fitsSchema>): Record<string, z.ZodLiteral
 
 /** In one order on every machine; none where nothing is shipped. */
 async function namesIn(folder: string): Promise<readonly string[]> {
-  const names = await readdir(folder).catch((error: unknown) => {
+  const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
     if (isMissing(error)) return [];
     throw error;
   });
-  return names.sort();
+  return entries
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name)
+    .sort();
 }
 
 async function readIfThere(file: string): Promise<string | null> {

@@ -15,7 +15,7 @@ export function questionIn(text: string): string {
   const question = text
     .split('\n')
     .map(bareLine)
-    .find((line) => line.endsWith('?'));
+    .find((line) => /[?？؟]$/u.test(line));
   return question?.replace(preface, '') ?? text.trim();
 }
 
@@ -40,7 +40,7 @@ export function parseList(text: string): { question: string; answer: string }[] 
   const labelled =
     /^[ \t]*(?:(?:\d+[.)]|[-*])[ \t]+)?(?:Q|Question)(?: ?\d+)?:[ \t]*(.+)\n+[ \t-]*(?:A|Answer)(?: ?\d+)?:[ \t]*(.+)$/gmu;
   const plain =
-    /^[ \t]*(?:(?:\d+[.)]|[-*])[ \t]+)?(\p{Lu}[^\n]*\?)\n+[ \t]*(?:[-*–][ \t]+)?(?:(?:A|Answer):[ \t]*)?([^\n?]+)$/gmu;
+    /^[ \t]*(?:(?:\d+[.)]|[-*])[ \t]+)?([\p{Lu}\p{Lo}][^\n]*[?？؟])\n+[ \t]*(?:[-*–][ \t]+)?(?:(?:A|Answer):[ \t]*)?([^\n?？؟]+)$/gmu;
   const unmarked = withoutMarks(text);
   const pairs =
     [labelled, plain].map((pattern) => [...unmarked.matchAll(pattern)]).find((found) => found.length > 0) ?? [];

@@ -16,13 +16,13 @@ const judgement = z.object({
 const lines = (await readFile(new URL('../../fixtures/judgements.jsonl', import.meta.url), 'utf8')).trim().split('\n');
 const judgements = lines.map((line) => judgement.parse(JSON.parse(line)));
 
-test('of 330 answers judged by hand, ten are judged otherwise, three of them right that are wrong', () => {
+test('of 330 answers judged by hand, nine are judged otherwise, two of them right that are wrong', () => {
   assert.equal(judgements.length, 330);
   const errors = judgements.filter(
     ({ question, accepted, given, right }) => givesAnswer(question, given, accepted) !== right,
   );
   const named = errors.map(({ question, given }) => `${question} ${given}`).join('\n');
-  assert.deepEqual([errors.length, errors.filter(({ right }) => !right).length], [10, 3], named);
+  assert.deepEqual([errors.length, errors.filter(({ right }) => !right).length], [9, 2], named);
 });
 
 test('an answer may be a sentence, but its words must stand together', () => {

@@ -3,9 +3,9 @@ import { normalise, sameAnswer } from './normalise.js';
 
 /**
  * Whether an answer gives one of the accepted ones, by itself or in a sentence: the words of an accepted one stand in it
- * in one run, after normalisation; or it is a part of an accepted one that says the most of it, with the same numbers
- * ("Maza" for "the activist Maza"). A sentence that denies something, unless its question does, is no such answer. Of 330
- * answers that were judged by hand it judges 10 otherwise (`fixtures/judgements.jsonl`); comparing word for word, 93.
+ * in one run, after normalisation; or it is the end of an accepted one and most of it, or has its numbers
+ * ("Maza" for "the activist Maza", "2 %" for "just over 2 %"). A sentence that denies something, unless its question does, is no such answer. Of 330
+ * answers that were judged by hand it judges 9 otherwise (`fixtures/judgements.jsonl`); comparing word for word, 93.
  */
 export function givesAnswer(question: string, given: string, accepted: readonly string[]): boolean {
   if (accepted.some((answer) => sameAnswer(given, answer))) return true;
@@ -16,13 +16,18 @@ export function givesAnswer(question: string, given: string, accepted: readonly 
     .some((answer) => (!isTooBare(answer, words) && words.includes(` ${answer} `)) || isMostOf(words.trim(), answer));
 }
 
-/** A run of an accepted answer's words that says the most of it, by token F1, and all of its numbers. Both are normalised. */
+/**
+ * A run of an accepted answer's words with most of it, by token F1: with all of its numbers, or where there are none, with
+ * its end, as what a name begins with says too little ("New" of "New Aldport"). Both are normalised.
+ */
 function isMostOf(given: string, answer: string): boolean {
   if (given === '' || !` ${answer} `.includes(` ${given} `)) return false;
   const [own, all] = [given.split(' '), answer.split(' ')];
   const numbers = (words: readonly string[]): string => words.filter((word) => /\d/u.test(word)).join(' ');
-  const leastF1 = numbers(all) === '' ? minPartF1 : minNumberF1;
-  return (2 * own.length) / (own.length + all.length) >= leastF1 && numbers(own) === numbers(all);
+  const hasNumbers = numbers(all) !== '';
+  const f1 = (2 * own.length) / (own.length + all.length);
+  if (f1 < (hasNumbers ? minNumberF1 : minPartF1)) return false;
+  return hasNumbers ? numbers(own) === numbers(all) : own.at(-1) === all.at(-1);
 }
 
 const minPartF1 = 0.6;

@@ -79,7 +79,10 @@ export function upToSomeTurn(row: ReplayRow, random: () => number): ReplayRow {
     role === 'assistant' && content !== '' ? [index] : [],
   );
   const last = turns[Math.floor(random() * turns.length)];
-  return last === undefined ? row : { ...row, messages: row.messages.slice(0, last + 1) };
+  if (last === undefined || last === row.messages.length - 1) return row;
+  // What is expected, it is of the last reply.
+  const { expected: _, ...rest } = row;
+  return { ...rest, messages: row.messages.slice(0, last + 1) };
 }
 
 /** Damaged JSON is refused by the schema, which names the line. */

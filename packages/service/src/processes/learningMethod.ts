@@ -20,36 +20,46 @@ export const shippedPresets = fileURLToPath(new URL('../../../../models/presets'
 /** What lies beside a checkpoint and decides how it learns. */
 export interface LearningFiles {
   readonly preset: Preset;
+  /** What the teacher asks with; `null`: the checkpoint itself. */
+  readonly adapter: AdapterReference | null;
   readonly replay: readonly ReplayRow[];
 }
 
 /** Rejects, naming the file, when one of them is not as it should be. */
 export async function readLearningFiles(model_folder: string): Promise<LearningFiles> {
-  return { preset: await loadPreset(model_folder, shippedPresets), replay: await loadReplay(model_folder) };
+  try {
+    const preset = await loadPreset(model_folder, shippedPresets);
+    const { teachingAdapter } = preset;
+    const adapter = teachingAdapter === null ? null : await adapterIn(teachingAdapter);
+    return { preset, adapter, replay: await loadReplay(model_folder) };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new EngineError('checkpoint_invalid', message, { cause: error });
+  }
 }
 
 /** How the engine's model learns. Asks it for replies when it brings no rows along. A trial may change the recipe. */
 export async function learningMethod(
   engine: Engine,
-  { preset, replay }: LearningFiles,
+  { preset, adapter, replay }: LearningFiles,
   changed: (recipe: Recipe) => Recipe = (recipe) => recipe,
 ): Promise<LearningMethod> {
   const { parameters } = await engine.describe();
   const recipe = changed(recipeOf(preset, parameters));
-  return { recipe, teacher: await teacherOf(preset, recipe), replay: await replayOf(engine, replay, recipe) };
+  return { recipe, teacher: teacherOf(preset, recipe, adapter), replay: await replayOf(engine, replay, recipe) };
 }
 
-async function teacherOf({ teacher, teachingAdapter }: Preset, recipe: Recipe): Promise<Teacher> {
+function teacherOf({ teacher }: Preset, recipe: Recipe, adapter: AdapterReference | null): Teacher {
   switch (teacher) {
     case 'english':
       return englishTeacher(recipe);
     case 'model':
-      return modelTeacher(recipe, teachingAdapter === null ? null : await adapterIn(teachingAdapter));
+      return modelTeacher(recipe, adapter);
   }
 }
 
 async function adapterIn(folder: string): Promise<AdapterReference> {
   const contentHash = await hashAdapterFolder(folder);
-  if (contentHash === null) throw new EngineError('adapter_invalid', `${folder} holds no teaching adapter`);
+  if (contentHash === null) throw new Error(`learning.json: teaching_adapter: ${folder} holds no adapter`);
   return { folder, contentHash };
 }

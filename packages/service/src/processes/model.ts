@@ -32,6 +32,10 @@ export async function loadEngine(
   logger: Logger,
 ): Promise<LoadedEngine> {
   const files = await readLearningFiles(model_folder);
+  logger.info(
+    { teacher: files.preset.teacher, teaching_adapter: files.preset.teachingAdapter },
+    'how passages are taught',
+  );
   const engine = await startEngineHost({
     modelDir: model_folder,
     weightFormat: weights,

@@ -20,7 +20,7 @@ export function modelTeacher(recipe: Recipe, adapter: AdapterReference | null): 
 
     teach: async (calls, passage, plan, seed) => {
       const facts = await proposeFacts({ calls, passage, recipe, adapter, seed }, plan);
-      return { facts, understood: true };
+      return facts === null ? null : { facts, understood: true };
     },
 
     confirm: (calls, passage, facts) => confirmFacts({ calls, passage, recipe, adapter }, facts),

@@ -29,10 +29,10 @@ interface Draft {
   readonly forms: Map<string, Form>;
 }
 
-/** At most `plan.factCount` facts; those first that most lists have named. */
-export async function proposeFacts(proposing: Proposing, plan: TeachingPlan): Promise<Fact[]> {
+/** At most `plan.factCount` facts; those first that most lists have named. `null`: there was no money to ask for any. */
+export async function proposeFacts(proposing: Proposing, plan: TeachingPlan): Promise<Fact[] | null> {
   const drafts = new Map<string, Draft>();
-  await listOfSentences(proposing, drafts);
+  const isListed = await listOfSentences(proposing, drafts);
   for (let round = 0; round < settings.maxRounds; round++) {
     const before = drafts.size;
     const listed = await listAnswers(proposing, round, drafts);
@@ -40,7 +40,8 @@ export async function proposeFacts(proposing: Proposing, plan: TeachingPlan): Pr
   }
   await listPairs(proposing, drafts);
   const chosen = [...drafts.values()].sort((a, b) => b.named - a.named).slice(0, plan.factCount);
-  await askForEach(proposing, chosen);
+  const isAsked = await askForEach(proposing, chosen);
+  if (!isListed || (chosen.length > 0 && !isAsked)) return null;
   await rephraseEach(proposing, chosen);
   const lists = Math.max(1, ...chosen.map(({ named }) => named));
   return chosen
@@ -54,11 +55,11 @@ export async function proposeFacts(proposing: Proposing, plan: TeachingPlan): Pr
     }));
 }
 
-/** Of each sentence, with what stands before it, so that none is passed over. */
+/** Of each sentence, with what stands before it, so that none is passed over. `false`: there was no money. */
 async function listOfSentences(
   { calls, passage, recipe, adapter, seed }: Proposing,
   drafts: Map<string, Draft>,
-): Promise<void> {
+): Promise<boolean> {
   const wanted = rounds(settings.sentenceLists).flatMap((round) =>
     passage.chunks.flatMap((chunk, index) => chunk.sentences.map(({ start }) => ({ chunk, index, start, round }))),
   );
@@ -69,10 +70,11 @@ async function listOfSentences(
     temperature: round === 0 ? 0 : settings.answersTemperature,
     seed: deriveSeed(seed, 'sentence', index, start, round),
   }));
-  const results = await calls.generate(requests, recipe.shares.teaching);
+  const results = await calls.generate(requests, settings.listingShare * recipe.shares.teaching);
   for (const [at, { chunk, index }] of wanted.entries()) {
     for (const answer of linesIn(results[at] ?? null)) draftOf(drafts, chunk, index, answer);
   }
+  return results.some((result) => result !== null);
 }
 
 /** Of each chunk some lists of what one could ask for. Returns how many answers they have. */
@@ -89,7 +91,7 @@ async function listAnswers(
     temperature: round + number === 0 ? 0 : settings.answersTemperature,
     seed: deriveSeed(seed, 'answers', round, index, number),
   }));
-  const results = await calls.generate(requests, recipe.shares.teaching);
+  const results = await calls.generate(requests, settings.listingShare * recipe.shares.teaching);
   let listed = 0;
   for (const [at, { chunk, index }] of wanted.entries()) {
     for (const answer of linesIn(results[at] ?? null)) if (draftOf(drafts, chunk, index, answer) !== null) listed++;
@@ -115,7 +117,7 @@ async function listPairs(
     temperature: number === 0 ? 0 : settings.pairsTemperature,
     seed: deriveSeed(seed, 'pairs', index, number),
   }));
-  const results = await calls.generate(requests, recipe.shares.teaching);
+  const results = await calls.generate(requests, settings.listingShare * recipe.shares.teaching);
   for (const [at, { chunk, index }] of wanted.entries()) {
     for (const { question, answer } of parseList(results[at]?.text ?? '')) {
       const draft = draftOf(drafts, chunk, index, answer);
@@ -138,7 +140,7 @@ function draftOf(drafts: Map<string, Draft>, chunk: Chunk, index: number, text: 
 async function askForEach(
   { calls, passage, recipe, adapter, seed }: Proposing,
   drafts: readonly Draft[],
-): Promise<void> {
+): Promise<boolean> {
   // In rounds over the facts, so that money ends evenly.
   const wanted = rounds(settings.askedPerFact).flatMap((round) => drafts.map((draft) => ({ draft, round })));
   const requests = wanted.map(({ draft, round }): GenerateRequest => ({
@@ -153,6 +155,7 @@ async function askForEach(
     const result = results[at] ?? null;
     if (result?.finishReason === 'stop') addForm(draft, questionIn(result.text), 'asked');
   }
+  return results.some((result) => result !== null);
 }
 
 /** What was asked first, in other words. */

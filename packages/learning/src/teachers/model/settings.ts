@@ -2,6 +2,8 @@
 export const modelTeacherSettings = {
   /** For the plan, before anything was asked: about so many characters say one thing. */
   charsPerFact: 40,
+  /** Of the money for teaching, so much may go into lists; the rest is for asking. */
+  listingShare: 0.5,
   /** Lists of answers of each sentence: the first is greedy. */
   sentenceLists: 1,
   /** Lists of answers of a chunk in one round; the first of all is greedy, the others are sampled. */

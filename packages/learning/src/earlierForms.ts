@@ -1,0 +1,26 @@
+/** Forms as jobs stored them before a form said how far it may be trusted: it was told from how it came about. */
+import { z } from 'zod';
+
+const earlierSchema = z.looseObject({
+  origin: z.enum(['stated', 'asked', 'listed', 'derived', 'template', 'rephrased', 'keywords', 'recognised', 'cloze']),
+  standing: z.undefined().optional(),
+});
+type EarlierOrigin = z.infer<typeof earlierSchema>['origin'];
+
+const standings: Partial<Record<EarlierOrigin, string>> = { keywords: 'words', recognised: 'recognised', cloze: 'gap' };
+const testRanks: Partial<Record<EarlierOrigin, number>> = { template: 0, rephrased: 2 };
+const plainRanks: Partial<Record<EarlierOrigin, number>> = { derived: 0, template: 1 };
+
+/** Such a form with what is said now; anything else as it is, for the schema to judge. */
+export function fromEarlier(stored: unknown): unknown {
+  const earlier = earlierSchema.safeParse(stored);
+  if (!earlier.success) return stored;
+  const { origin } = earlier.data;
+  return {
+    ...earlier.data,
+    standing: standings[origin] ?? 'question',
+    testRank: testRanks[origin] ?? 1,
+    plainRank: plainRanks[origin] ?? 2,
+    ...(origin === 'stated' ? { quoted: true } : {}),
+  };
+}
