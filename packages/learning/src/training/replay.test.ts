@@ -48,3 +48,18 @@ test('a row is cut after one of its answers', () => {
   );
   assert.deepEqual([...completions].sort(), ['Hi', 'Well']);
 });
+
+test('what is expected of the last reply is not expected of an earlier one', () => {
+  const row: ReplayRow = {
+    messages: [
+      { role: 'user', content: 'Hello!' },
+      { role: 'assistant', content: 'Hello.' },
+      { role: 'user', content: 'What is 2 + 3?' },
+      { role: 'assistant', content: '5' },
+    ],
+    expected: ['5'],
+  };
+  const [early, late] = [upToSomeTurn(row, () => 0), upToSomeTurn(row, () => 0.99)];
+  assert.deepEqual([early.messages.length, early.expected], [2, undefined]);
+  assert.deepEqual(late, row);
+});

@@ -80,9 +80,9 @@ export function upToSomeTurn(row: ReplayRow, random: () => number): ReplayRow {
   );
   const last = turns[Math.floor(random() * turns.length)];
   if (last === undefined || last === row.messages.length - 1) return row;
-  // What is expected, it is of the last reply.
-  const { expected: _, ...rest } = row;
-  return { ...rest, messages: row.messages.slice(0, last + 1) };
+  // What is expected is so of the last reply only.
+  const messages = row.messages.slice(0, last + 1);
+  return row.tools === undefined ? { messages } : { messages, tools: row.tools };
 }
 
 /** Damaged JSON is refused by the schema, which names the line. */
