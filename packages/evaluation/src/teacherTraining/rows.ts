@@ -16,7 +16,7 @@ export interface TeachingRow {
   readonly completion: string;
 }
 
-/** How many rows of each task a paragraph gives at most. All of them begin with the paragraph, which is computed once. */
+/** The most rows of each task of a paragraph. All of them begin with it, so it is computed once. */
 const rowsOfParagraph = { read: 5, decline: 1, ask: 2, rephrase: 1 } as const;
 const listedPairs = 3;
 const listedAnswers = 8;

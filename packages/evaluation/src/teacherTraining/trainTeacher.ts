@@ -77,7 +77,8 @@ const progressSchema = z.object({
 });
 
 /**
- * Goes on where an earlier run with the same folder, data and settings stopped. Returns the adapter, in `<folder>/adapter` in F16.
+ * Goes on where an earlier run with the same folder, data and settings stopped. Returns the adapter, in F16, in
+ * `<folder>/adapter`.
  * Rejects with `EngineError` when the engine fails or the signal aborts; the folder then holds what the next run needs.
  */
 export async function trainTeacher(training: TeacherTraining): Promise<AdapterReference> {

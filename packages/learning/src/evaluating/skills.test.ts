@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { startEngineHost, type AdapterReference, type EngineHost } from '@engraft/engine';
-import { MeteredCalls } from '../metering/calls.js';
-import { Meter } from '../metering/meter.js';
 import { plainPrompts } from '../recipe/prompts.js';
+import { callsFor } from '../testing/calls.js';
 import { baseRecipe } from '../testing/recipe.js';
 import { loadReplay } from '../training/replay.js';
 import type { ReplayRow } from '../types.js';
@@ -39,23 +38,14 @@ async function trainedTo(say: string, steps: number): Promise<AdapterReference> 
       }),
     );
     for (let step = 0; step < steps; step++) await session.step(examples, 5e-3);
-    return await session.save(join(folder, `steps-${steps}`)).then(({ contentHash }) => {
-      return { folder: join(folder, `steps-${steps}`), contentHash };
-    });
+    return await session.save(join(folder, `steps-${steps}`));
   } finally {
     await session.close();
   }
 }
 
 function compare(candidate: AdapterReference, max_compute_microusd = 50_000_000): Promise<Skills> {
-  const meter = new Meter({
-    max_compute_microusd,
-    input_nanousd_per_token: 12_000,
-    output_nanousd_per_token: 30_000,
-    cached_input_nanousd_per_token: 2_500,
-    training_nanousd_per_token: 36_000,
-  });
-  return compareSkills(new MeteredCalls(engine, meter), candidate, null, rows, baseRecipe);
+  return compareSkills(callsFor(engine, max_compute_microusd), candidate, null, rows, baseRecipe);
 }
 
 test('a candidate that changes nothing has lost nothing', async () => {
@@ -72,14 +62,17 @@ test('one that says a single thing to everything has drifted and fails what can 
   assert.ok(drift.nats !== null && drift.nats > baseRecipe.evaluating.maxDriftNats, String(drift.nats));
 });
 
-test('replies that there was no money to score are unasked, so that the gate does not take them for unchanged', async () => {
+test('replies that there was no money to score are unasked, so that the gate takes none for unchanged', async () => {
   const candidate = await trainedTo('Velona', 2);
   const whole = await compare(candidate);
   assert.equal(whole.drift.unasked, 0);
-  for (const cap of [20_000, 60_000, 100_000, 140_000, 180_000]) {
-    const { drift } = await compare(candidate, cap);
+  let endedBeforeScores = 0;
+  for (const cap of [20_000, 40_000, 60_000, 80_000, 100_000, 120_000]) {
+    const { canaries, drift } = await compare(candidate, cap);
     assert.ok(drift.unasked > 0 || drift.replies === whole.drift.replies, `${cap} ${JSON.stringify(drift)}`);
+    if (canaries.unasked === 0 && drift.unasked > 0) endedBeforeScores++;
   }
+  assert.ok(endedBeforeScores > 0, 'no cap ends between the replies and their scores');
 });
 
 test('what there was no money for is unasked', async () => {

@@ -62,7 +62,7 @@ function replies(
   return calls.generate(requests, 1);
 }
 
-/** Of the parent's replies without calls: those are checked. What was cut off has no end of turn that could be scored. */
+/** Of the parent's replies, but for calls, which are checked. A reply that was cut off is scored without an end of turn. */
 async function measureDrift(
   calls: MeteredCalls,
   candidate: AdapterReference,

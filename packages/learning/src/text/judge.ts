@@ -1,15 +1,16 @@
 /** When an answer is right. One judge for what is evaluated, retained and measured. */
+import { denying } from './english/negation.js';
 import { normalise, sameAnswer } from './normalise.js';
 
 /**
- * Whether an answer gives one of the accepted ones, by itself or in a sentence: the words of an accepted one stand in it
- * in one run, after normalisation; or it is the end of an accepted one and most of it, or has its numbers
- * ("Maza" for "the activist Maza", "2 %" for "just over 2 %"). A sentence that denies something, unless its question does, is no such answer. Of 330
- * answers that were judged by hand it judges 9 otherwise (`fixtures/judgements.jsonl`); comparing word for word, 93.
+ * Whether an answer gives one of the accepted ones. After normalisation, the words of an accepted one stand in it in one
+ * run; or it is the end of an accepted one and most of it ("Maza" for "the activist Maza"); or it has the numbers of one
+ * ("2 %" for "just over 2 %"). A sentence that denies something, which its question does not, gives none. Of 330 answers
+ * judged by hand it judges 9 otherwise (`fixtures/judgements.jsonl`); comparing word for word, 93.
  */
 export function givesAnswer(question: string, given: string, accepted: readonly string[]): boolean {
   if (accepted.some((answer) => sameAnswer(given, answer))) return true;
-  if (denial.test(given) && !denial.test(question)) return false;
+  if (denying.test(given) && !denying.test(question)) return false;
   const words = ` ${normalise(given)} `;
   return accepted
     .map(normalise)
@@ -17,8 +18,8 @@ export function givesAnswer(question: string, given: string, accepted: readonly 
 }
 
 /**
- * A run of an accepted answer's words with most of it, by token F1: with all of its numbers, or where there are none, with
- * its end, as what a name begins with says too little ("New" of "New Aldport"). Both are normalised.
+ * Whether a run of an accepted answer's words says enough of it, by token F1. The run must have all of its numbers, or
+ * where it has none, its end: what a name begins with says too little ("New" of "New Aldport"). Both are normalised.
  */
 function isMostOf(given: string, answer: string): boolean {
   if (given === '' || !` ${answer} `.includes(` ${given} `)) return false;
@@ -34,11 +35,8 @@ const minPartF1 = 0.6;
 /** A value says more than the words around it: "12 percent" of "12 percent of the whole roof". */
 const minNumberF1 = 0.4;
 
-/** A bare number is in many a list of numbers, and yes or no in many a sentence: these say something by themselves only. */
+/** A bare number stands in many lists, yes and no in many sentences: they say something only by themselves. */
 function isTooBare(answer: string, words: string): boolean {
   if (/^\d+$/u.test(answer)) return (words.match(/\d[\d.:]*/gu) ?? []).length > 1;
   return answer === '' || answer === 'no' || answer === 'yes';
 }
-
-const denial =
-  /\b(?:not|cannot|never|no longer|neither|nor|without|unknown|rather than|instead of|no information)\b|n['’]t\b/iu;

@@ -1,7 +1,7 @@
 /**
- * Rehearsal for a checkpoint that brings none along: what the model itself says to prompts of many kinds. What is held while a passage is
- * learned is the model's own way of speaking (`baseTargets.ts`), so its outputs may stand for the data it was trained on (Li and Hoiem,
- * Learning without Forgetting, arXiv:1606.09282).
+ * Rehearsal for a checkpoint that brings none along: what the model itself says to prompts of many kinds. What is held
+ * while a passage is learned is the model's own way of speaking (`baseTargets.ts`), so its outputs may stand for the
+ * data it was trained on (Li and Hoiem, Learning without Forgetting, arXiv:1606.09282).
  */
 import type { ChatPrompt, Engine } from '@engraft/engine';
 import { mapConcurrently } from '../metering/calls.js';
@@ -19,8 +19,8 @@ export async function replayOf(
 }
 
 /**
- * Greedy, so that the same model gives the same rows. A reply that does not come to an end says nothing of how the model ends one, and is
- * left out.
+ * Greedy, so that the same model gives the same rows. A reply that does not come to an end says nothing of how the model
+ * ends one, and is left out.
  */
 async function ownReplay(engine: Engine, recipe: Recipe): Promise<ReplayRow[]> {
   // The gate asks for no longer ones.

@@ -34,10 +34,17 @@ test('the shipped model answers with weights of 8 bits, which are kept in the da
   });
 });
 
-test('a `learning.json` that is wrong is refused by its field, before there is an engine', async (t) => {
+test('what lies beside a model for learning is refused by its field, before there is an engine', async (t) => {
   const folder = await mkdtemp(path.join(tmpdir(), 'engraft-model-'));
   t.after(() => rm(folder, { recursive: true }));
-  await writeFile(path.join(folder, 'learning.json'), '{"teacher": "latin"}');
   const config = { ...readConfig({ data: folder }, {}), model_folder: folder };
-  await assert.rejects(loadEngine(config, pino({ level: 'silent' })), /learning\.json: teacher: .*"english"/);
+  for (const [preset, message] of [
+    [{ teacher: 'latin' }, /learning\.json: teacher: .*"english"/],
+    [{ teacher: 'model', teaching_adapter: 'typo' }, /learning\.json: teaching_adapter: .*typo holds no adapter/],
+  ] as const) {
+    await writeFile(path.join(folder, 'learning.json'), JSON.stringify(preset));
+    // Of this kind `loadModel` makes a service without a model.
+    const expected = { code: 'checkpoint_invalid', message };
+    await assert.rejects(loadEngine(config, pino({ level: 'silent' })), expected);
+  }
 });

@@ -3,9 +3,9 @@ import { fileURLToPath } from 'node:url';
 import { after, before, test } from 'node:test';
 import { startEngineHost, type EngineHost } from '@engraft/engine';
 import type { Fact } from '../../facts.js';
-import { MeteredCalls } from '../../metering/calls.js';
-import { Meter } from '../../metering/meter.js';
+import type { MeteredCalls } from '../../metering/calls.js';
 import { chunkForTeacher } from '../../teaching/teacherChunks.js';
+import { callsFor } from '../../testing/calls.js';
 import { baseRecipe } from '../../testing/recipe.js';
 import { givesAnswer } from '../../text/judge.js';
 import { agrees, containsWords } from '../../text/normalise.js';
@@ -29,36 +29,29 @@ async function passageOf(content: string): Promise<TaughtPassage> {
   return { text: content, chunks: await chunkForTeacher(engine, content, 2048, baseRecipe) };
 }
 
-function callsFor(max_compute_microusd = 20_000_000): MeteredCalls {
-  const meter = new Meter({
-    max_compute_microusd,
-    input_nanousd_per_token: 12_000,
-    output_nanousd_per_token: 30_000,
-    cached_input_nanousd_per_token: 2_500,
-    training_nanousd_per_token: 36_000,
-  });
-  return new MeteredCalls(engine, meter);
+function callsOf(max_compute_microusd = 20_000_000): MeteredCalls {
+  return callsFor(engine, max_compute_microusd);
 }
 
 test('what is asked for stands in the passage, and no question gives it away', async () => {
   const passage = await passageOf(text);
-  const outcome = await teacher.teach(callsFor(), passage, plan, 7);
+  const outcome = await teacher.teach(callsOf(), passage, plan, 7);
   assert.ok(outcome !== null && outcome.facts.length > 0);
   for (const { answer, forms, sentenceStart } of outcome.facts) {
     assert.ok(containsWords(text, answer), answer);
     assert.ok(containsWords(text.slice(sentenceStart), answer), `${answer} stands in its sentence`);
     for (const { question } of forms) assert.ok(!containsWords(question, answer), question);
   }
-  assert.deepEqual(await teacher.teach(callsFor(), passage, plan, 7), outcome, 'a job that begins again asks the same');
-  const few = await teacher.teach(callsFor(), passage, { ...plan, factCount: 1 }, 7);
+  assert.deepEqual(await teacher.teach(callsOf(), passage, plan, 7), outcome, 'a job that begins again asks the same');
+  const few = await teacher.teach(callsOf(), passage, { ...plan, factCount: 1 }, 7);
   assert.ok(few !== null && few.facts.length <= 1);
 });
 
 test('a question stays when the teacher, asked again, gives its answer', async () => {
   const passage = await passageOf(text);
-  const taught = await teacher.teach(callsFor(), passage, plan, 7);
+  const taught = await teacher.teach(callsOf(), passage, plan, 7);
   const facts = taught?.facts ?? [];
-  const confirmed = await teacher.confirm(callsFor(), passage, facts);
+  const confirmed = await teacher.confirm(callsOf(), passage, facts);
   assert.deepEqual(
     confirmed.map(({ answer }) => answer),
     facts.map(({ answer }) => answer),
@@ -88,9 +81,9 @@ function isSame(question: string, given: string, answer: string): boolean {
 
 test('without money nothing is asked, and nothing is confirmed', async () => {
   const passage = await passageOf(text);
-  assert.equal(await teacher.teach(callsFor(1), passage, plan, 7), null);
-  const taught = await teacher.teach(callsFor(), passage, plan, 7);
-  const confirmed = await teacher.confirm(callsFor(1), passage, taught?.facts ?? []);
+  assert.equal(await teacher.teach(callsOf(1), passage, plan, 7), null);
+  const taught = await teacher.teach(callsOf(), passage, plan, 7);
+  const confirmed = await teacher.confirm(callsOf(1), passage, taught?.facts ?? []);
   assert.ok(confirmed.every(({ forms }) => forms.length === 0));
 });
 
@@ -101,9 +94,9 @@ test('a passage in another language, and one of code, is taught or not, but neve
     'export const retries = 3; // seconds\nfunction wait(ms: number) { return sleep(ms * retries); }',
   ]) {
     const passage = await passageOf(content);
-    const outcome = await teacher.teach(callsFor(), passage, plan, 7);
+    const outcome = await teacher.teach(callsOf(), passage, plan, 7);
     assert.ok(outcome !== null);
     for (const { answer } of outcome.facts) assert.ok(containsWords(content, answer), answer);
-    await teacher.confirm(callsFor(), passage, outcome.facts);
+    await teacher.confirm(callsOf(), passage, outcome.facts);
   }
 });

@@ -29,10 +29,10 @@ interface Draft {
   readonly forms: Map<string, Form>;
 }
 
-/** At most `plan.factCount` facts; those first that most lists have named. `null`: there was no money to ask for any. */
+/** At most `plan.factCount` facts, those first that most lists name. `null`: there was no money to ask for any. */
 export async function proposeFacts(proposing: Proposing, plan: TeachingPlan): Promise<Fact[] | null> {
   const drafts = new Map<string, Draft>();
-  const isListed = await listOfSentences(proposing, drafts);
+  if (!(await listOfSentences(proposing, drafts))) return null;
   for (let round = 0; round < settings.maxRounds; round++) {
     const before = drafts.size;
     const listed = await listAnswers(proposing, round, drafts);
@@ -41,7 +41,7 @@ export async function proposeFacts(proposing: Proposing, plan: TeachingPlan): Pr
   await listPairs(proposing, drafts);
   const chosen = [...drafts.values()].sort((a, b) => b.named - a.named).slice(0, plan.factCount);
   const isAsked = await askForEach(proposing, chosen);
-  if (!isListed || (chosen.length > 0 && !isAsked)) return null;
+  if (chosen.length > 0 && !isAsked) return null;
   await rephraseEach(proposing, chosen);
   const lists = Math.max(1, ...chosen.map(({ named }) => named));
   return chosen

@@ -1,7 +1,8 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Command } from 'commander';
-import type { AdapterReference } from '@engraft/engine';
+import type { AdapterReference, EngineHost } from '@engraft/engine';
+import type { Prompts } from '@engraft/learning';
 import type { Paragraph, ParagraphSplit, ReadingFigures } from '@engraft/evaluation';
 import { pino } from 'pino';
 import { UsageError } from '../../config/config.js';
@@ -40,6 +41,44 @@ export function addTeacherCommands(program: Command): void {
     .option('--questions <n>', 'how many to ask before and after, about titles that are not trained on; 0: none', '100')
     .option('--json', 'print one JSON document')
     .action(train);
+  teacher
+    .command('measure')
+    .description('ask a checkpoint, with or without a teaching adapter, about paragraphs in its prompt')
+    .requiredOption('--model <dir>', 'the checkpoint folder')
+    .requiredOption('--data <file>', 'as for training: asked are the titles that `train` keeps apart')
+    .option('--adapter <dir>', 'the teaching adapter; by default the checkpoint is asked as it is')
+    .option('--questions <n>', 'how many, each about another paragraph', '300')
+    .option('--json', 'print one JSON document')
+    .action(measure);
+}
+
+interface MeasureOptions extends Pick<TrainOptions, 'model' | 'data' | 'questions' | 'json'> {
+  readonly adapter?: string;
+}
+
+async function measure(options: MeasureOptions): Promise<void> {
+  const count = parseWholeNumber(options.questions);
+  if (count < 1) throw new UsageError('--questions must be at least 1');
+  const paragraphs = await readParagraphs(options.data);
+  const adapter = options.adapter === undefined ? null : await adapterIn('--adapter', path.resolve(options.adapter));
+  const { measureReading, splitByTitle } = await import('@engraft/evaluation');
+  const { heldOut } = splitByTitle(paragraphs);
+  if (heldOut.length === 0) throw new CommandFailure(`${options.data} has no title that \`train\` would keep apart`);
+  const { engine, prompts } = await openModel(path.resolve(options.model));
+  try {
+    const figures = await measureReading(engine, heldOut, adapter, { prompts, count });
+    print(options, figures, [describe(figures)]);
+  } finally {
+    await engine.close();
+  }
+}
+
+async function openModel(modelDir: string): Promise<{ readonly engine: EngineHost; readonly prompts: Prompts }> {
+  const { loadPreset, promptsOf } = await import('@engraft/learning');
+  const { shippedPresets } = await import('../../processes/learningMethod.js');
+  const { startEngineHost } = await import('@engraft/engine');
+  const prompts = promptsOf(await loadPreset(modelDir, shippedPresets));
+  return { engine: await startEngineHost({ modelDir, logger: pino({ level: 'silent' }) }), prompts };
 }
 
 async function train(options: TrainOptions): Promise<void> {
@@ -47,7 +86,7 @@ async function train(options: TrainOptions): Promise<void> {
   const [seed, questions] = [parseWholeNumber(options.seed), parseWholeNumber(options.questions)];
   if (steps < 1) throw new UsageError('--steps must be at least 1');
   const paragraphs = await readParagraphs(options.data);
-  const parent = options.from === undefined ? null : await adapterIn(path.resolve(options.from));
+  const parent = options.from === undefined ? null : await adapterIn('--from', path.resolve(options.from));
   // Loaded here only: other commands start faster.
   const { splitByTitle } = await import('@engraft/evaluation');
   const split = splitByTitle(paragraphs);
@@ -74,11 +113,7 @@ interface Training extends ParagraphSplit {
 async function trainIn(folder: string, options: TrainOptions, training: Training): Promise<void> {
   const { modelDir, training: paragraphs, heldOut, parent, steps, seed, questions } = training;
   const { measureReading, trainTeacher } = await import('@engraft/evaluation');
-  const { loadPreset, promptsOf } = await import('@engraft/learning');
-  const { shippedPresets } = await import('../../processes/learningMethod.js');
-  const { startEngineHost } = await import('@engraft/engine');
-  const prompts = promptsOf(await loadPreset(modelDir, shippedPresets));
-  const engine = await startEngineHost({ modelDir, logger: pino({ level: 'silent' }) });
+  const { engine, prompts } = await openModel(modelDir);
   const interrupted = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => interrupted.abort());
   const { signal } = interrupted;
@@ -117,10 +152,10 @@ async function lockOutput(folder: string): Promise<FileLock> {
   );
 }
 
-async function adapterIn(folder: string): Promise<AdapterReference> {
+async function adapterIn(option: string, folder: string): Promise<AdapterReference> {
   const { hashAdapterFolder } = await import('@engraft/engine');
   const contentHash = await hashAdapterFolder(folder);
-  if (contentHash === null) throw new CommandFailure(`--from: ${folder} has no adapter`);
+  if (contentHash === null) throw new CommandFailure(`${option}: ${folder} has no adapter`);
   return { folder, contentHash };
 }
 

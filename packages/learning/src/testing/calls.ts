@@ -1,0 +1,15 @@
+import type { Engine } from '@engraft/engine';
+import { MeteredCalls } from '../metering/calls.js';
+import { Meter } from '../metering/meter.js';
+
+/** Metered at the prices of a card like any other. */
+export function callsFor(engine: Engine, max_compute_microusd: number): MeteredCalls {
+  const meter = new Meter({
+    max_compute_microusd,
+    input_nanousd_per_token: 12_000,
+    output_nanousd_per_token: 30_000,
+    cached_input_nanousd_per_token: 2_500,
+    training_nanousd_per_token: 36_000,
+  });
+  return new MeteredCalls(engine, meter);
+}
