@@ -161,7 +161,7 @@ async function adapterIn(option: string, folder: string): Promise<AdapterReferen
 
 function describe({ total, exact, contained }: ReadingFigures): string {
   if (total === 0) return 'nothing was asked';
-  return `${contained} of ${total} answers about titles that were not trained on contain an accepted one, ${exact} are one`;
+  return `${contained} of ${total} answers about titles kept apart give an accepted one, ${exact} word for word`;
 }
 
 async function readParagraphs(file: string): Promise<readonly Paragraph[]> {
