@@ -8,6 +8,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import pg from 'pg';
 import { attachEmbeddedPostgres } from './attach.js';
 
@@ -36,6 +37,17 @@ async function readServerPid(): Promise<number> {
 
 async function assertStopped(url: string): Promise<void> {
   await assert.rejects(query(url, 'SELECT 1'), { code: 'ECONNREFUSED' });
+}
+
+/** Waits until so many use the server: it takes a moment to notice that one was killed, on a busy machine a longer one. */
+async function usersOf(url: string, count: number): Promise<void> {
+  const held = "SELECT count(*)::int AS count FROM pg_locks WHERE locktype = 'advisory' AND mode = 'ShareLock'";
+  for (let tries = 0; tries < 200; tries += 1) {
+    const [row] = await query(url, held);
+    if (isDeepStrictEqual(row, { count })) return;
+    await sleep(50);
+  }
+  assert.fail(`the server never had ${count} users`);
 }
 
 /** Waits until `url` answers again. */
@@ -133,6 +145,7 @@ describe('embedded PostgreSQL', () => {
     const server = await attachEmbeddedPostgres(data_folder);
     assert.equal(await readServerPid(), pid);
     assert.deepEqual(await query(server.url, 'SELECT n FROM kept'), [{ n: 1 }]);
+    await usersOf(server.url, 1);
     await server.release();
     await assertStopped(server.url);
   });
