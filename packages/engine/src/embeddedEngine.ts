@@ -224,6 +224,8 @@ export class EmbeddedEngine implements Engine {
       stopTokens: tokenizer.stopTokens,
       ...(isComplete === undefined ? {} : { isComplete }),
       temperature: request.temperature,
+      ...(request.minP === undefined ? {} : { minP: request.minP }),
+      ...(request.wantsLogprob === true ? { wantsLogprob: true } : {}),
       random: createRandom(request.seed ?? randomInt(2 ** 47)),
       adapter: this.use(request.adapter),
       ...(request.isolationKey === undefined ? {} : { isolationKey: request.isolationKey }),
@@ -255,9 +257,10 @@ function checkRequest(request: GenerateRequest): void {
   const refuse = (message: string): never => {
     throw new EngineError('invalid_request', message);
   };
-  const { maxOutputTokens, temperature, seed, toolChoice, isolationKey } = request;
+  const { maxOutputTokens, temperature, minP = 0, seed, toolChoice, isolationKey } = request;
   if (!Number.isSafeInteger(maxOutputTokens) || maxOutputTokens < 1) refuse('maxOutputTokens must be at least 1');
   if (!Number.isFinite(temperature) || temperature < 0) refuse('temperature must be a number that is not negative');
+  if (!(minP >= 0 && minP <= 1)) refuse('minP must be a number from 0 to 1');
   if (isolationKey === '') refuse('isolationKey must not be empty');
   if (seed !== undefined && !Number.isSafeInteger(seed)) refuse('seed must be a whole number');
   if (toolChoice?.kind === 'required' && !mayCallTools(request))

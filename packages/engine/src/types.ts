@@ -61,6 +61,13 @@ export interface GenerateRequest {
   readonly maxOutputTokens: number;
   /** 0 is greedy. */
   readonly temperature: number;
+  /**
+   * At a temperature above 0, tokens less likely than this share of the most likely one are never drawn (min-p,
+   * arXiv:2407.01082); between 0 and 1, by default 0.
+   */
+  readonly minP?: number;
+  /** Whether the result is to tell how likely the output was. */
+  readonly wantsLogprob?: boolean;
   /** Seed of the sampler; the same request with the same seed gives the same tokens. */
   readonly seed?: number;
   readonly toolChoice?: ToolChoice;
@@ -87,6 +94,11 @@ export interface GenerateResult {
   readonly toolCalls: readonly ToolCall[];
   /** Set when the model's tool-call text could not be read as a call of an offered function. */
   readonly invalidToolCall?: string;
+  /**
+   * Log-probability of the whole output, end of turn included, in nats at a temperature of 1; set when the request asked
+   * for it. Tokens that were forced count as certain.
+   */
+  readonly logprob?: number;
   readonly usage: GenerateUsage;
 }
 

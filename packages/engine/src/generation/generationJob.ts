@@ -25,6 +25,9 @@ export interface GenerationJob {
   /** Ends the output when it holds for the tokens so far; asked after every token. */
   readonly isComplete?: (output: readonly number[]) => boolean;
   readonly temperature: number;
+  /** See `GenerateRequest.minP`. */
+  readonly minP?: number;
+  readonly wantsLogprob?: boolean;
   readonly random: Random;
   readonly adapter: JobAdapter | null;
   /** Jobs of the same key and adapter share the attention state of equal beginnings; without it, nothing is shared. */
@@ -38,6 +41,8 @@ export interface Generation {
   readonly ended: 'stop' | 'length';
   /** Tokens at the beginning of the prompt whose attention state was there already. */
   readonly reusedTokens: number;
+  /** Of all tokens but forced ones, in nats; 0 when the job did not want it. */
+  readonly logprob: number;
 }
 
 export function forcedTokens({ forced, maxOutputTokens }: GenerationJob): number[] {

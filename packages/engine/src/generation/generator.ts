@@ -5,7 +5,7 @@ import { InferenceRunner, type LoadedModel } from './inferenceRunner.js';
 import { defaultLimits, kvShares, roomBytesPerToken, type KvLimits, type KvShares } from './kvBudget.js';
 import { KvCache, NOTHING_KEPT, type Kept } from './kvCache.js';
 import { PrefixCache, prefixKeys } from './prefixCache.js';
-import { sample } from './sampler.js';
+import { logprobOf, sample } from './sampler.js';
 import { adapterOf, cancel, end, failure, type Sequence } from './sequence.js';
 import { WaitingLine } from './waitingLine.js';
 
@@ -72,7 +72,7 @@ export class Generator {
       throw new EngineError('memory_exceeded', message);
     }
     const output = forcedTokens(job);
-    const begun = { adapter: job.adapter === null ? null : undefined, output, reusedTokens: 0, cachedTokens: 0 };
+    const begun = { adapter: job.adapter === null ? null : undefined, output, reusedTokens: 0, cachedTokens: 0, logprob: 0 };
     const drop = (): void => this.dropWaiting();
     // Of its own, since the caller may give one signal to many calls, and be warned of so many listeners.
     const signal = job.signal && AbortSignal.any([job.signal]);
@@ -239,7 +239,8 @@ export class Generator {
   /** Samples the next token; returns whether the sequence has ended with it. */
   private takeToken(sequence: Sequence, logits: Float32Array): boolean {
     const { job, output } = sequence;
-    const token = sample(logits, job.temperature, job.random);
+    const token = sample(logits, job, job.random);
+    if (job.wantsLogprob === true) sequence.logprob += logprobOf(logits, token);
     output.push(token);
     if (job.stopTokens.has(token) || job.isComplete?.(output) === true) {
       end(sequence, 'stop');

@@ -24,7 +24,7 @@ suite('the reply for generated tokens', () => {
   const reply = (text: string, ended: 'stop' | 'length', asked = request()): GenerateResult => {
     const end = ended === 'stop' ? [tokenizer.endOfTurn] : [];
     const tokens = [...tokenizer.encodeCompletion(text), ...end];
-    return composeReply(tokenizer, asked, 7, { tokens, ended, reusedTokens: 3 });
+    return composeReply(tokenizer, asked, 7, { tokens, ended, reusedTokens: 3, logprob: 0 });
   };
 
   test('is the text without the end of the turn, which counts', () => {

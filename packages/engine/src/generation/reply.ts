@@ -47,7 +47,8 @@ export function composeReply(
     cachedInputTokens: generation.reusedTokens,
     reasoningTokens,
   };
-  if (!mayCallTools(request)) return { text: answer, finishReason: generation.ended, toolCalls: [], usage };
+  const shared = { usage, ...(request.wantsLogprob === true ? { logprob: generation.logprob } : {}) };
+  if (!mayCallTools(request)) return { text: answer, finishReason: generation.ended, toolCalls: [], ...shared };
 
   const parsed = parseToolCalls(answer, {
     offered: new Set(request.prompt.tools?.map((tool) => tool.name)),
@@ -56,7 +57,7 @@ export function composeReply(
   });
   const invalid = parsed.invalid === undefined ? {} : { invalidToolCall: parsed.invalid };
   const finishReason = parsed.calls.length > 0 && !parsed.cutOff ? 'tool_calls' : generation.ended;
-  return { text: parsed.text, finishReason, toolCalls: parsed.calls, ...invalid, usage };
+  return { text: parsed.text, finishReason, toolCalls: parsed.calls, ...invalid, ...shared };
 }
 
 function beginsInReasoning(tokenizer: ChatTokenizer, { prompt }: GenerateRequest): boolean {

@@ -16,16 +16,28 @@ export function argmax(logits: Float32Array): number {
   return best;
 }
 
+export interface Sampling {
+  /** 0 takes the greatest logit. */
+  readonly temperature: number;
+  /** See `GenerateRequest.minP`. */
+  readonly minP?: number;
+}
+
 /**
  * Draws the next token from softmax(logits / temperature) with one random number, walking the vocabulary in order
- * of ids, so that the same logits and seed give the same token. A temperature of 0 takes the greatest.
+ * of ids, so that the same logits and seed give the same token.
  */
-export function sample(logits: Float32Array, temperature: number, random: Random): number {
+export function sample(logits: Float32Array, { temperature, minP = 0 }: Sampling, random: Random): number {
   const best = argmax(logits);
   if (temperature === 0) return best;
   const peak = logits[best] ?? 0;
   // Subtracting the peak first keeps the exponentials in range at any temperature.
-  const weight = (id: number): number => Math.exp(((logits[id] ?? -Infinity) - peak) / temperature);
+  // What min-p cuts off is told by the model's own probabilities, whatever the temperature.
+  const least = peak + Math.log(minP);
+  const weight = (id: number): number => {
+    const logit = logits[id] ?? -Infinity;
+    return logit < least ? 0 : Math.exp((logit - peak) / temperature);
+  };
   let total = 0;
   for (let id = 0; id < logits.length; id += 1) total += weight(id);
   let remaining = random.next() * total;
@@ -34,4 +46,12 @@ export function sample(logits: Float32Array, temperature: number, random: Random
     if (remaining < 0) return id;
   }
   return best;
+}
+
+/** Log-probability of a token under softmax(logits), in nats. */
+export function logprobOf(logits: Float32Array, token: number): number {
+  const peak = logits[argmax(logits)] ?? 0;
+  let total = 0;
+  for (const logit of logits) total += Math.exp(logit - peak);
+  return (logits[token] ?? -Infinity) - peak - Math.log(total);
 }

@@ -11,6 +11,8 @@ export interface Sequence {
   /** Of the chunks that may be reused, see `prefixKeys`. */
   readonly prefixKeys: readonly string[];
   reusedTokens: number;
+  /** Of the output so far, see `Generation.logprob`. */
+  logprob: number;
   /** Tokens of prompt and output that are in the cache. */
   cachedTokens: number;
   readonly resolve: (generation: Generation) => void;
@@ -22,8 +24,8 @@ export function adapterOf({ adapter }: Sequence): LoadedAdapter | null {
   return adapter;
 }
 
-export function end({ output, reusedTokens, resolve }: Sequence, ended: Generation['ended']): void {
-  resolve({ tokens: output, ended, reusedTokens });
+export function end({ output, reusedTokens, logprob, resolve }: Sequence, ended: Generation['ended']): void {
+  resolve({ tokens: output, ended, reusedTokens, logprob });
 }
 
 export function cancel(sequence: Sequence): void {

@@ -20,7 +20,7 @@ const TOOLS = [{ name: 'time', parameters: { type: 'object' } }];
 function recalled(tokenizer: ChatTokenizer, prompt: ChatPrompt, answer: string): string {
   const { tokens, targetStart } = tokenizer.encodeExample(prompt, answer);
   const asked = { prompt, adapter: null, maxOutputTokens: 100, temperature: 0 };
-  const generation = { tokens: tokens.slice(targetStart), ended: 'stop', reusedTokens: 0 } as const;
+  const generation = { tokens: tokens.slice(targetStart), ended: 'stop', reusedTokens: 0, logprob: 0 } as const;
   return composeReply(tokenizer, asked, targetStart, generation).text;
 }
 

@@ -17,7 +17,7 @@ export interface TeachingRow {
 }
 
 /** The most rows of each task of a paragraph. All of them begin with it, so it is computed once. */
-const rowsOfParagraph = { read: 5, decline: 1, ask: 2, rephrase: 1 } as const;
+const rowsOfParagraph = { read: 5, decline: 1, ask: 4, rephrase: 1 } as const;
 const listedPairs = 3;
 const listedAnswers = 8;
 /** Two questions with one answer are taken for rephrasings where they share so much of their words. */

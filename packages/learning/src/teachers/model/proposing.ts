@@ -10,6 +10,7 @@ import type { Chunk } from '../../text/chunk.js';
 import { containsWords, normalise, sameAnswer } from '../../text/normalise.js';
 import type { TaughtPassage } from '../../teaching/teacher.js';
 import { windowOf } from '../../text/window.js';
+import { isAnswer, sentenceStartOf } from './answers.js';
 import { modelTeacherSettings as settings } from './settings.js';
 
 export interface Proposing {
@@ -48,7 +49,7 @@ export async function proposeFacts(proposing: Proposing, plan: TeachingPlan): Pr
     .filter(({ forms }) => forms.size > 0)
     .map(({ chunk, answer, named, forms }) => ({
       chunk,
-      sentenceStart: sentenceStartOf(proposing.passage.chunks[chunk], answer),
+      sentenceStart: sentenceIn(proposing.passage, chunk, answer),
       answer,
       salience: named / lists,
       forms: [...forms.values()],
@@ -129,7 +130,7 @@ async function listPairs(
 /** `null` for what the chunk does not say, or not in so few words. */
 function draftOf(drafts: Map<string, Draft>, chunk: Chunk, index: number, text: string): Draft | null {
   const answer = text.trim().replace(/[.,;:]+$/u, '');
-  if (answer.length > settings.maxAnswerChars || !containsWords(chunk.text, answer)) return null;
+  if (!isAnswer(answer, chunk)) return null;
   const key = `${index} ${normalise(answer)}`;
   const draft = drafts.get(key) ?? { chunk: index, answer, named: 0, forms: new Map<string, Form>() };
   draft.named++;
@@ -148,12 +149,14 @@ async function askForEach(
     adapter,
     maxOutputTokens: settings.maxQuestionTokens,
     temperature: round === 0 ? 0 : settings.questionTemperature,
+    minP: settings.questionMinP,
+    wantsLogprob: true,
     seed: deriveSeed(seed, 'ask', round, draft.chunk, draft.answer),
   }));
   const results = await calls.generate(requests, recipe.shares.teaching);
   for (const [at, { draft }] of wanted.entries()) {
     const result = results[at] ?? null;
-    if (result?.finishReason === 'stop') addForm(draft, questionIn(result.text), 'asked');
+    if (isLikely(result)) addForm(draft, questionIn(result.text), 'asked');
   }
   return results.some((result) => result !== null);
 }
@@ -175,13 +178,22 @@ async function rephraseEach(
     adapter,
     maxOutputTokens: settings.maxQuestionTokens,
     temperature: settings.questionTemperature,
+    minP: settings.questionMinP,
+    wantsLogprob: true,
     seed: deriveSeed(seed, 'rephrase', round, draft.chunk, question),
   }));
   const results = await calls.generate(requests, recipe.shares.teaching);
   for (const [at, { draft }] of wanted.entries()) {
     const result = results[at] ?? null;
-    if (result?.finishReason === 'stop') addForm(draft, questionIn(result.text), 'rephrased');
+    if (isLikely(result)) addForm(draft, questionIn(result.text), 'rephrased');
   }
+}
+
+/** Written to its end, and likely enough to the model itself. */
+function isLikely(result: GenerateResult | null | undefined): result is GenerateResult {
+  if (result?.finishReason !== 'stop') return false;
+  const { logprob = 0, usage } = result;
+  return logprob >= settings.minQuestionLogprob * usage.outputTokens;
 }
 
 /** A question that says nothing, or gives its answer away, teaches nothing. */
@@ -206,8 +218,7 @@ function rounds(count: number): number[] {
   return Array.from({ length: count }, (_, round) => round);
 }
 
-/** Of the first sentence that has the answer. */
-function sentenceStartOf(chunk: Chunk | undefined, answer: string): number {
-  const sentence = chunk?.sentences.find(({ text }) => containsWords(text, answer));
-  return sentence?.start ?? chunk?.start ?? 0;
+function sentenceIn({ chunks }: TaughtPassage, index: number, answer: string): number {
+  const chunk = chunks[index];
+  return chunk === undefined ? 0 : sentenceStartOf(chunk, answer);
 }

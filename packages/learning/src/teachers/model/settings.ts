@@ -22,6 +22,12 @@ export const modelTeacherSettings = {
   /** Questions for an answer: one is greedy, the others are sampled; then such of these in other words. */
   askedPerFact: 7,
   rephrasedPerFact: 1,
-  questionTemperature: 0.8,
+  questionTemperature: 1,
+  /** Of the most likely word's probability: what is less likely is never drawn. It keeps questions from straying. */
+  questionMinP: 0.2,
   maxQuestionTokens: 40,
+  /** Nats a token, on average: a question that the model itself finds less likely is mostly none. */
+  minQuestionLogprob: -1.2,
+  /** Nats, of the whole answer: below it the model wavers between answers, and two facts may answer the question. */
+  minReadingLogprob: -1,
 } as const;

@@ -1,0 +1,15 @@
+/** What may be asked for. */
+import type { Chunk } from '../../text/chunk.js';
+import { containsWords } from '../../text/normalise.js';
+import { modelTeacherSettings as settings } from './settings.js';
+
+/** The chunk says it, and in few words. */
+export function isAnswer(text: string, chunk: Chunk): boolean {
+  return text.length <= settings.maxAnswerChars && containsWords(chunk.text, text);
+}
+
+/** Of the first sentence that has the answer. */
+export function sentenceStartOf(chunk: Chunk, answer: string): number {
+  const sentence = chunk.sentences.find(({ text }) => containsWords(text, answer));
+  return sentence?.start ?? chunk.start;
+}
