@@ -72,7 +72,13 @@ export class Generator {
       throw new EngineError('memory_exceeded', message);
     }
     const output = forcedTokens(job);
-    const begun = { adapter: job.adapter === null ? null : undefined, output, reusedTokens: 0, cachedTokens: 0, logprob: 0 };
+    const begun = {
+      adapter: job.adapter === null ? null : undefined,
+      output,
+      reusedTokens: 0,
+      cachedTokens: 0,
+      logprob: 0,
+    };
     const drop = (): void => this.dropWaiting();
     // Of its own, since the caller may give one signal to many calls, and be warned of so many listeners.
     const signal = job.signal && AbortSignal.any([job.signal]);

@@ -38,7 +38,12 @@ suite('a template that opens the reasoning', () => {
       withTokenizer((tokenizer) => {
         const asked = request({ toolChoice });
         const tokens = tokenizer.encodeCompletion(forcedText(tokenizer, asked) + rest);
-        const reply: GenerateResult = composeReply(tokenizer, asked, 7, { tokens, ended: 'stop', reusedTokens: 0, logprob: 0 });
+        const reply: GenerateResult = composeReply(tokenizer, asked, 7, {
+          tokens,
+          ended: 'stop',
+          reusedTokens: 0,
+          logprob: 0,
+        });
         assert.deepEqual([reply.text, reply.finishReason], ['', 'tool_calls']);
         assert.deepEqual(
           reply.toolCalls.map(({ name, arguments: values }) => [name, values]),

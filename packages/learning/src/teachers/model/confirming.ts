@@ -2,29 +2,33 @@
  * Reading back: each question is asked again with the passage, and stays when it is answered alike. One that is answered
  * with something else that the chunk says asks for that.
  */
-import type { AdapterReference, GenerateRequest, GenerateResult } from '@engraft/engine';
+import type { GenerateRequest, GenerateResult } from '@engraft/engine';
 import { questionKey, type Fact, type Form } from '../../facts.js';
-import type { MeteredCalls } from '../../metering/calls.js';
-import type { Recipe } from '../../recipe/recipe.js';
+import { deriveSeed } from '../../random.js';
 import { givesAnswer } from '../../text/judge.js';
 import { agrees, containsWords, normalise } from '../../text/normalise.js';
 import type { Chunk } from '../../text/chunk.js';
-import type { TaughtPassage } from '../../teaching/teacher.js';
 import { isAnswer, sentenceStartOf } from './answers.js';
+import { askFor, formOf, type Asking } from './asking.js';
 import { modelTeacherSettings as settings } from './settings.js';
 
-export interface Confirming {
-  readonly calls: MeteredCalls;
-  readonly passage: TaughtPassage;
-  readonly recipe: Recipe;
-  readonly adapter: AdapterReference | null;
+/**
+ * Of a fact that only few questions are left of, it asks for more. In rounds over the facts, so that money ends evenly;
+ * what was not read is not trusted.
+ */
+export async function confirmFacts(asking: Asking, facts: readonly Fact[]): Promise<Fact[]> {
+  const confirmed = new Map(facts.map((fact) => [keyOf(fact.chunk, fact.answer), { ...fact, forms: [] as Form[] }]));
+  await readBack(asking, facts, confirmed);
+  await readBack(asking, await askAgain(asking, [...confirmed.values()]), confirmed);
+  return [...confirmed.values()].map((fact) => ({ ...fact, forms: distinct(fact.forms) }));
 }
 
-/** In rounds over the facts, so that money ends evenly; what was not read is not trusted. */
-export async function confirmFacts(
-  { calls, passage, recipe, adapter }: Confirming,
+/** Adds to `confirmed`, by `keyOf`, the forms that were answered, with facts that nobody asked for. */
+async function readBack(
+  { calls, passage, recipe, adapter }: Asking,
   facts: readonly Fact[],
-): Promise<Fact[]> {
+  confirmed: Map<string, Fact>,
+): Promise<void> {
   const most = Math.max(0, ...facts.map(({ forms }) => forms.length));
   const asked = Array.from({ length: most }, (_, round) => round).flatMap((round) =>
     facts.flatMap((fact) => {
@@ -40,15 +44,39 @@ export async function confirmFacts(
     wantsLogprob: true,
   }));
   const results = await calls.generate(requests, recipe.shares.scoring);
-  const confirmed = new Map(facts.map((fact) => [keyOf(fact.chunk, fact.answer), { ...fact, forms: [] as Form[] }]));
   for (const [index, { fact, form }] of asked.entries()) {
     const read = readingOf(results[index] ?? null);
-    if (read === null) continue;
-    const answered = answeredFact(fact, form, read, passage.chunks[fact.chunk], confirmed);
+    const answered = read === null ? null : answeredFact(fact, form, read, passage.chunks[fact.chunk], confirmed);
     if (answered === null) continue;
     confirmed.set(keyOf(answered.chunk, answered.answer), { ...answered, forms: [...answered.forms, form] });
   }
-  return [...confirmed.values()].map((fact) => ({ ...fact, forms: distinct(fact.forms) }));
+}
+
+/** For the facts that have some questions, but not `enoughQuestions`. */
+async function askAgain(asking: Asking, facts: readonly Fact[]): Promise<Fact[]> {
+  const poor = facts.filter(({ forms }) => forms.length > 0 && distinct(forms).length < settings.enoughQuestions);
+  const wanted = Array.from({ length: settings.askedAgain }, (_, round) => round).flatMap((round) =>
+    poor.map((fact) => ({ fact, round })),
+  );
+  const { questions } = await askFor(
+    asking,
+    wanted.map(({ fact: { chunk, answer }, round }) => ({
+      chunk,
+      answer,
+      isGreedy: false,
+      seed: deriveSeed(round, 'ask again', chunk, answer),
+    })),
+    asking.recipe.shares.scoring,
+  );
+  return poor.map((fact) => ({
+    ...fact,
+    forms: distinct(
+      questions.flatMap((question, at) => {
+        const form = question === null || wanted[at]?.fact !== fact ? null : formOf(fact.answer, question, 'asked');
+        return form === null ? [] : [form];
+      }),
+    ),
+  }));
 }
 
 /** What the question was answered with; `null` where the model wavers, or did not come to an end. */

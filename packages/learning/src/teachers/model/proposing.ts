@@ -1,23 +1,18 @@
 /** What a model finds to ask for in a passage, and how it asks; scoring reads all of it back. */
-import type { AdapterReference, GenerateRequest, GenerateResult } from '@engraft/engine';
+import type { GenerateRequest, GenerateResult } from '@engraft/engine';
 import { questionKey, type Fact, type Form } from '../../facts.js';
 import type { TeachingPlan } from '../../metering/budget.js';
-import type { MeteredCalls } from '../../metering/calls.js';
 import { deriveSeed } from '../../random.js';
-import type { Recipe } from '../../recipe/recipe.js';
-import { linesOf, parseList, questionIn } from '../../teaching/teacherText.js';
+import { linesOf, parseList } from '../../teaching/teacherText.js';
 import type { Chunk } from '../../text/chunk.js';
-import { containsWords, normalise, sameAnswer } from '../../text/normalise.js';
+import { normalise } from '../../text/normalise.js';
 import type { TaughtPassage } from '../../teaching/teacher.js';
 import { windowOf } from '../../text/window.js';
 import { isAnswer, sentenceStartOf } from './answers.js';
+import { askFor, formOf, likelyQuestion, samplingOfQuestions, type Asking } from './asking.js';
 import { modelTeacherSettings as settings } from './settings.js';
 
-export interface Proposing {
-  readonly calls: MeteredCalls;
-  readonly passage: TaughtPassage;
-  readonly recipe: Recipe;
-  readonly adapter: AdapterReference | null;
+export interface Proposing extends Asking {
   readonly seed: number;
 }
 
@@ -138,27 +133,21 @@ function draftOf(drafts: Map<string, Draft>, chunk: Chunk, index: number, text: 
   return draft;
 }
 
-async function askForEach(
-  { calls, passage, recipe, adapter, seed }: Proposing,
-  drafts: readonly Draft[],
-): Promise<boolean> {
+async function askForEach(proposing: Proposing, drafts: readonly Draft[]): Promise<boolean> {
   // In rounds over the facts, so that money ends evenly.
   const wanted = rounds(settings.askedPerFact).flatMap((round) => drafts.map((draft) => ({ draft, round })));
-  const requests = wanted.map(({ draft, round }): GenerateRequest => ({
-    prompt: recipe.prompts.ask(passage.chunks[draft.chunk]?.text ?? '', draft.answer),
-    adapter,
-    maxOutputTokens: settings.maxQuestionTokens,
-    temperature: round === 0 ? 0 : settings.questionTemperature,
-    minP: settings.questionMinP,
-    wantsLogprob: true,
-    seed: deriveSeed(seed, 'ask', round, draft.chunk, draft.answer),
-  }));
-  const results = await calls.generate(requests, recipe.shares.teaching);
-  for (const [at, { draft }] of wanted.entries()) {
-    const result = results[at] ?? null;
-    if (isLikely(result)) addForm(draft, questionIn(result.text), 'asked');
-  }
-  return results.some((result) => result !== null);
+  const { questions, isAnyAsked } = await askFor(
+    proposing,
+    wanted.map(({ draft: { chunk, answer }, round }) => ({
+      chunk,
+      answer,
+      isGreedy: round === 0,
+      seed: deriveSeed(proposing.seed, 'ask', round, chunk, answer),
+    })),
+    proposing.recipe.shares.teaching,
+  );
+  for (const [at, { draft }] of wanted.entries()) addForm(draft, questions[at] ?? null, 'asked');
+  return isAnyAsked;
 }
 
 /** What was asked first, in other words. */
@@ -176,35 +165,17 @@ async function rephraseEach(
   const requests = wanted.map(({ draft, round, question }): GenerateRequest => ({
     prompt: recipe.prompts.rephrase(question, passage.chunks[draft.chunk]?.text ?? ''),
     adapter,
-    maxOutputTokens: settings.maxQuestionTokens,
-    temperature: settings.questionTemperature,
-    minP: settings.questionMinP,
-    wantsLogprob: true,
+    ...samplingOfQuestions,
     seed: deriveSeed(seed, 'rephrase', round, draft.chunk, question),
   }));
   const results = await calls.generate(requests, recipe.shares.teaching);
-  for (const [at, { draft }] of wanted.entries()) {
-    const result = results[at] ?? null;
-    if (isLikely(result)) addForm(draft, questionIn(result.text), 'rephrased');
-  }
+  for (const [at, { draft }] of wanted.entries()) addForm(draft, likelyQuestion(results[at]), 'rephrased');
 }
 
-/** Written to its end, and likely enough to the model itself. */
-function isLikely(result: GenerateResult | null | undefined): result is GenerateResult {
-  if (result?.finishReason !== 'stop') return false;
-  const { logprob = 0, usage } = result;
-  return logprob >= settings.minQuestionLogprob * usage.outputTokens;
-}
-
-/** A question that says nothing, or gives its answer away, teaches nothing. */
-function addForm({ answer, forms }: Draft, text: string, origin: string): void {
-  const question = text.trim();
-  const key = questionKey(question);
-  const isUsable =
-    key !== '' && !question.includes('\n') && !sameAnswer(question, answer) && !containsWords(question, answer);
-  if (!isUsable || forms.has(key)) return;
-  const rank = { asked: 0, listed: 1, rephrased: 2 }[origin] ?? 0;
-  forms.set(key, { question, origin, standing: 'question', testRank: rank, plainRank: rank });
+function addForm({ answer, forms }: Draft, question: string | null, origin: 'asked' | 'listed' | 'rephrased'): void {
+  const form = question === null ? null : formOf(answer, question, origin);
+  const key = form === null ? '' : questionKey(form.question);
+  if (form !== null && !forms.has(key)) forms.set(key, form);
 }
 
 function perChunk(

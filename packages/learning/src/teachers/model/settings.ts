@@ -22,6 +22,9 @@ export const modelTeacherSettings = {
   /** Questions for an answer: one is greedy, the others are sampled; then such of these in other words. */
   askedPerFact: 7,
   rephrasedPerFact: 1,
+  /** Where reading back leaves a fact fewer, so many more are asked for. */
+  enoughQuestions: 5,
+  askedAgain: 6,
   questionTemperature: 1,
   /** Of the most likely word's probability: what is less likely is never drawn. It keeps questions from straying. */
   questionMinP: 0.2,
