@@ -7,10 +7,11 @@ import { CallGate } from './callGate.js';
 import { AdapterCache } from './generation/adapterCache.js';
 import { AdapterLoader } from './generation/adapterLoader.js';
 import { AdapterUse } from './generation/adapterUse.js';
+import { checkRequest } from './generation/checkRequest.js';
 import { Generator } from './generation/generator.js';
 import type { LoadedModel } from './generation/inferenceRunner.js';
 import { defaultLimits } from './generation/kvBudget.js';
-import { composeReply, forcedText, mayCallTools, singleCallEnd } from './generation/reply.js';
+import { composeReply, forcedText, singleCallEnd } from './generation/reply.js';
 import { DEFAULT_SCORE_LIMITS } from './generation/scoreLimits.js';
 import { Scorer } from './generation/scorer.js';
 import { openTrainingSession } from './lora/trainingSession.js';
@@ -250,23 +251,6 @@ function checkOptions(options: EmbeddedEngineOptions): void {
   ];
   for (const [field, holds, wish] of requirements) {
     if (!holds) throw new EngineError('invalid_request', `${field} must be ${wish}`);
-  }
-}
-
-function checkRequest(request: GenerateRequest): void {
-  const refuse = (message: string): never => {
-    throw new EngineError('invalid_request', message);
-  };
-  const { maxOutputTokens, temperature, minP = 0, seed, toolChoice, isolationKey } = request;
-  if (!Number.isSafeInteger(maxOutputTokens) || maxOutputTokens < 1) refuse('maxOutputTokens must be at least 1');
-  if (!Number.isFinite(temperature) || temperature < 0) refuse('temperature must be a number that is not negative');
-  if (!(minP >= 0 && minP <= 1)) refuse('minP must be a number from 0 to 1');
-  if (isolationKey === '') refuse('isolationKey must not be empty');
-  if (seed !== undefined && !Number.isSafeInteger(seed)) refuse('seed must be a whole number');
-  if (toolChoice?.kind === 'required' && !mayCallTools(request))
-    refuse('toolChoice asks for a call, but there are no tools');
-  if (toolChoice?.kind === 'function' && request.prompt.tools?.some(({ name }) => name === toolChoice.name) !== true) {
-    refuse(`toolChoice names ${JSON.stringify(toolChoice.name)}, which is not among the tools`);
   }
 }
 

@@ -4,16 +4,10 @@ import { finalLength, forcedTokens, longestLength, type Generation, type Generat
 import { InferenceRunner, type LoadedModel } from './inferenceRunner.js';
 import { defaultLimits, kvShares, roomBytesPerToken, type KvLimits, type KvShares } from './kvBudget.js';
 import { KvCache, NOTHING_KEPT, type Kept } from './kvCache.js';
-import { PrefixCache, prefixKeys } from './prefixCache.js';
+import { PREFILL_CHUNK, PrefixCache, prefixKeysOf } from './prefixCache.js';
 import { logprobOf, sample } from './sampler.js';
 import { adapterOf, cancel, end, failure, type Sequence } from './sequence.js';
 import { WaitingLine } from './waitingLine.js';
-
-/**
- * Tokens of a prompt that are read in one run. Between two of them other requests get their turn, and a beginning is
- * reused in whole chunks: larger ones are read no faster, smaller ones are.
- */
-export const PREFILL_CHUNK = 64;
 
 /** Prompts that may be read one after the other, where as many of them wait as run. */
 const READS_PER_STEP = 4;
@@ -85,7 +79,7 @@ export class Generator {
     signal?.addEventListener('abort', drop);
     try {
       return await new Promise((resolve, reject) => {
-        this.waiting.add({ job, ...begun, prefixKeys: keysOf(job), resolve, reject });
+        this.waiting.add({ job, ...begun, prefixKeys: prefixKeysOf(job), resolve, reject });
         this.loop ??= this.runLoop();
       });
     } finally {
@@ -299,10 +293,4 @@ export class Generator {
   private failRunning(error: EngineError): void {
     for (const sequence of this.running.splice(0)) sequence.reject(error);
   }
-}
-
-/** Forced tokens are left out: what is reused is part of the prompt. */
-function keysOf({ prompt, isolationKey, adapter }: GenerationJob): readonly string[] {
-  if (isolationKey === undefined) return [];
-  return prefixKeys({ isolationKey, adapterHash: adapter?.contentHash ?? null }, prompt, PREFILL_CHUNK);
 }

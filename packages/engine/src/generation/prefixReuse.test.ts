@@ -13,7 +13,8 @@ import { inMemory, type JobChanges } from '../testing/runs.js';
 import type { AdapterReference, GenerateRequest } from '../types.js';
 import { loadAdapter, type LoadedAdapter } from './loadedAdapter.js';
 import type { Generation, GenerationJob } from './generationJob.js';
-import { Generator, PREFILL_CHUNK } from './generator.js';
+import { Generator } from './generator.js';
+import { PREFILL_CHUNK } from './prefixCache.js';
 import { bytesPerToken } from './kvCache.js';
 
 interface Setting {
