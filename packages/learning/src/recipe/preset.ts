@@ -6,16 +6,16 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { defaultRecipe } from './defaults.js';
-import { plainPrompts, type Prompts } from './prompts.js';
+import { instructedPrompts, plainPrompts, type Prompts } from './prompts.js';
 import type { Recipe, TrainingRecipe } from './recipe.js';
 
 export const teacherNames = ['english', 'model'] as const;
 export type TeacherName = (typeof teacherNames)[number];
 
-export const promptStyleNames = ['plain'] as const;
+export const promptStyleNames = ['plain', 'instructed'] as const;
 export type PromptStyle = (typeof promptStyleNames)[number];
 
-const promptStyles: Readonly<Record<PromptStyle, Prompts>> = { plain: plainPrompts };
+const promptStyles: Readonly<Record<PromptStyle, Prompts>> = { plain: plainPrompts, instructed: instructedPrompts };
 
 export interface Preset {
   readonly teacher: TeacherName;

@@ -41,6 +41,31 @@ export const plainPrompts: Prompts = {
 };
 
 /**
+ * For models that were trained to follow instructions: the passage and what is wanted in one message, in plain words.
+ * The passage comes first, so that all prompts about it begin alike and it is read once.
+ */
+export const instructedPrompts: Prompts = {
+  name: 'instructed',
+  reading: (passage, question) =>
+    about(passage, `Answer the question about the text in a few words.\n\nQuestion: ${question}`),
+  ask: (passage, span) => about(passage, `Write one question about the text whose answer is "${span}".`),
+  answers: (passage) =>
+    about(passage, 'List the names, dates, numbers and other short facts of the text as it says them, one a line.'),
+  list: (passage) =>
+    about(passage, 'Write questions about the text, each with its short answer, as lines "Q: …" and "A: …".'),
+  rephrase: (question, passage) => {
+    const wish = `Ask the same question in other words: ${question}`;
+    return passage === null ? said([user(wish)]) : about(passage, wish);
+  },
+  closedBook: plainPrompts.closedBook,
+  notStated: 'The text does not say.',
+};
+
+function about(passage: string, wish: string): ChatPrompt {
+  return said([{ role: 'user', content: `Text: ${passage.trim()}\n\n${wish}`, markup: false }]);
+}
+
+/**
  * A model that can think first is not to: its answers would be cut off by the bound on their length, and what is
  * learned would be tied to its thoughts.
  */

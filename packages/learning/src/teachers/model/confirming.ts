@@ -29,13 +29,7 @@ async function readBack(
   facts: readonly Fact[],
   confirmed: Map<string, Fact>,
 ): Promise<void> {
-  const most = Math.max(0, ...facts.map(({ forms }) => forms.length));
-  const asked = Array.from({ length: most }, (_, round) => round).flatMap((round) =>
-    facts.flatMap((fact) => {
-      const form = fact.forms[round];
-      return form === undefined ? [] : [{ fact, form }];
-    }),
-  );
+  const asked = eachQuestionOnce(facts);
   const requests = asked.map(({ fact, form }): GenerateRequest => ({
     prompt: recipe.prompts.reading(passage.chunks[fact.chunk]?.text ?? '', form.question),
     adapter,
@@ -50,6 +44,23 @@ async function readBack(
     if (answered === null) continue;
     confirmed.set(keyOf(answered.chunk, answered.answer), { ...answered, forms: [...answered.forms, form] });
   }
+}
+
+/** In rounds over the facts. What several of them were asked with is read once, as it has one answer. */
+function eachQuestionOnce(facts: readonly Fact[]): { readonly fact: Fact; readonly form: Form }[] {
+  const most = Math.max(0, ...facts.map(({ forms }) => forms.length));
+  const inRounds = Array.from({ length: most }, (_, round) => round).flatMap((round) =>
+    facts.flatMap((fact) => {
+      const form = fact.forms[round];
+      return form === undefined ? [] : [{ fact, form }];
+    }),
+  );
+  const first = new Map<string, (typeof inRounds)[number]>();
+  for (const each of inRounds) {
+    const key = `${each.fact.chunk} ${questionKey(each.form.question)}`;
+    if (!first.has(key)) first.set(key, each);
+  }
+  return [...first.values()];
 }
 
 /** For the facts that have some questions, but not `enoughQuestions`. */

@@ -20,10 +20,10 @@ export const modelTeacherSettings = {
   pairsTemperature: 0.5,
   maxPairsTokens: 160,
   /** Questions for an answer: one is greedy, the others are sampled; then such of these in other words. */
-  askedPerFact: 7,
+  askedPerFact: 4,
   rephrasedPerFact: 1,
   /** Where reading back leaves a fact fewer, so many more are asked for. */
-  enoughQuestions: 5,
+  enoughQuestions: 6,
   askedAgain: 6,
   questionTemperature: 1,
   /** Of the most likely word's probability: what is less likely is never drawn. It keeps questions from straying. */
