@@ -1,5 +1,12 @@
 // The figures of `npm run bench -- seal`, beside those that SEAL's paper publishes.
-import { addTallies, barChart, noTally, sharesOf, summarise } from '../../packages/evaluation/dist/index.js';
+import {
+  addTallies,
+  barChart,
+  bestReading,
+  noTally,
+  sharesOf,
+  summarise,
+} from '../../packages/evaluation/dist/index.js';
 
 /**
  * Single passages, n = 1: Qwen2.5-7B (base) and LoRA; 200 paragraphs of SQuAD's evaluation set with 974 questions,
@@ -32,7 +39,7 @@ export function figuresOf(runs) {
   const chains = runs.filter(({ part }) => part === 'chain');
   const answers = {
     base: ({ base }) => base,
-    reading: ({ reading }) => reading,
+    reading: bestReading(reportsOf(alone)),
     learned: ({ learned, base }) => learned ?? base,
     served: (report) => (isAccepted(report) ? report.learned : null) ?? report.base,
   };

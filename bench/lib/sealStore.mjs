@@ -22,8 +22,8 @@ export function openStore(file, measured, facts) {
       const [report] = run.reports;
       const asked = askedBase(report.id);
       if (asked === undefined) return undefined;
-      const { base, reading } = asked;
-      return { ...run, reports: [{ ...report, base, reading }] };
+      const { base, reading, reading_instructed } = asked;
+      return { ...run, reports: [{ ...report, base, reading, reading_instructed }] };
     },
     add: (run) => {
       runs.push(run);

@@ -9,7 +9,7 @@ const alone = (seed, id, base = null) => ({
   part: 'alone',
   seed,
   ids: [id],
-  reports: [{ id, base, reading: base === null ? null : 'read', learned: seed }],
+  reports: [{ id, base, reading: base === null ? null : 'read', reading_instructed: null, learned: seed }],
 });
 
 test('what was measured is found again, with what base was asked for another seed, and nothing else is', () => {
@@ -30,7 +30,9 @@ test('what was measured is found again, with what base was asked for another see
       ],
     });
     const again = openStore(file, 'one', { model: 'small' });
-    assert.deepEqual(again.find(alone(2, 'a'))?.reports, [{ id: 'a', base: 'asked', reading: 'read', learned: 2 }]);
+    assert.deepEqual(again.find(alone(2, 'a'))?.reports, [
+      { id: 'a', base: 'asked', reading: 'read', reading_instructed: null, learned: 2 },
+    ]);
     assert.ok(again.hasBase('a') && !again.hasBase('b'));
     assert.equal(again.find({ part: 'chain', seed: 1, ids: ['a', 'b'] })?.reports.length, 2);
     for (const other of [

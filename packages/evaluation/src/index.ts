@@ -30,7 +30,7 @@ export {
 export { parsePassageFile } from './measuring/passageFile.js';
 export { parsePassageSet, type PassageEntry, type PassageQuestion, type PassageSet } from './measuring/passageSet.js';
 export { squadPassages } from './measuring/squadPassages.js';
-export { summarise, type MeasuringSummary } from './measuring/summary.js';
+export { bestReading, summarise, type MeasuringSummary } from './measuring/summary.js';
 export { measureReading, type ReadingFigures } from './teacherTraining/measureTeacher.js';
 export { splitByTitle, type ParagraphSplit } from './teacherTraining/split.js';
 export {

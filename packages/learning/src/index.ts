@@ -11,7 +11,7 @@ export {
   type PromptStyle,
   type TeacherName,
 } from './recipe/preset.js';
-export { plainPrompts, type Prompts } from './recipe/prompts.js';
+export { instructedPrompts, plainPrompts, type Prompts } from './recipe/prompts.js';
 export type { Recipe } from './recipe/recipe.js';
 export { modelTeacher } from './teachers/model/modelTeacher.js';
 export type { TaughtPassage, Teacher, TeacherPrompt, TeachingSize } from './teaching/teacher.js';

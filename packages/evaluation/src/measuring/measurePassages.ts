@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AdapterReference, Engine } from '@engraft/engine';
 import { chunkForTeacher, containsWords, costNanousd, forManyListeners, questionKey } from '@engraft/learning/parts';
+import { instructedPrompts } from '@engraft/learning';
 import type {
   GateReport,
   LearningBudget,
@@ -64,6 +65,8 @@ export interface PassageReport {
   /** All phrasings of all questions without the passage, with it, and without it after learning; `null` where not asked. */
   readonly base: Tally | null;
   readonly reading: Tally | null;
+  /** As `reading`, with the prompts for models that follow instructions: which read best, depends on the checkpoint. */
+  readonly reading_instructed: Tally | null;
   readonly learned: Tally | null;
   /** `learned`, over the phrasings that were trained, and those that were not. */
   readonly trained: Tally | null;
@@ -165,7 +168,8 @@ class MeasuringRun {
     enter('base');
     const base = askBase ? await this.#closedBook(entry, null) : null;
     enter('reading');
-    const { tally: reading, inChunks } = askBase ? await this.#reading(entry) : { tally: null, inChunks: false };
+    const { tallies, inChunks } = askBase ? await this.#reading(entry) : { tallies: [], inChunks: false };
+    const [reading = null, reading_instructed = null] = tallies;
     const startedAt = performance.now();
     const learned = await (gold ? learnGold : learnTaught)(
       this.engine,
@@ -199,6 +203,7 @@ class MeasuringRun {
       verdict: learned.verdict,
       base,
       reading,
+      reading_instructed,
       learned: after?.all ?? null,
       trained: after?.of(known) ?? null,
       unseen: after?.of((phrasing) => !known(phrasing)) ?? null,
@@ -262,7 +267,8 @@ class MeasuringRun {
     return { all: tally(asked, given), of };
   }
 
-  async #reading(entry: PassageEntry): Promise<{ tally: Tally; inChunks: boolean }> {
+  /** With the recipe's prompts, and with those that instruct. */
+  async #reading(entry: PassageEntry): Promise<{ tallies: Tally[]; inChunks: boolean }> {
     const { prompts, teaching } = this.#recipe;
     const asked = phrasingsOf(entry);
     const promptTokens = await this.engine.countTokens(prompts.reading(entry.passage, longestOf(asked)));
@@ -270,8 +276,12 @@ class MeasuringRun {
     const texts = inChunks
       ? (await chunkForTeacher(this.engine, entry.passage, this.contextLength, this.#recipe)).map(({ text }) => text)
       : [entry.passage];
-    const readings = asked.map((phrasing) => prompts.reading(bestText(texts, phrasing), phrasing.question));
-    return { tally: tally(asked, await ask(this.engine, readings, null, this.#asking)), inChunks };
+    const tallies: Tally[] = [];
+    for (const { reading } of [prompts, instructedPrompts]) {
+      const readings = asked.map((phrasing) => reading(bestText(texts, phrasing), phrasing.question));
+      tallies.push(tally(asked, await ask(this.engine, readings, null, this.#asking)));
+    }
+    return { tallies, inChunks };
   }
 }
 

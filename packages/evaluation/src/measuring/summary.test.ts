@@ -17,6 +17,7 @@ function reportOf(changes: Partial<PassageReport>): PassageReport {
     verdict: 'accepted',
     base: tallyOf(0, 10),
     reading: tallyOf(8, 10),
+    reading_instructed: null,
     learned: tallyOf(6, 10),
     trained: tallyOf(2, 2),
     unseen: tallyOf(4, 8),
@@ -94,4 +95,15 @@ test('canaries are summed by kind, and what is gained makes good what is lost', 
   assert.equal(pointsLost(summary.canaries.reading), 10);
   assert.equal(pointsLost(summary.canaries.tools), 50);
   assert.equal(pointsLost(summary.canaries.json), null, 'base could do nothing that could be lost');
+});
+
+test('base reads with the prompts that it answers most questions with, over all passages', () => {
+  const reports = [
+    reportOf({ reading: tallyOf(8, 10), reading_instructed: tallyOf(2, 10) }),
+    reportOf({ reading: tallyOf(1, 10), reading_instructed: tallyOf(9, 10), learned: tallyOf(4, 10) }),
+  ];
+  const summary = summarise(reports);
+  assert.equal(summary.reading, 0.55);
+  assert.equal(summary.wrong_acceptances, 1, 'the second passage is worth less than half of the better reading');
+  assert.equal(summarise(reports.slice(0, 1)).reading, 0.8);
 });

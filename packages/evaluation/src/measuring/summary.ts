@@ -33,9 +33,10 @@ export function summarise(reports: readonly PassageReport[]): MeasuringSummary {
     reports.filter((report) => report.verdict === verdict).length;
   const total = (of: (report: PassageReport) => Tally | null): Tally =>
     addTallies(reports.flatMap((report) => of(report) ?? []));
+  const readingOf = bestReading(reports);
   const shares = {
     base: sharesOf(total(({ base }) => base)),
-    reading: sharesOf(total(({ reading }) => reading)),
+    reading: sharesOf(total(readingOf)),
     learned: sharesOf(total(({ learned }) => learned)),
   };
   return {
@@ -57,18 +58,36 @@ export function summarise(reports: readonly PassageReport[]): MeasuringSummary {
       json: lossOf(reports, 'json'),
       tools: lossOf(reports, 'tools'),
     },
-    wrong_acceptances: reports.filter((report) => report.verdict === 'accepted' && isWorthHalf(report) === false)
-      .length,
-    wrong_rejections: reports.filter((report) => report.verdict === 'rejected' && isWorthHalf(report) === true).length,
+    wrong_acceptances: reports.filter(
+      (report) => report.verdict === 'accepted' && isWorthHalf(report, readingOf) === false,
+    ).length,
+    wrong_rejections: reports.filter(
+      (report) => report.verdict === 'rejected' && isWorthHalf(report, readingOf) === true,
+    ).length,
     mean_seconds: mean(reports.map(({ seconds }) => seconds)),
     mean_cost_microusd: mean(reports.map(({ cost_microusd }) => cost_microusd)),
   };
 }
 
+/** With the prompts that base reads best with, over all passages together. */
+export function bestReading(
+  reports: readonly Pick<PassageReport, 'reading' | 'reading_instructed'>[],
+): (report: Pick<PassageReport, 'reading' | 'reading_instructed'>) => Tally | null {
+  const right = (name: 'reading' | 'reading_instructed'): number =>
+    reports.reduce((sum, report) => sum + (report[name]?.right ?? 0), 0);
+  return right('reading_instructed') > right('reading')
+    ? ({ reading_instructed }) => reading_instructed
+    : ({ reading }) => reading;
+}
+
 /** Whether what was learned is at least half of what reading gives; `null` where reading gives nothing, or was not asked. */
-export function isWorthHalf({ learned, reading }: PassageReport): boolean | null {
+export function isWorthHalf(
+  report: PassageReport,
+  readingOf: (report: PassageReport) => Tally | null = ({ reading }) => reading,
+): boolean | null {
+  const reading = readingOf(report);
   if (reading === null || reading.right === 0) return null;
-  return (learned?.right ?? 0) >= reading.right / 2;
+  return (report.learned?.right ?? 0) >= reading.right / 2;
 }
 
 /** Of each chain the last passage tells. */

@@ -15,6 +15,7 @@ const lamp: PassageReport = {
   verdict: 'accepted',
   base: tallyOf(0, 16),
   reading: tallyOf(12, 16),
+  reading_instructed: null,
   learned: tallyOf(11, 16),
   trained: tallyOf(2, 2),
   unseen: tallyOf(9, 14),
