@@ -31,7 +31,7 @@ const sentences: Readonly<Record<GateReason, (learning: RejectedLearning) => str
     `The model confirmed only ${counted(validation.total, 'question')} to test with; ` +
     `${recipe.split.minValidationPairs} are needed. ` +
     (untaughtSentences.length === 0 ? '' : `Nothing was confirmed about ${namedSentences(untaughtSentences)}. `) +
-    'What helps: short sentences that each name what they are about and state one fact.',
+    'What helps: short sentences that each name what they are about and state one fact, or a model that asks better.',
   too_few_passed: ({ counts: { validation }, recipe, missed, missedCount }) =>
     `After training the model answered only ${validation.candidate} of ` +
     `${counted(validation.total, 'held-out question')}; ${Math.ceil(neededPasses(validation, recipe))} are needed. ` +

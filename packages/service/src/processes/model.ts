@@ -1,4 +1,4 @@
-import { ChatTokenizer, type EngineHost, readContextLength, startEngineHost } from '@engraft/engine';
+import { type AdapterReference, ChatTokenizer, type EngineHost, readContextLength, startEngineHost } from '@engraft/engine';
 import type { LearningMethod } from '@engraft/learning';
 import path from 'node:path';
 import type { Logger } from 'pino';
@@ -16,6 +16,8 @@ export async function loadPromptMeter(model_folder: string): Promise<PromptMeter
 /** An engine that has its model, and how the model learns. */
 export interface LoadedEngine {
   readonly engine: EngineHost;
+  /** What the teacher asks with; `null`: the model itself. */
+  readonly teachingAdapter: AdapterReference | null;
   /** May ask the model for what it is to rehearse, so only when a passage is to be learned. */
   readonly method: () => Promise<LearningMethod>;
 }
@@ -44,7 +46,7 @@ export async function loadEngine(
     ...(adapter_bytes === null ? {} : { maxAdapterBytes: adapter_bytes }),
     logger,
   });
-  return { engine, method: onceItSucceeds(() => learningMethod(engine, files)) };
+  return { engine, teachingAdapter: files.adapter, method: onceItSucceeds(() => learningMethod(engine, files)) };
 }
 
 /** The same promise for all callers; after a failure the next one tries again. */

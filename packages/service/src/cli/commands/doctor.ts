@@ -119,12 +119,15 @@ async function examineEngine(config: Config): Promise<string> {
   if (config.engine === 'off') return 'off';
   if (config.engine === 'vllm') throw new Error('vllm is not available yet');
   const { loadEngine } = await import('../../processes/model.js');
-  const { engine } = await loadEngine(config, pino({ level: 'silent' }));
+  const { engine, teachingAdapter } = await loadEngine(config, pino({ level: 'silent' }));
   try {
     const prompt = { messages: [{ role: 'user', content: 'Hello.' }] } as const;
-    await engine.generate({ prompt, adapter: null, maxOutputTokens: 1, temperature: 0 });
+    for (const adapter of teachingAdapter === null ? [null] : [null, teachingAdapter]) {
+      await engine.generate({ prompt, adapter, maxOutputTokens: 1, temperature: 0 });
+    }
     const { architecture, parameters } = await engine.describe();
-    return `embedded, ${architecture}, ${parameters} parameters`;
+    const teaching = teachingAdapter === null ? '' : `, taught with the adapter in ${teachingAdapter.folder}`;
+    return `embedded, ${architecture}, ${parameters} parameters${teaching}`;
   } finally {
     await engine.close();
   }
