@@ -1,4 +1,10 @@
-import { type AdapterReference, ChatTokenizer, type EngineHost, readContextLength, startEngineHost } from '@engraft/engine';
+import {
+  type AdapterReference,
+  ChatTokenizer,
+  type EngineHost,
+  readContextLength,
+  startEngineHost,
+} from '@engraft/engine';
 import type { LearningMethod } from '@engraft/learning';
 import path from 'node:path';
 import type { Logger } from 'pino';
