@@ -11,6 +11,7 @@ import { givesAnswer } from '../../text/judge.js';
 import { agrees, containsWords } from '../../text/normalise.js';
 import type { TaughtPassage } from '../../teaching/teacher.js';
 import { modelTeacher } from './modelTeacher.js';
+import { modelTeacherSettings } from './settings.js';
 
 const text = 'Velona is a software company in Ghent. Velona was started in 2015 by Sara Deck. Velona has 75 employees.';
 const plan = { factCount: 20, formsPerFact: 7 };
@@ -47,30 +48,34 @@ test('what is asked for stands in the passage, and no question gives it away', a
   assert.ok(few !== null && few.facts.length <= 1);
 });
 
-test('a question stays when the teacher, asked again, gives its answer', async () => {
+test('a question stays when the teacher is sure of an answer in the passage, and asks for that', async () => {
   const passage = await passageOf(text);
   const taught = await teacher.teach(callsOf(), passage, plan, 7);
   const facts = taught?.facts ?? [];
   const confirmed = await teacher.confirm(callsOf(), passage, facts);
   assert.deepEqual(
-    confirmed.map(({ answer }) => answer),
+    confirmed.slice(0, facts.length).map(({ answer }) => answer),
     facts.map(({ answer }) => answer),
+    'facts that nobody asked for come last',
   );
-  const kept = confirmed.flatMap((fact) => fact.forms.map((form) => ({ fact, form })));
-  const read = async (fact: Fact, question: string): Promise<string> => {
+  const read = async (fact: Fact, question: string): Promise<{ text: string; isSure: boolean }> => {
     const { prompt, adapter } = teacher.reading(passage, fact, question);
-    return (await engine.generate({ prompt, adapter, maxOutputTokens: 32, temperature: 0 })).text;
+    const request = { prompt, adapter, maxOutputTokens: 32, temperature: 0, wantsLogprob: true };
+    const { text: given, logprob = NaN } = await engine.generate(request);
+    return { text: given, isSure: logprob >= modelTeacherSettings.minReadingLogprob };
   };
+  const kept = confirmed.flatMap((fact) => fact.forms.map((form) => ({ fact, form })));
   assert.ok(kept.length > 0);
   for (const { fact, form } of kept) {
-    assert.ok(isSame(form.question, await read(fact, form.question), fact.answer), form.question);
-    assert.ok(!containsWords(form.question, fact.answer), form.question);
+    const given = await read(fact, form.question);
+    assert.ok(given.isSure && isSame(form.question, given.text, fact.answer), form.question);
+    assert.ok(containsWords(text, fact.answer) && !containsWords(form.question, fact.answer), form.question);
   }
   const keptQuestions = new Set(kept.map(({ form }) => form.question));
   for (const fact of facts) {
     for (const { question } of fact.forms) {
-      const isRight = isSame(question, await read(fact, question), fact.answer);
-      if (isRight) assert.ok(keptQuestions.has(question), question);
+      const given = await read(fact, question);
+      if (given.isSure && isSame(question, given.text, fact.answer)) assert.ok(keptQuestions.has(question), question);
     }
   }
 });
@@ -78,6 +83,24 @@ test('a question stays when the teacher, asked again, gives its answer', async (
 function isSame(question: string, given: string, answer: string): boolean {
   return agrees(given, answer) || givesAnswer(question, given, [answer]);
 }
+
+test('a fact that reading back leaves few questions of is asked about again', async () => {
+  const passage = await passageOf(text);
+  const form = {
+    question: 'Who started Velona?',
+    origin: 'asked',
+    standing: 'question',
+    testRank: 0,
+    plainRank: 0,
+  } as const;
+  const fact: Fact = { chunk: 0, sentenceStart: 0, answer: 'Sara Deck', salience: 1, forms: [form] };
+  const [confirmed] = await teacher.confirm(callsOf(), passage, [fact]);
+  assert.ok((confirmed?.forms.length ?? 0) > 1, JSON.stringify(confirmed));
+  assert.deepEqual(
+    await teacher.confirm(callsOf(), passage, [fact]),
+    await teacher.confirm(callsOf(), passage, [fact]),
+  );
+});
 
 test('without money nothing is asked, and nothing is confirmed', async () => {
   const passage = await passageOf(text);
