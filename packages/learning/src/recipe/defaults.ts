@@ -1,11 +1,32 @@
 import { plainPrompts } from './prompts.js';
 import type { Recipe } from './recipe.js';
 
+/** From so many parameters on, a model learns in fewer steps than the shipped one, and each step takes long. */
+const largeParameters = 50e6;
+
 /**
- * The recipe of the shipped base model, for a model of so many parameters. Its values were chosen on invented passages;
- * `docs/experiments.md` has the numbers, those that lost included.
+ * For a model of so many parameters. The values of a small one were chosen for the shipped model on invented passages,
+ * those of a large one for SmolLM2-135M on paragraphs of Wikipedia; `docs/experiments.md` has the numbers, those that
+ * lost included.
  */
 export function defaultRecipe(parameters: number): Recipe {
+  const recipe = smallRecipe(parameters);
+  if (parameters < largeParameters) return recipe;
+  return {
+    ...recipe,
+    training: {
+      ...recipe.training,
+      // Half as many pairs in twice as many steps learn more, and take little longer.
+      pairsPerBatch: 8,
+      exposuresPerFact: 36,
+      maxExposuresPerFact: 60,
+      enoughSteps: 80,
+    },
+    replay: { ...recipe.replay, rowsPerBatch: 1 },
+  };
+}
+
+function smallRecipe(parameters: number): Recipe {
   return {
     prompts: plainPrompts,
     // The shipped model read chats of up to 500 tokens in its training.
