@@ -8,3 +8,11 @@ export type { EngineExit, EngineHost, EngineHostOptions, EngineLogger } from './
 export type { WatchBounds } from './process/watch.js';
 export { WEIGHT_FORMATS, type WeightFormat } from './model/quantization.js';
 export { ChatTokenizer } from './tokenizer/chatTokenizer.js';
+export {
+  importFolder,
+  importGguf,
+  type ImportedModel,
+  type ImportOptions,
+  type ImportProgress,
+} from './gguf/importGguf.js';
+export type { ImportPrecision } from './gguf/writeWeights.js';

@@ -14,23 +14,34 @@ export async function readBounded(file: string, maxBytes: number): Promise<Uint8
 }
 
 /**
- * Writes a new folder: under a temporary name beside it, synced, then renamed. A crash leaves either the whole folder
- * or one named `<folder>.partial-…`, which goes when the folder is written again.
+ * Writes a new folder of files that are in memory, see `buildFolder`.
  * @param files contents by name.
- * @throws EngineError `storage_full`; `internal`, also when there is such a folder already.
  */
 export async function writeFolder(folder: string, files: Readonly<Record<string, Uint8Array>>): Promise<void> {
+  await buildFolder(folder, async (partial) => {
+    for (const [name, bytes] of Object.entries(files)) await writeSynced(path.join(partial, name), bytes);
+  });
+}
+
+/**
+ * Makes a new folder: under a temporary name beside it, synced, then renamed. A crash leaves either the whole folder
+ * or one named `<folder>.partial-…`, which goes when the folder is written again.
+ * @param build writes the files into the folder that it is given, each of them synced.
+ * @throws EngineError that of `build`; `storage_full`; `internal`, also when there is such a folder already.
+ */
+export async function buildFolder(folder: string, build: (partial: string) => Promise<void>): Promise<void> {
   const partial = partialName(folder);
   try {
     await makeSyncedFolder(path.dirname(folder));
     await removeLeftovers(path.dirname(folder), path.basename(folder));
     await mkdir(partial);
-    for (const [name, bytes] of Object.entries(files)) await writeSynced(path.join(partial, name), bytes);
+    await build(partial);
     await syncFolder(partial);
     await rename(partial, folder);
     await syncFolder(path.dirname(folder));
   } catch (cause) {
     await rm(partial, { recursive: true, force: true });
+    if (cause instanceof EngineError) throw cause;
     if (!isStorageFull(cause))
       throw new EngineError('internal', `The folder ${folder} could not be written.`, { cause });
     throw new EngineError('storage_full', `There is no room on the disk for the folder ${folder}.`, { cause });
@@ -48,7 +59,8 @@ async function makeSyncedFolder(folder: string): Promise<void> {
   }
 }
 
-async function writeSynced(file: string, bytes: Uint8Array): Promise<void> {
+/** A new file. */
+export async function writeSynced(file: string, bytes: Uint8Array): Promise<void> {
   const handle = await open(file, 'wx');
   try {
     await handle.writeFile(bytes);

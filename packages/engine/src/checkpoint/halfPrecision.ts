@@ -3,7 +3,10 @@
 /** The nearest numbers, those with an even last bit of two that are as near; infinite from 65,520 on. */
 export function toHalves(values: Float32Array): Uint16Array {
   const bits = new Uint32Array(values.buffer, values.byteOffset, values.length);
-  return Uint16Array.from(values, (value, index) => halfOf(value, bits[index] ?? 0));
+  const halves = new Uint16Array(values.length);
+  // A plain loop: `Uint16Array.from` takes ten times as long.
+  for (let index = 0; index < halves.length; index += 1) halves[index] = halfOf(values[index] ?? 0, bits[index] ?? 0);
+  return halves;
 }
 
 export function halfToNumber(bits: number): number {

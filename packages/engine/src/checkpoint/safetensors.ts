@@ -12,7 +12,7 @@ import { halfToNumber, toHalves } from './halfPrecision.js';
 /** The reference implementation's limit. */
 const MAX_HEADER_BYTES = 100_000_000;
 const ELEMENT_BYTES = { F32: 4, F16: 2, BF16: 2 } as const;
-type ElementType = keyof typeof ELEMENT_BYTES;
+export type ElementType = keyof typeof ELEMENT_BYTES;
 
 export interface TensorEntry {
   readonly name: string;
@@ -118,14 +118,26 @@ export function serializeSafetensors(
   metadata: Readonly<Record<string, string>>,
   type: 'F32' | 'F16' = 'F32',
 ): Buffer {
-  const header: Record<string, unknown> = { __metadata__: metadata };
+  const entries: TensorSize[] = [];
   const chunks: Uint8Array[] = [];
-  let offset = 0;
   for (const [name, { shape, data }] of tensors) {
     const { buffer, byteOffset, byteLength } = type === 'F32' ? data : toHalves(data);
-    header[name] = { dtype: type, shape, data_offsets: [offset, offset + byteLength] };
+    entries.push({ name, type, shape });
     chunks.push(new Uint8Array(buffer, byteOffset, byteLength));
-    offset += byteLength;
+  }
+  return Buffer.concat([serializeHeader(entries, metadata), ...chunks]);
+}
+
+export type TensorSize = Pick<TensorEntry, 'name' | 'type' | 'shape'>;
+
+/** What a file begins with whose tensors follow in the order given, without a gap. */
+export function serializeHeader(tensors: readonly TensorSize[], metadata: Readonly<Record<string, string>>): Buffer {
+  const header: Record<string, unknown> = { __metadata__: metadata };
+  let offset = 0;
+  for (const { name, type, shape } of tensors) {
+    const end = offset + tensorBytes({ type, shape });
+    header[name] = { dtype: type, shape, data_offsets: [offset, end] };
+    offset = end;
   }
   // Padding with spaces keeps the tensors aligned for readers that map the file.
   const json = Buffer.from(JSON.stringify(header), 'utf8');
@@ -133,7 +145,11 @@ export function serializeSafetensors(
   json.copy(padded);
   const prefix = Buffer.alloc(8);
   prefix.writeBigUInt64LE(BigInt(padded.byteLength));
-  return Buffer.concat([prefix, padded, ...chunks]);
+  return Buffer.concat([prefix, padded]);
+}
+
+export function tensorBytes({ type, shape }: Omit<TensorSize, 'name'>): number {
+  return shape.reduce((product, size) => product * size, ELEMENT_BYTES[type]);
 }
 
 function headerLength(prefix: Uint8Array, fileSize: number, context: ErrorContext): number {
@@ -176,8 +192,8 @@ function parseEntry(name: string, value: unknown, dataStart: number, context: Er
   if (!isSizes(shape)) throw damaged(context, `the shape of ${name} is not a list of sizes`);
   if (!isSizes(offsets) || offsets.length !== 2) throw damaged(context, `the offsets of ${name} are not two numbers`);
   const [start = 0, end = 0] = offsets;
-  const bytes = shape.reduce((product, size) => product * size, ELEMENT_BYTES[type]);
-  if (end - start !== bytes) throw damaged(context, `the offsets of ${name} do not fit its shape`);
+  if (end - start !== tensorBytes({ type, shape }))
+    throw damaged(context, `the offsets of ${name} do not fit its shape`);
   return { name, type, shape, start: dataStart + start, end: dataStart + end };
 }
 

@@ -1,0 +1,55 @@
+import type { JsonFields, JsonObject } from '../checkpoint/jsonFields.js';
+import { brief } from '../checkpoint/brief.js';
+import { EngineError } from '../engine.js';
+import { readPreTokenizer } from './preTokenizers.js';
+import type { GgufToken } from './vocabulary.js';
+
+const MERGES = 'tokenizer.ggml.merges';
+
+/**
+ * The parts of `tokenizer.json` that depend on its kind, for byte pairs in GPT-2's alphabet, in which each byte is a
+ * character that can be seen (`tokenizer.ggml.model` is `gpt2`).
+ */
+export function byteLevelModel(metadata: JsonFields, tokens: readonly GgufToken[]): JsonObject {
+  const { json, ignoreMerges } = readPreTokenizer(metadata);
+  const vocabulary = new Map(tokens.map((token) => [token.isOrdinary ? spelled(token.text) : token.text, token.id]));
+  const refusal = (index: number, merge: string): EngineError =>
+    new EngineError(
+      'checkpoint_invalid',
+      `${metadata.source}: ${MERGES}[${index}] must be two tokens that make a third one, but is ${brief(merge)}`,
+    );
+  const merges = metadata.strings(MERGES).map((merge, index) => {
+    const [left, right, ...more] = merge.split(' ');
+    if (left === undefined || right === undefined || more.length > 0) throw refusal(index, merge);
+    if (![left, right, left + right].every((token) => vocabulary.has(token))) throw refusal(index, merge);
+    return [left, right];
+  });
+  return {
+    normalizer: null,
+    pre_tokenizer: json,
+    decoder: { type: 'ByteLevel', add_prefix_space: true, trim_offsets: true, use_regex: true },
+    model: {
+      ...{ type: 'BPE', dropout: null, unk_token: null, continuing_subword_prefix: null, end_of_word_suffix: null },
+      ...{ fuse_unk: false, byte_fallback: false, ignore_merges: ignoreMerges },
+      vocab: Object.fromEntries(vocabulary),
+      merges,
+    },
+  };
+}
+
+/** GPT-2's characters by their bytes: `bytes_to_unicode` of its encoder.py. */
+const ALPHABET = alphabet();
+const LETTERS = new Set(ALPHABET);
+
+/** Some converters write tokens that were added later as they are. */
+function spelled(token: string): string {
+  if (Array.from(token).every((letter) => LETTERS.has(letter))) return token;
+  return [...Buffer.from(token)].map((byte) => ALPHABET[byte] ?? '').join('');
+}
+
+function alphabet(): readonly string[] {
+  const isSeen = (byte: number): boolean =>
+    (byte >= 0x21 && byte <= 0x7e) || (byte >= 0xa1 && byte <= 0xac) || byte >= 0xae;
+  let next = 256;
+  return Array.from({ length: 256 }, (_, byte) => String.fromCodePoint(isSeen(byte) ? byte : next++));
+}

@@ -1,0 +1,144 @@
+/**
+ * The header of a GGUF file: metadata, and where its tensors lie.
+ * https://github.com/ggml-org/ggml/blob/master/docs/gguf.md. `@huggingface/gguf` parses it; whether the file holds what
+ * its header promises is checked here, since the file comes from outside.
+ */
+import type { FileHandle } from 'node:fs/promises';
+import { basename, resolve } from 'node:path';
+import type { GGUFTensorInfo } from '@huggingface/gguf';
+import { openRegularFile, readUpTo } from '../checkpoint/boundedFile.js';
+import { brief } from '../checkpoint/brief.js';
+import { JsonFields, type JsonObject } from '../checkpoint/jsonFields.js';
+import { EngineError } from '../engine.js';
+import { BLOCK_FORMATS, type BlockFormat } from './blockFormats.js';
+
+export interface GgufTensor {
+  /** As llama.cpp calls it, for instance `blk.0.attn_q.weight`. */
+  readonly name: string;
+  /** The slowest dimension first, as in safetensors. */
+  readonly shape: readonly number[];
+  readonly format: BlockFormat;
+  /** Byte range in the file. */
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface GgufFile {
+  /** Numbers, booleans, texts and lists of them by their key. */
+  readonly metadata: JsonFields;
+  readonly tensors: readonly GgufTensor[];
+}
+
+const MAGIC = 'GGUF';
+/** Magic number, version, and how many tensors and metadata there are. */
+const PREFIX_BYTES = 24;
+/** The least that a metadatum and a tensor's entry take. */
+const [METADATUM_BYTES, ENTRY_BYTES] = [13, 24];
+const DEFAULT_ALIGNMENT = 32;
+
+/**
+ * Opens the file for `use` and closes it.
+ * @throws EngineError `checkpoint_invalid` naming the file and what is wrong with it, also where it ends too soon.
+ */
+export async function withGguf<T>(path: string, use: (file: GgufFile, handle: FileHandle) => Promise<T>): Promise<T> {
+  const source = basename(path);
+  const opened = await openRegularFile(path, { code: 'checkpoint_invalid', file: source });
+  if (opened === undefined) throw new EngineError('checkpoint_invalid', `${source} is missing (${resolve(path)})`);
+  const { handle, size } = opened;
+  try {
+    await checkPrefix(handle, size, source);
+    return await use(await parse(path, size, source), handle);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The parser takes what is beyond the end of a file for zeros: absurd counts would make it fill the memory. */
+async function checkPrefix(handle: FileHandle, size: number, source: string): Promise<void> {
+  const bytes = await readUpTo(handle, 0, PREFIX_BYTES);
+  if (Buffer.from(bytes.subarray(0, 4)).toString('latin1') !== MAGIC)
+    throw damaged(source, 'it does not begin with GGUF');
+  if (bytes.byteLength < PREFIX_BYTES) throw endsTooSoon(source, size);
+  const view = new DataView(bytes.buffer, bytes.byteOffset);
+  const version = view.getUint32(4, true);
+  if (version !== 2 && version !== 3) {
+    const order = [2, 3].includes(view.getUint32(4, false)) ? ' (it is big-endian)' : '';
+    throw damaged(source, `its version must be 2 or 3, but is ${version}${order}`);
+  }
+  const least =
+    view.getBigUint64(8, true) * BigInt(ENTRY_BYTES) + view.getBigUint64(16, true) * BigInt(METADATUM_BYTES);
+  if (least > BigInt(size)) throw endsTooSoon(source, size);
+}
+
+async function parse(path: string, size: number, source: string): Promise<GgufFile> {
+  // Loaded here only: whoever serves a model needs none of it.
+  const { gguf, GGMLQuantizationType } = await import('@huggingface/gguf');
+  // An absolute path is never taken for an address.
+  const header = await gguf(resolve(path), { allowLocalFile: true }).catch((cause: unknown) => {
+    if (cause instanceof RangeError) throw endsTooSoon(source, size, cause);
+    throw damaged(source, cause instanceof Error ? cause.message.slice(0, 200) : 'it cannot be parsed', cause);
+  });
+  // Only where the header was whole does it end within the file.
+  if (header.tensorInfoByteRange[1] > size) throw endsTooSoon(source, size);
+  const metadata = new JsonFields(source, withNumbers(header.metadata));
+  const parts = metadata.integer('split.count', 1, { min: 0 });
+  if (parts > 1) throw metadata.refusal('split.count', '1 (llama-gguf-split --merge joins the parts)');
+  const alignment = metadata.integer('general.alignment', DEFAULT_ALIGNMENT);
+  if (!Number.isInteger(Math.log2(alignment))) throw metadata.refusal('general.alignment', 'a power of two');
+  const dataStart = Math.ceil(header.tensorInfoByteRange[1] / alignment) * alignment;
+  const names = new Set<string>();
+  const tensors = header.tensorInfos.map((info) => {
+    if (names.has(info.name)) throw damaged(source, `the tensor ${brief(info.name)} is there twice`);
+    names.add(info.name);
+    return tensorOf(info, { source, size, dataStart, typeName: GGMLQuantizationType[info.dtype] });
+  });
+  return { metadata, tensors };
+}
+
+interface Place {
+  readonly source: string;
+  readonly size: number;
+  readonly dataStart: number;
+  readonly typeName: string | undefined;
+}
+
+function tensorOf(info: GGUFTensorInfo, { source, size, dataStart, typeName }: Place): GgufTensor {
+  const name = brief(info.name);
+  const format = BLOCK_FORMATS.get(info.dtype);
+  if (format === undefined) {
+    const known = [...BLOCK_FORMATS.values()].map((each) => each.name).join(', ');
+    const found = typeName ?? `number ${info.dtype}`;
+    throw new EngineError(
+      'checkpoint_invalid',
+      `${source}: the type of ${name} must be one of ${known}, but is ${found}; another file of the model may have one`,
+    );
+  }
+  const shape = info.shape.map(Number).reverse();
+  const count = shape.reduce((product, length) => product * length, 1);
+  if (shape.length === 0 || !shape.every((length) => length > 0) || !Number.isSafeInteger(count)) {
+    throw damaged(source, `the shape of ${name} is [${shape.join(', ')}]`);
+  }
+  if ((shape.at(-1) ?? 0) % format.length !== 0) {
+    throw damaged(source, `the rows of ${name} are no whole blocks of ${format.length} numbers (${format.name})`);
+  }
+  const start = dataStart + Number(info.offset);
+  const end = start + (count / format.length) * format.bytes;
+  if (end > size) throw endsTooSoon(source, size);
+  return { name: info.name, shape, format, start, end };
+}
+
+/** Whole numbers of 64 bits as numbers, too; those that are too large for it are refused where they are read. */
+function withNumbers(metadata: object): JsonObject {
+  const plain = (value: unknown): unknown =>
+    typeof value === 'bigint' ? Number(value) : Array.isArray(value) ? value.map(plain) : value;
+  return Object.fromEntries(Object.entries(metadata).map(([key, value]: [string, unknown]) => [key, plain(value)]));
+}
+
+function endsTooSoon(source: string, size: number, cause?: unknown): EngineError {
+  const reason = `it has ${size} bytes, and more were promised; a download may have been cut off`;
+  return damaged(source, reason, cause);
+}
+
+function damaged(source: string, reason: string, cause?: unknown): EngineError {
+  return new EngineError('checkpoint_invalid', `${source} is not a whole GGUF file: ${reason}`, { cause });
+}

@@ -1,0 +1,72 @@
+/** The K-quants: blocks of 256 numbers in parts of 32 or 16, whose scales are small integers themselves. */
+import { halfToNumber } from '../checkpoint/halfPrecision.js';
+import type { BlockFormat } from './blockFormats.js';
+
+/** Of Q4_K and Q5_K: eight parts, and the bytes of their scales and least values. */
+const PARTS = 8;
+const SCALE_BYTES = 12;
+
+const SHARED = { length: 256, exactType: 'F32' } as const;
+
+/** By ggml's number. */
+export const K_QUANTS: readonly (readonly [number, BlockFormat])[] = [
+  [12, { ...SHARED, name: 'Q4_K', bytes: 144, decode: decodeQ4K }],
+  [13, { ...SHARED, name: 'Q5_K', bytes: 176, decode: decodeQ5K }],
+  [14, { ...SHARED, name: 'Q6_K', bytes: 210, decode: decodeQ6K }],
+];
+
+function decodeQ4K(view: DataView, at: number, place: Float32Array, index: number): void {
+  const numbers = at + 4 + SCALE_BYTES;
+  for (let part = 0; part < PARTS; part += 1) {
+    const { scale, least } = scaleAndLeast(view, at, part);
+    for (let number = 0; number < 32; number += 1) {
+      place[index + part * 32 + number] = scale * fourBits(view, numbers, part, number) - least;
+    }
+  }
+}
+
+/** As Q4_K; the fifth bits of all numbers at one place of a part are the bits of one byte. */
+function decodeQ5K(view: DataView, at: number, place: Float32Array, index: number): void {
+  const fifths = at + 4 + SCALE_BYTES;
+  const numbers = fifths + 32;
+  for (let part = 0; part < PARTS; part += 1) {
+    const { scale, least } = scaleAndLeast(view, at, part);
+    for (let number = 0; number < 32; number += 1) {
+      const fifth = (view.getUint8(fifths + number) >> part) & 1;
+      place[index + part * 32 + number] = scale * (fourBits(view, numbers, part, number) | (fifth << 4)) - least;
+    }
+  }
+}
+
+/** Two parts share 32 bytes: the low halves are the first one's. */
+function fourBits(view: DataView, numbers: number, part: number, number: number): number {
+  const pair = view.getUint8(numbers + (part >> 1) * 32 + number);
+  return (part & 1) === 0 ? pair & 15 : pair >> 4;
+}
+
+/** Six bits each: of the last four parts, the upper two are in the bytes of the first four. */
+function scaleAndLeast(view: DataView, at: number, part: number): { readonly scale: number; readonly least: number } {
+  const byte = (index: number): number => view.getUint8(at + 4 + index);
+  const [scale, least] =
+    part < 4
+      ? [byte(part) & 63, byte(part + 4) & 63]
+      : [(byte(part + 4) & 15) | ((byte(part - 4) >> 6) << 4), (byte(part + 4) >> 4) | ((byte(part) >> 6) << 4)];
+  const half = (offset: number): number => halfToNumber(view.getUint16(at + offset, true));
+  return { scale: half(0) * scale, least: half(2) * least };
+}
+
+/** Six bits a number, in two halves of 128: four in `low`, two in `high`; a scale of eight bits for each 16 numbers. */
+function decodeQ6K(view: DataView, at: number, place: Float32Array, index: number): void {
+  const [low, high, scales] = [at, at + 128, at + 192];
+  const whole = halfToNumber(view.getUint16(at + 208, true));
+  for (let part = 0; part < PARTS; part += 1) {
+    const [half, quarter] = [part >> 2, part & 3];
+    for (let number = 0; number < 32; number += 1) {
+      const pair = view.getUint8(low + half * 64 + (quarter & 1) * 32 + number);
+      const four = quarter < 2 ? pair & 15 : pair >> 4;
+      const two = (view.getUint8(high + half * 32 + number) >> (2 * quarter)) & 3;
+      const scale = whole * view.getInt8(scales + part * 2 + (number >> 4));
+      place[index + part * 32 + number] = scale * ((four | (two << 4)) - 32);
+    }
+  }
+}

@@ -1,0 +1,110 @@
+/** The tokens of a GGUF file, and which of them are special. */
+import type { JsonFields, JsonObject } from '../checkpoint/jsonFields.js';
+import { EngineError } from '../engine.js';
+import { isTokenId } from '../tokenizer/vocabulary.js';
+import type { SpecialIds } from './ggufConfig.js';
+
+/** `llama_token_type` of https://github.com/ggml-org/llama.cpp/blob/master/include/llama.h. */
+const [NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE] = [1, 2, 3, 4, 5, 6];
+
+/** Real ones have a few hundred at most; one of millions would be cut into all its parts. */
+const MAX_TOKEN_LENGTH = 2048;
+
+export interface GgufToken {
+  readonly id: number;
+  readonly text: string;
+  /** Neither special nor added later, nor a byte, nor unused. */
+  readonly isOrdinary: boolean;
+  /** Stands for a byte that no other token holds. */
+  readonly isByte: boolean;
+  /** Structures a conversation; nobody writes it. */
+  readonly isControl: boolean;
+  /** Is found whole wherever it stands. */
+  readonly isAdded: boolean;
+}
+
+export interface GgufVocabulary {
+  readonly tokens: readonly GgufToken[];
+  readonly ids: SpecialIds;
+  /** Names such as `eos_token` with the text of their token, as in `tokenizer_config.json`. */
+  readonly named: Readonly<Record<string, string>>;
+}
+
+const key = (name: string): string => `tokenizer.ggml.${name}`;
+
+/** @throws EngineError `checkpoint_invalid` naming the field. */
+export function readVocabulary(metadata: JsonFields, vocabularySize: number): GgufVocabulary {
+  const texts = metadata.strings(key('tokens'));
+  if (texts.length > vocabularySize) {
+    const message = `${key('tokens')} has ${texts.length} tokens, but the model only ${vocabularySize}`;
+    throw new EngineError('checkpoint_invalid', `${metadata.source}: ${message}`);
+  }
+  const kinds = numbers(metadata, 'token_type', texts.length) ?? texts.map(() => NORMAL);
+  const idOf = (name: string): number | undefined => readId(metadata, key(name), texts.length);
+  const eos = ['eos_token_id', 'eot_token_id', 'eom_token_id'].map(idOf).filter((id) => id !== undefined);
+  const ids: SpecialIds = { bos: idOf('bos_token_id'), eos: [...new Set(eos)], pad: idOf('padding_token_id') };
+  // Old files call the end of a text a word like any other.
+  const special = new Set([ids.bos, ...ids.eos]);
+  const tokens = texts.slice(0, usedLength(kinds)).map((text, id): GgufToken => {
+    if (text.length > MAX_TOKEN_LENGTH) {
+      const message = `${key('tokens')}[${id}] has ${text.length} characters; at most ${MAX_TOKEN_LENGTH} are read`;
+      throw new EngineError('checkpoint_invalid', `${metadata.source}: ${message}`);
+    }
+    const kind = special.has(id) ? CONTROL : kinds[id];
+    return {
+      ...{ id, text },
+      isOrdinary: kind === NORMAL,
+      isByte: kind === BYTE,
+      isControl: kind === CONTROL || kind === UNKNOWN,
+      isAdded: kind === CONTROL || kind === UNKNOWN || kind === USER_DEFINED,
+    };
+  });
+  return { tokens, ids, named: namesOf(tokens, { ...ids, unknown: idOf('unknown_token_id') }) };
+}
+
+/** Numbers of the metadata, one for each token. */
+export function numbers(metadata: JsonFields, name: string, length: number): readonly number[] | undefined {
+  const value = metadata.value(key(name));
+  if (value === undefined) return undefined;
+  if (!Array.isArray(value) || value.length !== length || !value.every((each) => typeof each === 'number')) {
+    throw metadata.refusal(key(name), `${length} numbers, one for each token`);
+  }
+  return value;
+}
+
+/** Converters fill the vocabulary up to the model's with tokens that nothing stands for. */
+function usedLength(kinds: readonly number[]): number {
+  return kinds.findLastIndex((kind) => kind !== UNUSED) + 1;
+}
+
+function readId(metadata: JsonFields, name: string, length: number): number | undefined {
+  const value = metadata.value(name);
+  // llama.cpp writes this for "none".
+  if (value === undefined || value === 2 ** 32 - 1) return undefined;
+  if (isTokenId(value) && value < length) return value;
+  throw metadata.refusal(name, `the id of one of ${length} tokens`);
+}
+
+/** Only those that are special: converters give an unknown token, for instance, to vocabularies that have none. */
+function namesOf(
+  tokens: readonly GgufToken[],
+  { bos, eos, pad, unknown }: SpecialIds & { readonly unknown: number | undefined },
+): Readonly<Record<string, string>> {
+  const ids = { bos_token: bos, eos_token: eos[0], pad_token: pad, unk_token: unknown };
+  return Object.fromEntries(
+    Object.entries(ids).flatMap(([name, id]) => {
+      const token = id === undefined ? undefined : tokens[id];
+      return token?.isAdded === true ? [[name, token.text]] : [];
+    }),
+  );
+}
+
+/** `added_tokens` of `tokenizer.json`. */
+export function addedTokens(tokens: readonly GgufToken[]): readonly JsonObject[] {
+  return tokens
+    .filter(({ isAdded }) => isAdded)
+    .map(({ id, text, isControl }) => ({
+      ...{ id, content: text, single_word: false, lstrip: false, rstrip: false, normalized: false },
+      special: isControl,
+    }));
+}

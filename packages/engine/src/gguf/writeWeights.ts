@@ -1,0 +1,108 @@
+/** The tensors of a GGUF file as safetensors, a part of one at a time. */
+import { open, type FileHandle } from 'node:fs/promises';
+import { readUpTo } from '../checkpoint/boundedFile.js';
+import { toHalves } from '../checkpoint/halfPrecision.js';
+import { serializeHeader, tensorBytes, type ElementType } from '../checkpoint/safetensors.js';
+import { EngineError } from '../engine.js';
+import { decodeBlocks } from './blockFormats.js';
+import type { GgufTensor } from './ggufFile.js';
+import { pairedRow, type PlannedTensor } from './tensorNames.js';
+
+/**
+ * `exact`: each tensor in the smallest type that holds its numbers as they are, which is F32 for those of Q8_0 and all
+ * smaller ones. `F16`: all of them rounded to that, so that the file is half as large.
+ */
+export type ImportPrecision = 'exact' | 'F16';
+
+/** About so many numbers are in memory at a time. */
+const PART_LENGTH = 2 ** 20;
+const HALF_LIMIT = 65_520;
+
+export interface WeightsToWrite {
+  readonly handle: FileHandle;
+  /** What error messages call the file that is read. */
+  readonly source: string;
+  readonly tensors: readonly PlannedTensor[];
+  readonly precision: ImportPrecision;
+  /** Called after each part with the bytes of the source that have been read. */
+  readonly onBytes?: ((bytes: number) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Writes a new file and syncs it. The order is that of the Python library, so that equal numbers give equal bytes.
+ * @throws EngineError `checkpoint_invalid` where the source ends too soon, or a number is too large for F16;
+ *   `cancelled`.
+ */
+export async function writeWeights(file: string, weights: WeightsToWrite): Promise<void> {
+  const { precision } = weights;
+  const typed = weights.tensors
+    .map((tensor) => ({ tensor, type: precision === 'F16' ? precision : tensor.source.format.exactType }))
+    .sort((a, b) => widthOf(b.type) - widthOf(a.type) || order(a.type, b.type) || order(a.tensor.name, b.tensor.name));
+  const sizes = typed.map(({ tensor: { name, source }, type }) => ({ name, type, shape: source.shape }));
+  const output = await open(file, 'wx');
+  try {
+    await output.writeFile(serializeHeader(sizes, { format: 'pt' }));
+    for (const { tensor, type } of typed) {
+      for await (const part of convertedParts(tensor, type, weights)) await output.writeFile(part);
+    }
+    await output.sync();
+  } finally {
+    await output.close();
+  }
+}
+
+function widthOf(type: ElementType): number {
+  return tensorBytes({ type, shape: [1] });
+}
+
+function order(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** Whole rows at a time, and whole heads where these are reordered. */
+async function* convertedParts(
+  { source, pairedRows }: PlannedTensor,
+  type: ElementType,
+  { handle, source: file, onBytes, signal }: WeightsToWrite,
+): AsyncGenerator<Uint8Array> {
+  const rowLength = source.shape.at(-1) ?? 0;
+  const rows = source.shape.reduce((product, length) => product * length, 1) / rowLength;
+  const rowBytes = (rowLength / source.format.length) * source.format.bytes;
+  const atOnce = pairedRows === 0 ? Math.max(1, Math.floor(PART_LENGTH / rowLength)) : pairedRows;
+  for (let first = 0; first < rows; first += atOnce) {
+    if (signal?.aborted === true) throw new EngineError('cancelled', 'the import was cancelled');
+    const count = Math.min(atOnce, rows - first);
+    const start = source.start + first * rowBytes;
+    const bytes = await readUpTo(handle, start, count * rowBytes);
+    if (bytes.byteLength < count * rowBytes) {
+      throw new EngineError('checkpoint_invalid', `${file} has changed while it was read`);
+    }
+    onBytes?.(bytes.byteLength);
+    const ordered = pairedRows === 0 ? bytes : inPairedOrder(bytes, pairedRows);
+    yield converted(source, ordered, type, file);
+  }
+}
+
+/** Rows may be moved as they are stored, since each is whole blocks. */
+function inPairedOrder(bytes: Uint8Array, rows: number): Uint8Array {
+  const length = bytes.byteLength / rows;
+  const ordered = new Uint8Array(bytes.byteLength);
+  for (let row = 0; row < rows; row += 1) {
+    const from = pairedRow(row, rows) * length;
+    ordered.set(bytes.subarray(from, from + length), row * length);
+  }
+  return ordered;
+}
+
+function converted({ name, format }: GgufTensor, bytes: Uint8Array, type: ElementType, file: string): Uint8Array {
+  // Both formats have these as little-endian numbers.
+  if (format.name === type) return bytes;
+  const values = new Float32Array((bytes.byteLength / format.bytes) * format.length);
+  decodeBlocks(format, bytes, values);
+  if (type === 'F32') return new Uint8Array(values.buffer);
+  if (values.some((value) => Math.abs(value) >= HALF_LIMIT)) {
+    throw new EngineError('checkpoint_invalid', `${file}: ${name} has numbers that are too large for F16`);
+  }
+  return new Uint8Array(toHalves(values).buffer);
+}

@@ -1,0 +1,109 @@
+import path from 'node:path';
+import cliProgress from 'cli-progress';
+import type { Command } from 'commander';
+import type { ImportedModel, ImportProgress } from '@engraft/engine';
+import { print } from '../output.js';
+import { readTextFile } from '../textFile.js';
+import { CommandFailure } from '../withDatabase.js';
+
+interface ModelImportOptions {
+  readonly out?: string;
+  readonly f16?: boolean;
+  readonly chatTemplate?: string;
+  readonly json?: boolean;
+}
+
+/** Of the group `model`, which other commands may have made. */
+export function addModelImportCommand(program: Command): void {
+  const group = program.commands.find((each) => each.name() === 'model');
+  (group ?? program.command('model').description('checkpoints'))
+    .command('import')
+    .description('make a checkpoint folder of a GGUF file: a Llama, Mistral, Qwen2 or Qwen3')
+    .argument('<file>', 'the file, as llama.cpp and its kin use it')
+    .option('--out <dir>', 'a new folder; by default beside the file, with its name')
+    .option('--f16', 'round all weights to F16, which takes half the room')
+    .option('--chat-template <file>', 'a Jinja template in place of the one in the file')
+    .option('--json', 'print one JSON document')
+    .action(importModel);
+}
+
+async function importModel(file: string, options: ModelImportOptions): Promise<void> {
+  // Loaded here only: other commands start faster.
+  const { EngineError, importFolder, importGguf } = await import('@engraft/engine');
+  const { chatTemplate } = options;
+  const interrupted = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => interrupted.abort());
+  const progress = showProgress();
+  try {
+    const model = await importGguf({
+      file,
+      folder: options.out === undefined ? importFolder(file) : path.resolve(options.out),
+      precision: options.f16 === true ? 'F16' : 'exact',
+      ...(chatTemplate === undefined ? {} : { chatTemplate: await readTextFile(chatTemplate) }),
+      onProgress: progress.update,
+      signal: interrupted.signal,
+    });
+    progress.stop();
+    print(options, jsonOf(model), linesOf(file, model));
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error;
+    throw new CommandFailure(error.code === 'cancelled' ? 'stopped; nothing was written' : error.message);
+  } finally {
+    progress.stop();
+  }
+}
+
+interface ProgressView {
+  readonly update: (progress: ImportProgress) => void;
+  readonly stop: () => void;
+}
+
+/** A bar on a terminal, in megabytes of the file; elsewhere nothing. */
+function showProgress(): ProgressView {
+  const bar = new cliProgress.SingleBar(
+    {
+      format: '{bar} {value} of {total} MB, {eta_formatted} left',
+      ...{ stream: process.stderr, noTTYOutput: false, hideCursor: true, clearOnComplete: true, fps: 5 },
+    },
+    cliProgress.Presets.shades_classic,
+  );
+  let started = false;
+  return {
+    update: ({ done, total }) => {
+      if (!started) bar.start(megabytes(total), 0);
+      started = true;
+      bar.update(megabytes(done));
+    },
+    stop: () => bar.stop(),
+  };
+}
+
+function jsonOf({ folder, architecture, parameters, contextLength, tensorTypes, weightBytes }: ImportedModel): object {
+  return {
+    ...{ folder, architecture, parameters },
+    context_length: contextLength,
+    tensor_types: tensorTypes,
+    weight_bytes: weightBytes,
+  };
+}
+
+function linesOf(
+  file: string,
+  { folder, architecture, parameters, contextLength, weightBytes }: ImportedModel,
+): string[] {
+  const millions = (parameters / 1e6).toFixed(parameters < 1e7 ? 1 : 0);
+  return [
+    `${path.basename(file)}: ${architecture}, ${millions} million parameters, ${contextLength} tokens of context`,
+    `written: ${folder} (${megabytes(weightBytes)} MB)`,
+    `serve it: ENGRAFT_MODEL_DIR=${quoted(folder)} engraft serve`,
+  ];
+}
+
+function megabytes(bytes: number): number {
+  return Math.ceil(bytes / 1e6);
+}
+
+/** As a shell takes it for one word. */
+function quoted(folder: string): string {
+  return /^[\w./~+@%:,=-]+$/.test(folder) ? folder : `'${folder.replaceAll("'", String.raw`'\''`)}'`;
+}
