@@ -2,9 +2,11 @@
 //
 // npm run bench -- engine [--quick] [--only training,generation,quality,mixed,cache,cold,memory,latency] [--threads 1,2]
 //                         [--widths 256,512,896]
+// npm run bench -- engine --only training --model DIR [--threads 2]
 //
-// Writes bench/results/engine.{json,md,svg}, with --only those parts of them; with --quick, --threads or --widths,
-// engine-partial.* instead, which git ignores.
+// With --model a step is measured with that checkpoint in place of those that the bench makes.
+// Writes bench/results/engine.{json,md,svg}, with --only those parts of them; with --quick, --threads, --widths
+// or --model, engine-partial.* instead, which git ignores.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +15,7 @@ import { measureDecoding } from './engine/decoding.mjs';
 import { measureLatency } from './engine/latency.mjs';
 import { measureLossShift } from './engine/lossShift.mjs';
 import { measureMemory } from './engine/memory.mjs';
-import { makeModels } from './engine/models.mjs';
+import { givenModel, makeModels } from './engine/models.mjs';
 import { isMet, markdown, numberText, svg, targetText } from './engine/report.mjs';
 import { measureTraining } from './engine/training.mjs';
 import { machine, option, root, withLoadNote, writeResults } from './lib/measure.mjs';
@@ -72,6 +74,9 @@ export default async function bench(args) {
   const only = option(args, 'only', Object.keys(PARTS).join()).split(',');
   const unknown = only.filter((name) => !(name in PARTS));
   if (unknown.length > 0) throw new Error(`--only takes ${Object.keys(PARTS).join(', ')}; not ${unknown.join(', ')}`);
+  const modelDir = option(args, 'model');
+  // The other parts need outputs of a length that no model of other people's promises.
+  if (modelDir !== undefined && only.join() !== 'training') throw new Error('--model goes with --only training');
   const threadCounts = option(args, 'threads', quick ? '2' : '1,2')
     .split(',')
     .map(Number);
@@ -81,11 +86,11 @@ export default async function bench(args) {
   const size = quick ? QUICK : FULL;
   const results = { machine: withLoadNote(machine()), quick, threadCounts, ...size, sections: [] };
   const folder = mkdtempSync(join(tmpdir(), 'engraft-bench-'));
-  const isPartial = quick || args.includes('--threads') || args.includes('--widths');
+  const isPartial = quick || ['--threads', '--widths', '--model'].some((name) => args.includes(name));
   // After each part, as a later one may fail.
   const keep = () => (isPartial ? write(results, 'engine-partial') : write(withEarlierParts(results), 'engine'));
   try {
-    const models = await makeModels(folder, widths);
+    const models = modelDir === undefined ? await makeModels(folder, widths) : [await givenModel(modelDir)];
     for (const name of Object.keys(PARTS).filter((part) => only.includes(part))) {
       const { title, measure } = PARTS[name];
       const { cpu, date, loadAverage } = machine();

@@ -1,6 +1,6 @@
 // The checkpoints that the parts of the bench share: the shipped one and two wider ones with random weights.
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { readModelConfig } from '../../packages/engine/dist/checkpoint/modelConfig.js';
 import { serializeSafetensors } from '../../packages/engine/dist/checkpoint/safetensors.js';
 import { loadWeights } from '../../packages/engine/dist/checkpoint/weightFiles.js';
@@ -45,6 +45,12 @@ export async function makeModels(folder, widths) {
   }
   for (const model of models) await neverEnd(model.folder);
   return models.filter(({ width }) => widths.includes(width));
+}
+
+/** A checkpoint of the user's. */
+export async function givenModel(folder) {
+  const { decoder } = await readModelConfig(folder);
+  return { name: basename(resolve(folder)), width: decoder.hiddenSize, folder };
 }
 
 /** The shape and the weights of a checkpoint folder. */

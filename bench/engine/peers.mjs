@@ -4,6 +4,7 @@ import { execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { once } from 'node:events';
+import { getPriority, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -44,17 +45,20 @@ async function installedVersion(folder) {
 }
 
 /**
- * A Python process with PyTorch and PEFT that runs `torchStep.py`: lines of JSON go in, lines of JSON come out.
+ * A Python process with PyTorch and PEFT that runs a script of this folder: lines of JSON go in, lines of JSON come out.
  * @param {'active' | 'passive'} waiting whether OpenMP's threads spin while they wait: faster on a free machine, many
  *   times slower on a busy one
+ * @param {{ script?: string, niceness?: number }} options the priority that the process is to have; by default this one's
  * @returns {Promise<{ call: (request: object) => Promise<any>, close: () => Promise<void> }>}
  */
-export async function startTorch(waiting) {
-  const script = fileURLToPath(new URL('./torchStep.py', import.meta.url));
-  const child = spawn(await findPython(), ['-W', 'ignore', script], {
+export async function startTorch(waiting, { script = 'torchStep.py', niceness = getPriority() } = {}) {
+  const file = fileURLToPath(new URL(`./${script}`, import.meta.url));
+  const child = spawn(await findPython(), ['-B', '-W', 'ignore', file], {
     stdio: ['pipe', 'pipe', 'inherit'],
     env: { ...process.env, OMP_WAIT_POLICY: waiting, HF_HUB_OFFLINE: '1', HF_HUB_DISABLE_PROGRESS_BARS: '1' },
   });
+  // Before it starts threads, which take it over.
+  if (child.pid !== undefined) setPriority(child.pid, niceness);
   const exit = once(child, 'exit');
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   // Threads that spin while they wait would take a core from whoever has the next turn.

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { toRows } from './passageTraining.mjs';
+import { Recording } from './recordedTraining.mjs';
+
+const example = { sequence: { tokens: [5, 6, 7], targetStart: 2 }, weight: 2 };
+
+test('a recording keeps the steps of the last training, and lets none end early', async () => {
+  const recording = new Recording();
+  await recording.open({ rank: 4 }).step([example], 0.1);
+  const session = recording.open({ rank: 8 });
+  assert.equal((await session.step([example, example], 0.2)).tokens, 6);
+  const losses = [];
+  for (let interval = 0; interval < 10; interval += 1) losses.push((await session.evaluate([example])).loss);
+  assert.ok(losses.every((loss, index) => index === 0 || loss < losses[index - 1]));
+  assert.deepEqual(recording.options, { rank: 8 });
+  assert.deepEqual(recording.steps, [{ batch: [example, example], rate: 0.2 }]);
+});
+
+test('rows have hard targets where none are given', () => {
+  const softTargets = [{ ids: [7, 8], logprobs: [-0.1, -3] }];
+  assert.deepEqual(toRows([example, { ...example, softTargets }]), [
+    { tokens: [5, 6, 7], target_start: 2, weight: 2, soft_targets: null },
+    { tokens: [5, 6, 7], target_start: 2, weight: 2, soft_targets: softTargets },
+  ]);
+});
