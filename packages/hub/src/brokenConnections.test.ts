@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { partialOf } from './downloadBlob.js';
 import { documentedRule } from './testing/documentedRule.js';
 import { impatient, modelId, openBench } from './testing/pulling.js';
-import { sha256 } from './testing/testHub.js';
+import { sha256 } from './testing/hubFiles.js';
 
 const weights = Buffer.from(Array.from({ length: 200_000 }, (_, index) => (index * 104_729) % 253));
 const files = { 'config.json': '{"hidden_size": 8}', 'model.safetensors': weights };
@@ -39,14 +39,12 @@ documentedRule('The same command goes on after it was stopped, too.', async (t) 
   const onProgress = ({ doneBytes }: { readonly doneBytes: number }): void => {
     if (doneBytes > 50_000) stopping.abort();
   };
-  hub.faults.cutAfter = (length) => Math.min(length, 60_000);
   await assert.rejects(pull(modelId, { signal: stopping.signal, onProgress }), { name: 'AbortError' });
   const blob = blobIn(cacheFolder);
   const begun = await readFile(partialOf(blob));
   assert.ok(begun.length > 0 && begun.equals(weights.subarray(0, begun.length)));
   assert.match(path.basename(partialOf(blob)), /\.incomplete$/);
 
-  hub.faults.cutAfter = () => null;
   hub.seen.length = 0;
   const outcome = await pull();
   assert.equal(outcome.kind === 'pulled' && outcome.downloadedBytes, weights.length - begun.length);

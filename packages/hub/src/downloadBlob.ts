@@ -1,7 +1,7 @@
 import { mkdir, open, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { hashFile } from './contentHash.js';
-import { PassingFailure, type HubAnswer, type HubClient, type Patience } from './hubClient.js';
+import { PassingFailure, piecesOf, type HubAnswer, type HubClient, type Patience } from './hubClient.js';
 import { HubError, isMissing } from './hubError.js';
 import type { RemoteFile } from './listing.js';
 import { IdleWatch, patiently } from './patiently.js';
@@ -84,7 +84,7 @@ async function fetchRest(client: HubClient, download: BlobDownload, handle: File
     const answer = await client.ask(url, { ...range, 'accept-encoding': 'identity' }, watch.signal);
     checkPromise(client, download, answer);
     at = await startOf(client, file, answer, handle, at);
-    for await (const piece of answer.response.body ?? []) {
+    for await (const piece of piecesOf(answer.response)) {
       watch.heard();
       at += piece.byteLength;
       // More than was asked for is wrong whatever it says: its hash will be, too.

@@ -154,6 +154,13 @@ export class HubClient {
   }
 }
 
+/** The body of an answer, as it comes. */
+export async function* piecesOf({ body }: Response): AsyncGenerator<Uint8Array, undefined> {
+  if (body === null) return;
+  const pieces: AsyncIterable<Uint8Array> = body;
+  yield* pieces;
+}
+
 /** In seconds or as a date; a minute at most, since a person waits. */
 function retryAfterMs(headers: Headers): number | null {
   const text = headers.get('retry-after');

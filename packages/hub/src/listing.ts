@@ -1,7 +1,7 @@
 import { listFiles, modelInfo } from '@huggingface/hub';
 import { z } from 'zod';
 import type { ContentHash } from './contentHash.js';
-import { PassingFailure, type HubClient, type Patience } from './hubClient.js';
+import { PassingFailure, piecesOf, type HubClient, type Patience } from './hubClient.js';
 import { HubError } from './hubError.js';
 import { isCommit, type ModelName } from './modelName.js';
 import { IdleWatch, patiently } from './patiently.js';
@@ -95,11 +95,11 @@ function fetchWhole(client: HubClient, { patience, signal }: ListingOptions): ty
     );
 }
 
-async function readAll(client: HubClient, { body }: Response, watch: IdleWatch): Promise<Uint8Array<ArrayBuffer>> {
+async function readAll(client: HubClient, response: Response, watch: IdleWatch): Promise<Uint8Array<ArrayBuffer>> {
   const pieces: Uint8Array[] = [];
   let bytes = 0;
   try {
-    for await (const piece of body ?? []) {
+    for await (const piece of piecesOf(response)) {
       watch.heard();
       bytes += piece.byteLength;
       if (bytes > answer_bytes_max) throw senseless(client, `it answers with more than ${answer_bytes_max} bytes`);

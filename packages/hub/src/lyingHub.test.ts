@@ -4,7 +4,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { documentedRule } from './testing/documentedRule.js';
 import { modelId, openBench } from './testing/pulling.js';
-import type { ListedFile } from './testing/testHub.js';
+import type { ListedFile } from './testing/hubFiles.js';
 
 const files = { 'config.json': '{"hidden_size": 8}', 'model.safetensors': Buffer.alloc(5000, 3) };
 

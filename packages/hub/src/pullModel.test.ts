@@ -6,7 +6,7 @@ import { listCachedModels } from './cachedModels.js';
 import type { PullProgress, PullStage } from './pullModel.js';
 import { documentedRule } from './testing/documentedRule.js';
 import { everything, lockInMemory, modelId, openBench } from './testing/pulling.js';
-import { gitHash, sha256 } from './testing/testHub.js';
+import { gitHash, sha256 } from './testing/hubFiles.js';
 
 const weights = Buffer.from(Array.from({ length: 100_000 }, (_, index) => (index * 7919) % 251));
 const files = {

@@ -7,7 +7,7 @@ import { partialOf } from './downloadBlob.js';
 import { removeModel } from './removeModel.js';
 import { documentedRule } from './testing/documentedRule.js';
 import { lockInMemory, modelId, nameOf, openBench } from './testing/pulling.js';
-import { sha256 } from './testing/testHub.js';
+import { sha256 } from './testing/hubFiles.js';
 
 const weights = Buffer.alloc(5000, 3);
 const files = { 'config.json': '{"hidden_size": 8}', 'model.safetensors': weights };

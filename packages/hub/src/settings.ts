@@ -35,7 +35,10 @@ export async function readHubSettings(
   env: Environment = process.env,
   homeFolder: string = homedir(),
 ): Promise<HubSettings> {
-  const given = (name: string): string | undefined => env[name]?.trim() || undefined;
+  const given = (name: string): string | undefined => {
+    const text = env[name]?.trim();
+    return text === '' ? undefined : text;
+  };
   const folder = (text: string): string => path.resolve(expanded(text, env, homeFolder));
   const cacheHome = given('XDG_CACHE_HOME') ?? path.join(homeFolder, '.cache');
   const home = folder(given('HF_HOME') ?? path.join(cacheHome, 'huggingface'));

@@ -15,7 +15,7 @@ export const impatient: Patience = { attempts: 6, pauseMs: () => 0, idleMs: 2_00
 export interface Bench {
   readonly hub: TestHub;
   readonly cacheFolder: string;
-  pull(name?: string, changes?: Partial<PullOptions>): Promise<PullOutcome>;
+  readonly pull: (name?: string, changes?: Partial<PullOptions>) => Promise<PullOutcome>;
 }
 
 export const modelId = 'acme/tiny';

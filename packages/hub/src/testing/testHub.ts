@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { entriesOf, entryOf, type Files, type ListedFile } from './hubFiles.js';
 
 export interface SeenRequest {
   readonly host: 'hub' | 'cdn';
@@ -39,16 +40,6 @@ export interface Faults {
   listing: ((entries: readonly ListedFile[]) => unknown) | null;
   redirectTo: string | null;
 }
-
-export interface ListedFile {
-  readonly type: 'file' | 'directory';
-  readonly path: string;
-  readonly size: number;
-  readonly oid: string;
-  readonly lfs?: { readonly oid: string; readonly size: number; readonly pointerSize: number };
-}
-
-export type Files = Readonly<Record<string, Buffer | string>>;
 
 export interface TestHub {
   readonly endpoint: string;
@@ -152,12 +143,21 @@ class Hub {
     const file = /^\/([^/]+\/[^/]+)\/resolve\/([0-9a-f]{40})\/(.+)$/.exec(url.pathname);
     const [, id = '', kind = '', revision = ''] = api ?? file ?? [];
     const commits = this.#models.get(id);
-    if (commits === undefined) return notFound(response, 'RepoNotFound');
-    if (file !== null) return this.#sendFile(id, kind, decodeURIComponent(revision), request, response);
+    if (commits === undefined) {
+      notFound(response, 'RepoNotFound');
+      return;
+    }
+    if (file !== null) {
+      this.#sendFile(id, kind, decodeURIComponent(revision), request, response);
+      return;
+    }
     const name = decodeURIComponent(revision);
     const commit = commits.has(name) ? name : this.#refs.get(`${id}@${name}`);
     const files = commits.get(commit ?? '');
-    if (commit === undefined || files === undefined) return notFound(response, 'RevisionNotFound');
+    if (commit === undefined || files === undefined) {
+      notFound(response, 'RevisionNotFound');
+      return;
+    }
     if (kind === 'revision') {
       sendJson(response, { _id: '1', id, sha: commit, private: false, gated: false, downloads: 0, likes: 0 });
     } else this.#sendPage(url, entriesOf(files), response);
@@ -165,7 +165,10 @@ class Hub {
 
   #sendPage(url: URL, entries: readonly ListedFile[], response: ServerResponse): void {
     const { listing, pagesElsewhere } = this.faults;
-    if (listing !== null) return sendJson(response, listing(entries));
+    if (listing !== null) {
+      sendJson(response, listing(entries));
+      return;
+    }
     const start = Number(url.searchParams.get('cursor') ?? '0');
     const next = new URL(url.pathname + url.search, pagesElsewhere ? this.cdn : this.endpoint);
     next.searchParams.set('cursor', String(start + page_size));
@@ -175,7 +178,10 @@ class Hub {
 
   #sendFile(id: string, commit: string, path: string, request: IncomingMessage, response: ServerResponse): void {
     const content = this.#models.get(id)?.get(commit)?.[path];
-    if (content === undefined) return notFound(response, 'EntryNotFound');
+    if (content === undefined) {
+      notFound(response, 'EntryNotFound');
+      return;
+    }
     const entry = entryOf(path, Buffer.from(content));
     const headers = { 'x-repo-commit': commit };
     if (this.faults.redirectTo !== null) {
@@ -197,12 +203,16 @@ class Hub {
     const page = /^\/api\/models\/([^/]+\/[^/]+)\/tree\/([0-9a-f]{40})\?/.exec(path);
     if (page !== null) {
       const files = this.#models.get(page[1] ?? '')?.get(page[2] ?? '') ?? {};
-      return this.#sendPage(new URL(path, this.cdn), entriesOf(files), response);
+      this.#sendPage(new URL(path, this.cdn), entriesOf(files), response);
+      return;
     }
     const [, id = '', commit = '', name = ''] =
       /^\/signed\/([^/]+\/[^/]+)\/([0-9a-f]{40})\/(.+)\?signature=secret$/.exec(path) ?? [];
     const content = this.#models.get(id)?.get(commit)?.[name];
-    if (content === undefined) return notFound(response, 'EntryNotFound');
+    if (content === undefined) {
+      notFound(response, 'EntryNotFound');
+      return;
+    }
     // A CDN has etags of its own.
     this.#send(name, Buffer.from(content), request, response, { etag: '"cdn"' });
   }
@@ -232,36 +242,6 @@ class Hub {
     else if (cut === 0) response.destroy();
     else response.write(body.subarray(0, cut), () => response.destroy());
   }
-}
-
-function entriesOf(files: Files): readonly ListedFile[] {
-  const folder = { type: 'directory', path: 'onnx', size: 0, oid: '0'.repeat(40) } as const;
-  return [folder, ...Object.entries(files).map(([path, content]) => entryOf(path, Buffer.from(content)))];
-}
-
-/** As on the real hub, weights and tokenizers are in LFS; the `oid` of such a file is that of its pointer. */
-function entryOf(path: string, content: Buffer): ListedFile {
-  const size = content.length;
-  if (!/\.safetensors$|^tokenizer\.json$/.test(path)) return { type: 'file', path, size, oid: gitHash(content) };
-  const oid = sha256(content);
-  const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${oid}\nsize ${size}\n`;
-  return {
-    type: 'file',
-    path,
-    size,
-    oid: gitHash(Buffer.from(pointer)),
-    lfs: { oid, size, pointerSize: pointer.length },
-  };
-}
-
-export function sha256(content: Buffer | string): string {
-  return createHash('sha256').update(content).digest('hex');
-}
-
-/** What `git hash-object` prints. */
-export function gitHash(content: Buffer | string): string {
-  const bytes = Buffer.from(content);
-  return createHash('sha1').update(`blob ${bytes.length}\0`).update(bytes).digest('hex');
 }
 
 function sendJson(response: ServerResponse, value: unknown, headers: Readonly<Record<string, string>> = {}): void {

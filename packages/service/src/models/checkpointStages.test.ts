@@ -6,7 +6,7 @@ import { test, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { documentedRule } from '@engraft/hub/testing/documentedRule.js';
 import { modelId, openBench } from '@engraft/hub/testing/pulling.js';
-import type { Files } from '@engraft/hub/testing/testHub.js';
+import type { Files } from '@engraft/hub/testing/hubFiles.js';
 import { checkpointStages, examineModel } from './checkpointStages.js';
 
 const shipped = fileURLToPath(new URL('../../../../models/base', import.meta.url));
