@@ -53,8 +53,13 @@ module.exports = {
       'The client is what an application would install: the contract and nothing of the server.',
     ),
     onlyMayUse(
+      'hub',
+      [],
+      'A hub has models of any kind; which of their files are read, and which model is refused, is told by whoever pulls.',
+    ),
+    onlyMayUse(
       'service',
-      ['contract', 'engine', 'learning', 'teacher-english', 'evaluation', 'client'],
+      ['contract', 'engine', 'learning', 'teacher-english', 'evaluation', 'client', 'hub'],
       'The service puts the parts together.',
     ),
     ...inOrder(
@@ -111,7 +116,14 @@ module.exports = {
       comment: 'ONNX Runtime and the tokenizer live behind the engine interface.',
       severity: 'error',
       from: { path: '^packages/(?!engine/)' },
-      to: { path: 'node_modules/(onnxruntime-node|koffi|@huggingface)/' },
+      to: { path: 'node_modules/(onnxruntime-node|koffi|@huggingface/(jinja|tokenizers))/' },
+    },
+    {
+      name: 'only-the-hub-package-asks-hubs',
+      comment: 'Whoever asks a hub must keep its token from others, which the hub package does for all.',
+      severity: 'error',
+      from: { path: '^packages/(?!hub/)' },
+      to: { path: 'node_modules/@huggingface/hub/' },
     },
     {
       name: 'product-needs-no-test-tools',

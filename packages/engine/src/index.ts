@@ -1,7 +1,10 @@
 export * from './engine.js';
 export * from './types.js';
-export { hashAdapterFolder, isAdapterIntact } from './adapters/contentHash.js';
+export { ADAPTER_FILES, hashAdapterFolder, isAdapterIntact } from './adapters/contentHash.js';
+export { OPTIONAL_FILES, REQUIRED_FILES, SHARD_INDEX, SINGLE_FILE } from './checkpoint/checkpointFiles.js';
 export { readContextLength } from './checkpoint/contextLength.js';
+export { loadFittingTokenizer, outlineCheckpoint, type CheckpointOutline } from './checkpoint/outline.js';
+export { findWeightFiles } from './checkpoint/weightFiles.js';
 export { EmbeddedEngine, type EmbeddedEngineOptions } from './embeddedEngine.js';
 export { startEngineHost } from './process/engineHost.js';
 export type { EngineExit, EngineHost, EngineHostOptions, EngineLogger } from './process/hostTypes.js';

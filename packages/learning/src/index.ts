@@ -5,6 +5,7 @@ export { defaultRecipe } from './recipe/defaults.js';
 export {
   defaultPreset,
   loadPreset,
+  presetFile,
   promptsOf,
   recipeOf,
   type Preset,
@@ -16,5 +17,5 @@ export type { Recipe } from './recipe/recipe.js';
 export { modelTeacher } from './teachers/model/modelTeacher.js';
 export type { TaughtPassage, Teacher, TeacherPrompt, TeachingSize } from './teaching/teacher.js';
 export { replayOf } from './training/ownReplay.js';
-export { loadReplay } from './training/replay.js';
+export { loadReplay, replayFile } from './training/replay.js';
 export { spreadSample } from './random.js';

@@ -8,6 +8,9 @@ import type { AdapterReference } from '../types.js';
 export const CONFIG_FILE = 'adapter_config.json';
 export const WEIGHTS_FILE = 'adapter_model.safetensors';
 
+/** All of an adapter, in PEFT's format. */
+export const ADAPTER_FILES = [CONFIG_FILE, WEIGHTS_FILE] as const;
+
 export interface AdapterFiles {
   readonly config: Uint8Array;
   readonly weights: Uint8Array;
@@ -30,7 +33,7 @@ const BLOCK_BYTES = 2 ** 20;
  */
 export async function hashAdapterFolder(folder: string): Promise<string | null> {
   const hash = createHash('sha256');
-  for (const name of [CONFIG_FILE, WEIGHTS_FILE]) {
+  for (const name of ADAPTER_FILES) {
     try {
       if (!(await addFile(hash, folder, name))) return null;
     } catch (error) {

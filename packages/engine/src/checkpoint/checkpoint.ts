@@ -2,13 +2,14 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { EngineError } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
 import { weightBytes, weightCount, type WeightReader } from '../model/weights.js';
 import { ChatTokenizer } from '../tokenizer/chatTokenizer.js';
 import type { ModelDescription } from '../types.js';
+import { OPTIONAL_FILES, REQUIRED_FILES } from './checkpointFiles.js';
 import { isMissingFile } from './jsonFields.js';
 import { readModelConfig } from './modelConfig.js';
+import { requireVocabulary } from './vocabularySize.js';
 import { findWeightFiles, openWeights } from './weightFiles.js';
 
 /** A Hugging Face checkpoint folder, checked; its weights are read when they are needed. */
@@ -29,7 +30,7 @@ export async function openCheckpoint(
 ): Promise<Checkpoint> {
   const { architectureName, decoder: config } = await readModelConfig(modelDir);
   const tokenizer = await ChatTokenizer.load(modelDir);
-  checkVocabulary(tokenizer, config);
+  requireVocabulary(tokenizer, config);
   const weights = await openWeights(modelDir, config, openedBytes(config));
   const description: ModelDescription = {
     architecture: architectureName,
@@ -41,24 +42,13 @@ export async function openCheckpoint(
   return { config, weights, tokenizer, description };
 }
 
-/** The model's vocabulary may be padded beyond the tokenizer's, never the other way round. */
-function checkVocabulary(tokenizer: ChatTokenizer, { vocabularySize }: DecoderConfig): void {
-  const needed = [...tokenizer.stopTokens].reduce((most, id) => Math.max(most, id + 1), tokenizer.vocabularySize);
-  if (needed <= vocabularySize) return;
-  throw new EngineError(
-    'checkpoint_invalid',
-    `config.json: vocab_size is ${vocabularySize}, but the tokenizer uses ${needed} tokens`,
-  );
-}
-
 /**
  * `sha256:<hex>` over a line `<sha256 of the file>  <name>` for each file that determines the model's output,
  * in the format of `sha256sum`; optional files that are absent have no line.
  */
 async function hashCheckpoint(modelDir: string): Promise<string> {
-  const templates = ['chat_template.jinja', 'additional_chat_templates/tool_use.jinja'];
-  const optional = ['generation_config.json', 'tokenizer_config.json', ...templates];
-  const names = ['config.json', 'tokenizer.json', ...optional, ...(await findWeightFiles(modelDir))];
+  const optional: readonly string[] = OPTIONAL_FILES;
+  const names = [...REQUIRED_FILES, ...optional, ...(await findWeightFiles(modelDir))];
   const total = createHash('sha256');
   for (const name of names) {
     try {

@@ -13,6 +13,7 @@ import {
 import { machineMemory } from '../machineMemory.js';
 import { brief } from './brief.js';
 import { fileIdentity, openRegularFile } from './boundedFile.js';
+import { SHARD_INDEX, SINGLE_FILE } from './checkpointFiles.js';
 import { isMissingFile, JsonFields } from './jsonFields.js';
 import {
   readBlocks,
@@ -25,8 +26,6 @@ import {
 
 /** Of a model whose head is not tied. */
 const HEAD = 'lm_head.weight';
-const SINGLE_FILE = 'model.safetensors';
-const SHARD_INDEX = 'model.safetensors.index.json';
 
 /**
  * Names of the weight files of a checkpoint, one or several shards, in alphabetical order. A single file comes before an index, as in

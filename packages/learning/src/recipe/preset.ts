@@ -9,6 +9,9 @@ import { defaultRecipe } from './defaults.js';
 import { instructedPrompts, plainPrompts, type Prompts } from './prompts.js';
 import type { Recipe, TrainingRecipe } from './recipe.js';
 
+/** Beside the weights. */
+export const presetFile = 'learning.json';
+
 export const teacherNames = ['english', 'model'] as const;
 export type TeacherName = (typeof teacherNames)[number];
 
@@ -90,7 +93,7 @@ interface ReadPreset {
 
 /** `null` when the folder has none. */
 async function readPreset(folder: string): Promise<ReadPreset | null> {
-  const file = path.join(folder, 'learning.json');
+  const file = path.join(folder, presetFile);
   const text = await readIfThere(file);
   if (text === null) return null;
   const parsed = presetSchema.safeParse(parseJson(text));

@@ -28,12 +28,15 @@ const rowSchema = z.object({
   expected: z.array(z.string().min(1)).exactOptional(),
 });
 
+/** Beside the weights. */
+export const replayFile = 'replay.jsonl';
+
 /**
  * The replay rows shipped beside a checkpoint, one JSON object a line in `replay.jsonl`; none when there is no such
  * file. A row whose last message is not text of the assistant teaches nothing and is left out.
  */
 export async function loadReplay(modelDir: string): Promise<ReplayRow[]> {
-  const file = join(modelDir, 'replay.jsonl');
+  const file = join(modelDir, replayFile);
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '';
     throw error;

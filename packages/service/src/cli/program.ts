@@ -9,7 +9,7 @@ import { addJobCommands } from './commands/job.js';
 import { addKeyCommands } from './commands/key.js';
 import { addLearnCommand } from './commands/learn.js';
 import { addLedgerCommands } from './commands/ledger.js';
-import { addModelImportCommand } from './commands/modelImport.js';
+import { addModelCommands } from './commands/model.js';
 import { addProjectCommands } from './commands/project.js';
 import { addServiceCommands } from './commands/service.js';
 import { addTeacherCommands } from './commands/teacher.js';
@@ -40,7 +40,7 @@ export function createProgram(): Command {
   addAskCommand(program);
   addEvalCommand(program);
   addTeacherCommands(program);
-  addModelImportCommand(program);
+  addModelCommands(program);
   addDoctorCommand(program);
   return program;
 }

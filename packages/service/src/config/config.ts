@@ -43,6 +43,8 @@ export interface ConfigFlags {
   readonly data?: string | undefined;
   readonly host?: string | undefined;
   readonly port?: string | undefined;
+  /** A checkpoint folder. */
+  readonly model?: string | undefined;
 }
 
 /** The model that comes with the project: `models/base` beside `packages/`. */
@@ -99,7 +101,7 @@ export function readConfig(givenFlags: ConfigFlags = {}, env: NodeJS.ProcessEnv 
   return {
     database_url: values.DATABASE_URL ?? null,
     data_folder: path.resolve(flags.data ?? values.ENGRAFT_DATA_DIR),
-    model_folder: path.resolve(values.ENGRAFT_MODEL_DIR),
+    model_folder: path.resolve(flags.model ?? values.ENGRAFT_MODEL_DIR),
     model_id: values.ENGRAFT_MODEL_ID,
     engine: values.ENGRAFT_ENGINE,
     vllm_url: values.ENGRAFT_VLLM_URL ?? null,

@@ -13,10 +13,9 @@ interface ModelImportOptions {
   readonly json?: boolean;
 }
 
-/** Of the group `model`, which other commands may have made. */
-export function addModelImportCommand(program: Command): void {
-  const group = program.commands.find((each) => each.name() === 'model');
-  (group ?? program.command('model').description('checkpoints'))
+/** Of the group `model`. */
+export function addModelImportCommand(model: Command): void {
+  model
     .command('import')
     .description('make a checkpoint folder of a GGUF file: a Llama, Mistral, Qwen2 or Qwen3')
     .argument('<file>', 'the file, as llama.cpp and its kin use it')

@@ -1,20 +1,31 @@
 import type { Command } from 'commander';
 import { type ConfigFlags, readConfig, UsageError } from '../../config/config.js';
 import type { Roles } from '../../processes/runService.js';
-import { addDataOption } from '../withDatabase.js';
+import { addDataOption, CommandFailure } from '../withDatabase.js';
 
 /** `engraft serve`, and its parts for several machines: `engraft api` and `engraft worker`. */
 export function addServiceCommands(program: Command): void {
   const serve = program.command('serve').description('API, worker and engine in one process');
-  addAddressOptions(addDataOption(serve)).action((flags: ConfigFlags) =>
+  addAddressOptions(addModelOption(addDataOption(serve))).action((flags: ConfigFlags) =>
     run(flags, { api: true, worker: true }, 'serve'),
   );
 
   const api = program.command('api').description('the API alone (needs DATABASE_URL)');
-  addAddressOptions(addDataOption(api)).action((flags: ConfigFlags) => run(flags, { api: true, worker: false }, 'api'));
+  addAddressOptions(addModelOption(addDataOption(api))).action((flags: ConfigFlags) =>
+    run(flags, { api: true, worker: false }, 'api'),
+  );
 
   const worker = program.command('worker').description('a worker and its engine alone (needs DATABASE_URL)');
-  addDataOption(worker).action((flags: ConfigFlags) => run(flags, { api: false, worker: true }, 'worker'));
+  addModelOption(addDataOption(worker)).action((flags: ConfigFlags) =>
+    run(flags, { api: false, worker: true }, 'worker'),
+  );
+}
+
+function addModelOption(command: Command): Command {
+  return command.option(
+    '--model <model>',
+    'a checkpoint folder, or ORG/NAME of a pulled one (ENGRAFT_MODEL_DIR, or the shipped model)',
+  );
 }
 
 function addAddressOptions(command: Command): Command {
@@ -23,12 +34,21 @@ function addAddressOptions(command: Command): Command {
     .option('--port <port>', 'where to listen (ENGRAFT_PORT, or 8080); 0: any free port');
 }
 
-async function run(flags: ConfigFlags, roles: Roles, name: string): Promise<void> {
-  const config = readConfig(flags);
+async function run({ model, ...flags }: ConfigFlags, roles: Roles, name: string): Promise<void> {
+  const config = readConfig({ ...flags, model: await folderOf(model) });
   if (!(roles.api && roles.worker) && config.database_url === null) {
     throw new UsageError(`engraft ${name} needs DATABASE_URL: an embedded database is for one machine`);
   }
   // Only here: other commands start faster without the web server and the engine.
   const { runService } = await import('../../processes/runService.js');
   await runService(config, roles, (url) => process.stdout.write(`engraft listening on ${url}\n`));
+}
+
+/** Of the model that is named; `undefined` when none is. */
+async function folderOf(model: string | undefined): Promise<string | undefined> {
+  if (model === undefined || model === '') return undefined;
+  const { findModelFolder } = await import('../../models/modelFolder.js');
+  const found = await findModelFolder(model);
+  if (found.kind === 'missing') throw new CommandFailure(found.advice);
+  return found.folder;
 }

@@ -1,0 +1,18 @@
+/** The files of a checkpoint folder that the engine reads, for whoever brings one from elsewhere. */
+
+/** Those that no checkpoint lacks. */
+export const REQUIRED_FILES = ['config.json', 'tokenizer.json'] as const;
+
+/** Those that it reads where they are. */
+export const OPTIONAL_FILES = [
+  'generation_config.json',
+  'tokenizer_config.json',
+  'chat_template.jinja',
+  'additional_chat_templates/tool_use.jinja',
+] as const;
+
+/** The weights, where they are not in shards. */
+export const SINGLE_FILE = 'model.safetensors';
+
+/** Names the shards, see `findWeightFiles`. Not read where there is a single file. */
+export const SHARD_INDEX = 'model.safetensors.index.json';

@@ -1,0 +1,60 @@
+import { machineMemory } from '../machineMemory.js';
+import { EngineError } from '../engine.js';
+import { openedBytes } from '../model/openedBytes.js';
+import type { WeightFormat } from '../model/quantization.js';
+import { weightBytes, weightCount } from '../model/weights.js';
+import { ChatTokenizer } from '../tokenizer/chatTokenizer.js';
+import { maxContextLengthDefault } from './contextLength.js';
+import { readModelConfig } from './modelConfig.js';
+import { requireVocabulary } from './vocabularySize.js';
+
+/** What `config.json` says of a model. */
+export interface CheckpointOutline {
+  /** As in `config.json`, for instance `Qwen3ForCausalLM`. */
+  readonly architecture: string;
+  readonly parameters: number;
+  /** In tokens: what an engine offers, which may be less than the model could. */
+  readonly contextLength: number;
+  /** The least memory that the weights take to serve, and all of them as float32, in which they are trained. */
+  readonly servingBytes: number;
+  readonly trainingBytes: number;
+}
+
+/**
+ * Whether an engine could run the model that a `config.json` describes, before there are weights.
+ * @param memoryBytes what there is for them.
+ * @throws EngineError `checkpoint_invalid` naming the field that is not supported, or the bytes that there are.
+ */
+export async function outlineCheckpoint(
+  modelDir: string,
+  format: WeightFormat = 'f32',
+  memoryBytes = machineMemory(),
+): Promise<CheckpointOutline> {
+  const { architectureName, decoder } = await readModelConfig(modelDir);
+  const servingBytes = openedBytes(decoder, format, true);
+  if (servingBytes > memoryBytes) {
+    throw new EngineError(
+      'checkpoint_invalid',
+      `config.json: the weights of ${weightCount(decoder)} parameters take ${servingBytes} bytes of memory, ` +
+        `and there are ${memoryBytes}`,
+    );
+  }
+  return {
+    architecture: architectureName,
+    parameters: weightCount(decoder),
+    contextLength: Math.min(decoder.contextLength, maxContextLengthDefault),
+    servingBytes,
+    trainingBytes: weightBytes(decoder),
+  };
+}
+
+/**
+ * The tokenizer with its template, if it fits the model that `config.json` describes; needs no weights.
+ * @throws EngineError `checkpoint_invalid` naming the file and the field.
+ */
+export async function loadFittingTokenizer(modelDir: string): Promise<ChatTokenizer> {
+  const { decoder } = await readModelConfig(modelDir);
+  const tokenizer = await ChatTokenizer.load(modelDir);
+  requireVocabulary(tokenizer, decoder);
+  return tokenizer;
+}

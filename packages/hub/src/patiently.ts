@@ -1,0 +1,53 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { PassingFailure, type HubClient, type Patience } from './hubClient.js';
+
+/** However far each attempt comes, there is an end to them. */
+const failures_max = 100;
+
+/**
+ * Tries again after each `PassingFailure`, until so many in a row brought nothing new.
+ * @param reached how far the work has come, in whatever unit; by default it begins anew each time.
+ * @throws HubError `unreachable` when it is given up; whatever else `work` throws.
+ */
+export async function patiently<T>(
+  client: HubClient,
+  { attempts, pauseMs }: Patience,
+  work: () => Promise<T>,
+  { signal, reached = () => Promise.resolve(0) }: { signal?: AbortSignal; reached?: () => Promise<number> } = {},
+): Promise<T> {
+  let [total, inRow, farthest] = [0, 0, await reached()];
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof PassingFailure)) throw error;
+      const now = await reached();
+      inRow = now > farthest ? 1 : inRow + 1;
+      farthest = Math.max(farthest, now);
+      total += 1;
+      if (inRow >= attempts || total >= failures_max) throw client.unreachable(error);
+      await sleep(Math.max(pauseMs(inRow), error.retryAfterMs ?? 0), undefined, signal === undefined ? {} : { signal });
+    }
+  }
+}
+
+/** Aborts `signal` when nothing is heard for so long; `heard` begins the time anew. */
+export class IdleWatch {
+  readonly #controller = new AbortController();
+  readonly #timer: NodeJS.Timeout;
+  readonly signal: AbortSignal;
+
+  constructor(idleMs: number, outer: AbortSignal | undefined) {
+    const failure = new PassingFailure(`nothing came for ${Math.round(idleMs / 1000)} seconds`);
+    this.#timer = setTimeout(() => this.#controller.abort(failure), idleMs);
+    this.signal = outer === undefined ? this.#controller.signal : AbortSignal.any([this.#controller.signal, outer]);
+  }
+
+  heard(): void {
+    this.#timer.refresh();
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+  }
+}

@@ -1,0 +1,218 @@
+import type { Command } from 'commander';
+import type { ModelName } from '@engraft/hub';
+import { pino } from 'pino';
+import { readConfig, UsageError } from '../../config/config.js';
+import type { ModelCheck } from '../../models/checkModel.js';
+import type { ModelState } from '../../models/checkpointStages.js';
+import { formatBytes, print, table } from '../output.js';
+import { showPulling, silentPulling } from '../pullProgress.js';
+import { addModelImportCommand } from './modelImport.js';
+import { addPrintOptions, CommandFailure, type PrintOptions } from '../withDatabase.js';
+
+interface JsonOption {
+  readonly json?: boolean;
+}
+
+/** `engraft model`: checkpoints from a Hugging Face hub, in the cache that Python's tools share. */
+export function addModelCommands(program: Command): void {
+  const model = program.command('model').description('checkpoints from a Hugging Face hub, or of GGUF files');
+  model
+    .command('pull')
+    .argument('<name>', 'ORG/NAME, or ORG/NAME@REVISION: a branch, a tag or a commit; main by default')
+    .description('download a model into the cache of Hugging Face tools; goes on where it was stopped')
+    .option('--json', 'print one JSON document')
+    .action(pull);
+  model
+    .command('list')
+    .description('the models in the cache, and which of them can be served')
+    .option('--json', 'print one JSON document')
+    .action(list);
+  model
+    .command('remove')
+    .argument('<name>', 'ORG/NAME, or ORG/NAME@REVISION')
+    .description('remove a model from the cache; what other revisions share stays')
+    .option('--json', 'print one JSON document')
+    .action(remove);
+  addPrintOptions(
+    model
+      .command('check')
+      .argument('<model>', 'a checkpoint folder, or ORG/NAME of a pulled one')
+      .description('load a model, let it answer and train a step; say what it takes on this machine'),
+  ).action(check);
+  addModelImportCommand(model);
+}
+
+async function pull(text: string, options: JsonOption): Promise<void> {
+  const name = await requireName(text);
+  const { weights } = readConfig();
+  const { pullModel } = await import('@engraft/hub');
+  const { readHubConfig } = await import('../../config/hubConfig.js');
+  const { checkpointStages } = await import('../../models/checkpointStages.js');
+  const { ownFile } = await import('../../fileLock/ownedFile.js');
+  const settings = await readHubConfig();
+  const interrupted = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupted.abort());
+  const progress = process.stderr.isTTY && options.json !== true ? showPulling(process.stderr) : silentPulling;
+  try {
+    const outcome = await pullModel({
+      settings,
+      name,
+      stages: checkpointStages(weights),
+      tryLock: ownFile,
+      signal: interrupted.signal,
+      onProgress: progress.update,
+      onWaiting: (owner) => process.stderr.write(`${text} is being pulled or removed (${owner}); waiting for that\n`),
+    });
+    progress.stop();
+    if (outcome.kind === 'refused') throw new CommandFailure(`${text} cannot be served: ${outcome.reason}`);
+    const { commit, folder, sizeBytes, downloadedBytes } = outcome;
+    print(
+      options,
+      {
+        name: name.id,
+        revision: name.revision,
+        commit,
+        folder,
+        size_bytes: sizeBytes,
+        downloaded_bytes: downloadedBytes,
+      },
+      [
+        `${name.id} (${name.revision}, ${commit.slice(0, 12)}) is in ${folder}`,
+        `${formatBytes(sizeBytes)}, ${formatBytes(downloadedBytes)} of them downloaded now`,
+        `engraft serve --model ${text} serves it`,
+      ],
+    );
+  } catch (error) {
+    if (!interrupted.signal.aborted) throw error;
+    throw new CommandFailure(`stopped; \`engraft model pull ${text}\` goes on`);
+  } finally {
+    progress.stop();
+  }
+}
+
+async function list(options: JsonOption): Promise<void> {
+  const { weights } = readConfig();
+  const { listCachedModels } = await import('@engraft/hub');
+  const { readHubConfig } = await import('../../config/hubConfig.js');
+  const { examineModel } = await import('../../models/checkpointStages.js');
+  const { cacheFolder } = await readHubConfig();
+  const models = await listCachedModels(cacheFolder);
+  const listed = [];
+  for (const { id, commit, refs, folder, sizeBytes } of models) {
+    const state = await examineModel(folder, weights);
+    listed.push({
+      name: id,
+      revision: refs[0] ?? commit,
+      commit,
+      folder,
+      size_bytes: sizeBytes,
+      complete: state.kind !== 'incomplete',
+      servable: state.kind === 'servable',
+      problem: problemOf(state),
+    });
+  }
+  const rows = listed.map(({ name, revision, commit, size_bytes, problem }) => {
+    const shown = revision === commit ? commit.slice(0, 12) : revision;
+    return [name, shown, commit.slice(0, 12), formatBytes(size_bytes), problem ?? 'can be served'];
+  });
+  print(options, listed, rows.length === 0 ? [`no models in ${cacheFolder}`] : table(rows));
+}
+
+function problemOf(state: ModelState): string | null {
+  switch (state.kind) {
+    case 'servable':
+      return null;
+    case 'incomplete':
+      return `not complete, without ${state.missing.join(', ')}`;
+    case 'unservable':
+      return `cannot be served: ${state.reason}`;
+  }
+}
+
+async function remove(text: string, options: JsonOption): Promise<void> {
+  const name = await requireName(text);
+  const { removeModel } = await import('@engraft/hub');
+  const { readHubConfig } = await import('../../config/hubConfig.js');
+  const { ownFile } = await import('../../fileLock/ownedFile.js');
+  const { cacheFolder } = await readHubConfig();
+  const onWaiting = (owner: string): boolean =>
+    process.stderr.write(`${text} is in use (${owner}); waiting for that\n`);
+  const removal = await removeModel(cacheFolder, name, { tryLock: ownFile, onWaiting });
+  if (removal.kind === 'missing') {
+    const { commits } = removal;
+    const others = commits.length === 0 ? '' : `; of ${name.id} there are the commits ${commits.join(', ')}`;
+    throw new CommandFailure(`${text} is not in ${cacheFolder}${others}`);
+  }
+  const { commit, freedBytes, sharedBytes, otherCommits } = removal;
+  print(
+    options,
+    {
+      name: name.id,
+      commit,
+      freed_bytes: freedBytes,
+      shared_bytes: sharedBytes,
+      other_commits: otherCommits,
+    },
+    [
+      `${name.id} at ${commit.slice(0, 12)} is removed; ${formatBytes(freedBytes)} are free again`,
+      ...otherCommits.map((other) => `${name.id}@${other.slice(0, 12)} stays`),
+      ...(sharedBytes === 0 ? [] : [`${formatBytes(sharedBytes)} stay, which other revisions share`]),
+    ],
+  );
+}
+
+async function check(text: string, options: PrintOptions): Promise<void> {
+  const { findModelFolder } = await import('../../models/modelFolder.js');
+  const { checkModel } = await import('../../models/checkModel.js');
+  const found = await findModelFolder(text);
+  if (found.kind === 'missing') throw new CommandFailure(found.advice);
+  const outcome = await checkModel(readConfig({ ...options, model: found.folder }), pino({ level: 'silent' }));
+  if (outcome.kind === 'failed') {
+    print(options, checkDocument(null, outcome.problems), []);
+    throw new CommandFailure(`${text} cannot be used: ${outcome.problems.join('; ')}`);
+  }
+  print(options, checkDocument(outcome.check, outcome.check.problems), checkLines(outcome.check));
+}
+
+function checkDocument(model: ModelCheck | null, problems: readonly string[]): object {
+  const memory = model?.memory;
+  return {
+    architecture: model?.architecture ?? null,
+    parameters: model?.parameters ?? null,
+    context_length: model?.contextLength ?? null,
+    memory_bytes: memory === undefined ? null : memory.servingBytes + memory.learningBytes,
+    tokens_per_second: model === null ? null : rounded(model.tokensPerSecond),
+    seconds_per_1000_chars: model === null ? null : Math.round(model.secondsPerThousandCharacters),
+    problems,
+  };
+}
+
+function rounded({ training, generation }: ModelCheck['tokensPerSecond']): ModelCheck['tokensPerSecond'] {
+  return { training: Math.round(training), generation: Math.round(generation * 10) / 10 };
+}
+
+function checkLines({ memory, tokensPerSecond, ...model }: ModelCheck): string[] {
+  const millions = Math.round(model.parameters / 1e6);
+  const { training, generation } = rounded(tokensPerSecond);
+  const about = memory.isMeasured ? '' : 'about ';
+  return [
+    `${model.architecture} with ${millions} million parameters and a context of ${model.contextLength} tokens.`,
+    `Serving takes ${about}${formatBytes(memory.servingBytes)}, learning ${formatBytes(memory.learningBytes)} more.`,
+    `It writes ${generation} tokens a second, and trains ${training}.`,
+    `1,000 characters take about ${describeSeconds(model.secondsPerThousandCharacters)} to learn.`,
+    ...model.problems.map((problem) => `Problem: ${problem}.`),
+  ];
+}
+
+/** No more exact than an estimate is. */
+function describeSeconds(seconds: number): string {
+  if (seconds < 100) return `${Math.max(5, 5 * Math.round(seconds / 5))} seconds`;
+  return seconds < 5400 ? `${Math.round(seconds / 60)} minutes` : `${Math.round(seconds / 3600)} hours`;
+}
+
+async function requireName(text: string): Promise<ModelName> {
+  const { parseModelName } = await import('@engraft/hub');
+  const name = parseModelName(text);
+  if (name === null) throw new UsageError(`'${text}' is no name of a model: ORG/NAME or ORG/NAME@REVISION`);
+  return name;
+}
