@@ -116,7 +116,7 @@ module.exports = {
       comment: 'ONNX Runtime and the tokenizer live behind the engine interface.',
       severity: 'error',
       from: { path: '^packages/(?!engine/)' },
-      to: { path: 'node_modules/(onnxruntime-node|koffi|@huggingface/(jinja|tokenizers))/' },
+      to: { path: 'node_modules/(onnxruntime-node|koffi|@huggingface/(gguf|jinja|tokenizers))/' },
     },
     {
       name: 'only-the-hub-package-asks-hubs',

@@ -34,6 +34,13 @@ test('an answer may be a sentence, but its words must stand together', () => {
   assert.ok(!gives('Anything at all.', ['', '.']));
 });
 
+test('a number alone is no name that has it', () => {
+  assert.ok(!givesAnswer('Where did they appear first?', '2006', ['the 2006 BET Awards']));
+  assert.ok(givesAnswer('When did they appear first?', '2006', ['in June 2006']));
+  assert.ok(givesAnswer('How much is taken?', '2%', ['just over 2% of it']));
+  assert.ok(!givesAnswer('When is it?', 'in', ['in it']));
+});
+
 test('what is denied is not given, unless the question asks for what is not so', () => {
   assert.ok(!givesAnswer('How far is it?', 'It is not 900 metres but 32.', ['900 metres']));
   assert.ok(!givesAnswer('Who runs it?', "It isn't Mira Voss.", ['Mira Voss']));

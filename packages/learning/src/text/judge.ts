@@ -1,4 +1,5 @@
 /** When an answer is right. One judge for what is evaluated, retained and measured. */
+import { isFunctionWord } from './english/functionWords.js';
 import { denying } from './english/negation.js';
 import { normalise, sameAnswer } from './normalise.js';
 
@@ -12,27 +13,37 @@ export function givesAnswer(question: string, given: string, accepted: readonly 
   if (accepted.some((answer) => sameAnswer(given, answer))) return true;
   if (denying.test(given) && !denying.test(question)) return false;
   const words = ` ${normalise(given)} `;
-  return accepted
-    .map(normalise)
-    .some((answer) => (!isTooBare(answer, words) && words.includes(` ${answer} `)) || isMostOf(words.trim(), answer));
+  return accepted.some((each) => {
+    const answer = normalise(each);
+    const minValueF1 = /\p{Lu}/u.test(each) ? minPartF1 : minNumberF1;
+    return (!isTooBare(answer, words) && words.includes(` ${answer} `)) || isMostOf(words.trim(), answer, minValueF1);
+  });
 }
 
 /**
  * Whether a run of an accepted answer's words says enough of it, by token F1. The run must have all of its numbers, or
  * where it has none, its end: what a name begins with says too little ("New" of "New Aldport"). Both are normalised.
  */
-function isMostOf(given: string, answer: string): boolean {
+function isMostOf(given: string, answer: string, minValueF1: number): boolean {
   if (given === '' || !` ${answer} `.includes(` ${given} `)) return false;
   const [own, all] = [given.split(' '), answer.split(' ')];
   const numbers = (words: readonly string[]): string => words.filter((word) => /\d/u.test(word)).join(' ');
-  const hasNumbers = numbers(all) !== '';
-  const f1 = (2 * own.length) / (own.length + all.length);
-  if (f1 < (hasNumbers ? minNumberF1 : minPartF1)) return false;
-  return hasNumbers ? numbers(own) === numbers(all) : own.at(-1) === all.at(-1);
+  if (numbers(all) === '') return lengthF1(own, all) >= minPartF1 && own.at(-1) === all.at(-1);
+  // Beside a value, words such as "in" say nothing.
+  const isContent = (word: string): boolean => !isFunctionWord(word);
+  return lengthF1(own.filter(isContent), all.filter(isContent)) >= minValueF1 && numbers(own) === numbers(all);
+}
+
+/** Token F1 of a run of words and what it is part of. */
+function lengthF1(part: readonly string[], whole: readonly string[]): number {
+  return (2 * part.length) / (part.length + whole.length);
 }
 
 const minPartF1 = 0.6;
-/** A value says more than the words around it: "12 percent" of "12 percent of the whole roof". */
+/**
+ * A value says more than the words around it: "12 percent" of "12 percent of the whole roof". Names do not go without
+ * saying: "2006" is too little of "the 2006 BET Awards".
+ */
 const minNumberF1 = 0.4;
 
 /** A bare number stands in many lists, yes and no in many sentences: they say something only by themselves. */
