@@ -1,11 +1,12 @@
 // `npm run quickstart`: from a clean clone to an answer out of the weights. Installs, builds, starts the service on an
 // embedded database and the embedded engine, learns examples/lamp.txt, and asks about it through base and through the
-// new version.
+// new version. `-- --model ORG/NAME` (or a folder, or a GGUF file) does it with another model than the shipped one.
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
+import { prepareModel, readModelOption } from './lib/quickstartModel.mjs';
 import { ensureBuilt, ensureInstalled, requireNode, root } from './lib/steps.mjs';
 
 const passage_file = join('examples', 'lamp.txt');
@@ -13,6 +14,7 @@ const questions = JSON.parse(readFileSync(join(root, 'examples', 'lamp.questions
 const max_cost_microusd = 20_000_000;
 
 requireNode();
+const model = readModelOption(process.argv.slice(2));
 console.log('\nEngraft quickstart\n');
 await ensureInstalled();
 await ensureBuilt();
@@ -21,6 +23,7 @@ const { readConfig } = await load('packages/service/dist/config/config.js');
 const { readDefaultKey } = await load('packages/service/dist/processes/defaultKey.js');
 const { showLearningProgress } = await load('packages/service/dist/cli/learningProgress.js');
 
+const served = model === null ? [] : ['--model', modelToServe()];
 const service = await startService();
 let failure = null;
 try {
@@ -54,7 +57,10 @@ async function demonstrate() {
     .wait(receipt.id, { signal: interrupted.signal, onUpdate: ({ phase }) => progress.update(phase) })
     .finally(() => progress.stop());
   const seconds = (performance.now() - started) / 1000;
-  if (job.status !== 'ready') throw new Error(`the learning job ${job.id} ended as ${job.status} (${job.error?.code})`);
+  if (job.status !== 'ready') {
+    const reason = job.result?.rejection?.message ?? job.error?.code;
+    throw new Error(`the learning job ${job.id} ended as ${job.status}: ${reason}`);
+  }
   const after = await askAll(client, subject_id);
 
   printAnswers(before, after);
@@ -66,6 +72,13 @@ async function demonstrate() {
   console.log(`  training    ${training.steps} steps, ${training.tokens} tokens`);
   console.log(`  charged     $${usd(job.billing.charged_microusd)} of $${usd(job.billing.reserved_microusd)} reserved`);
   console.log(`  learned in  ${seconds.toFixed(1)} s`);
+}
+
+function modelToServe() {
+  const prepared = prepareModel(model, readConfig().data_folder);
+  if (prepared === null)
+    fail(`${model} cannot be used`, 'What is wrong stands above; docs/models.md tells what can be.');
+  return prepared;
 }
 
 /** Of the service that was started here, whatever `ENGRAFT_BASE_URL` and `ENGRAFT_API_KEY` say of another. */
@@ -80,11 +93,15 @@ async function openClient() {
 /** Starts `engraft serve` on any free port; its log goes to standard error from warnings on. */
 async function startService() {
   process.stdout.write('  … Starting PostgreSQL, engine and API');
-  const child = spawn(process.execPath, [join(root, 'packages/service/bin/engraft.js'), 'serve', '--port', '0'], {
-    cwd: root,
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ENGRAFT_LOG_LEVEL: 'warn', ...process.env },
-  });
+  const child = spawn(
+    process.execPath,
+    [join(root, 'packages/service/bin/engraft.js'), 'serve', '--port', '0', ...served],
+    {
+      cwd: root,
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ENGRAFT_LOG_LEVEL: 'warn', ...process.env },
+    },
+  );
   const ended = new Promise((resolve) => child.once('exit', resolve));
   const started = performance.now();
   const url = await new Promise((resolve) => {
@@ -139,7 +156,7 @@ function printAnswers(before, after) {
 function printNextSteps() {
   console.log(`
 Next:
-  1. Start the service and leave it running:     npx engraft serve
+  1. Start the service and leave it running:     npx engraft serve${model === null ? '' : ` --model ${served[1]}`}
   2. In another terminal, learn a text of yours: npx engraft learn my-passage.txt --subject demo
      (README.md says what kind of passage the shipped model can learn)
   3. Ask about it:                               npx engraft ask "..." --subject demo
