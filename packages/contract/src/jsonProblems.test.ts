@@ -80,6 +80,13 @@ describe('"A key that occurs twice in an object is refused."', () => {
   });
 });
 
+/** The integer that JSON has for a number, `1.5e+21` say. */
+function writtenAgain(value: number): bigint {
+  const [digits = '', exponent = '0'] = String(value).split('e');
+  const [whole = '', fraction = ''] = digits.split('.');
+  return BigInt(whole + fraction.padEnd(Number(exponent), '0'));
+}
+
 describe('a number beyond 2^53', () => {
   test('is refused by its path, unless it is the same when it is written again', () => {
     for (const number of ['9007199254740993', '-12345678901234567890', '18446744073709551615', '1e999', '-1e400']) {
@@ -89,6 +96,8 @@ describe('a number beyond 2^53', () => {
       '9007199254740991',
       '9007199254740992',
       '1e20',
+      '9223372036854776000',
+      '1180591620717411300000',
       '1.0E+20',
       '100000000000000000000',
       '0.1',
@@ -103,9 +112,7 @@ describe('a number beyond 2^53', () => {
   test('is otherwise kept exactly', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n }), (integer) => {
-        const isExact = BigInt(Number(integer)) === integer && !String(Number(integer)).includes('e');
-        const kept = isExact && String(Number(integer)) === String(integer);
-        assert.equal(found(`[${integer}]`).length === 0, kept);
+        assert.equal(found(`[${integer}]`).length === 0, writtenAgain(Number(integer)) === integer);
       }),
       { numRuns: 1_000 },
     );

@@ -34,7 +34,7 @@ export function* jsonProblems(json: string): Generator<JsonProblem, void> {
       if (top?.awaitsKey === true && isRepeated(top, json.slice(position, end))) {
         yield problem('repeated_key', open, 'this key occurs twice in its object');
       }
-    } else if (/[-\d]/.test(character)) {
+    } else if (character === '-' || (character >= '0' && character <= '9')) {
       const number = numberAt(json, position);
       end = position + number.length;
       if (!isKeptExactly(number)) {
