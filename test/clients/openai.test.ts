@@ -122,6 +122,22 @@ describe('the openai client', () => {
     assert.equal(generated.length, 2);
   });
 
+  it('takes back the messages of its helpers as they are', async () => {
+    reply = callThenAnswer;
+    const { type, function: called } = look_up;
+    const tools = [{ type, function: { name: called.name, parameters: called.parameters } }];
+    const stream = client.chat.completions.stream({ ...question, tools });
+    const streamed = (await stream.finalChatCompletion()).choices[0]?.message;
+    assert.ok(streamed !== undefined && 'parsed' in streamed);
+    const parsed = (await client.chat.completions.parse(question)).choices[0]?.message;
+    for (const message of [streamed, parsed]) {
+      assert.ok(message !== undefined);
+      const result = { role: 'tool' as const, tool_call_id: 'call_1', content: 'page 42' };
+      const answer = await client.chat.completions.create({ ...question, messages: [...messages, message, result] });
+      assert.equal(answer.choices[0]?.message.content, 'It is page 42.');
+    }
+  });
+
   it('lists the one model', async () => {
     const { data } = await client.models.list();
     assert.deepEqual(
@@ -142,6 +158,10 @@ describe('the openai client', () => {
     };
     const ask = (body: object = {}, asking = client) =>
       failureOf(asking.chat.completions.create({ ...question, ...body }));
+
+    const retrieved = await failureOf(client.models.retrieve('model-5.3'));
+    assert.ok(retrieved instanceof NotFoundError);
+    assert.match(retrieved.message, /GET \/v1\/models/);
 
     const wrong = await ask({ logprobs: true });
     assert.ok(wrong instanceof UnprocessableEntityError);

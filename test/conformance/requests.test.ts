@@ -123,7 +123,7 @@ describe('requests for inference', () => {
 
   test('"function argument string: 16,000 units" and "one message\'s text: 16,000 units", on both endpoints', () => {
     const says = (units: number): Fields => ({ messages: [{ ...user, content: 'x'.repeat(units) }] });
-    assertTakes(both, [says(0), says(16_000)], [says(16_001)], 'messages[0].content');
+    assertTakes(both, [says(1), says(16_000)], [says(0), says(16_001)], 'messages[0].content');
     const text = (units: number): Fields => withCalls([{ id: 'a', arguments: `{"a":"${'x'.repeat(units - 8)}"}` }]);
     assertTakes(both, [text(16_000)], [text(16_001)], 'messages[1].tool_calls[0].function.arguments');
   });

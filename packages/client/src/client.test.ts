@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, it } from 'node:test';
+import { inspect } from 'node:util';
 import { EngraftClient } from './client.js';
 import { EngraftApiError, EngraftConnectionError } from './errors.js';
 
@@ -78,6 +79,25 @@ describe('client', () => {
     assert.equal(seen[0]!.headers.authorization, 'Bearer secret');
     assert.equal(seen[0]!.headers['x-service-tenant'], 'acme');
     assert.deepEqual(JSON.parse(seen[0]!.body), inference);
+  });
+
+  it('never repeats a secret in its errors', () => {
+    const secret = 'pa55word';
+    for (const [baseUrl, apiKey] of [
+      ['http://127.0.0.1:1', `${secret}\nX-Other: 1`],
+      ['http://127.0.0.1:1', `${secret} `],
+      ['http://127.0.0.1:1', `${secret}ł`],
+      ['http://127.0.0.1:1', ''],
+      [`http://user:${secret}@127.0.0.1:1`, 'key'],
+      [`http://${secret}@127.0.0.1:1`, 'key'],
+      [`http://user:${secret}@:x`, 'key'],
+      [`user:${secret}@127.0.0.1:1`, 'key'],
+    ] as const) {
+      assert.throws(
+        () => new EngraftClient({ baseUrl, apiKey }),
+        (error: unknown) => error instanceof TypeError && !inspect(error).includes(secret),
+      );
+    }
   });
 
   it('repeats after a broken connection, 429 and 5xx, under one idempotency key', async () => {

@@ -52,7 +52,8 @@ const retry_after_max_ms = 60_000;
 
 /** Sends requests with the key, repeats those that may succeed the next time, and checks what comes back. */
 export function createTransport(options: ClientOptions): Transport {
-  const base = options.baseUrl.replace(/\/+$/, '');
+  const base = checkedBase(options.baseUrl);
+  const authorization = checkedAuthorization(options.apiKey);
   const max_retries = options.maxRetries ?? 4;
   const fetchOnce = options.fetch ?? fetch;
 
@@ -64,7 +65,7 @@ export function createTransport(options: ClientOptions): Transport {
     const init: RequestInit = {
       method,
       headers: {
-        authorization: `Bearer ${options.apiKey}`,
+        authorization,
         accept: 'application/json, text/event-stream',
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...(tenant === undefined ? {} : { 'x-service-tenant': tenant }),
@@ -87,6 +88,26 @@ export function createTransport(options: ClientOptions): Transport {
     open: (wanted, call_options) => request(wanted, (response) => Promise.resolve(response), call_options),
     max_retries,
   };
+}
+
+/** @throws TypeError that does not repeat the address: a password may stand in it. */
+function checkedBase(baseUrl: string): string {
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw new TypeError('the base URL must be an address that starts with http:// or https://');
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new TypeError('the base URL must not hold a user name or password: the service asks for an API key');
+  }
+  return baseUrl.replace(/\/+$/, '');
+}
+
+/** @throws TypeError that does not repeat the key, as that of fetch would. */
+function checkedAuthorization(apiKey: string): string {
+  if (/^[\x21-\x7e]+$/.test(apiKey)) return `Bearer ${apiKey}`;
+  throw new TypeError(
+    'the API key cannot be one: it is empty, or holds a space, a line break or another character of no key',
+  );
 }
 
 type Attempt<Body> =

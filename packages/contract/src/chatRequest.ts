@@ -6,10 +6,28 @@ import { textOfUnits } from './text.js';
 
 /**
  * The body of `POST /v1/chat/completions`, as it is on the wire; `readChatRequest` turns it into the same inference as
- * the native endpoint's. "`null` for an optional top-level field means omitted, as OpenAI's clients send it."
+ * the native endpoint's. "`null` for an optional field, of the body or of a message, means "omitted", as OpenAI's
+ * clients send it".
  */
 
 const textPart = z.strictObject({ type: z.literal('text'), text: z.string() });
+
+/** "`index` and `parsed_arguments` of a message's tool call are dropped"; the latter stands beside `arguments`, too. */
+export const chatToolCall = wireToolCall.extend({
+  index: z.unknown().optional(),
+  parsed_arguments: z.unknown().optional(),
+  function: wireToolCall.shape.function.extend({ parsed_arguments: z.unknown().optional() }),
+});
+
+/** What clients find in an answer, or put there, and send back. */
+const onlyEmpty = { error: 'is dropped when it is null or empty, and refused otherwise' };
+const emptyObject = z
+  .looseObject({})
+  .refine((value) => Object.keys(value).length === 0, onlyEmpty)
+  .meta({ maxProperties: 0 });
+const nothing = z
+  .union([z.null(), z.literal(''), z.array(z.unknown()).max(0, onlyEmpty), emptyObject], onlyEmpty)
+  .optional();
 
 export const chatMessage = z.strictObject({
   role: z.enum(['system', 'developer', 'user', 'assistant', 'tool']),
@@ -18,9 +36,14 @@ export const chatMessage = z.strictObject({
       error: `must be a string of at most ${limits.message_content_units} UTF-16 units, an array of {type: 'text', text}, or null`,
     })
     .optional(),
-  name: functionName.optional(),
-  tool_calls: z.array(wireToolCall).optional(),
-  tool_call_id: toolCallId.optional(),
+  name: functionName.nullish(),
+  tool_calls: z.array(chatToolCall).nullish(),
+  tool_call_id: toolCallId.nullish(),
+  refusal: nothing,
+  annotations: nothing,
+  audio: nothing,
+  function_call: nothing,
+  parsed: nothing,
 });
 
 const outputTokens = z.int().min(limits.output_tokens_min).max(limits.output_tokens_max);
@@ -50,6 +73,7 @@ export const chatRequest = z.strictObject({
   stream_options: z.strictObject({ include_usage: z.boolean().optional() }).nullish(),
 });
 
+export type ChatToolCallInput = z.infer<typeof chatToolCall>;
 export type ChatMessageInput = z.infer<typeof chatMessage>;
 export type ChatRequest = z.infer<typeof chatRequest>;
 /** What a caller may send. */

@@ -56,6 +56,15 @@ describe('"an assistant message with calls is followed at once by exactly one re
   });
 });
 
+test('"The content of a system, developer or user message is not empty": "may be empty for tool-call messages or tool results"', () => {
+  for (const role of ['system', 'user'] as const) {
+    assert.equal(problemOf({ role, content: '' }, user), 'messages[0].content');
+    assert.equal(problemOf(user, user, { role, content: '' }, user), 'messages[2].content');
+  }
+  assert.equal(problemOf(user, calls('1'), result('1')), null);
+  assert.equal(problemOf(user, { role: 'assistant', content: '' }, user), null);
+});
+
 test('"call ids are unique over the whole conversation"', () => {
   assert.equal(problemOf(user, calls('1', '1'), result('1')), 'messages[1].tool_calls[1].id');
   assert.equal(problemOf(user, calls('1'), result('1'), calls('1'), result('1')), 'messages[3].tool_calls[0].id');
@@ -71,6 +80,20 @@ test('"`arguments` is the text of a JSON object"', () => {
   for (const text of ['', '[]', 'null', '1', '{', '{} {}']) {
     assert.equal(problemOf(user, withArguments(text), result('1')), 'messages[1].tool_calls[0].function.arguments');
   }
+});
+
+test('"A key that occurs twice in an object is refused.": also in the text of arguments, whose numbers are kept as they are', () => {
+  const withArguments = (text: string): WireMessage => ({
+    role: 'assistant',
+    content: '',
+    tool_calls: [{ id: '1', type: 'function', function: { name: 'look_up', arguments: text } }],
+  });
+  const twice = findConversationProblem({ messages: [user, withArguments('{"a":{"b":1,"b":1}}'), result('1')] });
+  assert.deepEqual(twice, {
+    param: 'messages[1].tool_calls[0].function.arguments',
+    message: 'the key a.b occurs twice',
+  });
+  assert.equal(problemOf(user, withArguments('{"id":12345678901234567890}'), result('1')), null);
 });
 
 test('arguments nest as deep as the parameters of a tool may, and the field is named', () => {

@@ -1,3 +1,4 @@
+import { jsonProblems } from './jsonProblems.js';
 import { limits } from './limits.js';
 import { nestsAtMost, nesting_levels_max } from './nesting.js';
 import { wireToolCall, type WireMessage, type WireTool, type WireToolCall, type WireToolChoice } from './requests.js';
@@ -15,7 +16,7 @@ export interface Conversation {
 }
 
 /**
- * The rules over a whole conversation: call ids are unique; an assistant message with calls is followed at once by
+ * The rules over a whole conversation: only tool results and messages of the assistant may be empty; call ids are unique; an assistant message with calls is followed at once by
  * exactly one result for each, in any order; `arguments` is the text of a JSON object; the final turn is a user
  * message or a completed tool-result block; tool names are unique, and a forced call is of a tool that is offered.
  * Returns the first problem.
@@ -24,6 +25,7 @@ export function findConversationProblem(conversation: Conversation): Conversatio
   const tools = conversation.tools ?? [];
   return (
     findToolCallProblem(conversation.messages) ??
+    findContentProblem(conversation.messages) ??
     findToolListProblem(tools) ??
     findToolChoiceProblem(conversation.tool_choice, tools)
   );
@@ -51,6 +53,14 @@ export function findSizeProblem(sent: {
     param: 'messages',
     message: `messages and tools together take ${units} units; at most ${limit} are allowed`,
   };
+}
+
+/** "The content of a system, developer or user message is not empty". */
+function findContentProblem(messages: readonly WireMessage[]): ConversationProblem | null {
+  const index = messages.findIndex(({ role, content }) => (role === 'system' || role === 'user') && content === '');
+  if (index < 0) return null;
+  const message = 'the text of a system, developer or user message must not be empty';
+  return { param: `messages[${index}].content`, message };
 }
 
 function findToolCallProblem(messages: readonly WireMessage[]): ConversationProblem | null {
@@ -120,6 +130,7 @@ function findToolChoiceProblem(
 function findArgumentsProblem(text: string): string | null {
   const value = parseJson(text);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'must be the text of a JSON object';
+  for (const { kind, param } of jsonProblems(text)) if (kind === 'repeated_key') return `the key ${param} occurs twice`;
   return nestsAtMost(value, nesting_levels_max) ? null : `nested deeper than ${nesting_levels_max} levels`;
 }
 

@@ -35,7 +35,7 @@ describe('POST /v1/chat/completions', () => {
       assert.equal(problemOf({ ...chat, [field]: null }), field);
       assert.equal(problemOf({ ...chat, [field]: 1 }), field);
     }
-    assert.equal(problemOf(withMessages({ ...message, refusal: null })), 'messages[0].refusal');
+    assert.equal(problemOf(withMessages({ ...message, reasoning_content: null })), 'messages[0].reasoning_content');
     assert.equal(
       problemOf({ ...chat, stream_options: { include_obfuscation: false } }),
       'stream_options.include_obfuscation',
@@ -56,7 +56,7 @@ describe('POST /v1/chat/completions', () => {
     }
   });
 
-  test('"`null` for an optional top-level field means omitted"', () => {
+  test('"`null` for an optional field, of the body or of a message, means"', () => {
     const optional = [
       'subject_id',
       'tenant_id',
@@ -75,7 +75,24 @@ describe('POST /v1/chat/completions', () => {
     const all_null = { ...chat, ...Object.fromEntries(optional.map((field) => [field, null])) };
     assert.deepEqual(read(all_null), read(chat));
     assert.equal(problemOf({ ...chat, messages: null }), 'messages');
-    assert.equal(problemOf(withMessages({ ...message, name: null })), 'messages[0].name');
+    const fields = { name: null, tool_calls: null, tool_call_id: null };
+    assert.deepEqual(read(withMessages({ ...message, ...fields })), read(chat));
+    assert.equal(problemOf(withMessages({ ...message, role: null })), 'messages[0].role');
+    const calling = { role: 'assistant', content: null, tool_calls: [{ ...tool_call, id: null }] };
+    assert.equal(problemOf(withMessages(calling, result)), 'messages[0].tool_calls[0].id');
+  });
+
+  test('"The content of a system, developer or user message is not empty", also as parts', () => {
+    for (const role of ['system', 'developer', 'user']) {
+      for (const content of ['', [], [{ type: 'text', text: '' }], ['', ''].map((text) => ({ type: 'text', text }))]) {
+        assert.equal(problemOf(withMessages({ role, content }, message)), 'messages[0].content');
+      }
+      const parts = ['', ' '].map((text) => ({ type: 'text', text }));
+      assert.equal(problemOf(withMessages({ role, content: parts }, message)), null);
+    }
+    for (const content of ['', []]) {
+      assert.equal(problemOf(withMessages(message, { role: 'assistant', content }, message)), null);
+    }
   });
 
   test('`messages[].role`: "required; `system`, `developer`, `user`, `assistant`, `tool` (`developer` is treated as `system`)"', () => {

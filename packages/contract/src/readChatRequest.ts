@@ -1,8 +1,8 @@
-import { chatRequest, type ChatMessageInput, type ChatRequest } from './chatRequest.js';
+import { chatRequest, type ChatMessageInput, type ChatRequest, type ChatToolCallInput } from './chatRequest.js';
 import { findConversationProblem, findSizeProblem } from './conversation.js';
 import { limits } from './limits.js';
 import { readRequest, type ReadOutcome } from './readRequest.js';
-import type { InferenceRequest, WireMessage } from './requests.js';
+import type { InferenceRequest, WireMessage, WireToolCall } from './requests.js';
 
 /** A chat request in the terms of the native endpoint, and how its answer is to be sent. */
 export interface ChatReading {
@@ -21,7 +21,8 @@ export interface ChatDelivery {
 
 /**
  * The body of `POST /v1/chat/completions`, with every rule that needs nothing but the body: `developer` read as
- * `system`, text parts joined, `max_tokens` read as `max_completion_tokens`, `null` of optional fields as omitted.
+ * `system`, text parts joined, `max_tokens` read as `max_completion_tokens`, `null` of optional fields as omitted, and what clients send
+ * back of an answer and nobody needs left out.
  */
 export function readChatRequest(body: unknown, model_id: string): ReadOutcome<ChatReading> {
   const outcome = readRequest(chatRequest, body);
@@ -88,13 +89,19 @@ function normalise(request: ChatRequest): ChatReading {
 }
 
 /** "`developer` as `system`, a text-part array joined to a string"; no calls are the same as none given. */
-function toWireMessage({ role, content, tool_calls, ...others }: ChatMessageInput): WireMessage {
+function toWireMessage({ role, content, name, tool_calls, tool_call_id }: ChatMessageInput): WireMessage {
+  const calls = tool_calls ?? [];
   return {
-    ...others,
     role: role === 'developer' ? 'system' : role,
     content: textOf(content),
-    ...(tool_calls === undefined || tool_calls.length === 0 ? {} : { tool_calls }),
+    ...(isGiven(name) ? { name } : {}),
+    ...(calls.length === 0 ? {} : { tool_calls: calls.map(toWireToolCall) }),
+    ...(isGiven(tool_call_id) ? { tool_call_id } : {}),
   };
+}
+
+function toWireToolCall({ id, type, function: called }: ChatToolCallInput): WireToolCall {
+  return { id, type, function: { name: called.name, arguments: called.arguments } };
 }
 
 function textOf(content: ChatMessageInput['content']): string {

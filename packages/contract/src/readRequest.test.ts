@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { fieldPath, readInferenceRequest, readRequest } from './readRequest.js';
+import { fieldPath } from './fieldPath.js';
+import { readInferenceRequest, readRequest } from './readRequest.js';
 import { activationRequest, internalizationRequest } from './requests.js';
 
 const message = { role: 'user', content: 'question' };

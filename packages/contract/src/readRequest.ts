@@ -1,14 +1,12 @@
 import type { z } from 'zod';
 import { findConversationProblem, findSizeProblem } from './conversation.js';
+import { echo_units_max, fieldPath } from './fieldPath.js';
 import { inferenceRequest, type InferenceRequest } from './requests.js';
 
 /** A request body that was read, or the first field that does not fit: `param` is '' for the body itself. */
 export type ReadOutcome<Value> =
   | { readonly kind: 'read'; readonly value: Value }
   | { readonly kind: 'invalid'; readonly param: string; readonly message: string };
-
-/** Names that callers made up come back in messages and paths; no longer than this. */
-const echo_units_max = 300;
 
 /** Reads a parsed JSON body by its schema, with defaults filled in. */
 export function readRequest<Schema extends z.ZodType>(schema: Schema, body: unknown): ReadOutcome<z.output<Schema>> {
@@ -38,14 +36,6 @@ export function readInferenceRequest(body: unknown): ReadOutcome<InferenceReques
   const sent = body as { messages: unknown; tools?: unknown };
   const problem = findConversationProblem(outcome.value) ?? findSizeProblem(sent);
   return problem === null ? outcome : { kind: 'invalid', ...problem };
-}
-
-/** `['messages', 3, 'tool_call_id']` → `messages[3].tool_call_id` */
-export function fieldPath(path: readonly PropertyKey[]): string {
-  return path.reduce<string>((written, step) => {
-    if (typeof step === 'number') return `${written}[${step}]`;
-    return written === '' ? String(step) : `${written}.${String(step)}`;
-  }, '');
 }
 
 function invalid(path: readonly PropertyKey[], message: string): ReadOutcome<never> {

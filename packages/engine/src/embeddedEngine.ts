@@ -7,6 +7,7 @@ import { CallGate } from './callGate.js';
 import { AdapterCache } from './generation/adapterCache.js';
 import { AdapterLoader } from './generation/adapterLoader.js';
 import { AdapterUse } from './generation/adapterUse.js';
+import { bannedTokens } from './generation/bannedTokens.js';
 import { checkRequest } from './generation/checkRequest.js';
 import { Generator } from './generation/generator.js';
 import type { LoadedModel } from './generation/inferenceRunner.js';
@@ -223,6 +224,7 @@ export class EmbeddedEngine implements Engine {
       forced: tokenizer.encodeOpening(request.prompt, forcedText(tokenizer, request)),
       maxOutputTokens: Math.min(request.maxOutputTokens, room),
       stopTokens: tokenizer.stopTokens,
+      banned: bannedTokens(tokenizer, request),
       ...(isComplete === undefined ? {} : { isComplete }),
       temperature: request.temperature,
       ...(request.minP === undefined ? {} : { minP: request.minP }),

@@ -36,6 +36,8 @@ const content = fc.oneof(
   { weight: 1, arbitrary: fc.nat(limits.message_content_units).map((length) => 'x'.repeat(length)) },
   { weight: 1, arbitrary: fc.constantFrom('', '\u0000', '\ud800', '🙂'.repeat(20)) },
 );
+/** Of those whose messages are not empty. */
+const said = content.filter((text) => text !== '');
 const objectText = fc
   .dictionary(fc.string({ maxLength: 4 }), fc.jsonValue({ maxDepth: 1 }), { maxKeys: 2 })
   .map((value) => JSON.stringify(value));
@@ -64,9 +66,9 @@ const toolBlock = fc.record({
 /** A conversation by the rules, which ends with a user message or a completed block. */
 const messages = fc
   .record({
-    system: option(content),
-    turns: fc.array(fc.oneof({ weight: 3, arbitrary: content }, { weight: 1, arbitrary: toolBlock }), { maxLength: 3 }),
-    last: fc.oneof({ weight: 4, arbitrary: content }, { weight: 1, arbitrary: toolBlock }),
+    system: option(said),
+    turns: fc.array(fc.oneof({ weight: 3, arbitrary: said }, { weight: 1, arbitrary: toolBlock }), { maxLength: 3 }),
+    last: fc.oneof({ weight: 4, arbitrary: said }, { weight: 1, arbitrary: toolBlock }),
     name: option(functionName),
   })
   .map(({ system, turns, last, name }) => [

@@ -10,6 +10,7 @@ export type SchemaName =
   | 'Message'
   | 'ChatMessage'
   | 'ToolCall'
+  | 'ChatToolCall'
   | 'Tool'
   | 'ToolChoice'
   | 'ResponseFormat'
@@ -37,6 +38,7 @@ const units = 'Lengths are counted in UTF-16 code units.';
 export const conversationRules = `The conversation as a whole must hold to these rules, or it is refused with 422:
 
 - The final turn is a user message or the end of a completed tool-result block.
+- Only tool results and messages of the assistant may be empty.
 - Call ids are unique over the whole conversation.
 - An assistant message with calls is followed at once by exactly one result for each, in any order, with nothing between.
 - \`arguments\` is the text of a JSON object.
@@ -48,11 +50,13 @@ export const schemaDescriptions: Readonly<Record<SchemaName, string>> = {
   InternalizationRequest: 'A passage to learn. Unknown fields are refused.',
   ChatCompletionRequest: `${conversationRules}
 
-\`null\` for an optional field means that it is left out. Unknown fields, \`strict: true\` tools, \`json_schema\`, images, audio, logprobs and fields of the Responses API are refused with 422.`,
+\`null\` for an optional field, of the body or of a message, means that it is left out. Unknown fields, \`strict: true\` tools, \`json_schema\`, images, audio, logprobs and fields of the Responses API are refused with 422.`,
   ActivationRequest: 'Which version to make active, and which one is expected to be active now.',
   Message: 'One turn of a conversation.',
-  ChatMessage: 'One turn of a conversation, as OpenAI clients send it.',
+  ChatMessage:
+    'One turn of a conversation, as OpenAI clients send it. A message of an answer may be sent back as the client gives it.',
   ToolCall: 'A function call that the model makes; the caller executes it.',
+  ChatToolCall: 'A function call of an earlier answer, as OpenAI clients send it back.',
   Tool: 'A function that the model may call.',
   ToolChoice:
     'Whether a function is called: `auto` leaves it to the model, `none` forbids it, `required` or a named function forces it.',
@@ -118,18 +122,29 @@ export const fieldDescriptions: Readonly<Record<`${SchemaName}.${string}`, strin
     'The version that is active now; `null` when the subject uses base. The text `base` never equals it.',
   'ActivationRequest.tenant_id': 'The tenant; equal to `X-Service-Tenant` when both are given.',
   'Message.role': 'Who speaks.',
-  'Message.content': `The text. It may be empty. ${units}`,
+  'Message.content': `The text; empty on tool results and messages of the assistant at most. ${units}`,
   'Message.name': 'Tells participants of the same role apart.',
   'Message.tool_calls': 'Calls of an assistant message.',
   'Message.tool_call_id': 'The call that a tool message answers; required there and refused elsewhere.',
   'ChatMessage.role': 'Who speaks; `developer` is read as `system`.',
-  'ChatMessage.content': `A text, or text parts that are joined, of at most ${limits.message_content_units.toLocaleString('en')} units; \`null\` on assistant messages that carry calls. ${units}`,
+  'ChatMessage.content': `A text, or text parts that are joined, of at most ${limits.message_content_units.toLocaleString('en')} units; \`null\` on assistant messages that carry calls. Not empty on system, developer and user messages. ${units}`,
   'ChatMessage.name': 'Tells participants of the same role apart.',
   'ChatMessage.tool_calls': 'Calls of an assistant message.',
   'ChatMessage.tool_call_id': 'The call that a tool message answers; required there and refused elsewhere.',
+  'ChatMessage.refusal': 'Dropped when it is null or empty.',
+  'ChatMessage.annotations': 'Dropped when it is null or empty.',
+  'ChatMessage.audio': 'Dropped when it is null or empty.',
+  'ChatMessage.function_call': 'Dropped when it is null or empty.',
+  'ChatMessage.parsed': 'Dropped when it is null or empty.',
+  'ChatToolCall.id': 'Unique over the whole conversation.',
+  'ChatToolCall.index': 'Dropped.',
+  'ChatToolCall.parsed_arguments': 'Dropped.',
+  'ChatToolCall.function.name': 'The function that was called.',
+  'ChatToolCall.function.arguments': 'The text of a JSON object, in which no key occurs twice.',
+  'ChatToolCall.function.parsed_arguments': 'Dropped.',
   'ToolCall.id': 'Unique over the whole conversation.',
   'ToolCall.function.name': 'The function to call.',
-  'ToolCall.function.arguments': 'The text of a JSON object.',
+  'ToolCall.function.arguments': 'The text of a JSON object, in which no key occurs twice.',
   'Tool.function.name': 'Unique among the tools.',
   'Tool.function.description': 'What it does and when to call it, for the model.',
   'Tool.function.parameters': 'A JSON Schema of the arguments.',

@@ -71,7 +71,8 @@ function describeBody({
 }: NonNullable<OperationSource['body']>): NonNullable<Operation['requestBody']> {
   return {
     required: true,
-    description: 'JSON in UTF-8, at most 100,000 bytes. Unknown fields are refused.',
+    description:
+      'JSON in UTF-8, at most 100,000 bytes. Unknown fields are refused, and so are a key that occurs twice in its object and a number beyond 2^53 that would not be kept exactly.',
     content: { 'application/json': { ...reference(schema), examples: { request: { value: example } } } },
   };
 }

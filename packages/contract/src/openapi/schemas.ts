@@ -1,4 +1,4 @@
-import { chatMessage, chatRequest } from '../chatRequest.js';
+import { chatMessage, chatRequest, chatToolCall } from '../chatRequest.js';
 import { chatCompletion, chatCompletionChunk, chatService, chatUsage } from '../chatResources.js';
 import {
   activationRequest,
@@ -38,6 +38,7 @@ const requestSchemas = {
   Message: wireMessage,
   ChatMessage: chatMessage,
   ToolCall: wireToolCall,
+  ChatToolCall: chatToolCall,
   Tool: wireTool,
   ToolChoice: wireToolChoice,
   ResponseFormat: responseFormat,

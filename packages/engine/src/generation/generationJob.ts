@@ -27,6 +27,8 @@ export interface GenerationJob {
   readonly temperature: number;
   /** See `GenerateRequest.minP`. */
   readonly minP?: number;
+  /** See `Sampling.banned`. */
+  readonly banned?: readonly number[];
   readonly wantsLogprob?: boolean;
   readonly random: Random;
   readonly adapter: JobAdapter | null;

@@ -1,8 +1,6 @@
-/** Models trained to think first write `<think>…</think>` before their answer. */
+/** What a model thinks before its answer is told apart from the answer. */
 import type { ChatTokenizer } from '../tokenizer/chatTokenizer.js';
-
-const START = '<think>';
-const END = '</think>';
+import { THOUGHT_END as END, THOUGHT_START as START } from '../tokenizer/thinking.js';
 
 /** Ends reasoning that the chat template has opened before anything is thought, as templates write an empty thought. */
 export const NO_THOUGHT = `\n${END}\n\n`;
@@ -12,11 +10,6 @@ export interface ReasoningSplit {
   readonly answer: string;
   /** Tokens up to the end of the reasoning, its tags included. */
   readonly reasoningTokens: number;
-}
-
-/** Whether the chat template itself has opened the reasoning, so that the output begins inside it. */
-export function opensReasoning(renderedPrompt: string): boolean {
-  return renderedPrompt.trimEnd().endsWith(START);
 }
 
 /** Only reasoning at the beginning counts; the tags further on are text like any other. */

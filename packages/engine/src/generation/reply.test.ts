@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, suite, test } from 'node:test';
+import fc from 'fast-check';
 import { TINY_TOKENIZER } from '../testing/randomCheckpoint.js';
 import { ChatTokenizer } from '../tokenizer/chatTokenizer.js';
 import type { GenerateRequest, GenerateResult } from '../types.js';
@@ -65,6 +66,24 @@ suite('the reply for generated tokens', () => {
   test('is plain text where no call is allowed', () => {
     assert.equal(reply(CALL, 'stop', request({}, [])).text, CALL);
     assert.equal(reply(CALL, 'stop', request({ toolChoice: { kind: 'none' } })).finishReason, 'stop');
+  });
+
+  test('that the ceiling cuts inside a character ends before it', () => {
+    const { text } = reply('5 €', 'length');
+    assert.equal(text, '5 €');
+    const cut = tokenizer.encodeCompletion('5 €').slice(0, -1);
+    const replyTo = (tokens: readonly number[], asked: GenerateRequest) =>
+      composeReply(tokenizer, asked, 7, { tokens, ended: 'length', reusedTokens: 0, logprob: 0 });
+    assert.match(tokenizer.decode(cut), /\uFFFD$/);
+    for (const asked of [request(), request({}, [])]) assert.equal(replyTo(cut, asked).text.trim(), '5');
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), fc.nat(), (whole, at) => {
+        const tokens = tokenizer.encodeCompletion(whole);
+        const begun = replyTo(tokens.slice(0, 1 + (at % tokens.length)), request({}, [])).text;
+        assert.doesNotMatch(begun, /\uFFFD$/);
+        assert.ok(tokenizer.decode(tokens).startsWith(begun), JSON.stringify(begun));
+      }),
+    );
   });
 
   test('ends with the first call when there may be only one', () => {

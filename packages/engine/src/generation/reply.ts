@@ -1,7 +1,8 @@
 import type { ChatTokenizer } from '../tokenizer/chatTokenizer.js';
+import { opensReasoning } from '../tokenizer/thinking.js';
 import type { GenerateRequest, GenerateResult, GenerateUsage } from '../types.js';
 import type { Generation } from './generationJob.js';
-import { NO_THOUGHT, opensReasoning, splitReasoning } from './reasoning.js';
+import { NO_THOUGHT, splitReasoning, type ReasoningSplit } from './reasoning.js';
 import { CALL_END, forcedOpening, parseToolCalls } from './toolCalls.js';
 
 /** Whether the request's functions are to be looked for in the output. */
@@ -24,11 +25,9 @@ export function singleCallEnd(
   request: GenerateRequest,
 ): ((output: readonly number[]) => boolean) | undefined {
   if (request.parallelToolCalls !== false || !mayCallTools(request)) return undefined;
-  const opened = beginsInReasoning(tokenizer, request);
+  const split = splitterOf(tokenizer, request);
   const endsCall = (text: string): boolean => text.trimEnd().endsWith(CALL_END);
-  return (output) =>
-    endsCall(tokenizer.decode(output.slice(-CALL_END.length))) &&
-    endsCall(splitReasoning(tokenizer, output, opened).answer);
+  return (output) => endsCall(tokenizer.decode(output.slice(-CALL_END.length))) && endsCall(split(output).answer);
 }
 
 /** What the caller gets for the tokens that were written. */
@@ -38,9 +37,9 @@ export function composeReply(
   promptTokens: number,
   generation: Generation,
 ): GenerateResult {
-  const opened = beginsInReasoning(tokenizer, request);
-  const { answer: written, reasoningTokens } = splitReasoning(tokenizer, generation.tokens, opened);
-  const answer = tokenizer.bareAnswer(request.prompt, written);
+  const { answer: written, reasoningTokens } = splitterOf(tokenizer, request)(generation.tokens);
+  const whole = generation.ended === 'length' ? withoutBegunCharacter(written) : written;
+  const answer = tokenizer.bareAnswer(request.prompt, whole);
   const usage: GenerateUsage = {
     inputTokens: promptTokens,
     outputTokens: generation.tokens.length,
@@ -58,6 +57,22 @@ export function composeReply(
   const invalid = parsed.invalid === undefined ? {} : { invalidToolCall: parsed.invalid };
   const finishReason = parsed.calls.length > 0 && !parsed.cutOff ? 'tool_calls' : generation.ended;
   return { text: parsed.text, finishReason, toolCalls: parsed.calls, ...invalid, ...shared };
+}
+
+/** Where the model may not think, what reads like a thought is text. */
+function splitterOf(tokenizer: ChatTokenizer, request: GenerateRequest): (tokens: readonly number[]) => ReasoningSplit {
+  if (!tokenizer.mayThink(request.prompt)) {
+    return (tokens) => ({ answer: tokenizer.decode(tokens), reasoningTokens: 0 });
+  }
+  const opened = beginsInReasoning(tokenizer, request);
+  return (tokens) => splitReasoning(tokenizer, tokens, opened);
+}
+
+/** A character of several tokens, of which the ceiling has let only the first be written, reads as U+FFFD. */
+function withoutBegunCharacter(text: string): string {
+  let end = text.length;
+  while (text[end - 1] === '\uFFFD') end -= 1;
+  return text.slice(0, end);
 }
 
 function beginsInReasoning(tokenizer: ChatTokenizer, { prompt }: GenerateRequest): boolean {

@@ -21,13 +21,26 @@ export interface Sampling {
   readonly temperature: number;
   /** See `GenerateRequest.minP`. */
   readonly minP?: number;
+  /** Tokens that are never drawn, whatever their logits. */
+  readonly banned?: readonly number[];
 }
 
 /**
  * Draws the next token from softmax(logits / temperature) with one random number, walking the vocabulary in order
  * of ids, so that the same logits and seed give the same token.
  */
-export function sample(logits: Float32Array, { temperature, minP = 0 }: Sampling, random: Random): number {
+export function sample(logits: Float32Array, { banned = [], ...sampling }: Sampling, random: Random): number {
+  const own = banned.map((id) => logits[id] ?? -Infinity);
+  for (const id of banned) logits[id] = -Infinity;
+  try {
+    return draw(logits, sampling, random);
+  } finally {
+    // Whoever asks for log-probabilities gets the model's own.
+    for (const [index, id] of banned.entries()) logits[id] = own[index] ?? -Infinity;
+  }
+}
+
+function draw(logits: Float32Array, { temperature, minP = 0 }: Sampling, random: Random): number {
   const best = argmax(logits);
   if (temperature === 0) return best;
   const peak = logits[best] ?? 0;

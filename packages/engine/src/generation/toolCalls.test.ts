@@ -56,6 +56,11 @@ const table: readonly Row[] = [
   },
   { name: 'what only looks like an opening tag', output: 'a <to', text: 'a <to' },
   { name: 'a whole call at the ceiling', output: OSLO, rules: { truncated: true }, calls: [oslo] },
+  {
+    name: 'an integer beyond 2^53',
+    output: call('{"name": "time", "arguments": {"id": 12345678901234567890}}'),
+    calls: [['time', '{"id":12345678901234567890}']],
+  },
   { name: 'an unknown function', output: call('{"name": "rm", "arguments": {}}'), invalid: /"rm" was not offered/ },
   { name: 'arguments in a string', output: call('{"name": "time", "arguments": "{}"}'), invalid: /not a JSON object/ },
   { name: 'arguments in a list', output: call('{"name": "time", "arguments": []}'), invalid: /not a JSON object/ },

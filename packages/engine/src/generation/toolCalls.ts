@@ -4,6 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { isJsonObject } from '../checkpoint/jsonFields.js';
+import { parseWithExactNumbers, restoreNumbers } from '../exactNumbers.js';
 import type { ToolCall, ToolChoice } from '../types.js';
 
 export const CALL_START = '<tool_call>';
@@ -70,7 +71,7 @@ function begunTagLength(text: string): number {
 function parseCall(body: string, offered: ReadonlySet<string>): ToolCall | string {
   let value: unknown;
   try {
-    value = JSON.parse(body);
+    value = parseWithExactNumbers(body);
   } catch {
     return 'the call is not valid JSON';
   }
@@ -80,7 +81,7 @@ function parseCall(body: string, offered: ReadonlySet<string>): ToolCall | strin
   if (!offered.has(name)) return `the function ${JSON.stringify(name)} was not offered`;
   if (!isJsonObject(values)) return `the arguments of ${JSON.stringify(name)} are not a JSON object`;
   try {
-    return { id: `call_${randomBytes(12).toString('hex')}`, name, arguments: JSON.stringify(values) };
+    return { id: `call_${randomBytes(12).toString('hex')}`, name, arguments: restoreNumbers(JSON.stringify(values)) };
   } catch {
     // Writing is recursive where reading is not.
     return `the arguments of ${JSON.stringify(name)} are nested too deeply`;

@@ -23,7 +23,7 @@ export interface AddedToken {
 }
 
 /** Qwen's markup, which some tokenizers declare special and some do not. The assistant writes it as text. */
-const MARKUP: ReadonlySet<string> = new Set(
+export const MARKUP: ReadonlySet<string> = new Set(
   ['think', 'tool_call', 'tool_response'].flatMap((tag) => [`<${tag}>`, `</${tag}>`]),
 );
 

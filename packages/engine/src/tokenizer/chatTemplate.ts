@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonFields } from '../checkpoint/jsonFields.js';
 import { EngineError } from '../engine.js';
+import { parseWithExactNumbers, restoreNumbers } from '../exactNumbers.js';
 import type { ChatMessage, ChatPrompt, ToolDefinition } from '../types.js';
 import { BoundedTemplate } from './boundedTemplate.js';
 import { tokenTexts } from './namedTokens.js';
@@ -14,7 +15,7 @@ export class ChatTemplate {
   private readonly toolTemplate: BoundedTemplate;
 
   constructor(
-    sources: TemplateSources,
+    private readonly sources: TemplateSources,
     private readonly tokenVariables: Readonly<Record<string, string>>,
   ) {
     this.template = parsed(sources.default, 'chat template');
@@ -25,6 +26,11 @@ export class ChatTemplate {
   /** Whether prompts with tools have a template of their own. */
   get hasToolTemplate(): boolean {
     return this.toolTemplate !== this.template;
+  }
+
+  /** Whether the text stands in the source of either template. */
+  writes(text: string): boolean {
+    return this.sources.default.includes(text) || this.sources.toolUse?.includes(text) === true;
   }
 
   static async load(modelDir: string, tokenizerConfig: JsonFields): Promise<ChatTemplate> {
@@ -57,7 +63,7 @@ export class ChatTemplate {
 
   private renderAsGiven({ messages, tools = [], thinking }: ChatPrompt, disarm: Disarm): string {
     const template = tools.length === 0 ? this.template : this.toolTemplate;
-    return template.render({
+    const rendered = template.render({
       ...this.tokenVariables,
       messages: messages.map((message) => messageVariables(message, disarm)),
       tools: tools.length === 0 ? null : tools.map((tool) => toolVariables(tool, disarm)),
@@ -65,6 +71,7 @@ export class ChatTemplate {
       add_generation_prompt: true,
       ...(thinking === undefined ? {} : { enable_thinking: thinking }),
     });
+    return restoreNumbers(rendered);
   }
 }
 
@@ -110,7 +117,7 @@ function toolVariables(tool: ToolDefinition, disarm: Disarm): unknown {
 /** Templates expect the arguments as a value, not as the text of one. */
 function parsedArguments(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return parseWithExactNumbers(text);
   } catch {
     return text;
   }

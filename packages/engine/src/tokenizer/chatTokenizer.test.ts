@@ -7,6 +7,7 @@ import { suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { EngineError } from '../engine.js';
+import { TINY_TOKENIZER } from '../testing/randomCheckpoint.js';
 import { withTokenizerFiles } from '../testing/tokenizerFiles.js';
 import type { ChatMessage, ChatPrompt } from '../types.js';
 import { ChatTokenizer } from './chatTokenizer.js';
@@ -238,6 +239,13 @@ test('a template that refuses the conversation is the caller’s error', () =>
       });
     },
   ));
+
+test('a call is rendered with its integers as they were sent', async () => {
+  const tokenizer = await ChatTokenizer.load(TINY_TOKENIZER);
+  const toolCalls = [{ id: '1', name: 'time', arguments: '{"ids": [12345678901234567890, 7, "8"]}' }];
+  const rendered = tokenizer.render({ messages: [{ role: 'assistant', content: '', toolCalls }] });
+  assert.match(rendered, /"arguments": \{"ids": \[12345678901234567890, 7, "8"\]\}/);
+});
 
 test('where a template takes no system message, its text begins the user’s first one', () =>
   withTemplate(

@@ -1,11 +1,14 @@
 import { join } from 'node:path';
 import { JsonFields } from '../checkpoint/jsonFields.js';
 import { EngineError, type EncodeOptions } from '../engine.js';
-import type { ChatPrompt, TokenSequence, ToolDefinition } from '../types.js';
+import type { ChatMessage, ChatPrompt, TokenSequence, ToolDefinition } from '../types.js';
+import { knownOr } from '../knownOr.js';
+import { readAnswerMarkup, type AnswerMarkup } from './answerMarkup.js';
 import { readAssistantTurn, type AssistantTurn } from './assistantTurn.js';
 import { ChatTemplate } from './chatTemplate.js';
 import { tokenText } from './namedTokens.js';
 import { TextCodec } from './textCodec.js';
+import { mayThink } from './thinking.js';
 import { isTokenId } from './vocabulary.js';
 
 /** The largest vocabularies in use take about a tenth of this. */
@@ -13,6 +16,7 @@ const MAX_TOKENIZER_BYTES = 2 ** 28;
 
 /** Makes a template for tools show how it writes turns. */
 const PROBE_TOOL: ToolDefinition = { name: 'probe', parameters: { type: 'object', properties: {} } };
+const PROBE_MESSAGE: ChatMessage = { role: 'user', content: 'probe' };
 
 /**
  * Conversations to token ids, and generated ids to text. Needs the small files of a checkpoint only
@@ -22,6 +26,8 @@ const PROBE_TOOL: ToolDefinition = { name: 'probe', parameters: { type: 'object'
 export class ChatTokenizer {
   /** By what they depend on; read when they are first needed. */
   private readonly turns = new Map<string, AssistantTurn | null>();
+  private readonly thoughts = new Map<string, boolean>();
+  readonly answerMarkup: AnswerMarkup;
 
   private constructor(
     private readonly codec: TextCodec,
@@ -30,7 +36,9 @@ export class ChatTokenizer {
     readonly endOfTurn: number,
     /** Generation ends with any of these. */
     readonly stopTokens: ReadonlySet<number>,
-  ) {}
+  ) {
+    this.answerMarkup = readAnswerMarkup(codec.addedTokens, stopTokens, (text) => template.writes(text));
+  }
 
   /** Opens the tokenizer of the model in `modelDir`; rejects with `checkpoint_invalid`. */
   static async load(modelDir: string): Promise<ChatTokenizer> {
@@ -126,6 +134,17 @@ export class ChatTokenizer {
     return this.codec.decode(ids);
   }
 
+  /** Whether an answer to `prompt` may begin with a thought; see `mayThink`. */
+  mayThink({ tools = [], thinking }: ChatPrompt): boolean {
+    const probeTools = this.probeToolsFor(tools);
+    return knownOr(this.thoughts, keyOf(probeTools, thinking), () =>
+      mayThink(thinking, {
+        writes: (text) => this.template.writes(text),
+        render: (each) => this.render({ messages: [PROBE_MESSAGE], tools: probeTools, thinking: each }),
+      }),
+    );
+  }
+
   private renderDisarmed(prompt: ChatPrompt): string {
     return this.template.render(prompt, (text, options) => this.codec.disarm(text, options));
   }
@@ -140,20 +159,24 @@ export class ChatTokenizer {
 
   /** Templates may write turns otherwise with tools of their own, and where the model is to think. */
   private turnOf({ tools = [], thinking }: ChatPrompt): AssistantTurn | null {
-    const probeTools = tools.length > 0 && this.template.hasToolTemplate ? [PROBE_TOOL] : [];
-    const key = JSON.stringify([probeTools.length, thinking ?? null]);
-    let turn = this.turns.get(key);
-    if (turn === undefined) {
+    const probeTools = this.probeToolsFor(tools);
+    return knownOr(this.turns, keyOf(probeTools, thinking), () => {
       const prompt = { tools: probeTools, ...(thinking === undefined ? {} : { thinking }) };
-      turn = readAssistantTurn({
+      return readAssistantTurn({
         render: (messages) => this.template.render({ ...prompt, messages }, (text) => text),
         split: (text) => this.codec.split(text),
         stopTokens: this.stopTokens,
       });
-      this.turns.set(key, turn);
-    }
-    return turn;
+    });
   }
+
+  private probeToolsFor(tools: readonly ToolDefinition[]): readonly ToolDefinition[] {
+    return tools.length > 0 && this.template.hasToolTemplate ? [PROBE_TOOL] : [];
+  }
+}
+
+function keyOf(probeTools: readonly ToolDefinition[], thinking: boolean | undefined): string {
+  return JSON.stringify([probeTools.length, thinking ?? null]);
 }
 
 /** `eos_token_id` of the first file that has it, as in `transformers`: one id or a list of them. */

@@ -2,6 +2,7 @@ import { CommanderError } from 'commander';
 import { EngraftApiError } from '@engraft/client';
 import { UsageError } from '../config/config.js';
 import { createProgram } from './program.js';
+import { withoutSecrets } from './withoutSecrets.js';
 
 /** Exit statuses that scripts rely on. */
 const exit = { success: 0, failure: 1, usage: 2 } as const;
@@ -15,7 +16,8 @@ export async function runCli(argv: readonly string[]): Promise<number> {
     // Commander has said what is wrong, or has shown the help that was asked for.
     if (error instanceof CommanderError) return error.exitCode === 0 ? exit.success : exit.usage;
     process.stderr.write(`engraft: ${describe(error)}\n`);
-    if (process.env['ENGRAFT_LOG_LEVEL'] === 'debug' && error instanceof Error) console.error(error.stack);
+    if (process.env['ENGRAFT_LOG_LEVEL'] === 'debug' && error instanceof Error)
+      console.error(withoutSecrets(error.stack ?? ''));
     return error instanceof UsageError ? exit.usage : exit.failure;
   }
 }
@@ -27,10 +29,12 @@ function withoutEmptyFlags(argv: readonly string[]): string[] {
 }
 
 function describe(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
+  if (!(error instanceof Error)) return withoutSecrets(String(error));
   // Connecting to a name with several addresses fails once for each, with no message of its own.
   if (error instanceof AggregateError && error.message === '') return describe(error.errors[0]);
-  const one_line = error.message.trim().replaceAll(/\s*\n\s*/g, ' ');
+  const one_line = withoutSecrets(error.message)
+    .trim()
+    .replaceAll(/\s*\n\s*/g, ' ');
   if (!(error instanceof EngraftApiError)) return one_line;
   const where = error.param === null ? '' : ` at ${error.param}`;
   const request = error.request_id === null ? '' : `, ${error.request_id}`;

@@ -27,6 +27,8 @@ test('what cannot be meant is refused by the name of its variable', () => {
     ['DATABASE_URL', 'mysql://localhost/x', /^DATABASE_URL must start with postgres:\/\/$/],
     ['DATABASE_URL', 'postgres://u:p#q@localhost/x', /^DATABASE_URL is not a URL: .*percent-encoded/],
     ['ENGRAFT_BASE_URL', 'engraft', /^ENGRAFT_BASE_URL must start with/],
+    ['ENGRAFT_BASE_URL', 'http://u:pa55word@h', /^ENGRAFT_BASE_URL must not hold a user or password: the key is \w+$/],
+    ['DATABASE_URL', 'pa55word', /^DATABASE_URL must start with postgres:\/\/$/],
     ...['ENGRAFT_CACHE_BYTES', 'ENGRAFT_ADAPTER_BYTES'].flatMap((name) =>
       ['0', '-1', '1.5', '2GiB', '1e9'].map(
         (value) => [name, value, new RegExp(`^${name} must be a whole number of bytes, at least 1$`)] as const,

@@ -81,7 +81,10 @@ const environment = z.object({
   ENGRAFT_WEIGHTS: z.enum(weightFormats).default('f32'),
   ENGRAFT_CACHE_BYTES: byteCount.optional(),
   ENGRAFT_ADAPTER_BYTES: byteCount.optional(),
-  ENGRAFT_BASE_URL: z.url({ protocol: /^https?$/, error: 'must start with http:// or https://' }).optional(),
+  ENGRAFT_BASE_URL: z
+    .url({ protocol: /^https?$/, error: 'must start with http:// or https://' })
+    .refine((url) => !/^[^/]*\/\/[^/]*@/.test(url), 'must not hold a user or password: the key is ENGRAFT_API_KEY')
+    .optional(),
   ENGRAFT_HOST: z.string().default('127.0.0.1'),
   ENGRAFT_PORT: port.default(8080),
   ENGRAFT_CHAT_WAIT_SECONDS: z

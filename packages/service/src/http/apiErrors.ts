@@ -2,6 +2,7 @@ import { ApiError, errorEnvelope, type ErrorCode, type ErrorDetails, type ErrorE
 import { EngineError, type EngineErrorCode } from '@engraft/engine';
 import type { AdmissionRefusal } from '../admission/admitJob.js';
 import { isDatabaseUnavailable } from '../db/databaseErrors.js';
+import { wrongContentType } from './readBody.js';
 
 /** What the engine says that is not an unexpected error of ours. */
 const engineErrors: Partial<Record<EngineErrorCode, ErrorCode>> = {
@@ -16,6 +17,7 @@ export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (isDatabaseUnavailable(error)) return new ApiError('service_unavailable');
   if (error instanceof EngineError) return new ApiError(engineErrors[error.code] ?? 'internal_error', detailsOf(error));
+  if (isRefusedByFastify(error, 'FST_ERR_CTP_INVALID_MEDIA_TYPE')) return wrongContentType();
   if (isRefusedByFastify(error)) return new ApiError('invalid_request', { message: 'The request is malformed.' });
   return new ApiError('internal_error');
 }
@@ -39,13 +41,13 @@ export function envelopeOf(error: ApiError, request_id: string): ErrorEnvelope {
   return errorEnvelope(error.code, request_id, error.details);
 }
 
-/** A request that the framework could not read, such as one with a malformed Content-Type. */
-function isRefusedByFastify(error: unknown): boolean {
+/** A request that the framework could not read, for the reason that its code says. */
+function isRefusedByFastify(error: unknown, code = 'FST_ERR_'): boolean {
   return (
     error instanceof Error &&
     'code' in error &&
     typeof error.code === 'string' &&
-    error.code.startsWith('FST_ERR_') &&
+    error.code.startsWith(code) &&
     'statusCode' in error &&
     typeof error.statusCode === 'number' &&
     error.statusCode < 500

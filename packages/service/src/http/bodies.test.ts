@@ -179,9 +179,13 @@ describe('"422 `invalid_request`: anything malformed"', () => {
     for (const type of ['application/json; charset=utf-8', 'Application/JSON;charset="UTF-8"', 'application/json;']) {
       assert.deepEqual(await send([body], { 'content-type': type }), admitted);
     }
-    const extra = { 'idempotency-key': 'no-content-type', 'content-type': undefined };
-    const response = await call(service.app, 'POST', '/v1/inferences', { key, body, headers: extra });
-    assert.equal(response.statusCode, 422);
+    for (const type of [undefined, '', ' ', 'nonsense', '/', 'text/plain']) {
+      const extra = { 'idempotency-key': 'no-content-type', 'content-type': type };
+      const response = await call(service.app, 'POST', '/v1/inferences', { key, body, headers: extra });
+      const { code, param, message } = response.json<ErrorEnvelope>().error;
+      assert.deepEqual([response.statusCode, code, param], [422, 'invalid_request', 'Content-Type']);
+      assert.equal(message, 'Invalid Content-Type: the body must be sent as application/json, in UTF-8.');
+    }
   });
 
   test('a body that is said to be compressed', async () => {

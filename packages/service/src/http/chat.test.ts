@@ -377,7 +377,7 @@ describe('"Same key, same namespace and same normalized input: original job retu
             const same = await jobOf(other, { ...headers, 'x-service-subject': subject });
             assert.equal(typeof first.job_id, 'string');
             assert.equal(same.job_id, first.job_id);
-            const changed = { ...one, messages: [...one.messages, { role: 'user', content: '' }] };
+            const changed = { ...one, messages: [...one.messages, { role: 'user', content: 'More.' }] };
             assert.equal((await jobOf(changed, headers)).code, 'idempotency_conflict');
           },
         ),

@@ -59,53 +59,6 @@ describe('health', () => {
   });
 });
 
-describe('paths and methods', () => {
-  test('404 `not_found`: "unknown path", with or without a key', async () => {
-    for (const url of [
-      '/',
-      '/v1',
-      '/v1/',
-      '/v1/nothing',
-      '/v1/jobs/a/b',
-      '/V1/subjects',
-      '/v1/subjects/',
-      '/v1/jobs/%zz',
-    ]) {
-      const response = await call(service.app, 'GET', url);
-      assert.equal(response.statusCode, 404, url);
-      assert.equal(response.json<{ error: { code: string } }>().error.code, 'not_found');
-    }
-  });
-
-  test('405 `method_not_allowed`: "known path, other method; with `Allow`"', async () => {
-    for (const [method, url, allow] of [
-      ['GET', '/v1/inferences', 'POST'],
-      ['DELETE', '/v1/internalizations', 'POST'],
-      ['POST', '/v1/jobs/anything', 'GET, HEAD'],
-      ['PUT', '/v1/subjects?x=1', 'GET, HEAD'],
-      ['PATCH', '/v1/adapters/activate', 'POST'],
-      ['OPTIONS', '/v1/subjects', 'GET, HEAD'],
-      ['QUERY' as 'GET', '/v1/subjects', 'GET, HEAD'],
-      ['TRACE' as 'GET', '/v1/models', 'GET, HEAD'],
-      ['POST', '/healthz', 'GET, HEAD'],
-    ] as const) {
-      const response = await service.app.inject({ method, url });
-      assert.equal(response.statusCode, 405, url);
-      assert.equal(response.headers.allow, allow);
-      assert.equal(response.json<{ error: { code: string } }>().error.code, 'method_not_allowed');
-    }
-  });
-
-  test('HEAD answers as GET, without the body', async () => {
-    const response = await service.app.inject({
-      method: 'HEAD',
-      url: '/v1/subjects',
-      headers: { authorization: key.authorization },
-    });
-    assert.deepEqual([response.statusCode, response.body], [200, '']);
-  });
-});
-
 describe('the log', () => {
   test('"structured JSON lines; never a secret, a passage or a message text"', async () => {
     const { app, log } = buildTestApp(database.db);

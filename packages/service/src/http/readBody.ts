@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { ApiError, limits, type ReadOutcome } from '@engraft/contract';
+import { ApiError, jsonProblems, limits, type ReadOutcome } from '@engraft/contract';
 import type { FastifyRequest } from 'fastify';
 
 /**
@@ -38,7 +38,7 @@ export async function readBodyBytes(stream: Readable): Promise<Buffer> {
 /** The JSON body of a request, read by the contract. Anything that does not fit is 422 `invalid_request`. */
 export function readJsonBody<Value>(request: FastifyRequest, read: (body: unknown) => ReadOutcome<Value>): Value {
   if (!isJsonContentType(request.headers['content-type'])) {
-    throw invalid('Content-Type', 'the body must be sent as application/json, in UTF-8');
+    throw wrongContentType();
   }
   if (!/^(identity)?$/i.test(request.headers['content-encoding'] ?? '')) {
     throw invalid('Content-Encoding', 'the body must be sent as it is, not compressed');
@@ -67,14 +67,24 @@ export function invalid(param: string, message: string): ApiError {
   });
 }
 
+/** Of a body that is sent as something else, or as nothing that can be read. */
+export function wrongContentType(): ApiError {
+  return invalid('Content-Type', 'the body must be sent as application/json, in UTF-8');
+}
+
 function isJsonContentType(header: string | undefined): boolean {
   return /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?;?$/i.test(header ?? '');
 }
 
 function parseJson(bytes: Buffer): unknown {
+  let text: string;
+  let value: unknown;
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as unknown;
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    value = JSON.parse(text);
   } catch {
     throw invalid('', 'it is not JSON in UTF-8');
   }
+  for (const { param, message } of jsonProblems(text)) throw invalid(param, message);
+  return value;
 }

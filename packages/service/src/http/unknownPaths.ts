@@ -2,6 +2,7 @@ import { ApiError } from '@engraft/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { refuseBrowsers } from './authenticateRequest.js';
 import type { StrangerLimits } from './limitStrangers.js';
+import { whatThereIs } from './whatThereIs.js';
 
 /**
  * Answers what no route takes: 405 with `Allow` on a known path, else 404. Call it before the routes are registered.
@@ -22,7 +23,10 @@ export function answerUnknownPaths(app: FastifyInstance, strangers: StrangerLimi
     if (isApiPath(path)) await refuseBrowsers(strangers, request);
     await strangers.slow('no_key', request);
     const allowed = allowedMethods(path);
-    if (allowed.length === 0 || allowed.includes(request.method)) throw new ApiError('not_found');
+    if (allowed.length === 0 || allowed.includes(request.method)) {
+      const isKnown = (other: string): boolean => allowedMethods(other).length > 0;
+      throw new ApiError('not_found', { message: whatThereIs(path, isKnown) });
+    }
     void reply.header('allow', allowed.join(', '));
     throw new ApiError('method_not_allowed');
   };

@@ -8,6 +8,7 @@ import { makeDataFolder } from '../../processes/dataFolder.js';
 import { type Installation, openInstallation } from '../../processes/installation.js';
 import { print, table } from '../output.js';
 import { addPrintOptions, CommandFailure, type PrintOptions } from '../withDatabase.js';
+import { withoutSecrets } from '../withoutSecrets.js';
 
 interface Check {
   readonly name: string;
@@ -47,7 +48,7 @@ async function check(name: string, examine: () => Promise<string> | string): Pro
   try {
     return { name, ok: true, detail: await examine() };
   } catch (error) {
-    return { name, ok: false, detail: error instanceof Error ? error.message : String(error) };
+    return { name, ok: false, detail: withoutSecrets(error instanceof Error ? error.message : String(error)) };
   }
 }
 

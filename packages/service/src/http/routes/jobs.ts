@@ -8,12 +8,14 @@ import { keyOf } from '../authenticateRequest.js';
 import { invalid, refuseQueryParameters } from '../readBody.js';
 import { selectedTenant } from '../readHeaders.js';
 import { readQuery } from '../readQuery.js';
+import { withoutSlash } from '../whatThereIs.js';
 
 /** `GET /v1/jobs/{id}` and `GET /v1/jobs` */
 export function jobRoutes(api: FastifyInstance, { db }: { readonly db: Kysely<Database> }): void {
   const config = { anyScopeOf: ['read', 'inference', 'internalize'] } as const;
   api.get<{ Params: { id: string } }>('/jobs/:id', { config }, async (request) => {
     refuseQueryParameters(request);
+    if (request.params.id === '') throw new ApiError('not_found', { message: withoutSlash('/v1/jobs') });
     const outcome = await readJob(db, keyOf(request), selectedTenant(request), request.params.id);
     if (outcome.kind !== 'visible') throw new ApiError(outcome.kind);
     return outcome.job;

@@ -1,0 +1,10 @@
+/** Names that callers made up come back in messages and paths; no longer than this. */
+export const echo_units_max = 300;
+
+/** `['messages', 3, 'tool_call_id']` → `messages[3].tool_call_id` */
+export function fieldPath(path: readonly PropertyKey[]): string {
+  return path.reduce<string>((written, step) => {
+    if (typeof step === 'number') return `${written}[${step}]`;
+    return written === '' ? String(step) : `${written}.${String(step)}`;
+  }, '');
+}

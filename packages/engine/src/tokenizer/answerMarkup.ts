@@ -1,0 +1,31 @@
+/** The tokens that give a conversation its structure, by what an answer has to do with them. */
+import { MARKUP, type AddedToken } from './addedTokens.js';
+import { THOUGHT_END, THOUGHT_START } from './thinking.js';
+
+export interface AnswerMarkup {
+  /** Around a thought. */
+  readonly thoughts: readonly number[];
+  /** Of calls and their results, of turns, and whatever else the tokenizer declares special. */
+  readonly others: readonly number[];
+}
+
+/**
+ * Tokens that end the generation are neither. Vocabularies also have added tokens that look like markup and are
+ * text, such as the tags of HTML: only those that the chat template writes are the template's.
+ */
+export function readAnswerMarkup(
+  tokens: readonly AddedToken[],
+  stopTokens: ReadonlySet<number>,
+  templateWrites: (text: string) => boolean,
+): AnswerMarkup {
+  const isThought = ({ content }: AddedToken): boolean => content === THOUGHT_START || content === THOUGHT_END;
+  const structural = tokens.filter(
+    ({ id, kind, content }) =>
+      !stopTokens.has(id) &&
+      (kind === 'control' || (kind === 'markup' && (MARKUP.has(content) || templateWrites(content)))),
+  );
+  return {
+    thoughts: structural.filter(isThought).map(({ id }) => id),
+    others: structural.filter((token) => !isThought(token)).map(({ id }) => id),
+  };
+}

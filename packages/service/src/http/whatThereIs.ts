@@ -1,0 +1,31 @@
+const chat = 'POST /v1/chat/completions';
+
+/** What clients look for that speak OpenAI's language, and what there is in its place. */
+const elsewhere: readonly (readonly [RegExp, string])[] = [
+  [/^\/v1\/models\/./, 'There is one model; GET /v1/models shows it.'],
+  [/^\/v1\/completions$/, `There are no completions of a plain prompt; ${chat} takes messages.`],
+  [/^\/v1\/responses(\/|$)/, `The Responses API is not offered; ${chat} takes messages.`],
+  [/^\/v1\/embeddings$/, 'Embeddings are not offered; GET /openapi.json describes what is.'],
+  [/^\/v1\/chat\/completions\/./, 'Completions are read as jobs: GET /v1/jobs/{id}, with the id of X-Service-Job-Id.'],
+  [/^\/v1\/(inferences|internalizations)\/./, 'What was admitted is read as a job: GET /v1/jobs/{id}.'],
+];
+
+/** The message of a 404 on a path that no route takes: it names the path that was probably meant, and repeats none. */
+export function whatThereIs(path: string, isKnown: (path: string) => boolean): string {
+  const bare = path.replace(/\/{1,2}$/, '');
+  if (bare !== path && isKnown(bare)) return withoutSlash(shown(bare));
+  for (const [pattern, message] of elsewhere) if (pattern.test(bare)) return message;
+  const api = `/v1${bare.replace(/^(\/v1)+(?=\/)/, '')}`;
+  if (api !== bare && isKnown(api)) return `The paths of the API begin with /v1, once: use ${shown(api)}.`;
+  return 'There is no such path; GET /openapi.json describes those that there are.';
+}
+
+/** Of a path that ends in a slash, and there is one without. */
+export function withoutSlash(path: string): string {
+  return `No path here ends in a slash: use ${path}.`;
+}
+
+/** With a job's id in it, a path is the caller's own text. */
+function shown(path: string): string {
+  return path.startsWith('/v1/jobs/') ? '/v1/jobs/{id}' : path;
+}
