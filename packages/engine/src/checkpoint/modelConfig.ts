@@ -83,6 +83,7 @@ function refuseUnsupported(fields: JsonFields): void {
   // Qwen2 has its biases without this field; where the field is true, the output projection has one too.
   mustBe('attention_bias', false);
   mustBe('partial_rotary_factor', 1);
+  mustBe('rope_interleaved', false);
   // Parts that derived models have and these architectures have not. A file may keep a field with the value that turns it off.
   for (const name of EXPERTS) {
     if (fields.has(name) && fields.value(name) !== 0) throw fields.refusal(name, 'absent: experts are not supported');
