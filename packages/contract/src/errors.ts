@@ -38,6 +38,11 @@ export const errorTable = {
     message: 'The active version is not the expected one; nothing was changed.',
   },
   adapter_expired: { status: 409, retryable: false, message: 'The adapter version is past its retention deadline.' },
+  base_model_changed: {
+    status: 409,
+    retryable: false,
+    message: 'The adapter version was trained on another base model than the service has now.',
+  },
   idempotency_conflict: {
     status: 409,
     retryable: false,
@@ -79,6 +84,8 @@ export const jobErrorCodes = [
   'adapter_expired',
   /** The files of the version are damaged or missing; nothing is charged, and nothing falls back to base. */
   'adapter_damaged',
+  /** The version, or what learning had stored so far, is of another base model than the worker has; nothing is charged. */
+  'base_model_changed',
   'internal_error',
   'receipt_missing',
   'receipt_inconsistent',

@@ -60,6 +60,8 @@ export const learningResult = z.object({
     final_loss: z.number(),
     /** Present where the parent's files were damaged or missing, and the candidate was trained from base. */
     parent_damaged: z.literal(true).optional(),
+    /** Present where the parent is of another base model, and the candidate was trained from the base model of now. */
+    parent_base_model_changed: z.literal(true).optional(),
   }),
   /** Present where validation rejected the candidate. */
   rejection: z.object({ reasons: z.array(z.string()), message: z.string() }).optional(),
@@ -113,6 +115,8 @@ export const version = z.object({
   expires_at: timestamp,
   validation: z.object({ passed: z.int(), total: z.int() }),
   source_job: z.string(),
+  /** Present where it was trained on another base model than the service has now. */
+  base_model_changed: z.literal(true).optional(),
 });
 
 export const subject = z.object({

@@ -1,6 +1,7 @@
 export * from './engine.js';
 export * from './types.js';
 export { ADAPTER_FILES, hashAdapterFolder, isAdapterIntact } from './adapters/contentHash.js';
+export { readTrainedOn, type TrainedOn } from './adapters/trainedOn.js';
 export { OPTIONAL_FILES, REQUIRED_FILES, SHARD_INDEX, SINGLE_FILE } from './checkpoint/checkpointFiles.js';
 export { readContextLength } from './checkpoint/contextLength.js';
 export { loadFittingTokenizer, outlineCheckpoint, type CheckpointOutline } from './checkpoint/outline.js';

@@ -170,7 +170,7 @@ export const fieldDescriptions: Readonly<Record<`${SchemaName}.${string}`, strin
   'Job.result': 'By kind, once there is one. Not every result has `text`, and not every unsuccessful job a candidate.',
   'Job.error': 'Why a job did not succeed; distinct from the error of an HTTP response.',
   'Job.error.code':
-    '`adapter_damaged`: the files of the version are damaged or missing on the side of the service; nothing is charged, and nothing falls back to base.',
+    '`adapter_damaged`: the files of the version are damaged or missing on the side of the service; nothing is charged, and nothing falls back to base. `base_model_changed`: the base model of the service was changed after the job was admitted.',
   'InferenceResult.text': 'The answer; empty when there are only calls.',
   'InferenceResult.finish_reason': '`length`: the output ceiling was reached, and the answer may be cut off.',
   'InferenceResult.tool_calls': 'With `finish_reason` `tool_calls`.',
@@ -181,6 +181,8 @@ export const fieldDescriptions: Readonly<Record<`${SchemaName}.${string}`, strin
     'Questions about earlier passages of this subject that it still answers.',
   'LearningResult.training.parent_damaged':
     "Present where the parent's files were damaged or missing: the candidate was trained from base, with rehearsal of the earlier passages.",
+  'LearningResult.training.parent_base_model_changed':
+    'Present where the parent was trained on another base model than the service has now: the candidate was trained from the base model of now, with rehearsal of the earlier passages.',
   'LearningResult.rejection': 'Why the candidate was rejected; present where it was.',
   'LearningResult.rejection.reasons':
     'Stable words: `not_understood`, `too_few_validated`, `too_few_passed`, `not_better_than_parent`, `earlier_passages_lost`, `skills_lost`, `not_measured`.',
@@ -199,6 +201,8 @@ export const fieldDescriptions: Readonly<Record<`${SchemaName}.${string}`, strin
     'The deadline of its retention. Afterwards pinning or activating it fails with `adapter_expired`.',
   'Version.validation.passed': 'How many questions it passed.',
   'Version.source_job': 'The learning job that created it.',
+  'Version.base_model_changed':
+    'Present where it was trained on another base model than the service has now: pinning or activating it fails with `base_model_changed`. Learning on it starts from the base model.',
   'ActivationResult.revision': 'Increments with every activation, also of the version that is active already.',
   'ChatCompletion.created': "Unix time in seconds of the job's admission.",
   'ChatCompletion.choices': 'Exactly one.',

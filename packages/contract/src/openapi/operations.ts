@@ -12,6 +12,7 @@ const admission_errors: readonly ErrorCode[] = [
   'execution_unavailable',
   'not_found',
   'adapter_expired',
+  'base_model_changed',
   'idempotency_conflict',
   'payload_too_large',
   'not_configured',
@@ -45,7 +46,7 @@ const infer: OperationSource = {
   tag: 'Inference',
   summary: 'Ask, and read the answer from a job',
   description:
-    "Admits a job that answers through the subject's active version, a retained version or the base model. Source passages are never added to the messages. The reservation covers the prompt and the whole output allowance; settlement charges the tokens that were used and releases the rest. A version that has expired fails with `adapter_expired`; nothing falls back to another.",
+    "Admits a job that answers through the subject's active version, a retained version or the base model. Source passages are never added to the messages. The reservation covers the prompt and the whole output allowance; settlement charges the tokens that were used and releases the rest. A version that has expired fails with `adapter_expired`, and one that was trained on another base model than the service has now with `base_model_changed`; nothing falls back to another.",
   anyScopeOf: ['inference'],
   parameters: ['IdempotencyKey', 'Tenant'],
   body: { schema: 'InferenceRequest', example: examples.inferenceExample },
@@ -145,7 +146,7 @@ const activate: OperationSource = {
       examples: { activated: examples.activationResultExample },
     },
   },
-  errors: ['not_found', 'activation_conflict', 'adapter_expired', 'payload_too_large'],
+  errors: ['not_found', 'activation_conflict', 'adapter_expired', 'base_model_changed', 'payload_too_large'],
 };
 
 const listModels: OperationSource = {

@@ -9,9 +9,8 @@ import { CONFIG_FILE, contentHash, isAdapterIntact, WEIGHTS_FILE } from './conte
 import { readBounded, writeFolder } from './folders.js';
 import { parseMatrices, serializeMatrices, type LoraAdapter } from './loraAdapter.js';
 import { loraModules } from './loraModules.js';
-import { parsePeftConfig, serializePeftConfig } from './peftConfig.js';
+import { MAX_CONFIG_BYTES, parsePeftConfig, serializePeftConfig } from './peftConfig.js';
 
-const MAX_CONFIG_BYTES = 2 ** 20;
 /** Room for the names, types and offsets in front of the tensors. */
 const MAX_WEIGHTS_HEADER_BYTES = 2 ** 24;
 
@@ -69,7 +68,7 @@ async function readFitting(
 
 /**
  * Writes a new folder, see `writeFolder`.
- * @param baseModel the model's name for `adapter_config.json`.
+ * @param baseModel the checkpoint's `contentHash`, for `adapter_config.json`.
  */
 export async function writeAdapter(
   folder: string,

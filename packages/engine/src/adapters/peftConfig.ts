@@ -5,6 +5,7 @@ import { PROJECTIONS } from '../model/weights.js';
 import { CONFIG_FILE } from './contentHash.js';
 import { isPattern, type LoraHyperparameters } from './loraModules.js';
 
+export const MAX_CONFIG_BYTES = 2 ** 20;
 export const MAX_RANK = 1024;
 /** Entries of a list or object; a model has fewer modules. */
 const MAX_NAMES = 8192;
@@ -27,7 +28,7 @@ const FIXED_FIELDS: Readonly<Record<string, unknown>> = { peft_type: 'LORA', bia
 /** Initialisations that leave the base weights alone. Others, such as PiSSA, change these as well. */
 const HARMLESS_INITIALISATIONS: readonly unknown[] = [true, false, null, 'gaussian'];
 
-/** @param baseModel recorded for people and tools; not read back. */
+/** @param baseModel recorded for people and tools, and for `readTrainedOn`. */
 export function serializePeftConfig(lora: LoraHyperparameters, baseModel: string | null): Buffer {
   const config = {
     ...(lora.alphaPattern === undefined ? {} : { alpha_pattern: Object.fromEntries(lora.alphaPattern) }),
@@ -146,7 +147,8 @@ function optional<K extends string, V>(key: K, value: V | undefined): Partial<Re
   return value === undefined ? {} : ({ [key]: value } as Record<K, V>);
 }
 
-function parseObject(bytes: Uint8Array): Record<string, unknown> {
+/** @throws EngineError `adapter_invalid` when it is not a JSON object. */
+export function parseObject(bytes: Uint8Array): Record<string, unknown> {
   let value: unknown;
   try {
     value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));

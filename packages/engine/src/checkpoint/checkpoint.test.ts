@@ -141,6 +141,9 @@ suite('config.json', () => {
     ['another activation', { hidden_act: 'gelu' }, /hidden_act must be "silu", but is "gelu"/],
     ['biases', { attention_bias: true }, /attention_bias must be false/],
     ['biases of the feed-forward part', { mlp_bias: true }, /mlp_bias must be false/],
+    ['experts', { num_local_experts: 8 }, /num_local_experts must be absent: experts are not supported/],
+    ['soft caps', { final_logit_softcapping: 30 }, /final_logit_softcapping must be absent/],
+    ['a multiplier', { embedding_multiplier: 12 }, /embedding_multiplier must be 1, but is 12/],
     ['quantisation', { quantization_config: { bits: 4 } }, /quantization_config must be absent/],
     ['partial rotation', { partial_rotary_factor: 0.5 }, /partial_rotary_factor must be 1/],
     [

@@ -9,6 +9,7 @@ export const OPTIONAL_FILES = [
   'tokenizer_config.json',
   'chat_template.jinja',
   'additional_chat_templates/tool_use.jinja',
+  'chat_template.json',
 ] as const;
 
 /** The weights, where they are not in shards. */

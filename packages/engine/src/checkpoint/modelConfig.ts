@@ -12,6 +12,17 @@ const ARCHITECTURES: ReadonlyMap<string, Architecture> = new Map([
   ['Qwen3ForCausalLM', 'qwen3'],
 ]);
 
+/** Numbers of experts, under the names that mixtures of experts give them. */
+const EXPERTS = [
+  'num_experts',
+  'num_local_experts',
+  'n_routed_experts',
+  'num_experts_per_tok',
+  'moe_intermediate_size',
+];
+const SOFT_CAPS = ['attn_logit_softcapping', 'final_logit_softcapping'];
+const MULTIPLIERS = ['embedding_multiplier', 'residual_multiplier', 'logits_scaling', 'logit_scale'];
+
 /** Bounds that keep a damaged configuration from asking for absurd amounts of memory. */
 const MAX = { vocabulary: 2 ** 21, width: 2 ** 17, headDim: 1024, layers: 1024, context: 2 ** 21 };
 
@@ -72,6 +83,13 @@ function refuseUnsupported(fields: JsonFields): void {
   // Qwen2 has its biases without this field; where the field is true, the output projection has one too.
   mustBe('attention_bias', false);
   mustBe('partial_rotary_factor', 1);
+  mustBe('rope_interleaved', false);
+  // Parts that derived models have and these architectures have not. A file may keep a field with the value that turns it off.
+  for (const name of EXPERTS) {
+    if (fields.has(name) && fields.value(name) !== 0) throw fields.refusal(name, 'absent: experts are not supported');
+  }
+  for (const name of SOFT_CAPS) if (fields.has(name)) throw fields.refusal(name, 'absent: soft caps are not supported');
+  for (const name of MULTIPLIERS) mustBe(name, 1);
   if (fields.has('quantization_config')) throw fields.refusal('quantization_config', 'absent');
 }
 

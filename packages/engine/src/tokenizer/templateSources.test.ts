@@ -10,6 +10,7 @@ import type { ChatPrompt } from '../types.js';
 import { ChatTokenizer } from './chatTokenizer.js';
 
 const FILE = 'chat_template.jinja';
+const OLD_FILE = 'chat_template.json';
 const CONFIG = 'tokenizer_config.json';
 const TOOL_USE_FILE = 'additional_chat_templates/tool_use.jinja';
 const WITHOUT: ChatPrompt = { messages: [{ role: 'user', content: 'Hi' }] };
@@ -42,6 +43,15 @@ suite('chat templates of one checkpoint', () => {
   renders('in files', { [FILE]: 'file', [TOOL_USE_FILE]: 'tools', 'additional_chat_templates/rag.jinja': '{% if' }, [
     'file',
     'tools',
+  ]);
+  const old = JSON.stringify({ chat_template: 'old' });
+  renders('in a file of older releases', { [FILE]: null, [CONFIG]: configWith(undefined), [OLD_FILE]: old }, [
+    'old',
+    'old',
+  ]);
+  renders('in a field, which takes its place', { [FILE]: null, [CONFIG]: configWith('field'), [OLD_FILE]: old }, [
+    'field',
+    'field',
   ]);
   renders('in a file, which takes the place of a list', { [FILE]: 'file', [CONFIG]: configWith(list) }, [
     'file',

@@ -46,6 +46,7 @@ export type AdmissionRefusal =
   | 'not_configured'
   | 'not_found'
   | 'adapter_expired'
+  | 'base_model_changed'
   | 'context_length_exceeded'
   | 'insufficient_credits'
   | 'spending_limit_reached'
@@ -128,13 +129,13 @@ async function admit(
 
 type Route =
   | { readonly kind: 'resolved'; readonly subject_ref: string | null; readonly adapter_version: string }
-  | { readonly kind: 'not_found' | 'adapter_expired' };
+  | { readonly kind: 'not_found' | 'adapter_expired' | 'base_model_changed' };
 
 async function resolveRoute(trx: Transaction<Database>, operation: ModelOperation): Promise<Route> {
-  const { key, tenant_id, subject_id, adapter_version } = operation;
+  const { key, tenant_id, subject_id, adapter_version, request } = operation;
   if (subject_id === null) return { kind: 'resolved', subject_ref: null, adapter_version: baseVersion };
   const subject = await findOrCreateSubject(trx, { project_id: key.project_id, tenant_id, name: subject_id });
-  const version = await resolveVersion(trx, subject, adapter_version);
+  const version = await resolveVersion(trx, subject, adapter_version, { learns: request.kind === 'internalization' });
   return version.kind === 'resolved' ? { ...version, subject_ref: subject.id } : version;
 }
 

@@ -334,6 +334,7 @@ describe('engraft', () => {
       checks.map(({ name }) => name),
       ['node', 'data folder', 'database', 'clock', 'model', 'engine'],
     );
+    assert.match(checks.at(-1)?.detail ?? '', /^embedded, .*; \d+ retained versions?$/);
     // As if the clock had gone back an hour since the service ran.
     const ahead = { seen_at: sql<Date>`now() + interval '1 hour'` };
     await database.db.updateTable('clock').set(ahead).execute();

@@ -99,6 +99,8 @@ export interface JobsTable {
   training_progress: NullableJsonColumn;
   /** The most that any claim has recorded. */
   training_steps: Generated<number>;
+  /** The checkpoint that learning was begun on; `null`: it has not begun. */
+  base_model_hash: string | null;
   created_at: Timestamp;
   updated_at: Timestamp;
 }
@@ -143,6 +145,8 @@ export interface VersionsTable {
   retention_ended_by: 'operator' | 'retention' | null;
   /** Since when its adapter is known to be damaged or missing; `null`: it is not. */
   damaged_at: Date | null;
+  /** The checkpoint that it was trained on; `null`: nobody has recorded it yet. */
+  base_model_hash: string | null;
 }
 
 export interface KeptAdaptersTable {
@@ -180,6 +184,14 @@ export interface TransfersTable {
   created_at: Timestamp;
 }
 
+/** One row at most. */
+export interface BaseModelTable {
+  only_row: Generated<boolean>;
+  /** Of the checkpoint that the workers have loaded. */
+  content_hash: string;
+  loaded_since: Timestamp;
+}
+
 /** One row. */
 export interface ClockTable {
   only_row: Generated<boolean>;
@@ -200,6 +212,7 @@ export interface Database {
   idempotency_keys: IdempotencyKeysTable;
   versions: VersionsTable;
   kept_adapters: KeptAdaptersTable;
+  base_model: BaseModelTable;
   accounts: AccountsTable;
   transfers: TransfersTable;
   clock: ClockTable;

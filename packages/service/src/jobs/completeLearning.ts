@@ -21,6 +21,8 @@ type Report = Pick<LearningResult, 'validation' | 'training'>;
 export interface KeptAdapter {
   /** `sha256:<hex>`; its folder is in the adapter store. */
   readonly adapter_hash: string;
+  /** The checkpoint that it was trained on. */
+  readonly base_model_hash: string;
   readonly size_bytes: number;
   /** Plain data; see `Rehearsal` of the learning package. */
   readonly rehearsal: unknown;

@@ -9,7 +9,10 @@ import { lockLeasedJob, type JobLease, type LeasedWrite } from './jobLease.js';
 export async function failJob(
   db: Kysely<Database>,
   lease: JobLease,
-  error_code: Extract<JobErrorCode, 'engine_failed' | 'adapter_expired' | 'adapter_damaged' | 'internal_error'>,
+  error_code: Extract<
+    JobErrorCode,
+    'engine_failed' | 'adapter_expired' | 'adapter_damaged' | 'base_model_changed' | 'internal_error'
+  >,
 ): Promise<LeasedWrite> {
   return inTransaction<LeasedWrite>(db, async (trx) => {
     const job = await lockLeasedJob(trx, lease);

@@ -33,7 +33,12 @@ const validation = {
   retention_total_count: 0,
 };
 const report = { validation, training: { steps: 3, tokens: 100, final_loss: 0.5 } };
-const adapter = { adapter_hash: `sha256:${'0'.repeat(64)}`, size_bytes: 3_000_000, rehearsal: {} };
+const adapter = {
+  adapter_hash: `sha256:${'0'.repeat(64)}`,
+  base_model_hash: `sha256:${'a'.repeat(64)}`,
+  size_bytes: 3_000_000,
+  rehearsal: {},
+};
 /** 3 MB for a day at 0.3 USD a GB-month. */
 const hosting_microusd = 30;
 

@@ -10,6 +10,7 @@ import { isDatabaseReachable } from '../db/isDatabaseReachable.js';
 import type { FileLock } from '../fileLock/fileLock.js';
 import { buildApp } from '../http/buildApp.js';
 import { type Retention, startRetention } from '../retention/startRetention.js';
+import { adoptBaseModel } from '../worker/adoptBaseModel.js';
 import { freeOrphanedJobs } from '../worker/freeOrphanedJobs.js';
 import { startWorker, type Worker } from '../worker/worker.js';
 import { createWorkerMetrics } from '../worker/workerMetrics.js';
@@ -85,6 +86,7 @@ export async function runService(config: Config, roles: Roles, onListening: (url
     if (roles.worker) {
       const { data_folder } = config;
       const store = await openAdapterStore(data_folder);
+      await adoptModelOf(parts, store);
       running.retention = await startRetention({ db: installation.db, store, data_folder, logger });
       running.worker = await openWorker(parts, store);
     }
@@ -139,6 +141,13 @@ interface Parts {
   readonly model: ModelState;
   readonly logger: Logger;
   readonly metrics: Registry;
+}
+
+/** Before a round of retention, a job or a request meets a version of another checkpoint. */
+async function adoptModelOf({ installation: { db }, model, logger }: Parts, store: AdapterStore): Promise<void> {
+  if (model.kind !== 'loaded' || model.engine === null) return;
+  const { contentHash: content_hash } = await model.engine.engine.describe();
+  await adoptBaseModel({ db, store, content_hash, logger });
 }
 
 interface RunningWorker extends Pick<Worker, 'wake'> {

@@ -3,6 +3,7 @@ import { sql, type Kysely, type Transaction } from 'kysely';
 import type { Database } from '../db/schema.js';
 import { inTransaction } from '../db/transaction.js';
 import { accountId, lockBalance } from '../ledger/accounts.js';
+import { of_another_model } from '../versions/baseModel.js';
 import { eachApart } from './eachApart.js';
 
 const day_seconds = 86_400;
@@ -57,6 +58,7 @@ export async function renewOrEnd(
     .select(['versions.size_bytes', 'subjects.project_id'])
     .select([
       sql<boolean>`versions.expires_at <= now()`.as('expired'),
+      of_another_model.as('of_another_model'),
       days_to_host.as('days'),
       sql<number>`floor(extract(epoch from versions.expires_at - versions.created_at) / 86400)::float8`.as('first_day'),
       // A damaged version is not charged for; of any other, the last of these days must begin within the project's
@@ -69,9 +71,11 @@ export async function renewOrEnd(
     .modifyEnd(sql`for no key update of versions, subjects ${others}`)
     .executeTakeFirst();
   if (version === undefined) return false;
-  const { project_id, size_bytes, days, first_day, expired, retained } = version;
+  const { project_id, size_bytes, days, first_day, expired, retained, of_another_model: unusable } = version;
   const day_microusd = storageChargeMicrousd(size_bytes, day_seconds, currentPriceCard);
-  const charged = { project_id, version_id, days: daysToCharge(first_day, days), day_microusd };
+  // What nobody can use costs nothing, and is kept for the day on which its checkpoint comes back.
+  const days_charged = unusable ? [] : daysToCharge(first_day, days);
+  const charged = { project_id, version_id, days: days_charged, day_microusd };
   const payment = retained ? await payDays(trx, charged) : 'unaffordable';
   if (payment === 'paid') {
     await trx

@@ -25,6 +25,8 @@ import { removeEndedWork } from './removeEndedWork.js';
 import { renewHosting } from './renewHosting.js';
 
 const size_bytes = 50_000_000;
+/** No model is of importance where nobody recorded one. */
+const anyModel = () => Promise.resolve('sha256:0');
 const day_microusd = storageChargeMicrousd(size_bytes, 86_400, currentPriceCard);
 
 describe('retention', () => {
@@ -343,17 +345,17 @@ describe('retention', () => {
     await renewHosting(database.db);
     assert.equal(await hoursLeft(due.id), 24);
     await markAdapterIntact(database.db, past.adapter_hash);
-    assert.deepEqual(await findAdapter(database.db, store, past.id), { kind: 'adapter_expired' });
+    assert.deepEqual(await findAdapter(database.db, store, past.id, anyModel), { kind: 'adapter_expired' });
   });
 
   it('renews a version that is asked for before the next round, for all who ask at once, and charges it once', async () => {
     const { id, project_id } = await makeVersion({ age: '4.5 days', left: '-60 hours' }, { activate: true });
     const before_microusd = await available(project_id);
-    const asked = Array.from({ length: 6 }, () => findAdapter(database.db, store, id));
+    const asked = Array.from({ length: 6 }, () => findAdapter(database.db, store, id, anyModel));
     for (const { kind } of await Promise.all(asked)) assert.equal(kind, 'found');
     assert.equal(before_microusd - (await available(project_id)), 3 * day_microusd);
     const ended = await makeVersion({ age: '4.5 days', left: '-60 hours' }, { credit_microusd: 1_000_000 });
-    assert.deepEqual(await findAdapter(database.db, store, ended.id), { kind: 'adapter_expired' });
+    assert.deepEqual(await findAdapter(database.db, store, ended.id, anyModel), { kind: 'adapter_expired' });
     assert.ok(await retentionEnded(ended.id));
   });
 

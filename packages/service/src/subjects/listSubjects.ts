@@ -2,6 +2,7 @@ import { limits, type Subject, type TenantId } from '@engraft/contract';
 import type { Kysely } from 'kysely';
 import type { Database } from '../db/schema.js';
 import { tenantIs } from '../tenants/tenantIs.js';
+import { of_another_model } from '../versions/baseModel.js';
 
 /**
  * "Up to 100 subjects and 50 versions each, for the selected tenant": the most recently changed subjects first, each
@@ -28,6 +29,7 @@ export async function listSubjects(
         saved
           .selectFrom('versions')
           .select(['id as version_id', 'created_at', 'expires_at', 'passed_count', 'total_count', 'source_job_id'])
+          .select(of_another_model.as('of_another_model'))
           .whereRef('versions.subject_ref', '=', 'subjects.id')
           .orderBy('created_at', 'desc')
           .orderBy('id')
@@ -37,6 +39,7 @@ export async function listSubjects(
     )
     .select(['subjects.id', 'subjects.name', 'subjects.active_version_id', 'subjects.revision'])
     .select(['version_id', 'versions.created_at', 'expires_at', 'passed_count', 'total_count', 'source_job_id'])
+    .select('of_another_model')
     .orderBy('subjects.updated_at', 'desc')
     .orderBy('subjects.id')
     .orderBy('versions.created_at', 'desc')
@@ -62,6 +65,7 @@ export async function listSubjects(
       expires_at: row.expires_at.toISOString(),
       validation: { passed: row.passed_count, total: row.total_count },
       source_job: row.source_job_id,
+      ...(row.of_another_model === true ? { base_model_changed: true as const } : {}),
     });
   }
   return [...subjects.values()];

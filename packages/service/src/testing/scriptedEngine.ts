@@ -1,4 +1,4 @@
-import type { Engine, GenerateRequest, GenerateResult } from '@engraft/engine';
+import type { Engine, GenerateRequest, GenerateResult, ModelDescription } from '@engraft/engine';
 
 /** What the test wants the model to have written; the rest is that of a short answer. */
 export type ScriptedReply = Partial<GenerateResult> | Promise<Partial<GenerateResult>>;
@@ -16,7 +16,7 @@ export function scriptedEngine(reply: (request: GenerateRequest) => ScriptedRepl
       });
       return { ...shortAnswer, ...(await Promise.race([reply(request), cancelled])) };
     },
-    describe: unable,
+    describe: () => Promise.resolve(nothingMuch),
     countTokens: unable,
     encode: unable,
     score: unable,
@@ -24,6 +24,14 @@ export function scriptedEngine(reply: (request: GenerateRequest) => ScriptedRepl
     close: () => Promise.resolve(),
   };
 }
+
+const nothingMuch: ModelDescription = {
+  architecture: 'ScriptedForCausalLM',
+  contextLength: 4096,
+  vocabularySize: 1,
+  parameters: 0,
+  contentHash: `sha256:${'0'.repeat(64)}`,
+};
 
 const shortAnswer: GenerateResult = {
   text: 'An answer.',

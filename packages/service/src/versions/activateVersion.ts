@@ -14,7 +14,9 @@ export type ActivateVersionOutcome =
   | { readonly kind: 'activated'; readonly revision: number }
   /** Another version is active; nothing was changed. */
   | { readonly kind: 'activation_conflict' }
-  | { readonly kind: 'adapter_expired' };
+  | { readonly kind: 'adapter_expired' }
+  /** It is of another checkpoint than the workers have loaded. */
+  | { readonly kind: 'base_model_changed' };
 
 /**
  * Routes a subject to one of its versions, if its active version is still the expected one: compare-and-set under a
@@ -37,6 +39,7 @@ export async function activateVersion(
   const version = await findVersionOfSubject(trx, subject_ref, version_id);
   if (version === null) throw new Error(`version ${version_id} is not of subject ${subject_ref}`);
   if (version.expired) return { kind: 'adapter_expired' };
+  if (version.of_another_model) return { kind: 'base_model_changed' };
   const { revision } = await trx
     .updateTable('subjects')
     .set((eb) => ({ active_version_id: version_id, revision: eb('revision', '+', 1), updated_at: sql`now()` }))

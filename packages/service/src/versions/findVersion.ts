@@ -3,6 +3,7 @@ import { sql, type Kysely } from 'kysely';
 import type { Database } from '../db/schema.js';
 import { isId } from '../ids.js';
 import { ended_by_wrong_clock } from '../retention/correctDeadlines.js';
+import { of_another_model } from './baseModel.js';
 import { tenantIs } from '../tenants/tenantIs.js';
 
 export interface VersionOwner {
@@ -19,13 +20,15 @@ export interface FoundVersion {
    * `lookAfter`.
    */
   readonly undecided: boolean;
+  readonly of_another_model: boolean;
 }
 
 /**
  * "now" is when the transaction began, or the statement if there is none. What has ended is expired, even if the clock
  * goes back.
  */
-const deadline = [
+const state = [
+  of_another_model.as('of_another_model'),
   sql<boolean>`(versions.expires_at <= now() or versions.retention_ended_at is not null)`.as('expired'),
   sql<boolean>`(versions.expires_at <= now() and versions.retention_ended_at is null or ${ended_by_wrong_clock})`.as(
     'undecided',
@@ -46,7 +49,7 @@ export async function findVersion(
     .selectFrom('versions')
     .innerJoin('subjects', 'subjects.id', 'versions.subject_ref')
     .select(['versions.id', 'versions.subject_ref'])
-    .select(deadline)
+    .select(state)
     .where('versions.id', '=', version_id)
     .where('subjects.project_id', '=', project_id)
     .where(tenantIs('subjects.tenant_id', tenant_id))
@@ -64,7 +67,7 @@ export async function findVersionOfSubject(
   const row = await db
     .selectFrom('versions')
     .select(['id', 'subject_ref'])
-    .select(deadline)
+    .select(state)
     .where('id', '=', version_id)
     .where('subject_ref', '=', subject_ref)
     .executeTakeFirst();

@@ -9,21 +9,26 @@ export type ResolveVersionOutcome =
   /** A version id, or `base`. */
   | { readonly kind: 'resolved'; readonly adapter_version: string }
   | { readonly kind: 'not_found' }
-  | { readonly kind: 'adapter_expired' };
+  | { readonly kind: 'adapter_expired' }
+  /** It is of another checkpoint than the workers have loaded. */
+  | { readonly kind: 'base_model_changed' };
 
 /**
  * The version that a job runs on, fixed at its admission: the requested one ("retained version of this subject, or
- * `base`; omitted means the active version"). "There is no automatic fallback."
+ * `base`; omitted means the active version"). "There is no automatic fallback." To learn, a parent of another checkpoint
+ * will do: the worker starts from base then, and rehearses what the parent was taught.
  */
 export async function resolveVersion(
   trx: Transaction<Database>,
   subject: SubjectRoute,
   requested: string | undefined,
+  { learns }: { readonly learns: boolean },
 ): Promise<ResolveVersionOutcome> {
   const adapter_version = requested ?? subject.active_version_id ?? baseVersion;
   if (adapter_version === baseVersion) return { kind: 'resolved', adapter_version };
   const version = await findVersionOfSubject(trx, subject.id, adapter_version);
   if (version === null) return { kind: 'not_found' };
   if ((await lookAfter(trx, version)).expired) return { kind: 'adapter_expired' };
+  if (version.of_another_model && !learns) return { kind: 'base_model_changed' };
   return { kind: 'resolved', adapter_version };
 }

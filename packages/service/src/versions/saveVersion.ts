@@ -9,6 +9,8 @@ export interface NewVersion {
   readonly source_job_id: string;
   /** `sha256:<hex>` of the folder in the adapter store. */
   readonly adapter_hash: string;
+  /** The checkpoint that it was trained on; `null`: not known. */
+  readonly base_model_hash: string | null;
   readonly size_bytes: number;
   readonly passed_count: number;
   readonly total_count: number;

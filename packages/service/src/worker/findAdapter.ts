@@ -6,6 +6,7 @@ import type { Database } from '../db/schema.js';
 import { inTransaction } from '../db/transaction.js';
 import { findVersionOfSubject } from '../versions/findVersion.js';
 import { lookAfter } from '../versions/lookAfter.js';
+import { learnModelOfAdapter } from './modelOfAdapter.js';
 
 export interface UsableAdapter {
   /** `null`: the clean base model. */
@@ -17,23 +18,41 @@ export interface UsableAdapter {
 export type FoundAdapter =
   | ({ readonly kind: 'found' } & UsableAdapter)
   /** The version's retention ended after the job was admitted. */
-  | { readonly kind: 'adapter_expired' };
+  | { readonly kind: 'adapter_expired' }
+  /** The version was trained on another checkpoint than the engine has, or nothing says on which. */
+  | { readonly kind: 'base_model_changed' };
 
-/** The adapter of the version that admission resolved. Throws when there is no such version. */
+/**
+ * The adapter of the version that admission resolved. Throws when there is no such version.
+ * @param base_model_hash of the checkpoint that the engine has.
+ */
 export async function findAdapter(
   db: Kysely<Database>,
   store: AdapterStore,
   adapter_version: string,
+  base_model_hash: () => Promise<string>,
 ): Promise<FoundAdapter> {
   if (adapter_version === baseVersion) return { kind: 'found', adapter: null, marked_damaged: false };
-  const { adapter_hash, subject_ref, damaged_at } = await db
+  const row = await db
     .selectFrom('versions')
-    .select(['adapter_hash', 'subject_ref', 'damaged_at'])
+    .select(['adapter_hash', 'subject_ref', 'damaged_at', 'base_model_hash'])
     .where('id', '=', adapter_version)
     .executeTakeFirstOrThrow();
-  const version = await findVersionOfSubject(db, subject_ref, adapter_version);
+  const version = await findVersionOfSubject(db, row.subject_ref, adapter_version);
   if (version === null) throw new Error(`version ${adapter_version} is not of its subject`);
   const { expired } = version.undecided ? await inTransaction(db, (trx) => lookAfter(trx, version)) : version;
   if (expired) return { kind: 'adapter_expired' };
-  return { kind: 'found', adapter: store.locate(adapter_hash), marked_damaged: damaged_at !== null };
+  const adapter = store.locate(row.adapter_hash);
+  const trained_on = row.base_model_hash ?? (await modelOf(db, adapter));
+  // What is damaged is found so when it is loaded.
+  const is_usable = trained_on === 'damaged' || trained_on === (await base_model_hash());
+  return is_usable
+    ? { kind: 'found', adapter, marked_damaged: row.damaged_at !== null }
+    : { kind: 'base_model_changed' };
+}
+
+/** Of a version of which it was not recorded, as its adapter was not whole, or was made by another tool. */
+async function modelOf(db: Kysely<Database>, adapter: AdapterReference): Promise<string> {
+  const trained_on = await learnModelOfAdapter(db, adapter);
+  return trained_on.kind === 'known' ? trained_on.contentHash : trained_on.kind;
 }

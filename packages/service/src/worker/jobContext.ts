@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import type { AdapterStore } from '../adapterStore/adapterStore.js';
 import type { Database } from '../db/schema.js';
 import type { LeasedWrite } from '../jobs/jobLease.js';
+import { withEngineRetries } from './engineRetries.js';
 
 /** What running a job needs besides the job. */
 export interface JobContext {
@@ -18,6 +19,12 @@ export interface JobContext {
   readonly logger: Logger;
   /** A version's adapter was found damaged or missing that was not known to be. */
   readonly onAdapterDamaged?: () => void;
+}
+
+/** The content hash of the checkpoint that the engine has. Rejects with `EngineError`. */
+export async function baseModelHash({ engine, logger }: JobContext, signal: AbortSignal): Promise<string> {
+  const { contentHash } = await withEngineRetries(() => engine.describe(), signal, logger);
+  return contentHash;
 }
 
 /** What ends a run early. */

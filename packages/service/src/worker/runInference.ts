@@ -9,7 +9,7 @@ import { recordPhase } from '../jobs/recordPhase.js';
 import { clearMark, isAdapterDamaged, noteDamage } from './damagedAdapter.js';
 import { withEngineRetries } from './engineRetries.js';
 import { findAdapter } from './findAdapter.js';
-import { assertHeld, seedOf, type JobContext, type RunReport } from './jobContext.js';
+import { assertHeld, baseModelHash, seedOf, type JobContext, type RunReport } from './jobContext.js';
 
 /** generating → validating → settling. Rejects with `EngineError` when the engine fails, and with `LeaseLost`. */
 export async function runInference(
@@ -19,10 +19,10 @@ export async function runInference(
   signal: AbortSignal,
 ): Promise<RunReport> {
   const { db, engine, store, logger } = context;
-  const found = await findAdapter(db, store, job.adapter_version);
-  if (found.kind === 'adapter_expired') {
-    assertHeld(await failJob(db, job, 'adapter_expired'));
-    return { status: 'failed', error_code: 'adapter_expired' };
+  const found = await findAdapter(db, store, job.adapter_version, () => baseModelHash(context, signal));
+  if (found.kind !== 'found') {
+    assertHeld(await failJob(db, job, found.kind));
+    return { status: 'failed', error_code: found.kind };
   }
   const generate = (): Promise<GenerateResult> =>
     engine.generate(

@@ -2,6 +2,7 @@ import { baseVersion, storageChargeMicrousd } from '@engraft/contract';
 import { learnPassage, type LearningBudget, type LearningJournal, type LearningOutcome } from '@engraft/learning';
 import { recordKeptAdapter, recordLeftAdapter } from '../adapterStore/keptAdapters.js';
 import { openWorkFolder } from '../adapterStore/workFolder.js';
+import { beginLearning } from '../jobs/beginLearning.js';
 import type { ClaimedJob } from '../jobs/claimJob.js';
 import { completeLearning, initial_hosting_seconds, type LearningCompletion } from '../jobs/completeLearning.js';
 import { failJob } from '../jobs/failJob.js';
@@ -15,8 +16,16 @@ import { markAdapterIntact } from '../versions/adapterDamage.js';
 import { readEarlierRehearsals } from './earlierRehearsals.js';
 import { withEngineRetries } from './engineRetries.js';
 import { intactParent, isAdapterDamaged } from './damagedAdapter.js';
-import { findAdapter } from './findAdapter.js';
-import { assertHeld, seedOf, type JobContext, type RunReport, type StopSignals } from './jobContext.js';
+import { findAdapter, type UsableAdapter } from './findAdapter.js';
+import {
+  assertHeld,
+  baseModelHash,
+  LeaseLost,
+  seedOf,
+  type JobContext,
+  type RunReport,
+  type StopSignals,
+} from './jobContext.js';
 import { logNotice } from './logNotice.js';
 import { whenDatabaseIsBack } from './whenDatabaseIsBack.js';
 
@@ -33,14 +42,16 @@ export async function runLearning(
   request: Extract<JobRequest, { kind: 'internalization' }>,
   signals: StopSignals,
 ): Promise<RunReport> {
-  const { db, engine, store, data_folder, logger } = context;
+  const { db, engine, data_folder, logger } = context;
   const { shutdown, lease } = signals;
-  const found = await findAdapter(db, store, job.adapter_version);
-  if (found.kind === 'adapter_expired') {
-    assertHeld(await failJob(db, job, 'adapter_expired'));
-    return { status: 'failed', error_code: 'adapter_expired' };
+  const halted = AbortSignal.any([shutdown, lease]);
+  const base_model_hash = await baseModelHash(context, halted);
+  const start = await findStart(context, job, base_model_hash);
+  if (start.kind === 'failed') {
+    assertHeld(await failJob(db, job, start.error_code));
+    return { status: 'failed', error_code: start.error_code };
   }
-  let parent = await intactParent(context, job.adapter_version, found);
+  let parent = await intactParent(context, job.adapter_version, start);
   const input = {
     content: request.content,
     earlier: await readEarlierRehearsals(db, job.adapter_version === baseVersion ? null : job.adapter_version),
@@ -55,17 +66,46 @@ export async function runLearning(
       stopping: shutdown,
       onNotice: (notice) => logNotice(logger, job.job_id, notice),
     });
-  const retried = (): Promise<LearningOutcome> => withEngineRetries(learn, AbortSignal.any([shutdown, lease]), logger);
+  const retried = (): Promise<LearningOutcome> => withEngineRetries(learn, halted, logger);
   const outcome = await retried().catch(async (error: unknown) => {
     // The parent's files may have been damaged since; those of the candidate are none of a version's.
     if (parent === null || !isAdapterDamaged(error)) throw error;
-    parent = await intactParent(context, job.adapter_version, found);
+    parent = await intactParent(context, job.adapter_version, start);
     if (parent !== null) throw error;
     return retried();
   });
-  const completion = await toCompletion(context, job, outcome, { parent_damaged: parent !== found.adapter });
+  const completion = await toCompletion(context, job, outcome, {
+    base_model_hash,
+    parent_damaged: parent !== start.adapter,
+    parent_base_model_changed: start.base_model_changed,
+  });
   assertHeld(await completeLearning(db, job, completion));
   return outcome.kind === 'budget_exhausted' ? reports[outcome.kind] : { ...reports[outcome.kind], gate: outcome.gate };
+}
+
+/** Where learning starts: from the parent, or from base where the parent is of another checkpoint. */
+type LearningStart =
+  | ({ readonly kind: 'usable'; readonly base_model_changed: boolean } & UsableAdapter)
+  | { readonly kind: 'failed'; readonly error_code: 'adapter_expired' | 'base_model_changed' };
+
+async function findStart(context: JobContext, job: ClaimedJob, base_model_hash: string): Promise<LearningStart> {
+  const { db, store, logger } = context;
+  const begun = await beginLearning(db, job, base_model_hash);
+  if (begun === 'lost') throw new LeaseLost('the lease has passed to another worker');
+  if (begun === 'base_model_changed') return { kind: 'failed', error_code: begun };
+  const found = await findAdapter(db, store, job.adapter_version, () => Promise.resolve(base_model_hash));
+  switch (found.kind) {
+    case 'found':
+      return { ...found, kind: 'usable', base_model_changed: false };
+    case 'adapter_expired':
+      return { kind: 'failed', error_code: found.kind };
+    case 'base_model_changed':
+      logger.warn(
+        { version_id: job.adapter_version },
+        'a passage is learned from base, as its parent was trained on another base model',
+      );
+      return { kind: 'usable', base_model_changed: true, adapter: null, marked_damaged: false };
+  }
 }
 
 const reports = {
@@ -107,15 +147,27 @@ function journalOf({ db }: JobContext, job: ClaimedJob, lease: AbortSignal): Lea
   };
 }
 
+/** What a candidate was trained on. */
+interface Provenance {
+  readonly base_model_hash: string;
+  /** It was trained from base, as its parent could not be used. */
+  readonly parent_damaged: boolean;
+  readonly parent_base_model_changed: boolean;
+}
+
 async function toCompletion(
   { db, store }: JobContext,
   job: ClaimedJob,
   outcome: LearningOutcome,
-  { parent_damaged }: { readonly parent_damaged: boolean },
+  { base_model_hash, parent_damaged, parent_base_model_changed }: Provenance,
 ): Promise<LearningCompletion> {
   const { usage } = outcome;
   if (outcome.kind === 'budget_exhausted') return { kind: 'budget_exhausted', usage };
-  const training = { ...outcome.training, ...(parent_damaged ? { parent_damaged } : {}) };
+  const training = {
+    ...outcome.training,
+    ...(parent_damaged ? { parent_damaged } : {}),
+    ...(parent_base_model_changed ? { parent_base_model_changed } : {}),
+  };
   const report = { validation: outcome.validation, training };
   if (outcome.kind === 'rejected') {
     const { reasons, message } = outcome.rejection;
@@ -130,6 +182,7 @@ async function toCompletion(
   assertHeld(settling);
   const adapter = {
     adapter_hash: kept.contentHash,
+    base_model_hash,
     size_bytes: outcome.adapter.sizeBytes,
     rehearsal: outcome.rehearsal,
   };

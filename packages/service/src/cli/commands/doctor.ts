@@ -4,6 +4,7 @@ import { jump_ms_min } from '../../clock/measureJump.js';
 import { readClock } from '../../clock/observeClock.js';
 import { type Config, readConfig } from '../../config/config.js';
 import { isDatabaseReachable } from '../../db/isDatabaseReachable.js';
+import { countVersionsByModel, type VersionsByModel } from '../../versions/baseModel.js';
 import { makeDataFolder } from '../../processes/dataFolder.js';
 import { type Installation, openInstallation } from '../../processes/installation.js';
 import { print, table } from '../output.js';
@@ -74,10 +75,10 @@ function examineDatabase(config: Config): Promise<string> {
   });
 }
 
-async function withInstallation(
+async function withInstallation<Found>(
   config: Config,
-  examine: (installation: Installation) => Promise<string>,
-): Promise<string> {
+  examine: (installation: Installation) => Promise<Found>,
+): Promise<Found> {
   const installation = await openInstallation(config, { max_connections: 1 });
   try {
     return await examine(installation);
@@ -126,10 +127,22 @@ async function examineEngine(config: Config): Promise<string> {
     for (const adapter of teachingAdapter === null ? [null] : [null, teachingAdapter]) {
       await engine.generate({ prompt, adapter, maxOutputTokens: 1, temperature: 0 });
     }
-    const { architecture, parameters } = await engine.describe();
+    const { architecture, parameters, contentHash } = await engine.describe();
     const teaching = teachingAdapter === null ? '' : `, taught with the adapter in ${teachingAdapter.folder}`;
-    return `embedded, ${architecture}, ${parameters} parameters${teaching}`;
+    // What is wrong with the database, its own check says.
+    const versions = await withInstallation(config, ({ db }) => countVersionsByModel(db, contentHash)).catch(
+      () => null,
+    );
+    const trained = versions === null ? '' : `; ${describeVersions(versions)}`;
+    return `embedded, ${architecture}, ${parameters} parameters${teaching}${trained}`;
   } finally {
     await engine.close();
   }
+}
+
+/** Not a fault: whoever tries another model may come back. */
+function describeVersions({ retained, of_another_model }: VersionsByModel): string {
+  const versions = `${retained} retained version${retained === 1 ? '' : 's'}`;
+  if (of_another_model === 0) return versions;
+  return `${versions}, of which ${of_another_model} of another base model, refused with base_model_changed`;
 }

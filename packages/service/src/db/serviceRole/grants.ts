@@ -21,6 +21,7 @@ const privileges: Readonly<Record<keyof Database | 'schema_migrations', readonly
   idempotency_keys: ['SELECT', 'INSERT'],
   versions: ['SELECT', 'INSERT', 'UPDATE'],
   kept_adapters: ['SELECT', 'INSERT', 'DELETE'],
+  base_model: ['SELECT', 'INSERT', 'UPDATE'],
   accounts: ['SELECT', 'INSERT (id)', 'INSERT (kind)', 'INSERT (project_id)', 'UPDATE (id)'],
   transfers: ['SELECT', 'INSERT'],
   clock: ['SELECT', 'UPDATE'],

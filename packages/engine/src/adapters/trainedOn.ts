@@ -1,0 +1,42 @@
+/** Which checkpoint an adapter of this engine was trained on. */
+import path from 'node:path';
+import { readBoundedFile } from '../checkpoint/boundedFile.js';
+import { EngineError } from '../engine.js';
+import type { AdapterReference } from '../types.js';
+import { CONFIG_FILE, isAdapterIntact } from './contentHash.js';
+import { MAX_CONFIG_BYTES, parseObject } from './peftConfig.js';
+
+export type TrainedOn =
+  /** The `contentHash` of the checkpoint's description. */
+  | { readonly kind: 'known'; readonly contentHash: string }
+  /** It is whole and names no checkpoint by its hash: another tool made it. */
+  | { readonly kind: 'not_said' }
+  /** A file is missing, cannot be read or has changed. */
+  | { readonly kind: 'damaged' };
+
+/** What the configuration of an adapter says, if the adapter is whole. Reads all of it. */
+export async function readTrainedOn(reference: AdapterReference): Promise<TrainedOn> {
+  const named = await readName(reference).catch((error: unknown) => {
+    if (error instanceof EngineError) return undefined;
+    throw error;
+  });
+  if (named === undefined || !(await isWhole(reference))) return { kind: 'damaged' };
+  const isHash = typeof named === 'string' && /^sha256:[0-9a-f]{64}$/.test(named);
+  return isHash ? { kind: 'known', contentHash: named } : { kind: 'not_said' };
+}
+
+/** `undefined`: there is no such file. */
+async function readName({ folder }: AdapterReference): Promise<unknown> {
+  const file = path.join(folder, CONFIG_FILE);
+  const bytes = await readBoundedFile(file, { code: 'adapter_invalid', file }, MAX_CONFIG_BYTES);
+  return bytes === undefined ? undefined : (parseObject(bytes)['base_model_name_or_path'] ?? null);
+}
+
+async function isWhole(reference: AdapterReference): Promise<boolean> {
+  try {
+    return await isAdapterIntact(reference);
+  } catch (error) {
+    if (error instanceof EngineError) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,27 @@
+import { sql, type Kysely } from 'kysely';
+import type { Database } from '../db/schema.js';
+import type { JobLease } from './jobLease.js';
+
+/**
+ * `begun`: on this checkpoint, now or by an earlier claim. `base_model_changed`: on another, so that what the job has
+ * stored since would be mixed with answers of this one. `lost`: the lease has passed to another worker.
+ */
+export type BeginLearningOutcome = 'begun' | 'base_model_changed' | 'lost';
+
+/** Records the checkpoint that a learning job is begun on, once. */
+export async function beginLearning(
+  db: Kysely<Database>,
+  { job_id, fencing_token }: JobLease,
+  base_model_hash: string,
+): Promise<BeginLearningOutcome> {
+  const row = await db
+    .updateTable('jobs')
+    .set({ base_model_hash: sql<string>`coalesce(base_model_hash, ${base_model_hash})` })
+    .where('id', '=', job_id)
+    .where('fencing_token', '=', fencing_token)
+    .where('status', '=', 'running')
+    .returning('base_model_hash')
+    .executeTakeFirst();
+  if (row === undefined) return 'lost';
+  return row.base_model_hash === base_model_hash ? 'begun' : 'base_model_changed';
+}

@@ -1,0 +1,66 @@
+import { sql, type Kysely } from 'kysely';
+import type { Database } from '../db/schema.js';
+
+/**
+ * Whether a row of `versions` was trained on another checkpoint than the one that the workers have loaded. Not where
+ * either is unknown: the worker that is to use it finds out, see `worker/findAdapter.ts`.
+ */
+export const of_another_model = sql<boolean>`exists (
+  select from base_model where base_model.content_hash <> versions.base_model_hash)`;
+
+/** Records the checkpoint that a worker has loaded. Returns the one before, if that was another. */
+export async function recordBaseModel(db: Kysely<Database>, content_hash: string): Promise<string | null> {
+  const { rows } = await sql<{ before: string }>`
+    with before as (select content_hash from base_model),
+      recorded as (
+        insert into base_model (content_hash) values (${content_hash})
+        on conflict (only_row) do update set content_hash = excluded.content_hash, loaded_since = now()
+        where base_model.content_hash <> excluded.content_hash)
+    select content_hash as before from before where content_hash <> ${content_hash}
+  `.execute(db);
+  return rows[0]?.before ?? null;
+}
+
+/** The adapters that are kept and of which nobody has recorded what they were trained on. */
+export async function adaptersOfUnknownModel(db: Kysely<Database>): Promise<string[]> {
+  const rows = await db
+    .selectFrom('versions')
+    .select('adapter_hash')
+    .distinct()
+    .where('base_model_hash', 'is', null)
+    .where('files_deleted_at', 'is', null)
+    .execute();
+  return rows.map(({ adapter_hash }) => adapter_hash);
+}
+
+/** Records what the versions of an adapter were trained on, where nobody has. */
+export async function recordModelOfAdapter(
+  db: Kysely<Database>,
+  adapter_hash: string,
+  base_model_hash: string,
+): Promise<void> {
+  await db
+    .updateTable('versions')
+    .set({ base_model_hash })
+    .where('adapter_hash', '=', adapter_hash)
+    .where('base_model_hash', 'is', null)
+    .execute();
+}
+
+export interface VersionsByModel {
+  /** Those whose retention goes on. */
+  readonly retained: number;
+  /** Of them, those that were trained on another checkpoint than this one. */
+  readonly of_another_model: number;
+}
+
+export async function countVersionsByModel(db: Kysely<Database>, content_hash: string): Promise<VersionsByModel> {
+  return db
+    .selectFrom('versions')
+    .select((eb) => [
+      eb.fn.countAll<number>().as('retained'),
+      eb.fn.countAll<number>().filterWhere('base_model_hash', '<>', content_hash).as('of_another_model'),
+    ])
+    .where('retention_ended_at', 'is', null)
+    .executeTakeFirstOrThrow();
+}

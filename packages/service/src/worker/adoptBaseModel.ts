@@ -1,0 +1,34 @@
+import type { Kysely } from 'kysely';
+import type { Logger } from 'pino';
+import type { AdapterStore } from '../adapterStore/adapterStore.js';
+import type { Database } from '../db/schema.js';
+import { adaptersOfUnknownModel, countVersionsByModel, recordBaseModel } from '../versions/baseModel.js';
+import { learnModelOfAdapter } from './modelOfAdapter.js';
+
+export interface Adoption {
+  readonly db: Kysely<Database>;
+  readonly store: AdapterStore;
+  /** Of the checkpoint that this process has loaded. */
+  readonly content_hash: string;
+  readonly logger: Logger;
+}
+
+/**
+ * Records the checkpoint that jobs run on from now on, and of earlier releases' versions what they were trained on.
+ * To be called before any job is admitted or claimed: until then versions of another checkpoint look usable.
+ */
+export async function adoptBaseModel({ db, store, content_hash, logger }: Adoption): Promise<void> {
+  const before = await recordBaseModel(db, content_hash);
+  if (before !== null) logger.warn({ before, now: content_hash }, 'the base model is another one than before');
+  for (const adapter_hash of await adaptersOfUnknownModel(db)) {
+    const { kind } = await learnModelOfAdapter(db, store.locate(adapter_hash));
+    if (kind !== 'known') logger.warn({ adapter_hash, kind }, 'what an adapter was trained on is not known');
+  }
+  const { of_another_model } = await countVersionsByModel(db, content_hash);
+  if (of_another_model === 0) return;
+  logger.warn(
+    { versions: of_another_model },
+    'versions were trained on another base model: they are refused with base_model_changed, and hosting them costs ' +
+      'nothing; set ENGRAFT_MODEL_DIR to that model again, or learn their passages again',
+  );
+}
