@@ -18,6 +18,7 @@ import { intactParent, isAdapterDamaged } from './damagedAdapter.js';
 import { findAdapter } from './findAdapter.js';
 import { assertHeld, seedOf, type JobContext, type RunReport, type StopSignals } from './jobContext.js';
 import { logNotice } from './logNotice.js';
+import { teacherCallsOf } from './teacherJournal.js';
 import { whenDatabaseIsBack } from './whenDatabaseIsBack.js';
 
 /** No adapter that this service makes is larger; hosting of that much is set aside before computing begins. */
@@ -94,6 +95,7 @@ function journalOf({ db }: JobContext, job: ClaimedJob, lease: AbortSignal): Lea
     store: async (phase, outcome, usage) => {
       assertHeld(await storePhaseOutcome(db, job, { phase, outcome, usage }));
     },
+    remoteCalls: teacherCallsOf(db, job, lease),
     entered: async (phase) => {
       assertHeld(await recordPhase(db, job, phase));
     },
