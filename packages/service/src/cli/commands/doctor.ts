@@ -6,6 +6,7 @@ import { type Config, readConfig } from '../../config/config.js';
 import { isDatabaseReachable } from '../../db/isDatabaseReachable.js';
 import { makeDataFolder } from '../../processes/dataFolder.js';
 import { type Installation, openInstallation } from '../../processes/installation.js';
+import { openTeacherServer } from '../../teacherServer/teacherServer.js';
 import { print, table } from '../output.js';
 import { addPrintOptions, CommandFailure, type PrintOptions } from '../withDatabase.js';
 
@@ -17,20 +18,21 @@ interface Check {
 }
 
 export function addDoctorCommand(program: Command): void {
-  addPrintOptions(program.command('doctor').description('check Node, data folder, database, model and engine')).action(
-    async (options: PrintOptions) => {
-      const config = readConfig(options);
-      const checks: Check[] = [];
-      for (const [name, examine] of Object.entries(examinations)) checks.push(await check(name, () => examine(config)));
-      const wrong = checks.filter(({ ok }) => !ok).map(({ name }) => name);
-      print(
-        options,
-        { ok: wrong.length === 0, checks },
-        table(checks.map(({ name, ok, detail }) => [ok ? 'ok' : 'WRONG', name, detail])),
-      );
-      if (wrong.length > 0) throw new CommandFailure(`something is wrong with: ${wrong.join(', ')}`);
-    },
-  );
+  addPrintOptions(
+    program.command('doctor').description('check Node, data folder, database, model, engine and teacher'),
+  ).action(async (options: PrintOptions) => {
+    const config = readConfig(options);
+    const checks: Check[] = [];
+    const wanted = config.teacher === null ? examinations : { ...examinations, teacher: examineTeacher };
+    for (const [name, examine] of Object.entries(wanted)) checks.push(await check(name, () => examine(config)));
+    const wrong = checks.filter(({ ok }) => !ok).map(({ name }) => name);
+    print(
+      options,
+      { ok: wrong.length === 0, checks },
+      table(checks.map(({ name, ok, detail }) => [ok ? 'ok' : 'WRONG', name, detail])),
+    );
+    if (wrong.length > 0) throw new CommandFailure(`something is wrong with: ${wrong.join(', ')}`);
+  });
 }
 
 /** Each returns what it found, or throws what is wrong. The engine is loaded here only: other commands start faster. */
@@ -131,4 +133,16 @@ async function examineEngine(config: Config): Promise<string> {
   } finally {
     await engine.close();
   }
+}
+
+/** Makes one small call, which the server may charge for; without a passage. */
+async function examineTeacher({ teacher }: Config): Promise<string> {
+  if (teacher === null) return 'none elsewhere';
+  const server = openTeacherServer(teacher, { attempts: 1, response_ms: 60_000 });
+  const messages = [{ role: 'user', content: 'Answer with one word: hello' }] as const;
+  const outcome = await server.ask({ messages, maxTokens: 16, temperature: 0, seed: 0 });
+  const where = `${teacher.model} at ${teacher.url}`;
+  if (outcome.kind !== 'answered') throw new Error(`${where}: ${outcome.reason}`);
+  const { inputTokens, outputTokens } = outcome.usage;
+  return `${where}, whose receipts can be billed (${inputTokens} + ${outputTokens} tokens)`;
 }
