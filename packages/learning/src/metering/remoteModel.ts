@@ -75,8 +75,8 @@ export class RemoteModelError extends Error {
 }
 
 /**
- * Texts in the order of the requests; `null` for those that no longer fit under `share` of the cap, which are always the
- * last. Rejects with `RemoteModelError`.
+ * Texts in the order of the requests; `null` for those that no longer fit under `share` of the cap, which are the
+ * last ones. Rejects with `RemoteModelError`.
  */
 export async function askRemote(
   calls: MeteredCalls,

@@ -1,5 +1,11 @@
 import { baseVersion, storageChargeMicrousd } from '@engraft/contract';
-import { learnPassage, type LearningBudget, type LearningJournal, type LearningOutcome } from '@engraft/learning';
+import {
+  learnPassage,
+  RemoteModelError,
+  type LearningBudget,
+  type LearningJournal,
+  type LearningOutcome,
+} from '@engraft/learning';
 import { recordKeptAdapter, recordLeftAdapter } from '../adapterStore/keptAdapters.js';
 import { openWorkFolder } from '../adapterStore/workFolder.js';
 import type { ClaimedJob } from '../jobs/claimJob.js';
@@ -9,6 +15,7 @@ import type { LeasedWrite } from '../jobs/jobLease.js';
 import type { JobRequest } from '../jobs/jobRequest.js';
 import { loadPhaseOutcome, storePhaseOutcome } from '../jobs/phaseOutcomes.js';
 import { recordPhase } from '../jobs/recordPhase.js';
+import { hasUnknownTeacherCall } from '../jobs/teacherCalls.js';
 import { loadTrainingProgress, storeTrainingProgress } from '../jobs/trainingProgress.js';
 import { priceCardOf } from '../pricing/priceCardOf.js';
 import { markAdapterIntact } from '../versions/adapterDamage.js';
@@ -36,6 +43,10 @@ export async function runLearning(
 ): Promise<RunReport> {
   const { db, engine, store, data_folder, logger } = context;
   const { shutdown, lease } = signals;
+  // Before anything else, as the teacher may be another one now, or none.
+  if (await hasUnknownTeacherCall(db, job.job_id)) {
+    throw new RemoteModelError('receipt_missing', 'a call of an earlier claim was made, and its answer is lost');
+  }
   const found = await findAdapter(db, store, job.adapter_version);
   if (found.kind === 'adapter_expired') {
     assertHeld(await failJob(db, job, 'adapter_expired'));

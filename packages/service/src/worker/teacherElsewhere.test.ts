@@ -177,17 +177,24 @@ describe('a job that a teacher elsewhere teaches', () => {
     assert.equal(input_tokens, teacher.requests.length * 120);
   });
 
-  it('waits for an operator when a worker died during a call, which is not repeated', async () => {
+  it('waits for an operator when a worker died during a call, even if that teacher is gone', async () => {
     teacher.reply = () => undefined;
     const worker = start(undefined, 1_000);
     const id = await it_learns.admit('anna', testPassage);
     await until(() => teacher.requests.length === 1);
-    const expired = sql<Date>`now()`;
-    await it_learns.db.updateTable('jobs').set({ lease_expires_at: expired }).where('id', '=', id).execute();
-    const claimed = await claimJob(it_learns.db, { worker_id: 'another', kind: 'internalization', lease_ms: 1 });
+    const expire = () => {
+      const expired = { lease_expires_at: sql<Date>`now()` };
+      return it_learns.db.updateTable('jobs').set(expired).where('id', '=', id).execute();
+    };
+    await expire();
+    const claimed = await claimJob(it_learns.db, { worker_id: 'dead', kind: 'internalization', lease_ms: 60_000 });
     assert.equal(claimed?.job_id, id);
-    const job = await untilOver(id);
     await worker.stop(0);
+    assert.equal((await it_learns.read(id)).status, 'running', 'who lost the lease ends nothing');
+    await expire();
+    const next = it_learns.start();
+    const job = await untilOver(id);
+    await next.stop(0);
     assert.deepEqual([job.status, job.error_code], ['reconciliation_required', 'receipt_missing']);
     assert.equal(teacher.requests.length, 1);
   });
