@@ -164,8 +164,9 @@ describe('a job that a teacher elsewhere teaches', () => {
     await Promise.all(stops);
     const handed_back = await it_learns.read(id);
     assert.deepEqual([handed_back.status, (await callsOf(id)).length], ['queued', 1]);
-    start();
+    const next = start();
     await untilOver(id);
+    await next.stop(0);
     const bodies = teacher.requests.map(({ body }) => body);
     assert.equal(new Set(bodies).size, bodies.length, 'nothing is asked twice');
     const { input_tokens } = await it_learns.db
