@@ -1,6 +1,17 @@
 /** Learning as a service uses it. What teachers and measuring are made of is in `parts.ts`. */
 export * from './types.js';
 export { learnPassage } from './learnPassage.js';
+export {
+  RemoteModelError,
+  type KnownRemoteCall,
+  type RemoteAnswer,
+  type RemoteCallJournal,
+  type RemoteMessage,
+  type RemoteModel,
+  type RemoteOutcome,
+  type RemoteRequest,
+  type RemoteUsage,
+} from './metering/remoteModel.js';
 export { defaultRecipe } from './recipe/defaults.js';
 export {
   defaultPreset,
@@ -15,6 +26,7 @@ export {
 export { instructedPrompts, plainPrompts, type Prompts } from './recipe/prompts.js';
 export type { Recipe } from './recipe/recipe.js';
 export { modelTeacher } from './teachers/model/modelTeacher.js';
+export { remoteTeacher } from './teachers/remote/remoteTeacher.js';
 export type { TaughtPassage, Teacher, TeacherPrompt, TeachingSize } from './teaching/teacher.js';
 export { replayOf } from './training/ownReplay.js';
 export { loadReplay, replayFile } from './training/replay.js';

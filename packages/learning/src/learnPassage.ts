@@ -50,7 +50,8 @@ import type {
  *
  * Every phase's outcome is stored before the next begins; called again with the same input and journal, it goes on
  * after the last one stored, and a training that was interrupted from its last snapshot. Rejects with `EngineError`
- * when the engine fails or the signal aborts; every other outcome is a value.
+ * when the engine fails or the signal aborts, and with `RemoteModelError` when a teacher elsewhere does; every other
+ * outcome is a value.
  */
 export async function learnPassage(
   engine: Engine,
@@ -230,7 +231,8 @@ class LearningRun {
       done += requestCount;
       this.options.onProgress?.({ phase, done, total: Math.max(done, expectedCalls) });
     };
-    return new MeteredCalls(this.engine, meter, this.#signal, onCall, this.input.isolationKey);
+    const { isolationKey } = this.input;
+    return new MeteredCalls(this.engine, meter, this.#signal, onCall, isolationKey, this.journal.remoteCalls);
   }
 
   async #passage(): Promise<TaughtPassage> {

@@ -1,4 +1,5 @@
 import type { AdapterReference, ChatMessage, ToolDefinition } from '@engraft/engine';
+import type { RemoteCallJournal } from './metering/remoteModel.js';
 import type { Recipe } from './recipe/recipe.js';
 import type { Teacher } from './teaching/teacher.js';
 
@@ -78,6 +79,8 @@ export interface LearningJournal {
   entered(phase: LearningPhase): Promise<void>;
   /** Without it an interrupted training begins anew. */
   readonly progress?: ProgressJournal;
+  /** Without it an interrupted teaching asks a model elsewhere, if there is one, once more. */
+  readonly remoteCalls?: RemoteCallJournal;
 }
 
 /** Where the caller keeps how far the training under way has come, until its outcome is stored. Progress is JSON. */

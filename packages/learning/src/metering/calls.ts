@@ -9,6 +9,7 @@ import {
   type TokenSequence,
 } from '@engraft/engine';
 import { noUsage, type Meter } from './meter.js';
+import type { RemoteCallJournal } from './remoteModel.js';
 import type { LearningUsage } from '../types.js';
 
 /** Calls under way at once; the engine decodes them together. */
@@ -16,7 +17,9 @@ const concurrency = 16;
 /** Sequences that one scoring call takes; the engine bounds its own memory. */
 export const scoresPerCall = 8;
 
-interface PlannedCall<Result> {
+/** A call before it is made, which may be refused for want of money. */
+export interface PlannedCall<Result> {
+  /** Held while it runs; it never uses more. */
   readonly worst: LearningUsage;
   /** Requests that the call answers. */
   readonly requestCount: number;
@@ -38,6 +41,8 @@ export class MeteredCalls {
     readonly onCall: (requestCount: number) => void = () => undefined,
     /** Given to the engine with every generation, so that prompts that begin with the same passage are read once. */
     readonly isolationKey?: string,
+    /** Of the job's calls to a model elsewhere. */
+    readonly remoteCalls?: RemoteCallJournal,
   ) {}
 
   /**
@@ -57,7 +62,7 @@ export class MeteredCalls {
         },
       };
     });
-    return this.#runAffordable(calls, share);
+    return this.runAffordable(calls, share);
   }
 
   /**
@@ -78,7 +83,7 @@ export class MeteredCalls {
         },
       };
     });
-    const results = await this.#runAffordable(calls, share);
+    const results = await this.runAffordable(calls, share);
     const scores: (SequenceScore | null)[] = requests.map(() => null);
     batches.forEach(({ indices }, batch) =>
       indices.forEach((index, place) => (scores[index] = results[batch]?.[place] ?? null)),
@@ -90,7 +95,7 @@ export class MeteredCalls {
    * Holds worst cases in the list's order before anything runs, and goes round again with what the real usage leaves.
    * So which calls are made depends on usage, never on which call happens to end first.
    */
-  async #runAffordable<Result>(calls: readonly PlannedCall<Result>[], share: number): Promise<(Result | null)[]> {
+  async runAffordable<Result>(calls: readonly PlannedCall<Result>[], share: number): Promise<(Result | null)[]> {
     const results: (Result | null)[] = calls.map(() => null);
     let next = 0;
     while (next < calls.length) {

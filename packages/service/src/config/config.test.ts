@@ -52,3 +52,26 @@ test('a database is named as PostgreSQL names it, also by the folder of its sock
     assert.equal(readConfig({}, { DATABASE_URL: ` ${url}` }).database_url, url);
   }
 });
+
+test('a teacher elsewhere is named by a base address and a model; there is none unless told', () => {
+  assert.equal(readConfig({}, {}).teacher, null);
+  const env = { ENGRAFT_TEACHER_URL: 'http://localhost:11434/v1/', ENGRAFT_TEACHER_MODEL: 'large' };
+  assert.deepEqual(readConfig({}, env).teacher, { url: 'http://localhost:11434/v1', model: 'large', api_key: null });
+  assert.equal(readConfig({}, { ...env, ENGRAFT_TEACHER_API_KEY: 'sk-1' }).teacher?.api_key, 'sk-1');
+  const refused: readonly (readonly [NodeJS.ProcessEnv, RegExp])[] = [
+    [{ ENGRAFT_TEACHER_URL: 'ftp://localhost/v1' }, /^ENGRAFT_TEACHER_URL must start with http:/],
+    [{ ENGRAFT_TEACHER_URL: 'http://localhost' }, /^ENGRAFT_TEACHER_URL must be a base address that ends in \/v1$/],
+    [{ ENGRAFT_TEACHER_URL: 'http://localhost/v1?key=x' }, /^ENGRAFT_TEACHER_URL must be a base address/],
+    [{ ENGRAFT_TEACHER_URL: 'http://me:secret@localhost/v1' }, /^ENGRAFT_TEACHER_URL must hold no password/],
+    [{ ENGRAFT_TEACHER_MODEL: '' }, /^ENGRAFT_TEACHER_MODEL is needed with ENGRAFT_TEACHER_URL$/],
+    [{ ENGRAFT_TEACHER_URL: '' }, /^ENGRAFT_TEACHER_URL is needed with ENGRAFT_TEACHER_MODEL$/],
+    [{ ENGRAFT_TEACHER_API_KEY: 'a secret\n' }, /^ENGRAFT_TEACHER_API_KEY must be printable ASCII without spaces$/],
+  ];
+  for (const [changed, message] of refused) {
+    assert.throws(() => readConfig({}, { ...env, ...changed }), { constructor: UsageError, message });
+  }
+  const key_alone = { ENGRAFT_TEACHER_API_KEY: 'sk-1' };
+  assert.throws(() => readConfig({}, key_alone), {
+    message: /^ENGRAFT_TEACHER_URL is needed with ENGRAFT_TEACHER_API_KEY$/,
+  });
+});

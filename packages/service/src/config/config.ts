@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { missingOfTeacher, teacherConfigOf, teacherVariables, type TeacherConfig } from './teacherConfig.js';
 
 /** What the service is told by its environment and flags; the table is in docs/operating. */
 export interface Config {
@@ -14,6 +15,8 @@ export interface Config {
   readonly model_id: string;
   readonly engine: 'embedded' | 'vllm' | 'off';
   readonly vllm_url: string | null;
+  /** `null`: no teacher elsewhere. */
+  readonly teacher: TeacherConfig | null;
   /** How the weights of serving are kept; training and scoring use `f32`. */
   readonly weights: (typeof weightFormats)[number];
   /** Bound on the attention state of the requests in the works; `null`: the engine's own. */
@@ -78,6 +81,7 @@ const environment = z.object({
   ENGRAFT_MODEL_ID: z.string().default('model-5.3'),
   ENGRAFT_ENGINE: z.enum(['embedded', 'vllm', 'off']).default('embedded'),
   ENGRAFT_VLLM_URL: z.url({ protocol: /^https?$/ }).optional(),
+  ...teacherVariables,
   ENGRAFT_WEIGHTS: z.enum(weightFormats).default('f32'),
   ENGRAFT_CACHE_BYTES: byteCount.optional(),
   ENGRAFT_ADAPTER_BYTES: byteCount.optional(),
@@ -101,6 +105,8 @@ export function readConfig(givenFlags: ConfigFlags = {}, env: NodeJS.ProcessEnv 
   const parsed = environment.safeParse(withoutEmpty(env));
   if (!parsed.success) throw new UsageError(describeFirstIssue(parsed.error));
   const values = parsed.data;
+  const missing = missingOfTeacher(values);
+  if (missing !== null) throw new UsageError(missing);
   return {
     database_url: values.DATABASE_URL ?? null,
     data_folder: path.resolve(flags.data ?? values.ENGRAFT_DATA_DIR),
@@ -108,6 +114,7 @@ export function readConfig(givenFlags: ConfigFlags = {}, env: NodeJS.ProcessEnv 
     model_id: values.ENGRAFT_MODEL_ID,
     engine: values.ENGRAFT_ENGINE,
     vllm_url: values.ENGRAFT_VLLM_URL ?? null,
+    teacher: teacherConfigOf(values),
     weights: values.ENGRAFT_WEIGHTS,
     cache_bytes: values.ENGRAFT_CACHE_BYTES ?? null,
     adapter_bytes: values.ENGRAFT_ADAPTER_BYTES ?? null,

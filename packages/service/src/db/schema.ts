@@ -116,6 +116,21 @@ export interface JobPhasesTable {
   finished_at: Timestamp;
 }
 
+/** Calls to a teacher elsewhere. */
+export interface TeacherCallsTable {
+  job_id: string;
+  /** SHA-256 of what was asked. */
+  key: string;
+  /** `false`: it was made, and nobody knows what it cost. */
+  has_receipt: Generated<boolean>;
+  /** A text; `null` without a receipt, and when the job has ended. */
+  answer: NullableJsonColumn;
+  input_tokens: Generated<number>;
+  output_tokens: Generated<number>;
+  cached_input_tokens: Generated<number>;
+  asked_at: Timestamp;
+}
+
 export interface IdempotencyKeysTable {
   project_id: string;
   tenant_id: string | null;
@@ -209,6 +224,7 @@ export interface Database {
   jobs: JobsTable;
   project_turns: ProjectTurnsTable;
   job_phases: JobPhasesTable;
+  teacher_calls: TeacherCallsTable;
   idempotency_keys: IdempotencyKeysTable;
   versions: VersionsTable;
   kept_adapters: KeptAdaptersTable;

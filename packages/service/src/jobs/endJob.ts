@@ -3,7 +3,7 @@ import { sql, type Transaction } from 'kysely';
 import type { Database } from '../db/schema.js';
 import { settleReservation } from '../ledger/settleReservation.js';
 import type { LeasedJob } from './jobLease.js';
-import { jobRequest, serializeJobRequest } from './jobRequest.js';
+import { removeTexts } from './removeTexts.js';
 
 export interface JobEnding {
   readonly status: 'succeeded' | 'ready' | 'rejected' | 'failed';
@@ -47,7 +47,7 @@ export async function endJob(
       result: result === null ? null : JSON.stringify(result),
       phase: 'done',
       settled: true,
-      request: withoutTexts(job.request),
+      request: await removeTexts(trx, job),
       training_progress: null,
       worker_id: null,
       lease_expires_at: null,
@@ -55,14 +55,4 @@ export async function endJob(
     })
     .where('id', '=', job.id)
     .execute();
-  await trx.updateTable('job_phases').set({ outcome: 'null' }).where('job_id', '=', job.id).execute();
-}
-
-/** As JSON. Of what is no request that we know, nothing is kept: any of it may be a text. */
-function withoutTexts(stored: unknown): string {
-  const request = jobRequest.safeParse(stored).data;
-  if (request === undefined) return 'null';
-  return serializeJobRequest(
-    request.kind === 'internalization' ? { ...request, content: '' } : { ...request, messages: [], tools: [] },
-  );
 }

@@ -5,10 +5,12 @@ import {
   loadReplay,
   modelTeacher,
   recipeOf,
+  remoteTeacher,
   replayOf,
   type LearningMethod,
   type Preset,
   type Recipe,
+  type RemoteModel,
   type ReplayRow,
   type Teacher,
 } from '@engraft/learning';
@@ -38,15 +40,20 @@ export async function readLearningFiles(model_folder: string): Promise<LearningF
   }
 }
 
-/** How the engine's model learns. Asks it for replies when it brings no rows along. A trial may change the recipe. */
+/**
+ * How the engine's model learns. Asks it for replies when it brings no rows along. A trial may change the recipe.
+ * `elsewhere`, where there is one, writes the questions in place of the preset's teacher.
+ */
 export async function learningMethod(
   engine: Engine,
   { preset, adapter, replay }: LearningFiles,
   changed: (recipe: Recipe) => Recipe = (recipe) => recipe,
+  elsewhere: RemoteModel | null = null,
 ): Promise<LearningMethod> {
   const { parameters } = await engine.describe();
   const recipe = changed(recipeOf(preset, parameters));
-  return { recipe, teacher: teacherOf(preset, recipe, adapter), replay: await replayOf(engine, replay, recipe) };
+  const teacher = elsewhere === null ? teacherOf(preset, recipe, adapter) : remoteTeacher(recipe, elsewhere, adapter);
+  return { recipe, teacher, replay: await replayOf(engine, replay, recipe) };
 }
 
 function teacherOf({ teacher }: Preset, recipe: Recipe, adapter: AdapterReference | null): Teacher {

@@ -10,6 +10,7 @@ import path from 'node:path';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.js';
 import type { PromptMeter } from '../pricing/priceRequest.js';
+import { openTeacherServer } from '../teacherServer/teacherServer.js';
 import { learningMethod, readLearningFiles } from './learningMethod.js';
 
 /** What a process needs of the model to count the tokens of prompts: the small files, not the weights. */
@@ -29,21 +30,24 @@ export interface LoadedEngine {
 }
 
 /** What the configuration says about the engine and its memory. */
-export type EngineConfig = Pick<Config, 'model_folder' | 'data_folder' | 'weights' | 'cache_bytes' | 'adapter_bytes'>;
+export type EngineConfig = Pick<
+  Config,
+  'model_folder' | 'data_folder' | 'weights' | 'cache_bytes' | 'adapter_bytes' | 'teacher'
+>;
 
 /**
  * Rejects with `EngineError` `checkpoint_invalid` when the folder holds no model that the engine can run, and when what
  * lies beside it for learning is damaged.
  */
 export async function loadEngine(
-  { model_folder, data_folder, weights, cache_bytes, adapter_bytes }: EngineConfig,
+  { model_folder, data_folder, weights, cache_bytes, adapter_bytes, teacher }: EngineConfig,
   logger: Logger,
 ): Promise<LoadedEngine> {
   const files = await readLearningFiles(model_folder);
-  logger.info(
-    { teacher: files.preset.teacher, teaching_adapter: files.preset.teachingAdapter },
-    'how passages are taught',
-  );
+  const { teacher: own, teachingAdapter: teaching_adapter } = files.preset;
+  const teaching = teacher === null ? { teacher: own } : { teacher: 'remote', url: teacher.url, model: teacher.model };
+  logger.info({ ...teaching, teaching_adapter }, 'how passages are taught');
+  const elsewhere = teacher === null ? null : openTeacherServer(teacher);
   const engine = await startEngineHost({
     modelDir: model_folder,
     weightFormat: weights,
@@ -52,7 +56,8 @@ export async function loadEngine(
     ...(adapter_bytes === null ? {} : { maxAdapterBytes: adapter_bytes }),
     logger,
   });
-  return { engine, teachingAdapter: files.adapter, method: onceItSucceeds(() => learningMethod(engine, files)) };
+  const method = onceItSucceeds(() => learningMethod(engine, files, undefined, elsewhere));
+  return { engine, teachingAdapter: files.adapter, method };
 }
 
 /** The same promise for all callers; after a failure the next one tries again. */

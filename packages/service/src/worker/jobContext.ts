@@ -37,7 +37,7 @@ export interface StopSignals {
 
 /** How a run ended that still held its lease. */
 export interface RunReport {
-  readonly status: 'succeeded' | 'ready' | 'rejected' | 'failed';
+  readonly status: 'succeeded' | 'ready' | 'rejected' | 'failed' | 'reconciliation_required';
   readonly error_code?: string;
   /** Of a candidate that was evaluated; for the log, as a job's result has no place for it. */
   readonly gate?: GateReport;

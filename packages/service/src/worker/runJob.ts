@@ -1,4 +1,5 @@
 import { EngineError } from '@engraft/engine';
+import { RemoteModelError } from '@engraft/learning';
 import { removeClaimFolder, removeWorkFolder } from '../adapterStore/workFolder.js';
 import { isDatabaseUnavailable } from '../db/databaseErrors.js';
 import type { ClaimedJob } from '../jobs/claimJob.js';
@@ -6,6 +7,8 @@ import { failJob } from '../jobs/failJob.js';
 import { parseJobRequest } from '../jobs/jobRequest.js';
 import { loadPhaseOutcome } from '../jobs/phaseOutcomes.js';
 import { releaseJob } from '../jobs/releaseJob.js';
+import { requireReconciliation } from '../jobs/requireReconciliation.js';
+import { hasUnknownTeacherCall } from '../jobs/teacherCalls.js';
 import { loadTrainingProgress } from '../jobs/trainingProgress.js';
 import { LeaseLost, assertHeld, type JobContext, type RunReport, type StopSignals } from './jobContext.js';
 import { keepLease } from './keepLease.js';
@@ -70,11 +73,14 @@ async function runLeased(
 }
 
 async function afterFailure(
-  { db, data_folder, logger }: JobContext,
+  context: JobContext,
   job: ClaimedJob,
   error: unknown,
   { shutdown, lease }: StopSignals,
 ): Promise<RunOutcome> {
+  const { db, data_folder, logger } = context;
+  // Also when the worker is stopping: what is owed for the call would not be known to the next one either.
+  if (isUnaccounted(error)) return reconcile(context, job, error.code, error, lease);
   if (!shutdown.aborted && isStorageFull(error)) {
     logger.warn({ err: error, job_id: job.job_id }, 'there is no room on a disk: the job is handed back');
     await removeUnfinished(db, data_folder, job);
@@ -86,10 +92,35 @@ async function afterFailure(
     assertHeld(await whenDatabaseIsBack(() => releaseJob(db, job), lease));
     return { kind: 'handed_back' };
   }
-  const error_code = error instanceof EngineError ? 'engine_failed' : 'internal_error';
+  // Of several calls under way one may fail for certain, and be the first to say so.
+  if (await hasUnknownTeacherCall(db, job.job_id)) {
+    return reconcile(context, job, 'receipt_missing', error, lease);
+  }
+  const isForeseen = error instanceof EngineError || error instanceof RemoteModelError;
+  const error_code = isForeseen ? 'engine_failed' : 'internal_error';
   logger.error({ err: error, job_id: job.job_id }, 'the job failed; nothing is charged');
   assertHeld(await whenDatabaseIsBack(() => failJob(db, job, error_code), lease));
   return { kind: 'ended', status: 'failed', error_code };
+}
+
+/** A teacher elsewhere was asked, and nobody knows what that cost. */
+function isUnaccounted(error: unknown): error is RemoteModelError & { readonly code: ReceiptErrorCode } {
+  return error instanceof RemoteModelError && error.code !== 'not_executed';
+}
+
+type ReceiptErrorCode = Exclude<RemoteModelError['code'], 'not_executed'>;
+
+async function reconcile(
+  { db, logger }: JobContext,
+  job: ClaimedJob,
+  error_code: ReceiptErrorCode,
+  error: unknown,
+  lease: AbortSignal,
+): Promise<RunOutcome> {
+  const message = 'a teacher elsewhere was asked, and what is owed is not known: settle the job by engraft job resolve';
+  logger.error({ err: error, job_id: job.job_id, error_code }, message);
+  assertHeld(await whenDatabaseIsBack(() => requireReconciliation(db, job, error_code), lease));
+  return { kind: 'ended', status: 'reconciliation_required', error_code };
 }
 
 /**

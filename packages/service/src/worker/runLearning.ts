@@ -1,5 +1,11 @@
 import { baseVersion, storageChargeMicrousd } from '@engraft/contract';
-import { learnPassage, type LearningBudget, type LearningJournal, type LearningOutcome } from '@engraft/learning';
+import {
+  learnPassage,
+  RemoteModelError,
+  type LearningBudget,
+  type LearningJournal,
+  type LearningOutcome,
+} from '@engraft/learning';
 import { recordKeptAdapter, recordLeftAdapter } from '../adapterStore/keptAdapters.js';
 import { openWorkFolder } from '../adapterStore/workFolder.js';
 import { beginLearning } from '../jobs/beginLearning.js';
@@ -10,6 +16,7 @@ import type { LeasedWrite } from '../jobs/jobLease.js';
 import type { JobRequest } from '../jobs/jobRequest.js';
 import { loadPhaseOutcome, storePhaseOutcome } from '../jobs/phaseOutcomes.js';
 import { recordPhase } from '../jobs/recordPhase.js';
+import { hasUnknownTeacherCall } from '../jobs/teacherCalls.js';
 import { loadTrainingProgress, storeTrainingProgress } from '../jobs/trainingProgress.js';
 import { priceCardOf } from '../pricing/priceCardOf.js';
 import { markAdapterIntact } from '../versions/adapterDamage.js';
@@ -27,6 +34,7 @@ import {
   type StopSignals,
 } from './jobContext.js';
 import { logNotice } from './logNotice.js';
+import { teacherCallsOf } from './teacherJournal.js';
 import { whenDatabaseIsBack } from './whenDatabaseIsBack.js';
 
 /** No adapter that this service makes is larger; hosting of that much is set aside before computing begins. */
@@ -44,6 +52,10 @@ export async function runLearning(
 ): Promise<RunReport> {
   const { db, engine, data_folder, logger } = context;
   const { shutdown, lease } = signals;
+  // Before anything else, as the teacher may be another one now, or none.
+  if (await hasUnknownTeacherCall(db, job.job_id)) {
+    throw new RemoteModelError('receipt_missing', 'a call of an earlier claim was made, and its answer is lost');
+  }
   const halted = AbortSignal.any([shutdown, lease]);
   const base_model_hash = await baseModelHash(context, halted);
   const start = await findStart(context, job, base_model_hash);
@@ -134,6 +146,7 @@ function journalOf({ db }: JobContext, job: ClaimedJob, lease: AbortSignal): Lea
     store: async (phase, outcome, usage) => {
       assertHeld(await storePhaseOutcome(db, job, { phase, outcome, usage }));
     },
+    remoteCalls: teacherCallsOf(db, job, lease),
     entered: async (phase) => {
       assertHeld(await recordPhase(db, job, phase));
     },

@@ -1,28 +1,17 @@
 /** What a model finds to ask for in a passage, and how it asks; scoring reads all of it back. */
 import type { GenerateRequest, GenerateResult } from '@engraft/engine';
-import { questionKey, type Fact, type Form } from '../../facts.js';
+import type { Fact } from '../../facts.js';
 import type { TeachingPlan } from '../../metering/budget.js';
 import { deriveSeed } from '../../random.js';
 import { linesOf, parseList } from '../../teaching/teacherText.js';
 import type { Chunk } from '../../text/chunk.js';
-import { normalise } from '../../text/normalise.js';
-import type { TaughtPassage } from '../../teaching/teacher.js';
 import { windowOf } from '../../text/window.js';
-import { isAnswer, sentenceStartOf } from './answers.js';
-import { askFor, formOf, likelyQuestion, samplingOfQuestions, type Asking } from './asking.js';
+import { askFor, likelyQuestion, samplingOfQuestions, type Asking } from './asking.js';
+import { addForm, draftOf, factsOf, type Draft } from './drafts.js';
 import { modelTeacherSettings as settings } from './settings.js';
 
 export interface Proposing extends Asking {
   readonly seed: number;
-}
-
-/** A fact while its forms are being gathered. */
-interface Draft {
-  readonly chunk: number;
-  readonly answer: string;
-  /** How many lists have named it. */
-  named: number;
-  readonly forms: Map<string, Form>;
 }
 
 /** At most `plan.factCount` facts, those first that most lists name. `null`: there was no money to ask for any. */
@@ -39,16 +28,7 @@ export async function proposeFacts(proposing: Proposing, plan: TeachingPlan): Pr
   const isAsked = await askForEach(proposing, chosen);
   if (chosen.length > 0 && !isAsked) return null;
   await rephraseEach(proposing, chosen);
-  const lists = Math.max(1, ...chosen.map(({ named }) => named));
-  return chosen
-    .filter(({ forms }) => forms.size > 0)
-    .map(({ chunk, answer, named, forms }) => ({
-      chunk,
-      sentenceStart: sentenceIn(proposing.passage, chunk, answer),
-      answer,
-      salience: named / lists,
-      forms: [...forms.values()],
-    }));
+  return factsOf(proposing.passage, chosen);
 }
 
 /** Of each sentence, with what stands before it, so that none is passed over. `false`: there was no money. */
@@ -122,17 +102,6 @@ async function listPairs(
   }
 }
 
-/** `null` for what the chunk does not say, or not in so few words. */
-function draftOf(drafts: Map<string, Draft>, chunk: Chunk, index: number, text: string): Draft | null {
-  const answer = text.trim().replace(/[.,;:]+$/u, '');
-  if (!isAnswer(answer, chunk)) return null;
-  const key = `${index} ${normalise(answer)}`;
-  const draft = drafts.get(key) ?? { chunk: index, answer, named: 0, forms: new Map<string, Form>() };
-  draft.named++;
-  drafts.set(key, draft);
-  return draft;
-}
-
 async function askForEach(proposing: Proposing, drafts: readonly Draft[]): Promise<boolean> {
   // In rounds over the facts, so that money ends evenly.
   const wanted = rounds(settings.askedPerFact).flatMap((round) => drafts.map((draft) => ({ draft, round })));
@@ -172,12 +141,6 @@ async function rephraseEach(
   for (const [at, { draft }] of wanted.entries()) addForm(draft, likelyQuestion(results[at]), 'rephrased');
 }
 
-function addForm({ answer, forms }: Draft, question: string | null, origin: 'asked' | 'listed' | 'rephrased'): void {
-  const form = question === null ? null : formOf(answer, question, origin);
-  const key = form === null ? '' : questionKey(form.question);
-  if (form !== null && !forms.has(key)) forms.set(key, form);
-}
-
 function perChunk(
   chunks: readonly Chunk[],
   count: number,
@@ -187,9 +150,4 @@ function perChunk(
 
 function rounds(count: number): number[] {
   return Array.from({ length: count }, (_, round) => round);
-}
-
-function sentenceIn({ chunks }: TaughtPassage, index: number, answer: string): number {
-  const chunk = chunks[index];
-  return chunk === undefined ? 0 : sentenceStartOf(chunk, answer);
 }

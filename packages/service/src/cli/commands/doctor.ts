@@ -7,6 +7,7 @@ import { isDatabaseReachable } from '../../db/isDatabaseReachable.js';
 import { countVersionsByModel, type VersionsByModel } from '../../versions/baseModel.js';
 import { makeDataFolder } from '../../processes/dataFolder.js';
 import { type Installation, openInstallation } from '../../processes/installation.js';
+import { openTeacherServer } from '../../teacherServer/teacherServer.js';
 import { print, table } from '../output.js';
 import { addPrintOptions, CommandFailure, type PrintOptions } from '../withDatabase.js';
 import { withoutSecrets } from '../withoutSecrets.js';
@@ -19,20 +20,21 @@ interface Check {
 }
 
 export function addDoctorCommand(program: Command): void {
-  addPrintOptions(program.command('doctor').description('check Node, data folder, database, model and engine')).action(
-    async (options: PrintOptions) => {
-      const config = readConfig(options);
-      const checks: Check[] = [];
-      for (const [name, examine] of Object.entries(examinations)) checks.push(await check(name, () => examine(config)));
-      const wrong = checks.filter(({ ok }) => !ok).map(({ name }) => name);
-      print(
-        options,
-        { ok: wrong.length === 0, checks },
-        table(checks.map(({ name, ok, detail }) => [ok ? 'ok' : 'WRONG', name, detail])),
-      );
-      if (wrong.length > 0) throw new CommandFailure(`something is wrong with: ${wrong.join(', ')}`);
-    },
-  );
+  addPrintOptions(
+    program.command('doctor').description('check Node, data folder, database, model, engine and teacher'),
+  ).action(async (options: PrintOptions) => {
+    const config = readConfig(options);
+    const checks: Check[] = [];
+    const wanted = config.teacher === null ? examinations : { ...examinations, teacher: examineTeacher };
+    for (const [name, examine] of Object.entries(wanted)) checks.push(await check(name, () => examine(config)));
+    const wrong = checks.filter(({ ok }) => !ok).map(({ name }) => name);
+    print(
+      options,
+      { ok: wrong.length === 0, checks },
+      table(checks.map(({ name, ok, detail }) => [ok ? 'ok' : 'WRONG', name, detail])),
+    );
+    if (wrong.length > 0) throw new CommandFailure(`something is wrong with: ${wrong.join(', ')}`);
+  });
 }
 
 /** Each returns what it found, or throws what is wrong. The engine is loaded here only: other commands start faster. */
@@ -145,4 +147,16 @@ function describeVersions({ retained, of_another_model }: VersionsByModel): stri
   const versions = `${retained} retained version${retained === 1 ? '' : 's'}`;
   if (of_another_model === 0) return versions;
   return `${versions}, of which ${of_another_model} of another base model, refused with base_model_changed`;
+}
+
+/** Makes one small call, which the server may charge for; without a passage. */
+async function examineTeacher({ teacher }: Config): Promise<string> {
+  if (teacher === null) return 'none elsewhere';
+  const server = openTeacherServer(teacher, { attempts: 1, response_ms: 60_000 });
+  const messages = [{ role: 'user', content: 'Answer with one word: hello' }] as const;
+  const outcome = await server.ask({ messages, maxTokens: 16, temperature: 0, seed: 0 });
+  const where = `${teacher.model} at ${teacher.url}`;
+  if (outcome.kind !== 'answered') throw new Error(`${where}: ${outcome.reason}`);
+  const { inputTokens, outputTokens } = outcome.usage;
+  return `${where}, whose receipts can be billed (${inputTokens} + ${outputTokens} tokens)`;
 }

@@ -18,6 +18,7 @@ const privileges: Readonly<Record<keyof Database | 'schema_migrations', readonly
   jobs: ['SELECT', 'INSERT', 'UPDATE'],
   project_turns: ['SELECT', 'INSERT', 'UPDATE'],
   job_phases: ['SELECT', 'INSERT', 'UPDATE'],
+  teacher_calls: ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
   idempotency_keys: ['SELECT', 'INSERT'],
   versions: ['SELECT', 'INSERT', 'UPDATE'],
   kept_adapters: ['SELECT', 'INSERT', 'DELETE'],

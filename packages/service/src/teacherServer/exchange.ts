@@ -1,0 +1,111 @@
+/**
+ * One request over a connection of its own. `fetch` does not tell whether a request was sent before its connection
+ * broke, and one that is kept open may be gone by the next request; here nothing was sent before it is connected.
+ */
+import http from 'node:http';
+import https from 'node:https';
+
+export type Exchange =
+  | { readonly kind: 'response'; readonly status: number; readonly retry_after_s: number | null; readonly body: string }
+  /** For certain. */
+  | { readonly kind: 'not_sent'; readonly reason: string }
+  /** It may have been sent, and no whole response came. */
+  | { readonly kind: 'broken'; readonly reason: string };
+
+export interface ExchangeLimits {
+  readonly connect_ms: number;
+  /** From the first byte of the request to the last of the response. */
+  readonly response_ms: number;
+  readonly response_bytes: number;
+  /** A request that was sent when the signal aborts is waited for so long. */
+  readonly grace_ms: number;
+}
+
+export interface Posting {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** Of a response that is no success only the head is read; redirects are not followed. Never rejects. */
+export function post(posting: Posting, limits: ExchangeLimits, signal?: AbortSignal): Promise<Exchange> {
+  const { promise, end } = settledOnce();
+  if (signal?.aborted === true) {
+    end({ kind: 'not_sent', reason: 'cancelled' });
+    return promise;
+  }
+  let is_connected = false;
+  let timer: NodeJS.Timeout;
+  const giveUp = (reason: string): void => end({ kind: is_connected ? 'broken' : 'not_sent', reason });
+  const giveUpAfter = (wait_ms: number, reason: string): void => {
+    clearTimeout(timer);
+    timer = setTimeout(() => giveUp(reason), wait_ms);
+  };
+  const request = open(posting);
+  timer = setTimeout(() => giveUp('no connection in time'), limits.connect_ms);
+  const onAbort = (): void => {
+    if (is_connected) giveUpAfter(limits.grace_ms, 'no answer before the stop');
+    else giveUp('cancelled');
+  };
+  signal?.addEventListener('abort', onAbort, { once: true });
+  request.once('socket', (socket) => {
+    socket.once(request.protocol === 'https:' ? 'secureConnect' : 'connect', () => {
+      is_connected = true;
+      giveUpAfter(limits.response_ms, 'no answer in time');
+    });
+  });
+  request.once('error', (error) => giveUp(nameOf(error)));
+  request.once('response', (response) => readResponse(response, limits, end));
+  request.end(posting.body);
+  return promise.finally(() => {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', onAbort);
+    // An error that this brings about is of no interest any more.
+    request.on('error', () => undefined).destroy();
+  });
+}
+
+function open({ url, headers, body }: Posting): http.ClientRequest {
+  const all = { ...headers, 'content-length': String(Buffer.byteLength(body)), 'accept-encoding': 'identity' };
+  const options = { method: 'POST', headers: all, agent: false } as const;
+  return url.startsWith('https:') ? https.request(url, options) : http.request(url, options);
+}
+
+function settledOnce(): { readonly promise: Promise<Exchange>; readonly end: (exchange: Exchange) => void } {
+  let end: (exchange: Exchange) => void = () => undefined;
+  const promise = new Promise<Exchange>((resolve) => {
+    end = resolve;
+  });
+  return { promise, end };
+}
+
+function readResponse(
+  response: http.IncomingMessage,
+  { response_bytes }: ExchangeLimits,
+  end: (exchange: Exchange) => void,
+): void {
+  const { statusCode: status = 0 } = response;
+  const retry_after_s = /^\d{1,6}$/.test(response.headers['retry-after'] ?? '')
+    ? Number(response.headers['retry-after'])
+    : null;
+  if (status < 200 || status > 299) {
+    end({ kind: 'response', status, retry_after_s, body: '' });
+    return;
+  }
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  response.on('data', (piece: Buffer) => {
+    bytes += piece.length;
+    if (bytes > response_bytes) end({ kind: 'broken', reason: `a response of more than ${response_bytes} bytes` });
+    else pieces.push(piece);
+  });
+  response.once('error', (error) => end({ kind: 'broken', reason: nameOf(error) }));
+  response.once('end', () => {
+    end({ kind: 'response', status, retry_after_s, body: Buffer.concat(pieces).toString('utf8') });
+  });
+}
+
+/** 'ECONNREFUSED': a message could quote what was sent. */
+function nameOf(error: Error): string {
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+}

@@ -1,0 +1,56 @@
+import type { RemoteOutcome } from '@engraft/learning';
+import { z } from 'zod';
+
+const count = z.int().nonnegative();
+
+const usageSchema = z.object({
+  prompt_tokens: count.min(1),
+  completion_tokens: count,
+  total_tokens: count,
+  prompt_tokens_details: z.object({ cached_tokens: count.nullish() }).nullish(),
+});
+
+const completion = z.object({
+  choices: z.tuple([z.object({ message: z.object({ content: z.string() }) })], z.unknown()),
+});
+
+/**
+ * The body of a successful chat completion: what it cost, and its text, which is empty where there is none. Without a
+ * usage that agrees with itself and with what was asked for, nobody knows what is owed.
+ */
+export function readReceipt(body: string, max_tokens: number): RemoteOutcome {
+  const answer = z.object({ usage: z.unknown().optional() }).safeParse(parseJson(body)).data;
+  if (answer === undefined)
+    return { kind: 'receipt_missing', reason: 'it answered with something that is no JSON object' };
+  if (answer.usage === undefined || answer.usage === null) {
+    return { kind: 'receipt_missing', reason: 'it answered without usage' };
+  }
+  const usage = usageSchema.safeParse(answer.usage).data;
+  if (usage === undefined) return { kind: 'receipt_inconsistent', reason: 'its usage has no counts of tokens' };
+  const { prompt_tokens, completion_tokens, total_tokens } = usage;
+  const cached_tokens = usage.prompt_tokens_details?.cached_tokens ?? 0;
+  const counts = `${prompt_tokens} + ${completion_tokens} = ${total_tokens} tokens, ${cached_tokens} of them cached`;
+  if (total_tokens !== prompt_tokens + completion_tokens || cached_tokens > prompt_tokens) {
+    return { kind: 'receipt_inconsistent', reason: `its usage contradicts itself: ${counts}` };
+  }
+  if (completion_tokens > max_tokens) {
+    return {
+      kind: 'receipt_inconsistent',
+      reason: `its usage is beyond the ${max_tokens} that were asked for: ${counts}`,
+    };
+  }
+  const text = completion.safeParse(parseJson(body)).data?.choices[0].message.content ?? '';
+  return {
+    kind: 'answered',
+    text,
+    usage: { inputTokens: prompt_tokens, outputTokens: completion_tokens, cachedInputTokens: cached_tokens },
+  };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,111 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RemoteModel, RemoteOutcome, RemoteRequest } from '@engraft/learning';
+import type { TeacherConfig } from '../config/teacherConfig.js';
+import { type Exchange, type ExchangeLimits, post } from './exchange.js';
+import { readReceipt } from './readReceipt.js';
+
+export interface TeacherLimits extends ExchangeLimits {
+  /** Of what was not executed. */
+  readonly attempts: number;
+  /** Before the second attempt; doubled each time. */
+  readonly first_delay_ms: number;
+  /** The longest that a server may ask for. */
+  readonly delay_ms_max: number;
+  /** Calls under way, of all jobs of this process. */
+  readonly concurrency: number;
+}
+
+/** An answer that comes too late is one whose receipt is missing, so a slow server is given much time. */
+const defaultLimits: TeacherLimits = {
+  connect_ms: 10_000,
+  response_ms: 600_000,
+  response_bytes: 1_000_000,
+  // A worker that drains has nine seconds.
+  grace_ms: 7_000,
+  attempts: 5,
+  first_delay_ms: 1_000,
+  delay_ms_max: 30_000,
+  concurrency: 4,
+};
+
+/** A model behind an OpenAI-compatible server, see `docs/operating`. */
+export function openTeacherServer(config: TeacherConfig, limits: Partial<TeacherLimits> = {}): RemoteModel {
+  const all = { ...defaultLimits, ...limits };
+  const inTurn = turns(all.concurrency);
+  return { ask: (request, signal) => inTurn(() => askPatiently(config, request, all, signal)) };
+}
+
+async function askPatiently(
+  config: TeacherConfig,
+  request: RemoteRequest,
+  limits: TeacherLimits,
+  signal: AbortSignal | undefined,
+): Promise<RemoteOutcome> {
+  for (let attempt = 1; ; attempt += 1) {
+    const exchange = await post(postingOf(config, request), limits, signal);
+    const outcome = outcomeOf(exchange, request.maxTokens);
+    if (outcome.kind !== 'not_executed' || !isPassing(exchange) || attempt >= limits.attempts) return outcome;
+    const wished_ms = exchange.kind === 'response' ? (exchange.retry_after_s ?? 0) * 1000 : 0;
+    const delay_ms = Math.max(limits.first_delay_ms * 2 ** (attempt - 1), wished_ms);
+    const isCancelled = await sleep(Math.min(delay_ms, limits.delay_ms_max), false, { signal }).catch(() => true);
+    if (isCancelled) return outcome;
+  }
+}
+
+/** Only what every such server takes: some refuse fields that they do not know, such as `seed`. */
+function postingOf({ url, model, api_key }: TeacherConfig, { messages, maxTokens, temperature }: RemoteRequest) {
+  return {
+    url: `${url}/chat/completions`,
+    headers: {
+      'content-type': 'application/json',
+      ...(api_key === null ? {} : { authorization: `Bearer ${api_key}` }),
+    },
+    body: JSON.stringify({ model, messages, max_tokens: maxTokens, temperature, stream: false }),
+  };
+}
+
+/** Refused before anything was executed; 408 and 409 may come later than that. */
+function isRefusal(status: number): boolean {
+  return status === 503 || (status >= 300 && status <= 499 && status !== 408 && status !== 409);
+}
+
+function outcomeOf(exchange: Exchange, max_tokens: number): RemoteOutcome {
+  if (exchange.kind === 'not_sent') return { kind: 'not_executed', reason: `it cannot be reached: ${exchange.reason}` };
+  if (exchange.kind === 'broken') {
+    return { kind: 'receipt_missing', reason: `it was asked, and did not answer to the end: ${exchange.reason}` };
+  }
+  const { status, body } = exchange;
+  if (status >= 200 && status <= 299) return readReceipt(body, max_tokens);
+  const reason = `it answered with status ${status}${hints[status] ?? ''}`;
+  return { kind: isRefusal(status) ? 'not_executed' : 'receipt_missing', reason };
+}
+
+const hints: Readonly<Record<number, string>> = {
+  401: ': ENGRAFT_TEACHER_API_KEY is missing or wrong',
+  402: ': its account has no credit',
+  403: ': ENGRAFT_TEACHER_API_KEY may not do this',
+  404: ': it knows no such model, or ENGRAFT_TEACHER_URL is not its base address',
+  422: ': it refuses the request, or has no model of that name',
+};
+
+/** May be otherwise a moment later. */
+function isPassing(exchange: Exchange): boolean {
+  return exchange.kind === 'not_sent' || (exchange.kind === 'response' && [429, 503].includes(exchange.status));
+}
+
+/** Runs so many at once; the others wait in the order in which they came. */
+function turns(concurrency: number): <Result>(work: () => Promise<Result>) => Promise<Result> {
+  let free = concurrency;
+  const waiting: (() => void)[] = [];
+  return async (work) => {
+    if (free > 0) free -= 1;
+    else await new Promise<void>((go) => waiting.push(go));
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) free += 1;
+      else next();
+    }
+  };
+}
