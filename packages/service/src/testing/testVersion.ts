@@ -63,7 +63,7 @@ export async function createTestVersion(
       subject_ref: subject.id,
       parent_version_id: subject.active_version_id,
       source_job_id: job_id,
-      adapter_hash: 'sha256:0',
+      adapter_hash: `sha256:${'0'.repeat(64)}`,
       base_model_hash: options.base_model_hash ?? null,
       size_bytes: 1_000,
       passed_count: 7,
