@@ -116,8 +116,8 @@ export default async function bench(args) {
   writeFileSync(join(root, `bench/results/${name}.svg`), plot(results));
 }
 
-function withBase(report, { base, reading, read_in_chunks }) {
-  return { ...report, base, reading, read_in_chunks };
+function withBase(report, { base, reading, reading_instructed, read_in_chunks }) {
+  return { ...report, base, reading, reading_instructed, read_in_chunks };
 }
 
 function distance({ passage }) {

@@ -107,7 +107,7 @@ function rowsOf({ model, threads, config, versions, ways, samples }) {
   ];
 }
 
-/** Of a way that was only tried there is one step to compare with. */
+/** A way that was only tried has one step to compare with. */
 function againstWay(engraft, torch, { seconds }) {
   const tokens = STEP.batch * STEP.length;
   const perSecond = (times) => times.map((time) => tokens / time);

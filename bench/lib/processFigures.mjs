@@ -12,13 +12,13 @@ export function cpuSeconds(pid) {
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }
 
-/** What of a process is in memory, and the most that ever was, in bytes; `null` when it is gone. */
+/** A process's memory in use and its peak, in bytes; `null` when it is gone. */
 export function memoryBytes(pid) {
   const status = readIfThere(`/proc/${pid}/status`);
   return status === null ? null : memoryOf(status);
 }
 
-/** Of the text of /proc/PID/status; `null` of a process that has ended and is not removed yet. */
+/** Reads the text of /proc/PID/status; `null` for a process that has ended and is not removed yet. */
 export function memoryOf(status) {
   const bytes = (field) => 1024 * Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1] ?? NaN);
   const [resident, peak] = [bytes('VmRSS'), bytes('VmHWM')];

@@ -19,7 +19,7 @@ export const chatToolCall = wireToolCall.extend({
   function: wireToolCall.shape.function.extend({ parsed_arguments: z.unknown().optional() }),
 });
 
-/** What clients find in an answer, or put there, and send back. */
+/** Fields that clients copy from an answer, or add to it, and send back. */
 const onlyEmpty = { error: 'is dropped when it is null or empty, and refused otherwise' };
 const emptyObject = z
   .looseObject({})

@@ -1,4 +1,4 @@
-/** What clients make of an answer when they append it to the conversation. */
+/** Answers as clients append them to the conversation. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readChatRequest, type ChatReading } from './readChatRequest.js';

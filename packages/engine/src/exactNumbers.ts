@@ -11,7 +11,7 @@ const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/gs;
 /** As `JSON.parse`, but for such numbers, which `restoreNumbers` finds in whatever text was made of the value. */
 export function parseWithExactNumbers(json: string): unknown {
   const value: unknown = JSON.parse(json);
-  // What was no JSON before the marks is none behind them.
+  // Marked text is valid JSON only if the original was.
   const marked = json.replace(STRING_OR_NUMBER, (token) => (isKept(token) ? token : `"${MARK}${token}${MARK}"`));
   return marked === json ? value : JSON.parse(marked);
 }

@@ -22,7 +22,7 @@ documentedRule('A download that was cut off goes on where it stopped.', async (t
   const cuts = fc.sample(fc.integer({ min: 1, max: 9_000 }), 20);
   const left = [...cuts];
   hub.faults.cutAfter = (length) => (length > 1000 ? (left.shift() ?? null) : null);
-  // What had arrived and was not read when the connection broke is lost, so that an attempt may bring nothing.
+  // Bytes that arrived and were not read are lost when the connection breaks, so an attempt may bring nothing.
   await pull(modelId, { patience: { ...impatient, attempts: 21 } });
   assert.deepEqual(left, []);
   assert.deepEqual(await readFile(blobIn(cacheFolder)), weights, `cut after ${cuts.join(', ')} bytes`);

@@ -16,7 +16,7 @@ export interface ModelFolders {
   readonly blobs: string;
   readonly snapshots: string;
   readonly refs: string;
-  /** Whoever has the lock on this file changes what belongs to the model. */
+  /** Only the holder of the lock on this file changes the model's files. */
   readonly lockFile: string;
 }
 

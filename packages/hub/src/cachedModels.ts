@@ -13,7 +13,7 @@ export interface CachedModel {
   readonly refs: readonly string[];
   /** The snapshot: a checkpoint folder. */
   readonly folder: string;
-  /** Of its files, those that other revisions share included. */
+  /** Size of its files, including those that other revisions share. */
   readonly sizeBytes: number;
 }
 

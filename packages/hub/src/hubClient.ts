@@ -20,7 +20,7 @@ export const defaultPatience: Patience = {
 
 export interface HubAnswer {
   readonly response: Response;
-  /** Of the hub's own last answer, which may have named another host for the content. */
+  /** Headers of the hub's own last answer, which may have named another host for the content. */
   readonly hubHeaders: Headers;
   /** Whether the response is the hub's own. */
   readonly fromHub: boolean;

@@ -25,7 +25,7 @@ export interface ListingOptions {
 }
 
 const entries_max = 100_000;
-/** Of one answer, which lists a thousand files at most. */
+/** One answer lists a thousand files at most. */
 const answer_bytes_max = 2 ** 26;
 
 const hex = (digits: number) => z.string().regex(new RegExp(`^[0-9a-f]{${digits}}$`));

@@ -23,7 +23,7 @@ export type PullStage = (folder: string, listing: readonly RemoteFile[]) => Prom
 export interface PullProgress {
   /** The file under way. */
   readonly path: string;
-  /** Of the files of this stage. */
+  /** Bytes of this stage's files. */
   readonly doneBytes: number;
   readonly totalBytes: number;
 }
@@ -43,9 +43,9 @@ export type PullOutcome =
       readonly commit: string;
       /** The snapshot: a checkpoint folder. */
       readonly folder: string;
-      /** Of the files that were chosen. */
+      /** Size of the chosen files. */
       readonly sizeBytes: number;
-      /** What of them was not there yet. */
+      /** The part of it that was not in the cache yet. */
       readonly downloadedBytes: number;
     }
   /** A stage refused the model; what it had brought into the cache is gone again. */

@@ -11,7 +11,7 @@ export type Removal =
       readonly kind: 'removed';
       readonly commit: string;
       readonly freedBytes: number;
-      /** Of its files, what stays since other revisions have it, too. */
+      /** Size of the files that stay because other revisions share them. */
       readonly sharedBytes: number;
       /** The commits of the model's other revisions, which stay. */
       readonly otherCommits: readonly string[];
@@ -64,7 +64,7 @@ export async function removeSnapshot(
   return { freedBytes, sharedBytes };
 }
 
-/** Of a model without revisions, unless another tool is about to give it one. */
+/** Removes the folders of a model without revisions, unless another tool is about to give it one. */
 export async function removeEmptyFolders({ model, blobs, snapshots, refs }: ModelFolders): Promise<void> {
   for (const folder of [blobs, snapshots, refs, model]) await rmdir(folder).catch(() => undefined);
 }

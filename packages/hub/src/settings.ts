@@ -94,7 +94,7 @@ async function findToken(given: (name: string) => string | undefined, tokenFile:
 function tokenOf(text: string, source: string): Token | null {
   const secret = text.replaceAll(/[\r\n]/g, '').trim();
   if (secret === '') return null;
-  // What is no header would be in the message of whoever refuses it.
+  // Node would print a token that is no valid header value in its own error.
   if (/^[\x21-\x7e]+$/.test(secret)) return { secret, source };
   throw new HubError('settings_invalid', `${source} holds no token: it has a space or a character beyond ASCII`);
 }

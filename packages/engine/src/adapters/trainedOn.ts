@@ -14,7 +14,7 @@ export type TrainedOn =
   /** A file is missing, cannot be read or has changed. */
   | { readonly kind: 'damaged' };
 
-/** What the configuration of an adapter says, if the adapter is whole. Reads all of it. */
+/** The checkpoint that an adapter's own configuration names. Reads and checks the whole adapter. */
 export async function readTrainedOn(reference: AdapterReference): Promise<TrainedOn> {
   const named = await readName(reference).catch((error: unknown) => {
     if (error instanceof EngineError) return undefined;

@@ -3,7 +3,7 @@ import { suite, test } from 'node:test';
 import { JsonFields } from './jsonFields.js';
 import { parseModelConfig } from './modelConfig.js';
 
-/** What the families' own `config.json` files say, with all that is of no importance here. */
+/** Fields of `config.json` as each family writes them, including those that do not matter here. */
 const common = {
   bos_token_id: 1,
   hidden_act: 'silu',

@@ -130,7 +130,7 @@ export function serializeSafetensors(
 
 export type TensorSize = Pick<TensorEntry, 'name' | 'type' | 'shape'>;
 
-/** What a file begins with whose tensors follow in the order given, without a gap. */
+/** The beginning of a file whose tensors follow in this order, without a gap. */
 export function serializeHeader(tensors: readonly TensorSize[], metadata: Readonly<Record<string, string>>): Buffer {
   const header: Record<string, unknown> = { __metadata__: metadata };
   let offset = 0;

@@ -43,7 +43,7 @@ export interface Generation {
   readonly ended: 'stop' | 'length';
   /** Tokens at the beginning of the prompt whose attention state was there already. */
   readonly reusedTokens: number;
-  /** Of all tokens but forced ones, in nats; 0 when the job did not want it. */
+  /** Log-probability of the tokens, forced ones left out, in nats; 0 when the job did not want it. */
   readonly logprob: number;
 }
 

@@ -35,7 +35,7 @@ export function sample(logits: Float32Array, { banned = [], ...sampling }: Sampl
   try {
     return draw(logits, sampling, random);
   } finally {
-    // Whoever asks for log-probabilities gets the model's own.
+    // Log-probabilities are the model's own: they are computed from these logits later.
     for (const [index, id] of banned.entries()) logits[id] = own[index] ?? -Infinity;
   }
 }

@@ -11,7 +11,7 @@ export interface Sequence {
   /** Of the chunks that may be reused, see `prefixKeys`. */
   readonly prefixKeys: readonly string[];
   reusedTokens: number;
-  /** Of the output so far, see `Generation.logprob`. */
+  /** `Generation.logprob` of the output so far. */
   logprob: number;
   /** Tokens of prompt and output that are in the cache. */
   cachedTokens: number;

@@ -67,7 +67,7 @@ export function ggufConfig(gguf: GgufFile, ids: SpecialIds, ropeFactors: Float32
     rope_scaling: readGgufRopeScaling({ metadata, key, theta, headDim, factors: ropeFactors }),
     vocab_size: vocabularySize,
     tie_word_embeddings: !tensors.some(({ name }) => name === OUTPUT_HEAD),
-    // Of Qwen2 the class says it.
+    // Qwen2's class decides it.
     ...(architecture === 'qwen2' ? {} : { attention_bias: false }),
     ...(architecture === 'llama' ? { mlp_bias: false } : { use_sliding_window: false }),
     bos_token_id: ids.bos ?? null,
@@ -109,7 +109,7 @@ function readHeadDim(metadata: JsonFields, key: (name: string) => string, fallba
   return headDim;
 }
 
-/** Of the embedding, `[vocabularySize, hiddenSize]`; the model's vocabulary may be larger than the tokenizer's. */
+/** The shape of the embedding. The model's vocabulary may be larger than the tokenizer's. */
 export function embeddingSizes({ metadata, tensors }: GgufFile): {
   readonly vocabularySize: number;
   readonly hiddenSize: number;

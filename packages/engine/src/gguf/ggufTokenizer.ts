@@ -27,7 +27,7 @@ export function ggufTokenizerFiles(
   if (ids.eos.length === 0) {
     throw metadata.refusal('tokenizer.ggml.eos_token_id', 'the id of the token that ends a text');
   }
-  // Where nothing is said, SentencePiece has one.
+  // SentencePiece adds one by default.
   const addsBos = metadata.boolean('tokenizer.ggml.add_bos_token', kind === 'llama');
   const addsEos = metadata.boolean('tokenizer.ggml.add_eos_token', false);
   const model =

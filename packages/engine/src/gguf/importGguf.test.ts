@@ -16,7 +16,7 @@ import { ChatTokenizer } from '../tokenizer/chatTokenizer.js';
 import { TextCodec } from '../tokenizer/textCodec.js';
 import { importFolder, importGguf, type ImportedModel, type ImportOptions } from './importGguf.js';
 
-/** Of logits of up to about 10. */
+/** The logits go up to about 10. */
 const TOLERANCE = 2e-5;
 
 async function imported(

@@ -29,7 +29,7 @@ export interface ImportOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Of the file's tensors, in bytes. */
+/** Bytes of the file's tensors. */
 export interface ImportProgress {
   readonly done: number;
   readonly total: number;
@@ -45,7 +45,7 @@ export interface ImportedModel {
   readonly contextLength: number;
   /** How the file stored its tensors: how many of each type. */
   readonly tensorTypes: Readonly<Record<string, number>>;
-  /** Of `model.safetensors`, in bytes. */
+  /** Size of `model.safetensors`. */
   readonly weightBytes: number;
 }
 

@@ -2,7 +2,7 @@
 import { halfToNumber } from '../checkpoint/halfPrecision.js';
 import type { BlockFormat } from './blockFormats.js';
 
-/** Of Q4_K and Q5_K: eight parts, and the bytes of their scales and least values. */
+/** Q4_K and Q5_K have eight parts; their scales and least values take so many bytes. */
 const PARTS = 8;
 const SCALE_BYTES = 12;
 

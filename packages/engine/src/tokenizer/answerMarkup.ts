@@ -5,7 +5,7 @@ import { THOUGHT_END, THOUGHT_START } from './thinking.js';
 export interface AnswerMarkup {
   /** Around a thought. */
   readonly thoughts: readonly number[];
-  /** Of calls and their results, of turns, and whatever else the tokenizer declares special. */
+  /** Markup of calls, results and turns, and every other token that the tokenizer declares special. */
   readonly others: readonly number[];
 }
 

@@ -41,7 +41,7 @@ export class MeteredCalls {
     readonly onCall: (requestCount: number) => void = () => undefined,
     /** Given to the engine with every generation, so that prompts that begin with the same passage are read once. */
     readonly isolationKey?: string,
-    /** Of the job's calls to a model elsewhere. */
+    /** Keeps the job's calls to a model elsewhere. */
     readonly remoteCalls?: RemoteCallJournal,
   ) {}
 

@@ -55,7 +55,7 @@ export type KnownRemoteCall =
 
 /** Where the caller keeps the calls of one job until its teaching is stored. */
 export interface RemoteCallJournal {
-  /** What is known of the call; one that is `new` is written down as being made. */
+  /** Looks the call up; a `new` one is written down as being made. */
   begin(key: string): Promise<KnownRemoteCall>;
   /** It was not executed. */
   withdraw(key: string): Promise<void>;
@@ -132,7 +132,7 @@ async function askOnce(
   }
 }
 
-/** Of what a chat template may put around the messages. */
+/** A chat template may put so many tokens around the messages. */
 const templateTokens = 512;
 
 /** No tokenizer makes more tokens of a text than it has bytes; which one the model has is not known here. */

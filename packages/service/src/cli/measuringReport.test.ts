@@ -131,3 +131,10 @@ test('the chart has a group for each passage, and three for all of them by each 
     ...['all: F1 0', 'all: F1 60', 'all: F1 35'],
   ]);
 });
+
+test('rows and totals are of the same reading prompt', () => {
+  const reports = [lamp, ship].map((report) => ({ ...report, reading_instructed: tallyOf(16, 16) }));
+  const [, first, second, all] = measuringLines(reports, summarise(reports)).map((line) => line.split(/ {2,}/u));
+  assert.deepEqual([first?.[4], second?.[4]], ['16/16', '16/16']);
+  assert.ok(all?.includes('100 %'), all?.join());
+});

@@ -1,6 +1,7 @@
 import {
   addLosses,
   barChart,
+  bestReading,
   noTally,
   pointsLost,
   shareOf,
@@ -29,11 +30,13 @@ export function measuringLines(reports: readonly PassageReport[], summary: Measu
     'seconds',
     'USD',
   ];
+  const readingOf = bestReading(reports);
   return [
-    ...table([head, ...reports.map(row), totals(summary)]),
+    ...table([head, ...reports.map((report) => row(report, readingOf(report))), totals(summary)]),
     '',
-    'base, reading: without the passage and with it, before learning; learned: without it, after; unseen: of these, the',
-    'phrasings that were never trained; first: what is left of the first passage of the chain; earlier: of all before this one; lost: canaries.',
+    'base, reading: without the passage and with it, before learning (reading: with the better of two prompts); learned:',
+    'without it, after; unseen: of these, the phrasings that were never trained; first: what is left of the first passage',
+    'of the chain; earlier: of all before this one; lost: canaries.',
     '',
     `exact match and mean F1, as SQuAD counts them: ${scoreLine(summary)}`,
     `canaries lost: ${canaryLine(summary)}`,
@@ -64,15 +67,15 @@ export function measuringChart(reports: readonly PassageReport[], summary: Measu
     groups: [...reports.map(({ id }) => id), 'all', 'all: exact match', 'all: F1'],
     series: [
       series('base', (report) => report.base, base, summary.base),
-      series('with the passage', (report) => report.reading, reading, summary.reading),
+      series('with the passage', bestReading(reports), reading, summary.reading),
       series('learned', (report) => report.learned, learned, summary.learned),
       series('learned, phrasings never trained', ({ unseen }) => unseen, null, summary.unseen),
     ],
   });
 }
 
-function row(report: PassageReport): string[] {
-  const { id, kind, verdict, base, reading, learned, unseen, retention, canaries, seconds, cost_microusd } = report;
+function row(report: PassageReport, reading: Tally | null): string[] {
+  const { id, kind, verdict, base, learned, unseen, retention, canaries, seconds, cost_microusd } = report;
   const losses = canaries === null ? [] : Object.values(canaries);
   return [
     id,

@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 const program = fileURLToPath(new URL('../../bin/engraft.js', import.meta.url));
 const secret = 'pa55word';
 const ask = ['ask', 'Who?', '--subject', 'anna'];
-/** Where nobody listens. */
+/** Nobody listens there. */
 const nowhere = '127.0.0.1:1';
 
 describe('a command that fails prints no setting that is secret, however much it is to log', () => {

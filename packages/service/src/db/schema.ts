@@ -202,7 +202,7 @@ export interface TransfersTable {
 /** One row at most. */
 export interface BaseModelTable {
   only_row: Generated<boolean>;
-  /** Of the checkpoint that the workers have loaded. */
+  /** Identifies the checkpoint that the workers have loaded. */
   content_hash: string;
   loaded_since: Timestamp;
 }

@@ -67,7 +67,7 @@ export function invalid(param: string, message: string): ApiError {
   });
 }
 
-/** Of a body that is sent as something else, or as nothing that can be read. */
+/** For a body of another content type, or of none that can be read. */
 export function wrongContentType(): ApiError {
   return invalid('Content-Type', 'the body must be sent as application/json, in UTF-8');
 }

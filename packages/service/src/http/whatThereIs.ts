@@ -1,6 +1,6 @@
 const chat = 'POST /v1/chat/completions';
 
-/** What clients look for that speak OpenAI's language, and what there is in its place. */
+/** Paths that OpenAI clients try, and what there is instead. */
 const elsewhere: readonly (readonly [RegExp, string])[] = [
   [/^\/v1\/models\/./, 'There is one model; GET /v1/models shows it.'],
   [/^\/v1\/completions$/, `There are no completions of a plain prompt; ${chat} takes messages.`],
@@ -20,7 +20,7 @@ export function whatThereIs(path: string, isKnown: (path: string) => boolean): s
   return 'There is no such path; GET /openapi.json describes those that there are.';
 }
 
-/** Of a path that ends in a slash, and there is one without. */
+/** For a path with a slash at its end that exists without it. */
 export function withoutSlash(path: string): string {
   return `No path here ends in a slash: use ${path}.`;
 }

@@ -77,7 +77,7 @@ export async function examineModel(folder: string, format: WeightFormat): Promis
   }
 }
 
-/** Of the adapter that `learning.json` names, with the name of its folder. */
+/** The files of the adapter that `learning.json` names, with the name of its folder. */
 async function adapterFiles(folder: string): Promise<readonly string[]> {
   const { teachingAdapter } = await loadPreset(folder);
   if (teachingAdapter === null) return [];

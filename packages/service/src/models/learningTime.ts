@@ -6,7 +6,7 @@ export interface MeasuredSpeeds {
   readonly reading: number;
   /** Eight answers at a time, as when a teacher asks. */
   readonly writing: number;
-  /** Of one step of training, with as many rows as the recipe has. */
+  /** One step of training takes so long, with as many rows as the recipe has. */
   readonly stepSeconds: number;
 }
 

@@ -43,7 +43,7 @@ test('what lies beside a model for learning is refused by its field, before ther
     [{ teacher: 'model', teaching_adapter: 'typo' }, /learning\.json: teaching_adapter: .*typo holds no adapter/],
   ] as const) {
     await writeFile(path.join(folder, 'learning.json'), JSON.stringify(preset));
-    // Of this kind `loadModel` makes a service without a model.
+    // `loadModel` turns this kind into a service without a model.
     const expected = { code: 'checkpoint_invalid', message };
     await assert.rejects(loadEngine(config, pino({ level: 'silent' })), expected);
   }

@@ -73,7 +73,7 @@ export async function renewOrEnd(
   if (version === undefined) return false;
   const { project_id, size_bytes, days, first_day, expired, retained, of_another_model: unusable } = version;
   const day_microusd = storageChargeMicrousd(size_bytes, day_seconds, currentPriceCard);
-  // What nobody can use costs nothing, and is kept for the day on which its checkpoint comes back.
+  // A version that nobody can use costs nothing, and is kept in case its checkpoint comes back.
   const days_charged = unusable ? [] : daysToCharge(first_day, days);
   const charged = { project_id, version_id, days: days_charged, day_microusd };
   const payment = retained ? await payDays(trx, charged) : 'unaffordable';

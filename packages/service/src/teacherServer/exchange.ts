@@ -27,7 +27,7 @@ export interface Posting {
   readonly body: string;
 }
 
-/** Of a response that is no success only the head is read; redirects are not followed. Never rejects. */
+/** Reads only the head of a response that is no success, and follows no redirect. Never rejects. */
 export function post(posting: Posting, limits: ExchangeLimits, signal?: AbortSignal): Promise<Exchange> {
   const { promise, end } = settledOnce();
   if (signal?.aborted === true) {

@@ -5,7 +5,7 @@ import { type Exchange, type ExchangeLimits, post } from './exchange.js';
 import { readReceipt } from './readReceipt.js';
 
 export interface TeacherLimits extends ExchangeLimits {
-  /** Of what was not executed. */
+  /** A call that was not executed is made so often, the first time included. */
   readonly attempts: number;
   /** Before the second attempt; doubled each time. */
   readonly first_delay_ms: number;

@@ -50,7 +50,7 @@ export async function recordModelOfAdapter(
 export interface VersionsByModel {
   /** Those whose retention goes on. */
   readonly retained: number;
-  /** Of them, those that were trained on another checkpoint than this one. */
+  /** How many of them were trained on another checkpoint. */
   readonly of_another_model: number;
 }
 

@@ -8,7 +8,7 @@ import { learnModelOfAdapter } from './modelOfAdapter.js';
 export interface Adoption {
   readonly db: Kysely<Database>;
   readonly store: AdapterStore;
-  /** Of the checkpoint that this process has loaded. */
+  /** Identifies the checkpoint that this process has loaded. */
   readonly content_hash: string;
   readonly logger: Logger;
 }

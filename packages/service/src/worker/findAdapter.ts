@@ -51,7 +51,7 @@ export async function findAdapter(
     : { kind: 'base_model_changed' };
 }
 
-/** Of a version of which it was not recorded, as its adapter was not whole, or was made by another tool. */
+/** For a version without a recorded model: its adapter was not whole before, or another tool made it. */
 async function modelOf(db: Kysely<Database>, adapter: AdapterReference): Promise<string> {
   const trained_on = await learnModelOfAdapter(db, adapter);
   return trained_on.kind === 'known' ? trained_on.contentHash : trained_on.kind;

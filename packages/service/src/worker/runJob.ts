@@ -92,7 +92,7 @@ async function afterFailure(
     assertHeld(await whenDatabaseIsBack(() => releaseJob(db, job), lease));
     return { kind: 'handed_back' };
   }
-  // Of several calls under way one may fail for certain, and be the first to say so.
+  // Several calls run at once: one that was refused may end first while another's outcome is unknown.
   if (await hasUnknownTeacherCall(db, job.job_id)) {
     return reconcile(context, job, 'receipt_missing', error, lease);
   }

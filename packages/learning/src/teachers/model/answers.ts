@@ -8,7 +8,7 @@ export function isAnswer(text: string, chunk: Chunk): boolean {
   return text.length <= settings.maxAnswerChars && containsWords(chunk.text, text);
 }
 
-/** Of the first sentence that has the answer. */
+/** Where the first sentence with the answer begins in the passage. */
 export function sentenceStartOf(chunk: Chunk, answer: string): number {
   const sentence = chunk.sentences.find(({ text }) => containsWords(text, answer));
   return sentence?.start ?? chunk.start;

@@ -13,8 +13,8 @@ import { askFor, formOf, type Asking } from './asking.js';
 import { modelTeacherSettings as settings } from './settings.js';
 
 /**
- * Of a fact that only few questions are left of, it asks for more. In rounds over the facts, so that money ends evenly;
- * what was not read is not trusted.
+ * Reads all questions back, and asks again about facts that are left with few. It goes in rounds over the facts, so
+ * that money ends evenly; what was not read is not trusted.
  */
 export async function confirmFacts(asking: Asking, facts: readonly Fact[]): Promise<Fact[]> {
   const confirmed = new Map(facts.map((fact) => [keyOf(fact.chunk, fact.answer), { ...fact, forms: [] as Form[] }]));

@@ -35,7 +35,7 @@ export function addForm(
   if (form !== null && !forms.has(key)) forms.set(key, form);
 }
 
-/** Of the drafts that were asked for. */
+/** The drafts that have questions, as facts. */
 export function factsOf({ chunks }: TaughtPassage, drafts: readonly Draft[]): Fact[] {
   const lists = Math.max(1, ...drafts.map(({ named }) => named));
   return drafts

@@ -14,7 +14,7 @@ export function modelTeacher(recipe: Recipe, adapter: AdapterReference | null): 
     name: 'model',
 
     measure: ({ chunks }) => {
-      const factCount = chunks.reduce((sum, { text }) => sum + factsOf(text), 0);
+      const factCount = chunks.reduce((sum, { text }) => sum + expectedFacts(text), 0);
       return Promise.resolve({ factCount, extraReads: 0 });
     },
 
@@ -32,6 +32,6 @@ export function modelTeacher(recipe: Recipe, adapter: AdapterReference | null): 
   };
 }
 
-function factsOf(text: string): number {
+function expectedFacts(text: string): number {
   return Math.max(1, Math.round(text.trim().length / modelTeacherSettings.charsPerFact));
 }

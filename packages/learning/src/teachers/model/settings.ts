@@ -22,11 +22,11 @@ export const modelTeacherSettings = {
   /** Questions for an answer: one is greedy, the others are sampled; then such of these in other words. */
   askedPerFact: 4,
   rephrasedPerFact: 1,
-  /** Where reading back leaves a fact fewer, so many more are asked for. */
+  /** A fact that reading back leaves with fewer questions than this gets `askedAgain` more. */
   enoughQuestions: 6,
   askedAgain: 6,
   questionTemperature: 1,
-  /** Of the most likely word's probability: what is less likely is never drawn. It keeps questions from straying. */
+  /** See `GenerateRequest.minP`. It keeps questions from straying. */
   questionMinP: 0.2,
   maxQuestionTokens: 40,
   /** Nats a token, on average: a question that the model itself finds less likely is mostly none. */

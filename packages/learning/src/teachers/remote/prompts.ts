@@ -1,4 +1,4 @@
-/** What a model elsewhere is asked, in plain words: which model it is, nobody knows. */
+/** What a model elsewhere is asked. The words are plain, since it may be any model. */
 import type { RemoteMessage } from '../../metering/remoteModel.js';
 import type { QuestionAnswer } from '../../types.js';
 

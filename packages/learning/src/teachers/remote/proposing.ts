@@ -31,13 +31,13 @@ export async function proposeElsewhere(proposing: ProposingElsewhere, plan: Teac
   return factsOf(proposing.passage, mostNamed(drafts, plan.factCount));
 }
 
-/** Of those that were asked for. */
+/** The drafts that have questions, those first that most lists name. */
 function mostNamed(drafts: ReadonlyMap<string, Draft>, count: number): Draft[] {
   const asked = [...drafts.values()].filter(({ forms }) => forms.size > 0);
   return asked.sort((a, b) => b.named - a.named).slice(0, count);
 }
 
-/** Of each chunk, until a list has hardly anything new. `false`: there was no money. */
+/** Lists pairs of each chunk until a list has hardly anything new. `false`: there was no money. */
 async function listPairs(proposing: ProposingElsewhere, drafts: Map<string, Draft>): Promise<boolean> {
   const { calls, passage, recipe, model, seed } = proposing;
   let isAnyAsked = false;

@@ -4,7 +4,7 @@ export const remoteTeacherSettings = {
   maxLists: 4,
   /** Another list follows while at least this share of a list is new. */
   minFreshShare: 0.1,
-  /** Of the questions asked before, so many are shown. */
+  /** The prompt shows so many earlier questions. */
   maxShown: 60,
   maxListTokens: 1024,
   laterTemperature: 0.7,

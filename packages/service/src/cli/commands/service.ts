@@ -44,7 +44,7 @@ async function run({ model, ...flags }: ConfigFlags, roles: Roles, name: string)
   await runService(config, roles, (url) => process.stdout.write(`engraft listening on ${url}\n`));
 }
 
-/** Of the model that is named; `undefined` when none is. */
+/** The folder of the named model; `undefined` when none is named. */
 async function folderOf(model: string | undefined): Promise<string | undefined> {
   if (model === undefined || model === '') return undefined;
   const { findModelFolder } = await import('../../models/modelFolder.js');
