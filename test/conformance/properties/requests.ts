@@ -116,6 +116,10 @@ const shared = {
   response_format: option(fc.record({ type: fc.constantFrom('text', 'json_object') })),
   temperature: option(fc.double({ min: 0, max: 1, noNaN: true })),
 };
+/** Two of the longest contents in one conversation can pass what is allowed together. */
+function fits({ messages: sent, tools = [] }: { readonly messages: object; readonly tools?: object }): boolean {
+  return JSON.stringify(sent).length + JSON.stringify(tools).length <= limits.serialized_messages_and_tools_units;
+}
 const outputTokens = option(fc.integer({ min: limits.output_tokens_min, max: limits.output_tokens_max }));
 /** Few enough to be used again, now and then with other input. */
 const idempotencyKey = fc.oneof(
@@ -135,7 +139,8 @@ export function validRequest({ version_ids, job_ids }: Landmarks): fc.Arbitrary<
       adapter_version: option(version),
       max_output_tokens: outputTokens,
     })
-    .map(({ toolFields: fields, ...body }) => ({ ...body, ...fields }));
+    .map(({ toolFields: fields, ...body }) => ({ ...body, ...fields }))
+    .filter(fits);
   const chat = fc
     .record({
       ...shared,
@@ -145,7 +150,8 @@ export function validRequest({ version_ids, job_ids }: Landmarks): fc.Arbitrary<
       stream: option(fc.boolean()),
       n: option(fc.constant(1)),
     })
-    .map(({ toolFields: fields, ...body }) => ({ model: 'model-5.3', ...body, ...fields }));
+    .map(({ toolFields: fields, ...body }) => ({ model: 'model-5.3', ...body, ...fields }))
+    .filter(fits);
   const learning = fc.record({
     subject_id,
     tenant_id: tenant,
