@@ -68,6 +68,10 @@ export class ChatTokenizer {
     return this.codec.vocabularySize;
   }
 
+  hasToken(id: number): boolean {
+    return this.codec.hasToken(id);
+  }
+
   /** The prompt's text, ending where the assistant is to speak. */
   render(prompt: ChatPrompt): string {
     return this.codec.withoutMarks(this.renderDisarmed(prompt));
