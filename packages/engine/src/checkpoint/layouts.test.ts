@@ -7,7 +7,7 @@ import { EmbeddedEngine } from '../embeddedEngine.js';
 import { fixtureFolder, greatestDifference, readTensors, temporaryFolder } from '../testing/fixtures.js';
 import { CachedBatch } from '../testing/runs.js';
 import { ChatTokenizer } from '../tokenizer/chatTokenizer.js';
-import type { ChatMessage } from '../types.js';
+import type { ChatMessage, ToolDefinition } from '../types.js';
 import { readModelConfig } from './modelConfig.js';
 import { loadWeights } from './weightFiles.js';
 
@@ -17,6 +17,9 @@ interface Expected {
   readonly messages: readonly ChatMessage[];
   readonly rendered: string;
   readonly ids: readonly number[];
+  readonly tool: ToolDefinition;
+  /** As `rendered`, with this tool. */
+  readonly withTool: string;
   /** All tokens that end an answer; this one ends with the last of them. */
   readonly end: readonly number[];
   readonly answer: readonly number[];
@@ -51,9 +54,10 @@ for (const [key, title] of Object.entries(LAYOUTS)) {
   const name = key as Layout;
   suite(title, () => {
     test('the prompt has the text and the tokens of transformers', async (t) => {
-      const { messages, rendered, ids, end } = readExpected(name);
+      const { messages, rendered, ids, tool, withTool, end } = readExpected(name);
       const tokenizer = await ChatTokenizer.load(await checkpointOf(t, name));
       assert.equal(tokenizer.render({ messages }), rendered);
+      assert.equal(tokenizer.render({ messages, tools: [tool] }), withTool);
       assert.deepEqual(tokenizer.encodePrompt({ messages }), ids);
       assert.deepEqual(tokenizer.stopTokens, new Set(end));
     });
@@ -67,7 +71,7 @@ for (const [key, title] of Object.entries(LAYOUTS)) {
       assert.ok(greatestDifference(logits ?? [], expected) <= 1e-4);
     });
 
-    test('the answer is its greedy one, without its padding, and ends where it says', async (t) => {
+    test('the answer is its greedy one, without padding or penalty, and ends where it says', async (t) => {
       const { messages, answer, text } = readExpected(name);
       const modelDir = await checkpointOf(t, name);
       const engine = await EmbeddedEngine.open({ modelDir, threads: 1 });
