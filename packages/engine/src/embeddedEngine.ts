@@ -7,7 +7,7 @@ import { CallGate } from './callGate.js';
 import { AdapterCache } from './generation/adapterCache.js';
 import { AdapterLoader } from './generation/adapterLoader.js';
 import { AdapterUse } from './generation/adapterUse.js';
-import { bannedTokens } from './generation/bannedTokens.js';
+import { bannedTokens, tokenlessIds } from './generation/bannedTokens.js';
 import { checkRequest } from './generation/checkRequest.js';
 import { Generator } from './generation/generator.js';
 import type { LoadedModel } from './generation/inferenceRunner.js';
@@ -88,6 +88,7 @@ export class EmbeddedEngine implements Engine {
   private readonly loader: AdapterLoader;
   private readonly generator: Generator;
   private readonly scorer: Scorer;
+  private readonly tokenless: readonly number[];
   private readonly trainings = new Set<TrainingSession>();
   private readonly openings = new CallGate();
 
@@ -107,6 +108,7 @@ export class EmbeddedEngine implements Engine {
     this.generator = new Generator(model, options.maxBatch ?? DEFAULT_MAX_BATCH, limits, this.adapters);
     const runBytes = options.maxScoreBytes ?? DEFAULT_SCORE_LIMITS.runBytes;
     this.scorer = new Scorer(model, { ...DEFAULT_SCORE_LIMITS, runBytes });
+    this.tokenless = tokenlessIds(checkpoint.tokenizer, model.config.vocabularySize);
   }
 
   /**
@@ -224,7 +226,7 @@ export class EmbeddedEngine implements Engine {
       forced: tokenizer.encodeOpening(request.prompt, forcedText(tokenizer, request)),
       maxOutputTokens: Math.min(request.maxOutputTokens, room),
       stopTokens: tokenizer.stopTokens,
-      banned: bannedTokens(tokenizer, request),
+      banned: [...this.tokenless, ...bannedTokens(tokenizer, request)],
       ...(isComplete === undefined ? {} : { isComplete }),
       temperature: request.temperature,
       ...(request.minP === undefined ? {} : { minP: request.minP }),

@@ -27,6 +27,18 @@ suite('config.json', () => {
     ]);
   });
 
+  test('may say what architecture it is by model_type alone', () => {
+    const { architectureName } = parseModelConfig(
+      new JsonFields('config.json', { ...TINY_CONFIG, architectures: undefined, model_type: 'qwen2' }),
+    );
+    assert.equal(architectureName, 'Qwen2ForCausalLM');
+  });
+
+  test('of a Qwen2 may call its biases by a name that changes nothing', () => {
+    const config = { architectures: ['Qwen2ForCausalLM'], attention_bias: true };
+    assert.deepEqual(parse(config), parse({ ...config, attention_bias: undefined }));
+  });
+
   test('may leave out what has a default', () => {
     const llama = parse({
       architectures: ['LlamaForCausalLM'],
@@ -138,12 +150,17 @@ suite('config.json', () => {
       /architectures must be one of Llama.*"GPT2LMHeadModel"/,
     ],
     ['no architecture', { architectures: undefined }, /architectures must be a list of strings, but is absent/],
+    ['another model_type', { architectures: undefined, model_type: 'gpt2' }, /model_type must be one of llama.*"gpt2"/],
+    ['a model_type that says otherwise', { model_type: 'granite' }, /model_type must be "qwen3" as .*"granite"/],
+    ['attention to what follows', { is_causal: false }, /is_causal must be true/],
     ['another activation', { hidden_act: 'gelu' }, /hidden_act must be "silu", but is "gelu"/],
     ['biases', { attention_bias: true }, /attention_bias must be false/],
     ['biases of the feed-forward part', { mlp_bias: true }, /mlp_bias must be false/],
     ['experts', { num_local_experts: 8 }, /num_local_experts must be absent: experts are not supported/],
     ['soft caps', { final_logit_softcapping: 30 }, /final_logit_softcapping must be absent/],
     ['a multiplier', { embedding_multiplier: 12 }, /embedding_multiplier must be 1, but is 12/],
+    ['a scale of attention', { attention_multiplier: 0.1 }, /attention_multiplier must be absent/],
+    ['quantisation by an early name', { compression_config: {} }, /compression_config must be absent/],
     ['quantisation', { quantization_config: { bits: 4 } }, /quantization_config must be absent/],
     ['partial rotation', { partial_rotary_factor: 0.5 }, /partial_rotary_factor must be 1/],
     [

@@ -7,6 +7,7 @@ export const REQUIRED_FILES = ['config.json', 'tokenizer.json'] as const;
 export const OPTIONAL_FILES = [
   'generation_config.json',
   'tokenizer_config.json',
+  'added_tokens.json',
   'chat_template.jinja',
   'additional_chat_templates/tool_use.jinja',
   'chat_template.json',

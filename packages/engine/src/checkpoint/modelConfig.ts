@@ -22,6 +22,10 @@ const EXPERTS = [
 ];
 const SOFT_CAPS = ['attn_logit_softcapping', 'final_logit_softcapping'];
 const MULTIPLIERS = ['embedding_multiplier', 'residual_multiplier', 'logits_scaling', 'logit_scale'];
+/** In place of the square root of a head's width. */
+const ATTENTION_SCALES = ['attention_multiplier', 'query_pre_attn_scalar'];
+/** The second is the name of early `compressed-tensors`. */
+const QUANTIZATION = ['quantization_config', 'compression_config'];
 
 /** Bounds that keep a damaged configuration from asking for absurd amounts of memory. */
 const MAX = { vocabulary: 2 ** 21, width: 2 ** 17, headDim: 1024, layers: 1024, context: 2 ** 21 };
@@ -41,12 +45,8 @@ export async function readModelConfig(modelDir: string): Promise<ModelConfig> {
 }
 
 export function parseModelConfig(fields: JsonFields): ModelConfig {
-  const architectureName = fields.strings('architectures')[0] ?? '';
-  const architecture = ARCHITECTURES.get(architectureName);
-  if (architecture === undefined) {
-    throw fields.refusal('architectures', `one of ${[...ARCHITECTURES.keys()].join(', ')}`);
-  }
-  refuseUnsupported(fields);
+  const { architectureName, architecture } = readArchitecture(fields);
+  refuseUnsupported(fields, architecture);
 
   const hiddenSize = fields.integer('hidden_size', undefined, { min: 1, max: MAX.width });
   const heads = fields.integer('num_attention_heads', undefined, { min: 1, max: MAX.width });
@@ -74,14 +74,34 @@ export function parseModelConfig(fields: JsonFields): ModelConfig {
   return { architectureName, decoder };
 }
 
-function refuseUnsupported(fields: JsonFields): void {
+/** `transformers` goes by `model_type` alone, so it must say the same; where `architectures` is absent, it will do. */
+function readArchitecture(fields: JsonFields): {
+  readonly architectureName: string;
+  readonly architecture: Architecture;
+} {
+  const type = fields.value('model_type');
+  const byType = type !== undefined && !fields.has('architectures');
+  const first = byType ? undefined : fields.strings('architectures')[0];
+  const known = [...ARCHITECTURES].find(([name, architecture]) => (byType ? architecture === type : name === first));
+  if (known === undefined) {
+    const allowed = byType ? ARCHITECTURES.values() : ARCHITECTURES.keys();
+    throw fields.refusal(byType ? 'model_type' : 'architectures', `one of ${[...allowed].join(', ')}`);
+  }
+  const [architectureName, architecture] = known;
+  if (type === undefined || type === architecture) return { architectureName, architecture };
+  throw fields.refusal('model_type', `"${architecture}" as architectures begins with ${architectureName}`);
+}
+
+function refuseUnsupported(fields: JsonFields, architecture: Architecture): void {
   const mustBe = (name: string, expected: unknown): void => {
     if (fields.has(name) && fields.value(name) !== expected) throw fields.refusal(name, JSON.stringify(expected));
   };
   mustBe('hidden_act', 'silu');
   mustBe('mlp_bias', false);
-  // Qwen2 has its biases without this field; where the field is true, the output projection has one too.
-  mustBe('attention_bias', false);
+  // Qwen2 has biases whatever this field says. In the others the output projection would have one, too.
+  if (architecture !== 'qwen2') mustBe('attention_bias', false);
+  // As in models that were made to embed texts.
+  mustBe('is_causal', true);
   mustBe('partial_rotary_factor', 1);
   mustBe('rope_interleaved', false);
   // Parts that derived models have and these architectures have not. A file may keep a field with the value that turns it off.
@@ -90,7 +110,7 @@ function refuseUnsupported(fields: JsonFields): void {
   }
   for (const name of SOFT_CAPS) if (fields.has(name)) throw fields.refusal(name, 'absent: soft caps are not supported');
   for (const name of MULTIPLIERS) mustBe(name, 1);
-  if (fields.has('quantization_config')) throw fields.refusal('quantization_config', 'absent');
+  for (const name of [...ATTENTION_SCALES, ...QUANTIZATION]) if (fields.has(name)) throw fields.refusal(name, 'absent');
 }
 
 function readHeadDim(fields: JsonFields, architecture: Architecture, hiddenSize: number, heads: number): number {

@@ -8,7 +8,7 @@ import { TINY_TOKENIZER, withRandomCheckpoint } from '../testing/randomCheckpoin
 import { withTokenizerFiles } from '../testing/tokenizerFiles.js';
 import { ChatTokenizer } from '../tokenizer/chatTokenizer.js';
 import type { GenerateRequest } from '../types.js';
-import { bannedTokens } from './bannedTokens.js';
+import { bannedTokens, tokenlessIds } from './bannedTokens.js';
 import { sample } from './sampler.js';
 
 const TOOLS = [{ name: 'time', parameters: { type: 'object' } }];
@@ -139,3 +139,9 @@ suite('A banned token', () => {
     });
   });
 });
+
+test('ids that have no token are those of the padding and of holes, but for what ends an answer', () =>
+  withTokenizerFiles({ 'generation_config.json': '{"eos_token_id": [0, 385]}' }, async (folder) => {
+    assert.deepEqual(tokenlessIds(await ChatTokenizer.load(TINY_TOKENIZER), 384), []);
+    assert.deepEqual(tokenlessIds(await ChatTokenizer.load(folder), 388), [384, 386, 387]);
+  }));

@@ -11,3 +11,12 @@ export function bannedTokens(tokenizer: ChatTokenizer, request: GenerateRequest)
   const { thoughts, others } = tokenizer.answerMarkup;
   return [...(mayCallTools(request) ? [] : others), ...(tokenizer.mayThink(request.prompt) ? [] : thoughts)];
 }
+
+/**
+ * Ids without a token, never drawn for any request: rows with which the vocabulary was padded to a round number, whose
+ * numbers are often chance, and holes in it.
+ */
+export function tokenlessIds(tokenizer: ChatTokenizer, vocabularySize: number): readonly number[] {
+  const ids = Array.from({ length: vocabularySize }, (_, id) => id);
+  return ids.filter((id) => !tokenizer.hasToken(id) && !tokenizer.stopTokens.has(id));
+}

@@ -6,7 +6,9 @@ import { knownOr } from '../knownOr.js';
 import { readAnswerMarkup, type AnswerMarkup } from './answerMarkup.js';
 import { readAssistantTurn, type AssistantTurn } from './assistantTurn.js';
 import { ChatTemplate } from './chatTemplate.js';
-import { tokenText } from './namedTokens.js';
+import { readTokenizerConfig, withDeclaredTokens } from './declaredTokens.js';
+import { tokenText, tokenTexts } from './namedTokens.js';
+import { withoutRowlessTokens } from './rowlessTokens.js';
 import { TextCodec } from './textCodec.js';
 import { mayThink } from './thinking.js';
 import { isTokenId } from './vocabulary.js';
@@ -47,11 +49,17 @@ export class ChatTokenizer {
       'tokenizer.json',
       MAX_TOKENIZER_BYTES,
     );
-    const config =
-      (await JsonFields.readOptional(join(modelDir, 'tokenizer_config.json'), 'tokenizer_config.json')) ??
-      new JsonFields('tokenizer_config.json', {});
+    const config = await readTokenizerConfig(modelDir, tokenizerJson);
+    const template = await ChatTemplate.load(modelDir, config);
     const stopTokens = await readEndOfSequence(modelDir);
-    const codec = new TextCodec(tokenizerJson, config, stopTokens);
+    const declared = await withDeclaredTokens(modelDir, tokenizerJson, config);
+    const named = Object.values(tokenTexts(config, ['bos_token', 'eos_token']));
+    const known = await withoutRowlessTokens(
+      modelDir,
+      declared,
+      ({ id, content }) => stopTokens.includes(id) || named.includes(content) || template.writes(content),
+    );
+    const codec = new TextCodec(known, config, stopTokens);
     const endOfTurn = endOfTurnToken(config, codec) ?? stopTokens[0];
     if (endOfTurn === undefined) {
       throw new EngineError(
@@ -59,13 +67,16 @@ export class ChatTokenizer {
         'tokenizer_config.json: eos_token is absent, and neither generation_config.json nor config.json has eos_token_id',
       );
     }
-    const template = await ChatTemplate.load(modelDir, config);
     return new ChatTokenizer(codec, template, endOfTurn, new Set([endOfTurn, ...stopTokens]));
   }
 
   /** Size of the tokenizer's own vocabulary. */
   get vocabularySize(): number {
     return this.codec.vocabularySize;
+  }
+
+  hasToken(id: number): boolean {
+    return this.codec.hasToken(id);
   }
 
   /** The prompt's text, ending where the assistant is to speak. */

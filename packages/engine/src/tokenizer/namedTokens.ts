@@ -1,10 +1,16 @@
 /** The tokens that `tokenizer_config.json` has names for. */
 import { isJsonObject, type JsonFields } from '../checkpoint/jsonFields.js';
 
+const NAMES = ['bos_token', 'eos_token', 'pad_token', 'unk_token'] as const;
+type TokenName = (typeof NAMES)[number];
+
 /** `bos_token`, `eos_token` and the like, which templates refer to by name. */
-export function tokenTexts(tokenizerConfig: JsonFields): Record<string, string> {
+export function tokenTexts(
+  tokenizerConfig: JsonFields,
+  names: readonly TokenName[] = NAMES,
+): Readonly<Record<string, string>> {
   const texts: Record<string, string> = {};
-  for (const name of ['bos_token', 'eos_token', 'pad_token', 'unk_token']) {
+  for (const name of names) {
     const text = tokenText(tokenizerConfig.value(name));
     if (text !== undefined) texts[name] = text;
   }

@@ -40,6 +40,12 @@ suite('chat templates of one checkpoint', () => {
     'default: Hi',
     'default: Hi',
   ]);
+  const byName = { default: 'default: {{ messages[0].content }}', tool_use: 'tools', rag: 7 };
+  renders('by their names', { [FILE]: null, [CONFIG]: configWith(byName) }, ['default: Hi', 'tools']);
+  renders('in a field and a file', { [FILE]: null, [CONFIG]: configWith('field'), [TOOL_USE_FILE]: 'tools' }, [
+    'field',
+    'tools',
+  ]);
   renders('in files', { [FILE]: 'file', [TOOL_USE_FILE]: 'tools', 'additional_chat_templates/rag.jinja': '{% if' }, [
     'file',
     'tools',
@@ -76,6 +82,7 @@ suite('chat templates of one checkpoint', () => {
   refusesField('a template without a name', [{ template: 'x' }], /chat_template\[0\]: name must be a string/);
   refusesField('a name without a template', [named('default'), { name: 'x' }], /chat_template\[1\]: template must be/);
   refusesField('a list of texts', ['x'], /chat_template\[0\] must be an object/);
+  refusesField('a name for a number', { default: 7 }, /chat_template: default must be a string, but is 7/);
   refusesField('a number', 7, /chat_template must be a string or a list of named templates, but is 7/);
   refusesField(
     'a broken one in a list',

@@ -17,16 +17,20 @@ const OLD_FILE = 'chat_template.json';
 const MAX_TEMPLATES = 16;
 
 /**
- * Reads `chat_template.jinja` and what stands beside it, or else the field of that name in `tokenizer_config.json`: as in
- * `transformers`, templates in files take the place of all that are there. Where there are none, `chat_template.json` will do.
+ * Reads `chat_template.jinja`, or else the field of that name in `tokenizer_config.json`, or else in `chat_template.json`.
+ * The template for tools has a file of its own or stands beside the other in the field; where `chat_template.jinja` is
+ * there, `transformers` reads no field.
  * @throws EngineError `checkpoint_invalid` naming the file and the field.
  */
 export async function readTemplateSources(modelDir: string, tokenizerConfig: JsonFields): Promise<TemplateSources> {
-  const source = await readOptionalText(join(modelDir, TEMPLATE_FILE), TEMPLATE_FILE);
-  if (source !== undefined) {
-    const toolUse = await readOptionalText(join(modelDir, TOOL_USE_FILE), TOOL_USE_FILE);
-    return { default: source, ...(toolUse === undefined ? {} : { toolUse }) };
-  }
+  const [source, toolUse] = await Promise.all(
+    [TEMPLATE_FILE, TOOL_USE_FILE].map((file) => readOptionalText(join(modelDir, file), file)),
+  );
+  const sources = source === undefined ? await readField(modelDir, tokenizerConfig) : { default: source };
+  return toolUse === undefined ? sources : { ...sources, toolUse };
+}
+
+async function readField(modelDir: string, tokenizerConfig: JsonFields): Promise<TemplateSources> {
   if (tokenizerConfig.has('chat_template')) return fromField(tokenizerConfig);
   const old = await JsonFields.readOptional(join(modelDir, OLD_FILE), OLD_FILE);
   if (old !== undefined) return fromField(old);
@@ -36,26 +40,29 @@ export async function readTemplateSources(modelDir: string, tokenizerConfig: Jso
 function fromField(config: JsonFields): TemplateSources {
   const field = config.value('chat_template');
   if (typeof field === 'string') return { default: field };
-  if (Array.isArray(field)) return fromList(field, config);
+  if (Array.isArray(field)) return fromNamed(config, namedInList(field, config));
+  if (isJsonObject(field)) return fromNamed(config, Object.entries(field));
   throw config.refusal('chat_template', 'a string or a list of named templates');
 }
 
-/** Templates of other names are chosen by callers of `transformers` alone. */
-function fromList(list: readonly unknown[], config: JsonFields): TemplateSources {
-  if (list.length > MAX_TEMPLATES) {
-    throw config.refusal('chat_template', `a list of at most ${MAX_TEMPLATES} templates`);
-  }
-  const named = new Map<string, string>();
-  for (const [index, entry] of list.entries()) {
+function namedInList(list: readonly unknown[], config: JsonFields): readonly (readonly [string, unknown])[] {
+  return list.map((entry, index) => {
     const place = `${config.source}: chat_template[${index}]`;
     if (!isJsonObject(entry)) throw new EngineError('checkpoint_invalid', `${place} must be an object`);
     const fields = new JsonFields(place, entry);
-    named.set(fields.string('name'), fields.string('template'));
+    return [fields.string('name'), fields.string('template')];
+  });
+}
+
+/** Templates of other names are chosen by callers of `transformers` alone. */
+function fromNamed(config: JsonFields, named: readonly (readonly [string, unknown])[]): TemplateSources {
+  if (named.length > MAX_TEMPLATES) {
+    throw config.refusal('chat_template', `a list of at most ${MAX_TEMPLATES} templates`);
   }
-  const source = named.get('default');
-  const toolUse = named.get('tool_use');
-  if (source === undefined) {
+  const templates = new JsonFields(`${config.source}: chat_template`, Object.fromEntries(named));
+  if (!templates.has('default')) {
     throw config.refusal('chat_template', 'a string or a list with a template named "default"');
   }
-  return { default: source, ...(toolUse === undefined ? {} : { toolUse }) };
+  const source = templates.string('default');
+  return templates.has('tool_use') ? { default: source, toolUse: templates.string('tool_use') } : { default: source };
 }

@@ -102,9 +102,13 @@ export class TextCodec {
     return ids;
   }
 
+  hasToken(id: number): boolean {
+    return this.decoder.id_to_token(id) !== undefined;
+  }
+
   /** The text of generated tokens, without control tokens; ids beyond the vocabulary have no text. */
   decode(ids: readonly number[]): string {
-    const textual = ids.filter((id) => !this.controlIds.has(id) && this.decoder.id_to_token(id) !== undefined);
+    const textual = ids.filter((id) => !this.controlIds.has(id) && this.hasToken(id));
     if (textual.length === 0) return '';
     const options = { skip_special_tokens: false, clean_up_tokenization_spaces: false };
     return this.contained(() => this.decoder.decode(textual, options));
