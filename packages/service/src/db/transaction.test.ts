@@ -15,7 +15,7 @@ after(() => database.close());
 
 describe('a transaction', () => {
   test('that comes back rolled back has its outcome and no trace', async () => {
-    const outcome = await inTransaction<string>(database.db, async (trx) => {
+    const outcome = await inTransaction<string>(database.db, null, async (trx) => {
       await trx.insertInto('projects').values({ id: 'prj_gone', name: 'gone' }).execute();
       return new RolledBack('refused');
     });
@@ -25,7 +25,7 @@ describe('a transaction', () => {
 
   test('that throws leaves no trace, and the error passes through', async () => {
     await assert.rejects(
-      inTransaction(database.db, async (trx) => {
+      inTransaction(database.db, null, async (trx) => {
         await trx.insertInto('projects').values({ id: 'prj_gone', name: 'gone' }).execute();
         throw new TypeError('mistake');
       }),
@@ -40,7 +40,7 @@ describe('a transaction', () => {
     let meet: () => void = () => undefined;
     const bothHoldOne = new Promise<void>((resolve) => (meet = resolve));
     const rename = (first: string, second: string) =>
-      inTransaction(database.db, async (trx) => {
+      inTransaction(database.db, null, async (trx) => {
         attempts += 1;
         await trx.updateTable('projects').set({ requests_per_minute: 1 }).where('name', '=', first).execute();
         if (attempts >= 2) meet();

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Kysely, Transaction } from 'kysely';
+import { crashPoint, type CrashPoint } from '../crashPoints.js';
 import { isTransactionConflict } from './databaseErrors.js';
 import type { Database } from './schema.js';
 
@@ -21,19 +22,23 @@ class RollbackSignal<Outcome> extends Error {
 /**
  * Runs `work` in one READ COMMITTED transaction and returns its outcome: committed, or rolled back if it came as
  * `RolledBack`. After a serialization failure or deadlock the whole work is repeated, up to five times, so it must
- * have no effect outside the transaction.
+ * have no effect outside the transaction. `committed` names the boundary that the process has passed then; `null` is for
+ * tests.
  */
 export async function inTransaction<Outcome>(
   db: Kysely<Database>,
+  committed: CrashPoint | null,
   work: (trx: Transaction<Database>) => Promise<Outcome | RolledBack<Outcome>>,
 ): Promise<Outcome> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await db.transaction().execute(async (trx) => {
-        const outcome = await work(trx);
-        if (outcome instanceof RolledBack) throw new RollbackSignal<Outcome>(outcome.outcome);
-        return outcome;
+      const outcome = await db.transaction().execute(async (trx) => {
+        const done = await work(trx);
+        if (done instanceof RolledBack) throw new RollbackSignal<Outcome>(done.outcome);
+        return done;
       });
+      if (committed !== null) crashPoint(committed);
+      return outcome;
     } catch (error) {
       if (error instanceof RollbackSignal) return (error as RollbackSignal<Outcome>).outcome;
       if (!isTransactionConflict(error) || attempt === attempts_max) throw error;

@@ -16,7 +16,7 @@ export async function requireReconciliation(
   lease: JobLease,
   error_code: Extract<JobErrorCode, 'receipt_missing' | 'receipt_inconsistent'>,
 ): Promise<LeasedWrite> {
-  return inTransaction<LeasedWrite>(db, async (trx) => {
+  return inTransaction<LeasedWrite>(db, 'reconciliation.required', async (trx) => {
     const job = await lockLeasedJob(trx, lease);
     if (job === null) return 'lost';
     await trx

@@ -1,4 +1,5 @@
 import { sql, type Kysely } from 'kysely';
+import { crashPoint } from '../crashPoints.js';
 import type { Database } from '../db/schema.js';
 import { apiKeyColumns, toApiKey, type ApiKey } from './apiKey.js';
 
@@ -15,5 +16,6 @@ export async function revokeKey(db: Kysely<Database>, key_id: string): Promise<R
     .where('id', '=', key_id)
     .returning(apiKeyColumns)
     .executeTakeFirst();
+  crashPoint('key.revoked');
   return row === undefined ? { kind: 'not_found' } : { kind: 'revoked', key: toApiKey(row) };
 }

@@ -53,7 +53,7 @@ async function refusalOf(
   work: (trx: Kysely<Database>) => Promise<unknown>,
   { keep = false } = {},
 ): Promise<string | null> {
-  return inTransaction<string | null>(owner, async (trx) => {
+  return inTransaction<string | null>(owner, null, async (trx) => {
     await work(trx);
     // As the commit would.
     await sql`set constraints all immediate`.execute(trx);

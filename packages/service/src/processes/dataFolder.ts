@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { access, mkdir, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { crashPoint } from '../crashPoints.js';
 
 /**
  * Makes the folder where it is missing, for its owner alone.
@@ -33,6 +34,7 @@ async function makeFolder(folder: string): Promise<void> {
 async function make(folder: string): Promise<'EEXIST' | 'ENOENT' | null> {
   try {
     await mkdir(folder, { mode: 0o700 });
+    crashPoint('data_folder.made');
     return null;
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import { crashPoint } from '../crashPoints.js';
 import type { Database } from '../db/schema.js';
 import { toProject, type Project, type ProjectSettings } from './projectQueries.js';
 
@@ -16,5 +17,6 @@ export async function setProject(
     .where('id', '=', project_id)
     .returningAll()
     .executeTakeFirst();
+  crashPoint('project.set');
   return row === undefined ? { kind: 'not_found' } : { kind: 'set', project: toProject(row) };
 }

@@ -68,7 +68,7 @@ function unneededAdapters(db: Kysely<Database>) {
 }
 
 async function deleteIfUnneeded(db: Kysely<Database>, store: AdapterStore, adapter_hash: string): Promise<boolean> {
-  return inTransaction<boolean>(db, async (trx) => {
+  return inTransaction<boolean>(db, 'adapter.deletion_recorded', async (trx) => {
     await lockAdapter(trx, adapter_hash);
     // Looked at again under the lock: a job may be about to keep it now.
     const unneeded = await unneededAdapters(trx)

@@ -1,4 +1,5 @@
 import { sql, type Kysely } from 'kysely';
+import { crashPoint } from '../crashPoints.js';
 import type { Database } from '../db/schema.js';
 
 export type ExpireVersionOutcome =
@@ -16,5 +17,6 @@ export async function expireVersion(db: Kysely<Database>, version_id: string): P
     .where('id', '=', version_id)
     .returning('expires_at')
     .executeTakeFirst();
+  crashPoint('version.expired');
   return row === undefined ? { kind: 'not_found' } : { kind: 'expired', expires_at: row.expires_at };
 }
