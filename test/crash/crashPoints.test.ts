@@ -49,7 +49,7 @@ describe('a service that dies', () => {
   for (const [crash_point, drive] of entries) {
     if (drive.by === 'first start') continue;
     for (const passing of drive.passings ?? [1]) {
-      const nth = passing === 1 ? '' : `, the ${passing}th time`;
+      const nth = drive.passings === undefined ? '' : `, passing ${passing}`;
       it(`${of(crash_point)}${nth}`, () => crashAndRecover(test, { crash_point, passing }, drive));
     }
   }

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { access, mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,6 +11,12 @@ import { KillableService } from './killableService.js';
 type Request =
   | { readonly kind: 'question'; readonly subject_id: string; readonly adapter_version?: string }
   | { readonly kind: 'passage'; readonly subject_id: string; readonly content: string };
+
+/** A version, and whose it is. */
+export interface VersionOf {
+  readonly id: string;
+  readonly subject_id: string;
+}
 
 /** A client's request, which it repeats with the same key until it has a receipt. */
 interface Sent {
@@ -73,12 +79,9 @@ export class CrashTest {
     await this.#post(sent).catch(() => undefined);
   }
 
-  ask(adapter_version?: string): Promise<void> {
-    return this.send({
-      kind: 'question',
-      subject_id: 'anna',
-      ...(adapter_version === undefined ? {} : { adapter_version }),
-    });
+  ask(of?: VersionOf): Promise<void> {
+    const pinned = of === undefined ? { subject_id: 'anna' } : { subject_id: of.subject_id, adapter_version: of.id };
+    return this.send({ kind: 'question', ...pinned });
   }
 
   learn(content = 'Three stones lie on the table of the reading room.'): Promise<void> {
@@ -109,7 +112,7 @@ export class CrashTest {
   }
 
   /** A version of a passage that was learned for it. */
-  async version(): Promise<{ readonly id: string; readonly folder: string }> {
+  async version(): Promise<VersionOf & { readonly folder: string }> {
     await this.learn();
     await this.settled();
     const { rows } = await this.database.query<{ id: string; adapter_hash: string }>(
@@ -118,7 +121,8 @@ export class CrashTest {
     );
     const [row] = rows;
     if (row === undefined) throw new Error('a passage was not learned');
-    return { id: row.id, folder: path.join(this.data_folder, 'adapters', row.adapter_hash.replace(':', '-')) };
+    const folder = path.join(this.data_folder, 'adapters', row.adapter_hash.replace(':', '-'));
+    return { id: row.id, subject_id: this.#sent.at(-1)?.request.subject_id ?? '', folder };
   }
 
   get last_job_id(): string {
@@ -130,21 +134,30 @@ export class CrashTest {
     await (on ? writeFile(file, '') : rm(file, { force: true }));
   }
 
-  /** A row is there; throws when none ever is. */
-  async until(condition: string, values: readonly unknown[] = []): Promise<void> {
-    for (const deadline_ms = performance.now() + patience_ms; performance.now() < deadline_ms; await sleep(20)) {
-      if ((await this.database.query(condition, [...values])).rows.length > 0) return;
-    }
-    throw new Error(`it did not come to this: ${condition}`);
+  /** The slow model has come to this call. */
+  waits(call: 'generate' | 'step'): Promise<void> {
+    const file = path.join(this.script_folder, `waiting-${call}`);
+    return untilTrue(`a ${call} waits`, async () => {
+      const is_waiting = await access(file).then(
+        () => true,
+        () => false,
+      );
+      if (is_waiting) await rm(file, { force: true });
+      return is_waiting;
+    });
+  }
+
+  /** A row is there. */
+  until(condition: string, values: readonly unknown[] = []): Promise<void> {
+    return untilTrue(condition, async () => (await this.database.query(condition, [...values])).rows.length > 0);
   }
 
   /** No job waits or runs, and no worker is busy with the files of one. */
   async settled(): Promise<void> {
     await this.until(`SELECT WHERE NOT EXISTS (SELECT FROM jobs WHERE status IN ('queued', 'running'))`);
-    for (const deadline_ms = performance.now() + patience_ms; performance.now() < deadline_ms; await sleep(20)) {
-      if ((await readdir(path.join(this.data_folder, 'work')).catch(() => [])).length === 0) return;
-    }
-    throw new Error('work of jobs that have ended is left behind');
+    await untilTrue('no work of jobs that have ended is left', async () => {
+      return (await readdir(path.join(this.data_folder, 'work')).catch(() => [])).length === 0;
+    });
   }
 
   /** A day passes, for what is removed when nothing has touched it for so long. */
@@ -169,5 +182,13 @@ export class CrashTest {
     const lost = receipts.filter((id) => !jobs.includes(id)).map((id) => `the job of receipt ${id} is lost`);
     const unasked = jobs.filter((id) => !receipts.includes(id)).map((id) => `job ${id} was admitted without a receipt`);
     return [...lost, ...unasked, ...(await findAftermath(this.database_url, this.data_folder))];
+  }
+}
+
+async function untilTrue(what: string, look: () => Promise<boolean>): Promise<void> {
+  const deadline_ms = performance.now() + patience_ms;
+  while (!(await look())) {
+    if (performance.now() > deadline_ms) throw new Error(`it did not come to this: ${what}`);
+    await sleep(20);
   }
 }

@@ -48,7 +48,7 @@ const stopped: Drive = {
   act: async (test) => {
     await test.setScript('slow', true);
     await test.learn();
-    await test.until(`SELECT FROM jobs WHERE id = $1 AND phase = 'training'`, [test.last_job_id]);
+    await test.waits('step');
     test.service.signal('SIGTERM');
   },
   repair: (test) => test.setScript('slow', false),
@@ -58,13 +58,13 @@ const stopped: Drive = {
 const onAdmission = (change: string): Drive => ({
   by: 'work',
   act: async (test) => {
-    const { id } = await test.version();
+    const version = await test.version();
     await test.database.query(
       `CREATE FUNCTION meddle() RETURNS trigger LANGUAGE plpgsql AS
          $$ BEGIN UPDATE versions SET ${change} WHERE id = NEW.adapter_version; RETURN NEW; END $$;
        CREATE TRIGGER meddle AFTER INSERT ON jobs FOR EACH ROW EXECUTE FUNCTION meddle()`,
     );
-    await test.ask(id);
+    await test.ask(version);
   },
   repair: dropMeddling,
 });
@@ -118,9 +118,9 @@ const damagedInStore: Drive = {
 const damaged: Drive = {
   by: 'work',
   act: async (test) => {
-    const { id, folder } = await test.version();
-    await writeFile(path.join(folder, 'adapter_model.safetensors'), 'damaged');
-    await test.ask(id);
+    const version = await test.version();
+    await writeFile(path.join(version.folder, 'adapter_model.safetensors'), 'damaged');
+    await test.ask(version);
   },
   // It stays so: the version is given up.
   repair: async (test) => {
@@ -206,7 +206,7 @@ export const drives: Readonly<Record<CrashPoint, Drive>> = {
       return Promise.resolve();
     },
   },
-  'admission.committed': at([1], passage),
+  'admission.committed': passage,
   'job.claimed': passage,
   'lease.extended': { ...stopped, act: (test) => test.setScript('slow', true).then(() => test.ask()) },
   // Teaching, scoring, training, evaluating, saving and settling.

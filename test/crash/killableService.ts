@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { EngraftClient } from '@engraft/client';
 import type { CrashOrder } from '@engraft/service/testing/crashOrder.js';
@@ -10,6 +11,9 @@ import { program } from './serviceProcess.js';
 
 const entry = (name: string): string => fileURLToPath(import.meta.resolve(`@engraft/service/testing/${name}.js`));
 const loader = ['--import', import.meta.resolve('@engraft/service/testing/dieAtCrashPoint.js')];
+
+/** Far longer than it takes a process to come to any crash point. */
+const patience_ms = 120_000;
 
 interface Listening {
   readonly listening: string;
@@ -47,8 +51,8 @@ export class KillableService {
     child.send({ environment });
     const url = await Promise.race([told, listening]);
     if (url === null) {
-      assertKilled(child);
       this.#running = null;
+      assertKilled(child);
       return 'died';
     }
     const data_folder = environment['ENGRAFT_DATA_DIR'] ?? '';
@@ -69,9 +73,17 @@ export class KillableService {
   async died(): Promise<void> {
     const child = this.#running;
     if (child === null) return;
-    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+    if (child.exitCode === null && child.signalCode === null) {
+      await Promise.race([once(child, 'exit'), sleep(patience_ms, undefined, { ref: false })]);
+    }
     this.#running = null;
     this.#client = null;
+    const is_late = child.exitCode === null && child.signalCode === null;
+    if (is_late) {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+      throw new Error('the service did not come to the crash point');
+    }
     assertKilled(child);
   }
 
@@ -135,5 +147,5 @@ function untilTold<Told>(child: ChildProcess, read: (message: unknown) => Told |
 }
 
 function assertKilled(child: ChildProcess): void {
-  if (child.signalCode !== 'SIGKILL') throw new Error(`the service ended by itself: ${child.exitCode}`);
+  if (child.signalCode !== 'SIGKILL') throw new Error(`the service ended by itself, with ${child.exitCode}`);
 }

@@ -12,7 +12,8 @@ export interface Admitted {
 
 const endings = new Set(['succeeded', 'ready', 'rejected', 'failed']);
 const next: Readonly<Record<string, readonly string[]>> = {
-  queued: ['queued', 'running'],
+  // A run that is claimed may be over before it first waits.
+  queued: ['queued', 'running', 'failed'],
   running: ['running', 'queued', 'succeeded', 'ready', 'rejected', 'failed', 'reconciliation_required'],
   reconciliation_required: ['reconciliation_required', 'failed'],
 };

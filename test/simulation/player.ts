@@ -73,14 +73,10 @@ class Player {
     await this.step({ do: 'clock', by_seconds: 3600 });
     while (this.#runs.length > 0) await this.step({ do: 'advance', run: 0 });
     for (const kind of ['inference', 'internalization'] as const) {
-      for (let claimed = true; claimed; claimed = this.#runs.length > 0) {
+      while (this.state.jobs.some((job) => job.kind === kind && ['queued', 'running'].includes(job.status))) {
         await this.step({ do: 'claim', worker: 0, kind });
-        while (this.#runs.length > 0) {
-          claimed = true;
-          await this.step({ do: 'advance', run: 0 });
-        }
-        if (!this.state.jobs.some((job) => job.kind === kind && ['queued', 'running'].includes(job.status))) break;
-        await this.step({ do: 'clock', by_seconds: 90 });
+        if (this.#runs.length === 0) await this.step({ do: 'clock', by_seconds: 90 });
+        while (this.#runs.length > 0) await this.step({ do: 'advance', run: 0 });
       }
     }
     while (this.state.jobs.some(({ status }) => status === 'reconciliation_required')) {

@@ -1,6 +1,6 @@
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { operation } from './operations.js';
+import { operation, type Operation } from './operations.js';
 import { play } from './player.js';
 
 /** Half as many on average. */
@@ -15,8 +15,13 @@ const {
 } = process.env;
 
 describe('a simulation of clients, operators, workers, death and time', () => {
-  it('loses nothing, charges nothing twice and lets nobody in, in any order of what may happen', async () => {
-    await fc.assert(fc.asyncProperty(fc.array(operation, { maxLength: steps_max, size: 'max' }), play), {
+  it('loses nothing, charges nothing twice and lets nobody in, in any order of what may happen', async (test) => {
+    let [histories, steps] = [0, 0];
+    const counted = async (history: readonly Operation[]): Promise<void> => {
+      [histories, steps] = [histories + 1, steps + history.length];
+      await play(history);
+    };
+    await fc.assert(fc.asyncProperty(fc.array(operation, { maxLength: steps_max, size: 'max' }), counted), {
       ...(minutes === undefined
         ? { numRuns: default_histories }
         : {
@@ -27,5 +32,6 @@ describe('a simulation of clients, operators, workers, death and time', () => {
       ...(seed === undefined ? {} : { seed: Number(seed) }),
       ...(path === undefined ? {} : { path }),
     });
+    test.diagnostic(`${histories} histories of ${steps} steps`);
   });
 });

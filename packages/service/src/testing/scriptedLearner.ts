@@ -18,7 +18,7 @@ import { askRemote, type Fact } from '@engraft/learning/parts';
 
 /** How the scripted model behaves now. */
 export interface LearnerScript {
-  /** Answers and steps of training wait until they are cancelled, or this is over. */
+  /** Answers, and steps of a training but its first, wait until they are cancelled, or this is over. */
   readonly slow: (call: 'generate' | 'step') => Promise<boolean>;
   /** Teaching finds no room on the disk. */
   readonly disk_full: () => Promise<boolean>;
@@ -108,9 +108,12 @@ async function answer({ prompt, adapter }: GenerateRequest): Promise<GenerateRes
 
 /** The adapter says what it was seeded with, so that each job has one of its own and the same one each time. */
 function trainingOf(seed: number, wait: (signal?: AbortSignal) => Promise<void>): TrainingSession {
+  let steps = 0;
   return {
     step: async (batch, _rate, { signal } = {}) => {
-      await wait(signal);
+      // There is something to go on with then.
+      if (steps > 0) await wait(signal);
+      steps += 1;
       return {
         loss: 0.5,
         tokens: batch.reduce((sum, { sequence }) => sum + sequence.tokens.length, 0),
@@ -162,7 +165,7 @@ function teacherOf({ disk_full, elsewhere }: LearnerScript): Teacher {
     teach: async (calls, { text }, _plan, seed) => {
       if (await disk_full()) throw Object.assign(new Error('no space left on a scripted disk'), { code: 'ENOSPC' });
       if (elsewhere !== null && text.includes('elsewhere')) {
-        const request = { messages: [{ role: 'user' as const, content: text }], maxTokens: 16, temperature: 0, seed };
+        const request = { messages: [{ role: 'user' as const, content: text }], maxTokens: 64, temperature: 0, seed };
         await askRemote(calls, elsewhere, [request], 1);
       }
       return { facts, understood: true };

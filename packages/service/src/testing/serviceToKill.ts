@@ -1,9 +1,9 @@
 /**
  * A fault injector: `engraft serve` in full, but with a scripted model and teacher. A file named `slow` or `disk-full` in
- * the folder of `ENGRAFT_TEST_SCRIPT_DIR` makes it so for as long as it is there. Begins when its parent sends the
+ * the folder of `ENGRAFT_TEST_SCRIPT_DIR` makes it so for as long as it is there; what waits says so in another file. Begins when its parent sends the
  * environment to begin with, so that a process may be made ready beforehand, and says over IPC where it listens.
  */
-import { access } from 'node:fs/promises';
+import { access, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { readConfig } from '../config/config.js';
@@ -35,7 +35,11 @@ const says = (name: string) => (): Promise<boolean> =>
   );
 const config = readConfig({ port: '0' });
 const { engine, method } = scriptedLearner({
-  slow: says('slow'),
+  slow: async (call) => {
+    const is_slow = await says('slow')();
+    if (is_slow) await writeFile(path.join(script_folder, `waiting-${call}`), '');
+    return is_slow;
+  },
   disk_full: says('disk-full'),
   elsewhere: config.teacher === null ? null : openTeacherServer(config.teacher, { attempts: 1 }),
 });
