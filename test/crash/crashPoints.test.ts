@@ -58,11 +58,24 @@ describe('a service that dies', () => {
 async function crashAndRecover(test: CrashTest, order: CrashOrder, drive: Drive): Promise<void> {
   const { service } = test;
   if (!service.is_running) await service.start();
-  await drive.prepare?.(test);
+  try {
+    await drive.prepare?.(test);
+    await crash(test, order, drive);
+  } finally {
+    await drive.repair?.(test);
+  }
+  await test.ageRemnants();
+  if (!service.is_running) assert.equal(await service.start(), 'listening');
+  assert.deepEqual(await test.findFaults(), []);
+}
+
+async function crash(test: CrashTest, order: CrashOrder, drive: Drive): Promise<void> {
+  const { service } = test;
   switch (drive.by) {
     case 'start':
       await service.kill();
-      assert.equal(await service.start(order), 'died', 'the start did not come to the crash point');
+      // Jobs that it goes on with may come to the point when it listens already.
+      if ((await service.start(order)) === 'listening') await service.died();
       break;
     case 'work':
       await service.arm(order);
@@ -77,10 +90,6 @@ async function crashAndRecover(test: CrashTest, order: CrashOrder, drive: Drive)
     case 'first start':
       throw new Error('a first start is tested by itself');
   }
-  await drive.repair?.(test);
-  await test.ageRemnants();
-  if (!service.is_running) assert.equal(await service.start(), 'listening');
-  assert.deepEqual(await test.findFaults(), []);
 }
 
 /** Whose owner may make roles, as a service's own database at a provider. Returns the owner's URL. */

@@ -131,20 +131,22 @@ export class CrashTest {
 
   async setScript(name: 'slow' | 'disk-full', on: boolean): Promise<void> {
     const file = path.join(this.script_folder, name);
+    for (const call of ['generate', 'step'] as const) await rm(this.#waiting(call), { force: true });
     await (on ? writeFile(file, '') : rm(file, { force: true }));
   }
 
   /** The slow model has come to this call. */
   waits(call: 'generate' | 'step'): Promise<void> {
-    const file = path.join(this.script_folder, `waiting-${call}`);
-    return untilTrue(`a ${call} waits`, async () => {
-      const is_waiting = await access(file).then(
+    return untilTrue(`a ${call} waits`, () =>
+      access(this.#waiting(call)).then(
         () => true,
         () => false,
-      );
-      if (is_waiting) await rm(file, { force: true });
-      return is_waiting;
-    });
+      ),
+    );
+  }
+
+  #waiting(call: 'generate' | 'step'): string {
+    return path.join(this.script_folder, `waiting-${call}`);
   }
 
   /** A row is there. */
