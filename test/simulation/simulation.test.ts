@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { operation, type Operation } from './operations.js';
 import { play } from './player.js';
 
-/** Half as many on average. */
+/** Some 230 on average. */
 const steps_max = 300;
-const default_histories = 20;
+const default_histories = 12;
 
 /** For hours, and the same again; see CONTRIBUTING.md. */
 const {
