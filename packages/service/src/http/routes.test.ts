@@ -129,7 +129,9 @@ for (const [url, body] of [
     });
 
     test('402 `insufficient_credits`', async () => {
-      assertError(await post(await newKey(0), url, body), 402, 'insufficient_credits');
+      const response = await post(await newKey(1_000), url, body);
+      assertError(response, 402, 'insufficient_credits');
+      assert.match(response.body, /It reserves \d+\.\d{2,6} USD; 0\.001 USD is available\./);
     });
 
     test('"Learning or inference on a subject whose active version has expired: 409 `adapter_expired`"', async () => {
@@ -150,6 +152,7 @@ describe('POST /v1/inferences', () => {
     }
     const unknown = await post(key, '/v1/inferences', { ...inference, adapter_version: 'unknown' });
     assertError(unknown, 404, 'not_found');
+    assert.match(unknown.body, /no version with this adapter_version/);
   });
 
   test('"The fingerprint is taken over the input after normalisation": `strict: false` is what an omitted `strict` means', async () => {
