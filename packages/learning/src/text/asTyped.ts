@@ -42,7 +42,7 @@ function withTypedCharacters(text: string): string {
 const otherSpace = /(?! )[\p{Zs}\u3164\uFFA0\u2800]/gu;
 const codeOrSpaces = new RegExp(`(${code})|[ \\t\\p{Zs}\\u3164\\uFFA0\\u2800]+`, 'gu');
 
-/** One between two words, wherever there is another than ours. As many as there are begin a line, for what is nested. */
+/** One between two words, wherever there is another than ours; at the beginning of a line as many as there are. */
 function withTypedSpaces(text: string): string {
   return text.replace(codeOrSpaces, (found: string, inCode: string | undefined, at: number) => {
     const isIndent = at === 0 || text[at - 1] === '\n';

@@ -1,7 +1,7 @@
 /** Whether a passage is written in a language that the rules of this teacher say nothing about. */
 import { isFunctionWord } from '@engraft/learning/parts';
 
-/** Words of grammar by which others of the languages in Latin letters are known. Those that English has, too, count as English. */
+/** Words of grammar that tell languages in Latin letters. Those that English has, too, count as English. */
 const grammar: readonly string[] = [
   'der die das den dem des und ist nicht ein eine einen einer mit für auf von zu im wird wurde sich auch', // German
   'le la les des est et une un dans pour qui que sur au aux du pas par avec ce cette sont son ses', // French

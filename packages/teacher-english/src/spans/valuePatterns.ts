@@ -9,8 +9,15 @@ export const calendarWord = new RegExp(`^(?:${weekday}|${month})$`, 'u');
 /** Of a month only before or after its day: "Mar" is a name, too. */
 const shortMonth = '(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)(?![\\p{L}])\\.?';
 /** "1,200", "1 000 000", "5'000", "5,00,000", "1.250,50", "1,5", "1/2", "1.5". */
-const digits =
-  "(?:\\d{1,3}(?:\\.\\d{3})+,\\d{1,2}(?!\\d)|\\d{1,2}(?:,\\d{2})+,\\d{3}(?!\\d)|\\d{1,3}(?:[ ,'’]\\d{3}(?!\\d))+(?:\\.\\d+)?|\\d+,\\d{1,2}(?!\\d)|\\d+/\\d+|(?:\\d+ ?)?[½¼¾⅓⅔⅛]|\\d+(?:\\.\\d+)?)";
+const digits = `(?:${[
+  '\\d{1,3}(?:\\.\\d{3})+,\\d{1,2}(?!\\d)',
+  '\\d{1,2}(?:,\\d{2})+,\\d{3}(?!\\d)',
+  "\\d{1,3}(?:[ ,'’]\\d{3}(?!\\d))+(?:\\.\\d+)?",
+  '\\d+,\\d{1,2}(?!\\d)',
+  '\\d+/\\d+',
+  '(?:\\d+ ?)?[½¼¾⅓⅔⅛]',
+  '\\d+(?:\\.\\d+)?',
+].join('|')})`;
 const small =
   '(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-[a-z]+)?|(?:a )?dozen|(?:a )?(?:hundred|thousand|million|billion))';
 const magnitude = '(?:\\s(?:hundred|thousand|million|billion|trillion))*';
@@ -91,7 +98,7 @@ export const valuePatterns: readonly (readonly [SpanKind, RegExp])[] = [
   [
     'date',
     new RegExp(
-      `(?<![\\p{L}\\d.,])(?:${day} ${shortMonth}(?:,? \\d{4})?|${shortMonth} ${day}(?![\\d\\p{L}])(?:,? \\d{4})?)(?![\\p{L}\\d])`,
+      `(?<![\\p{L}\\d.,])(?:${day} ${shortMonth}|${shortMonth} ${day}(?![\\d\\p{L}]))(?:,? \\d{4})?(?![\\p{L}\\d])`,
       'gu',
     ),
   ],

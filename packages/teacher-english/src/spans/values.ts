@@ -29,7 +29,7 @@ function countOf(found: string, sentence: string, start: number): string {
   return withCounted(withCompound(counted, text), text);
 }
 
-/** "7.5" of "7.5 The total liability": what begins with a capital is counted only where it is a unit ("8 GB", "20 Euro"). */
+/** "7.5" of "7.5 The total liability": a word with a capital is counted only where it is a unit ("8 GB", "20 Euro"). */
 function withoutName(quantity: string): string {
   const [, count = '', word = ''] = /^(.*\d) (\p{Lu}\p{Ll}+)$/u.exec(quantity) ?? [];
   return word === '' || unit.test(word.toLowerCase()) ? quantity : count;
@@ -44,7 +44,7 @@ function withoutReference(quantity: string, sentence: string, start: number): st
 const reference =
   /(?:\b(?:section|clause|article|chapter|paragraph|figure|table|page|step|annex|appendix|rule|no\.) |§ ?)$/iu;
 
-/** "62 hand-coloured plates" of "62 hand": a word with a hyphen is one, and belongs to what is counted, or to nothing. */
+/** "62 hand-coloured plates" of "62 hand": a word with a hyphen is one, of what is counted, or is none of it. */
 function withCompound(quantity: string, text: string): string {
   const [, count = ''] = /^(.*[\p{L}\d]) \p{Ll}+$/u.exec(quantity) ?? [];
   const rest = /^(?:-\p{Ll}+)+/u.exec(text.slice(quantity.length))?.[0] ?? '';
