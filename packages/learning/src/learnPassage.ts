@@ -32,6 +32,7 @@ import { chunkForTeacher } from './teaching/teacherChunks.js';
 import type { TaughtPassage, TeachingSize } from './teaching/teacher.js';
 import { train } from './training/train.js';
 import type {
+  GateReason,
   LearningInput,
   LearningJournal,
   LearningOptions,
@@ -121,10 +122,10 @@ class LearningRun {
     return { kind: 'accepted', adapter, rehearsal: rehearsalOf(scoring), ...shared };
   }
 
-  async #nothingLearned({ understood }: TeachingOutcome, scoring: ScoringOutcome): Promise<LearningOutcome> {
+  async #nothingLearned(teaching: TeachingOutcome, scoring: ScoringOutcome): Promise<LearningOutcome> {
     const total = validationPairs(scoring).length;
     const counts = { ...nothingCompared, validation: { ...nothingCompared.validation, total } };
-    const reasons = [understood ? ('too_few_validated' as const) : ('not_understood' as const)];
+    const reasons = [whyNothing(teaching)];
     const rejection = describeRejection({
       reasons,
       counts,
@@ -252,6 +253,11 @@ class LearningRun {
       earlierPassages: this.input.earlier.length,
     };
   }
+}
+
+function whyNothing({ understood, language_known = true }: TeachingOutcome): GateReason {
+  if (!language_known) return 'language_not_known';
+  return understood ? 'too_few_validated' : 'not_understood';
 }
 
 /** As long as many are: for what calls will cost. */

@@ -127,6 +127,8 @@ export interface Drift {
 export type GateReason =
   /** The passage says nothing to the teacher. */
   | 'not_understood'
+  /** It is in a language that the teacher does not know. */
+  | 'language_not_known'
   | 'too_few_validated'
   | 'too_few_passed'
   | 'not_better_than_parent'

@@ -185,7 +185,7 @@ export const fieldDescriptions: Readonly<Record<`${SchemaName}.${string}`, strin
     'Present where the parent was trained on another base model than the service has now: the candidate was trained from the base model of now, with rehearsal of the earlier passages.',
   'LearningResult.rejection': 'Why the candidate was rejected; present where it was.',
   'LearningResult.rejection.reasons':
-    'Stable words: `not_understood`, `too_few_validated`, `too_few_passed`, `not_better_than_parent`, `earlier_passages_lost`, `skills_lost`, `not_measured`.',
+    'Stable words: `not_understood`, `language_not_known`, `too_few_validated`, `too_few_passed`, `not_better_than_parent`, `earlier_passages_lost`, `skills_lost`, `not_measured`.',
   'LearningResult.rejection.message':
     'For a person, never to be parsed: what happened, which parts were not learned, and what would help.',
   'LearningResult.activated': 'Whether the candidate became the active version.',

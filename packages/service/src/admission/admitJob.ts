@@ -47,16 +47,23 @@ export type AdmissionRefusal =
   | 'not_found'
   | 'adapter_expired'
   | 'base_model_changed'
-  | 'context_length_exceeded'
-  | 'insufficient_credits'
-  | 'spending_limit_reached'
-  | 'monthly_capacity_reached';
+  | 'context_length_exceeded';
+
+/** What there is too little money for. */
+export interface Shortfall {
+  readonly kind: 'refused';
+  readonly code: 'insufficient_credits' | 'spending_limit_reached' | 'monthly_capacity_reached';
+  /** What the job would have reserved, and what there was for it. */
+  readonly needed_microusd: number;
+  readonly left_microusd: number;
+}
 
 export type AdmissionOutcome =
   | { readonly kind: 'admitted'; readonly job_id: string }
   /** The job of an identical earlier request, which came with the API key `api_key_id`. */
   | { readonly kind: 'replayed'; readonly job_id: string; readonly api_key_id: string }
-  | { readonly kind: 'refused'; readonly code: AdmissionRefusal };
+  | { readonly kind: 'refused'; readonly code: AdmissionRefusal }
+  | Shortfall;
 
 /** The `subject_id` that a job without a subject shows. */
 const noSubjectName = 'default';
@@ -121,9 +128,11 @@ async function admit(
     reserved_microusd,
   });
   const reservation = await reserve(trx, { project_id, job_id, amount_microusd: reserved_microusd });
-  if (reservation.kind !== 'reserved') return refused(reservation.kind);
+  if (reservation.kind !== 'reserved') return tooLittle(reservation.kind, reserved_microusd, reservation.left_microusd);
   const limits = await checkMonthlyLimits(trx, project_id, operation.request.kind);
-  if (limits !== 'within_limits') return refused(limits);
+  if (limits.kind !== 'within_limits') {
+    return tooLittle(limits.kind, reserved_microusd, limits.left_microusd + reserved_microusd);
+  }
   return { kind: 'admitted', job_id };
 }
 
@@ -141,4 +150,8 @@ async function resolveRoute(trx: Transaction<Database>, operation: ModelOperatio
 
 function refused(code: AdmissionRefusal): RolledBack<AdmissionOutcome> {
   return new RolledBack<AdmissionOutcome>({ kind: 'refused', code });
+}
+
+function tooLittle(code: Shortfall['code'], needed_microusd: number, left_microusd: number) {
+  return new RolledBack<AdmissionOutcome>({ kind: 'refused', code, needed_microusd, left_microusd });
 }

@@ -87,6 +87,10 @@ const environment = z.object({
   ENGRAFT_ADAPTER_BYTES: byteCount.optional(),
   ENGRAFT_BASE_URL: z
     .url({ protocol: /^https?$/, error: 'must start with http:// or https://' })
+    .refine(
+      (url) => !/\/v1\/*$/.test(url),
+      'must not end in /v1, as it does for other clients: the paths begin with it',
+    )
     .refine((url) => !/^[^/]*\/\/[^/]*@/.test(url), 'must not hold a user or password: the key is ENGRAFT_API_KEY')
     .optional(),
   ENGRAFT_HOST: z.string().default('127.0.0.1'),

@@ -12,6 +12,7 @@ import {
   openOrMakeCluster,
   passwordFile,
 } from './cluster.js';
+import { ownConnection } from './ownConnection.js';
 import {
   findFreePort,
   findPostmaster,
@@ -181,8 +182,7 @@ async function joinServer(data_folder: string, is_own: boolean): Promise<Session
 /** `null` while the server is starting, recovering or shutting down. */
 async function tryConnect(cluster: Cluster, port: number): Promise<Session | null> {
   const client = new pg.Client({
-    connectionString: databaseUrl(cluster, port),
-    application_name: 'engraft-attachment',
+    connectionString: ownConnection(databaseUrl(cluster, port), 'engraft-attachment'),
   });
   client.on('error', () => undefined);
   try {
