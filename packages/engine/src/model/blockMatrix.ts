@@ -3,8 +3,8 @@ import { cut, join, linearProduct, type FrozenMatrix } from '../autodiff/linear.
 import type { GraphBuilder } from '../onnx/graphBuilder.js';
 import { BLOCK_FORMATS, packedSizes, type QuantizedFormat } from './quantization.js';
 
-/** Numbers that are float32 at once; only the head of a large vocabulary has more. */
-const MAX_PIECE_NUMBERS = 2 ** 24;
+/** Numbers that are float32 at once, as each session keeps the memory of the most that it had. */
+const MAX_PIECE_NUMBERS = 2 ** 22;
 
 /** Rows of a matrix, from `start` to before `end`. */
 export interface Piece {
