@@ -17,7 +17,7 @@ export interface Config {
   readonly vllm_url: string | null;
   /** `null`: no teacher elsewhere. */
   readonly teacher: TeacherConfig | null;
-  /** How the weights of serving are kept; training and scoring use `f32`. */
+  /** How the weights are kept, in answers and while learning. */
   readonly weights: (typeof weightFormats)[number];
   /** Bound on the attention state of the requests in the works; `null`: the engine's own. */
   readonly cache_bytes: number | null;
