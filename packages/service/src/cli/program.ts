@@ -11,6 +11,7 @@ import { addLedgerCommands } from './commands/ledger.js';
 import { addModelCommands } from './commands/model.js';
 import { addProjectCommands } from './commands/project.js';
 import { addServiceCommands } from './commands/service.js';
+import { addSubjectCommands } from './commands/subject.js';
 import { addTeacherCommands } from './commands/teacher.js';
 import { addVersionCommands } from './commands/version.js';
 import { engraftVersion } from './engraftVersion.js';
@@ -38,6 +39,7 @@ export function createProgram(): Command {
   addTeacherCommands(program);
   addModelCommands(program);
   addBackupCommands(program);
+  addSubjectCommands(program);
   addDoctorCommand(program);
   return program;
 }
