@@ -10,7 +10,7 @@ import * as format from './format.js';
 import { holdingAdapters } from './holdingAdapters.js';
 import { findNeededAdapters, type NeededAdapter, readAdapter } from './readAdapters.js';
 import { readBackup, readHeader } from './readBackup.js';
-import { countRows, readColumns, readTable, setTextFormat } from './readTables.js';
+import { countRows, existingTables, readColumns, readTable, setTextFormat } from './readTables.js';
 import { checkSeal } from './seal.js';
 import { tarEnd, tarFile } from './tar.js';
 import { writeArchive } from './writeArchive.js';
@@ -80,6 +80,7 @@ type Written = (header: format.BackupHeader, manifest: format.BackupManifest) =>
 
 async function* archiveOf(options: BackupOptions, store: AdapterStore, onEnd: Written): AsyncGenerator<Uint8Array> {
   const { db, data_folder, onProgress } = options;
+  const tables = await existingTables(db, serviceTables);
   const snapshot = await db
     .startTransaction()
     .setIsolationLevel('repeatable read')
@@ -87,14 +88,16 @@ async function* archiveOf(options: BackupOptions, store: AdapterStore, onEnd: Wr
     .execute();
   try {
     await sql`set local idle_in_transaction_session_timeout = 0`.execute(snapshot);
+    // Before the snapshot is taken, by the first statement that reads: no table may be changed in between.
+    await sql`lock table ${sql.join(tables.map((table) => sql.table(table)))} in access share mode`.execute(snapshot);
     await setTextFormat((statement) => sql.raw(statement).execute(snapshot));
-    const header = await describe(snapshot, options.engraft_version);
+    const header = await describe(snapshot, tables, options.engraft_version);
     yield* tarText(format.names.header, JSON.stringify(header, null, 2));
-    const tables = yield* readAllTables(snapshot, header, onProgress);
+    const rows = yield* readAllTables(snapshot, header, onProgress);
     const adapters = yield* readAllAdapters(store, await findNeededAdapters(snapshot), onProgress);
     const default_key = await readDefaultKey(data_folder);
     if (default_key !== null) yield* tarText(format.names.defaultKey, `${default_key}\n`);
-    const manifest = { tables, ...adapters };
+    const manifest = { tables: rows, ...adapters };
     yield* tarText(format.names.manifest, JSON.stringify(manifest, null, 2));
     yield tarEnd;
     onEnd(header, manifest);
@@ -108,13 +111,17 @@ function tarText(name: string, text: string): AsyncGenerator<Uint8Array> {
   return tarFile(name, bytes.byteLength, [bytes]);
 }
 
-async function describe(snapshot: Transaction<Database>, engraft_version: string): Promise<format.BackupHeader> {
+async function describe(
+  snapshot: Transaction<Database>,
+  names: readonly string[],
+  engraft_version: string,
+): Promise<format.BackupHeader> {
   const { rows: times } = await sql<{ created_at: Date }>`select now() as created_at`.execute(snapshot);
   const { rows: migrations } = await sql<{ name: string; sha256: string }>`
     select name, sha256 from schema_migrations order by name`.execute(snapshot);
   const { format_version } = format;
   const created_at = (times[0]?.created_at ?? new Date()).toISOString();
-  const tables = await readColumns(snapshot, serviceTables);
+  const tables = await readColumns(snapshot, names);
   return { format: 'engraft-backup', format_version, engraft_version, created_at, migrations, tables };
 }
 

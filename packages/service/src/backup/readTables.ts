@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { sql, type Transaction } from 'kysely';
+import { sql, type Kysely, type Transaction } from 'kysely';
 import type { Database } from '../db/schema.js';
 import { nameOfPart, type BackupManifest } from './format.js';
 import { tarFile } from './tar.js';
@@ -15,20 +15,28 @@ export async function setTextFormat(run: (statement: string) => Promise<unknown>
   for (const setting of text_settings) await run(`set local ${setting}`);
 }
 
-/** The columns of the tables that there are: an older schema has fewer. Generated columns are left out. */
+/** Those of the named that there are: an older schema has fewer. */
+export async function existingTables(db: Kysely<Database>, names: readonly string[]): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select name from unnest(${names}::text[]) with ordinality as named (name, position)
+    where to_regclass(quote_ident(name)) is not null order by position`.execute(db);
+  return rows.map(({ name }) => name);
+}
+
+/** The columns of each table; generated ones are left out. */
 export async function readColumns(
   trx: Transaction<Database>,
   tables: readonly string[],
 ): Promise<Record<string, string[]>> {
-  const { rows } = await sql<{ table: string; columns: string[] }>`
-    select relname as "table", array_agg(attname::text order by attnum) as columns
-    from pg_class join pg_attribute on attrelid = pg_class.oid
-    where pg_class.oid = any(array(select to_regclass(quote_ident(name)) from unnest(${tables}::text[]) as name))
-      and attnum > 0 and not attisdropped and attgenerated = ''
-    group by relname
-  `.execute(trx);
-  const found = new Map(rows.map(({ table, columns }) => [table, columns]));
-  return Object.fromEntries(tables.flatMap((table) => (found.has(table) ? [[table, found.get(table) ?? []]] : [])));
+  const columns: Record<string, string[]> = {};
+  for (const table of tables) {
+    const { rows } = await sql<{ column: string }>`
+      select attname as "column" from pg_attribute
+      where attrelid = to_regclass(quote_ident(${table})) and attnum > 0 and not attisdropped and attgenerated = ''
+      order by attnum`.execute(trx);
+    columns[table] = rows.map(({ column }) => column);
+  }
+  return columns;
 }
 
 export async function countRows(trx: Transaction<Database>, tables: readonly string[]): Promise<number> {

@@ -186,15 +186,20 @@ async function settleDown(client: pg.Client, missing_adapters: readonly string[]
   await client.query('UPDATE jobs SET training_progress = NULL WHERE NOT settled AND training_progress IS NOT NULL');
 }
 
-/** Puts the last thing in its place that makes a data folder of it. */
+/** Gives everything its name, or nothing; the folder can be used when the staging is gone. */
 async function activate(staging: string, data_folder: string): Promise<void> {
-  await rm(path.join(staging, 'incoming'), { recursive: true, force: true });
-  for (const name of ['adapters', 'default-key', 'postgres']) {
-    await rename(path.join(staging, name), path.join(data_folder, name)).catch((error: unknown) => {
-      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
-    });
+  const parts = (await readdir(staging)).filter((name) => ['adapters', 'default-key', 'postgres'].includes(name));
+  const renamed: string[] = [];
+  try {
+    for (const name of parts) {
+      await rename(path.join(staging, name), path.join(data_folder, name));
+      renamed.push(name);
+    }
+    await syncFolder(data_folder);
+  } catch (error) {
+    for (const name of renamed) await rename(path.join(data_folder, name), path.join(staging, name));
+    throw error;
   }
-  await syncFolder(data_folder);
   await rm(staging, { recursive: true });
   await syncFolder(data_folder);
 }

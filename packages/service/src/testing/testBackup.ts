@@ -35,7 +35,7 @@ export async function openBackupSource(): Promise<BackupSource> {
   const home = await mkdtemp(path.join(tmpdir(), 'engraft-backup-'));
   const data_folder = path.join(home, 'data');
   const store = await openAdapterStore(data_folder);
-  const key = await createTestKey(db, await createTestProject(db));
+  const key = await createTestKey(db, await createTestProject(db, 1_000_000_000_000));
   await writeDefaultKey(data_folder, key.secret);
   let paths = 0;
   const newPath = (): string => path.join(home, `new-${(paths += 1)}`);
