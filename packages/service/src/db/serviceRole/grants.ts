@@ -29,7 +29,9 @@ const privileges: Readonly<Record<keyof Database | 'schema_migrations', readonly
 };
 
 /** All that the service knows, but for its adapters; the record of migrations says only how it is kept. */
-export const serviceTables: readonly string[] = Object.keys(privileges).filter((table) => table !== 'schema_migrations');
+export const serviceTables: readonly string[] = Object.keys(privileges).filter(
+  (table) => table !== 'schema_migrations',
+);
 
 /**
  * The statements that give the role what it lacks in `schema`, an SQL identifier; none when it lacks nothing. The role
