@@ -3,7 +3,7 @@ import path from 'node:path';
 import type pg from 'pg';
 import { openAdapterStore } from '../adapterStore/adapterStore.js';
 import { openDatabase } from '../db/database.js';
-import { attachEmbeddedPostgres } from '../db/embeddedPostgres/index.js';
+import { attachEmbeddedPostgres, ownConnection } from '../db/embeddedPostgres/index.js';
 import { assertMigratable, lockSchema, migrateWithin } from '../db/migrate.js';
 import { withSession } from '../db/session.js';
 import { verifyLedger, type LedgerReport } from '../ledger/verifyLedger.js';
@@ -91,7 +91,7 @@ async function withTarget<Result>(
   if (database_url !== null) return work(database_url);
   const server = await attachEmbeddedPostgres(staging);
   try {
-    return await work(server.url);
+    return await work(ownConnection(server.url));
   } finally {
     await server.release();
   }
