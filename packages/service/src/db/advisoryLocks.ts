@@ -6,4 +6,6 @@ export const advisoryLocks = {
   users: 7_345_011,
   /** Whoever makes the default project. */
   firstStart: 7_345_012,
+  /** Whoever makes a backup; shared: everyone who deletes adapters. */
+  backup: 7_345_013,
 } as const;

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Config } from '../config/config.js';
 import { openDatabase } from '../db/database.js';
-import { attachEmbeddedPostgres, ownConnection } from '../db/embeddedPostgres/index.js';
+import { attachEmbeddedPostgres, hasCluster, ownConnection } from '../db/embeddedPostgres/index.js';
 import { migrate } from '../db/migrate.js';
 import type { Database } from '../db/schema.js';
 import { prepareServiceLogin, prepareServiceRole, type ServiceAccess } from '../db/serviceRole/serviceRole.js';
@@ -19,6 +19,14 @@ export interface InstallationOptions {
   readonly held_ms_max?: number;
   /** The embedded database was lost and did not come back. */
   readonly onLost?: (error: Error) => void;
+}
+
+/** Whether there is a database to open; one elsewhere answers for itself. */
+export async function hasDatabase({
+  data_folder,
+  database_url,
+}: Pick<Config, 'data_folder' | 'database_url'>): Promise<boolean> {
+  return database_url !== null || hasCluster(data_folder);
 }
 
 /**

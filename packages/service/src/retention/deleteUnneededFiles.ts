@@ -1,5 +1,5 @@
 import { sql, type Kysely } from 'kysely';
-import { lockAdapter } from '../adapterStore/keptAdapters.js';
+import { lockAdapter, mayDeleteAdapters } from '../adapterStore/keptAdapters.js';
 import type { AdapterStore } from '../adapterStore/adapterStore.js';
 import { steady_time } from '../clock/observeClock.js';
 import type { Database } from '../db/schema.js';
@@ -69,6 +69,8 @@ function unneededAdapters(db: Kysely<Database>) {
 
 async function deleteIfUnneeded(db: Kysely<Database>, store: AdapterStore, adapter_hash: string): Promise<boolean> {
   return inTransaction<boolean>(db, async (trx) => {
+    // A backup may be reading it: a later round deletes it.
+    if (!(await mayDeleteAdapters(trx))) return false;
     await lockAdapter(trx, adapter_hash);
     // Looked at again under the lock: a job may be about to keep it now.
     const unneeded = await unneededAdapters(trx)

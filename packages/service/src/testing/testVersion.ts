@@ -48,7 +48,11 @@ export async function admitTestLearning(
 export async function createTestVersion(
   db: Kysely<Database>,
   key: TestKey,
-  options: SubjectOptions & { readonly activate?: boolean; readonly base_model_hash?: string } = {},
+  options: SubjectOptions & {
+    readonly activate?: boolean;
+    readonly base_model_hash?: string;
+    readonly adapter_hash?: string;
+  } = {},
 ): Promise<TestVersion> {
   const job_id = await admitTestLearning(db, key, options);
   return inTransaction(db, async (trx) => {
@@ -63,7 +67,7 @@ export async function createTestVersion(
       subject_ref: subject.id,
       parent_version_id: subject.active_version_id,
       source_job_id: job_id,
-      adapter_hash: `sha256:${'0'.repeat(64)}`,
+      adapter_hash: options.adapter_hash ?? `sha256:${'0'.repeat(64)}`,
       base_model_hash: options.base_model_hash ?? null,
       size_bytes: 1_000,
       passed_count: 7,

@@ -10,18 +10,22 @@ import { addPrintOptions, CommandFailure, type PrintOptions, requireProject, wit
 export function addProjectCommands(program: Command): void {
   const project = program.command('project').description('projects and their settings');
 
-  addPrintOptions(project.command('create').argument('<name>').description('make a project')).action(
-    async (name: string, options: PrintOptions) => {
-      if (!/^\S(.{0,126}\S)?$/u.test(name) || /\p{Cc}/u.test(name)) {
-        throw new UsageError(
-          'a project name has 1 to 128 characters, none of them a control character, and no space at its ends',
-        );
-      }
-      const outcome = await withDatabase(options, (db) => createProject(db, { name }));
-      if (outcome.kind === 'name_taken') throw new CommandFailure(`there is a project '${name}' already`);
-      print(options, outcome.project, describe([outcome.project]));
-    },
-  );
+  addPrintOptions(
+    project
+      .command('create')
+      .argument('<name>')
+      .description('make a project')
+      .option('--new', 'make the database, too, where there is none'),
+  ).action(async (name: string, options: PrintOptions & { readonly new?: boolean }) => {
+    if (!/^\S(.{0,126}\S)?$/u.test(name) || /\p{Cc}/u.test(name)) {
+      throw new UsageError(
+        'a project name has 1 to 128 characters, none of them a control character, and no space at its ends',
+      );
+    }
+    const outcome = await withDatabase(options, (db) => createProject(db, { name }));
+    if (outcome.kind === 'name_taken') throw new CommandFailure(`there is a project '${name}' already`);
+    print(options, outcome.project, describe([outcome.project]));
+  });
 
   addPrintOptions(project.command('list').description('all projects')).action(async (options: PrintOptions) => {
     const projects = await withDatabase(options, listProjects);

@@ -28,6 +28,11 @@ const privileges: Readonly<Record<keyof Database | 'schema_migrations', readonly
   clock: ['SELECT', 'UPDATE'],
 };
 
+/** All that the service knows, but for its adapters; the record of migrations says only how it is kept. */
+export const serviceTables: readonly string[] = Object.keys(privileges).filter(
+  (table) => table !== 'schema_migrations',
+);
+
 /**
  * The statements that give the role what it lacks in `schema`, an SQL identifier; none when it lacks nothing. The role
  * must exist.
