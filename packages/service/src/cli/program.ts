@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import { Command } from 'commander';
 import { z } from 'zod';
 import { addAskCommand } from './commands/ask.js';
+import { addAuditCommands } from './commands/audit.js';
 import { addBalanceCommand, addCreditCommands } from './commands/credit.js';
 import { addDoctorCommand } from './commands/doctor.js';
 import { addEvalCommand } from './commands/eval.js';
@@ -36,6 +37,7 @@ export function createProgram(): Command {
   addJobCommands(program);
   addVersionCommands(program);
   addLedgerCommands(program);
+  addAuditCommands(program);
   addLearnCommand(program);
   addAskCommand(program);
   addEvalCommand(program);

@@ -216,6 +216,19 @@ export interface ClockTable {
   leapt_at: Date | null;
 }
 
+/** Rows are added and never changed. */
+export interface AuditEventsTable {
+  id: GeneratedAlways<number>;
+  occurred_at: GeneratedAlways<Date>;
+  action: string;
+  actor: string;
+  account: string;
+  reason: string | null;
+  project_id: string | null;
+  target: string;
+  details: JsonColumn;
+}
+
 export interface Database {
   projects: ProjectsTable;
   api_keys: ApiKeysTable;
@@ -232,4 +245,5 @@ export interface Database {
   accounts: AccountsTable;
   transfers: TransfersTable;
   clock: ClockTable;
+  audit_events: AuditEventsTable;
 }

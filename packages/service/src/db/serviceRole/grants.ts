@@ -26,6 +26,13 @@ const privileges: Readonly<Record<keyof Database | 'schema_migrations', readonly
   accounts: ['SELECT', 'INSERT (id)', 'INSERT (kind)', 'INSERT (project_id)', 'UPDATE (id)'],
   transfers: ['SELECT', 'INSERT'],
   clock: ['SELECT', 'UPDATE'],
+  // Not of the number and the time, which nobody chooses.
+  audit_events: [
+    'SELECT',
+    ...['action', 'actor', 'account', 'reason', 'project_id', 'target', 'details'].map(
+      (column) => `INSERT (${column})`,
+    ),
+  ],
 };
 
 /**
