@@ -6,4 +6,6 @@ export const advisoryLocks = {
   users: 7_345_011,
   /** Whoever makes the default project. */
   firstStart: 7_345_012,
+  /** The session that stops an embedded server which nobody uses. */
+  watcher: 7_345_013,
 } as const;
