@@ -12,6 +12,8 @@ export const auditActions = [
   'job.cancel',
   'job.resolve',
   'version.expire',
+  'subject.erase',
+  'tenant.erase',
 ] as const;
 
 export type AuditAction = (typeof auditActions)[number];
@@ -20,7 +22,7 @@ export type AuditAction = (typeof auditActions)[number];
 export interface AuditEvent {
   readonly action: AuditAction;
   readonly project_id: string;
-  /** The id of what was changed. */
+  /** The id of what was changed; of a tenant, its name. */
   readonly target: string;
   readonly details: Readonly<Record<string, unknown>>;
 }

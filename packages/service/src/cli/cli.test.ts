@@ -277,8 +277,8 @@ describe('engraft', () => {
       'job',
       'resolve',
       version.job_id,
-      '--charge-microusd',
-      '1',
+      '--charge-microusd=1',
+      '--reason=x',
       '--release',
     );
   });
