@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { createTestKey, createTestProject, type TestKey } from '../testing/testApp.js';
 import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js';
-import { admitTestLearning } from '../testing/testVersion.js';
+import { admitTestLearning, createTestVersion } from '../testing/testVersion.js';
 
 const program = fileURLToPath(new URL('../../bin/engraft.js', import.meta.url));
 
@@ -117,5 +117,39 @@ describe('engraft for operators', () => {
     const wrong = await engraft('project', 'create', 'other', '--by', 'a\nb');
     assert.deepEqual([wrong.status, wrong.stdout], [2, '']);
     assert.match(wrong.stderr, /--by takes one line of text/);
+  });
+
+  it('erases a subject or a tenant, with a reason in the audit log, and says what was there', async () => {
+    const { name } = await database.db
+      .selectFrom('projects')
+      .select('name')
+      .where('id', '=', key.project_id)
+      .executeTakeFirstOrThrow();
+    await createTestVersion(database.db, key, { subject_id: 'hannelore', tenant_id: 'northwind' });
+    await createTestVersion(database.db, key, { subject_id: 'bertrand', tenant_id: 'northwind' });
+    const where = ['--project', name, '--reason', 'asked for'];
+    const erased = z.unknown();
+    assert.deepEqual(await json(erased, 'subject', 'erase', 'hannelore', '--tenant', 'northwind', ...where), {
+      subject_id: 'hannelore',
+      tenant_id: 'northwind',
+      versions: 1,
+      jobs: 1,
+    });
+    assert.deepEqual(await json(erased, 'tenant', 'erase', 'northwind', ...where), {
+      tenant_id: 'northwind',
+      subjects: 1,
+      versions: 1,
+      jobs: 1,
+      keys: 0,
+    });
+    const [of_tenant, of_subject] = await audit();
+    assert.deepEqual([of_tenant?.action, of_tenant?.target], ['tenant.erase', 'northwind']);
+    assert.deepEqual([of_subject?.action, of_subject?.reason], ['subject.erase', 'asked for']);
+    const [job] = await json(z.array(z.looseObject({ id: z.string() })), 'job', 'list', '--limit', '1');
+    assert.match((await engraft('job', 'show', job?.id ?? '')).stdout, /subject_id: +\(erased\)/);
+    const gone = await engraft('tenant', 'erase', 'northwind', '--project', name);
+    assert.deepEqual([gone.status, gone.stdout], [1, '']);
+    assert.match(gone.stderr, /there is nothing of a tenant 'northwind' there/);
+    assert.equal((await engraft('subject', 'erase', 'a b', '--project', name)).status, 2);
   });
 });

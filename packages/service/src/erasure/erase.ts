@@ -18,6 +18,9 @@ export function erasedName(id = randomBytes(9).toString('base64url')): string {
   return `(erased) ${id}`;
 }
 
+/** In the place of the subject's name. */
+export const erasedJobName = '(erased)';
+
 /** Ends jobs without charge; each is an event of its own. */
 export async function cancelJobs(
   db: Kysely<Database>,
@@ -69,7 +72,7 @@ export async function eraseJobs(trx: Transaction<Database>, jobs: readonly { rea
   await forgetJobs(trx, job_ids);
   await trx
     .updateTable('jobs')
-    .set({ subject_name: erasedName('').trim() })
+    .set({ subject_name: erasedJobName })
     .where(sql<boolean>`id = any(${job_ids})`)
     .execute();
 }

@@ -2,7 +2,7 @@ import { sql, type Kysely, type Transaction } from 'kysely';
 import { audited } from '../audit/audited.js';
 import type { Operator } from '../audit/operator.js';
 import type { Database } from '../db/schema.js';
-import { cancelJobs, type Erased, erasedName, eraseJobs, eraseSubjects } from './erase.js';
+import { cancelJobs, type Erased, erasedJobName, erasedName, eraseJobs, eraseSubjects } from './erase.js';
 
 export interface TenantToErase {
   readonly project_id: string;
@@ -53,25 +53,29 @@ async function erase(
     .select('id')
     .where('project_id', '=', project_id)
     .where('tenant_id', '=', tenant_id)
+    .where('erased_at', 'is', null)
     .orderBy('id')
     .modifyEnd(sql`for update`)
     .execute();
   await cancelJobs(trx, operator, await jobsOf(trx, tenant, 'open').execute());
   const jobs = await jobsOf(trx, tenant, 'all').execute();
-  if (keys + subjects.length + jobs.length === 0) return { kind: 'not_found' };
   const versions = await eraseSubjects(
     trx,
     subjects.map(({ id }) => id),
   );
   await eraseJobs(trx, jobs);
+  let rows = keys;
+  // Also of what was erased before, subject by subject.
   for (const table of ['subjects', 'jobs'] as const) {
-    await trx
+    const renamed = await trx
       .updateTable(table)
       .set({ tenant_id: nameless })
       .where('project_id', '=', project_id)
       .where('tenant_id', '=', tenant_id)
-      .execute();
+      .executeTakeFirstOrThrow();
+    rows += Number(renamed.numUpdatedRows);
   }
+  if (rows === 0) return { kind: 'not_found' };
   return { kind: 'erased', erased: { subjects: subjects.length, versions, jobs: jobs.length, keys } };
 }
 
@@ -81,6 +85,7 @@ function jobsOf(db: Kysely<Database>, { project_id, tenant_id }: TenantToErase, 
     .select('id')
     .where('project_id', '=', project_id)
     .where('tenant_id', '=', tenant_id)
+    .where('subject_name', '!=', erasedJobName)
     .$if(which === 'open', (query) => query.where('status', 'in', ['queued', 'running']))
     .orderBy('sequence');
 }
