@@ -215,10 +215,7 @@ class LearningRun {
     return { adapter: adapterFrom(this.input.workFolder, trained.adapter), report: trained.report };
   }
 
-  /**
-   * The trained adapter. Where its files are gone or damaged it is trained again, which counts in no usage: `before` is
-   * what the phases before had used.
-   */
+  /** Trained again where its files are gone, which counts in no usage: `before` is that of the phases before. */
   async #adapterOf(training: TrainingOutcome, scoring: ScoringOutcome, before: LearningUsage): Promise<TrainedAdapter> {
     const { workFolder, budget } = this.input;
     const adapter = adapterIn(workFolder, training);
