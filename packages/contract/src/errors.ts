@@ -86,6 +86,8 @@ export const jobErrorCodes = [
   'adapter_damaged',
   /** The version, or what learning had stored so far, is of another base model than the worker has; nothing is charged. */
   'base_model_changed',
+  /** An operator ended the job; nothing is charged. */
+  'cancelled',
   'internal_error',
   'receipt_missing',
   'receipt_inconsistent',

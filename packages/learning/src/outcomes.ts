@@ -52,7 +52,7 @@ export const trainingSchema = z.object({
 });
 export type TrainingOutcome = z.infer<typeof trainingSchema>;
 
-type TrainedAdapter = TrainingOutcome['adapter'];
+export type TrainedAdapter = TrainingOutcome['adapter'];
 
 /** The adapter of a stored outcome where it lies now, for a run with this work folder. */
 export function adapterIn(workFolder: string, { adapter }: TrainingOutcome): TrainedAdapter {

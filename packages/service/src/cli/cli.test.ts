@@ -257,18 +257,27 @@ describe('engraft', () => {
     assert.ok(Date.parse(first.expires_at) <= Date.now());
     assert.deepEqual(await json(expired, 'version', 'expire', version.id), first);
     await assertFails(1, /there is no version/, 'version', 'expire', 'ver_none');
-    await assertFails(1, /there is no job/, 'job', 'resolve', 'job_none', '--release');
-    await assertFails(1, /only reconciliation_required/, 'job', 'resolve', version.job_id, '--charge-microusd', '1');
-    await assertFails(2, /--charge-microusd N or --release/, 'job', 'resolve', version.job_id);
-    await assertFails(2, /'1.5' is not/, 'job', 'resolve', version.job_id, '--charge-microusd', '1.5');
+    await assertFails(1, /there is no job/, 'job', 'resolve', 'job_none', '--release', '--reason', 'x');
+    await assertFails(
+      1,
+      /only reconciliation_required/,
+      'job',
+      'resolve',
+      version.job_id,
+      '--charge-microusd',
+      '1',
+      '--reason=x',
+    );
+    await assertFails(2, /--charge-microusd N or --release/, 'job', 'resolve', version.job_id, '--reason=x');
+    await assertFails(2, /'1.5' is not/, 'job', 'resolve', version.job_id, '--charge-microusd=1.5', '--reason=x');
     await assertFails(
       2,
       /cannot be used with/,
       'job',
       'resolve',
       version.job_id,
-      '--charge-microusd',
-      '1',
+      '--charge-microusd=1',
+      '--reason=x',
       '--release',
     );
   });

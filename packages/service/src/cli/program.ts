@@ -1,8 +1,10 @@
 import { Command } from 'commander';
 import { addAskCommand } from './commands/ask.js';
+import { addAuditCommands } from './commands/audit.js';
 import { addBackupCommands } from './commands/backup.js';
 import { addBalanceCommand, addCreditCommands } from './commands/credit.js';
 import { addDoctorCommand } from './commands/doctor.js';
+import { addErasureCommands } from './commands/erasure.js';
 import { addEvalCommand } from './commands/eval.js';
 import { addJobCommands } from './commands/job.js';
 import { addKeyCommands } from './commands/key.js';
@@ -32,7 +34,9 @@ export function createProgram(): Command {
   addBalanceCommand(program);
   addJobCommands(program);
   addVersionCommands(program);
+  addErasureCommands(program);
   addLedgerCommands(program);
+  addAuditCommands(program);
   addLearnCommand(program);
   addAskCommand(program);
   addEvalCommand(program);

@@ -29,6 +29,8 @@ export interface Config {
   /** 0: any free port. */
   readonly port: number;
   readonly chat_wait_ms: number;
+  /** Jobs are forgotten so many days after their end; `null`: never. */
+  readonly job_retention_days: number | null;
   readonly log_level: (typeof logLevels)[number];
 }
 
@@ -100,6 +102,11 @@ const environment = z.object({
     .regex(/^\d{1,5}(\.\d{1,3})?$/, 'must be a number of seconds below 100000, with at most 3 decimals')
     .transform(Number)
     .default(240),
+  ENGRAFT_JOB_RETENTION_DAYS: z
+    .string()
+    .regex(/^[1-9]\d{0,4}$/, 'must be a whole number of days from 1 to 99999')
+    .transform(Number)
+    .optional(),
   ENGRAFT_LOG_LEVEL: z.enum(logLevels).default('info'),
 });
 
@@ -126,6 +133,7 @@ export function readConfig(givenFlags: ConfigFlags = {}, env: NodeJS.ProcessEnv 
     host: flags.host ?? values.ENGRAFT_HOST,
     port: flags.port === undefined ? values.ENGRAFT_PORT : parsePortFlag(flags.port),
     chat_wait_ms: values.ENGRAFT_CHAT_WAIT_SECONDS * 1000,
+    job_retention_days: values.ENGRAFT_JOB_RETENTION_DAYS ?? null,
     log_level: values.ENGRAFT_LOG_LEVEL,
   };
 }

@@ -21,12 +21,18 @@ class RollbackSignal<Outcome> extends Error {
 /**
  * Runs `work` in one READ COMMITTED transaction and returns its outcome: committed, or rolled back if it came as
  * `RolledBack`. After a serialization failure or deadlock the whole work is repeated, up to five times, so it must
- * have no effect outside the transaction.
+ * have no effect outside the transaction. Within a transaction that is open already it becomes part of that one, whose
+ * outcome must be that of its parts: `RolledBack` ends the whole.
  */
 export async function inTransaction<Outcome>(
   db: Kysely<Database>,
   work: (trx: Transaction<Database>) => Promise<Outcome | RolledBack<Outcome>>,
 ): Promise<Outcome> {
+  if (isOpenTransaction(db)) {
+    const outcome = await work(db);
+    if (outcome instanceof RolledBack) throw new RollbackSignal<Outcome>(outcome.outcome);
+    return outcome;
+  }
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await db.transaction().execute(async (trx) => {
@@ -41,4 +47,8 @@ export async function inTransaction<Outcome>(
       await delay(Math.random() * first_delay_ms * 2 ** attempt);
     }
   }
+}
+
+function isOpenTransaction(db: Kysely<Database>): db is Transaction<Database> {
+  return db.isTransaction;
 }

@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
-import { type AdapterStore, openAdapterStore } from '../adapterStore/adapterStore.js';
+import type { AdapterStore } from '../adapterStore/adapterStore.js';
+import { findAdapterStore } from '../adapterStore/findAdapterStore.js';
 import { type ClockWatch, watchClock } from '../clock/watchClock.js';
 import type { Config } from '../config/config.js';
 import { isDatabaseReachable } from '../db/isDatabaseReachable.js';
@@ -84,10 +85,10 @@ export async function runService(config: Config, roles: Roles, onListening: (url
     running.clock = await watchClock({ db: installation.db, logger, metrics: parts.metrics });
     countDroppedLines(parts.metrics, output);
     if (roles.worker) {
-      const { data_folder } = config;
-      const store = await openAdapterStore(data_folder);
+      const { data_folder, job_retention_days } = config;
+      const store = await findAdapterStore(installation.db, data_folder);
       await adoptModelOf(parts, store);
-      running.retention = await startRetention({ db: installation.db, store, data_folder, logger });
+      running.retention = startRetention({ db: installation.db, store, data_folder, logger, job_retention_days });
       running.worker = await openWorker(parts, store);
     }
     if (roles.api) {

@@ -3,11 +3,13 @@ import path from 'node:path';
 import { identifier } from '@engraft/contract';
 import type { Command } from 'commander';
 import { openAdapterStore } from '../../adapterStore/adapterStore.js';
+import { audited } from '../../audit/audited.js';
 import { readConfig, UsageError } from '../../config/config.js';
 import { exportSubject, type ExportOutcome } from '../../moving/exportSubject.js';
 import { importSubject, type ImportOutcome } from '../../moving/importSubject.js';
 import { readSubjectFile } from '../../moving/readSubjectFile.js';
 import { engraftVersion } from '../engraftVersion.js';
+import { addOperatorOptions, operatorOf, type OperatorOptions } from '../operatorOptions.js';
 import { formatBytes, formatUsd, print } from '../output.js';
 import {
   addPrintOptions,
@@ -27,7 +29,7 @@ interface ExportOptions extends SubjectOptions {
   readonly all?: boolean;
 }
 
-interface ImportOptions extends SubjectOptions {
+interface ImportOptions extends SubjectOptions, OperatorOptions {
   readonly as?: string;
 }
 
@@ -43,7 +45,7 @@ export function addSubjectCommands(program: Command): void {
   ).action(runExport);
 
   const importing = program.command('import').description('bring something from another installation');
-  addSubjectOptions(
+  addImportOptions(
     importing
       .command('subject')
       .argument('<file>')
@@ -53,9 +55,17 @@ export function addSubjectCommands(program: Command): void {
 }
 
 function addSubjectOptions(command: Command): Command {
-  return addPrintOptions(
-    command.requiredOption('--project <name>', 'the project').option('--tenant <tenant>', 'the tenant, if it has one'),
-  );
+  return addPrintOptions(withSubject(command));
+}
+
+function addImportOptions(command: Command): Command {
+  return addOperatorOptions(withSubject(command));
+}
+
+function withSubject(command: Command): Command {
+  return command
+    .requiredOption('--project <name>', 'the project')
+    .option('--tenant <tenant>', 'the tenant, if it has one');
 }
 
 async function runExport(name: string, file: string, options: ExportOptions): Promise<void> {
@@ -92,6 +102,7 @@ function exportRefusal(outcome: Exclude<ExportOutcome, { kind: 'exported' }>, na
 async function runImport(file: string, options: ImportOptions): Promise<void> {
   const config = readConfig(options);
   const tenant_id = options.tenant === undefined ? null : parseName(options.tenant, 'tenant');
+  const operator = operatorOf(options);
   const outcome = await withDatabase(options, async (db) => {
     await requireDataFolder(config);
     const { id: project_id } = await requireProject(db, options.project);
@@ -99,12 +110,21 @@ async function runImport(file: string, options: ImportOptions): Promise<void> {
     try {
       const read = await readSubjectFile(file, staging);
       const name = parseName(options.as ?? read.description.name, 'subject');
-      return await importSubject(db, await openAdapterStore(config.data_folder), {
-        ...read,
-        project_id,
-        tenant_id,
-        name,
-      });
+      const store = await openAdapterStore(config.data_folder);
+      return await audited(
+        db,
+        operator,
+        (trx) => importSubject(trx, store, { ...read, project_id, tenant_id, name }),
+        (imported) =>
+          imported.kind === 'imported'
+            ? {
+                action: 'subject.import',
+                project_id,
+                target: name,
+                details: { tenant_id, versions: imported.versions.map(({ id }) => id) },
+              }
+            : null,
+      );
     } finally {
       await rm(staging, { recursive: true, force: true });
     }
