@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { OpenJobLimits } from '../admission/checkOpenJobs.js';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { missingOfTeacher, teacherConfigOf, teacherVariables, type TeacherConfig } from './teacherConfig.js';
@@ -29,6 +30,7 @@ export interface Config {
   /** 0: any free port. */
   readonly port: number;
   readonly chat_wait_ms: number;
+  readonly open_jobs: OpenJobLimits;
   readonly log_level: (typeof logLevels)[number];
 }
 
@@ -69,6 +71,11 @@ const byteCount = z
   .regex(/^[1-9]\d{0,14}$/, 'must be a whole number of bytes, at least 1')
   .transform(Number);
 
+const jobCount = z
+  .string()
+  .regex(/^[1-9]\d{0,5}$/, 'must be a whole number of jobs from 1 to 999999')
+  .transform(Number);
+
 const environment = z.object({
   DATABASE_URL: z
     .string()
@@ -100,6 +107,8 @@ const environment = z.object({
     .regex(/^\d{1,5}(\.\d{1,3})?$/, 'must be a number of seconds below 100000, with at most 3 decimals')
     .transform(Number)
     .default(240),
+  ENGRAFT_PROJECT_OPEN_JOBS: jobCount.default(1_000),
+  ENGRAFT_OPEN_JOBS: jobCount.default(10_000),
   ENGRAFT_LOG_LEVEL: z.enum(logLevels).default('info'),
 });
 
@@ -126,6 +135,7 @@ export function readConfig(givenFlags: ConfigFlags = {}, env: NodeJS.ProcessEnv 
     host: flags.host ?? values.ENGRAFT_HOST,
     port: flags.port === undefined ? values.ENGRAFT_PORT : parsePortFlag(flags.port),
     chat_wait_ms: values.ENGRAFT_CHAT_WAIT_SECONDS * 1000,
+    open_jobs: { of_project: values.ENGRAFT_PROJECT_OPEN_JOBS, of_service: values.ENGRAFT_OPEN_JOBS },
     log_level: values.ENGRAFT_LOG_LEVEL,
   };
 }

@@ -190,8 +190,9 @@ function openApi(
     return [...(reachable ? [] : ['database: unreachable']), ...missingOf(model)];
   };
   const onAdmitted = (): void => worker?.wake();
-  const { model_id, chat_wait_ms } = config;
-  return buildApp({ ...admissionOf(model), db, model_id, chat_wait_ms, onAdmitted, readiness, logger, metrics });
+  const { model_id, chat_wait_ms, open_jobs } = config;
+  const admission = { ...admissionOf(model), open_jobs, onAdmitted };
+  return buildApp({ ...admission, db, model_id, chat_wait_ms, readiness, logger, metrics });
 }
 
 async function listen(app: FastifyInstance, { host, port }: Config): Promise<string> {
