@@ -8,6 +8,14 @@ test('a chat completion waits 240 seconds unless told', () => {
   assert.equal(readConfig({}, { ENGRAFT_CHAT_WAIT_SECONDS: '30' }).chat_wait_ms, 30_000);
 });
 
+test('metrics and the description are beside the API unless a port of their own is named', () => {
+  assert.equal(readConfig({}, { ENGRAFT_OPERATIONS_HOST: '10.0.0.1' }).operations, null);
+  const env = { ENGRAFT_OPERATIONS_PORT: '9464' };
+  assert.deepEqual(readConfig({}, env).operations, { host: '127.0.0.1', port: 9464 });
+  const host = { ENGRAFT_OPERATIONS_HOST: '10.0.0.1' };
+  assert.deepEqual(readConfig({}, { ...env, ...host }).operations, { host: '10.0.0.1', port: 9464 });
+});
+
 test('a project has at most 1,000 open jobs and the service 10,000, unless told', () => {
   assert.deepEqual(readConfig({}, {}).open_jobs, { of_project: 1_000, of_service: 10_000 });
   const env = { ENGRAFT_PROJECT_OPEN_JOBS: '1', ENGRAFT_OPEN_JOBS: '999999' };

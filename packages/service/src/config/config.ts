@@ -29,6 +29,8 @@ export interface Config {
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
+  /** Where metrics and the description of the API are served; `null`: beside the API. */
+  readonly operations: { readonly host: string; readonly port: number } | null;
   readonly chat_wait_ms: number;
   readonly open_jobs: OpenJobLimits;
   readonly log_level: (typeof logLevels)[number];
@@ -102,6 +104,8 @@ const environment = z.object({
     .optional(),
   ENGRAFT_HOST: z.string().default('127.0.0.1'),
   ENGRAFT_PORT: port.default(8080),
+  ENGRAFT_OPERATIONS_HOST: z.string().default('127.0.0.1'),
+  ENGRAFT_OPERATIONS_PORT: port.optional(),
   ENGRAFT_CHAT_WAIT_SECONDS: z
     .string()
     .regex(/^\d{1,5}(\.\d{1,3})?$/, 'must be a number of seconds below 100000, with at most 3 decimals')
@@ -134,10 +138,16 @@ export function readConfig(givenFlags: ConfigFlags = {}, env: NodeJS.ProcessEnv 
     base_url: values.ENGRAFT_BASE_URL ?? null,
     host: flags.host ?? values.ENGRAFT_HOST,
     port: flags.port === undefined ? values.ENGRAFT_PORT : parsePortFlag(flags.port),
+    operations: operationsOf(values),
     chat_wait_ms: values.ENGRAFT_CHAT_WAIT_SECONDS * 1000,
     open_jobs: { of_project: values.ENGRAFT_PROJECT_OPEN_JOBS, of_service: values.ENGRAFT_OPEN_JOBS },
     log_level: values.ENGRAFT_LOG_LEVEL,
   };
+}
+
+function operationsOf(values: z.output<typeof environment>): Config['operations'] {
+  const { ENGRAFT_OPERATIONS_HOST: host, ENGRAFT_OPERATIONS_PORT: operations_port } = values;
+  return operations_port === undefined ? null : { host, port: operations_port };
 }
 
 function withoutEmpty<Values extends object>(values: Values): Partial<Values> {
