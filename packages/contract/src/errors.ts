@@ -62,6 +62,11 @@ export const errorTable = {
     retryable: false,
     message: "The prompt leaves no room for one output token in the model's context.",
   },
+  queue_full: {
+    status: 429,
+    retryable: true,
+    message: 'There are as many open jobs as there may be; nothing was admitted. Wait as Retry-After says.',
+  },
   rate_limited: {
     status: 429,
     retryable: true,

@@ -8,7 +8,7 @@ import { readBalance } from '../ledger/accounts.js';
 import { settleReservation } from '../ledger/settleReservation.js';
 import { verifyLedger } from '../ledger/verifyLedger.js';
 import { setProject } from '../projects/setProject.js';
-import { countUnits, createTestKey, createTestProject, type TestKey } from '../testing/testApp.js';
+import { countUnits, createTestKey, createTestProject, plentyOfJobs, type TestKey } from '../testing/testApp.js';
 import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js';
 import { createTestVersion, expireTestVersion } from '../testing/testVersion.js';
 import { activateInNamespace } from '../versions/activateInNamespace.js';
@@ -18,7 +18,13 @@ let database: TestDatabase;
 let context: AdmissionContext;
 before(async () => {
   database = await openTestDatabase();
-  context = { db: database.db, countTokens: countUnits, contextLength: 1_000, execution: 'on' };
+  context = {
+    db: database.db,
+    countTokens: countUnits,
+    contextLength: 1_000,
+    execution: 'on',
+    open_jobs: plentyOfJobs,
+  };
 });
 after(async () => {
   assert.deepEqual((await verifyLedger(database.db)).differences, []);

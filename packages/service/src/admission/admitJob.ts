@@ -12,6 +12,7 @@ import { priceRequest, type PromptMeter } from '../pricing/priceRequest.js';
 import { findOrCreateSubject } from '../subjects/findOrCreateSubject.js';
 import { resolveVersion } from '../versions/resolveVersion.js';
 import { checkMonthlyLimits } from './checkMonthlyLimits.js';
+import { checkOpenJobs, type OpenJobLimits } from './checkOpenJobs.js';
 
 /** Whether model work is taken: `off` is the hosted preview, `not_configured` has no model or engine. */
 export type Execution = 'on' | 'off' | 'not_configured';
@@ -19,6 +20,7 @@ export type Execution = 'on' | 'off' | 'not_configured';
 export interface AdmissionContext extends PromptMeter {
   readonly db: Kysely<Database>;
   readonly execution: Execution;
+  readonly open_jobs: OpenJobLimits;
   /** A job waits now; a worker in this process need not ask the database for it. */
   readonly onAdmitted?: () => void;
 }
@@ -44,6 +46,8 @@ export type AdmissionRefusal =
   | 'idempotency_key_of_another'
   | 'execution_unavailable'
   | 'not_configured'
+  | 'project_queue_full'
+  | 'service_queue_full'
   | 'not_found'
   | 'adapter_expired'
   | 'base_model_changed'
@@ -72,7 +76,7 @@ const noSubjectName = 'default';
  * Admits a model operation as a durable job, or refuses it and leaves no trace. One transaction: "idempotent replay
  * (before anything that may have changed since: an identical replay succeeds even when the balance is now empty, the
  * version expired or execution is switched off) → execution switched off → version resolution → context ceiling →
- * money". The project's balance is locked last and briefly, by the reservation, unless the version's hosting has to be made good first.
+ * money". A full queue is found before a version is resolved, or last of all. The project's balance is locked last and briefly, by the reservation, unless the version's hosting has to be made good first.
  */
 export async function admitJob(context: AdmissionContext, operation: ModelOperation): Promise<AdmissionOutcome> {
   const outcome = await inTransaction<AdmissionOutcome>(context.db, (trx) => admit(trx, context, operation));
@@ -108,6 +112,9 @@ async function admit(
   if (context.execution === 'off') return refused('execution_unavailable');
   if (context.execution === 'not_configured') return refused('not_configured');
 
+  const room = await checkOpenJobs(trx, project_id, context.open_jobs, 0);
+  if (room !== 'within_limits') return refused(room);
+
   const route = await resolveRoute(trx, operation);
   if (route.kind !== 'resolved') return refused(route.kind);
 
@@ -133,6 +140,8 @@ async function admit(
   if (limits.kind !== 'within_limits') {
     return tooLittle(limits.kind, reserved_microusd, limits.left_microusd + reserved_microusd);
   }
+  const still_room = await checkOpenJobs(trx, project_id, context.open_jobs, 1);
+  if (still_room !== 'within_limits') return refused(still_room);
   return { kind: 'admitted', job_id };
 }
 

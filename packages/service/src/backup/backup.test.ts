@@ -17,7 +17,7 @@ import { openInstallation } from '../processes/installation.js';
 import { deleteUnneededFiles } from '../retention/deleteUnneededFiles.js';
 import { withEmptyDatabase } from '../testing/emptyDatabase.js';
 import { schemaRules, tableContents } from '../testing/tableContents.js';
-import { countUnits } from '../testing/testApp.js';
+import { countUnits, plentyOfJobs } from '../testing/testApp.js';
 import { openBackupSource, reading, type BackupSource } from '../testing/testBackup.js';
 import { restoreBackup } from './restoreBackup.js';
 
@@ -33,7 +33,7 @@ describe('backup and restore', () => {
   /** Texts that PostgreSQL takes as JSON only, in a job that waits. */
   async function admitQuestion(idempotency_key: string): Promise<string> {
     const outcome = await admitJob(
-      { db, countTokens: countUnits, contextLength: 1_000, execution: 'on' },
+      { db, countTokens: countUnits, contextLength: 1_000, execution: 'on', open_jobs: plentyOfJobs },
       {
         key: source.key,
         tenant_id: null,

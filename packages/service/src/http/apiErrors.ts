@@ -50,6 +50,13 @@ export function refusalOf(outcome: Extract<AdmissionOutcome, { readonly kind: 'r
     case 'spending_limit_reached':
     case 'monthly_capacity_reached':
       return new ApiError(outcome.code, { message: shortOf(outcome) });
+    case 'project_queue_full':
+    case 'service_queue_full': {
+      const whose = outcome.code === 'project_queue_full' ? 'The project' : 'The service';
+      return new ApiError('queue_full', {
+        message: `${whose} has as many open jobs as it may; nothing was admitted. Wait as Retry-After says.`,
+      });
+    }
     case 'context_length_exceeded':
       return new ApiError(outcome.code, { param: 'messages' });
     default:

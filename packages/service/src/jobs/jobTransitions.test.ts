@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import { admitJob } from '../admission/admitJob.js';
 import { readBalance } from '../ledger/accounts.js';
 import { verifyLedger } from '../ledger/verifyLedger.js';
-import { createTestKey, createTestProject, type TestKey } from '../testing/testApp.js';
+import { createTestKey, createTestProject, plentyOfJobs, type TestKey } from '../testing/testApp.js';
 import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js';
 import { cancelJob } from './cancelJob.js';
 import { claimJob, type ClaimedJob } from './claimJob.js';
@@ -77,7 +77,7 @@ describe('job transitions', () => {
     admitted += 1;
     const request = requests[kind];
     const outcome = await admitJob(
-      { db: database.db, execution: 'on', countTokens: () => 10, contextLength: 1000 },
+      { db: database.db, execution: 'on', open_jobs: plentyOfJobs, countTokens: () => 10, contextLength: 1000 },
       {
         key: owner,
         tenant_id: null,

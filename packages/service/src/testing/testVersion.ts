@@ -6,7 +6,7 @@ import { inTransaction } from '../db/transaction.js';
 import { settleReservation } from '../ledger/settleReservation.js';
 import { activateVersion } from '../versions/activateVersion.js';
 import { saveVersion } from '../versions/saveVersion.js';
-import { countUnits, type TestKey } from './testApp.js';
+import { countUnits, plentyOfJobs, type TestKey } from './testApp.js';
 
 export interface TestVersion {
   readonly id: string;
@@ -29,7 +29,7 @@ export async function admitTestLearning(
 ): Promise<string> {
   learned += 1;
   const outcome = await admitJob(
-    { db, countTokens: countUnits, contextLength: 1_000, execution: 'on' },
+    { db, countTokens: countUnits, contextLength: 1_000, execution: 'on', open_jobs: plentyOfJobs },
     {
       key,
       tenant_id: options.tenant_id ?? null,

@@ -13,7 +13,7 @@ import { admitJob } from '../admission/admitJob.js';
 import { cancelJob } from '../jobs/cancelJob.js';
 import { recheckDamaged } from '../retention/recheckDamaged.js';
 import { scriptedEngine } from '../testing/scriptedEngine.js';
-import { countUnits, createTestKey, createTestProject, type TestKey } from '../testing/testApp.js';
+import { countUnits, createTestKey, createTestProject, plentyOfJobs, type TestKey } from '../testing/testApp.js';
 import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js';
 import { admitTestLearning, createTestVersion } from '../testing/testVersion.js';
 import { testQuestion } from '../testing/testWorker.js';
@@ -63,7 +63,7 @@ describe('a worker that finds no room, or no adapters', () => {
     asked += 1;
     const idempotency_key = `pauses-${subject_id ?? 'none'}-${asked}`;
     const outcome = await admitJob(
-      { db: database.db, countTokens: countUnits, contextLength: 1_000, execution: 'on' },
+      { db: database.db, countTokens: countUnits, contextLength: 1_000, execution: 'on', open_jobs: plentyOfJobs },
       {
         key,
         tenant_id: null,
