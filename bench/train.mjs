@@ -80,7 +80,7 @@ function speeds(flop, { wall, cpu }) {
 }
 
 async function trainingStep({ config, weights, name }, threads) {
-  const kept = { feeds: weightFeeds(config, weights), release: () => undefined };
+  const kept = { format: 'f32', feeds: weightFeeds(config, weights), release: () => undefined };
   const options = { parent: null, rank: RANK, alpha: 2 * RANK, seed: 1, clipNorm: 1 };
   const session = await openTrainingSession({ config, weights: kept, name, threads }, options);
   const random = createRandom(1);

@@ -10,6 +10,9 @@ const source_folder = fileURLToPath(new URL('../../../packages/service/src/', im
 
 /** What need not name its boundaries, by the beginning of its path, and why. */
 const exempt: Readonly<Record<string, string>> = {
+  'backup/':
+    'an archive and what is restored bear passing names until they are whole, and keep services away: whoever was ' +
+    'cut short begins anew, see refusals.test.ts',
   'cli/': 'what commands write is for people: reports and adapters in folders of their own',
   'db/embeddedPostgres/': 'a server is made under a passing name and renamed: embeddedPostgres.test.ts kills it there',
   'db/migrate.ts#apply': 'in the transaction of `migrate`',
@@ -17,6 +20,7 @@ const exempt: Readonly<Record<string, string>> = {
   'db/serviceRole/serviceRole.ts#prepareServiceLogin': 'in the transaction of `underLock`',
   'db/transaction.ts': 'names what its callers give it',
   'fileLock/': 'the lock is the kernel’s; what the file says is for people',
+  'moving/readSubjectFile.ts': 'reads into a passing folder, from which `importSubject` keeps copies',
   'testing/': 'tests',
 };
 
@@ -113,8 +117,8 @@ function read(
   const { expression: called, arguments: given } = node;
   if (ts.isIdentifier(called)) {
     const name = called.text;
-    if (name === 'crashPoint') {
-      names.push(literal(given[0]) ?? '');
+    if (name === 'crashPoint' || name === 'crashPointOnceCommitted') {
+      names.push(literal(given[name === 'crashPoint' ? 0 : 1]) ?? '');
       return found('point');
     }
     // Its name is passed when it has committed.

@@ -7,7 +7,8 @@ import type { CrashOrder, CrashPoint } from '@engraft/service/testing/crashOrder
 import { crashPoints } from '@engraft/service/testing/crashOrder.js';
 import pg from 'pg';
 import { CrashTest } from './crashTest.js';
-import { drives, type Drive } from './drives.js';
+import type { Drive } from './driveKinds.js';
+import { drives } from './drives.js';
 
 const entries = Object.entries(drives) as [CrashPoint, Drive][];
 const of = (name: CrashPoint): string => `after ${name}: ${crashPoints[name]}`;

@@ -99,7 +99,11 @@ function checkedBase(baseUrl: string): string {
   if (url.username !== '' || url.password !== '') {
     throw new TypeError('the base URL must not hold a user name or password: the service asks for an API key');
   }
-  return baseUrl.replace(/\/+$/, '');
+  const base = baseUrl.replace(/\/+$/, '');
+  if (base.endsWith('/v1')) {
+    throw new TypeError('the base URL must not end in /v1, as those for other clients do: the paths begin with it');
+  }
+  return base;
 }
 
 /** @throws TypeError that does not repeat the key, as that of fetch would. */

@@ -62,6 +62,11 @@ export const errorTable = {
     retryable: false,
     message: "The prompt leaves no room for one output token in the model's context.",
   },
+  queue_full: {
+    status: 429,
+    retryable: true,
+    message: 'There are as many open jobs as there may be; nothing was admitted. Wait as Retry-After says.',
+  },
   rate_limited: {
     status: 429,
     retryable: true,
@@ -86,6 +91,8 @@ export const jobErrorCodes = [
   'adapter_damaged',
   /** The version, or what learning had stored so far, is of another base model than the worker has; nothing is charged. */
   'base_model_changed',
+  /** An operator ended the job; nothing is charged. */
+  'cancelled',
   'internal_error',
   'receipt_missing',
   'receipt_inconsistent',

@@ -9,6 +9,8 @@ export function textOfUnits(min_units: number, max_units: number) {
   const range = min_units === 0 ? `at most ${max_units}` : `${min_units}-${max_units}`;
   return z
     .string()
-    .refine(({ length }) => length >= min_units && length <= max_units, { error: `must take ${range} UTF-16 units` })
+    .refine(({ length }) => length >= min_units && length <= max_units, {
+      error: ({ input }) => `must take ${range} UTF-16 units, not ${String(input).length}`,
+    })
     .meta({ ...(min_units === 0 ? {} : { minLength: min_units }), maxLength: max_units });
 }

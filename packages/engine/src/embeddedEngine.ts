@@ -50,8 +50,8 @@ export interface EmbeddedEngineOptions {
    */
   readonly maxCacheBytes?: number;
   /**
-   * How generation keeps the matrices: `f32` (the default), or blocks of 8 or 4 bits, which are smaller and faster, and
-   * answer a little otherwise. Training and scoring always use float32.
+   * How the matrices are kept: `f32` (the default), or blocks of 8 or 4 bits, which are smaller, answer faster and a
+   * little otherwise, and are float32 for the moment in which training and scoring multiply with them.
    */
   readonly weightFormat?: WeightFormat;
   /** Where quantised matrices are kept for the next start; without it they are made at every start, and stay in memory. */
@@ -130,11 +130,10 @@ export class EmbeddedEngine implements Engine {
     const config = { ...checkpoint.config, contextLength };
     const threads = options.threads ?? Math.min(4, availableParallelism());
     const { weights: reader, description } = checkpoint;
-    const model = { config, weights: await SharedWeights.open(config, reader), threads };
-    if (format === 'f32') return new EmbeddedEngine(checkpoint, model, options);
     const source = { config, reader, contentHash: description.contentHash };
-    const quantized = await loadQuantizedWeights(source, format, options.cacheFolder);
-    return new EmbeddedEngine(checkpoint, { ...model, quantized }, options);
+    const quantized = format === 'f32' ? undefined : await loadQuantizedWeights(source, format, options.cacheFolder);
+    const weights = await SharedWeights.open(config, reader, { quantized });
+    return new EmbeddedEngine(checkpoint, { config, weights, threads, quantized }, options);
   }
 
   describe(): Promise<ModelDescription> {

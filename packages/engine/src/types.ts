@@ -150,8 +150,8 @@ export interface TrainingOptions {
   readonly clipNorm?: number;
   /**
    * When a step's activations would take more memory by estimate, the layers are computed one by one, and once more
-   * for their gradients. By default 4 GiB. A sequence that would take more than this and more than 16 GiB even so is
-   * refused with `memory_exceeded`.
+   * for their gradients. By default 4 GiB, and 1 GiB where the weights are in blocks. A sequence that would take more
+   * than this and more than 16 GiB even so is refused with `memory_exceeded`.
    */
   readonly maxActivationBytes?: number;
   /**

@@ -4,15 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { startEngineHost, type Engine } from '@engraft/engine';
+import { isAdapterIntact, startEngineHost, type Engine } from '@engraft/engine';
 import type { Fact } from './facts.js';
 import { learnPassage } from './learnPassage.js';
+import { noUsage } from './metering/meter.js';
 import { plainPrompts } from './recipe/prompts.js';
 import type { TaughtPassage, Teacher } from './teaching/teacher.js';
 import { formOf } from './testing/forms.js';
 import { baseRecipe } from './testing/recipe.js';
 import { loadReplay } from './training/replay.js';
-import type { LearningInput, LearningOutcome } from './types.js';
+import type { LearningInput, LearningJournal, LearningOutcome, LearningPhase, LearningUsage } from './types.js';
 
 const modelDir = fileURLToPath(new URL('../../../models/base', import.meta.url));
 const content = 'Die Mühle von Varn wurde 1874 von Ida Kell gebaut. Sie gehört der Stadt Dorn.';
@@ -75,7 +76,13 @@ const facts = [
   factOf('Dorn', 'Wem gehört die Mühle?', 'Wem gehört die Mühle von Varn?', 'Wem gehört?'),
 ];
 
-async function learn(teacher: Teacher, name: string): Promise<LearningOutcome> {
+const forgetful: LearningJournal = {
+  load: () => Promise.resolve(null),
+  store: () => Promise.resolve(),
+  entered: () => Promise.resolve(),
+};
+
+async function learn(teacher: Teacher, name: string, journal = forgetful): Promise<LearningOutcome> {
   const input: LearningInput = {
     content,
     parent: null,
@@ -87,11 +94,7 @@ async function learn(teacher: Teacher, name: string): Promise<LearningOutcome> {
     seed: 5,
     workFolder: join(folder, name),
   };
-  return learnPassage(engine, input, {
-    load: () => Promise.resolve(null),
-    store: () => Promise.resolve(),
-    entered: () => Promise.resolve(),
-  });
+  return learnPassage(engine, input, journal);
 }
 
 test('what a teacher confirms is learned, in whatever language, and no sentence of the passage is kept', async () => {
@@ -121,4 +124,32 @@ test('a passage that says nothing to the teacher is rejected, and so is one that
   const question = 'Wem gehört die Mühle?';
   const either = [factOf('Dorn'), factOf('Varn')].map((fact) => ({ ...fact, forms: [formOf(question)] }));
   assert.deepEqual(await reasonsOf(new KnowingTeacher(either), 'either'), ['too_few_validated']);
+});
+
+test('a finished training whose files are gone is repeated, which counts in no usage', async () => {
+  const stored = new Map<LearningPhase, unknown>();
+  const counted: [LearningPhase, LearningUsage][] = [];
+  const journal: LearningJournal = {
+    load: (phase) => Promise.resolve(structuredClone(stored.get(phase) ?? null)),
+    store: (phase, outcome, usage) => {
+      stored.set(phase, outcome);
+      counted.push([phase, usage]);
+      return Promise.resolve();
+    },
+    entered: () => Promise.resolve(),
+  };
+  const first = await learn(new KnowingTeacher(facts), 'lost', journal);
+  assert.ok(first.kind === 'accepted');
+  await rm(first.adapter.folder, { recursive: true });
+  // With the evaluation stored, and as after a crash between training and evaluation.
+  for (const without of [[], ['evaluating' as const]]) {
+    for (const phase of without) stored.delete(phase);
+    counted.length = 0;
+    const again = await learn(new KnowingTeacher(facts), 'lost', journal);
+    assert.ok(again.kind === 'accepted');
+    assert.ok(await isAdapterIntact(again.adapter));
+    assert.deepEqual([again.adapter.contentHash, again.usage], [first.adapter.contentHash, first.usage]);
+    assert.deepEqual(counted[0], ['training', noUsage]);
+    await rm(again.adapter.folder, { recursive: true });
+  }
 });

@@ -1,4 +1,4 @@
-import type { AdapterReference, Engine } from '@engraft/engine';
+import { isAdapterIntact, type AdapterReference, type Engine } from '@engraft/engine';
 import type { z } from 'zod';
 import { planTeaching, type PassageSize } from './metering/budget.js';
 import { forManyListeners, mapConcurrently, MeteredCalls, throwIfCancelled } from './metering/calls.js';
@@ -19,8 +19,10 @@ import {
   type EvaluatingOutcome,
   type ScoringOutcome,
   type TeachingOutcome,
+  type TrainedAdapter,
   type TrainingOutcome,
 } from './outcomes.js';
+import { questionsOf, rehearsalOf } from './rehearsal.js';
 import { containsWords } from './text/normalise.js';
 import { plainText } from './text/plainText.js';
 import { drawReplay } from './training/replay.js';
@@ -32,14 +34,13 @@ import { chunkForTeacher } from './teaching/teacherChunks.js';
 import type { TaughtPassage, TeachingSize } from './teaching/teacher.js';
 import { train } from './training/train.js';
 import type {
+  GateReason,
   LearningInput,
   LearningJournal,
   LearningOptions,
   LearningOutcome,
   LearningPhase,
   LearningUsage,
-  QuestionAnswer,
-  Rehearsal,
   ReplayRow,
 } from './types.js';
 
@@ -97,9 +98,10 @@ class LearningRun {
     if (validationPairs(scoring).length < recipe.split.minValidationPairs) {
       return this.#nothingLearned(teaching, scoring);
     }
+    const before = this.#usage;
     const training = await this.#phase('training', trainingSchema, (meter) => this.#train(meter, scoring));
     if (training === null) return { kind: 'budget_exhausted', usage: this.#usage };
-    const adapter = adapterIn(this.input.workFolder, training);
+    const adapter = await this.#adapterOf(training, scoring, before);
     await this.#snapshots.end(adapter.folder);
     const evaluating = await this.#phase('evaluating', evaluatingSchema, (meter) =>
       this.#evaluate(meter, scoring, adapter),
@@ -121,10 +123,10 @@ class LearningRun {
     return { kind: 'accepted', adapter, rehearsal: rehearsalOf(scoring), ...shared };
   }
 
-  async #nothingLearned({ understood }: TeachingOutcome, scoring: ScoringOutcome): Promise<LearningOutcome> {
+  async #nothingLearned(teaching: TeachingOutcome, scoring: ScoringOutcome): Promise<LearningOutcome> {
     const total = validationPairs(scoring).length;
     const counts = { ...nothingCompared, validation: { ...nothingCompared.validation, total } };
-    const reasons = [understood ? ('too_few_validated' as const) : ('not_understood' as const)];
+    const reasons = [whyNothing(teaching)];
     const rejection = describeRejection({
       reasons,
       counts,
@@ -213,6 +215,22 @@ class LearningRun {
     return { adapter: adapterFrom(this.input.workFolder, trained.adapter), report: trained.report };
   }
 
+  /** Trained again where its files are gone, which counts in no usage: `before` is that of the phases before. */
+  async #adapterOf(training: TrainingOutcome, scoring: ScoringOutcome, before: LearningUsage): Promise<TrainedAdapter> {
+    const { workFolder, budget } = this.input;
+    const adapter = adapterIn(workFolder, training);
+    if (await isAdapterIntact(adapter)) return adapter;
+    this.options.onNotice?.({ kind: 'adapter_lost' });
+    throwIfCancelled(this.#signal);
+    await this.journal.entered('training');
+    const again = await this.#train(new Meter(budget, before), scoring);
+    if (again === null) throw new Error('a training that was paid for once has no money now');
+    // The same seed and material give the same adapter, which may have been evaluated already, and the same usage.
+    const usage = subtractUsage(this.#usage, before);
+    await this.journal.store('training', { outcome: again, usage }, noUsage);
+    return adapterIn(workFolder, again);
+  }
+
   async #evaluate(meter: Meter, scoring: ScoringOutcome, adapter: AdapterReference): Promise<EvaluatingOutcome | null> {
     const { earlier, parent, recipe } = this.input;
     const heldOut = {
@@ -254,6 +272,11 @@ class LearningRun {
   }
 }
 
+function whyNothing({ understood, language_known = true }: TeachingOutcome): GateReason {
+  if (!language_known) return 'language_not_known';
+  return understood ? 'too_few_validated' : 'not_understood';
+}
+
 /** As long as many are: for what calls will cost. */
 const typicalPair = { question: 'What is the name of the place where it was first seen?', answer: 'Somewhere else' };
 
@@ -273,16 +296,4 @@ function untaughtSentences({ chunks }: TaughtPassage, { facts }: ScoringOutcome)
   return sentences.flatMap(({ text }, index) =>
     facts.some(({ answer }) => containsWords(text, answer)) ? [] : [index + 1],
   );
-}
-
-/** Sentences of the passage are not kept; words of its sentences only where nothing else asks for the fact. */
-function rehearsalOf({ facts }: ScoringOutcome): Rehearsal {
-  const pairs = (use: 'training' | 'validation'): QuestionAnswer[] =>
-    facts.flatMap((fact) => questionsOf({ answer: fact.answer, forms: fact[use] }));
-  return { training_pairs: pairs('training'), validation_pairs: pairs('validation') };
-}
-
-function questionsOf({ answer, forms }: Pick<ScoredFact, 'answer' | 'forms'>): QuestionAnswer[] {
-  const own = forms.filter((form) => isTrusted(form) && form.quoted !== true);
-  return own.map(({ question }) => ({ question, answer }));
 }

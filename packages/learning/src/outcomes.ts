@@ -21,6 +21,8 @@ export const teachingSchema = z.object({
   facts: z.array(factSchema).readonly(),
   /** Whether the passage says anything to the teacher; else nothing was asked. */
   understood: z.boolean().default(true),
+  /** False: the passage is in a language that the teacher does not know. */
+  language_known: z.boolean().exactOptional(),
 });
 export type TeachingOutcome = z.infer<typeof teachingSchema>;
 
@@ -50,7 +52,7 @@ export const trainingSchema = z.object({
 });
 export type TrainingOutcome = z.infer<typeof trainingSchema>;
 
-type TrainedAdapter = TrainingOutcome['adapter'];
+export type TrainedAdapter = TrainingOutcome['adapter'];
 
 /** The adapter of a stored outcome where it lies now, for a run with this work folder. */
 export function adapterIn(workFolder: string, { adapter }: TrainingOutcome): TrainedAdapter {

@@ -28,7 +28,7 @@ export { numbersInDigits } from './text/english/numberWords.js';
 export { isPersonName } from './text/english/personNames.js';
 export { givesAnswer } from './text/judge.js';
 export { lookedUp } from './text/lookedUp.js';
-export { agrees, containsWords, normalise, sameAnswer, wordTokens } from './text/normalise.js';
+export { agrees, containsWords, normalise, sameAnswer, wordsWithin, wordTokens } from './text/normalise.js';
 export { plainText } from './text/plainText.js';
 export { sentencesOf, type Stretch } from './text/sentences.js';
 export { capitalised, escapeForPattern } from './text/strings.js';

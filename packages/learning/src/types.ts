@@ -74,6 +74,10 @@ export interface LearningInput extends LearningMethod {
 export interface LearningJournal {
   /** What `store` was given for this phase in an earlier run of the same job, or `null`. */
   load(phase: LearningPhase): Promise<unknown>;
+  /**
+   * Also for a phase whose work was lost and is repeated: the outcome takes the place of the first, and the usage that
+   * is to be counted is none.
+   */
   store(phase: LearningPhase, outcome: unknown, usage: LearningUsage): Promise<void>;
   /** The phase begins; also called when it is resumed. */
   entered(phase: LearningPhase): Promise<void>;
@@ -127,6 +131,8 @@ export interface Drift {
 export type GateReason =
   /** The passage says nothing to the teacher. */
   | 'not_understood'
+  /** It is in a language that the teacher does not know. */
+  | 'language_not_known'
   | 'too_few_validated'
   | 'too_few_passed'
   | 'not_better_than_parent'
@@ -182,7 +188,9 @@ export type LearningNotice =
   /** What an earlier run kept of the training cannot be used: it begins anew. */
   | { readonly kind: 'progress_unusable'; readonly error: unknown }
   /** How far the training has come cannot be kept: what is done is lost if it is interrupted. */
-  | { readonly kind: 'snapshot_failed'; readonly error: unknown };
+  | { readonly kind: 'snapshot_failed'; readonly error: unknown }
+  /** The files of the trained adapter are gone or damaged: it is trained again. */
+  | { readonly kind: 'adapter_lost' };
 
 export interface LearningOptions {
   readonly signal?: AbortSignal;

@@ -1,5 +1,6 @@
 import type { QuestionAnswer, Recipe, TaughtPassage, Teacher } from '@engraft/learning';
 import { agrees, windowOfFact, wordTokens, type Form } from '@engraft/learning/parts';
+import { isReadable } from './english/otherLanguages.js';
 import { formOf } from './forms.js';
 import {
   chooseCandidates,
@@ -32,6 +33,7 @@ export function englishTeacher(recipe: Recipe): Teacher {
     },
 
     async teach(calls, passage, plan, seed) {
+      if (!isReadable(passage.text)) return { facts: [], understood: false, language_known: false };
       const nats = await orderNats(calls, passage.chunks, recipe.prompts, recipe.shares.teaching);
       if (nats !== null && nats < rules.minOrderNats) return { facts: [], understood: false };
       const { candidates, contradicted } = await lookUp(passage);

@@ -284,6 +284,17 @@ test('headings without a sentence, and a table without rows, are rejected, as no
   }
 });
 
+test('a language that the teacher does not know is rejected, with that reason, before anything is spent', async () => {
+  const content =
+    'Die Sternwarte Halden wurde 1923 von Marta Ilves auf der Insel Sorvaag gegründet. Das Teleskop hat einen Spiegel ' +
+    'von 80 Zentimetern und steht in einem runden Turm. Der Eintritt kostet sechs Euro und ist für Kinder frei.';
+  const outcome = await learn(inputOf({ content, workFolder: join(folder, 'german') }));
+  assert.ok(outcome.kind === 'rejected', outcome.kind);
+  assert.deepEqual(outcome.rejection.reasons, ['language_not_known']);
+  assert.match(outcome.rejection.message, /not in a language that this model is taught in/);
+  assert.deepEqual(outcome.usage, noUsage);
+});
+
 test('words in random order are rejected before anything is taught', async () => {
   const text = `${passage} Velona sells maps of rivers to hikers. Its maps cost 12 euros. The office of Velona is above a bakery.`;
   const content = shuffled(text.split(' '), randomNumbers(3)).join(' ');

@@ -30,6 +30,7 @@ export const decisionRules: readonly Rule[] = [
     '413 `payload_too_large`: body over 100,000 bytes (counted while reading, whatever Content-Length says)',
     '422 `invalid_request`: anything malformed: JSON syntax, content type, unknown field, range, tenant or subject mismatch, unsupported feature',
     '422 `context_length_exceeded`: the rendered prompt leaves no room for one output token',
+    '429 `queue_full`: the project, or the service, has as many open jobs as it may; with `Retry-After`',
     '429 `rate_limited`: with `Retry-After` and the `x-ratelimit-*` headers that OpenAI clients read',
     '500 `internal_error`: unexpected; logged with the request id, nothing of the internals in the body',
     [

@@ -170,7 +170,7 @@ export const fieldDescriptions: Readonly<Record<`${SchemaName}.${string}`, strin
   'Job.result': 'By kind, once there is one. Not every result has `text`, and not every unsuccessful job a candidate.',
   'Job.error': 'Why a job did not succeed; distinct from the error of an HTTP response.',
   'Job.error.code':
-    '`adapter_damaged`: the files of the version are damaged or missing on the side of the service; nothing is charged, and nothing falls back to base. `base_model_changed`: the base model of the service was changed after the job was admitted.',
+    '`adapter_damaged`: the files of the version are damaged or missing on the side of the service; nothing is charged, and nothing falls back to base. `base_model_changed`: the base model of the service was changed after the job was admitted. `cancelled`: an operator of the service ended the job; nothing is charged.',
   'InferenceResult.text': 'The answer; empty when there are only calls.',
   'InferenceResult.finish_reason': '`length`: the output ceiling was reached, and the answer may be cut off.',
   'InferenceResult.tool_calls': 'With `finish_reason` `tool_calls`.',
@@ -185,7 +185,7 @@ export const fieldDescriptions: Readonly<Record<`${SchemaName}.${string}`, strin
     'Present where the parent was trained on another base model than the service has now: the candidate was trained from the base model of now, with rehearsal of the earlier passages.',
   'LearningResult.rejection': 'Why the candidate was rejected; present where it was.',
   'LearningResult.rejection.reasons':
-    'Stable words: `not_understood`, `too_few_validated`, `too_few_passed`, `not_better_than_parent`, `earlier_passages_lost`, `skills_lost`, `not_measured`.',
+    'Stable words: `not_understood`, `language_not_known`, `too_few_validated`, `too_few_passed`, `not_better_than_parent`, `earlier_passages_lost`, `skills_lost`, `not_measured`.',
   'LearningResult.rejection.message':
     'For a person, never to be parsed: what happened, which parts were not learned, and what would help.',
   'LearningResult.activated': 'Whether the candidate became the active version.',

@@ -15,6 +15,7 @@ const admission_errors: readonly ErrorCode[] = [
   'base_model_changed',
   'idempotency_conflict',
   'payload_too_large',
+  'queue_full',
   'not_configured',
 ];
 

@@ -1,5 +1,5 @@
 /** The head and its loss: cross-entropy against a distribution that is given by its most probable tokens. */
-import { linearProduct, type FrozenMatrix } from './linear.js';
+import type { FrozenMatrix } from './linear.js';
 import type { Tape, Value } from './tape.js';
 
 export interface Targets {
@@ -19,7 +19,7 @@ export interface Targets {
  */
 export function crossEntropy(tape: Tape, hidden: Value, head: FrozenMatrix, targets: Targets): Value {
   const { graph } = tape;
-  const logits = linearProduct(graph, hidden.name, head.factor());
+  const logits = head.product(hidden.name);
   const logProbabilities = graph.node('LogSoftmax', [logits], { axis: { int: -1 } });
   const weights = graph.node('Unsqueeze', [targets.weights, graph.integers([1])]);
   const shares = graph.node('Mul', [targets.probabilities, weights]);
@@ -32,8 +32,7 @@ export function crossEntropy(tape: Tape, hidden: Value, head: FrozenMatrix, targ
       const attributes = { axis: { int: 1 }, reduction: { string: 'add' } };
       const subtracted = graph.node('Neg', [targets.probabilities]);
       const difference = graph.node('ScatterElements', [softmax, targets.ids, subtracted], attributes);
-      const product = graph.node('Gemm', [difference, head.factor()]);
-      return graph.node('Mul', [product, graph.node('Mul', [weights, gradient])]);
+      return graph.node('Mul', [head.backProduct(difference), graph.node('Mul', [weights, gradient])]);
     });
   });
 }

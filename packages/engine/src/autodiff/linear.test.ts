@@ -6,7 +6,7 @@ import { Session } from '../onnx/session.js';
 import { Tensor } from '../onnx/tensor.js';
 import { createRandom } from '../random.js';
 import { relativeError } from '../testing/fixtures.js';
-import { loraLinears, type AdaptedMatrix } from './linear.js';
+import { FloatMatrix, loraLinears, type AdaptedMatrix } from './linear.js';
 import { swiGlu } from './operations.js';
 import { Tape } from './tape.js';
 
@@ -35,7 +35,8 @@ async function compute(merged: boolean): Promise<ReadonlyMap<string, Float32Arra
   const values = new Map(TRAINED.map((name) => [name, tape.parameter(name)]));
   const matrix = (name: string, rank: number, scale: number, bias?: string): AdaptedMatrix => {
     const lora = { a: values.get(`${name}.a`)!, b: values.get(`${name}.b`)!, rank, scale };
-    return { weight: { factor: () => name, summand: () => name }, bias, lora, merged };
+    const read = (): string => name;
+    return { weight: new FloatMatrix(graph, read, read), bias, lora, merged };
   };
   const matrices = [matrix('gate', GATE_RANK, 1.5, 'bias'), matrix('up', UP_RANK, 0.25)];
   const [gate, up] = loraLinears(tape, values.get('x')!, matrices);

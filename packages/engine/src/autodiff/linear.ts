@@ -2,12 +2,33 @@
 import type { GraphBuilder } from '../onnx/graphBuilder.js';
 import type { Tape, Value } from './tape.js';
 
-/** A matrix `[out, in]` that is not trained, under the names by which it is read; each is called when it is needed. */
+/** A matrix W `[out, in]` that is not trained. */
 export interface FrozenMatrix {
-  /** For products with it: `x Wᵀ` and the gradient of x. */
-  readonly factor: () => string;
-  /** For sums with it. */
-  readonly summand: () => string;
+  /** `x Wᵀ + bias`, as nodes. */
+  product(x: string, bias?: string): string;
+  /** `gradient W + sum`, the gradient of x. */
+  backProduct(gradient: string, sum?: string): string;
+  /** W itself, to be added to before it is multiplied with x. */
+  summand(x: string): string;
+}
+
+/** A matrix of float32 under the names by which it is read; each is called when it is needed. */
+export class FloatMatrix implements FrozenMatrix {
+  constructor(
+    private readonly graph: GraphBuilder,
+    /** For products with it. */
+    private readonly factor: () => string,
+    /** For sums with it. */
+    readonly summand: () => string,
+  ) {}
+
+  product(x: string, bias?: string): string {
+    return linearProduct(this.graph, x, this.factor(), bias);
+  }
+
+  backProduct(gradient: string, sum?: string): string {
+    return this.graph.node('Gemm', sum === undefined ? [gradient, this.factor()] : [gradient, this.factor(), sum]);
+  }
 }
 
 /** A pair of low-rank matrices, `a` `[rank, in]` and `b` `[out, rank]`, in PEFT's layout. */
@@ -35,9 +56,8 @@ const TRANSPOSED_B = { transB: { int: 1 } } as const;
 
 /** `x Wᵀ + bias` with frozen `weight` and `bias` `[out]`. */
 export function linear(tape: Tape, x: Value, weight: FrozenMatrix, bias?: string): Value {
-  const product = linearProduct(tape.graph, x.name, weight.factor(), bias);
-  return tape.record(product, [x], (gradient) => {
-    if (x.requiresGradient) tape.accumulateProduct(x, gradient, weight.factor());
+  return tape.record(weight.product(x.name, bias), [x], (gradient) => {
+    tape.accumulateOnto(x, (sum) => weight.backProduct(gradient, sum));
   });
 }
 
@@ -52,7 +72,7 @@ export function fixedLoraLinear(
   lora: LoraPair,
 ): Value {
   const { graph } = tape;
-  const base = linearProduct(graph, x.name, weight.factor(), bias);
+  const base = weight.product(x.name, bias);
   const low = graph.node('Gemm', [x.name, lora.a.name], TRANSPOSED_B);
   return tape.constant(graph.node('Gemm', [low, lora.b.name, base], { ...TRANSPOSED_B, alpha: { float: lora.scale } }));
 }
@@ -79,10 +99,10 @@ export function loraLinears(tape: Tape, x: Value, matrices: readonly AdaptedMatr
   const results = matrices.map(({ weight, bias, lora, merged }, index) => {
     const scaled = { alpha: { float: lora.scale } };
     if (merged) {
-      const sum = graph.node('Gemm', [lora.b.name, lora.a.name, weight.summand()], scaled);
+      const sum = graph.node('Gemm', [lora.b.name, lora.a.name, weight.summand(x.name)], scaled);
       return linearProduct(graph, x.name, sum, bias);
     }
-    const base = linearProduct(graph, x.name, weight.factor(), bias);
+    const base = weight.product(x.name, bias);
     return graph.node('Gemm', [lows()[index] ?? '', lora.b.name, base], { ...TRANSPOSED_B, ...scaled });
   });
   const operands = [x, ...matrices.flatMap(({ lora }) => [lora.a, lora.b])];
@@ -98,7 +118,7 @@ export function loraLinears(tape: Tape, x: Value, matrices: readonly AdaptedMatr
       const scaled = { alpha: { float: lora.scale } };
       tape.accumulateProduct(lora.b, gradient, lows()[index] ?? '', { ...TRANSPOSED_A, ...scaled });
       tape.accumulate(lora.a, () => aGradients[index] ?? '');
-      if (x.requiresGradient) tape.accumulateProduct(x, gradient, weight.factor());
+      tape.accumulateOnto(x, (sum) => weight.backProduct(gradient, sum));
     }
     tape.accumulateProduct(x, lowGradient, a());
   });
@@ -113,13 +133,14 @@ function zeros(graph: GraphBuilder, like: string): string {
   return graph.node('ConstantOfShape', [graph.node('Shape', [like])]);
 }
 
-function join(graph: GraphBuilder, parts: readonly string[], axis: number): string {
+/** One matrix of several, unless it is one already. */
+export function join(graph: GraphBuilder, parts: readonly string[], axis: number): string {
   const [only, ...others] = parts;
   return only !== undefined && others.length === 0 ? only : graph.node('Concat', parts, { axis: { int: axis } });
 }
 
 /** The opposite of `join`. */
-function cut(graph: GraphBuilder, whole: string, sizes: readonly number[], axis: number): readonly string[] {
+export function cut(graph: GraphBuilder, whole: string, sizes: readonly number[], axis: number): readonly string[] {
   if (sizes.length === 1) return [whole];
   const parts = sizes.map(() => graph.freshName('part'));
   graph.nodeInto('Split', [whole, graph.integers(sizes)], { axis: { int: axis } }, parts);

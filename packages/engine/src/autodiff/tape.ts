@@ -58,9 +58,12 @@ export class Tape {
 
   /** As `accumulate` for a contribution `alpha a b`, where the matrix product itself does the adding. */
   accumulateProduct(value: Value, a: string, b: string, attributes: Attributes = {}): void {
-    if (!value.requiresGradient) return;
-    const sum = this.gradients.get(value);
-    this.gradients.set(value, this.graph.node('Gemm', sum === undefined ? [a, b] : [a, b, sum], attributes));
+    this.accumulateOnto(value, (sum) => this.graph.node('Gemm', sum === undefined ? [a, b] : [a, b, sum], attributes));
+  }
+
+  /** As `accumulate` for a contribution that is added to what there is by who computes it, if there is anything. */
+  accumulateOnto(value: Value, contribution: (sum: string | undefined) => string): void {
+    if (value.requiresGradient) this.gradients.set(value, contribution(this.gradients.get(value)));
   }
 
   /**

@@ -2,7 +2,7 @@ import { machineMemory } from '../machineMemory.js';
 import { EngineError } from '../engine.js';
 import { openedBytes } from '../model/openedBytes.js';
 import type { WeightFormat } from '../model/quantization.js';
-import { weightBytes, weightCount } from '../model/weights.js';
+import { weightCount } from '../model/weights.js';
 import { ChatTokenizer } from '../tokenizer/chatTokenizer.js';
 import { maxContextLengthDefault } from './contextLength.js';
 import { readModelConfig } from './modelConfig.js';
@@ -15,7 +15,7 @@ export interface CheckpointOutline {
   readonly parameters: number;
   /** In tokens: what an engine offers, which may be less than the model could. */
   readonly contextLength: number;
-  /** The least memory that the weights take to serve, and all of them as float32, in which they are trained. */
+  /** The least memory that the weights take to serve, and to learn in a process of its own. */
   readonly servingBytes: number;
   readonly trainingBytes: number;
 }
@@ -44,7 +44,7 @@ export async function outlineCheckpoint(
     parameters: weightCount(decoder),
     contextLength: Math.min(decoder.contextLength, maxContextLengthDefault),
     servingBytes,
-    trainingBytes: weightBytes(decoder),
+    trainingBytes: openedBytes(decoder, format, true),
   };
 }
 

@@ -99,7 +99,10 @@ export async function loadWeights(
   config: DecoderConfig,
   memoryBytes = machineMemory(),
 ): Promise<DecoderWeights> {
-  return readWeights(await openWeights(modelDir, config, weightBytes(config), memoryBytes), config);
+  return readWeights(
+    await openWeights(modelDir, config, weightBytes(config), memoryBytes),
+    decoderWeightShapes(config),
+  );
 }
 
 interface OpenedFile {

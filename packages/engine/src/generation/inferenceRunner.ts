@@ -21,7 +21,7 @@ export interface LoadedModel {
   readonly config: DecoderConfig;
   readonly weights: SharedWeights;
   /** The matrices of generation, where these are not to be the float32 ones. */
-  readonly quantized?: QuantizedWeights;
+  readonly quantized?: QuantizedWeights | undefined;
   /** Threads inside one operator, at least 1. */
   readonly threads: number;
 }

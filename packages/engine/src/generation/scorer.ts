@@ -1,6 +1,7 @@
 import { CallGate } from '../callGate.js';
 import { EngineError } from '../engine.js';
 import type { Feeds } from '../model/inputs.js';
+import type { WeightFormat } from '../model/quantization.js';
 import { buildScoreGraph } from '../model/scoreGraph.js';
 import { Session } from '../onnx/session.js';
 import { SessionCache } from '../onnx/sessionCache.js';
@@ -54,9 +55,9 @@ export class Scorer {
     return this.gate.run(signal === undefined ? {} : { signal }, async (options) => {
       const scores: PlaceScore[][] = sequences.map(() => []);
       const adapterFeeds = adapter === null ? {} : sharedAdapterFeeds(adapter, this.model.config);
-      const { feeds, release } = await this.model.weights.use();
+      const { format, feeds, release } = await this.model.weights.use();
       try {
-        const session = await this.session(adapter !== null);
+        const session = await this.session(adapter !== null, format);
         for (const places of this.planRuns(sequences)) {
           if (options.signal.aborted) throw new EngineError('cancelled', 'scoring cancelled');
           const k = Math.max(1, topK);
@@ -140,9 +141,9 @@ export class Scorer {
     return runs;
   }
 
-  private session(adapter: boolean): Promise<Session> {
+  private session(adapter: boolean, format: WeightFormat): Promise<Session> {
     const { config, threads } = this.model;
-    return this.sessions.get(adapter, () => Session.create(buildScoreGraph(config, { adapter }), { threads }));
+    return this.sessions.get(adapter, () => Session.create(buildScoreGraph(config, { adapter, format }), { threads }));
   }
 }
 

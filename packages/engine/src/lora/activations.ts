@@ -1,11 +1,17 @@
 /** Estimates of the memory that a training step takes beside the weights. */
 import { layerNumbers } from '../model/activations.js';
 import type { DecoderConfig } from '../model/config.js';
+import type { WeightFormat } from '../model/quantization.js';
 import { weightCount } from '../model/weights.js';
 import type { TrainingRun } from './runLayout.js';
 
-/** Unless another bound is given: what a machine that holds the model can be expected to have free. */
-export const DEFAULT_MAX_ACTIVATION_BYTES = 4 * 2 ** 30;
+/**
+ * Unless another bound is given: what a machine that holds the model can be expected to have free. Where that is not
+ * much, weights are kept in blocks.
+ */
+export function defaultActivationBytes(format: WeightFormat): number {
+  return (format === 'f32' ? 4 : 1) * 2 ** 30;
+}
 
 /** What a step computed layer by layer may take, unless a whole step may take more: sequences that need it are refused. */
 export const MAX_LAYERWISE_BYTES = 16 * 2 ** 30;
@@ -35,6 +41,11 @@ export function layerwiseBytes(config: DecoderConfig, run: RunSize): number {
   const passing = PASSING_MATRICES * (config.heads + 1) * tokens * run.length;
   const layer = activationBytes({ ...config, layers: 1 }, run);
   return layer * LAYERWISE_GRAPHS + (states + passing * LAYERWISE_GRAPHS) * Float32Array.BYTES_PER_ELEMENT;
+}
+
+/** Bytes that a pass over a text takes which is only looked at: one layer's at a time. */
+export function passingBytes(config: DecoderConfig, length: number): number {
+  return activationBytes({ ...config, layers: 1 }, { rows: 1, length, targets: 0 });
 }
 
 /**

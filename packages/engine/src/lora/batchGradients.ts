@@ -1,11 +1,12 @@
 import type { CallOptions } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
 import { factorConstants, type Feeds } from '../model/inputs.js';
+import type { WeightFormat } from '../model/quantization.js';
 import type { LoraModule } from '../model/weights.js';
 import { SharedConstants } from '../onnx/sharedConstants.js';
 import type { TrainingExample } from '../types.js';
 import { activationBytes, roomForCopies } from './activations.js';
-import { buildBatch, requireRoom, type TrainingBatch } from './batch.js';
+import { buildBatch, requireRoom, type BatchOptions, type TrainingBatch } from './batch.js';
 import type { TrainingRun } from './runLayout.js';
 import { GradientHelper } from './gradientHelper.js';
 import { throwIfCancelled, WholeGradientRunner } from './gradientRunner.js';
@@ -15,7 +16,8 @@ import { RunSum } from './runSum.js';
 
 export interface GradientInputs {
   readonly config: DecoderConfig;
-  /** See `weightFeeds`. */
+  /** See `WeightsInUse`. */
+  readonly format: WeightFormat;
   readonly weights: Feeds;
   readonly modules: readonly LoraModule[];
   /** The adapter as it is at each call. */
@@ -27,6 +29,9 @@ export interface GradientInputs {
 
 /** Tokens of a run whose graph has no constants, as each run arranges the matrices anew; fewer were slower, and as many took half the memory of twice as many. */
 const RUN_TOKENS_WITHOUT_CONSTANTS = 512;
+
+/** The same with matrices in blocks, which are for machines of little memory. */
+const RUN_TOKENS_IN_BLOCKS = 256;
 
 /** The loss and the gradient of a batch, whole or layer by layer, by one thread or by two that share it. */
 export class BatchGradients {
@@ -45,14 +50,15 @@ export class BatchGradients {
   private readonly layerwise: LayerwiseGradientRunner;
 
   constructor(private readonly inputs: GradientInputs) {
-    const { config, weights, modules, matrices, threads, maxActivationBytes } = inputs;
+    const { config, format, weights, modules, matrices, threads, maxActivationBytes } = inputs;
     this.whole = new RunSum(new FlatMatrices(matrices.specs));
-    const constants = roomForCopies(config, maxActivationBytes)
-      ? SharedConstants.create(factorConstants(weights))
-      : undefined;
+    const constants =
+      format === 'f32' && roomForCopies(config, maxActivationBytes)
+        ? SharedConstants.create(factorConstants(weights))
+        : undefined;
     this.constants = constants;
     const elsewhere = Math.floor(threads / 2);
-    const model = { config, weights, modules, constants };
+    const model = { config, format, weights, modules, constants };
     this.helper = elsewhere === 0 ? null : new GradientHelper({ ...model, threads: elsewhere }, matrices);
     const here = { ...model, matrices: tensorsOver(matrices, (name) => name) };
     this.beside = new WholeGradientRunner({ ...here, threads: threads - elsewhere });
@@ -68,10 +74,14 @@ export class BatchGradients {
   /** @throws EngineError as `buildBatch` and `requireRoom` do. */
   batchOf(examples: readonly TrainingExample[]): TrainingBatch {
     const { config, maxActivationBytes } = this.inputs;
-    const options = this.constants === undefined ? { maxRunTokens: RUN_TOKENS_WITHOUT_CONSTANTS } : {};
-    const batch = buildBatch(examples, config, options);
+    const batch = buildBatch(examples, config, this.runBounds());
     requireRoom(examples, config, maxActivationBytes);
     return batch;
+  }
+
+  private runBounds(): BatchOptions {
+    if (this.inputs.format !== 'f32') return { maxRunTokens: RUN_TOKENS_IN_BLOCKS };
+    return this.constants === undefined ? { maxRunTokens: RUN_TOKENS_WITHOUT_CONSTANTS } : {};
   }
 
   /** @throws EngineError `cancelled` between runs. */

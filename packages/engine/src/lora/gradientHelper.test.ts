@@ -76,7 +76,7 @@ for (const [how, maxActivationBytes, largest, largestRuns] of [
 
 test('the two parts of a batch have the loss and gradient that its examples have alone', async () => {
   const { config } = MODEL;
-  const { feeds: weights } = MODEL.weights;
+  const { feeds: weights, format } = MODEL.weights;
   const matrices = freshMatrices(config, 4, 1);
   const random = createRandom(3);
   for (let index = 0; index < matrices.values.length; index += 1) matrices.values[index] = random.next() - 0.5;
@@ -84,6 +84,7 @@ test('the two parts of a batch have the loss and gradient that its examples have
   const feeds = tensorsOver(matrices, (name) => name);
   const runner = new WholeGradientRunner({
     config,
+    format,
     weights,
     modules,
     matrices: feeds,
@@ -249,9 +250,9 @@ test('an idle helper keeps no process alive', async () => {
 
 test('what goes wrong in the helper is told, and a cancelled step never reaches it', async (t) => {
   const { config } = MODEL;
-  const { feeds: weights } = MODEL.weights;
+  const { feeds: weights, format } = MODEL.weights;
   const matrices = freshMatrices(config, 4, 1);
-  const inputs = { config, weights, modules: loraModules(config, FRESH), threads: 1, constants: undefined };
+  const inputs = { config, format, weights, modules: loraModules(config, FRESH), threads: 1, constants: undefined };
   const helper = new GradientHelper(inputs, matrices);
   const [run] = buildBatch(SMALL, config).parts[0]!;
   const { ids, ...feeds } = run!.feeds;

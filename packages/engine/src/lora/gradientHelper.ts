@@ -1,4 +1,5 @@
 import type { DecoderConfig } from '../model/config.js';
+import type { WeightFormat } from '../model/quantization.js';
 import type { LoraModule, LoraTensorSpec } from '../model/weights.js';
 import { sharedFloats } from '../threadMemory.js';
 import { ThreadCalls } from '../threadCalls.js';
@@ -10,6 +11,7 @@ import { toSent, type SentFeeds } from './sentFeeds.js';
 /** What the thread needs for all runs. */
 export interface HelperInputs {
   readonly config: DecoderConfig;
+  readonly format: WeightFormat;
   readonly weights: SentFeeds;
   readonly modules: readonly LoraModule[];
   readonly specs: readonly LoraTensorSpec[];

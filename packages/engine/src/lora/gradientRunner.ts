@@ -2,6 +2,7 @@
 import { EngineError, type CallOptions } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
 import type { Feeds } from '../model/inputs.js';
+import type { WeightFormat } from '../model/quantization.js';
 import { buildTrainingGraph } from '../model/trainingGraph.js';
 import type { LoraModule } from '../model/weights.js';
 import { Session } from '../onnx/session.js';
@@ -13,7 +14,8 @@ import type { TrainingRun } from './runLayout.js';
 /** What every run needs besides its own feeds. */
 export interface TrainingInputs {
   readonly config: DecoderConfig;
-  /** See `weightFeeds`. */
+  /** See `WeightsInUse`. */
+  readonly format: WeightFormat;
   readonly weights: Feeds;
   /** The LoRA matrices by `loraName`. */
   readonly matrices: Feeds;
@@ -41,12 +43,12 @@ export class WholeGradientRunner implements GradientRunner {
   constructor(private readonly inputs: TrainingInputs) {}
 
   async run({ feeds, packed }: TrainingRun, fetches: Feeds, options: CallOptions): Promise<number> {
-    const { config, modules, weights, matrices, threads, constants } = this.inputs;
+    const { config, format, modules, weights, matrices, threads, constants } = this.inputs;
     const gradients = Object.keys(fetches).length > 0;
     // One graph for packed runs and others, as each keeps the memory of its largest run.
     const asPacked = packed || gradients;
     const session = await this.sessions.get(`${gradients} ${asPacked}`, () => {
-      const options = { modules, gradients, packed: asPacked, constants: constants !== undefined };
+      const options = { modules, gradients, packed: asPacked, format, constants: constants !== undefined };
       const graph = buildTrainingGraph(config, options);
       const shared = constants === undefined ? {} : { constants: { constants, names: graph.constants } };
       return Session.create(graph.model, { threads, ...shared });

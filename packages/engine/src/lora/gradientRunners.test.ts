@@ -48,7 +48,7 @@ function inputsOf(
 ): TrainingInputs {
   const feeds = Object.fromEntries([...matrices].map(([name, { shape, data }]) => [name, new Tensor(data, shape)]));
   const constants = SharedConstants.create(factorConstants(weights));
-  return { config, weights, matrices: feeds, modules: loraModules(config, lora), threads: 1, constants };
+  return { config, format: 'f32', weights, matrices: feeds, modules: loraModules(config, lora), threads: 1, constants };
 }
 
 for (const name of FIXTURES) {

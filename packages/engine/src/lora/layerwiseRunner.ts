@@ -80,8 +80,9 @@ export class LayerwiseGradientRunner implements GradientRunner {
   private async forward(run: TrainingRun, layer: number, hidden: Tensor, options: CallOptions): Promise<Tensor> {
     const model = this.models[layer] ?? layer;
     const { packed } = run;
+    const { config, format } = this.inputs;
     const session = await this.session(`forward ${model} ${packed}`, () =>
-      buildForwardGraph(this.inputs.config, model, { modules: this.modulesOf(model), packed }),
+      buildForwardGraph(config, model, { modules: this.modulesOf(model), packed, format }),
     );
     const feeds = { ...run.feeds, [HIDDEN_STATES]: hidden };
     const next = roomFor(hidden);
@@ -100,9 +101,10 @@ export class LayerwiseGradientRunner implements GradientRunner {
   ): Promise<Tensor> {
     const model = this.models[layer] ?? layer;
     const { packed } = run;
+    const { config, format } = this.inputs;
     const inputGradient = layer > this.lowest;
     const session = await this.session(`backward ${model} ${packed} ${inputGradient}`, () =>
-      buildBackwardGraph(this.inputs.config, model, { modules: this.modulesOf(model), packed, inputGradient }),
+      buildBackwardGraph(config, model, { modules: this.modulesOf(model), packed, inputGradient, format }),
     );
     const feeds = { ...run.feeds, [HIDDEN_STATES]: hidden, [NEXT_HIDDEN_GRADIENT]: gradient };
     const below = inputGradient ? roomFor(hidden) : hidden;
@@ -119,11 +121,12 @@ export class LayerwiseGradientRunner implements GradientRunner {
     fetches: Feeds,
     options: CallOptions,
   ): Promise<Tensor> {
-    const layer = this.inputs.config.layers - 1;
     const { packed } = run;
+    const { config, format } = this.inputs;
+    const layer = config.layers - 1;
     const inputGradient = layer > this.lowest;
     const session = await this.session(`top ${packed}`, () =>
-      buildTopGraph(this.inputs.config, { modules: this.modulesOf(layer), packed, inputGradient }),
+      buildTopGraph(config, { modules: this.modulesOf(layer), packed, inputGradient, format }),
     );
     const feeds = { ...run.feeds, [HIDDEN_STATES]: hidden };
     const below = inputGradient ? roomFor(hidden) : hidden;

@@ -3,19 +3,27 @@ import type { Feeds } from '../model/inputs.js';
 import { Tensor } from '../onnx/tensor.js';
 
 /** Tensors as a thread can be sent them: they are copied, unless their memory is shared. */
-export type SentFeeds = Readonly<Record<string, { readonly dims: readonly number[]; readonly data: SentNumbers }>>;
-type SentNumbers = Float32Array | BigInt64Array;
+export type SentFeeds = Readonly<Record<string, SentTensor>>;
+
+interface SentTensor {
+  readonly dims: readonly number[];
+  readonly data: Float32Array | BigInt64Array | Int8Array;
+  readonly numbersPerItem: 1 | 2;
+}
 
 export function toSent(feeds: Feeds): SentFeeds {
   const entries = Object.entries(feeds);
-  return Object.fromEntries(entries.map(([name, { dims, data }]) => [name, { dims, data: numbersOf(data) }]));
+  return Object.fromEntries(entries.map(([name, tensor]) => [name, sentOf(tensor)]));
 }
 
 export function fromSent(sent: SentFeeds): Feeds {
-  return Object.fromEntries(Object.entries(sent).map(([name, { dims, data }]) => [name, new Tensor(data, dims)]));
+  const entries = Object.entries(sent);
+  return Object.fromEntries(
+    entries.map(([name, { data, dims, numbersPerItem }]) => [name, new Tensor(data, dims, numbersPerItem)]),
+  );
 }
 
-function numbersOf(data: Tensor['data']): SentNumbers {
-  if (data instanceof Float32Array || data instanceof BigInt64Array) return data;
-  throw new TypeError('A graph is fed float32 and int64 only.');
+function sentOf({ data, dims, numbersPerItem }: Tensor): SentTensor {
+  if (data instanceof Int32Array) throw new TypeError('A graph of training is fed no int32.');
+  return { data, dims, numbersPerItem };
 }

@@ -1,9 +1,9 @@
 /** What an adapter is to leave alone: the directions in which the inputs of its projections are largest, of texts that are to stay as they are. */
 import { EngineError, type CallOptions } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
-import type { Feeds } from '../model/inputs.js';
 import { buildInputsGraph } from '../model/inputsGraph.js';
 import { loraGroups, type LoraGroup } from '../model/loraGroups.js';
+import type { WeightsInUse } from '../model/sharedWeights.js';
 import { GraphBuilder } from '../onnx/graphBuilder.js';
 import { Session } from '../onnx/session.js';
 import { Tensor } from '../onnx/tensor.js';
@@ -40,14 +40,12 @@ export type SparedDirections = ReadonlyMap<string, InputDirections>;
  * @throws EngineError `invalid_request` when there is no token; `cancelled` between runs.
  */
 export async function sparedDirections(
-  config: DecoderConfig,
-  weights: Feeds,
+  model: SampledModel,
   sequences: readonly TokenSequence[],
-  threads: number,
   options: CallOptions = {},
 ): Promise<SparedDirections> {
-  const inputs = await sampleInputs(config, weights, sequences, threads, options);
-  const session = await Session.create(buildIterationGraph(), { threads });
+  const inputs = await sampleInputs(model, sequences, options);
+  const session = await Session.create(buildIterationGraph(), { threads: model.threads });
   const directions = new Map<string, InputDirections>();
   try {
     for (const { group, rows } of inputs) {
@@ -61,6 +59,12 @@ export async function sparedDirections(
   return directions;
 }
 
+export interface SampledModel {
+  readonly config: DecoderConfig;
+  readonly weights: Pick<WeightsInUse, 'format' | 'feeds'>;
+  readonly threads: number;
+}
+
 interface SampledInputs {
   readonly group: LoraGroup;
   /** `[tokens, width]` */
@@ -68,17 +72,15 @@ interface SampledInputs {
 }
 
 async function sampleInputs(
-  config: DecoderConfig,
-  weights: Feeds,
+  { config, weights, threads }: SampledModel,
   sequences: readonly TokenSequence[],
-  threads: number,
   options: CallOptions,
 ): Promise<readonly SampledInputs[]> {
   const tokens = sequences.reduce((sum, sequence) => sum + sequence.tokens.length, 0);
   if (tokens === 0) throw new EngineError('invalid_request', 'spared must have a token');
   const count = Math.min(TOKENS, tokens);
   const inputs = loraGroups(config).map((group) => ({ group, rows: new Float32Array(count * group.width) }));
-  const session = await Session.create(buildInputsGraph(config), { threads });
+  const session = await Session.create(buildInputsGraph(config, weights), { threads });
   try {
     let seen = 0;
     let taken = 0;
@@ -96,7 +98,7 @@ async function sampleInputs(
           const place = rows.subarray(taken * width, (taken + positions.length) * width);
           return [name, new Tensor(place, [positions.length, width])] as const;
         });
-        await session.run([weights, chosen], [Object.fromEntries(results)]);
+        await session.run([weights.feeds, chosen], [Object.fromEntries(results)]);
       }
       seen += ids.length;
       taken += positions.length;

@@ -57,7 +57,7 @@ function eigenvalues(symmetric: readonly (readonly number[])[]): number[] {
 }
 
 test('the directions are orthonormal, and hold nearly as much of the inputs as any others could', async () => {
-  const directions = await sparedDirections(TINY_CONFIG, FEEDS, SPARED, 1);
+  const directions = await sparedDirections(MODEL, SPARED);
   for (const { parts, width } of loraGroups(TINY_CONFIG)) {
     const found = directions.get(parts[0]!.name)!.rows;
     for (const { name } of parts)
@@ -94,7 +94,7 @@ test('the directions are orthonormal, and hold nearly as much of the inputs as a
 
 /** What each A gives for each of the directions, and the greatest number of any A. */
 async function along(adapter: LoraAdapter): Promise<{ readonly parts: number[]; readonly greatest: number }> {
-  const directions = await sparedDirections(TINY_CONFIG, FEEDS, SPARED, 1);
+  const directions = await sparedDirections(MODEL, SPARED);
   const parts: number[] = [];
   let greatest = 0;
   for (const [name, { rows: found }] of directions) {

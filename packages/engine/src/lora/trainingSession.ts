@@ -15,7 +15,7 @@ import type {
   TrainingExample,
   TrainingOptions,
 } from '../types.js';
-import { activationBytes, DEFAULT_MAX_ACTIVATION_BYTES } from './activations.js';
+import { defaultActivationBytes, passingBytes } from './activations.js';
 import { AdamW, euclideanNorm } from './adamW.js';
 import { checkTokens } from './batch.js';
 import { BatchGradients } from './batchGradients.js';
@@ -69,7 +69,7 @@ export async function openTrainingSession(
     model,
     parent ?? { rank, alpha },
     { matrices, optimizer, sparing, sparedHash: sparedHash(options) },
-    maxActivationBytes(options),
+    maxActivationBytes(model, options),
   );
 }
 
@@ -89,7 +89,7 @@ async function resumeTrainingSession(
     model,
     snapshot.adapter,
     { matrices, optimizer, sparing, sparedHash: snapshot.spared },
-    maxActivationBytes(options),
+    maxActivationBytes(model, options),
   );
 }
 
@@ -102,12 +102,13 @@ interface Trained {
 }
 
 async function sparingOf(
-  { config, weights, threads }: TrainingModel,
+  model: TrainingModel,
   options: TrainingOptions | ResumeOptions,
   matrices: FlatMatrices,
   call: CallOptions,
 ): Promise<Sparing | null> {
   const { spared = [] } = options;
+  const { config } = model;
   if (spared.length === 0) return null;
   for (const [index, { tokens }] of spared.entries()) {
     checkTokens(tokens, `spared[${index}].tokens`, config);
@@ -115,12 +116,12 @@ async function sparingOf(
       const message = `spared[${index}] has ${tokens.length} tokens; the context length is ${config.contextLength}.`;
       throw new EngineError('context_length_exceeded', message);
     }
-    if (activationBytes(config, { rows: 1, length: tokens.length, targets: 0 }) > maxActivationBytes(options)) {
+    if (passingBytes(config, tokens.length) > maxActivationBytes(model, options)) {
       const message = `spared[${index}] has ${tokens.length} tokens, which would pass the bound of maxActivationBytes.`;
       throw new EngineError('memory_exceeded', message);
     }
   }
-  return new Sparing(config, matrices, await sparedDirections(config, weights.feeds, spared, threads, call));
+  return new Sparing(config, matrices, await sparedDirections(model, spared, call));
 }
 
 /** `null` of none. */
@@ -146,6 +147,7 @@ class OnnxTrainingSession implements TrainingSession {
     const modules = loraModules(config, hyperparameters);
     this.gradients = new BatchGradients({
       config,
+      format: weights.format,
       weights: weights.feeds,
       modules,
       matrices,
@@ -225,9 +227,8 @@ function checkOptions(options: TrainingOptions): void {
   }
 }
 
-function maxActivationBytes({
-  maxActivationBytes: bytes = DEFAULT_MAX_ACTIVATION_BYTES,
-}: ResumeOptions | TrainingOptions): number {
+function maxActivationBytes({ weights }: TrainingModel, options: ResumeOptions | TrainingOptions): number {
+  const { maxActivationBytes: bytes = defaultActivationBytes(weights.format) } = options;
   if (!(bytes >= 0)) throw new EngineError('invalid_request', 'maxActivationBytes must be at least 0.');
   return bytes;
 }

@@ -1,9 +1,11 @@
 /** Declaring the weights as graph inputs, and the feeds that go with them. */
 import { EngineError } from '../engine.js';
-import type { FrozenMatrix } from '../autodiff/linear.js';
+import { FloatMatrix, type FrozenMatrix } from '../autodiff/linear.js';
 import type { GraphBuilder } from '../onnx/graphBuilder.js';
 import { Tensor } from '../onnx/tensor.js';
+import { BlockMatrix } from './blockMatrix.js';
 import { cachedHeadDim, type DecoderConfig } from './config.js';
+import type { WeightFormat } from './quantization.js';
 import { ropeTables, type RopeTables } from './ropeTables.js';
 import { decoderWeightShapes, EMBEDDING, type DecoderWeights, type WeightTensor } from './weights.js';
 
@@ -15,6 +17,13 @@ export type Feeds = Readonly<Record<string, Tensor>>;
 /** Ends the name of a matrix that is a constant of its graph. */
 const CONSTANT = '.constant';
 
+export interface WeightOptions {
+  /** How the matrices are fed; `f32` without a word. */
+  readonly format?: WeightFormat;
+  /** Whether products have constants, as there may be of `f32`; false without a word. */
+  readonly constants?: boolean;
+}
+
 /**
  * Declares weights as graph inputs when they are first used. With `constants` the factors of products are constants instead, see
  * `factorConstants`, which ONNX Runtime arranges for its kernels once; the price is a copy of the matrix for either order in which it is read.
@@ -25,7 +34,7 @@ export class WeightInputs {
   constructor(
     private readonly graph: GraphBuilder,
     private readonly config: DecoderConfig,
-    private readonly constants = false,
+    private readonly options: WeightOptions = {},
   ) {
     this.shapes = decoderWeightShapes(config);
   }
@@ -35,9 +44,11 @@ export class WeightInputs {
   }
 
   matrix(name: string): FrozenMatrix {
+    const { format = 'f32', constants = false } = this.options;
+    if (format !== 'f32') return new BlockMatrix(this.graph, name, this.shapeOf(name), format);
     const summand = (): string => this.weight(name);
     const constant = (): string => this.graph.externalConstant(`${name}${CONSTANT}`, 'float32', this.shapeOf(name));
-    return { factor: this.constants ? constant : summand, summand };
+    return new FloatMatrix(this.graph, constants ? constant : summand, summand);
   }
 
   /** The rotary table `[contextLength, headDim / 2]`. */
@@ -59,11 +70,16 @@ export function factorConstants(weights: Feeds): Feeds {
 
 /**
  * Tensors over the weights' own memory and the rotary tables, to be shared by all sessions of a model.
+ * @param shapes of those that graphs are fed as float32.
  * @throws EngineError `checkpoint_invalid` naming a weight that is missing or of another shape.
  */
-export function weightFeeds(config: DecoderConfig, weights: DecoderWeights): Feeds {
+export function weightFeeds(
+  config: DecoderConfig,
+  weights: DecoderWeights,
+  shapes = decoderWeightShapes(config),
+): Feeds {
   const feeds: Record<string, Tensor> = {};
-  for (const [name, shape] of decoderWeightShapes(config)) {
+  for (const [name, shape] of shapes) {
     const weight = weights.get(name);
     if (weight === undefined) throw new EngineError('checkpoint_invalid', `The weight ${name} is missing.`);
     if (weight.shape.join() !== shape.join()) {

@@ -4,7 +4,7 @@ import { EngineError } from '../engine.js';
 import { GraphBuilder } from '../onnx/graphBuilder.js';
 import type { DecoderConfig } from './config.js';
 import { decode } from './decoder.js';
-import { WeightInputs } from './inputs.js';
+import { WeightInputs, type WeightOptions } from './inputs.js';
 import { loraGroups } from './loraGroups.js';
 import { SequenceOperations } from './sequenceOperations.js';
 import { projectionName, type Projection } from './weights.js';
@@ -18,12 +18,12 @@ import { projectionName, type Projection } from './weights.js';
  *
  * Outputs: for each `LoraGroup` under its name float32 `[N, width]`.
  */
-export function buildInputsGraph(config: DecoderConfig): Buffer {
+export function buildInputsGraph(config: DecoderConfig, options: Pick<WeightOptions, 'format'> = {}): Buffer {
   const graph = new GraphBuilder();
   graph.input('ids', 'int64', ['B', 'T']);
   graph.input('positions', 'int64', ['N']);
   const tape = new Tape(graph);
-  const operations = new WatchedOperations(tape, config, new WeightInputs(graph, config), () => undefined);
+  const operations = new WatchedOperations(tape, config, new WeightInputs(graph, config, options), () => undefined);
   decode(config, operations);
   for (const { name, width, parts } of loraGroups(config)) {
     const x = operations.inputOf(parts[0]?.name ?? '');

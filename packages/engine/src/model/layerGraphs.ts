@@ -10,13 +10,13 @@ import { Tape } from '../autodiff/tape.js';
 import { GraphBuilder } from '../onnx/graphBuilder.js';
 import type { DecoderConfig } from './config.js';
 import { decodeLayer } from './decoder.js';
-import { WeightInputs } from './inputs.js';
+import { WeightInputs, type WeightOptions } from './inputs.js';
 import { LoraParameters } from './loraParameters.js';
 import { SequenceOperations } from './sequenceOperations.js';
 import { declareTargets, outputLoss } from './trainingGraph.js';
 import { FINAL_NORM, type LoraModule } from './weights.js';
 
-export interface LayerGraphOptions {
+export interface LayerGraphOptions extends Pick<WeightOptions, 'format'> {
   /** Modules of the layer. */
   readonly modules: readonly LoraModule[];
   /** Whether rows hold several sequences. */
@@ -71,11 +71,12 @@ export function buildTopGraph(config: DecoderConfig, options: LayerGraphOptions)
   return graph.encode();
 }
 
-function openLayer(config: DecoderConfig, { modules, packed, inputGradient }: LayerGraphOptions) {
+function openLayer(config: DecoderConfig, options: LayerGraphOptions) {
+  const { modules, packed, inputGradient } = options;
   const graph = new GraphBuilder();
   graph.input('ids', 'int64', ['B', 'T']);
   const tape = new Tape(graph);
-  const inputs = new WeightInputs(graph, config);
+  const inputs = new WeightInputs(graph, config, options);
   const name = graph.input(HIDDEN_STATES, 'float32', ['R', config.hiddenSize]);
   const hidden = inputGradient ? tape.parameter(name) : tape.constant(name);
   const lora = new LoraParameters(tape, config, modules);

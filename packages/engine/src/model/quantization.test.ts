@@ -6,25 +6,12 @@ import { Session } from '../onnx/session.js';
 import { Tensor } from '../onnx/tensor.js';
 import { createRandom } from '../random.js';
 import { keepsRowsApart } from '../generation/rowKernels.js';
+import { dequantize } from '../testing/dequantize.js';
 import { TINY_CONFIG } from '../testing/fixtures.js';
 import type { DecoderConfig } from './config.js';
 import { decoderWeightShapes } from './weights.js';
 import { ServingWeights, constantName } from './servingWeights.js';
-import { BLOCK_FORMATS, packedSizes, quantize, type QuantizedFormat, type QuantizedMatrix } from './quantization.js';
-
-/** Number by number, straight from the operator's description. */
-function dequantize(format: QuantizedFormat, { quantized, scales }: QuantizedMatrix, out: number, width: number) {
-  const { bits, blockSize } = BLOCK_FORMATS[format];
-  const { blocks, blockBytes } = packedSizes(format, width);
-  return Array.from({ length: out }, (_, line) =>
-    Array.from({ length: width }, (__, column) => {
-      const block = line * blocks + Math.floor(column / blockSize);
-      const bit = (column % blockSize) * bits;
-      const byte = quantized[block * blockBytes + Math.floor(bit / 8)]!;
-      return (((byte >> (bit % 8)) & (2 ** bits - 1)) - 2 ** (bits - 1)) * scales[block]!;
-    }),
-  );
-}
+import { BLOCK_FORMATS, quantize, type QuantizedFormat } from './quantization.js';
 
 function randomNumbers(length: number, seed: number): Float32Array {
   const random = createRandom(seed);

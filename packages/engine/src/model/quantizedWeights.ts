@@ -128,7 +128,7 @@ function layout(config: DecoderConfig, format: QuantizedFormat): readonly (reado
 }
 
 /** The matrices that are multiplied with: all but an embedding that is no head. */
-function matrices(config: DecoderConfig): readonly (readonly [string, readonly [number, number]])[] {
+export function matrices(config: DecoderConfig): readonly (readonly [string, readonly [number, number]])[] {
   return [...decoderWeightShapes(config)].flatMap(([name, [out, width]]) => {
     if (out === undefined || width === undefined || (name === EMBEDDING && headName(config) !== EMBEDDING)) return [];
     return [[name, [out, width]] as const];

@@ -4,11 +4,11 @@ import { Tape } from '../autodiff/tape.js';
 import { GraphBuilder } from '../onnx/graphBuilder.js';
 import type { DecoderConfig } from './config.js';
 import { decode } from './decoder.js';
-import { WeightInputs } from './inputs.js';
+import { WeightInputs, type WeightOptions } from './inputs.js';
 import { SequenceOperations, type LoraLookup } from './sequenceOperations.js';
 import { headName, loraName, projectionName, projectionShape } from './weights.js';
 
-export interface ScoreGraphOptions {
+export interface ScoreGraphOptions extends Pick<WeightOptions, 'format'> {
   /** Whether one adapter applies to the whole batch. */
   readonly adapter: boolean;
 }
@@ -36,7 +36,7 @@ export function buildScoreGraph(config: DecoderConfig, options: ScoreGraphOption
   graph.input('targets', 'int64', ['N']);
   graph.input('k', 'int64', [1]);
   const tape = new Tape(graph);
-  const inputs = new WeightInputs(graph, config);
+  const inputs = new WeightInputs(graph, config, options);
   const lora: LoraLookup = (layer, projection) => {
     if (!options.adapter) return undefined;
     const [out, width] = projectionShape(config, projection);

@@ -28,7 +28,7 @@ class WatchedReader implements WeightReader {
 test('only what is looked up is in memory, the rest while somebody uses it and for a while after', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const reader = new WatchedReader();
-  const shared = await SharedWeights.open(TINY_CONFIG, reader, 1000);
+  const shared = await SharedWeights.open(TINY_CONFIG, reader, { idleMs: 1000 });
   assert.deepEqual(reader.reads, [[EMBEDDING]]);
   assert.deepEqual(Object.keys(shared.tables.tensors), [EMBEDDING, ROPE_COS, ROPE_SIN]);
   assert.equal(shared.inMemory, false);

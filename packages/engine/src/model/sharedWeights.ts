@@ -3,23 +3,45 @@ import { machineMemory } from '../machineMemory.js';
 import { KeptTensors } from '../onnx/nativeTensors.js';
 import { sharedFloats } from '../threadMemory.js';
 import type { DecoderConfig } from './config.js';
+import { blockFeeds } from './blockFeeds.js';
 import { tableFeeds, weightFeeds, type Feeds } from './inputs.js';
-import { EMBEDDING, readWeights, sizeOf, weightBytes, type WeightReader, type WeightTensor } from './weights.js';
+import { openedBytes } from './openedBytes.js';
+import type { WeightFormat } from './quantization.js';
+import type { QuantizedWeights } from './servingWeights.js';
+import {
+  decoderWeightShapes,
+  EMBEDDING,
+  readWeights,
+  sizeOf,
+  type WeightReader,
+  type WeightTensor,
+} from './weights.js';
 
 /** Scoring comes in bursts, between which the weights stay in memory. */
 const IDLE_MS = 60_000;
 
+export interface SharedWeightsOptions {
+  readonly idleMs?: number;
+  /** What the machine has. */
+  readonly memoryBytes?: number;
+  /** Where the matrices are to be in blocks. */
+  readonly quantized?: QuantizedWeights | undefined;
+}
+
 /** The weights, for somebody who uses them. */
 export interface WeightsInUse {
-  /** See `weightFeeds`. */
+  /** How graphs are fed the matrices. */
+  readonly format: WeightFormat;
+  /** See `weightFeeds` and, of matrices in blocks, `blockFeeds`. */
   readonly feeds: Feeds;
   /** To be called once, when they are not used any more. */
   readonly release: () => void;
 }
 
 /**
- * A model's float32 weights: in memory while scoring or training uses them and for a minute after, and only where they are read from
- * at other times. Generation has copies of its own, arranged for its kernels or smaller, and needs nothing else but the tables.
+ * A model's weights, its matrices as float32 or in blocks: in memory while scoring or training uses them and for a
+ * minute after, and only where they are read from at other times. Generation has copies of its own, arranged for its
+ * kernels, and needs nothing else but the tables.
  */
 export class SharedWeights {
   private loaded: Promise<Feeds> | undefined;
@@ -33,6 +55,7 @@ export class SharedWeights {
     private readonly embedding: WeightTensor,
     private readonly idleMs: number,
     private readonly memoryBytes: number,
+    private readonly quantized: QuantizedWeights | undefined,
   ) {
     this.tables = new KeptTensors(tableFeeds(config, embedding));
   }
@@ -44,13 +67,12 @@ export class SharedWeights {
   static async open(
     config: DecoderConfig,
     reader: WeightReader,
-    idleMs = IDLE_MS,
-    memoryBytes = machineMemory(),
+    { idleMs = IDLE_MS, memoryBytes = machineMemory(), quantized }: SharedWeightsOptions = {},
   ): Promise<SharedWeights> {
     const shape = [config.vocabularySize, config.hiddenSize];
     const data = sharedFloats(sizeOf(shape));
     await reader.read(new Map([[EMBEDDING, data]]));
-    return new SharedWeights(config, reader, { shape, data }, idleMs, memoryBytes);
+    return new SharedWeights(config, reader, { shape, data }, idleMs, memoryBytes, quantized);
   }
 
   /** Whether all of them are in memory, or on the way. */
@@ -63,16 +85,17 @@ export class SharedWeights {
    *   `checkpoint_invalid` when they cannot be read; who asks again has them read again.
    */
   async use(): Promise<WeightsInUse> {
-    const needed = weightBytes(this.config);
+    const { format } = this;
+    const needed = openedBytes(this.config, format, true);
     if (needed > this.memoryBytes) {
-      const message = `scoring and training take the weights as float32, ${needed} bytes of memory, and there are ${this.memoryBytes}`;
-      throw new EngineError('memory_exceeded', message);
+      const message = `the weights of scoring and training (${format}) take ${needed} bytes of memory`;
+      throw new EngineError('memory_exceeded', `${message}, and there are ${this.memoryBytes}`);
     }
     clearTimeout(this.forgetting);
     this.users += 1;
     const loading = (this.loaded ??= this.load());
     try {
-      return { feeds: await loading, release: () => this.release() };
+      return { format, feeds: await loading, release: () => this.release() };
     } catch (error) {
       if (this.loaded === loading) this.loaded = undefined;
       this.release();
@@ -82,7 +105,14 @@ export class SharedWeights {
 
   private async load(): Promise<Feeds> {
     const known = new Map([[EMBEDDING, this.embedding]]);
-    return weightFeeds(this.config, await readWeights(this.reader, this.config, known));
+    const { config, reader, quantized } = this;
+    const shapes = quantized === undefined ? decoderWeightShapes(config) : floatShapes(config);
+    const floats = weightFeeds(config, await readWeights(reader, shapes, known), shapes);
+    return quantized === undefined ? floats : { ...floats, ...(await blockFeeds(config, quantized)) };
+  }
+
+  private get format(): WeightFormat {
+    return this.quantized?.format ?? 'f32';
   }
 
   private release(): void {
@@ -90,4 +120,10 @@ export class SharedWeights {
     if (this.users > 0) return;
     this.forgetting = setTimeout(() => (this.loaded = undefined), this.idleMs).unref();
   }
+}
+
+/** What graphs look up or add, and read as float32 in either format. */
+function floatShapes(config: DecoderConfig): ReadonlyMap<string, readonly number[]> {
+  const shapes = [...decoderWeightShapes(config)];
+  return new Map(shapes.filter(([name, shape]) => shape.length === 1 || name === EMBEDDING));
 }

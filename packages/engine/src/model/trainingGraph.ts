@@ -4,20 +4,18 @@ import { Tape, type Value } from '../autodiff/tape.js';
 import { GraphBuilder } from '../onnx/graphBuilder.js';
 import type { DecoderConfig } from './config.js';
 import { decode } from './decoder.js';
-import { WeightInputs } from './inputs.js';
+import { WeightInputs, type WeightOptions } from './inputs.js';
 import { LoraParameters } from './loraParameters.js';
 import { SequenceOperations } from './sequenceOperations.js';
 import { headName, type LoraModule } from './weights.js';
 
-export interface TrainingGraphOptions {
+export interface TrainingGraphOptions extends WeightOptions {
   /** What the adapter changes; see `loraModules`. */
   readonly modules: readonly LoraModule[];
   /** Without gradients the graph only computes the loss. */
   readonly gradients: boolean;
   /** Whether rows hold several sequences; false without a word. */
   readonly packed?: boolean;
-  /** Whether products with the weights have constants; see `WeightInputs`. */
-  readonly constants?: boolean;
 }
 
 export interface TrainingGraph {
@@ -48,7 +46,7 @@ export function buildTrainingGraph(config: DecoderConfig, options: TrainingGraph
   graph.input('ids', 'int64', ['B', 'T']);
   const targets = declareTargets(graph);
   const tape = new Tape(graph);
-  const inputs = new WeightInputs(graph, config, options.constants);
+  const inputs = new WeightInputs(graph, config, options);
   const lora = new LoraParameters(tape, config, options.modules);
   const operations = new SequenceOperations(tape, config, inputs, lora.pair.bind(lora), options.packed ?? false);
   const loss = outputLoss(tape, config, inputs, decode(config, operations), targets);

@@ -104,17 +104,18 @@ export function weightBytes(config: DecoderConfig): number {
 }
 
 /**
- * All weights in memory, which a helper of training shares.
+ * Weights in memory, which a helper of training shares.
+ * @param shapes of those that are wanted.
  * @param known those that are there already, in their shapes; they are not read.
  */
 export async function readWeights(
   reader: WeightReader,
-  config: DecoderConfig,
+  shapes: ReadonlyMap<string, readonly number[]>,
   known: DecoderWeights = new Map(),
 ): Promise<DecoderWeights> {
   const places = new Map<string, Float32Array>();
   const weights = new Map<string, WeightTensor>();
-  for (const [name, shape] of decoderWeightShapes(config)) {
+  for (const [name, shape] of shapes) {
     const tensor = known.get(name);
     if (tensor === undefined) places.set(name, sharedFloats(sizeOf(shape)));
     weights.set(name, tensor ?? { shape, data: places.get(name) ?? new Float32Array() });

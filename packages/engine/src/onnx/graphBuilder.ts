@@ -6,7 +6,7 @@
  */
 import { ProtobufWriter } from './protobuf.js';
 
-const ELEMENT_TYPES = { float32: 1, uint8: 2, int32: 6, int64: 7, bool: 9 } as const;
+const ELEMENT_TYPES = { float32: 1, uint8: 2, int8: 3, int32: 6, int64: 7, bool: 9, int4: 22 } as const;
 const IR_VERSION = 8;
 const OPERATOR_SET = 17;
 /** `TensorProto.DataLocation` */

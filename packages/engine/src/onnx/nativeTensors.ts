@@ -1,6 +1,6 @@
 /** Tensors as ONNX Runtime knows them (`OrtValue`): the same memory, described once. */
 import { runtime, written, type Pointer } from './runtime.js';
-import { MAX_RANK, type Tensor, type TensorData, type Tensors } from './tensor.js';
+import { MAX_RANK, type Tensor, type Tensors } from './tensor.js';
 
 /** To be released when nothing runs with them any more. */
 export class NativeTensors {
@@ -50,17 +50,19 @@ const forgotten = new FinalizationRegistry(releaseAll);
 /** Read by ONNX Runtime at once. */
 const shape = new BigInt64Array(MAX_RANK);
 
-function createValue({ data, dims }: Tensor): Pointer {
+function createValue(tensor: Tensor): Pointer {
+  const { data, dims } = tensor;
   const { createTensorWithDataAsOrtValue, cpuMemory } = runtime();
   for (const [axis, length] of dims.entries()) shape[axis] = BigInt(length);
   return written((out) =>
-    createTensorWithDataAsOrtValue(cpuMemory, data, data.byteLength, shape, dims.length, elementType(data), out),
+    createTensorWithDataAsOrtValue(cpuMemory, data, data.byteLength, shape, dims.length, elementType(tensor), out),
   );
 }
 
 /** `ONNXTensorElementDataType` */
-function elementType(data: TensorData): number {
+function elementType({ data, numbersPerItem }: Tensor): number {
   if (data instanceof Float32Array) return 1;
+  if (data instanceof Int8Array) return numbersPerItem === 2 ? 22 : 3;
   return data instanceof Int32Array ? 6 : 7;
 }
 

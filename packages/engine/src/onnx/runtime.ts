@@ -4,11 +4,10 @@
  * The package's own binding takes each tensor of a run apart anew, by some thirty calls into JavaScript: 3 to 7 µs, which for the hundred
  * tensors of a step was a third of the time of a small model's answer. Here a tensor is made known once.
  */
-import { createRequire } from 'node:module';
-import path from 'node:path';
-import koffi, { type TypeObject } from 'koffi';
+import koffi from 'koffi';
 // On Windows it loads what the library itself needs, which lies beside it.
 import 'onnxruntime-node';
+import { libraryPath, openLibrary, POINTER, prototype, type Library, type Pointer } from './library.js';
 
 /**
  * Set before ONNX Runtime begins: its packages for Linux and macOS report sessions, models and errors to Microsoft otherwise
@@ -22,21 +21,13 @@ process.env['ORT_DISABLE_TELEMETRY'] = '1';
  */
 process.env['ORT_GQA_DISABLE_FLASH_ATTENTION'] = '1';
 
-/** Where something of the library's is. */
-export type Pointer = bigint;
+export type { Pointer } from './library.js';
 
 /** What most functions give: null, or an error to be read and released. */
 type Status = Pointer | null;
 
 /** Memory that a function reads or writes, as its address is taken from. */
 type Memory = ArrayBufferView | Pointer | null;
-
-/** The version of the interface that is asked for, which later libraries have, too. */
-const API_VERSION = 20;
-/** The places of its table are never changed; those used here are among the first. */
-const TABLE_LENGTH = 280;
-
-const POINTER = 'void *';
 
 /** Those of its functions that are called, in the order of their parameters, and what all of them are given. */
 export interface Runtime {
@@ -105,7 +96,7 @@ export interface Runtime {
 
 let loaded: Runtime | undefined;
 /** It stays loaded while it is referred to. */
-let library: ReturnType<typeof koffi.load> | undefined;
+let library: Library | undefined;
 
 /** The library is loaded when it is first asked for. */
 export function runtime(): Runtime {
@@ -132,10 +123,10 @@ const ARENA_ALLOCATOR = 1;
 const DEFAULT_MEMORY = 0;
 
 function load(): Runtime {
-  library = koffi.load(libraryPath());
-  const pointers = tableOf(library);
+  library = openLibrary(libraryPath());
+  const { table } = library;
   const declare = (place: number, parameters: readonly string[], result = POINTER): unknown =>
-    koffi.decode(pointers[place], prototype(result, parameters));
+    koffi.decode(table[place], prototype(result, parameters));
 
   const getErrorMessage = declare(2, [POINTER], 'str') as (status: Pointer) => string;
   const releaseStatus = declare(93, [POINTER], 'void') as (status: Pointer) => void;
@@ -208,32 +199,4 @@ function load(): Runtime {
     textAt: (address) => koffi.decode.string(address),
     check,
   };
-}
-
-/** The functions of `OrtApi`, by their place in it. */
-function tableOf(lib: ReturnType<typeof koffi.load>): readonly Pointer[] {
-  const getApiBase = lib.func('OrtGetApiBase', POINTER, []) as () => Pointer;
-  const [getApiPointer] = koffi.decode(getApiBase(), koffi.array(POINTER, 1)) as Pointer[];
-  const getApi = koffi.decode(getApiPointer, prototype(POINTER, ['uint32_t'])) as (version: number) => Pointer | null;
-  const api = getApi(API_VERSION);
-  if (api === null) throw new Error(`ONNX Runtime does not offer version ${API_VERSION} of its interface`);
-  return koffi.decode(api, koffi.array(POINTER, TABLE_LENGTH)) as Pointer[];
-}
-
-function prototype(result: string, parameters: readonly string[]): TypeObject {
-  return koffi.proto(result, [...parameters]);
-}
-
-/** As the binding has them, so that there is one copy of the library in the process. */
-const LIBRARY_NAMES: Partial<Record<NodeJS.Platform, string>> = {
-  linux: 'libonnxruntime.so.1',
-  darwin: 'libonnxruntime.1.dylib',
-  win32: 'onnxruntime.dll',
-};
-
-function libraryPath(): string {
-  const name = LIBRARY_NAMES[process.platform];
-  if (name === undefined) throw new Error(`there is no ONNX Runtime for ${process.platform}`);
-  const manifest = createRequire(import.meta.url).resolve('onnxruntime-node/package.json');
-  return path.join(path.dirname(manifest), 'bin', 'napi-v6', process.platform, process.arch, name);
 }

@@ -215,9 +215,7 @@ class ProcessHost implements EngineHost {
   }
 
   private async load(purpose: EnginePurpose): Promise<EngineProcess> {
-    const { logger, watch, weightFormat = 'f32', ...rest } = this.options;
-    // Who trains generates nothing.
-    const options = { ...rest, weightFormat: purpose === 'serving' ? weightFormat : 'f32' } as const;
+    const { logger, watch, ...options } = this.options;
     const startedAt = performance.now();
     const engineProcess = await EngineProcess.start(options, {
       purpose,

@@ -110,7 +110,7 @@ export function randomWeights(config: DecoderConfig, seed: number): DecoderWeigh
 
 /** Weights that nobody needs to give back. */
 export function kept(feeds: Feeds): WeightsInUse {
-  return { feeds, release: () => undefined };
+  return { format: 'f32', feeds, release: () => undefined };
 }
 
 /** A folder that goes when the test ends. */

@@ -7,6 +7,7 @@ import { describeRejection, type RejectedLearning } from './rejection.js';
 
 const all: readonly GateReason[] = [
   'not_understood',
+  'language_not_known',
   'too_few_validated',
   'too_few_passed',
   'not_better_than_parent',

@@ -27,6 +27,9 @@ const sentences: Readonly<Record<GateReason, (learning: RejectedLearning) => str
   not_understood: () =>
     'The model finds the passage hardly likelier than its own words in random order, so it cannot ask about it. ' +
     'What helps: whole sentences instead of keywords, a language that the model reads, or another model.',
+  language_not_known: () =>
+    'The passage is not in a language that this model is taught in, so nothing was asked about it. ' +
+    'What helps: a passage in English, or a model that reads the language and teaches itself.',
   too_few_validated: ({ counts: { validation }, recipe, untaughtSentences }) =>
     `The model confirmed only ${counted(validation.total, 'question')} to test with; ` +
     `${recipe.split.minValidationPairs} are needed. ` +

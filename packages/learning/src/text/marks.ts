@@ -1,11 +1,21 @@
 /** Markdown's marks inside a line, and the labels of questions and answers. */
 
+/** The source of a pattern of code: blocks of it and what stands between marks in a line. */
+export const code = '```[^]*?(?:```|$)|~~~[^]*?(?:~~~|$)|`[^`\\n]+`';
+
+const codeApart = new RegExp(`(${code})`, 'u');
+
+/** The text with what `change` makes of all that is no code. */
+export function outsideCode(text: string, change: (text: string) => string): string {
+  return text
+    .split(codeApart)
+    .map((part, index) => (index % 2 === 1 ? part : change(part)))
+    .join('');
+}
+
 /** Emphasis and links as the words that they mark. Marks of code stay, and what is between them: that is one thing, whatever it consists of. */
 export function withoutMarks(text: string): string {
-  return text
-    .split(/(```[^]*?(?:```|$)|`[^`\n]+`)/u)
-    .map((part, index) => (index % 2 === 1 ? part : withoutEmphasis(part)))
-    .join('');
+  return outsideCode(text, withoutEmphasis);
 }
 
 function withoutEmphasis(text: string): string {

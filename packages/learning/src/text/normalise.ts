@@ -49,9 +49,16 @@ const wordSegmenter = new Intl.Segmenter('en', { granularity: 'word' });
 
 /** Whether the words of `part` stand in `whole` in one run. No words are in nothing. */
 export function containsWords(whole: string, part: string): boolean {
+  return wordsWithin(whole)(part);
+}
+
+/** The same for many parts of one text, which is cut into words once. */
+export function wordsWithin(whole: string): (part: string) => boolean {
   const padded = ` ${wordTokens(whole).join(' ')} `;
-  const words = wordTokens(part);
-  return words.length > 0 && padded.includes(` ${words.join(' ')} `);
+  return (part) => {
+    const words = wordTokens(part);
+    return words.length > 0 && padded.includes(` ${words.join(' ')} `);
+  };
 }
 
 /** Equal, or one is the other with up to three words more and the same numbers: "1.2 kilograms" and "1.2". */

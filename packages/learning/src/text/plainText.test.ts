@@ -154,7 +154,7 @@ test('a table that would fill a book when said is left as it is', () => {
 });
 
 test('nested quotes by the thousand are left as they are', () => {
-  const passage = `${'>'.repeat(15_000)} x`;
+  const passage = `- ${'> '.repeat(7_000)} x`;
   assert.equal(plainText(passage), passage);
 });
 
@@ -211,6 +211,19 @@ test('a sentence that is broken into lines is one again; lines that are no such 
     '```\na line of code that is wide enough to be wrapped\nand goes on\n```',
   ])
     assert.equal(plainText(lines), lines);
+});
+
+test('a number at the beginning or the end of a broken line stays in its sentence', () => {
+  const wrapped =
+    'The hall is let by the day, for a price that the members of\n$249 a year do not pay. The first lamp of the company was sold in \n1987. In all, the share of those who came back was exactly 35%\nof them: more than ever.';
+  assert.equal(
+    plainText(wrapped),
+    'The hall is let by the day, for a price that the members of $249 a year do not pay. The first lamp of the company was sold in 1987. In all, the share of those who came back was exactly 35% of them: more than ever.',
+  );
+});
+
+test('a byte order mark before a heading costs the passage nothing', () => {
+  assert.deepEqual(sentences('\uFEFF# Tarn 3\n\n- Weight: 8.4 kg\n'), ['Tarn 3', 'The weight of Tarn 3 is 8.4 kg.']);
 });
 
 test('a page-long heading takes no time', () => {

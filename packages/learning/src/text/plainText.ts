@@ -1,4 +1,5 @@
 import { Lexer, type Token, type Tokens } from 'marked';
+import { asTyped } from './asTyped.js';
 import { withoutLabels, withoutMarks } from './marks.js';
 import { isPersonName } from './english/personNames.js';
 import { withoutWraps } from './wrappedLines.js';
@@ -6,12 +7,12 @@ import { withoutWraps } from './wrappedLines.js';
 /**
  * A passage with its lists of keys and values, its tables and its questions with answers said in plain sentences: under "Tarn 3 espresso
  * machine", "- **Weight:** 8.4 kg" becomes "The weight of the Tarn 3 espresso machine is 8.4 kg." Whatever has no such structure stays as it is, but for
- * the marks of emphasis and links and the breaks inside sentences.
+ * the marks of emphasis and links, the breaks inside sentences, and what programs leave in texts (see `asTyped`).
  *
  * A model that reads sentences finds no subject in a list, and the cloze and derived questions are made of sentences.
  */
 export function plainText(content: string): string {
-  const unmarked = withoutLabels(withoutWraps(content.replace(/\r\n?/gu, '\n')));
+  const unmarked = withoutLabels(withoutWraps(asTyped(content)));
   const tokens = blocksOf(unmarked);
   if (!tokens.some(isStructured)) return withoutMarks(unmarked);
   const sentences = render(tokens, { title: null, subject: null }).trimEnd();

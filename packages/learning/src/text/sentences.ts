@@ -11,6 +11,8 @@ const sentenceSegmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
 
 /** Unicode's sentence rules break after every full stop before a capital; these words rarely end a sentence. */
 const titles = new Set('dr mr mrs ms prof st rev hon gen col capt lt sgt'.split(' '));
+/** "Sept. 12, 2019" and "No. 5"; but "Was it his? No. 20 people saw it." says otherwise, and is rarer. */
+const beforeNumbers = new Set('Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec No Nos Nr Fig Vol p pp'.split(' '));
 const neverLast = new Set([...titles, ...'mt vs approx e.g i.e cf'.split(' ')]);
 
 /**
@@ -36,6 +38,7 @@ function endsInAbbreviation(segment: string, rest: string): boolean {
   const last = /(?:^|[\s(“"'])(\p{L}[\p{L}.]*)\.[ \t]*$/u.exec(segment)?.[1];
   if (last === undefined) return false;
   if (neverLast.has(last.toLowerCase())) return true;
+  if (beforeNumbers.has(last) && /^\d/u.test(rest)) return true;
   const next = /^\p{L}+/u.exec(rest)?.[0] ?? '';
   return /^\p{Lu}$/u.test(last) && !titles.has(next.toLowerCase()) && (next.length === 1 || !isFunctionWord(next));
 }

@@ -12,24 +12,25 @@ export function withoutWraps(text: string): string {
 /** Shorter lines are lines of their own: addresses, poems, menus. */
 const minWidth = 40;
 
-/** The next item of a list, or a key with its value. */
-const ownLine = /^(?:\d+[.)] |[^:]{1,40}: )/u;
+/** The next item of a list ("1987. " ends a sentence), or a key with its value. */
+const ownLine = /^(?:\d{1,3}[.)] |(?!\p{Ll})[^:]{1,40}: )/u;
 
-/** A wrap leaves a line of some width without the end of a sentence; where none goes on in lower case the lines are a list. */
+/** Whether a sentence goes on from one line to the next: a wrap leaves a line of some width without the end of one. */
+export function isWrap(line: string, next: string): boolean {
+  return (
+    line.length >= minWidth &&
+    /[\p{L}\p{N},;)’'”"–%°-] ?$/u.test(line) &&
+    /^[\p{L}\p{N}\p{Sc}(“"‘']/u.test(next) &&
+    !ownLine.test(next)
+  );
+}
+
+/** Where none goes on in lower case the lines are a list. */
 function unwrapped(paragraph: string): string {
   const lines = paragraph.split('\n');
-  const isWrap = (index: number): boolean => {
-    const [line = '', next = ''] = [lines[index], lines[index + 1]];
-    return (
-      line.length >= minWidth &&
-      /[\p{L}\p{N},;)’'”"–-]$/u.test(line) &&
-      /^[\p{L}\p{N}(“"‘]/u.test(next) &&
-      !ownLine.test(next)
-    );
-  };
-  const wraps = lines
-    .slice(1)
-    .map((next, index) => ({ at: index + 1, goesOn: isWrap(index) && /^\p{Ll}/u.test(next) }));
-  if (!wraps.some(({ goesOn }) => goesOn)) return paragraph;
-  return lines.reduce((joined, line, index) => `${joined}${isWrap(index - 1) ? ' ' : '\n'}${line}`);
+  const wraps = lines.map((line, index) => index > 0 && isWrap(lines[index - 1] ?? '', line));
+  if (!lines.some((line, index) => wraps[index] === true && /^\p{Ll}/u.test(line))) return paragraph;
+  return lines.reduce((joined, line, index) =>
+    wraps[index] === true ? `${joined.trimEnd()} ${line}` : `${joined}\n${line}`,
+  );
 }

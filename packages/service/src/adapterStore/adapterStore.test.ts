@@ -6,8 +6,13 @@ import { after, before, describe, it, type TestContext } from 'node:test';
 import { hashAdapterFolder } from '@engraft/engine';
 import { mountSmallDisk, noSmallDisk } from '../testing/smallDisk.js';
 import { watchSyncs } from '../testing/watchSyncs.js';
-import { type AdapterStore, openAdapterStore } from './adapterStore.js';
+import { type AdapterStore, openAdapterStore, storeMark } from './adapterStore.js';
 import { openWorkFolder } from './workFolder.js';
+
+/** What is in the store beside its mark. */
+async function entriesIn(data_folder: string): Promise<string[]> {
+  return (await readdir(path.join(data_folder, 'adapters'))).filter((name) => name !== storeMark);
+}
 
 describe('adapter store', () => {
   let data_folder: string;
@@ -37,7 +42,7 @@ describe('adapter store', () => {
     const kept = await Promise.all(Array.from({ length: 4 }, () => store.keep(adapter)));
     for (const { folder: where } of kept) assert.equal(where, kept[0]!.folder);
     assert.equal(await weightsOf(kept[0]!.folder), 'weights');
-    assert.deepEqual(await readdir(path.join(data_folder, 'adapters')), [nameOf(hash)]);
+    assert.deepEqual(await entriesIn(data_folder), [nameOf(hash)]);
     assert.equal(await store.has(hash), true);
   });
 
@@ -55,7 +60,7 @@ describe('adapter store', () => {
     await writeFile(path.join(half_removed, 'adapter_model.safetensors'), 'weights');
     assert.equal(await store.remove(removed), true);
     assert.equal(await store.has(removed), false);
-    assert.deepEqual(await readdir(path.join(data_folder, 'adapters')), [nameOf(hash)]);
+    assert.deepEqual(await entriesIn(data_folder), [nameOf(hash)]);
     assert.equal(await store.remove(removed), false);
   });
 
@@ -63,7 +68,7 @@ describe('adapter store', () => {
     const other = `sha256:${'cd'.repeat(32)}`;
     await assert.rejects(store.keep({ folder: path.join(data_folder, 'gone'), contentHash: other }));
     assert.equal(await store.has(other), false);
-    assert.equal((await readdir(path.join(data_folder, 'adapters'))).length, 1);
+    assert.equal((await entriesIn(data_folder)).length, 1);
   });
 
   it('deletes what was cut short long ago, and nothing that is under way or kept', async () => {
@@ -79,7 +84,7 @@ describe('adapter store', () => {
     await makeFolder('.keeping-ba9876543210');
     await utimes(store.locate(hash).folder, long_ago, long_ago);
     await store.removeRemnants(1_800_000);
-    assert.deepEqual(await readdir(home), ['.keeping-ba9876543210', nameOf(hash)]);
+    assert.deepEqual(await entriesIn(data_folder), ['.keeping-ba9876543210', nameOf(hash)]);
     await rm(path.join(home, '.keeping-ba9876543210'), { recursive: true });
   });
 
@@ -94,14 +99,14 @@ describe('adapter store', () => {
     await rm(path.join(folder, 'adapter_config.json'));
     await store.keep(await makeAdapter());
     assert.equal(await hashAdapterFolder(folder), hash);
-    assert.deepEqual(await readdir(path.join(data_folder, 'adapters')), [nameOf(hash)]);
+    assert.deepEqual(await entriesIn(data_folder), [nameOf(hash)]);
   });
 
   it('keeps nothing under the name of another content', async () => {
     const adapter = await makeAdapter('what was trained');
     await writeFile(path.join(adapter.folder, 'adapter_model.safetensors'), 'what the disk gave back');
     await assert.rejects(store.keep(adapter), /is not sha256:/);
-    assert.deepEqual(await readdir(path.join(data_folder, 'adapters')), [nameOf(hash)]);
+    assert.deepEqual(await entriesIn(data_folder), [nameOf(hash)]);
   });
 
   it('leaves nothing half-kept on a full disk, and keeps it when there is room', async (t: TestContext) => {
@@ -115,7 +120,7 @@ describe('adapter store', () => {
       const adapter = await makeAdapter('w'.repeat(200_000));
       await disk.fill(100_000);
       await assert.rejects(small.keep(adapter), { code: 'ENOSPC' });
-      assert.deepEqual(await readdir(path.join(disk.folder, 'adapters')), []);
+      assert.deepEqual(await entriesIn(disk.folder), []);
       await disk.free();
       assert.equal(await hashAdapterFolder((await small.keep(adapter)).folder), adapter.contentHash);
     } finally {

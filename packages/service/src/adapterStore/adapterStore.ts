@@ -5,48 +5,79 @@ import path from 'node:path';
 import { isAdapterIntact, type AdapterReference } from '@engraft/engine';
 import { crashPoint } from '../crashPoints.js';
 import { makeSyncedFolder, syncFolder } from '../syncFolder.js';
+import { AdapterStoreMissing } from './adapterStoreMissing.js';
 
 /**
  * Where adapters live: `<data>/adapters/sha256-<hex>/`, a folder in PEFT's format named by its content, so that it
  * never changes and nothing is kept twice. The engine checks the content against the name whenever it loads one.
  */
-export interface AdapterStore {
-  /** The adapter of this content, whether it is there or not. */
-  locate(adapter_hash: string): AdapterReference;
-  has(adapter_hash: string): Promise<boolean>;
+export interface AdapterStore extends LocatedStore {
   /**
    * Copies a finished adapter into the store. When it returns, the adapter survives a power cut; before that
    * nothing bears its name. Keeping what is already kept changes nothing, even if the original is gone; what is kept
-   * and damaged is replaced. Throws when the original is not what it should be.
+   * and damaged is replaced. Throws when the original is not what it should be, and `AdapterStoreMissing`.
    */
   keep(adapter: AdapterReference): Promise<AdapterReference>;
   /**
    * Deletes an adapter: whole from the first moment, for whoever looks, and for good when it returns. Whether there
-   * was one; removing what is not there changes nothing.
+   * was one; removing what is not there changes nothing. Throws `AdapterStoreMissing`: what is not seen may be there.
    */
   remove(adapter_hash: string): Promise<boolean>;
-  /** Deletes what copies and removals that were cut short left behind, if nothing was added to it for `age_ms`. */
-  removeRemnants(age_ms: number): Promise<void>;
+  /**
+   * Deletes what copies and removals that were cut short left behind, if nothing was added to it for `age_ms`. Returns
+   * how many there were.
+   */
+  removeRemnants(age_ms: number, stopping?: AbortSignal): Promise<number>;
 }
+
+/** Where a store is, whether it is there or not. */
+export interface LocatedStore {
+  readonly home: string;
+  /** The adapter of this content, whether it is there or not. */
+  readonly locate: (adapter_hash: string) => AdapterReference;
+  readonly has: (adapter_hash: string) => Promise<boolean>;
+  /** Whether the folder is the store that was opened: it may lie on a file system that is not mounted any more. */
+  readonly isPresent: () => Promise<boolean>;
+}
+
+/** A file in the store, by which it is told from a folder without adapters. */
+export const storeMark = '.engraft-adapters';
 
 /** Names that `keep` and `remove` use on their way; nothing that is kept has one. */
 const remnantName = /^\.(keeping|removing)-/;
 const adapterHash = /^sha256:[0-9a-f]{64}$/;
 
-export async function openAdapterStore(data_folder: string): Promise<AdapterStore> {
+export function locateStore(data_folder: string): LocatedStore {
   const home = path.join(data_folder, 'adapters');
-  await makeSyncedFolder(home);
-
   const locate = (adapter_hash: string): AdapterReference => {
     if (!adapterHash.test(adapter_hash)) throw new Error('an adapter hash is not of the form sha256:<hex>');
     return { folder: path.join(home, adapter_hash.replace(':', '-')), contentHash: adapter_hash };
   };
-  const has = (adapter_hash: string): Promise<boolean> => exists(locate(adapter_hash).folder);
+  return {
+    home,
+    locate,
+    has: (adapter_hash) => exists(locate(adapter_hash).folder),
+    isPresent: () => exists(path.join(home, storeMark)),
+  };
+}
+
+/** Makes what is missing of it; see `findAdapterStore` for whether it is the right one. */
+export async function openAdapterStore(data_folder: string): Promise<AdapterStore> {
+  const located = locateStore(data_folder);
+  const { home, locate } = located;
+  await makeSyncedFolder(home);
+  await (await open(path.join(home, storeMark), 'a', 0o600)).close();
+  crashPoint('store.marked');
+  await syncFolder(home);
+  const assertPresent = async (): Promise<void> => {
+    if (!(await located.isPresent()))
+      throw new AdapterStoreMissing(`the adapters in ${home} are not there: is its file system mounted?`);
+  };
 
   return {
-    locate,
-    has,
+    ...located,
     keep: async (adapter) => {
+      await assertPresent();
       const kept = locate(adapter.contentHash);
       if (!(await isAdapterIntact(kept))) await put(home, adapter, kept);
       // Also where another process renamed it, which may not have come to this yet.
@@ -54,6 +85,7 @@ export async function openAdapterStore(data_folder: string): Promise<AdapterStor
       return kept;
     },
     remove: async (adapter_hash) => {
+      await assertPresent();
       const { folder } = locate(adapter_hash);
       // The same name at every attempt: what a crash left half removed is removed by the next one.
       const doomed = path.join(home, `.removing-${path.basename(folder)}`);
@@ -70,8 +102,10 @@ export async function openAdapterStore(data_folder: string): Promise<AdapterStor
       crashPoint('deletion.removed');
       return was_there;
     },
-    removeRemnants: async (age_ms) => {
+    removeRemnants: async (age_ms, stopping) => {
+      let removed = 0;
       for (const name of await readdir(home)) {
+        if (stopping?.aborted === true) break;
         if (!remnantName.test(name)) continue;
         const remnant = path.join(home, name);
         // Whoever was at it may finish meanwhile.
@@ -79,7 +113,9 @@ export async function openAdapterStore(data_folder: string): Promise<AdapterStor
         if (found === null || found.mtimeMs > Date.now() - age_ms) continue;
         await rm(remnant, { recursive: true, force: true });
         crashPoint('remnant.removed');
+        removed += 1;
       }
+      return removed;
     },
   };
 }

@@ -1,5 +1,6 @@
 import { sql, type Kysely, type Transaction } from 'kysely';
 import { crashPoint } from '../crashPoints.js';
+import { advisoryLocks } from '../db/advisoryLocks.js';
 import type { Database } from '../db/schema.js';
 import { inTransaction } from '../db/transaction.js';
 import { lockLeasedJob, type JobLease, type LeasedWrite } from '../jobs/jobLease.js';
@@ -44,4 +45,11 @@ export async function recordLeftAdapter(db: Kysely<Database>, job_id: string, ad
 /** Until the transaction ends nobody else records or deletes this adapter. Order of locks: the job before this. */
 export async function lockAdapter(trx: Transaction<Database>, adapter_hash: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${adapter_hash}, 0))`.execute(trx);
+}
+
+/** Until the transaction ends no backup begins; `false` while one is made, see `backup/makeBackup.ts`. */
+export async function mayDeleteAdapters(trx: Transaction<Database>): Promise<boolean> {
+  const { rows } = await sql<{ free: boolean }>`
+    select pg_try_advisory_xact_lock_shared(${advisoryLocks.backup}) as free`.execute(trx);
+  return rows[0]?.free === true;
 }

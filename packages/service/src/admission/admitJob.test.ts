@@ -8,7 +8,7 @@ import { readBalance } from '../ledger/accounts.js';
 import { settleReservation } from '../ledger/settleReservation.js';
 import { verifyLedger } from '../ledger/verifyLedger.js';
 import { setProject } from '../projects/setProject.js';
-import { countUnits, createTestKey, createTestProject, type TestKey } from '../testing/testApp.js';
+import { countUnits, createTestKey, createTestProject, plentyOfJobs, type TestKey } from '../testing/testApp.js';
 import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js';
 import { createTestVersion, expireTestVersion } from '../testing/testVersion.js';
 import { activateInNamespace } from '../versions/activateInNamespace.js';
@@ -18,7 +18,13 @@ let database: TestDatabase;
 let context: AdmissionContext;
 before(async () => {
   database = await openTestDatabase();
-  context = { db: database.db, countTokens: countUnits, contextLength: 1_000, execution: 'on' };
+  context = {
+    db: database.db,
+    countTokens: countUnits,
+    contextLength: 1_000,
+    execution: 'on',
+    open_jobs: plentyOfJobs,
+  };
 });
 after(async () => {
   assert.deepEqual((await verifyLedger(database.db)).differences, []);
@@ -76,7 +82,8 @@ async function admitted(asked: ModelOperation): Promise<string> {
 }
 
 async function assertRefused(code: string, asked: ModelOperation, changes: Partial<AdmissionContext> = {}) {
-  assert.deepEqual(await admit(asked, changes), { kind: 'refused', code });
+  const outcome = await admit(asked, changes);
+  assert.deepEqual([outcome.kind, outcome.kind === 'refused' ? outcome.code : null], ['refused', code]);
 }
 
 function readRow(job_id: string) {
@@ -345,7 +352,9 @@ describe('money', () => {
     await settle(key, first, question_microusd);
     // One is spent and one reserved; a third reaches the limit, and a fourth would pass it.
     const third = await admitted(operation(key));
-    await assertRefused('spending_limit_reached', operation(key));
+    const code = 'spending_limit_reached';
+    const short = { kind: 'refused', code, needed_microusd: question_microusd, left_microusd: 0 };
+    assert.deepEqual(await admit(operation(key)), short);
     // What a settlement gives back may be spent again.
     await settle(key, third, 0);
     await admitted(operation(key));
@@ -374,7 +383,10 @@ describe('money', () => {
     await settle(key, first, 700_000);
     await admitted(operation(key, { request: passage }));
     // 700,000 are charged and 1,000,000 reserved: 800,000 are left.
-    await assertRefused('monthly_capacity_reached', operation(key, { request: passage }));
+    const { max_cost_microusd: needed_microusd } = passage;
+    const code = 'monthly_capacity_reached';
+    const short = { kind: 'refused', code, needed_microusd, left_microusd: 800_000 };
+    assert.deepEqual(await admit(operation(key, { request: passage })), short);
     await admitted(operation(key, { request: { ...passage, max_cost_microusd: 800_000 } }));
     await admitted(operation(key));
     // An operator who wants no more learning this month stops nothing else.

@@ -12,6 +12,7 @@ import { priceRequest, type PromptMeter } from '../pricing/priceRequest.js';
 import { findOrCreateSubject } from '../subjects/findOrCreateSubject.js';
 import { resolveVersion } from '../versions/resolveVersion.js';
 import { checkMonthlyLimits } from './checkMonthlyLimits.js';
+import { checkOpenJobs, type OpenJobLimits } from './checkOpenJobs.js';
 
 /** Whether model work is taken: `off` is the hosted preview, `not_configured` has no model or engine. */
 export type Execution = 'on' | 'off' | 'not_configured';
@@ -19,6 +20,7 @@ export type Execution = 'on' | 'off' | 'not_configured';
 export interface AdmissionContext extends PromptMeter {
   readonly db: Kysely<Database>;
   readonly execution: Execution;
+  readonly open_jobs: OpenJobLimits;
   /** A job waits now; a worker in this process need not ask the database for it. */
   readonly onAdmitted?: () => void;
 }
@@ -44,19 +46,28 @@ export type AdmissionRefusal =
   | 'idempotency_key_of_another'
   | 'execution_unavailable'
   | 'not_configured'
+  | 'project_queue_full'
+  | 'service_queue_full'
   | 'not_found'
   | 'adapter_expired'
   | 'base_model_changed'
-  | 'context_length_exceeded'
-  | 'insufficient_credits'
-  | 'spending_limit_reached'
-  | 'monthly_capacity_reached';
+  | 'context_length_exceeded';
+
+/** What there is too little money for. */
+export interface Shortfall {
+  readonly kind: 'refused';
+  readonly code: 'insufficient_credits' | 'spending_limit_reached' | 'monthly_capacity_reached';
+  /** What the job would have reserved, and what there was for it. */
+  readonly needed_microusd: number;
+  readonly left_microusd: number;
+}
 
 export type AdmissionOutcome =
   | { readonly kind: 'admitted'; readonly job_id: string }
   /** The job of an identical earlier request, which came with the API key `api_key_id`. */
   | { readonly kind: 'replayed'; readonly job_id: string; readonly api_key_id: string }
-  | { readonly kind: 'refused'; readonly code: AdmissionRefusal };
+  | { readonly kind: 'refused'; readonly code: AdmissionRefusal }
+  | Shortfall;
 
 /** The `subject_id` that a job without a subject shows. */
 const noSubjectName = 'default';
@@ -65,7 +76,7 @@ const noSubjectName = 'default';
  * Admits a model operation as a durable job, or refuses it and leaves no trace. One transaction: "idempotent replay
  * (before anything that may have changed since: an identical replay succeeds even when the balance is now empty, the
  * version expired or execution is switched off) → execution switched off → version resolution → context ceiling →
- * money". The project's balance is locked last and briefly, by the reservation, unless the version's hosting has to be made good first.
+ * money". A full queue is found before a version is resolved, or last of all. The project's balance is locked last and briefly, by the reservation, unless the version's hosting has to be made good first.
  */
 export async function admitJob(context: AdmissionContext, operation: ModelOperation): Promise<AdmissionOutcome> {
   const outcome = await inTransaction<AdmissionOutcome>(context.db, 'admission.committed', (trx) =>
@@ -103,6 +114,9 @@ async function admit(
   if (context.execution === 'off') return refused('execution_unavailable');
   if (context.execution === 'not_configured') return refused('not_configured');
 
+  const room = await checkOpenJobs(trx, project_id, context.open_jobs, 0);
+  if (room !== 'within_limits') return refused(room);
+
   const route = await resolveRoute(trx, operation);
   if (route.kind !== 'resolved') return refused(route.kind);
 
@@ -123,9 +137,13 @@ async function admit(
     reserved_microusd,
   });
   const reservation = await reserve(trx, { project_id, job_id, amount_microusd: reserved_microusd });
-  if (reservation.kind !== 'reserved') return refused(reservation.kind);
+  if (reservation.kind !== 'reserved') return tooLittle(reservation.kind, reserved_microusd, reservation.left_microusd);
   const limits = await checkMonthlyLimits(trx, project_id, operation.request.kind);
-  if (limits !== 'within_limits') return refused(limits);
+  if (limits.kind !== 'within_limits') {
+    return tooLittle(limits.kind, reserved_microusd, limits.left_microusd + reserved_microusd);
+  }
+  const still_room = await checkOpenJobs(trx, project_id, context.open_jobs, 1);
+  if (still_room !== 'within_limits') return refused(still_room);
   return { kind: 'admitted', job_id };
 }
 
@@ -143,4 +161,8 @@ async function resolveRoute(trx: Transaction<Database>, operation: ModelOperatio
 
 function refused(code: AdmissionRefusal): RolledBack<AdmissionOutcome> {
   return new RolledBack<AdmissionOutcome>({ kind: 'refused', code });
+}
+
+function tooLittle(code: Shortfall['code'], needed_microusd: number, left_microusd: number) {
+  return new RolledBack<AdmissionOutcome>({ kind: 'refused', code, needed_microusd, left_microusd });
 }

@@ -3,7 +3,13 @@ import { sql, type Transaction } from 'kysely';
 import type { Database } from '../db/schema.js';
 import { accountId } from '../ledger/accounts.js';
 
-export type MonthlyLimitsOutcome = 'within_limits' | 'spending_limit_reached' | 'monthly_capacity_reached';
+export type MonthlyLimitsOutcome =
+  | { readonly kind: 'within_limits' }
+  | {
+      readonly kind: 'spending_limit_reached' | 'monthly_capacity_reached';
+      /** Of the limit, with the new job's reservation: below zero. */
+      readonly left_microusd: number;
+    };
 
 /**
  * Whether the project stays within its limits for the calendar month (UTC), called after the new job's reservation is
@@ -19,27 +25,32 @@ export async function checkMonthlyLimits(
 ): Promise<MonthlyLimitsOutcome> {
   const spent = accountId('spent', project_id);
   const month_start = sql`date_trunc('month', now() at time zone 'utc') at time zone 'utc'`;
-  const { rows } = await sql<{ over_spending_limit: boolean | null; over_learning_capacity: boolean | null }>`
+  const { rows } = await sql<{ spending_left_microusd: number | null; capacity_left_microusd: number | null }>`
     select
       case when monthly_spending_limit_microusd is not null then
-        (select coalesce(sum(amount_microusd), 0) from transfers
+        (monthly_spending_limit_microusd
+        - (select coalesce(sum(amount_microusd), 0) from transfers
           where to_account = ${spent} and created_at >= ${month_start})
-        + (select balance_microusd from accounts where id = ${accountId('reserved', project_id)})
-        > monthly_spending_limit_microusd
-      end as over_spending_limit,
+        - (select balance_microusd from accounts where id = ${accountId('reserved', project_id)}))::bigint
+      end as spending_left_microusd,
       case when ${kind} = 'internalization' and monthly_learning_capacity_microusd is not null then
-        (select coalesce(sum(transfers.amount_microusd), 0) from transfers join jobs on jobs.id = transfers.job_id
+        (monthly_learning_capacity_microusd
+        - (select coalesce(sum(transfers.amount_microusd), 0) from transfers join jobs on jobs.id = transfers.job_id
           where transfers.to_account = ${spent} and transfers.created_at >= ${month_start}
             and jobs.kind = 'internalization')
-        + (select coalesce(sum(reserved_microusd), 0) from jobs
-          where project_id = ${project_id} and kind = 'internalization' and not settled)
-        > monthly_learning_capacity_microusd
-      end as over_learning_capacity
+        - (select coalesce(sum(reserved_microusd), 0) from jobs
+          where project_id = ${project_id} and kind = 'internalization' and not settled))::bigint
+      end as capacity_left_microusd
     from projects where id = ${project_id}
   `.execute(trx);
   const [limits] = rows;
   if (limits === undefined) throw new Error(`project ${project_id} does not exist`);
-  if (limits.over_spending_limit === true) return 'spending_limit_reached';
-  if (limits.over_learning_capacity === true) return 'monthly_capacity_reached';
-  return 'within_limits';
+  const { spending_left_microusd, capacity_left_microusd } = limits;
+  if (spending_left_microusd !== null && spending_left_microusd < 0) {
+    return { kind: 'spending_limit_reached', left_microusd: spending_left_microusd };
+  }
+  if (capacity_left_microusd !== null && capacity_left_microusd < 0) {
+    return { kind: 'monthly_capacity_reached', left_microusd: capacity_left_microusd };
+  }
+  return { kind: 'within_limits' };
 }

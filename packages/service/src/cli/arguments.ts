@@ -22,6 +22,13 @@ export function parseWholeNumber(text: string, meaning = 'a whole number'): numb
   return value;
 }
 
+/** How many a command lists. */
+export function parseLimit(text: string): number {
+  const limit = parseWholeNumber(text);
+  if (limit < 1 || limit > 1_000) throw new UsageError(`--limit must be 1 to 1000, not ${limit}`);
+  return limit;
+}
+
 /** For options that may be given several times. */
 export function collect(text: string, earlier: readonly string[] | undefined): string[] {
   return [...(earlier ?? []), text];

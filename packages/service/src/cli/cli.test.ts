@@ -257,18 +257,27 @@ describe('engraft', () => {
     assert.ok(Date.parse(first.expires_at) <= Date.now());
     assert.deepEqual(await json(expired, 'version', 'expire', version.id), first);
     await assertFails(1, /there is no version/, 'version', 'expire', 'ver_none');
-    await assertFails(1, /there is no job/, 'job', 'resolve', 'job_none', '--release');
-    await assertFails(1, /only reconciliation_required/, 'job', 'resolve', version.job_id, '--charge-microusd', '1');
-    await assertFails(2, /--charge-microusd N or --release/, 'job', 'resolve', version.job_id);
-    await assertFails(2, /'1.5' is not/, 'job', 'resolve', version.job_id, '--charge-microusd', '1.5');
+    await assertFails(1, /there is no job/, 'job', 'resolve', 'job_none', '--release', '--reason', 'x');
+    await assertFails(
+      1,
+      /only reconciliation_required/,
+      'job',
+      'resolve',
+      version.job_id,
+      '--charge-microusd',
+      '1',
+      '--reason=x',
+    );
+    await assertFails(2, /--charge-microusd N or --release/, 'job', 'resolve', version.job_id, '--reason=x');
+    await assertFails(2, /'1.5' is not/, 'job', 'resolve', version.job_id, '--charge-microusd=1.5', '--reason=x');
     await assertFails(
       2,
       /cannot be used with/,
       'job',
       'resolve',
       version.job_id,
-      '--charge-microusd',
-      '1',
+      '--charge-microusd=1',
+      '--reason=x',
       '--release',
     );
   });
@@ -309,6 +318,17 @@ describe('engraft', () => {
     const no_text = await engraft(['learn', latin1, '--subject', 'anna'], key);
     assert.deepEqual([no_text.status, no_text.stdout], [1, '']);
     assert.match(no_text.stderr, /latin1.txt is not UTF-8 text\n$/);
+    for (const length of [19, 16_001]) {
+      const file = path.join(empty, 'text.txt');
+      await writeFile(file, 'x'.repeat(length));
+      const refused = await engraft(['learn', file, '--subject', 'anna'], key);
+      assert.equal(refused.status, 1);
+      assert.match(refused.stderr, new RegExp(`text.txt has ${length} characters, and a passage has 20 to 16000`));
+    }
+    const of_openai = { ...key, ENGRAFT_BASE_URL: 'http://127.0.0.1:1/v1/' };
+    const misdirected = await engraft(['ask', 'Who?', '--subject', 'anna'], of_openai);
+    assert.equal(misdirected.status, 2);
+    assert.match(misdirected.stderr, /^engraft: ENGRAFT_BASE_URL must not end in \/v1/);
     await rm(empty, { recursive: true });
   });
 
@@ -446,6 +466,13 @@ describe('engraft', () => {
     assert.equal(asked.status, 0, asked.stderr);
     assert.equal(jobSchema.parse(JSON.parse(asked.stdout)).status, 'succeeded');
 
+    const cut = await run('ask', 'Who founded the observatory?', '--subject', 'anna', '--max-output-tokens', '1');
+    assert.equal(cut.status, 0);
+    assert.equal(cut.stderr, 'engraft: the answer was cut when it had 1 tokens (see --max-output-tokens)\n');
+    const unknown = await run('ask', 'Who?', '--subject', 'anna', '--version', 'ver_unknown');
+    assert.equal(unknown.status, 1);
+    assert.match(unknown.stderr, /^engraft: The subject has no version with this adapter_version; .*not_found/);
+
     const file = path.join(folder, 'passage.txt');
     await writeFile(file, 'The Halden Observatory was founded in 1923 by Marta Ilves on the island of Sorvaag.');
     const learned = await run('learn', file, '--subject', 'anna', '--max-cost-usd', '1.5', '--json');
@@ -468,7 +495,7 @@ describe('engraft', () => {
     const authorization = `Bearer ${(await readFile(path.join(folder, 'default-key'), 'utf8')).trim()}`;
     const jobCount = async (): Promise<number> =>
       jobList.parse(await (await fetch(`${url}/v1/jobs`, { headers: { authorization } })).json()).data.length;
-    while (interrupted.exitCode === null && (await jobCount()) < 3) await setTimeout(50);
+    while (interrupted.exitCode === null && (await jobCount()) < 4) await setTimeout(50);
     // The command asks for the job from now on.
     await setTimeout(500);
     interrupted.kill('SIGINT');

@@ -1,9 +1,10 @@
-import { createRequire } from 'node:module';
 import { Command } from 'commander';
-import { z } from 'zod';
 import { addAskCommand } from './commands/ask.js';
+import { addAuditCommands } from './commands/audit.js';
+import { addBackupCommands } from './commands/backup.js';
 import { addBalanceCommand, addCreditCommands } from './commands/credit.js';
 import { addDoctorCommand } from './commands/doctor.js';
+import { addErasureCommands } from './commands/erasure.js';
 import { addEvalCommand } from './commands/eval.js';
 import { addJobCommands } from './commands/job.js';
 import { addKeyCommands } from './commands/key.js';
@@ -12,18 +13,16 @@ import { addLedgerCommands } from './commands/ledger.js';
 import { addModelCommands } from './commands/model.js';
 import { addProjectCommands } from './commands/project.js';
 import { addServiceCommands } from './commands/service.js';
+import { addSubjectCommands } from './commands/subject.js';
 import { addTeacherCommands } from './commands/teacher.js';
 import { addVersionCommands } from './commands/version.js';
-
-const { version } = z
-  .object({ version: z.string() })
-  .parse(createRequire(import.meta.url)('../../package.json') as unknown);
+import { engraftVersion } from './engraftVersion.js';
 
 /** The whole command line, one file for each noun. */
 export function createProgram(): Command {
   const program = new Command('engraft')
     .description('Learn a passage of text into model weights, and serve the result over HTTP.')
-    .version(version, '-V, --version', 'print the version and end')
+    .version(engraftVersion, '-V, --version', 'print the version and end')
     // Before the subcommands, which inherit it: wrong usage throws instead of ending the process.
     .exitOverride()
     // So that `ask --version ver_…` is not taken for the program's own --version.
@@ -35,12 +34,16 @@ export function createProgram(): Command {
   addBalanceCommand(program);
   addJobCommands(program);
   addVersionCommands(program);
+  addErasureCommands(program);
   addLedgerCommands(program);
+  addAuditCommands(program);
   addLearnCommand(program);
   addAskCommand(program);
   addEvalCommand(program);
   addTeacherCommands(program);
   addModelCommands(program);
+  addBackupCommands(program);
+  addSubjectCommands(program);
   addDoctorCommand(program);
   return program;
 }

@@ -1,8 +1,10 @@
+import { stat } from 'node:fs/promises';
+import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import type { Kysely } from 'kysely';
-import { readConfig } from '../config/config.js';
+import { type Config, readConfig } from '../config/config.js';
 import type { Database } from '../db/schema.js';
-import { openInstallation } from '../processes/installation.js';
+import { hasDatabase, openInstallation } from '../processes/installation.js';
 import { findProjectByName, type Project } from '../projects/projectQueries.js';
 
 /** What went wrong is said in one line; exit status 1. */
@@ -27,17 +29,41 @@ export function addPrintOptions(command: Command): Command {
   return addDataOption(command).option('--json', 'print one JSON document');
 }
 
-/** Works beside a running service, and without one: an embedded database is then started for this command alone. */
+/**
+ * Works beside a running service, and without one: an embedded database is then started for this command alone. Where
+ * there is none yet, a terminal is asked whether to make one, and a script is refused: a mistyped folder must not
+ * become a new installation.
+ * @param options `new` says yes beforehand.
+ */
 export async function withDatabase<Result>(
-  options: DataOptions,
+  options: DataOptions & { readonly new?: boolean },
   work: (db: Kysely<Database>) => Promise<Result>,
 ): Promise<Result> {
-  const installation = await openInstallation(readConfig(options), { max_connections: 4 });
+  const config = readConfig(options);
+  if (options.new !== true && !(await hasDatabase(config))) await askForNewDatabase(config);
+  const installation = await openInstallation(config, { max_connections: 4 });
   try {
     return await work(installation.db);
   } finally {
     await installation.close();
   }
+}
+
+async function askForNewDatabase({ data_folder }: Config): Promise<void> {
+  const missing = `there is no database in ${data_folder} (--data, ENGRAFT_DATA_DIR)`;
+  if (process.stdin.isTTY && process.stderr.isTTY) {
+    const terminal = createInterface({ input: process.stdin, output: process.stderr });
+    const answer = await terminal.question(`${missing}. Make one? [y/N] `).finally(() => terminal.close());
+    if (/^y(es)?$/i.test(answer.trim())) return;
+  }
+  throw new CommandFailure(`${missing}: \`engraft serve\` makes one, and so does \`engraft project create --new\``);
+}
+
+/** For what reads adapters: with a database elsewhere, a mistyped folder would only look empty. */
+export async function requireDataFolder({ data_folder }: Config): Promise<void> {
+  const found = await stat(data_folder).catch(() => null);
+  if (found?.isDirectory() === true) return;
+  throw new CommandFailure(`there is no data folder ${data_folder} (--data, ENGRAFT_DATA_DIR)`);
 }
 
 export async function requireProject(db: Kysely<Database>, name: string): Promise<Project> {

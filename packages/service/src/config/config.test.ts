@@ -8,6 +8,20 @@ test('a chat completion waits 240 seconds unless told', () => {
   assert.equal(readConfig({}, { ENGRAFT_CHAT_WAIT_SECONDS: '30' }).chat_wait_ms, 30_000);
 });
 
+test('metrics and the description are beside the API unless a port of their own is named', () => {
+  assert.equal(readConfig({}, { ENGRAFT_OPERATIONS_HOST: '10.0.0.1' }).operations, null);
+  const env = { ENGRAFT_OPERATIONS_PORT: '9464' };
+  assert.deepEqual(readConfig({}, env).operations, { host: '127.0.0.1', port: 9464 });
+  const host = { ENGRAFT_OPERATIONS_HOST: '10.0.0.1' };
+  assert.deepEqual(readConfig({}, { ...env, ...host }).operations, { host: '10.0.0.1', port: 9464 });
+});
+
+test('a project has at most 1,000 open jobs and the service 10,000, unless told', () => {
+  assert.deepEqual(readConfig({}, {}).open_jobs, { of_project: 10_000, of_service: 100_000 });
+  const env = { ENGRAFT_PROJECT_OPEN_JOBS: '1', ENGRAFT_OPEN_JOBS: '999999' };
+  assert.deepEqual(readConfig({}, env).open_jobs, { of_project: 1, of_service: 999_999 });
+});
+
 test('the engine keeps float32 weights within its own bounds unless told', () => {
   const read = (env: NodeJS.ProcessEnv) => {
     const { weights, cache_bytes, adapter_bytes } = readConfig({}, env);
@@ -29,6 +43,11 @@ test('what cannot be meant is refused by the name of its variable', () => {
     ['ENGRAFT_BASE_URL', 'engraft', /^ENGRAFT_BASE_URL must start with/],
     ['ENGRAFT_BASE_URL', 'http://u:pa55word@h', /^ENGRAFT_BASE_URL must not hold a user or password: the key is \w+$/],
     ['DATABASE_URL', 'pa55word', /^DATABASE_URL must start with postgres:\/\/$/],
+    ...['ENGRAFT_PROJECT_OPEN_JOBS', 'ENGRAFT_OPEN_JOBS'].flatMap((name) =>
+      ['0', '-1', '1.5', '1000000', 'unlimited'].map(
+        (value) => [name, value, new RegExp(`^${name} must be a whole number of jobs from 1 to 999999$`)] as const,
+      ),
+    ),
     ...['ENGRAFT_CACHE_BYTES', 'ENGRAFT_ADAPTER_BYTES'].flatMap((name) =>
       ['0', '-1', '1.5', '2GiB', '1e9'].map(
         (value) => [name, value, new RegExp(`^${name} must be a whole number of bytes, at least 1$`)] as const,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { OpenJobLimits } from '../admission/checkOpenJobs.js';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { missingOfTeacher, teacherConfigOf, teacherVariables, type TeacherConfig } from './teacherConfig.js';
@@ -17,7 +18,7 @@ export interface Config {
   readonly vllm_url: string | null;
   /** `null`: no teacher elsewhere. */
   readonly teacher: TeacherConfig | null;
-  /** How the weights of serving are kept; training and scoring use `f32`. */
+  /** How the weights are kept, in answers and while learning. */
   readonly weights: (typeof weightFormats)[number];
   /** Bound on the attention state of the requests in the works; `null`: the engine's own. */
   readonly cache_bytes: number | null;
@@ -28,7 +29,12 @@ export interface Config {
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
+  /** Where metrics and the description of the API are served; `null`: beside the API. */
+  readonly operations: { readonly host: string; readonly port: number } | null;
   readonly chat_wait_ms: number;
+  /** Jobs are forgotten so many days after their end; `null`: never. */
+  readonly job_retention_days: number | null;
+  readonly open_jobs: OpenJobLimits;
   readonly log_level: (typeof logLevels)[number];
 }
 
@@ -69,6 +75,11 @@ const byteCount = z
   .regex(/^[1-9]\d{0,14}$/, 'must be a whole number of bytes, at least 1')
   .transform(Number);
 
+const jobCount = z
+  .string()
+  .regex(/^[1-9]\d{0,5}$/, 'must be a whole number of jobs from 1 to 999999')
+  .transform(Number);
+
 const environment = z.object({
   DATABASE_URL: z
     .string()
@@ -87,15 +98,28 @@ const environment = z.object({
   ENGRAFT_ADAPTER_BYTES: byteCount.optional(),
   ENGRAFT_BASE_URL: z
     .url({ protocol: /^https?$/, error: 'must start with http:// or https://' })
+    .refine(
+      (url) => !/\/v1\/*$/.test(url),
+      'must not end in /v1, as it does for other clients: the paths begin with it',
+    )
     .refine((url) => !/^[^/]*\/\/[^/]*@/.test(url), 'must not hold a user or password: the key is ENGRAFT_API_KEY')
     .optional(),
   ENGRAFT_HOST: z.string().default('127.0.0.1'),
   ENGRAFT_PORT: port.default(8080),
+  ENGRAFT_OPERATIONS_HOST: z.string().default('127.0.0.1'),
+  ENGRAFT_OPERATIONS_PORT: port.optional(),
   ENGRAFT_CHAT_WAIT_SECONDS: z
     .string()
     .regex(/^\d{1,5}(\.\d{1,3})?$/, 'must be a number of seconds below 100000, with at most 3 decimals')
     .transform(Number)
     .default(240),
+  ENGRAFT_JOB_RETENTION_DAYS: z
+    .string()
+    .regex(/^[1-9]\d{0,4}$/, 'must be a whole number of days from 1 to 99999')
+    .transform(Number)
+    .optional(),
+  ENGRAFT_PROJECT_OPEN_JOBS: jobCount.default(10_000),
+  ENGRAFT_OPEN_JOBS: jobCount.default(100_000),
   ENGRAFT_LOG_LEVEL: z.enum(logLevels).default('info'),
 });
 
@@ -121,9 +145,17 @@ export function readConfig(givenFlags: ConfigFlags = {}, env: NodeJS.ProcessEnv 
     base_url: values.ENGRAFT_BASE_URL ?? null,
     host: flags.host ?? values.ENGRAFT_HOST,
     port: flags.port === undefined ? values.ENGRAFT_PORT : parsePortFlag(flags.port),
+    operations: operationsOf(values),
     chat_wait_ms: values.ENGRAFT_CHAT_WAIT_SECONDS * 1000,
+    job_retention_days: values.ENGRAFT_JOB_RETENTION_DAYS ?? null,
+    open_jobs: { of_project: values.ENGRAFT_PROJECT_OPEN_JOBS, of_service: values.ENGRAFT_OPEN_JOBS },
     log_level: values.ENGRAFT_LOG_LEVEL,
   };
+}
+
+function operationsOf(values: z.output<typeof environment>): Config['operations'] {
+  const { ENGRAFT_OPERATIONS_HOST: host, ENGRAFT_OPERATIONS_PORT: operations_port } = values;
+  return operations_port === undefined ? null : { host, port: operations_port };
 }
 
 function withoutEmpty<Values extends object>(values: Values): Partial<Values> {

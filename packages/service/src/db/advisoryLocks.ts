@@ -6,4 +6,8 @@ export const advisoryLocks = {
   users: 7_345_011,
   /** Whoever makes the default project. */
   firstStart: 7_345_012,
+  /** Whoever makes a backup; shared: everyone who deletes adapters. */
+  backup: 7_345_013,
+  /** The session that stops an embedded server which nobody uses. */
+  watcher: 7_345_014,
 } as const;

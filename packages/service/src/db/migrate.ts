@@ -10,11 +10,14 @@ import { withSession } from './session.js';
 /** Where the build puts the numbered SQL files. */
 export const migrationsFolder = fileURLToPath(new URL('./migrations/', import.meta.url));
 
-interface Migration {
+export interface AppliedMigration {
   /** `0001_initial`; the number gives the order. */
   readonly name: string;
-  readonly sql: string;
   readonly sha256: string;
+}
+
+interface Migration extends AppliedMigration {
+  readonly sql: string;
 }
 
 /** The database and this build of the service do not fit together; nothing was changed. */
@@ -31,20 +34,41 @@ export class MigrationError extends Error {
  * user may not change the schema.
  */
 export async function migrate(database_url: string, folder = migrationsFolder): Promise<string[]> {
-  const migrations = await readMigrations(folder);
   return withSession(database_url, 'engraft-migrate', async (client) => {
     await client.query('BEGIN');
     await lockSchema(client);
-    const applied = await readApplied(client);
-    assertCompatible(migrations, applied ?? new Map());
-    const missing = migrations.filter(({ name }) => applied?.has(name) !== true);
-    if (applied === null) await createRecord(client).catch((error: unknown) => explain(error, missing[0]));
-    for (const migration of missing)
-      await apply(client, migration).catch((error: unknown) => explain(error, migration));
+    const made = await migrateWithin(client, folder);
     await client.query('COMMIT');
     crashPoint('migration.committed');
-    return missing.map(({ name }) => name);
+    return made;
   });
+}
+
+/**
+ * The same within the caller's transaction, which holds the lock of `lockSchema`.
+ * @param last the migration to end with; by default the newest.
+ */
+export async function migrateWithin(client: pg.Client, folder = migrationsFolder, last?: string): Promise<string[]> {
+  const migrations = await readMigrations(folder);
+  const applied = await readApplied(client);
+  assertCompatible(migrations, applied ?? new Map<string, string>(), 'the database');
+  const missing = migrations.filter(({ name }) => applied?.has(name) !== true && (last === undefined || name <= last));
+  if (applied === null) await createRecord(client).catch((error: unknown) => explain(error, missing[0]));
+  for (const migration of missing) await apply(client, migration).catch((error: unknown) => explain(error, migration));
+  return missing.map(({ name }) => name);
+}
+
+/**
+ * Whether this build can bring a schema that these migrations made to the newest one.
+ * @param what has that schema, for the message.
+ * @throws MigrationError
+ */
+export async function assertMigratable(
+  applied: readonly AppliedMigration[],
+  what: string,
+  folder = migrationsFolder,
+): Promise<void> {
+  assertCompatible(await readMigrations(folder), new Map(applied.map(({ name, sha256 }) => [name, sha256])), what);
 }
 
 /** Until the transaction ends: a pooler in transaction mode would keep what the session holds. */
@@ -77,12 +101,12 @@ async function createRecord(client: pg.Client): Promise<void> {
     name text PRIMARY KEY, sha256 text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`);
 }
 
-function assertCompatible(migrations: readonly Migration[], applied: ReadonlyMap<string, string>): void {
+function assertCompatible(migrations: readonly Migration[], applied: ReadonlyMap<string, string>, what: string): void {
   const known = new Map(migrations.map((migration) => [migration.name, migration.sha256]));
   const last_applied = [...applied.keys()].sort().at(-1) ?? '';
   for (const [name, sha256] of applied) {
     if (!known.has(name))
-      throw new MigrationError(`the database has migration ${name}, which this version of the service does not know`);
+      throw new MigrationError(`${what} has migration ${name}, which this version of the service does not know`);
     if (known.get(name) !== sha256)
       throw new MigrationError(`migration ${name} was altered after it was applied: restore the file, add a new one`);
   }

@@ -52,6 +52,8 @@ export interface SubjectsTable {
   revision: Generated<number>;
   created_at: Timestamp;
   updated_at: Timestamp;
+  /** `null`: nobody has erased it. */
+  erased_at: Date | null;
 }
 
 /** Whose turn it is. */
@@ -103,6 +105,8 @@ export interface JobsTable {
   base_model_hash: string | null;
   created_at: Timestamp;
   updated_at: Timestamp;
+  /** When its texts were removed, and callers stopped finding it; `null`: they have not been. */
+  forgotten_at: Date | null;
 }
 
 export interface JobPhasesTable {
@@ -150,7 +154,8 @@ export interface VersionsTable {
   size_bytes: number;
   passed_count: number;
   total_count: number;
-  rehearsal: JsonColumn;
+  /** `null`: nobody can rehearse it any more. */
+  rehearsal: NullableJsonColumn;
   created_at: Timestamp;
   expires_at: Date;
   files_deleted_at: Date | null;
@@ -162,6 +167,8 @@ export interface VersionsTable {
   damaged_at: Date | null;
   /** The checkpoint that it was trained on; `null`: nobody has recorded it yet. */
   base_model_hash: string | null;
+  /** Its files are deleted without delay. */
+  erased_at: Date | null;
 }
 
 export interface KeptAdaptersTable {
@@ -216,6 +223,19 @@ export interface ClockTable {
   leapt_at: Date | null;
 }
 
+/** Rows are added and never changed. */
+export interface AuditEventsTable {
+  id: GeneratedAlways<number>;
+  occurred_at: GeneratedAlways<Date>;
+  action: string;
+  actor: string;
+  account: string;
+  reason: string | null;
+  project_id: string | null;
+  target: string;
+  details: JsonColumn;
+}
+
 export interface Database {
   projects: ProjectsTable;
   api_keys: ApiKeysTable;
@@ -232,4 +252,5 @@ export interface Database {
   accounts: AccountsTable;
   transfers: TransfersTable;
   clock: ClockTable;
+  audit_events: AuditEventsTable;
 }

@@ -1,6 +1,13 @@
-import { ApiError, errorEnvelope, type ErrorCode, type ErrorDetails, type ErrorEnvelope } from '@engraft/contract';
+import {
+  ApiError,
+  errorEnvelope,
+  errorTable,
+  type ErrorCode,
+  type ErrorDetails,
+  type ErrorEnvelope,
+} from '@engraft/contract';
 import { EngineError, type EngineErrorCode } from '@engraft/engine';
-import type { AdmissionRefusal } from '../admission/admitJob.js';
+import type { AdmissionOutcome, Shortfall } from '../admission/admitJob.js';
 import { isDatabaseUnavailable } from '../db/databaseErrors.js';
 import { wrongContentType } from './readBody.js';
 
@@ -28,13 +35,41 @@ function detailsOf({ code }: EngineError): ErrorDetails {
   return { param: 'messages', message: "The model's chat template does not take this conversation." };
 }
 
-export function refusalOf(code: AdmissionRefusal): ApiError {
-  if (code === 'idempotency_key_of_another') {
-    return new ApiError('idempotency_conflict', {
-      message: 'This idempotency key was used before by another API key; answers in chat belong to the key that asked.',
-    });
+export function refusalOf(outcome: Extract<AdmissionOutcome, { readonly kind: 'refused' }>): ApiError {
+  switch (outcome.code) {
+    case 'idempotency_key_of_another':
+      return new ApiError('idempotency_conflict', {
+        message:
+          'This idempotency key was used before by another API key; answers in chat belong to the key that asked.',
+      });
+    case 'not_found':
+      return new ApiError('not_found', {
+        message: 'The subject has no version with this adapter_version; GET /v1/subjects lists those that it has.',
+      });
+    case 'insufficient_credits':
+    case 'spending_limit_reached':
+    case 'monthly_capacity_reached':
+      return new ApiError(outcome.code, { message: shortOf(outcome) });
+    case 'project_queue_full':
+    case 'service_queue_full': {
+      const whose = outcome.code === 'project_queue_full' ? 'The project' : 'The service';
+      return new ApiError('queue_full', {
+        message: `${whose} has as many open jobs as it may; nothing was admitted. Wait as Retry-After says.`,
+      });
+    }
+    case 'context_length_exceeded':
+      return new ApiError(outcome.code, { param: 'messages' });
+    default:
+      return new ApiError(outcome.code);
   }
-  return new ApiError(code, code === 'context_length_exceeded' ? { param: 'messages' } : {});
+}
+
+/** What a request needs and what there is, after the sentence of the table. */
+function shortOf({ code, needed_microusd, left_microusd }: Shortfall): string {
+  const usd = (microusd: number): string => `${(microusd / 1_000_000).toFixed(6).replace(/0{1,4}$/, '')} USD`;
+  const where = code === 'insufficient_credits' ? 'is available' : 'is left this month';
+  const left = usd(Math.max(0, left_microusd));
+  return `${errorTable[code].message} It reserves ${usd(needed_microusd)}; ${left} ${where}.`;
 }
 
 export function envelopeOf(error: ApiError, request_id: string): ErrorEnvelope {

@@ -18,7 +18,7 @@ import { inferenceRoute } from './routes/inferences.js';
 import { internalizationRoute } from './routes/internalizations.js';
 import { jobRoutes } from './routes/jobs.js';
 import { modelsRoute } from './routes/models.js';
-import { operationRoutes } from './routes/operations.js';
+import { healthRoutes, metricsRoute, type Operations } from './routes/operations.js';
 import { subjectRoutes } from './routes/subjects.js';
 import { sendClientError, sendErrors, sendFrameworkError } from './sendErrors.js';
 import { answerUnknownPaths } from './unknownPaths.js';
@@ -34,6 +34,8 @@ export interface AppOptions extends AdmissionContext {
   readonly readiness: () => Promise<readonly string[]>;
   readonly logger: FastifyBaseLogger;
   readonly metrics: Registry;
+  /** Metrics and the description of the API are served elsewhere, see `buildOperationsApp`. */
+  readonly operations_apart?: boolean;
   /** Monotonic; for limits by address and the sampling of the log. */
   readonly now_ms?: () => number;
 }
@@ -50,21 +52,7 @@ const closing_wait_ms = 7_000;
  * → syntax and schema → tenant and subject agreement, and then those of `admitJob`.
  */
 export function buildApp(options: AppOptions): FastifyInstance {
-  const app: FastifyInstance = fastify({
-    loggerInstance: options.logger,
-    // `observeRequests` writes the log; the framework's own lines would show URLs.
-    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
-    genReqId: () => newId('req'),
-    requestTimeout: request_timeout_ms,
-    // A client that reads nothing keeps its connection only so long: longer than the longest silence of an answer that somebody waits for.
-    connectionTimeout: options.chat_wait_ms + request_timeout_ms,
-    return503OnClosing: false,
-    http: { requireHostHeader: false },
-    // No shorter than the request line may be: an id of any length is looked up, and not found.
-    routerOptions: { maxParamLength: 1 << 16 },
-    frameworkErrors: sendFrameworkError,
-    clientErrorHandler: sendClientError,
-  });
+  const app = newApp(options.logger, options.chat_wait_ms);
   const { now_ms = () => performance.now() } = options;
   const strangers = createStrangerLimits(now_ms);
   const authenticateRequest = createAuthentication(options.db, strangers);
@@ -76,27 +64,17 @@ export function buildApp(options: AppOptions): FastifyInstance {
     done();
   });
 
-  leaveNothingToNode(app.server);
-  app.decorateRequest('state');
-  app.addHook('onRequest', (request, reply, done) => {
-    request.state = newRequestState();
-    void reply.header('x-request-id', request.id);
-    const lacks_host = request.headers.host === undefined && request.raw.httpVersion === '1.1';
-    done(lacks_host ? invalid('Host', 'HTTP/1.1 requires this header') : undefined);
-  });
   app.addHook('onResponse', (_request, _reply, done) => {
     // Whoever is answered while the service stops must not keep it open by saying nothing more.
     if (closing) setImmediate(() => app.server.closeIdleConnections());
     done();
   });
   observeRequests(app, options.metrics, now_ms);
-  sendErrors(app);
   answerUnknownPaths(app, strangers);
-  acceptBodies(app);
 
   const open = { ...options, strangers, now_ms };
-  operationRoutes(app, open);
-  descriptionRoutes(app, open);
+  healthRoutes(app, open);
+  if (options.operations_apart !== true) openRoutes(app, open);
   app.register(
     (api, _options, registered) => {
       api.addHook('onRequest', async (request, reply) => {
@@ -116,6 +94,55 @@ export function buildApp(options: AppOptions): FastifyInstance {
     },
     { prefix: '/v1' },
   );
+  return app;
+}
+
+export type OperationsAppOptions = Pick<AppOptions, 'model_id' | 'readiness' | 'logger' | 'metrics' | 'now_ms'>;
+
+/** What needs no key, for an address of its own: health, metrics and the description of the API. */
+export function buildOperationsApp(options: OperationsAppOptions): FastifyInstance {
+  const app = newApp(options.logger, 0);
+  const { now_ms = () => performance.now() } = options;
+  const strangers = createStrangerLimits(now_ms);
+  answerUnknownPaths(app, strangers);
+  const open = { ...options, strangers, now_ms };
+  healthRoutes(app, open);
+  openRoutes(app, open);
+  return app;
+}
+
+function openRoutes(app: FastifyInstance, open: Operations & { readonly model_id: string }): void {
+  metricsRoute(app, open);
+  descriptionRoutes(app, open);
+}
+
+/** Without routes: every answer has a request id, and every error the envelope. */
+function newApp(logger: FastifyBaseLogger, answer_ms: number): FastifyInstance {
+  const app: FastifyInstance = fastify({
+    loggerInstance: logger,
+    // `observeRequests` writes the log; the framework's own lines would show URLs.
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
+    genReqId: () => newId('req'),
+    requestTimeout: request_timeout_ms,
+    // A client that reads nothing keeps its connection only so long: longer than the longest silence of an answer that somebody waits for.
+    connectionTimeout: answer_ms + request_timeout_ms,
+    return503OnClosing: false,
+    http: { requireHostHeader: false },
+    // No shorter than the request line may be: an id of any length is looked up, and not found.
+    routerOptions: { maxParamLength: 1 << 16 },
+    frameworkErrors: sendFrameworkError,
+    clientErrorHandler: sendClientError,
+  });
+  leaveNothingToNode(app.server);
+  app.decorateRequest('state');
+  app.addHook('onRequest', (request, reply, done) => {
+    request.state = newRequestState();
+    void reply.header('x-request-id', request.id);
+    const lacks_host = request.headers.host === undefined && request.raw.httpVersion === '1.1';
+    done(lacks_host ? invalid('Host', 'HTTP/1.1 requires this header') : undefined);
+  });
+  sendErrors(app);
+  acceptBodies(app);
   return app;
 }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { job as jobSchema, subjectList, type Job, type Receipt } from '@engraft/contract';
 import type { LightMyRequestResponse } from 'fastify';
+import { parseJobRequest } from '../jobs/jobRequest.js';
 import {
   buildTestApp,
   call,
@@ -128,7 +129,9 @@ for (const [url, body] of [
     });
 
     test('402 `insufficient_credits`', async () => {
-      assertError(await post(await newKey(0), url, body), 402, 'insufficient_credits');
+      const response = await post(await newKey(1_000), url, body);
+      assertError(response, 402, 'insufficient_credits');
+      assert.match(response.body, /It reserves \d+\.\d{2,6} USD; 0\.001 USD is available\./);
     });
 
     test('"Learning or inference on a subject whose active version has expired: 409 `adapter_expired`"', async () => {
@@ -149,6 +152,7 @@ describe('POST /v1/inferences', () => {
     }
     const unknown = await post(key, '/v1/inferences', { ...inference, adapter_version: 'unknown' });
     assertError(unknown, 404, 'not_found');
+    assert.match(unknown.body, /no version with this adapter_version/);
   });
 
   test('"The fingerprint is taken over the input after normalisation": `strict: false` is what an omitted `strict` means', async () => {
@@ -285,6 +289,26 @@ describe('GET /v1/subjects', () => {
     );
     assert.ok(subjects.body.includes(id));
     for (const { body } of [subjects, job]) assert.doesNotMatch(body, /passage|sha256|rehearsal/);
+  });
+});
+
+describe('POST /v1/internalizations', () => {
+  test('"Lengths are UTF-16 code units": of the passage as it is sent, with marks that are not learned', async () => {
+    const key = await newKey();
+    const content = `\uFEFF# Tarn 3\0\n\n- a: b\u00A0c`;
+    assert.equal(content.length, 20);
+    const response = await post(key, '/v1/internalizations', { ...learning, content });
+    assert.equal(response.statusCode, 202);
+    const { id } = response.json<{ id: string }>();
+    const job = await database.db.selectFrom('jobs').select('request').where('id', '=', id).executeTakeFirstOrThrow();
+    assert.deepEqual(parseJobRequest(job.request), {
+      kind: 'internalization',
+      content,
+      max_cost_microusd: learning.max_cost_microusd,
+      activate: true,
+    });
+    const short = await post(key, '/v1/internalizations', { ...learning, content: content.slice(1) });
+    assert.equal(short.statusCode, 422);
   });
 });
 

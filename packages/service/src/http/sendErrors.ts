@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { ApiError } from '@engraft/contract';
@@ -70,10 +71,16 @@ function responseUnderWay(socket: Duplex): ServerResponse | null {
 
 function sendError(error: ApiError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   if (error.code === 'unauthorized') void reply.header('www-authenticate', 'Bearer');
+  if (error.code === 'queue_full') void reply.header('retry-after', queueRetrySeconds());
   const envelope = envelopeOf(error, request.id);
   // OpenAI's clients repeat every 409, 429 and 5xx unless told: without an idempotency key, a new job each time. An admission whose end
-  // is not known may have made one already.
-  const may_repeat = envelope.error.retryable && !request.state.repeats_as_new;
+  // is not known may have made one already; a 429 has made none.
+  const may_repeat = envelope.error.retryable && (error.status === 429 || !request.state.repeats_as_new);
   void reply.header('x-should-retry', String(may_repeat));
   return reply.code(error.status).send(envelope);
+}
+
+/** Those who were refused together come back one by one. */
+function queueRetrySeconds(): number {
+  return randomInt(2, 11);
 }

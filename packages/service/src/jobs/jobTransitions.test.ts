@@ -6,8 +6,9 @@ import { sql } from 'kysely';
 import { admitJob } from '../admission/admitJob.js';
 import { readBalance } from '../ledger/accounts.js';
 import { verifyLedger } from '../ledger/verifyLedger.js';
-import { createTestKey, createTestProject, type TestKey } from '../testing/testApp.js';
+import { createTestKey, createTestProject, plentyOfJobs, type TestKey } from '../testing/testApp.js';
 import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js';
+import { cancelJob } from './cancelJob.js';
 import { claimJob, type ClaimedJob } from './claimJob.js';
 import { completeInference } from './completeInference.js';
 import { completeLearning } from './completeLearning.js';
@@ -19,6 +20,7 @@ import { loadPhaseOutcome, storePhaseOutcome } from './phaseOutcomes.js';
 import { recordPhase } from './recordPhase.js';
 import { releaseJob } from './releaseJob.js';
 import { resolveJob } from './resolveJob.js';
+import { beginTeacherCall } from './teacherCalls.js';
 
 const lease_ms = 60_000;
 const usage: TokenUsage = { input_tokens: 10, output_tokens: 2, cached_input_tokens: 4, training_tokens: 0 };
@@ -75,7 +77,7 @@ describe('job transitions', () => {
     admitted += 1;
     const request = requests[kind];
     const outcome = await admitJob(
-      { db: database.db, execution: 'on', countTokens: () => 10, contextLength: 1000 },
+      { db: database.db, execution: 'on', open_jobs: plentyOfJobs, countTokens: () => 10, contextLength: 1000 },
       {
         key: owner,
         tenant_id: null,
@@ -300,8 +302,14 @@ describe('job transitions', () => {
       kind: 'above_reservation',
       reserved_microusd,
     });
-    assert.deepEqual(await resolveJob(database.db, ids[1]!, 5), { kind: 'resolved', charged_microusd: 5 });
-    assert.deepEqual(await resolveJob(database.db, ids[2]!, 0), { kind: 'resolved', charged_microusd: 0 });
+    for (const [id, charged_microusd] of [
+      [ids[1]!, 5],
+      [ids[2]!, 0],
+    ] as const) {
+      const { project_id } = key;
+      const resolved = { kind: 'resolved', project_id, reserved_microusd, charged_microusd };
+      assert.deepEqual(await resolveJob(database.db, id, charged_microusd), resolved);
+    }
     assert.deepEqual(await resolveJob(database.db, 'job_unknown', 0), { kind: 'not_found' });
     const { status, error_code, charged_microusd } = await readRow(ids[1]!);
     assert.deepEqual([status, error_code, charged_microusd], ['failed', 'receipt_missing', 5]);
@@ -312,6 +320,37 @@ describe('job transitions', () => {
       .where('kind', '=', 'post')
       .executeTakeFirstOrThrow();
     assert.equal(post.memo, 'settled by an operator', 'which is recorded');
+    await assertLedger();
+  });
+
+  it('lets an operator cancel what waits or runs, for free, whoever holds it', async () => {
+    const [waiting, running] = [await admit('internalization'), await admit('inference')];
+    const job = await claimed('inference');
+    const { project_id } = key;
+    assert.deepEqual(await cancelJob(database.db, waiting), { kind: 'cancelled', project_id, was: 'queued' });
+    assert.deepEqual(await cancelJob(database.db, running), { kind: 'cancelled', project_id, was: 'running' });
+    for (const write of Object.values(actions)) assert.equal(await write(job), 'lost');
+    assert.equal(await claim('internalization'), null);
+    for (const id of [waiting, running]) {
+      const { status, error_code, charged_microusd, settled, request } = await readRow(id);
+      assert.deepEqual([status, error_code, charged_microusd, settled], ['failed', 'cancelled', 0, true]);
+      assert.doesNotMatch(JSON.stringify(request), /secret/);
+      assert.deepEqual(await cancelJob(database.db, id), { kind: 'wrong_status', status: 'failed' });
+    }
+    assert.deepEqual(await cancelJob(database.db, 'job_unknown'), { kind: 'not_found' });
+    await assertLedger();
+  });
+
+  it('holds the money of a cancelled job that has an open call to a teacher elsewhere', async () => {
+    const id = await admit('internalization');
+    const job = await claimed('internalization');
+    await beginTeacherCall(database.db, job, 'asked');
+    assert.equal((await cancelJob(database.db, id)).kind, 'to_be_resolved');
+    assert.equal(await extendLease(database.db, job, lease_ms), 'lost');
+    const { status, error_code, settled } = await readRow(id);
+    assert.deepEqual([status, error_code, settled], ['reconciliation_required', 'receipt_missing', false]);
+    assert.equal((await cancelJob(database.db, id)).kind, 'wrong_status');
+    assert.equal((await resolveJob(database.db, id, 1)).kind, 'resolved');
     await assertLedger();
   });
 

@@ -5,7 +5,7 @@ import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { admitJob } from '../admission/admitJob.js';
 import type { Database } from '../db/schema.js';
-import { createTestKey, createTestProject, type TestKey } from '../testing/testApp.js';
+import { createTestKey, createTestProject, plentyOfJobs, type TestKey } from '../testing/testApp.js';
 import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js';
 import { claimJob } from './claimJob.js';
 import { failJob } from './failJob.js';
@@ -33,7 +33,7 @@ describe('job watcher', () => {
   async function admit(): Promise<string> {
     admitted += 1;
     const outcome = await admitJob(
-      { db: database.db, execution: 'on', countTokens: () => 10, contextLength: 1000 },
+      { db: database.db, execution: 'on', open_jobs: plentyOfJobs, countTokens: () => 10, contextLength: 1000 },
       {
         key,
         tenant_id: null,

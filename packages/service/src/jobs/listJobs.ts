@@ -27,6 +27,7 @@ export async function listJobs(
     .select(['id', 'kind', 'status', 'phase', 'adapter_version', 'created_at'])
     .where('project_id', '=', namespace.project_id)
     .where(tenantIs('tenant_id', namespace.tenant_id))
+    .where('forgotten_at', 'is', null)
     .$if(below !== null, (query) => query.where('sequence', '<', below))
     .orderBy('sequence', 'desc')
     // One more than the page, to see whether there is a next one.

@@ -23,7 +23,10 @@ export interface PhaseOutcome {
   readonly usage: TokenUsage;
 }
 
-/** Keeps a finished phase, so that a crash resumes after it and its tokens are counted once. The job has made progress. */
+/**
+ * Keeps a finished phase, so that a crash resumes after it and its tokens are counted once. The job has made progress,
+ * unless the phase was finished before: work that was lost and repeated replaces the outcome, and `usage` is nothing.
+ */
 export async function storePhaseOutcome(
   db: Kysely<Database>,
   lease: JobLease,
@@ -32,10 +35,20 @@ export async function storePhaseOutcome(
   return inTransaction<LeasedWrite>(db, 'phase.stored', async (trx) => {
     const job = await lockLeasedJob(trx, lease);
     if (job === null) return 'lost';
-    await trx
-      .insertInto('job_phases')
-      .values({ job_id: job.id, phase, outcome: JSON.stringify(outcome), ...usage })
-      .execute();
+    const stored = JSON.stringify(outcome);
+    const replaced = await trx
+      .updateTable('job_phases')
+      .set({ outcome: stored })
+      .where('job_id', '=', job.id)
+      .where('phase', '=', phase)
+      .executeTakeFirstOrThrow();
+    const isNew = replaced.numUpdatedRows === 0n;
+    if (isNew) {
+      await trx
+        .insertInto('job_phases')
+        .values({ job_id: job.id, phase, outcome: stored, ...usage })
+        .execute();
+    }
     await trx
       .updateTable('jobs')
       .set((eb) => ({
@@ -44,7 +57,7 @@ export async function storePhaseOutcome(
         cached_input_tokens: eb('cached_input_tokens', '+', usage.cached_input_tokens),
         training_tokens: eb('training_tokens', '+', usage.training_tokens),
         training_progress: null,
-        attempts: 0,
+        attempts: isNew ? 0 : eb.ref('attempts'),
         updated_at: sql`now()`,
       }))
       .where('id', '=', job.id)

@@ -24,7 +24,16 @@ export interface SucceededInference {
 export async function readInferenceOutcome(db: Kysely<Database>, job_id: string): Promise<InferenceOutcome> {
   const row = await db
     .selectFrom('jobs')
-    .select(['status', 'error_code', 'result', 'subject_name', 'adapter_version', 'created_at', 'reasoning_tokens'])
+    .select([
+      'forgotten_at',
+      'status',
+      'error_code',
+      'result',
+      'subject_name',
+      'adapter_version',
+      'created_at',
+      'reasoning_tokens',
+    ])
     .select(['input_tokens', 'output_tokens', 'cached_input_tokens', 'training_tokens'])
     .where('id', '=', job_id)
     .where('kind', '=', 'inference')
@@ -43,6 +52,8 @@ export async function readInferenceOutcome(db: Kysely<Database>, job_id: string)
     case 'rejected':
       throw new Error(`inference job ${job_id} is ${row.status}`);
   }
+  // While its caller waited for it.
+  if (row.forgotten_at !== null) return { kind: 'failed', error_code: 'cancelled' };
   const { input_tokens, output_tokens, cached_input_tokens, training_tokens } = row;
   return {
     kind: 'succeeded',

@@ -25,6 +25,7 @@ export async function readJob(
         .select('api_key_id')
         .where('id', '=', job_id)
         .where('project_id', '=', key.project_id)
+        .where('forgotten_at', 'is', null)
         .executeTakeFirst()
     : undefined;
   const access = decideJobAccess({ key_id: key.id, scopes: key.scopes }, tenant_id, row ?? null);

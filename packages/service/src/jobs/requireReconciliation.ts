@@ -1,38 +1,49 @@
 import type { JobErrorCode } from '@engraft/contract';
-import { sql, type Kysely } from 'kysely';
+import { sql, type Kysely, type Transaction } from 'kysely';
 import type { Database } from '../db/schema.js';
 import { inTransaction } from '../db/transaction.js';
-import { lockLeasedJob, type JobLease, type LeasedWrite } from './jobLease.js';
+import { lockLeasedJob, type JobLease, type LeasedJob, type LeasedWrite } from './jobLease.js';
 import { removeTexts } from './removeTexts.js';
 import { sumTeacherReceipts } from './teacherCalls.js';
 
-/**
- * running → reconciliation_required: somebody else's work was used, and nobody knows what it cost. The reservation
- * stays as it is until an operator settles the job; its usage is what the receipts that did come say. Texts are removed
- * as when a job ends, since nobody goes on with it.
- */
+type ReceiptErrorCode = Extract<JobErrorCode, 'receipt_missing' | 'receipt_inconsistent'>;
+
+/** running → reconciliation_required. */
 export async function requireReconciliation(
   db: Kysely<Database>,
   lease: JobLease,
-  error_code: Extract<JobErrorCode, 'receipt_missing' | 'receipt_inconsistent'>,
+  error_code: ReceiptErrorCode,
 ): Promise<LeasedWrite> {
   return inTransaction<LeasedWrite>(db, 'reconciliation.required', async (trx) => {
     const job = await lockLeasedJob(trx, lease);
     if (job === null) return 'lost';
-    await trx
-      .updateTable('jobs')
-      .set({
-        status: 'reconciliation_required',
-        error_code,
-        ...(await sumTeacherReceipts(trx, job.id)),
-        request: await removeTexts(trx, job),
-        training_progress: null,
-        worker_id: null,
-        lease_expires_at: null,
-        updated_at: sql`now()`,
-      })
-      .where('id', '=', job.id)
-      .execute();
+    await holdForReconciliation(trx, job, error_code);
     return 'done';
   });
+}
+
+/**
+ * For a job that this transaction holds: somebody else's work was used, and nobody knows what it cost. The reservation
+ * stays as it is until an operator settles the job; its usage is what the receipts that did come say. Texts are removed
+ * as when a job ends, since nobody goes on with it.
+ */
+export async function holdForReconciliation(
+  trx: Transaction<Database>,
+  job: Pick<LeasedJob, 'id' | 'request'>,
+  error_code: ReceiptErrorCode,
+): Promise<void> {
+  await trx
+    .updateTable('jobs')
+    .set({
+      status: 'reconciliation_required',
+      error_code,
+      ...(await sumTeacherReceipts(trx, job.id)),
+      request: await removeTexts(trx, job),
+      training_progress: null,
+      worker_id: null,
+      lease_expires_at: null,
+      updated_at: sql`now()`,
+    })
+    .where('id', '=', job.id)
+    .execute();
 }

@@ -4,7 +4,12 @@ import { inTransaction } from '../db/transaction.js';
 import { endJob, waived } from './endJob.js';
 
 export type ResolveJobOutcome =
-  | { readonly kind: 'resolved'; readonly charged_microusd: number }
+  | {
+      readonly kind: 'resolved';
+      readonly project_id: string;
+      readonly reserved_microusd: number;
+      readonly charged_microusd: number;
+    }
   | { readonly kind: 'not_found' }
   /** Only work whose outcome is unknown is settled by hand. */
   | { readonly kind: 'wrong_status'; readonly status: string }
@@ -12,7 +17,7 @@ export type ResolveJobOutcome =
 
 /**
  * reconciliation_required → failed, with what an operator found to be owed (0 to release everything). The job keeps
- * its error code; the transfers say who settled it.
+ * its error code; who settled it and why is for the audit log to say.
  */
 export async function resolveJob(
   db: Kysely<Database>,
@@ -40,6 +45,6 @@ export async function resolveJob(
       error_code: job.error_code,
       memo: 'settled by an operator',
     });
-    return { kind: 'resolved', charged_microusd };
+    return { kind: 'resolved', project_id: job.project_id, reserved_microusd, charged_microusd };
   });
 }

@@ -288,3 +288,18 @@ test('a subject activates a version of its own, and none of another subject', as
   assert.match((await refusalOf(activate(theirs.version.id))) ?? '', /subjects_activate_versions_of_their_own/);
   assert.equal(await refusalOf(activate(ours.version.id)), null);
 });
+
+test('the day that hosting pays is that of the version, whatever table of that name a session makes', async () => {
+  const { version, key } = await makeParty();
+  const { project_id } = key;
+  const day = await inTransaction<number | null>(database.db, null, async (trx) => {
+    await sql`create temporary table versions on commit drop as
+      select ${version.id}::text as id, now() - interval '9 days' as created_at, now() as expires_at`.execute(trx);
+    const { rows } = await sql<{ hosting_day: number }>`
+      insert into public.transfers (kind, from_account, to_account, amount_microusd, version_id)
+      values ('hosting', 'available:' || ${project_id}, 'spent:' || ${project_id}, 1, ${version.id})
+      returning hosting_day`.execute(trx);
+    return new RolledBack(rows[0]?.hosting_day ?? null);
+  });
+  assert.equal(day, 1);
+});

@@ -11,7 +11,8 @@ export interface Reservation {
   readonly amount_microusd: number;
 }
 
-export type ReserveOutcome = { readonly kind: 'reserved' } | { readonly kind: 'insufficient_credits' };
+export type ReserveOutcome =
+  { readonly kind: 'reserved' } | { readonly kind: 'insufficient_credits'; readonly left_microusd: number };
 
 /**
  * Holds money for a job: available → reserved, once for each job. The balance is locked before it is compared, so
@@ -21,7 +22,9 @@ export async function reserve(trx: Transaction<Database>, reservation: Reservati
   const { project_id, job_id, amount_microusd } = reservation;
   assertAmount(amount_microusd);
   const balance = await lockBalance(trx, project_id);
-  if (balance.available_microusd < amount_microusd) return { kind: 'insufficient_credits' };
+  if (balance.available_microusd < amount_microusd) {
+    return { kind: 'insufficient_credits', left_microusd: balance.available_microusd };
+  }
   await trx
     .insertInto('transfers')
     .values({

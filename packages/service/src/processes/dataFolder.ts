@@ -3,14 +3,22 @@ import { access, mkdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { crashPoint } from '../crashPoints.js';
 
+/** Where a backup is restored, until all of it is there. */
+export function restoringFolder(data_folder: string): string {
+  return path.join(data_folder, '.restoring');
+}
+
 /**
  * Makes the folder where it is missing, for its owner alone.
- * @throws Error naming the setting when it cannot be made, or not be written to.
+ * @throws Error naming the setting when it cannot be made, or not be written to, or a restore has not come to its end.
  */
 export async function makeDataFolder(data_folder: string): Promise<void> {
   try {
     await makeFolder(path.resolve(data_folder));
     await access(data_folder, constants.R_OK | constants.W_OK | constants.X_OK);
+    if ((await stat(restoringFolder(data_folder)).catch(() => null)) !== null) {
+      throw new Error('a backup is being restored into it, or that was cut short: then empty it and restore again');
+    }
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new Error(`the data folder ${data_folder} (--data, ENGRAFT_DATA_DIR) cannot be used: ${why}`, {

@@ -1,5 +1,7 @@
 import { scopes } from '@engraft/contract';
 import { sql, type Kysely } from 'kysely';
+import { audited } from '../audit/audited.js';
+import { thisOperator } from '../audit/operator.js';
 import { advisoryLocks } from '../db/advisoryLocks.js';
 import type { Database } from '../db/schema.js';
 import { createKey } from '../keys/createKey.js';
@@ -13,6 +15,7 @@ import { readDefaultKey, writeDefaultKey } from './defaultKey.js';
 
 export const defaultProjectName = 'default';
 const starter_credit_microusd = 100_000_000;
+const operator = thisOperator({ reason: 'first start' });
 
 /**
  * "First start on an empty data folder: the project `default` with 100 USD of starter credit and one key with all
@@ -37,7 +40,17 @@ async function makeDefaultProject(db: Kysely<Database>, data_folder: string): Pr
   const { available_microusd } = await readBalance(db, project_id);
   if (available_microusd === 0) {
     const starter = { project_id, amount_microusd: starter_credit_microusd, memo: 'starter credit' };
-    const granted = await grantCredit(db, starter);
+    const granted = await audited(
+      db,
+      operator,
+      (trx) => grantCredit(trx, starter),
+      () => ({
+        action: 'credit.grant',
+        project_id,
+        target: project_id,
+        details: { amount_microusd: starter_credit_microusd },
+      }),
+    );
     if (granted.kind !== 'granted') throw new Error('the starter credit could not be granted');
   }
   // Written first: a key that nobody has the secret of could not be made good. One that is there already may be all that is left of a key of
@@ -46,7 +59,16 @@ async function makeDefaultProject(db: Kysely<Database>, data_folder: string): Pr
   const secret = kept ?? newKeySecret();
   if (kept === null) await writeDefaultKey(data_folder, secret);
   const key = { project_id, name: 'default', scopes, tenant_id: null, expires_at: null };
-  const created = await createKey(db, key, secret);
+  const created = await audited(
+    db,
+    operator,
+    (trx) => createKey(trx, key, secret),
+    (made) => {
+      const { name, tenant_id, expires_at } = key;
+      const details = { name, scopes, tenant_id, expires_at };
+      return made.kind === 'created' ? { action: 'key.create', project_id, target: made.key.id, details } : null;
+    },
+  );
   if (created.kind !== 'created') throw new Error(`the first key could not be made: ${created.kind}`);
 }
 
@@ -54,7 +76,16 @@ async function makeDefaultProject(db: Kysely<Database>, data_folder: string): Pr
 async function claimDefaultProject(db: Kysely<Database>): Promise<Project | null> {
   const [first, ...others] = await listProjects(db);
   if (first === undefined) {
-    const created = await createProject(db, { name: defaultProjectName });
+    const created = await audited(
+      db,
+      operator,
+      (trx) => createProject(trx, { name: defaultProjectName }),
+      (made) => {
+        if (made.kind !== 'created') return null;
+        const { id, name } = made.project;
+        return { action: 'project.create', project_id: id, target: id, details: { name } };
+      },
+    );
     return created.kind === 'created' ? created.project : null;
   }
   if (others.length > 0 || first.name !== defaultProjectName) return null;

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Config } from '../config/config.js';
 import { openDatabase } from '../db/database.js';
-import { attachEmbeddedPostgres } from '../db/embeddedPostgres/index.js';
+import { attachEmbeddedPostgres, hasCluster, ownConnection } from '../db/embeddedPostgres/index.js';
 import { migrate } from '../db/migrate.js';
 import type { Database } from '../db/schema.js';
 import { prepareServiceLogin, prepareServiceRole, type ServiceAccess } from '../db/serviceRole/serviceRole.js';
@@ -19,6 +19,14 @@ export interface InstallationOptions {
   readonly held_ms_max?: number;
   /** The embedded database was lost and did not come back. */
   readonly onLost?: (error: Error) => void;
+}
+
+/** Whether there is a database to open; one elsewhere answers for itself. */
+export async function hasDatabase({
+  data_folder,
+  database_url,
+}: Pick<Config, 'data_folder' | 'database_url'>): Promise<boolean> {
+  return database_url !== null || hasCluster(data_folder);
 }
 
 /**
@@ -40,8 +48,9 @@ export async function openInstallation(
   await makeDataFolder(data_folder);
   const server = await attachEmbeddedPostgres(data_folder, onLost === undefined ? {} : { onLost });
   try {
-    await migrate(server.url);
-    const db = openDatabase(await prepareServiceLogin(server.url), options);
+    const url = ownConnection(server.url);
+    await migrate(url);
+    const db = openDatabase(await prepareServiceLogin(url), options);
     const close = async (): Promise<void> => {
       await db.destroy();
       await server.release();
@@ -53,9 +62,14 @@ export async function openInstallation(
   }
 }
 
-/** Never with the URL, which holds a password. */
+/** Never with the URL, which holds a password; with what else says how to connect, by its name. */
 function namingTheVariable(error: unknown): never {
   const first: unknown = error instanceof AggregateError && error.message === '' ? error.errors[0] : error;
   const why = first instanceof Error ? first.message : String(first);
-  throw new Error(`the database of DATABASE_URL: ${why}`, { cause: error });
+  const others = connectionVariables.filter((name) => (process.env[name] ?? '') !== '');
+  const named = ['DATABASE_URL', ...others].join(', ');
+  throw new Error(`the database of ${named}: ${why}`, { cause: error });
 }
+
+/** PostgreSQL's, which have their usual meaning for `DATABASE_URL`. */
+const connectionVariables = ['PGUSER', 'PGPASSWORD', 'PGDATABASE', 'PGSSLMODE', 'PGSSLNEGOTIATION', 'PGOPTIONS'];

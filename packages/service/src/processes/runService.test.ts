@@ -9,6 +9,7 @@ import { after, before, describe, it, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { sql } from 'kysely';
+import { openAdapterStore } from '../adapterStore/adapterStore.js';
 import { createTestKey, createTestProject } from '../testing/testApp.js';
 import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js';
 import { createTestVersion } from '../testing/testVersion.js';
@@ -22,6 +23,7 @@ describe('a service without an engine', () => {
   before(async () => {
     database = await openTestDatabase();
     data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-run-service-'));
+    await openAdapterStore(data_folder);
   });
   after(async () => {
     await database.close();
@@ -65,14 +67,21 @@ describe('a service without an engine', () => {
     return service;
   }
 
-  it('hosts versions all the same, and has made good what it missed when it is ready to serve', async (t) => {
+  it('hosts versions all the same, and makes good what it missed', async (t) => {
     const version_id = await missVersion();
     const serve = start(t, 'serve', '--port', '0');
     await once(serve.stdout, 'data');
-    assert.ok(await isRetained(version_id));
+    while (serve.exitCode === null && !(await isRetained(version_id))) await sleep(20);
     // As when its terminal is closed.
     serve.kill('SIGHUP');
     assert.deepEqual(await once(serve, 'exit'), [0, null]);
+  });
+
+  it('refuses a folder without the adapters that its database has, before a version is taken for damaged', async (t) => {
+    const other_folder = await mkdtemp(path.join(tmpdir(), 'engraft-run-service-'));
+    t.after(() => rm(other_folder, { recursive: true }));
+    const serve = start(t, 'serve', '--port', '0', '--data', other_folder);
+    assert.deepEqual(await once(serve, 'exit'), [1, null]);
   });
 
   it('looks at the clock when it starts: "`GET /metrics` is Prometheus text"', async (t) => {

@@ -3,12 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
-import { type AdapterStore, openAdapterStore } from '../adapterStore/adapterStore.js';
+import type { AdapterStore } from '../adapterStore/adapterStore.js';
+import { findAdapterStore } from '../adapterStore/findAdapterStore.js';
 import { type ClockWatch, watchClock } from '../clock/watchClock.js';
 import type { Config } from '../config/config.js';
 import { isDatabaseReachable } from '../db/isDatabaseReachable.js';
 import type { FileLock } from '../fileLock/fileLock.js';
-import { buildApp } from '../http/buildApp.js';
+import { buildApp, buildOperationsApp } from '../http/buildApp.js';
 import { type Retention, startRetention } from '../retention/startRetention.js';
 import { adoptBaseModel } from '../worker/adoptBaseModel.js';
 import { freeOrphanedJobs } from '../worker/freeOrphanedJobs.js';
@@ -89,15 +90,20 @@ export async function runService(
     running.clock = await watchClock({ db: installation.db, logger, metrics: parts.metrics });
     countDroppedLines(parts.metrics, output);
     if (roles.worker) {
-      const { data_folder } = config;
-      const store = await openAdapterStore(data_folder);
+      const { data_folder, job_retention_days } = config;
+      const store = await findAdapterStore(installation.db, data_folder);
       await adoptModelOf(parts, store);
-      running.retention = await startRetention({ db: installation.db, store, data_folder, logger });
+      running.retention = startRetention({ db: installation.db, store, data_folder, logger, job_retention_days });
       running.worker = await openWorker(parts, store);
     }
     if (roles.api) {
       running.app = openApi(parts, running.worker ?? null);
-      const url = await listen(running.app, config);
+      const url = await listen(running.app, config, '--host, --port, ENGRAFT_HOST, ENGRAFT_PORT');
+      if (config.operations !== null) {
+        running.operations = openOperations(parts);
+        const settings = 'ENGRAFT_OPERATIONS_HOST, ENGRAFT_OPERATIONS_PORT';
+        logger.info({ url: await listen(running.operations, config.operations, settings) }, 'metrics and description');
+      }
       running.address = await recordServiceAddress(config.data_folder, url);
       onListening(url);
     }
@@ -119,11 +125,12 @@ interface Running {
   retention?: Retention;
   worker?: RunningWorker | null;
   app?: FastifyInstance;
+  operations?: FastifyInstance;
   address?: ServiceAddress;
 }
 
 async function stop(running: Running, stopping: BoundedStop): Promise<void> {
-  const { lock, installation, model, clock, retention, worker, app, address } = running;
+  const { lock, installation, model, clock, retention, worker, app, operations, address } = running;
   await stopping.part('address', address?.withdraw());
   const engine = model?.kind === 'loaded' ? model.engine?.engine : undefined;
   const close_engine = (): Promise<void> => stopping.part('engine', engine?.close());
@@ -133,6 +140,7 @@ async function stop(running: Running, stopping: BoundedStop): Promise<void> {
     stopping.part('retention', retention?.stop()),
     stopping.part('clock', clock?.stop()),
     stopping.part('api', app === undefined ? undefined : closeApi(app)),
+    stopping.part('operations', operations === undefined ? undefined : closeApi(operations)),
   ]);
   clearTimeout(kept);
   await close_engine();
@@ -186,28 +194,37 @@ async function openWorker(
   return { wake: () => worker.wake(), stop: () => worker.stop(drain_grace_ms) };
 }
 
-function openApi(
-  { config, installation: { db }, model, logger, metrics }: Parts,
-  worker: RunningWorker | null,
-): FastifyInstance {
-  const readiness = async (): Promise<readonly string[]> => {
-    const reachable = await isDatabaseReachable(db);
-    return [...(reachable ? [] : ['database: unreachable']), ...missingOf(model)];
-  };
-  const onAdmitted = (): void => worker?.wake();
-  const { model_id, chat_wait_ms } = config;
-  return buildApp({ ...admissionOf(model), db, model_id, chat_wait_ms, onAdmitted, readiness, logger, metrics });
+/** What is missing before this process can take work. */
+async function findMissing({ installation: { db }, model }: Parts): Promise<readonly string[]> {
+  const reachable = await isDatabaseReachable(db);
+  return [...(reachable ? [] : ['database: unreachable']), ...missingOf(model)];
 }
 
-async function listen(app: FastifyInstance, { host, port }: Config): Promise<string> {
+function openOperations(parts: Parts): FastifyInstance {
+  const { config, logger, metrics } = parts;
+  const readiness = (): Promise<readonly string[]> => findMissing(parts);
+  return buildOperationsApp({ model_id: config.model_id, readiness, logger, metrics });
+}
+
+function openApi(parts: Parts, worker: RunningWorker | null): FastifyInstance {
+  const { config, installation, model, logger, metrics } = parts;
+  const readiness = (): Promise<readonly string[]> => findMissing(parts);
+  const onAdmitted = (): void => worker?.wake();
+  const { model_id, chat_wait_ms, open_jobs } = config;
+  const admission = { ...admissionOf(model), open_jobs, onAdmitted };
+  const operations_apart = config.operations !== null;
+  const { db } = installation;
+  return buildApp({ ...admission, db, model_id, chat_wait_ms, readiness, logger, metrics, operations_apart });
+}
+
+async function listen(
+  app: FastifyInstance,
+  { host, port }: { readonly host: string; readonly port: number },
+  settings: string,
+): Promise<string> {
   await app.listen({ host, port }).catch((error: unknown) => {
     const why = error instanceof Error ? error.message : String(error);
-    throw new Error(
-      `cannot listen on host ${host}, port ${port} (--host, --port, ENGRAFT_HOST, ENGRAFT_PORT): ${why}`,
-      {
-        cause: error,
-      },
-    );
+    throw new Error(`cannot listen on host ${host}, port ${port} (${settings}): ${why}`, { cause: error });
   });
   const { port: actual_port } = app.server.address() as AddressInfo;
   return `http://${host.includes(':') ? `[${host}]` : host}:${actual_port}`;

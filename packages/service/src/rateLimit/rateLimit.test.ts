@@ -106,6 +106,19 @@ describe('a clock that jumps', () => {
     assert.ok(refused.retry_after_ms <= 60_000 && refused.reset_ms <= 60_000, `${refused.retry_after_ms}`);
   });
 
+  test('by a little, who waits as long as they are told is taken', async () => {
+    for (const requests_per_minute of [1, 6]) {
+      await clock.set('0');
+      const key = await createLimitedKey(requests_per_minute);
+      for (let request = 0; request < requests_per_minute; request += 1) await takeRequest(clock.db, key);
+      await clock.set('-15 seconds');
+      const refused = await takeRequest(clock.db, key);
+      assert.equal(refused.kind, 'refused');
+      await clock.set(`${Math.ceil(refused.retry_after_ms / 1000) - 15} seconds`);
+      assert.equal((await takeRequest(clock.db, key)).kind, 'taken', `${refused.retry_after_ms} ms`);
+    }
+  });
+
   test('by anything, leaves a bucket that refills evenly', async () => {
     // In steps of the refill, beside which the time that the test itself takes is nothing.
     const jump = fc.oneof(fc.integer({ min: -9, max: 9 }), fc.integer({ min: -10_000, max: 10_000 }));

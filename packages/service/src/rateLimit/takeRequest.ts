@@ -46,6 +46,22 @@ export async function takeRequest(
   crashPoint('request.counted');
   const [row] = rows;
   if (row === undefined) throw new Error(`project ${key.project_id} does not exist`);
+  if (row.full_after_ms > window_ms) await shortenBucket(db, key.id);
   const full_after_ms = Math.min(Math.max(0, row.full_after_ms), window_ms);
   return describeAllowance(row.taken ? 'taken' : 'refused', row.requests_per_minute, window_ms, full_after_ms);
+}
+
+/**
+ * A clock that went back a little has left the bucket full later than a minute from now: who waits for as long as they
+ * are told would be refused again. By the time of this very moment, which no statement that waited is behind.
+ */
+async function shortenBucket(db: Kysely<Database>, api_key_id: string): Promise<void> {
+  const latest = sql<Date>`clock_timestamp() + interval '1 minute'`;
+  await db
+    .updateTable('rate_limits')
+    .set({ full_at: latest })
+    .where('api_key_id', '=', api_key_id)
+    .where('full_at', '>', latest)
+    .execute();
+  crashPoint('bucket.shortened');
 }

@@ -1,5 +1,5 @@
 import { sql, type Kysely } from 'kysely';
-import { lockAdapter } from '../adapterStore/keptAdapters.js';
+import { lockAdapter, mayDeleteAdapters } from '../adapterStore/keptAdapters.js';
 import type { AdapterStore } from '../adapterStore/adapterStore.js';
 import { steady_time } from '../clock/observeClock.js';
 import type { Database } from '../db/schema.js';
@@ -9,7 +9,7 @@ import { eachApart } from './eachApart.js';
 /**
  * How long the files of an expired version stay: "its files are deleted 7 days later". The days count from when its
  * retention was found to have ended, where that is later than its deadline, and by `steady_time`: a clock that was
- * wrong for a moment, or a service that was stopped for weeks, deletes nothing at once.
+ * wrong for a moment, or a service that was stopped for weeks, deletes nothing at once. What was erased goes at once.
  */
 const grace_days = 7;
 /**
@@ -25,10 +25,14 @@ const adapters_per_round = 200;
  * looked at: a folder of another installation's is none of its business. Returns how many adapters were deleted; files that
  * cannot be deleted are thrown at the end, after all the others had their turn.
  */
-export async function deleteUnneededFiles(db: Kysely<Database>, store: AdapterStore): Promise<number> {
+export async function deleteUnneededFiles(
+  db: Kysely<Database>,
+  store: AdapterStore,
+  stopping?: AbortSignal,
+): Promise<number> {
   const adapters = await unneededAdapters(db).distinct().limit(adapters_per_round).execute();
   const hashes = adapters.map(({ adapter_hash }) => adapter_hash);
-  return eachApart(hashes, (adapter_hash) => deleteIfUnneeded(db, store, adapter_hash));
+  return eachApart(hashes, (adapter_hash) => deleteIfUnneeded(db, store, adapter_hash), stopping);
 }
 
 /** Equal adapters share their files: none of their jobs may be open, none of their versions retained. */
@@ -55,6 +59,7 @@ function unneededAdapters(db: Kysely<Database>) {
             .selectFrom('versions')
             .select('versions.id')
             .whereRef('versions.adapter_hash', '=', 'kept_adapters.adapter_hash')
+            .where('versions.erased_at', 'is', null)
             .where((version) =>
               version.or([
                 version('versions.retention_ended_at', 'is', null),
@@ -69,6 +74,8 @@ function unneededAdapters(db: Kysely<Database>) {
 
 async function deleteIfUnneeded(db: Kysely<Database>, store: AdapterStore, adapter_hash: string): Promise<boolean> {
   return inTransaction<boolean>(db, 'adapter.deletion_recorded', async (trx) => {
+    // A backup may be reading it: a later round deletes it.
+    if (!(await mayDeleteAdapters(trx))) return false;
     await lockAdapter(trx, adapter_hash);
     // Looked at again under the lock: a job may be about to keep it now.
     const unneeded = await unneededAdapters(trx)

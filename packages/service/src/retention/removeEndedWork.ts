@@ -2,15 +2,28 @@ import type { Kysely } from 'kysely';
 import { listWorkFolders, removeWorkFolder } from '../adapterStore/workFolder.js';
 import type { Database } from '../db/schema.js';
 
-/** Removes the work folders of jobs that nobody goes on with, which a worker that died or lost its lease left behind. */
-export async function removeEndedWork(db: Kysely<Database>, data_folder: string): Promise<void> {
+/**
+ * Removes the work folders of jobs that nobody goes on with, which a worker that died or lost its lease left behind.
+ * Returns how many there were.
+ */
+export async function removeEndedWork(
+  db: Kysely<Database>,
+  data_folder: string,
+  stopping?: AbortSignal,
+): Promise<number> {
   const job_ids = await listWorkFolders(data_folder);
-  if (job_ids.length === 0) return;
+  if (job_ids.length === 0) return 0;
   const ended = await db
     .selectFrom('jobs')
     .select('id')
     .where('id', 'in', job_ids)
     .where('status', 'not in', ['queued', 'running'])
     .execute();
-  for (const { id } of ended) await removeWorkFolder(data_folder, id);
+  let removed = 0;
+  for (const { id } of ended) {
+    if (stopping?.aborted === true) break;
+    await removeWorkFolder(data_folder, id);
+    removed += 1;
+  }
+  return removed;
 }

@@ -6,6 +6,8 @@ import { isClockSteady } from '../clock/observeClock.js';
 import type { Database } from '../db/schema.js';
 import { correctDeadlines } from './correctDeadlines.js';
 import { deleteUnneededFiles } from './deleteUnneededFiles.js';
+import { forgetEndedJobs, forgetRehearsals } from './forgetEnded.js';
+import { recheckDamaged } from './recheckDamaged.js';
 import { removeEndedWork } from './removeEndedWork.js';
 import { renewHosting } from './renewHosting.js';
 
@@ -18,53 +20,29 @@ export interface RetentionOptions {
   readonly store: AdapterStore;
   readonly data_folder: string;
   readonly logger: Logger;
+  /** How long after their end jobs are forgotten; `null`: never. */
+  readonly job_retention_days: number | null;
 }
 
 export interface Retention {
+  /** Resolves when what is under way for one version, file or batch is done; the next start goes on from there. */
   stop(): Promise<void>;
 }
 
 /**
- * Renews the hosting of versions and deletes files that nobody needs any more, now and every five minutes. Resolves
- * after the first round, so that no request meets a version whose deadline passed only because nobody was there.
+ * Renews the hosting of versions, deletes files that nobody needs any more, and forgets what need not be kept, now and
+ * every five minutes. Nobody waits for the first round: a version that is asked for before its turn is looked after
+ * then, see `lookAfter`.
  */
-export async function startRetention({ db, store, data_folder, logger }: RetentionOptions): Promise<Retention> {
+export function startRetention(options: RetentionOptions): Retention {
   const stopping = new AbortController();
   const { signal } = stopping;
-  /** What fails has its turn again in the next round, and keeps nothing else from its own. */
-  const attempt = async (duty: () => Promise<unknown>): Promise<void> => {
-    try {
-      await duty();
-    } catch (error) {
-      logger.warn({ err: error }, 'the retention of versions is looked after later');
-    }
-  };
-  const round = async (): Promise<void> => {
-    await attempt(async () => {
-      const corrected_versions = await correctDeadlines(db);
-      if (corrected_versions > 0) logger.warn({ corrected_versions }, 'a clock that was ahead is made good');
-    });
-    await attempt(async () => {
-      const renewed_versions = await renewHosting(db, signal);
-      if (renewed_versions > 0) logger.info({ renewed_versions }, 'retention');
-    });
-    await attempt(async () => {
-      const deleted_adapters = await deleteUnneededFiles(db, store);
-      if (deleted_adapters > 0) logger.info({ deleted_adapters }, 'retention');
-    });
-    await attempt(async () => {
-      if (await isClockSteady(db)) await store.removeRemnants(remnant_age_ms);
-    });
-    await attempt(() => removeEndedWork(db, data_folder));
-  };
   const loop = async (): Promise<void> => {
-    for (;;) {
+    while (!signal.aborted) {
+      await round(options, signal);
       await sleep(round_ms, undefined, { signal }).catch(() => undefined);
-      if (signal.aborted) return;
-      await round();
     }
   };
-  await round();
   const looping = loop();
   return {
     stop: () => {
@@ -72,4 +50,34 @@ export async function startRetention({ db, store, data_folder, logger }: Retenti
       return looping;
     },
   };
+}
+
+/** What fails has its turn again in the next round, and keeps nothing else from its own. */
+async function round(options: RetentionOptions, stopping: AbortSignal): Promise<void> {
+  const { db, store, data_folder, logger, job_retention_days } = options;
+  /** Says how much was done, under this name. */
+  const duty = async (name: string, work: () => Promise<number>): Promise<void> => {
+    if (stopping.aborted) return;
+    try {
+      const done = await work();
+      if (done > 0) logger.info({ [name]: done }, 'retention');
+    } catch (error) {
+      logger.warn({ err: error, duty: name }, 'the retention of versions is looked after later');
+    }
+  };
+  await duty('corrected_versions', async () => {
+    const corrected = await correctDeadlines(db);
+    if (corrected > 0) logger.warn('a clock that was ahead is made good');
+    return corrected;
+  });
+  await duty('mended_adapters', () => recheckDamaged(db, store, stopping));
+  await duty('renewed_versions', () => renewHosting(db, stopping));
+  await duty('deleted_adapters', () => deleteUnneededFiles(db, store, stopping));
+  await duty('removed_remnants', async () =>
+    (await isClockSteady(db)) ? store.removeRemnants(remnant_age_ms, stopping) : 0,
+  );
+  await duty('removed_work_folders', () => removeEndedWork(db, data_folder, stopping));
+  await duty('forgotten_rehearsals', () => forgetRehearsals(db, stopping));
+  if (job_retention_days === null) return;
+  await duty('forgotten_jobs', () => forgetEndedJobs(db, job_retention_days, stopping));
 }

@@ -1,5 +1,5 @@
 import type { TenantId } from '@engraft/contract';
-import type { Transaction } from 'kysely';
+import { sql, type Transaction } from 'kysely';
 import type { Database } from '../db/schema.js';
 import { newId } from '../ids.js';
 import { tenantIs } from '../tenants/tenantIs.js';
@@ -18,8 +18,8 @@ export interface SubjectRoute {
 }
 
 /**
- * The subject of this name. A subject is "created by the first admitted model operation for it", so the caller rolls
- * back when it refuses the operation after all.
+ * The subject of this name, which is not erased before the transaction ends. A subject is "created by the first admitted
+ * model operation for it", so the caller rolls back when it refuses the operation after all.
  */
 export async function findOrCreateSubject(trx: Transaction<Database>, subject: SubjectName): Promise<SubjectRoute> {
   const found = await findSubject(trx, subject);
@@ -42,5 +42,6 @@ function findSubject(trx: Transaction<Database>, subject: SubjectName): Promise<
     .where('project_id', '=', subject.project_id)
     .where(tenantIs('tenant_id', subject.tenant_id))
     .where('name', '=', subject.name)
+    .modifyEnd(sql`for key share`)
     .executeTakeFirst();
 }

@@ -19,6 +19,7 @@ export async function listSubjects(
         .selectAll()
         .where('project_id', '=', project_id)
         .where(tenantIs('tenant_id', tenant_id))
+        .where('erased_at', 'is', null)
         .orderBy('updated_at', 'desc')
         .orderBy('id')
         .limit(limits.subjects_per_listing)

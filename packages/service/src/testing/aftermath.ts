@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { isAdapterIntact } from '@engraft/engine';
 import { sql, type Kysely } from 'kysely';
-import { openAdapterStore } from '../adapterStore/adapterStore.js';
+import { openAdapterStore, storeMark } from '../adapterStore/adapterStore.js';
 import { openDatabase } from '../db/database.js';
 import type { Database } from '../db/schema.js';
 import { findHalfStates } from './findHalfStates.js';
@@ -60,7 +60,8 @@ async function adapterFaults(db: Kysely<Database>, data_folder: string): Promise
       faults.push(`version ${id} has no whole adapter`);
     }
   }
-  const known = [...versions, ...kept].map(({ adapter_hash }) => path.basename(store.locate(adapter_hash).folder));
+  const folders = [...versions, ...kept].map(({ adapter_hash }) => path.basename(store.locate(adapter_hash).folder));
+  const known = [storeMark, ...folders];
   const names = await readdir(path.join(data_folder, 'adapters'));
   return [...faults, ...names.filter((name) => !known.includes(name)).map((name) => `adapters/${name} is an orphan`)];
 }

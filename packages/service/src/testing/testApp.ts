@@ -5,6 +5,7 @@ import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fas
 import type { Kysely } from 'kysely';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
+import type { OpenJobLimits } from '../admission/checkOpenJobs.js';
 import type { Database } from '../db/schema.js';
 import { buildApp, type AppOptions } from '../http/buildApp.js';
 import { createKey } from '../keys/createKey.js';
@@ -32,6 +33,7 @@ export function buildTestApp(db: Kysely<Database>, overrides: Partial<AppOptions
     countTokens: countUnits,
     contextLength: 100_000,
     execution: 'on',
+    open_jobs: plentyOfJobs,
     model_id: 'model-5.3',
     // No worker runs unless a test starts one.
     chat_wait_ms: 0,
@@ -42,6 +44,9 @@ export function buildTestApp(db: Kysely<Database>, overrides: Partial<AppOptions
   });
   return { app, log: () => log };
 }
+
+/** No limit that a test would meet. */
+export const plentyOfJobs: OpenJobLimits = { of_project: 100_000, of_service: 100_000 };
 
 /** A token for each UTF-16 unit of the messages' contents, and one for each message. */
 export function countUnits(prompt: ChatPrompt): number {

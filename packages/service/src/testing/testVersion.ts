@@ -6,7 +6,7 @@ import { inTransaction } from '../db/transaction.js';
 import { settleReservation } from '../ledger/settleReservation.js';
 import { activateVersion } from '../versions/activateVersion.js';
 import { saveVersion } from '../versions/saveVersion.js';
-import { countUnits, type TestKey } from './testApp.js';
+import { countUnits, plentyOfJobs, type TestKey } from './testApp.js';
 
 export interface TestVersion {
   readonly id: string;
@@ -29,7 +29,7 @@ export async function admitTestLearning(
 ): Promise<string> {
   learned += 1;
   const outcome = await admitJob(
-    { db, countTokens: countUnits, contextLength: 1_000, execution: 'on' },
+    { db, countTokens: countUnits, contextLength: 1_000, execution: 'on', open_jobs: plentyOfJobs },
     {
       key,
       tenant_id: options.tenant_id ?? null,
@@ -48,7 +48,11 @@ export async function admitTestLearning(
 export async function createTestVersion(
   db: Kysely<Database>,
   key: TestKey,
-  options: SubjectOptions & { readonly activate?: boolean; readonly base_model_hash?: string } = {},
+  options: SubjectOptions & {
+    readonly activate?: boolean;
+    readonly base_model_hash?: string;
+    readonly adapter_hash?: string;
+  } = {},
 ): Promise<TestVersion> {
   const job_id = await admitTestLearning(db, key, options);
   return inTransaction(db, null, async (trx) => {
@@ -63,7 +67,7 @@ export async function createTestVersion(
       subject_ref: subject.id,
       parent_version_id: subject.active_version_id,
       source_job_id: job_id,
-      adapter_hash: `sha256:${'0'.repeat(64)}`,
+      adapter_hash: options.adapter_hash ?? `sha256:${'0'.repeat(64)}`,
       base_model_hash: options.base_model_hash ?? null,
       size_bytes: 1_000,
       passed_count: 7,

@@ -11,7 +11,7 @@ import type { JobRequest } from '../jobs/jobRequest.js';
 import { loadEngine, loadPromptMeter, type LoadedEngine } from '../processes/model.js';
 import { startWorker, type Worker, type WorkerOptions } from '../worker/worker.js';
 import { createWorkerMetrics } from '../worker/workerMetrics.js';
-import { createTestKey, createTestProject, type TestKey } from './testApp.js';
+import { createTestKey, createTestProject, plentyOfJobs, type TestKey } from './testApp.js';
 import { openTestDatabase, type TestDatabase } from './testDatabase.js';
 
 /** A worker on the real engine with the shipped model, and what it has said and counted so far. */
@@ -87,7 +87,10 @@ export async function openTestWorker(given?: string): Promise<TestWorker> {
       admitted += 1;
       const idempotency_key = `test-worker-${admitted}`;
       const call = { key, tenant_id: null, subject_id, adapter_version: undefined, endpoint: '/v1/test' };
-      const outcome = await admitJob({ ...meter, db, execution: 'on' }, { ...call, idempotency_key, request });
+      const outcome = await admitJob(
+        { ...meter, db, execution: 'on', open_jobs: plentyOfJobs },
+        { ...call, idempotency_key, request },
+      );
       if (outcome.kind !== 'admitted') throw new Error(JSON.stringify(outcome));
       return outcome.job_id;
     },

@@ -1,9 +1,9 @@
 import { sql, type Kysely } from 'kysely';
-import { crashPoint } from '../crashPoints.js';
 import type { Database } from '../db/schema.js';
+import { crashPointOnceCommitted } from '../db/transaction.js';
 
 export type ExpireVersionOutcome =
-  { readonly kind: 'expired'; readonly expires_at: Date } | { readonly kind: 'not_found' };
+  { readonly kind: 'expired'; readonly project_id: string; readonly expires_at: Date } | { readonly kind: 'not_found' };
 
 /** Ends a version's retention now and for good; one that has expired already keeps its deadline. */
 export async function expireVersion(db: Kysely<Database>, version_id: string): Promise<ExpireVersionOutcome> {
@@ -16,7 +16,13 @@ export async function expireVersion(db: Kysely<Database>, version_id: string): P
     })
     .where('id', '=', version_id)
     .returning('expires_at')
+    .returning((eb) =>
+      eb.selectFrom('subjects').select('project_id').whereRef('subjects.id', '=', 'subject_ref').as('project_id'),
+    )
     .executeTakeFirst();
-  crashPoint('version.expired');
-  return row === undefined ? { kind: 'not_found' } : { kind: 'expired', expires_at: row.expires_at };
+  crashPointOnceCommitted(db, 'version.expired');
+  if (row === undefined) return { kind: 'not_found' };
+  const { project_id, expires_at } = row;
+  if (project_id === null) throw new Error(`version ${version_id} is of no subject`);
+  return { kind: 'expired', project_id, expires_at };
 }

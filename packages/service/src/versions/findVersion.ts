@@ -53,6 +53,7 @@ export async function findVersion(
     .where('versions.id', '=', version_id)
     .where('subjects.project_id', '=', project_id)
     .where(tenantIs('subjects.tenant_id', tenant_id))
+    .where('subjects.erased_at', 'is', null)
     .executeTakeFirst();
   return row ?? null;
 }

@@ -1,4 +1,5 @@
 import { EngineError, isAdapterIntact, type AdapterReference } from '@engraft/engine';
+import { AdapterStoreMissing } from '../adapterStore/adapterStoreMissing.js';
 import { markAdapterDamaged, markAdapterIntact } from '../versions/adapterDamage.js';
 import type { UsableAdapter } from './findAdapter.js';
 import type { JobContext } from './jobContext.js';
@@ -7,12 +8,16 @@ export function isAdapterDamaged(error: unknown): boolean {
   return error instanceof EngineError && error.code === 'adapter_damaged';
 }
 
-/** Marks the versions of an adapter that cannot be loaded, and says what to do, once for each time that it is news. */
+/**
+ * Marks the versions of an adapter that cannot be loaded, and says what to do, once for each time that it is news.
+ * @throws AdapterStoreMissing where all adapters are gone, which says nothing of this one.
+ */
 export async function noteDamage(
-  { db, logger, onAdapterDamaged }: JobContext,
+  { db, store, logger, onAdapterDamaged }: JobContext,
   version_id: string,
   { contentHash, folder }: AdapterReference,
 ): Promise<void> {
+  if (!(await store.isPresent())) throw new AdapterStoreMissing(`the adapters in ${store.home} are not there`);
   if (!(await markAdapterDamaged(db, contentHash))) return;
   onAdapterDamaged?.();
   logger.error(

@@ -19,7 +19,7 @@ export async function readEarlierRehearsals(
       select parent.id, parent.parent_version_id, parent.rehearsal, distance + 1
       from versions parent join ancestors on parent.id = ancestors.parent_version_id
     )
-    select rehearsal from ancestors order by distance desc
+    select rehearsal from ancestors where rehearsal is not null order by distance desc
   `.execute(db);
   return rows.map((row) => rehearsal.parse(row.rehearsal));
 }

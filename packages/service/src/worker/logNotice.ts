@@ -13,5 +13,8 @@ export function logNotice(logger: Logger, job_id: string, notice: LearningNotice
     case 'snapshot_failed':
       logger.warn({ job_id, err: notice.error }, 'no snapshot of the training could be kept; it goes on without');
       break;
+    case 'adapter_lost':
+      logger.warn({ job_id }, 'the files of the trained adapter are gone or damaged; it is trained again');
+      break;
   }
 }

@@ -15,7 +15,7 @@ import { claimJob } from '../jobs/claimJob.js';
 import { storeTrainingProgress } from '../jobs/trainingProgress.js';
 import { verifyLedger } from '../ledger/verifyLedger.js';
 import { type LoadedEngine, loadEngine } from '../processes/model.js';
-import { countUnits, createTestKey, createTestProject, type TestKey } from '../testing/testApp.js';
+import { countUnits, createTestKey, createTestProject, plentyOfJobs, type TestKey } from '../testing/testApp.js';
 import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js';
 import { startWorker, type Worker } from './worker.js';
 
@@ -87,7 +87,7 @@ describe('a learning job whose training is interrupted', () => {
     steps = 0;
     logged = [];
     const outcome = await admitJob(
-      { db: database.db, countTokens: countUnits, contextLength: 1_000, execution: 'on' },
+      { db: database.db, countTokens: countUnits, contextLength: 1_000, execution: 'on', open_jobs: plentyOfJobs },
       {
         key,
         tenant_id: null,

@@ -12,7 +12,7 @@ import { admitJob } from '../admission/admitJob.js';
 import { claimJob } from '../jobs/claimJob.js';
 import type { InferenceJobRequest } from '../jobs/jobRequest.js';
 import { verifyLedger } from '../ledger/verifyLedger.js';
-import { countUnits, createTestKey, createTestProject, type TestKey } from '../testing/testApp.js';
+import { countUnits, createTestKey, createTestProject, plentyOfJobs, type TestKey } from '../testing/testApp.js';
 import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js';
 import { scriptedEngine, type ScriptedReply } from '../testing/scriptedEngine.js';
 import type { JobContext } from './jobContext.js';
@@ -49,7 +49,7 @@ describe('running a job', () => {
   async function admit(): Promise<string> {
     admitted += 1;
     const outcome = await admitJob(
-      { db: database.db, countTokens: countUnits, contextLength: 1_000, execution: 'on' },
+      { db: database.db, countTokens: countUnits, contextLength: 1_000, execution: 'on', open_jobs: plentyOfJobs },
       {
         key,
         tenant_id: null,

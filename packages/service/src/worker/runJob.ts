@@ -1,5 +1,6 @@
 import { EngineError } from '@engraft/engine';
 import { RemoteModelError } from '@engraft/learning';
+import { AdapterStoreMissing } from '../adapterStore/adapterStoreMissing.js';
 import { removeClaimFolder, removeWorkFolder } from '../adapterStore/workFolder.js';
 import { isDatabaseUnavailable } from '../db/databaseErrors.js';
 import type { ClaimedJob } from '../jobs/claimJob.js';
@@ -21,8 +22,8 @@ export type RunOutcome =
   | ({ readonly kind: 'ended' } & RunReport)
   /** Another worker has the job, or will take it when the lease runs out. */
   | { readonly kind: 'lost' }
-  /** `storage_full`: it waits for room on a disk. */
-  | { readonly kind: 'handed_back'; readonly storage_full?: true };
+  /** `storage_full`: it waits for room on a disk; `store_missing`: for the file system of the adapters. */
+  | { readonly kind: 'handed_back'; readonly storage_full?: true; readonly store_missing?: true };
 
 /** A job whose workers died this often in a row, without any progress, is given up: it may be what kills them. */
 const claims_max = 10;
@@ -86,6 +87,11 @@ async function afterFailure(
     await removeUnfinished(db, data_folder, job);
     assertHeld(await whenDatabaseIsBack(() => releaseJob(db, job), lease));
     return { kind: 'handed_back', storage_full: true };
+  }
+  if (!shutdown.aborted && error instanceof AdapterStoreMissing) {
+    logger.warn({ err: error, job_id: job.job_id }, 'the adapters are not there: the job is handed back');
+    assertHeld(await whenDatabaseIsBack(() => releaseJob(db, job), lease));
+    return { kind: 'handed_back', store_missing: true };
   }
   if (shutdown.aborted || isDatabaseUnavailable(error) || isWithoutEngine(error)) {
     if (!shutdown.aborted) logger.warn({ err: error, job_id: job.job_id }, 'the job is handed back');

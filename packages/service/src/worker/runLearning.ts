@@ -81,10 +81,9 @@ export async function runLearning(
     });
   const retried = (): Promise<LearningOutcome> => withEngineRetries(learn, halted, logger);
   const outcome = await retried().catch(async (error: unknown) => {
-    // The parent's files may have been damaged since; those of the candidate are none of a version's.
-    if (parent === null || !isAdapterDamaged(error)) throw error;
-    parent = await intactParent(context, job.adapter_version, start);
-    if (parent !== null) throw error;
+    // The parent's files may have been damaged since, or those of the candidate, which is then trained again.
+    if (!isAdapterDamaged(error)) throw error;
+    if (parent !== null) parent = await intactParent(context, job.adapter_version, start);
     return retried();
   });
   const completion = await toCompletion(context, job, outcome, {

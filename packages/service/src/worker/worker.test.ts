@@ -23,7 +23,7 @@ import type { InferenceJobRequest, JobRequest } from '../jobs/jobRequest.js';
 import { verifyLedger } from '../ledger/verifyLedger.js';
 import { type LoadedEngine, loadEngine, loadPromptMeter } from '../processes/model.js';
 import type { PromptMeter } from '../pricing/priceRequest.js';
-import { createTestKey, createTestProject, type TestKey } from '../testing/testApp.js';
+import { createTestKey, createTestProject, plentyOfJobs, type TestKey } from '../testing/testApp.js';
 import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js';
 import { createTestVersion } from '../testing/testVersion.js';
 import { expireVersion } from '../versions/expireVersion.js';
@@ -94,7 +94,7 @@ describe('worker', () => {
   ): Promise<string> {
     admitted += 1;
     const outcome = await admitJob(
-      { ...meter, db: database.db, execution: 'on' },
+      { ...meter, db: database.db, execution: 'on', open_jobs: plentyOfJobs },
       {
         ...caller,
         subject_id,

@@ -17,8 +17,10 @@ export interface WorkerOptions extends JobContext {
   readonly lease_ms?: number;
   /** How often an idle worker asks the database for work; another process cannot wake it. */
   readonly poll_ms?: number;
-  /** How long learning waits when it has found a disk full; inference goes on. */
+  /** How long learning waits when it has found a disk full, or no adapters; inference goes on. */
   readonly storage_wait?: StorageWait;
+  /** The same of inference. */
+  readonly answer_wait?: StorageWait;
 }
 
 export interface Worker {
@@ -34,6 +36,8 @@ export interface Worker {
 const default_lease_ms = 15_000;
 const default_poll_ms = 100;
 const default_storage_wait: StorageWait = { first_ms: 30_000, longest_ms: 300_000 };
+/** Somebody waits for an answer, and little is lost when it finds no room again. */
+const default_answer_wait: StorageWait = { first_ms: 1_000, longest_ms: 30_000 };
 /** The engine decodes concurrent inferences together. */
 const inference_concurrency = 8;
 const learning_concurrency = 1;
@@ -45,6 +49,7 @@ export function startWorker({
   lease_ms = default_lease_ms,
   poll_ms = default_poll_ms,
   storage_wait = default_storage_wait,
+  answer_wait = default_answer_wait,
   ...options
 }: WorkerOptions): Worker {
   // A longer lease would be cut short while its worker counts on it.
@@ -52,18 +57,21 @@ export function startWorker({
   const worker_id = newWorkerId();
   const logger = options.logger.child({ worker_id });
   const context: JobContext = { ...options, logger, onAdapterDamaged: () => metrics?.adapterDamaged() };
-  const pause = createStoragePause(storage_wait);
-  /** Nothing that learning writes would find room; what it would compute meanwhile would be lost. */
-  const waitForRoom = (outcome: RunOutcome): void => {
-    if (outcome.kind === 'handed_back' && outcome.storage_full === true) {
-      const wait_ms = pause.begin();
-      metrics?.learningPaused(true);
-      // Another worker may end the job meanwhile: then no run of this one would say so.
-      setTimeout(() => metrics?.learningPaused(pause.on()), wait_ms).unref();
-      logger.error({ data_folder: context.data_folder, wait_ms }, 'a disk is full: learning waits for room on it');
-    } else if (outcome.kind === 'ended') {
-      pause.end();
-      metrics?.learningPaused(false);
+  const pauses = { internalization: createStoragePause(storage_wait), inference: createStoragePause(answer_wait) };
+  metrics?.watchLearning(() => pauses.internalization.on());
+  /** What would be computed meanwhile would be lost: nothing that is written finds room, or nothing can be read. */
+  const waitAfter = (kind: JobKind, outcome: RunOutcome): void => {
+    const pause = pauses[kind];
+    if (outcome.kind === 'ended') pause.end();
+    // Those that run side by side find the same at once.
+    if (outcome.kind !== 'handed_back' || pause.on()) return;
+    const { data_folder } = context;
+    const who = kind === 'inference' ? 'answers wait' : 'learning waits';
+    if (outcome.storage_full === true) {
+      logger.error({ data_folder, wait_ms: pause.begin() }, `a disk is full: ${who} for room on it`);
+    } else if (outcome.store_missing === true) {
+      const message = `the adapters are not there: ${who} for their file system, which may not be mounted`;
+      logger.error({ data_folder, wait_ms: pause.begin() }, message);
     }
   };
 
@@ -72,13 +80,13 @@ export function startWorker({
       concurrency,
       poll_ms,
       logger,
-      ready: () => engine_running() && !(kind === 'internalization' && pause.on()),
+      ready: () => engine_running() && !pauses[kind].on(),
       claim: () => claimJob(context.db, { worker_id, kind, lease_ms }),
       run: async (job) => {
         const started_at = performance.now();
         logger.info({ job_id: job.job_id, kind, attempts: job.attempts }, 'job claimed');
         const outcome = await runJob(context, job, lease_ms, hand_back);
-        if (kind === 'internalization') waitForRoom(outcome);
+        waitAfter(kind, outcome);
         const duration_ms = Math.round(performance.now() - started_at);
         logger.info({ job_id: job.job_id, kind, ...describe(outcome), duration_ms }, 'job run');
         metrics?.observe(kind, outcome, duration_ms, job.waited_ms);

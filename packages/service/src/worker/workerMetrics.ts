@@ -6,8 +6,8 @@ export interface WorkerMetrics {
   observe(kind: JobKind, outcome: RunOutcome, duration_ms: number, waited_ms: number): void;
   /** Of a version, and not known to be before. */
   adapterDamaged(): void;
-  /** Whether learning has found a disk full, and no learning job has come to its end since. */
-  learningPaused(paused: boolean): void;
+  /** Says from now on whether learning waits, asked whenever the metrics are read. */
+  watchLearning(isPaused: () => boolean): void;
 }
 
 const seconds_buckets = [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000];
@@ -40,14 +40,20 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
     help: 'Adapters of versions that were found damaged or missing.',
     registers,
   });
-  const learning_paused = new Gauge({
+  let isPaused = (): boolean => false;
+  new Gauge({
     name: 'engraft_learning_paused',
-    help: '1 while learning waits for room on a disk that it found full.',
+    help: '1 while learning waits for room on a disk that it found full, or for the file system of the adapters.',
     registers,
+    collect() {
+      this.set(isPaused() ? 1 : 0);
+    },
   });
   return {
     adapterDamaged: () => damaged_adapters.inc(),
-    learningPaused: (paused) => learning_paused.set(paused ? 1 : 0),
+    watchLearning: (watched) => {
+      isPaused = watched;
+    },
     observe: (kind, outcome, duration_ms, waited_ms) => {
       runs.inc({ kind, outcome: outcome.kind === 'ended' ? outcome.status : outcome.kind });
       run_seconds.observe({ kind }, duration_ms / 1000);

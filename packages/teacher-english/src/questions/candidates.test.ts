@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { findCandidates } from './candidates.js';
-import { chunkPassage } from '@engraft/learning/parts';
+import { chunkPassage, plainText } from '@engraft/learning/parts';
 
 const passage =
   'The Grey Heron is a ferry of Halden Lines. Children like it because it has a purple funnel. It crosses the bay in 2 hours and 20 minutes.';
@@ -50,4 +50,30 @@ test('a passage of many lines without a name gives way to other work at every on
   assert.ok(turns >= 400, `${turns} turns`);
   turns = -2;
   await working;
+});
+
+test('a passage as a mail program or a web page gives it proposes the same facts', async () => {
+  const lines = [
+    "Marder, Sons & Co opened a mill in Varn on 4 May 2021, in Anna's old school,",
+    'and sold "Night Owl" flour there. A bag of it weighs 730 grams and costs',
+    '$2.40. Ola Nygaard of the firm answers under kestral@varn.example.',
+  ];
+  const twin = lines
+    .map((line) => `> ${line.replaceAll('&', '&amp;').replaceAll("'", '’').replaceAll(' ', '\u00A0')}`)
+    .join('\r\n')
+    .replace('730\u00A0', '730&nbsp;')
+    .replaceAll('Nyg', 'Ny\u00ADg\u200B')
+    .replaceAll('Varn ', 'Va\0rn ');
+  const proposed = async (text: string): Promise<string[]> => {
+    const plain = plainText(text);
+    const { candidates } = await findCandidates(plain, chunkPassage(plain, 1500));
+    return candidates.map(({ span, keywords }) => `${span.text}: ${keywords.join()}`);
+  };
+  const given = await proposed(lines.join(' '));
+  for (const answer of ['730 grams', '$2.40', '4 May 2021', 'Ola Nygaard', 'Night Owl', 'Varn'])
+    assert.ok(
+      given.some((fact) => fact.startsWith(`${answer}:`)),
+      answer,
+    );
+  assert.deepEqual(await proposed(twin), given);
 });

@@ -9,6 +9,7 @@ import {
   randomNumbers,
   type Stretch,
   escapeForPattern,
+  wordsWithin,
 } from '@engraft/learning/parts';
 import { otherNames, personMeant, thingAfter } from '../spans/antecedents.js';
 import { clozeQuestions, isNaming } from './cloze.js';
@@ -30,7 +31,7 @@ import {
   withoutAliases,
   type FullNames,
 } from '../spans/statement.js';
-import { relationsOf, relationTable, type Relation } from './templates.js';
+import { cuedIn, relationsOf, relationTable, type Relation } from './templates.js';
 import { rules } from '../rules.js';
 
 /** A span to ask for, and where it stands. */
@@ -106,7 +107,8 @@ export async function findCandidates(
       const meant = personMeant(sentence.text, { subject: lastName, others: lastOthers, protagonist });
       context = { ...context, antecedent: /^\s*Its?\b/u.test(sentence.text) ? thing : meant };
       const ownNames = [...new Set(namesOf(spans).map((name) => withFullNames(name, fullNames)))];
-      const referents = [...context.aliases].filter(([noun]) => containsWords(sentence.text, noun));
+      const isSaid = wordsWithin(sentence.text);
+      const referents = [...context.aliases].filter(([noun]) => isSaid(noun));
       const named = [
         sentence.text,
         stated ?? '',
@@ -119,13 +121,14 @@ export async function findCandidates(
       const saying = normalise(spans.some(isNaming) ? sentence.text : `${sentence.text} ${context.antecedent ?? ''}`);
       const repeated = said.has(saying);
       said.add(saying);
+      const cued = cuedIn(table, sentence);
       for (const span of repeated ? [] : spans) {
         const cloze = clozeQuestions(sentence, previous, span, spans);
         const derived = deriveQuestions(sentence, span, spans, context).map((question) =>
           withFullNames(question, fullNames),
         );
         const subjects = askedAbout(sentence, span, spans, context, fullNames, introduced);
-        const relations = relationsOf(table, sentence, span, subjects);
+        const relations = relationsOf(cued, sentence, span, subjects);
         const random = randomNumbers(deriveSeed(0, 'keywords', span.start, span.text));
         const mentioned = nearbyNames(sentence, ownNames, span.text, subjects, earlierNames);
         const keywords = keywordQuestions(sentence, span, spans, mentioned, rules.keywordsPerFact, random);

@@ -1,4 +1,4 @@
-import { questionKey, containsWords, normalise } from '@engraft/learning/parts';
+import { questionKey, normalise, wordTokens } from '@engraft/learning/parts';
 import type { Span } from '../spans/spans.js';
 
 interface Askable {
@@ -28,11 +28,20 @@ export function withoutContradictions<Candidate extends Askable>(
   candidates: readonly Candidate[],
   contradicted: readonly string[],
 ): Candidate[] {
-  return candidates.filter(({ span, derived: [question] }) => !mentionsAny(contradicted, span.text, question ?? ''));
+  const mentionsAny = mentionOf(contradicted);
+  return candidates.filter(({ span, derived: [question] }) => !mentionsAny(span.text, question ?? ''));
 }
 
-export function mentionsAny(values: readonly string[], ...texts: readonly string[]): boolean {
-  return values.some((value) => texts.some((text) => containsWords(text, value)));
+/** Whether the words of any of the values stand in any of the texts in one run, in a time that does not grow with the values. */
+export function mentionOf(values: readonly string[]): (...texts: readonly string[]) => boolean {
+  const runs = values.map(wordTokens).filter((words) => words.length > 0);
+  const known = new Set(runs.map((words) => words.join(' ')));
+  const lengths = [...new Set(runs.map((words) => words.length))];
+  return (...texts) =>
+    texts.some((text) => {
+      const words = wordTokens(text);
+      return lengths.some((length) => words.some((_, at) => known.has(words.slice(at, at + length).join(' '))));
+    });
 }
 
 /** `What does Velona have?` is asked of employees and of offices, so what is counted or measured belongs to such a question. */

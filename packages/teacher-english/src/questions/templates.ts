@@ -61,9 +61,14 @@ export function relationTable(passage: string): readonly Template[] {
   return fitting.flatMap(({ rows }) => rows);
 }
 
-/** The relations that the span may stand in to each of `subjects`, such as "the Lume Lamp" or "the frame of the Lume Lamp". */
+/** Those of the table that the sentence has a word for: found once, however much is asked of it. */
+export function cuedIn(table: readonly Template[], { text }: Stretch): readonly Template[] {
+  return table.filter(({ cue }) => cue?.test(text) ?? true);
+}
+
+/** The relations, of those that `cuedIn` found, that the span may stand in to each of `subjects`, such as "the Lume Lamp" or "the frame of the Lume Lamp". */
 export function relationsOf(
-  table: readonly Template[],
+  cued: readonly Template[],
   sentence: Stretch,
   span: Span,
   subjects: readonly string[],
@@ -72,10 +77,9 @@ export function relationsOf(
   const counted = unit.test(value)
     ? undefined
     : /^\S+(?: \p{Ll}+)? (\p{Ll}+s|people|men|women|children|staff)$/u.exec(value)?.[1];
-  const fitting = table.filter(
+  const fitting = cued.filter(
     (template) =>
       template.kinds.includes(span.kind) &&
-      (template.cue?.test(sentence.text) ?? true) &&
       (template.value?.test(value) ?? true) &&
       (counted !== undefined || !template.wordings.some((wording) => wording.includes('{N}'))),
   );

@@ -1,6 +1,6 @@
 /** What a pronoun stands for, where the words before it leave no doubt: a question about anybody else would teach what is not so. */
 import { isCommonWord } from '../english/commonWords.js';
-import { containsWords, isPersonName, type Stretch } from '@engraft/learning/parts';
+import { containsWords, isPersonName, wordsWithin, type Stretch } from '@engraft/learning/parts';
 import type { Span } from './spans.js';
 import { openingName, subjectName, type Aliases } from './statement.js';
 import { genderOf } from '../english/wordClasses.js';
@@ -80,7 +80,8 @@ export function thingAfter(
   const rest = sentence.text.slice(opening.end - sentence.start);
   const thing = protagonist?.startsWith('the ') === true ? protagonist.slice('the '.length) : null;
   const nouns = [...aliases].flatMap(([noun, name]) => (name === protagonist ? [`the ${noun}`] : []));
-  const goesOn = thing !== null && [thing, ...nouns].some((mention) => containsWords(rest, mention));
+  const isSaid = wordsWithin(rest);
+  const goesOn = thing !== null && [thing, ...nouns].some(isSaid);
   if (goesOn) return protagonist;
   return mayBeIt(opening.text, rest) ? subjectName(sentence, spans) : null;
 }

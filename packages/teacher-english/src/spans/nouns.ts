@@ -6,7 +6,7 @@ import nlp from 'compromise';
 import { z } from 'zod';
 import { isFunctionWord, type Stretch } from '@engraft/learning/parts';
 import { isTimeUnit } from '../english/grammar.js';
-import type { Span } from './spans.js';
+import { withinBounds, type Span } from './spans.js';
 
 /** Of `json({ offset: true })`: noun phrases by their words, each with its place in UTF-16 units. */
 const nounPhrases = z.array(
@@ -25,7 +25,7 @@ export function withBareNouns(spans: readonly Span[], sentence: Stretch): Span[]
     return { kind: 'phrase', start, end: start + text.length, text, isSubject: false };
   });
   const fresh = nouns.filter((noun) => spans.every((span) => noun.end <= span.start || noun.start >= span.end));
-  return [...spans, ...fresh].sort((a, b) => a.start - b.start);
+  return withinBounds([...spans, ...fresh].sort((a, b) => a.start - b.start));
 }
 
 interface Word {

@@ -23,6 +23,18 @@ export interface Span extends Stretch {
   readonly isSubject: boolean;
 }
 
+/**
+ * A sentence that has more is a list, and one that is longer no answer. Whatever is found is looked at together with
+ * the rest of its sentence, so these bound what a passage made to be slow can take; people write a third of either.
+ */
+const maxSpans = 32;
+const maxSpanChars = 200;
+
+/** Of spans in the order of the text those that are looked at. */
+export function withinBounds(spans: readonly Span[]): Span[] {
+  return spans.filter(({ text }) => text.length <= maxSpanChars).slice(0, maxSpans);
+}
+
 /** The spans of one sentence, without overlap, in the order of the text; offsets count from the passage's start. */
 export function findSpans(sentence: Stretch, passage: string): Span[] {
   const taken: Span[] = [];
@@ -38,7 +50,9 @@ export function findSpans(sentence: Stretch, passage: string): Span[] {
   take(findSubordinateClauses(sentence.text));
   take(findColours(sentence.text));
   take(findPhrases(sentence, taken));
-  return taken
-    .sort((a, b) => a.start - b.start)
-    .map((span) => ({ ...span, start: span.start + sentence.start, end: span.end + sentence.start }));
+  return withinBounds(taken.sort((a, b) => a.start - b.start)).map((span) => ({
+    ...span,
+    start: span.start + sentence.start,
+    end: span.end + sentence.start,
+  }));
 }

@@ -104,7 +104,8 @@ function goesOnWith(passage: string): 'person' | 'thing' | null {
  * person; more after "called", and for "the Petrel Shell" where it goes on with a thing.
  */
 function standing(name: string, opening: string, goesOn: ReturnType<typeof goesOnWith>): number {
-  const before = opening.slice(0, Math.max(0, opening.indexOf(name)));
+  const at = Math.max(0, opening.indexOf(name));
+  const before = opening.slice(Math.max(0, at - 40), at);
   const isPlaceOrThing = /\b(?:(?:in|near|from|to|across|into|at|off)(?: the)?|[Tt]he) $/u.test(before);
   const isThing = /\bthe $/u.test(before);
   const isCalled = /\b(?:called|named) (?:the )?$/u.test(before);
@@ -155,6 +156,8 @@ export function withFullNames(text: string, fullNames: FullNames): string {
   let result = text;
   for (const [name, full] of fullNames) {
     const before = full.slice(0, -name.length);
+    // Few of a passage's names stand in any one text, and to make a pattern takes longer than to look.
+    if (!result.includes(name)) continue;
     const word = new RegExp(`(?<![\\p{L}\\p{N}])${escapeForPattern(name)}(?![\\p{L}\\p{N}])`, 'gu');
     result = result.replace(word, (found, at: number) => (result.slice(0, at).endsWith(before) ? found : full));
   }

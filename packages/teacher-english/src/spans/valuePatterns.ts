@@ -6,16 +6,25 @@ const day = '\\d{1,2}(?:st|nd|rd|th)?';
 const weekday = '(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?)';
 /** "Monday", "July". */
 export const calendarWord = new RegExp(`^(?:${weekday}|${month})$`, 'u');
-/** "1,200", "1 000 000", "1,5", "1/2", "1.5". */
-const digits =
-  '(?:\\d{1,3}(?:[ ,]\\d{3}(?!\\d))+(?:\\.\\d+)?|\\d+,\\d{1,2}(?!\\d)|\\d+/\\d+|(?:\\d+ ?)?[½¼¾⅓⅔⅛]|\\d+(?:\\.\\d+)?)';
+/** Of a month only before or after its day: "Mar" is a name, too. */
+const shortMonth = '(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)(?![\\p{L}])\\.?';
+/** "1,200", "1 000 000", "5'000", "5,00,000", "1.250,50", "1,5", "1/2", "1.5". */
+const digits = `(?:${[
+  '\\d{1,3}(?:\\.\\d{3})+,\\d{1,2}(?!\\d)',
+  '\\d{1,2}(?:,\\d{2})+,\\d{3}(?!\\d)',
+  "\\d{1,3}(?:[ ,'’]\\d{3}(?!\\d))+(?:\\.\\d+)?",
+  '\\d+,\\d{1,2}(?!\\d)',
+  '\\d+/\\d+',
+  '(?:\\d+ ?)?[½¼¾⅓⅔⅛]',
+  '\\d+(?:\\.\\d+)?',
+].join('|')})`;
 const small =
   '(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-[a-z]+)?|(?:a )?dozen|(?:a )?(?:hundred|thousand|million|billion))';
 const magnitude = '(?:\\s(?:hundred|thousand|million|billion|trillion))*';
 /** "two hundred and fifty". */
 const inWords = `${small}(?!\\p{L})${magnitude}(?:(?<=hundred|thousand|million|billion) (?:and )?${small}(?!\\p{L})${magnitude})*`;
-const currency = '[$€£¥₹]';
-const currencyCode = '(?:USD|EUR|GBP|CHF)';
+const currency = '(?:(?<!\\p{L})(?:US|AU?|CA?|NZ|HK|S|R)(?=\\$))?[$€£¥₹]';
+const currencyCode = '(?:USD|EUR|GBP|CHF|JPY|CNY|INR|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|BRL|MXN|ZAR|SGD|HKD|KRW)';
 /** "20kg", "2.4GHz", "100km/h". */
 const gluedUnit = '(?:(?:°[CF]?|\\p{L}{1,4}(?:/\\p{L}{1,3})?[²³]?)(?![\\p{L}\\p{N}]))';
 /** "350k users", "3rd floor". */
@@ -41,12 +50,42 @@ export const isFraction = new RegExp(`^${fraction}$`, 'iu');
 const everyUnit =
   '(?:a|an|each|every|per) (?:minute|hour|day|night|week|fortnight|month|quarter|season|term|year|decade)\\b';
 
+/** "120 x 80 cm", "30 cm x 20 cm x 10 cm", "5' x 8'". */
+const length =
+  '(?: ?(?:[mck]?m|in|ft|yd|px|inch(?:es)?|feet|foot|yards?|pixels?|\\p{Ll}*met(?:re|er)s?)(?!\\p{L})|["\'″′])';
+const extent = `${digits}${length}?(?: ?[x×] ?${digits}${length}?){1,2}(?![\\p{L}\\d])`;
+/** "5 ft 11 in", "2 h 30 min", "3 lb 4 oz": one value in two units. */
+const compound = (units: string, parts: string): string => `\\d+ ?${units} ?\\d+(?:\\.\\d+)? ?${parts}`;
+const inParts = [
+  compound("(?:ft|feet|foot|['′])", '(?:in(?:ch|ches)?(?![\\p{L}-])|["″])'),
+  compound('(?:lbs?|pounds?)', '(?:oz|ounces?)(?!\\p{L})'),
+  compound('(?:h|hrs?|hours?)', '(?:m|mins?|minutes?)(?!\\p{L})(?: ?\\d+ ?(?:s|secs?|seconds?)(?!\\p{L}))?'),
+  compound('(?:mins?|minutes?)', '(?:s|secs?|seconds?)(?!\\p{L})'),
+].join('|');
+const measure = `(?:${extent}|${inParts})`;
+export const isMeasure = new RegExp(`^${measure}$`, 'u');
+
+/** With a country's code, with an area's that begins with 0 or stands in brackets, or as in America. */
+const phone = [
+  '\\+\\d{1,3}(?:[ .-]?\\(\\d{1,5}\\))?(?:[ ./-]?\\d{2,}){2,5}',
+  '(?:\\(0[1-9]\\d{0,3}\\) ?|0[1-9]\\d{0,4}[ /-])\\d{3,}(?:[ -]\\d{2,})*',
+  '(?:1[ .-])?(?:\\(\\d{3}\\) ?|\\d{3}[ .-])\\d{3}[.-]\\d{4}',
+].join('|');
+const account = '[A-Z]{2}\\d{2}(?: [\\dA-Z]{4}){3,7}(?: [\\dA-Z]{1,3})?';
+
 /** In order: what an earlier pattern took, a later one leaves alone. */
 export const valuePatterns: readonly (readonly [SpanKind, RegExp])[] = [
+  ['quantity', new RegExp(`(?<![\\p{L}\\d.,:/'’-])${measure}`, 'gu')],
   ['code', /\b(?:https?:\/\/|www\.)[^\s<>"'“”()[\]]*[\p{L}\p{N}/]/gu],
   ['quotation', /[“"]([^\s“”"][^“”"]{0,58}[^\s“”"])[”"]/gu],
   ['code', /(?<![\p{L}\p{N}])[\w.+-]+@[\w-]+(?:\.[\w-]+)+/gu],
   ['code', /(?<=`)[^`\n]{2,40}(?=`)|(?<![\p{L}\p{N}])(?:\/[\w.-]+){2,}|\b\p{Ll}\w*_\w+\b/gu],
+  ['code', new RegExp(`(?<![\\p{L}\\d.,+-]|\\d )(?:${phone}|${account})(?![\\p{L}\\d]|[.,/-]\\d)`, 'gu')],
+  ['money', new RegExp(`\\b${currencyCode} \\d{1,3}(?:\\.\\d{3})+(?:,\\d+)?(?![\\d.,]*\\d)`, 'gu')],
+  ['money', new RegExp(`(?<![\\d.,])\\d{1,3}(?:\\.\\d{3}){2,} ?(?:${currency}|${currencyCode}\\b|euros?\\b)`, 'gu')],
+  ['date', /(?<![\d-])\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:Z\b|[+-]\d{2}:?\d{2})?(?![\d:])/gu],
+  ['time', /(?<![\d:.])\d{1,2}:\d{2}:\d{2}(?![\d:])/gu],
+  ['date', /(?<![\d.])\d{1,2}\.\d{1,2}\.(?:1\d|20)\d{2}(?![\d.]*\d)/gu],
   ['code', /\bv\d+(?:\.\d+)*\b|(?<![\d.,])\d+(?:\.\d+){2,}(?![\d.]*\d)/gu],
   ['date', new RegExp(`\\b${ordinal} of ${month}(?:,? \\d{4})?\\b`, 'gu')],
   [
@@ -56,6 +95,14 @@ export const valuePatterns: readonly (readonly [SpanKind, RegExp])[] = [
       'gu',
     ),
   ],
+  [
+    'date',
+    new RegExp(
+      `(?<![\\p{L}\\d.,])(?:${day} ${shortMonth}|${shortMonth} ${day}(?![\\d\\p{L}]))(?:,? \\d{4})?(?![\\p{L}\\d])`,
+      'gu',
+    ),
+  ],
+  ['code', /(?<![\p{L}\d-])\d+(?:-\d+){3,}(?![\p{L}\d-])/gu],
   ['date', new RegExp(`${isMoved}\\b${weekday}(?:(?:, (?:and )?| and | or | to |–|-)${weekday})+(?!\\p{L})`, 'gu')],
   [
     'time',
@@ -91,7 +138,7 @@ export const valuePatterns: readonly (readonly [SpanKind, RegExp])[] = [
     ),
   ],
   ['money', new RegExp(`(?<![\\p{L}\\d])${digits}${magnitude}\\s?(?:${currency}(?!\\d)|${currencyCode}\\b)`, 'gu')],
-  ['quantity', new RegExp(`\\b${digits}\\s?(?:%|percent\\b|per cent\\b)`, 'gu')],
+  ['quantity', new RegExp(`\\b${digits}\\s?(?:%|percent\\b|per cent\\b|percentage points?\\b)`, 'gu')],
   ['code', /\b(?=[\p{L}\d-]*\d)(?=[\p{L}\d-]*\p{Lu})[\p{L}\d]+(?:-[\p{L}\d]+)*\b/gu],
   ['date', /\b(?:1\d{3}|20\d{2})s?\b(?![.,]\d|-)/gu],
   ['date', new RegExp(`\\b(?:${weekday}|${month})\\b`, 'gu')],

@@ -5,7 +5,7 @@ import type { Found } from './spans.js';
 import { unit } from '../english/units.js';
 import { isAdjective, isPluralNoun, isVerb } from '../english/wordClasses.js';
 import { versionAfter } from './names.js';
-import { isFraction, isFrequency, valuePatterns } from './valuePatterns.js';
+import { isFraction, isFrequency, isMeasure, valuePatterns } from './valuePatterns.js';
 
 /** In the order in which they are to be taken, see `valuePatterns`. */
 export function findValues(sentence: string): Found[] {
@@ -13,15 +13,52 @@ export function findValues(sentence: string): Found[] {
     [...sentence.matchAll(pattern)].flatMap((match): Found[] => {
       const inner = match[1] ?? match[0];
       const start = match.index + match[0].indexOf(inner);
-      const isCount = kind === 'quantity' && !isFrequency(inner) && !isFraction.test(inner);
-      const text = isCount
-        ? withCounted(withoutPredicate(withoutFunctionWords(inner), sentence.slice(start)), sentence.slice(start))
-        : inner;
-      if (isCut(sentence, start, text)) return [];
+      const isWhole = isFrequency(inner) || isFraction.test(inner) || isMeasure.test(inner);
+      const text = kind === 'quantity' && !isWhole ? countOf(inner, sentence, start) : inner;
+      if (isCut(sentence, start, text) || isNumbering(sentence, start, text)) return [];
       if ((kind === 'quantity' || kind === 'code') && isPartOfName(sentence, match.index, text)) return [];
       return kind === 'quantity' && !worthAsking(text) ? [] : [{ kind, start, text, isSubject: false }];
     }),
   );
+}
+
+/** A number with what it counts or measures, of what a pattern has found. */
+function countOf(found: string, sentence: string, start: number): string {
+  const text = sentence.slice(start);
+  const counted = withoutReference(withoutPredicate(withoutFunctionWords(withoutName(found)), text), sentence, start);
+  return withCounted(withCompound(counted, text), text);
+}
+
+/** "7.5" of "7.5 The total liability": a word with a capital is counted only where it is a unit ("8 GB", "20 Euro"). */
+function withoutName(quantity: string): string {
+  const [, count = '', word = ''] = /^(.*\d) (\p{Lu}\p{Ll}+)$/u.exec(quantity) ?? [];
+  return word === '' || unit.test(word.toLowerCase()) ? quantity : count;
+}
+
+/** "3" of "Section 3 applies". */
+function withoutReference(quantity: string, sentence: string, start: number): string {
+  const isReference = reference.test(sentence.slice(Math.max(0, start - 20), start));
+  return isReference ? quantity.replace(/ .*$/u, '') : quantity;
+}
+
+const reference =
+  /(?:\b(?:section|clause|article|chapter|paragraph|figure|table|page|step|annex|appendix|rule|no\.) |§ ?)$/iu;
+
+/** "62 hand-coloured plates" of "62 hand": a word with a hyphen is one, of what is counted, or is none of it. */
+function withCompound(quantity: string, text: string): string {
+  const [, count = ''] = /^(.*[\p{L}\d]) \p{Ll}+$/u.exec(quantity) ?? [];
+  const rest = /^(?:-\p{Ll}+)+/u.exec(text.slice(quantity.length))?.[0] ?? '';
+  if (count === '' || rest === '') return quantity;
+  const noun = /^ (\p{Ll}{3,}s)\b/u.exec(text.slice(quantity.length + rest.length))?.[1] ?? '';
+  return noun !== '' && isPluralNoun(noun) ? `${quantity}${rest} ${noun}` : count;
+}
+
+/** "7.5" before "The total liability", or "(3)": the number of a clause, which says nothing of anything. */
+function isNumbering(sentence: string, start: number, value: string): boolean {
+  const opens = /^\s*[§(]?\s*$/u.test(sentence.slice(0, start));
+  const after = sentence.slice(start + value.length);
+  if (!opens || !/^\d+(?:\.\d+)*$/u.test(value)) return false;
+  return /^(?:[.)]|\.\))\s+\p{Lu}/u.test(after) || (value.includes('.') && /^\s+\p{Lu}\p{Ll}*\s/u.test(after));
 }
 
 /** "fifty ", "12-". */

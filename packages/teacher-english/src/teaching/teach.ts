@@ -16,7 +16,7 @@ import {
 } from '@engraft/learning/parts';
 import { formOf, isOf, type FormOrigin } from '../forms.js';
 import type { Candidates } from '../questions/candidates.js';
-import { mentionsAny } from '../questions/contradictions.js';
+import { mentionOf } from '../questions/contradictions.js';
 import type { Relation } from '../questions/templates.js';
 import { rules } from '../rules.js';
 import { bareAnswer } from './bareAnswer.js';
@@ -59,8 +59,9 @@ export async function teach(
     if (stated !== null) addForm(draft, stated, 'stated');
     return draft;
   });
+  const isContradicted = mentionOf(contradicted);
   await askForEach(lesson, drafts, 0);
-  await askForLists(lesson, drafts, contradicted, plan);
+  await askForLists(lesson, drafts, isContradicted, plan);
   for (const draft of drafts) {
     for (const question of draft.derived.slice(0, rules.derivedPerFact)) addForm(draft, question, 'derived');
   }
@@ -77,7 +78,7 @@ export async function teach(
       for (const question of questions) addForm(draft, question, 'template', name);
     }
   }
-  return drafts.map((draft) => finished(draft, contradicted)).filter((fact) => fact.forms.length > 0);
+  return drafts.map((draft) => finished(draft, isContradicted)).filter((fact) => fact.forms.length > 0);
 }
 
 /** Round 0 is greedy; what later ones bring is sampled. */
@@ -104,7 +105,7 @@ async function askForEach(
 async function askForLists(
   { calls, passage: { chunks }, recipe: { prompts, shares } }: Lesson,
   drafts: Draft[],
-  contradicted: readonly string[],
+  isContradicted: (...texts: readonly string[]) => boolean,
   plan: TeachingPlan,
 ): Promise<void> {
   const requests = chunks.map((chunk): GenerateRequest => ({
@@ -118,8 +119,7 @@ async function askForLists(
     for (const { question, answer: given } of parseList(results[index]?.text ?? '')) {
       const answer = bareAnswer(question, given, prompts.notStated);
       const sentence = sentenceOf(chunk, question, answer);
-      if (sentence === null || sameAnswer(answer, prompts.notStated) || mentionsAny(contradicted, question, answer))
-        continue;
+      if (sentence === null || sameAnswer(answer, prompts.notStated) || isContradicted(question, answer)) continue;
       const known = drafts.find((draft) => draft.sentenceStart === sentence.start && agrees(draft.answer, answer));
       if (known === undefined && drafts.length >= plan.factCount) continue;
       const draft = known ?? {
@@ -192,7 +192,7 @@ function addForm(draft: Draft, text: string, origin: FormOrigin, relation?: stri
 }
 
 /** Without what names a value that the passage contradicts itself about: "What costs 49 dollars?" */
-function finished(draft: Draft, contradicted: readonly string[]): Fact {
+function finished(draft: Draft, isContradicted: (question: string) => boolean): Fact {
   const cloze = draft.cloze.map((question) => formOf(question, 'cloze'));
   const keywords = draft.keywords.map((question) => formOf(question, 'keywords'));
   return {
@@ -200,8 +200,6 @@ function finished(draft: Draft, contradicted: readonly string[]): Fact {
     sentenceStart: draft.sentenceStart,
     answer: draft.answer,
     salience: draft.salience,
-    forms: [...draft.forms.values(), ...keywords, ...cloze].filter(
-      ({ question }) => !mentionsAny(contradicted, question),
-    ),
+    forms: [...draft.forms.values(), ...keywords, ...cloze].filter(({ question }) => !isContradicted(question)),
   };
 }

@@ -1,12 +1,14 @@
 import type { Command } from 'commander';
+import { audited } from '../../audit/audited.js';
 import { UsageError } from '../../config/config.js';
 import { readBalance } from '../../ledger/accounts.js';
 import { grantCredit } from '../../ledger/grantCredit.js';
 import { parseUsd } from '../arguments.js';
+import { addOperatorOptions, operatorOf, type OperatorOptions } from '../operatorOptions.js';
 import { formatUsd, print } from '../output.js';
 import { addPrintOptions, type PrintOptions, requireProject, withDatabase } from '../withDatabase.js';
 
-interface GrantOptions extends PrintOptions {
+interface GrantOptions extends OperatorOptions {
   readonly project: string;
   readonly usd: string;
 }
@@ -14,7 +16,7 @@ interface GrantOptions extends PrintOptions {
 export function addCreditCommands(program: Command): void {
   const credit = program.command('credit').description('what projects may spend');
 
-  addPrintOptions(
+  addOperatorOptions(
     credit
       .command('grant')
       .description('give credit to a project')
@@ -23,9 +25,15 @@ export function addCreditCommands(program: Command): void {
   ).action(async (options: GrantOptions) => {
     const amount_microusd = parseUsd(options.usd);
     if (amount_microusd === 0) throw new UsageError('the amount must be more than zero');
+    const operator = operatorOf(options);
     const balance = await withDatabase(options, async (db) => {
       const { id } = await requireProject(db, options.project);
-      const { kind } = await grantCredit(db, { project_id: id, amount_microusd, memo: 'granted by an operator' });
+      const { kind } = await audited(
+        db,
+        operator,
+        (trx) => grantCredit(trx, { project_id: id, amount_microusd, memo: 'granted by an operator' }),
+        () => ({ action: 'credit.grant', project_id: id, target: id, details: { amount_microusd } }),
+      );
       if (kind === 'too_much')
         throw new UsageError(
           `the amount is too large: ${formatUsd(Number.MAX_SAFE_INTEGER)} is the most that can be granted in all`,

@@ -1,3 +1,4 @@
+import { lstat } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { pino } from 'pino';
 import { jump_ms_min } from '../../clock/measureJump.js';
@@ -6,7 +7,7 @@ import { type Config, readConfig } from '../../config/config.js';
 import { isDatabaseReachable } from '../../db/isDatabaseReachable.js';
 import { countVersionsByModel, type VersionsByModel } from '../../versions/baseModel.js';
 import { makeDataFolder } from '../../processes/dataFolder.js';
-import { type Installation, openInstallation } from '../../processes/installation.js';
+import { hasDatabase, type Installation, openInstallation } from '../../processes/installation.js';
 import { openTeacherServer } from '../../teacherServer/teacherServer.js';
 import { print, table } from '../output.js';
 import { addPrintOptions, CommandFailure, type PrintOptions } from '../withDatabase.js';
@@ -42,7 +43,7 @@ const examinations: Readonly<Record<string, (config: Config) => Promise<string> 
   node: examineNode,
   'data folder': examineDataFolder,
   database: examineDatabase,
-  clock: (config) => withInstallation(config, examineClock),
+  clock: async (config) => ((await hasDatabase(config)) ? withInstallation(config, examineClock) : 'no database yet'),
   model: examineModel,
   engine: examineEngine,
 };
@@ -63,18 +64,29 @@ function examineNode(): string {
   return `Node.js ${process.versions.node}`;
 }
 
-async function examineDataFolder({ data_folder }: Config): Promise<string> {
+/** Nothing is made here: the folder may have been mistyped. */
+async function examineDataFolder(config: Config): Promise<string> {
+  const { data_folder } = config;
+  if (!(await exists(data_folder))) return `${data_folder} is not there yet: \`engraft serve\` makes it`;
   await makeDataFolder(data_folder);
   return data_folder;
 }
 
-function examineDatabase(config: Config): Promise<string> {
+async function examineDatabase(config: Config): Promise<string> {
+  if (!(await hasDatabase(config))) return `none in ${config.data_folder} yet: \`engraft serve\` makes one`;
   return withInstallation(config, async ({ db, unrestricted_because }) => {
     if (!(await isDatabaseReachable(db))) throw new Error('the database cannot be reached');
     const rights =
       unrestricted_because === null ? '' : `, with the rights of the owner of its tables: ${unrestricted_because}`;
     return (config.database_url === null ? 'embedded PostgreSQL' : 'PostgreSQL of DATABASE_URL') + rights;
   });
+}
+
+async function exists(folder: string): Promise<boolean> {
+  return lstat(folder).then(
+    () => true,
+    () => false,
+  );
 }
 
 async function withInstallation<Found>(
@@ -132,9 +144,9 @@ async function examineEngine(config: Config): Promise<string> {
     const { architecture, parameters, contentHash } = await engine.describe();
     const teaching = teachingAdapter === null ? '' : `, taught with the adapter in ${teachingAdapter.folder}`;
     // What is wrong with the database, its own check says.
-    const versions = await withInstallation(config, ({ db }) => countVersionsByModel(db, contentHash)).catch(
-      () => null,
-    );
+    const count = (): Promise<VersionsByModel> =>
+      withInstallation(config, ({ db }) => countVersionsByModel(db, contentHash));
+    const versions = (await hasDatabase(config)) ? await count().catch(() => null) : null;
     const trained = versions === null ? '' : `; ${describeVersions(versions)}`;
     return `embedded, ${architecture}, ${parameters} parameters${teaching}${trained}`;
   } finally {

@@ -1,42 +1,180 @@
+import { jobKind, jobStatuses, type JobKind, type JobStatus } from '@engraft/contract';
 import { type Command, Option } from 'commander';
+import { audited } from '../../audit/audited.js';
 import { UsageError } from '../../config/config.js';
+import { cancelJob } from '../../jobs/cancelJob.js';
+import { listOperatorJobs, type OperatorJob, readOperatorJob } from '../../jobs/operatorJobs.js';
 import { resolveJob } from '../../jobs/resolveJob.js';
-import { parseMicrousd } from '../arguments.js';
-import { formatUsd, print } from '../output.js';
-import { addPrintOptions, CommandFailure, type PrintOptions, withDatabase } from '../withDatabase.js';
+import { parseLimit, parseMicrousd } from '../arguments.js';
+import { addOperatorOptions, operatorOf, type OperatorOptions } from '../operatorOptions.js';
+import { formatUsd, print, table } from '../output.js';
+import { addPrintOptions, CommandFailure, type PrintOptions, requireProject, withDatabase } from '../withDatabase.js';
 
-interface ResolveOptions extends PrintOptions {
+interface ListOptions extends PrintOptions {
+  readonly project?: string;
+  readonly status?: readonly JobStatus[];
+  readonly kind?: JobKind;
+  readonly limit: string;
+}
+
+interface ResolveOptions extends OperatorOptions {
   readonly chargeMicrousd?: string;
   readonly release?: boolean;
 }
 
 export function addJobCommands(program: Command): void {
-  const job = program.command('job').description('jobs that need an operator');
+  const job = program.command('job').description('jobs of all projects, for operators');
 
   addPrintOptions(
+    job
+      .command('list')
+      .description('jobs, newest first')
+      .option('--project <name>', 'of one project')
+      .addOption(new Option('--status <status...>', 'in one of these').choices(jobStatuses))
+      .addOption(new Option('--kind <kind>', 'of one kind').choices(jobKind.options))
+      .option('--limit <n>', 'how many', '50'),
+  ).action(list);
+
+  addPrintOptions(
+    job
+      .command('show')
+      .argument('<id>')
+      .description('one job: all but what its caller sent and what the model answered'),
+  ).action(show);
+
+  addOperatorOptions(
+    job
+      .command('cancel')
+      .argument('<id>')
+      .description('end a job that waits or runs, without charge; a worker drops one that runs within seconds'),
+  ).action(cancel);
+
+  addOperatorOptions(
     job
       .command('resolve')
       .argument('<id>')
       .description('settle a job in reconciliation_required: charge an amount, or release its reservation')
       .addOption(new Option('--charge-microusd <n>', 'what is owed').conflicts('release'))
       .option('--release', 'nothing is owed'),
-  ).action(async (id: string, options: ResolveOptions) => {
-    if (options.chargeMicrousd === undefined && options.release !== true) {
-      throw new UsageError('say what is owed: --charge-microusd N or --release');
-    }
-    const charged_microusd = options.chargeMicrousd === undefined ? 0 : parseMicrousd(options.chargeMicrousd);
-    const outcome = await withDatabase(options, (db) => resolveJob(db, id, charged_microusd));
-    switch (outcome.kind) {
-      case 'not_found':
-        throw new CommandFailure(`there is no job '${id}'`);
-      case 'wrong_status':
-        throw new CommandFailure(`job ${id} is ${outcome.status}: only reconciliation_required is settled by hand`);
-      case 'above_reservation':
-        throw new CommandFailure(
-          `job ${id} reserved ${outcome.reserved_microusd} micro-USD: it cannot be charged more`,
-        );
-      case 'resolved':
-        print(options, { id, status: 'failed', charged_microusd }, [`${id} settled: ${formatUsd(charged_microusd)}`]);
-    }
-  });
+  ).action(resolve);
+}
+
+async function list({ project, status, kind, limit, ...options }: ListOptions): Promise<void> {
+  const query = {
+    limit: parseLimit(limit),
+    ...(status === undefined ? {} : { statuses: status }),
+    ...(kind === undefined ? {} : { kind }),
+  };
+  const jobs = await withDatabase(options, async (db) =>
+    listOperatorJobs(
+      db,
+      project === undefined ? query : { ...query, project_id: (await requireProject(db, project)).id },
+    ),
+  );
+  const head = ['ID', 'PROJECT', 'TENANT', 'SUBJECT', 'KIND', 'STATUS', 'PHASE', 'ERROR', 'CREATED'];
+  const rows = jobs.map((each) => [
+    each.id,
+    each.project,
+    each.tenant_id ?? '-',
+    each.subject_id,
+    each.kind,
+    each.status,
+    each.phase,
+    each.error_code ?? '-',
+    each.created_at.toISOString(),
+  ]);
+  print(options, jobs, table([head, ...rows]));
+}
+
+async function show(id: string, options: PrintOptions): Promise<void> {
+  const job = await withDatabase(options, (db) => readOperatorJob(db, id));
+  if (job === null) throw new CommandFailure(`there is no job '${id}'`);
+  print(options, job, describe(job));
+}
+
+function describe({ usage, billing, execution, teacher_calls, phases, error, ...job }: OperatorJob): string[] {
+  const { worker_id, lease_expires_at, attempts, training_steps } = execution;
+  const lines = {
+    ...job,
+    error: error?.code ?? null,
+    reserved: formatUsd(billing.reserved_microusd),
+    charged: `${formatUsd(billing.charged_microusd)}${billing.settled ? '' : ', not settled'}`,
+    ...usage,
+    worker: worker_id,
+    lease_expires_at: lease_expires_at?.toISOString() ?? null,
+    attempts,
+    training_steps,
+    finished_phases: phases.map(({ phase }) => phase).join(' ') || null,
+    teacher_calls: `${teacher_calls.made}, ${teacher_calls.without_receipt} of them without a receipt`,
+  };
+  return table(Object.entries(lines).map(([name, value]) => [`${name}:`, String(value ?? '-')]));
+}
+
+async function cancel(id: string, options: OperatorOptions): Promise<void> {
+  const operator = operatorOf(options);
+  const outcome = await withDatabase(options, (db) =>
+    audited(
+      db,
+      operator,
+      (trx) => cancelJob(trx, id),
+      (cancelled) =>
+        cancelled.kind === 'cancelled' || cancelled.kind === 'to_be_resolved'
+          ? {
+              action: 'job.cancel',
+              project_id: cancelled.project_id,
+              target: id,
+              details: { was: cancelled.was, outcome: cancelled.kind },
+            }
+          : null,
+    ),
+  );
+  switch (outcome.kind) {
+    case 'not_found':
+      throw new CommandFailure(`there is no job '${id}'`);
+    case 'wrong_status':
+      throw new CommandFailure(
+        outcome.status === 'reconciliation_required'
+          ? `job ${id} is stopped already, and only its money is open: settle it by engraft job resolve`
+          : `job ${id} is ${outcome.status}: it has ended`,
+      );
+    case 'cancelled':
+      print(options, { id, status: 'failed', was: outcome.was }, [`${id} cancelled; nothing is charged`]);
+      return;
+    case 'to_be_resolved':
+      print(options, { id, status: 'reconciliation_required', was: outcome.was }, [
+        `${id} is stopped. A teacher elsewhere was asked, and its receipt is missing: settle it by engraft job resolve`,
+      ]);
+  }
+}
+
+async function resolve(id: string, options: ResolveOptions): Promise<void> {
+  if (options.chargeMicrousd === undefined && options.release !== true) {
+    throw new UsageError('say what is owed: --charge-microusd N or --release');
+  }
+  const charged_microusd = options.chargeMicrousd === undefined ? 0 : parseMicrousd(options.chargeMicrousd);
+  const operator = operatorOf(options);
+  const outcome = await withDatabase(options, (db) =>
+    audited(
+      db,
+      operator,
+      (trx) => resolveJob(trx, id, charged_microusd),
+      (resolved) => {
+        if (resolved.kind !== 'resolved') return null;
+        const { project_id, reserved_microusd } = resolved;
+        return { action: 'job.resolve', project_id, target: id, details: { reserved_microusd, charged_microusd } };
+      },
+    ),
+  );
+  switch (outcome.kind) {
+    case 'not_found':
+      throw new CommandFailure(`there is no job '${id}'`);
+    case 'wrong_status':
+      throw new CommandFailure(`job ${id} is ${outcome.status}: only reconciliation_required is settled by hand`);
+    case 'above_reservation':
+      throw new CommandFailure(`job ${id} reserved ${outcome.reserved_microusd} micro-USD: it cannot be charged more`);
+    case 'resolved':
+      print(options, { id, status: 'failed', charged_microusd }, [
+        `${id} settled: ${formatUsd(charged_microusd)}${options.reason === undefined ? '; no reason is recorded (--reason)' : ''}`,
+      ]);
+  }
 }

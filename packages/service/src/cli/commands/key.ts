@@ -1,16 +1,18 @@
 import { defaultScopes, identifier } from '@engraft/contract';
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
+import { audited } from '../../audit/audited.js';
 import { UsageError } from '../../config/config.js';
 import type { ApiKey } from '../../keys/apiKey.js';
 import { createKey } from '../../keys/createKey.js';
 import { listKeys } from '../../keys/listKeys.js';
 import { revokeKey } from '../../keys/revokeKey.js';
 import { collect, parseScopes } from '../arguments.js';
+import { addOperatorOptions, operatorOf, type OperatorOptions } from '../operatorOptions.js';
 import { print, table } from '../output.js';
 import { addPrintOptions, CommandFailure, type PrintOptions, requireProject, withDatabase } from '../withDatabase.js';
 
-interface CreateOptions extends PrintOptions {
+interface CreateOptions extends OperatorOptions {
   readonly project: string;
   readonly name: string;
   readonly scope?: readonly string[];
@@ -29,7 +31,7 @@ const lifetime_days = { '30d': 30, '90d': 90, '1y': 365, never: null } as const 
 export function addKeyCommands(program: Command): void {
   const key = program.command('key').description('API keys of a project');
 
-  addPrintOptions(
+  addOperatorOptions(
     key
       .command('create')
       .description('make a key and print its secret, once')
@@ -46,9 +48,18 @@ export function addKeyCommands(program: Command): void {
       tenant_id: options.tenant === undefined ? null : parseTenant(options.tenant),
       expires_at: expiryOf(options),
     };
+    const operator = operatorOf(options);
     const outcome = await withDatabase(options, async (db) => {
-      const { id } = await requireProject(db, options.project);
-      return createKey(db, { ...wanted, project_id: id });
+      const { id: project_id } = await requireProject(db, options.project);
+      return audited(
+        db,
+        operator,
+        (trx) => createKey(trx, { ...wanted, project_id }),
+        (created) =>
+          created.kind === 'created'
+            ? { action: 'key.create', project_id, target: created.key.id, details: wanted }
+            : null,
+      );
     });
     if (outcome.kind === 'too_many_keys') throw new CommandFailure('a project has at most 50 keys: revoke one first');
     if (outcome.kind === 'project_not_found') throw new CommandFailure(`there is no project '${options.project}'`);
@@ -72,9 +83,21 @@ export function addKeyCommands(program: Command): void {
     print(options, keys.map(toJson), describe(keys));
   });
 
-  addPrintOptions(key.command('revoke').argument('<id>').description('block further requests with a key')).action(
-    async (id: string, options: PrintOptions) => {
-      const outcome = await withDatabase(options, (db) => revokeKey(db, id));
+  addOperatorOptions(key.command('revoke').argument('<id>').description('block further requests with a key')).action(
+    async (id: string, options: OperatorOptions) => {
+      const operator = operatorOf(options);
+      const outcome = await withDatabase(options, (db) =>
+        audited(
+          db,
+          operator,
+          (trx) => revokeKey(trx, id),
+          (revoked) => {
+            if (revoked.kind !== 'revoked') return null;
+            const { project_id, name, revoked_at } = revoked.key;
+            return { action: 'key.revoke', project_id, target: id, details: { name, revoked_at } };
+          },
+        ),
+      );
       if (outcome.kind === 'not_found') throw new CommandFailure(`there is no key '${id}'`);
       print(options, toJson(outcome.key), describe([outcome.key]));
     },

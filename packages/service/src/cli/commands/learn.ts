@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { buffer as readStream } from 'node:stream/consumers';
 import type { Command } from 'commander';
-import type { Job, LearningResult } from '@engraft/contract';
+import { limits, type Job, type LearningResult } from '@engraft/contract';
 import { parseUsd } from '../arguments.js';
 import { showLearningProgress, silentProgress } from '../learningProgress.js';
 import { openClient } from '../openClient.js';
@@ -72,11 +72,23 @@ async function readPassage(file: string): Promise<string> {
   const bytes = await (file === '-' ? readStream(process.stdin) : readFile(file)).catch((error: unknown) => {
     throw new CommandFailure(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
   });
+  const name = file === '-' ? 'standard input' : file;
+  const text = decoded(bytes);
+  // What stands in for bytes that cannot be read would be learned, and charged.
+  if (text === null) throw new CommandFailure(`${name} is not UTF-8 text`);
+  const { learning_content_min_units: min, learning_content_max_units: max } = limits;
+  if (text.length < min || text.length > max) {
+    const advice = text.length < min ? '' : '; learn it in parts, one after another';
+    throw new CommandFailure(`${name} has ${text.length} characters, and a passage has ${min} to ${max}${advice}`);
+  }
+  return text;
+}
+
+function decoded(bytes: Uint8Array): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    // What stands in for bytes that cannot be read would be learned, and charged.
-    throw new CommandFailure(`${file === '-' ? 'standard input' : file} is not UTF-8 text`);
+    return null;
   }
 }
 

@@ -1,44 +1,68 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
+import { audited } from '../../audit/audited.js';
 import { UsageError } from '../../config/config.js';
 import { createProject } from '../../projects/createProject.js';
 import { listProjects, type Project, type ProjectSettings } from '../../projects/projectQueries.js';
 import { setProject } from '../../projects/setProject.js';
+import { addOperatorOptions, operatorOf, type OperatorOptions } from '../operatorOptions.js';
 import { print, table } from '../output.js';
 import { addPrintOptions, CommandFailure, type PrintOptions, requireProject, withDatabase } from '../withDatabase.js';
 
 export function addProjectCommands(program: Command): void {
   const project = program.command('project').description('projects and their settings');
 
-  addPrintOptions(project.command('create').argument('<name>').description('make a project')).action(
-    async (name: string, options: PrintOptions) => {
-      if (!/^\S(.{0,126}\S)?$/u.test(name) || /\p{Cc}/u.test(name)) {
-        throw new UsageError(
-          'a project name has 1 to 128 characters, none of them a control character, and no space at its ends',
-        );
-      }
-      const outcome = await withDatabase(options, (db) => createProject(db, { name }));
-      if (outcome.kind === 'name_taken') throw new CommandFailure(`there is a project '${name}' already`);
-      print(options, outcome.project, describe([outcome.project]));
-    },
-  );
+  addOperatorOptions(
+    project
+      .command('create')
+      .argument('<name>')
+      .description('make a project')
+      .option('--new', 'make the database, too, where there is none'),
+  ).action(async (name: string, options: OperatorOptions & { readonly new?: boolean }) => {
+    if (!/^\S(.{0,126}\S)?$/u.test(name) || /\p{Cc}/u.test(name)) {
+      throw new UsageError(
+        'a project name has 1 to 128 characters, none of them a control character, and no space at its ends',
+      );
+    }
+    const operator = operatorOf(options);
+    const outcome = await withDatabase(options, (db) =>
+      audited(
+        db,
+        operator,
+        (trx) => createProject(trx, { name }),
+        (created) => {
+          if (created.kind !== 'created') return null;
+          const { id } = created.project;
+          return { action: 'project.create', project_id: id, target: id, details: { name } };
+        },
+      ),
+    );
+    if (outcome.kind === 'name_taken') throw new CommandFailure(`there is a project '${name}' already`);
+    print(options, outcome.project, describe([outcome.project]));
+  });
 
   addPrintOptions(project.command('list').description('all projects')).action(async (options: PrintOptions) => {
     const projects = await withDatabase(options, listProjects);
     print(options, projects, describe(projects));
   });
 
-  addPrintOptions(
+  addOperatorOptions(
     project
       .command('set')
       .argument('<name>')
       .argument('<key=value...>', Object.keys(settings.shape).join(', '))
       .description('change settings; the limits take "none"'),
-  ).action(async (name: string, assignments: readonly string[], options: PrintOptions) => {
+  ).action(async (name: string, assignments: readonly string[], options: OperatorOptions) => {
     const changes = parseSettings(assignments);
+    const operator = operatorOf(options);
     const changed = await withDatabase(options, async (db) => {
       const { id } = await requireProject(db, name);
-      return setProject(db, id, changes);
+      return audited(
+        db,
+        operator,
+        (trx) => setProject(trx, id, changes),
+        ({ kind }) => (kind === 'set' ? { action: 'project.set', project_id: id, target: id, details: changes } : null),
+      );
     });
     if (changed.kind === 'not_found') throw new CommandFailure(`there is no project '${name}'`);
     print(options, changed.project, describe([changed.project]));

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { type FileLock, tryLockFile } from '../../fileLock/fileLock.js';
 import { advisoryLocks } from '../advisoryLocks.js';
+import { stopWhenAbandoned } from './abandonedServer.js';
 import {
   type Cluster,
   clusterUser,
@@ -12,6 +13,7 @@ import {
   openOrMakeCluster,
   passwordFile,
 } from './cluster.js';
+import { ownConnection } from './ownConnection.js';
 import {
   findFreePort,
   findPostmaster,
@@ -27,7 +29,8 @@ import {
  * that there is never a second one: process ids would not tell, since containers that share the folder have ids of
  * their own. Each user of the server holds a session with a shared advisory lock for as long as it needs the server;
  * the one that can take that lock exclusively is the last, and stops the server. Sessions end with their
- * processes, so a killed service leaves nothing to clean up: the next one finds its server and goes on with it.
+ * processes, so a killed service leaves nothing to clean up: the next one finds its server and goes on with it. Where
+ * none comes within a minute, the server stops by itself.
  */
 export interface EmbeddedPostgres {
   /** Holds the password: not for logs. The same for as long as this attachment lives. */
@@ -39,7 +42,11 @@ export interface EmbeddedPostgres {
 export interface AttachOptions {
   /** Called when the server was lost and could not be brought back at the same address. */
   readonly onLost?: (error: Error) => void;
+  /** How long after its last user was killed the server runs on: time enough to start the service again. */
+  readonly abandoned_after_ms?: number;
 }
+
+const default_abandoned_after_ms = 60_000;
 
 /** Recovery after a power cut reads the whole log since the last checkpoint. */
 const attach_timeout_ms = 120_000;
@@ -57,8 +64,10 @@ export async function attachEmbeddedPostgres(
   let released = false;
   let session = Promise.resolve(await openSession(data_folder, null));
   const { cluster, port } = await session;
+  const { abandoned_after_ms = default_abandoned_after_ms } = options;
 
   const watch = ({ client }: Session): void => {
+    stopWhenAbandoned(databaseUrl(cluster, port), abandoned_after_ms);
     client.once('end', () => {
       if (released) return;
       session = restore();
@@ -181,8 +190,7 @@ async function joinServer(data_folder: string, is_own: boolean): Promise<Session
 /** `null` while the server is starting, recovering or shutting down. */
 async function tryConnect(cluster: Cluster, port: number): Promise<Session | null> {
   const client = new pg.Client({
-    connectionString: databaseUrl(cluster, port),
-    application_name: 'engraft-attachment',
+    connectionString: ownConnection(databaseUrl(cluster, port), 'engraft-attachment'),
   });
   client.on('error', () => undefined);
   try {

@@ -33,6 +33,11 @@ export interface Cluster {
 /** The superuser of the cluster, and the only user. */
 export const clusterUser = 'engraft';
 
+/** Whether a server was ever started in this data folder. */
+export async function hasCluster(data_folder: string): Promise<boolean> {
+  return isPresent(homeOf(data_folder));
+}
+
 /** The cluster in `<data>/postgres`; `null` while there is none. */
 export async function openCluster(data_folder: string): Promise<Cluster | null> {
   const home = homeOf(data_folder);

@@ -10,7 +10,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import pg from 'pg';
-import { attachEmbeddedPostgres } from './attach.js';
+import { attachEmbeddedPostgres, type AttachOptions } from './attach.js';
 
 // A folder of mode 0700: as root, the server's own account could not walk to it.
 let data_folder: string;
@@ -39,6 +39,13 @@ async function assertStopped(url: string): Promise<void> {
   await assert.rejects(query(url, 'SELECT 1'), { code: 'ECONNREFUSED' });
 }
 
+async function isServing(url: string): Promise<boolean> {
+  return query(url, 'SELECT 1').then(
+    () => true,
+    () => false,
+  );
+}
+
 /** Waits until so many use the server: it takes a moment to notice that one was killed, on a busy machine a longer one. */
 async function usersOf(url: string, count: number): Promise<void> {
   const held = "SELECT count(*)::int AS count FROM pg_locks WHERE locktype = 'advisory' AND mode = 'ShareLock'";
@@ -62,9 +69,9 @@ async function answering(url: string, sql: string): Promise<unknown[]> {
   }
 }
 
-const holderScript = (folder: string): string => `
+const holderScript = (folder: string, options: AttachOptions): string => `
   import { attachEmbeddedPostgres } from ${JSON.stringify(new URL('attach.js', import.meta.url).href)};
-  const server = await attachEmbeddedPostgres(${JSON.stringify(folder)});
+  const server = await attachEmbeddedPostgres(${JSON.stringify(folder)}, ${JSON.stringify(options)});
   process.stdout.write(server.url);
   process.on('SIGTERM', () => void server.release().then(() => process.exit(0)));
   setInterval(() => undefined, 1000);`;
@@ -81,8 +88,8 @@ function whyNotAsNobody(): string | false {
   return status === 0 ? false : 'Node.js or this folder cannot be read by other users';
 }
 
-async function spawnHolder(folder: string, account: { uid?: number; gid?: number } = {}) {
-  const args = ['--input-type=module', '--eval', holderScript(folder)];
+async function spawnHolder(folder: string, account: { uid?: number; gid?: number } = {}, options: AttachOptions = {}) {
+  const args = ['--input-type=module', '--eval', holderScript(folder, options)];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], cwd: '/', ...account });
   const [url] = (await once(child.stdout, 'data')) as [Buffer];
   return { child, url: url.toString() };
@@ -184,4 +191,26 @@ describe('embedded PostgreSQL', () => {
     await once(child, 'exit');
     await rm(folder, { recursive: true });
   });
+
+  it(
+    'stops by itself some time after its users were killed, and not before',
+    { skip: process.platform === 'win32' },
+    async () => {
+      const folder = await mkdtemp(path.join(tmpdir(), 'engraft-pg-'));
+      const first = await spawnHolder(folder, {}, { abandoned_after_ms: 400 });
+      const second = await spawnHolder(folder);
+      first.child.kill('SIGKILL');
+      await once(first.child, 'exit');
+      await sleep(2_000);
+      assert.equal((await query(second.url, 'SELECT 1')).length, 1, 'the second user still needs it');
+      second.child.kill('SIGKILL');
+      await once(second.child, 'exit');
+      for (let tries = 0; tries < 400 && (await isServing(second.url)); tries += 1) await sleep(50);
+      await assertStopped(second.url);
+      const next = await attachEmbeddedPostgres(folder);
+      assert.equal((await query(next.url, 'SELECT 1')).length, 1);
+      await next.release();
+      await rm(folder, { recursive: true, force: true });
+    },
+  );
 });

@@ -68,7 +68,7 @@ async function admit(
     idempotency_key,
     request: inferenceJobRequestOf(inference),
   });
-  if (outcome.kind === 'refused') throw refusalOf(outcome.code);
+  if (outcome.kind === 'refused') throw refusalOf(outcome);
   return outcome.job_id;
 }
 

@@ -15,11 +15,10 @@ const metrics_fresh_ms = 1_000;
 const readiness_fresh_ms = 500;
 
 /**
- * `GET /healthz`, `/readyz` and `/metrics`: for operators, without a key, not under `/v1`. The first two are answered
+ * `GET /healthz` and `/readyz`: for operators, without a key, not under `/v1`. They are answered
  * late rather than refused to an address that asks too often: a supervisor would take a refusal for a failure.
  */
-export function operationRoutes(app: FastifyInstance, { readiness, metrics, strangers, now_ms }: Operations): void {
-  const onRequest = limitOperations(strangers);
+export function healthRoutes(app: FastifyInstance, { readiness, strangers, now_ms }: Operations): void {
   const slow = (request: FastifyRequest): Promise<void> => strangers.slow('probes', request);
   app.get('/healthz', { onRequest: slow }, () => ({ status: 'alive' }));
 
@@ -29,7 +28,11 @@ export function operationRoutes(app: FastifyInstance, { readiness, metrics, stra
     if (missing.length === 0) return { status: 'ready' };
     return reply.code(503).send({ status: 'unavailable', missing });
   });
+}
 
+/** `GET /metrics`: for operators, without a key, not under `/v1`. */
+export function metricsRoute(app: FastifyInstance, { metrics, strangers, now_ms }: Operations): void {
+  const onRequest = limitOperations(strangers);
   const writeMetrics = cacheFor(metrics_fresh_ms, async () => Buffer.from(await metrics.metrics()), now_ms);
   app.get('/metrics', { onRequest }, async (_request, reply) => {
     return reply.type(metrics.contentType).send(await writeMetrics());

@@ -1,0 +1,16 @@
+import { isTrusted } from './facts.js';
+import type { ScoringOutcome } from './outcomes.js';
+import type { ScoredFact } from './teaching/gain.js';
+import type { QuestionAnswer, Rehearsal } from './types.js';
+
+/** Sentences of the passage are not kept; words of its sentences only where nothing else asks for the fact. */
+export function rehearsalOf({ facts }: ScoringOutcome): Rehearsal {
+  const pairs = (use: 'training' | 'validation'): QuestionAnswer[] =>
+    facts.flatMap((fact) => questionsOf({ answer: fact.answer, forms: fact[use] }));
+  return { training_pairs: pairs('training'), validation_pairs: pairs('validation') };
+}
+
+export function questionsOf({ answer, forms }: Pick<ScoredFact, 'answer' | 'forms'>): QuestionAnswer[] {
+  const own = forms.filter((form) => isTrusted(form) && form.quoted !== true);
+  return own.map(({ question }) => ({ question, answer }));
+}

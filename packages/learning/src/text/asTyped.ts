@@ -1,0 +1,58 @@
+import { withoutEntities } from './entities.js';
+import { withoutInvisible } from './invisible.js';
+import { code, outsideCode } from './marks.js';
+import { withoutQuoting } from './quotedLines.js';
+import { windowsCharacter } from './windows.js';
+
+/**
+ * A passage as somebody types it: what word processors, spreadsheets, web pages and mail programs leave in a text that
+ * is copied out of them is undone. Its spaces and line ends are plain ones, its quotes straight, its letters in one
+ * piece; there are no references of HTML, nothing that cannot be seen, and no marks of quoting.
+ *
+ * What is typed already stays as it is, to the last character; so what this returns, given again, is returned.
+ */
+export function asTyped(content: string): string {
+  let text = content;
+  for (;;) {
+    // A reference may stand for any of what is undone before it.
+    const plainer = withoutQuoting(outsideCode(withTypedCharacters(text), withTypedMarks));
+    if (plainer === text) return text;
+    text = plainer;
+  }
+}
+
+const lineEnd = /\r\n?|[\v\f\u0085\u2028\u2029]/gu;
+const ofWindows = /[\u0080-\u009F]/gu;
+/** Of Word and typesetting; no dash, which separates. */
+const hyphen = /[\u2010-\u2012]/gu;
+/** "ﬁ" of a PDF file. */
+const ligature = /[\uFB00-\uFB06]/gu;
+
+function withTypedCharacters(text: string): string {
+  const lines = withTypedSpaces(
+    text.replace(lineEnd, '\n').replace(ofWindows, (control) => windowsCharacter(control.charCodeAt(0))),
+  );
+  return withoutInvisible(lines)
+    .normalize('NFC')
+    .replace(hyphen, '-')
+    .replace(ligature, (letters) => letters.normalize('NFKC'));
+}
+
+/** All of Unicode's but our own, and three blanks that count as letters or symbols. */
+const otherSpace = /(?! )[\p{Zs}\u3164\uFFA0\u2800]/gu;
+const codeOrSpaces = new RegExp(`(${code})|[ \\t\\p{Zs}\\u3164\\uFFA0\\u2800]+`, 'gu');
+
+/** One between two words, wherever there is another than ours; at the beginning of a line as many as there are. */
+function withTypedSpaces(text: string): string {
+  return text.replace(codeOrSpaces, (found: string, inCode: string | undefined, at: number) => {
+    const isIndent = at === 0 || text[at - 1] === '\n';
+    const typed = found.replace(otherSpace, ' ');
+    return inCode !== undefined || isIndent || (typed === found && !found.includes('\t')) ? typed : ' ';
+  });
+}
+
+function withTypedMarks(text: string): string {
+  return withoutEntities(text)
+    .replace(/[“”„‟]/gu, '"')
+    .replace(/[‘’‚‛]|(?<=\p{L})´(?=\p{L})/gu, "'");
+}

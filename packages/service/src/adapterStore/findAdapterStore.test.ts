@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { createTestKey, createTestProject } from '../testing/testApp.js';
+import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js';
+import { createTestVersion } from '../testing/testVersion.js';
+import { storeMark } from './adapterStore.js';
+import { findAdapterStore } from './findAdapterStore.js';
+
+describe('the adapter store of a database', () => {
+  let database: TestDatabase;
+  let data_folder: string;
+  let home: string;
+  before(async () => {
+    database = await openTestDatabase();
+    data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-found-'));
+    home = path.join(data_folder, 'adapters');
+  });
+  after(async () => {
+    await database.close();
+    await rm(data_folder, { recursive: true });
+  });
+
+  it('is made for a new installation, and found again, also from before there was a mark', async () => {
+    const store = await findAdapterStore(database.db, data_folder);
+    assert.deepEqual(await readdir(home), [storeMark]);
+    const key = await createTestKey(database.db, await createTestProject(database.db));
+    await createTestVersion(database.db, key);
+    const { adapter_hash } = await database.db.selectFrom('versions').selectAll().executeTakeFirstOrThrow();
+    assert.ok(await (await findAdapterStore(database.db, data_folder)).isPresent());
+    await mkdir(store.locate(adapter_hash).folder);
+    await rm(path.join(home, storeMark));
+    assert.ok(await (await findAdapterStore(database.db, data_folder)).isPresent());
+  });
+
+  it('is refused where nothing is of it, and keeps and removes nothing when its file system is gone', async () => {
+    const store = await findAdapterStore(database.db, data_folder);
+    const { adapter_hash } = await database.db.selectFrom('versions').selectAll().executeTakeFirstOrThrow();
+    await rename(home, `${home}-unmounted`);
+    for (const make of [() => Promise.resolve(), () => mkdir(home)]) {
+      await make();
+      await assert.rejects(findAdapterStore(database.db, data_folder), {
+        name: 'AdapterStoreMissing',
+        message: /mount its file system/,
+      });
+      assert.equal(await store.isPresent(), false);
+      await assert.rejects(store.remove(adapter_hash), { name: 'AdapterStoreMissing' });
+      await assert.rejects(store.keep(store.locate(adapter_hash)), { name: 'AdapterStoreMissing' });
+    }
+    // The way out that the message names.
+    await writeFile(path.join(home, storeMark), '');
+    assert.ok(await (await findAdapterStore(database.db, data_folder)).isPresent());
+  });
+});

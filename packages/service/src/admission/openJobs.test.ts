@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { InferenceJobRequest } from '../jobs/jobRequest.js';
+import { readBalance } from '../ledger/accounts.js';
+import { buildTestApp, call, countUnits, createTestKey, createTestProject, type TestKey } from '../testing/testApp.js';
+import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js';
+import { admitJob, type AdmissionOutcome } from './admitJob.js';
+import type { OpenJobLimits } from './checkOpenJobs.js';
+
+let database: TestDatabase;
+before(async () => {
+  database = await openTestDatabase({ maxConnections: 16 });
+});
+after(() => database.close());
+
+const request: InferenceJobRequest = {
+  kind: 'inference',
+  messages: [{ role: 'user', content: 'question?' }],
+  tools: [],
+  tool_choice: 'auto',
+  parallel_tool_calls: true,
+  response_format: { type: 'text' },
+  max_output_tokens: 100,
+  temperature: 0,
+};
+const body = { subject_id: 'subject', messages: request.messages };
+
+let used_keys = 0;
+
+function admit(key: TestKey, open_jobs: OpenJobLimits, used_key?: string): Promise<AdmissionOutcome> {
+  used_keys += 1;
+  const meter = { countTokens: countUnits, contextLength: 1_000 };
+  return admitJob(
+    { ...meter, db: database.db, execution: 'on', open_jobs },
+    {
+      key,
+      tenant_id: null,
+      subject_id: 'subject',
+      adapter_version: undefined,
+      endpoint: '/v1/inferences',
+      idempotency_key: used_key ?? `open-jobs-${used_keys}`,
+      request,
+    },
+  );
+}
+
+async function newKey(): Promise<TestKey> {
+  return createTestKey(database.db, await createTestProject(database.db));
+}
+
+const admitted = (outcomes: readonly AdmissionOutcome[]) => outcomes.filter(({ kind }) => kind === 'admitted').length;
+
+async function countJobs(key: TestKey): Promise<number> {
+  const jobs = await database.db.selectFrom('jobs').select('id').where('project_id', '=', key.project_id).execute();
+  return jobs.length;
+}
+
+/** How many jobs are open, of all projects: those of earlier tests stay. */
+async function countOpen(): Promise<number> {
+  const open = await database.db.selectFrom('jobs').select('id').where('status', 'in', ['queued', 'running']).execute();
+  return open.length;
+}
+
+/** A limit of projects must not be met where that of the service is tested, and the other way round. */
+const far = 100_000;
+
+describe('429 `queue_full`: "the project, or the service, has as many open jobs as it may"', () => {
+  test('simultaneous admissions never pass the limit of their project, and a full project hinders no other', async () => {
+    const [key, other] = [await newKey(), await newKey()];
+    const limits = { of_project: 5, of_service: far };
+    const outcomes = await Promise.all(Array.from({ length: 48 }, () => admit(key, limits)));
+    assert.equal(admitted(outcomes), 5);
+    assert.equal(await countJobs(key), 5);
+    for (const outcome of outcomes) {
+      if (outcome.kind !== 'admitted') assert.deepEqual(outcome, { kind: 'refused', code: 'project_queue_full' });
+    }
+    const { reserved_microusd } = await readBalance(database.db, key.project_id);
+    assert.equal(reserved_microusd, 5 * (10 * 12 + 100 * 30));
+    assert.equal((await admit(other, limits)).kind, 'admitted');
+  });
+
+  test('running jobs count, ended ones do not, and a replay comes before the queue is looked at', async () => {
+    const key = await newKey();
+    const limits = { of_project: 2, of_service: far };
+    const first = await admit(key, limits, 'replayed-when-full');
+    await admit(key, limits);
+    const update = (status: 'running' | 'reconciliation_required') =>
+      database.db.updateTable('jobs').set({ status }).where('project_id', '=', key.project_id).execute();
+    await update('running');
+    assert.deepEqual(await admit(key, limits), { kind: 'refused', code: 'project_queue_full' });
+    assert.deepEqual(await admit(key, limits, 'replayed-when-full'), {
+      kind: 'replayed',
+      job_id: first.kind === 'admitted' && first.job_id,
+      api_key_id: key.id,
+    });
+    await update('reconciliation_required');
+    assert.equal((await admit(key, limits)).kind, 'admitted');
+  });
+
+  test('simultaneous admissions of several projects pass the limit of the service by one job for each other project', async () => {
+    const keys = await Promise.all(Array.from({ length: 4 }, newKey));
+    const before = await countOpen();
+    const limits = { of_project: far, of_service: before + 10 };
+    const asked = Array.from({ length: 24 }, () => keys).flat();
+    const outcomes = await Promise.all(asked.map((key) => admit(key, limits)));
+    const count = admitted(outcomes);
+    assert.ok(count >= 10 && count < 10 + keys.length, `${count} were admitted`);
+    assert.equal(await countOpen(), before + count);
+    assert.deepEqual(await admit(await newKey(), limits), { kind: 'refused', code: 'service_queue_full' });
+  });
+
+  test('over HTTP it is retryable, "with `Retry-After`", and says whose queue is full; also in chat, where nothing was admitted', async () => {
+    const key = await newKey();
+    const { app } = buildTestApp(database.db, { open_jobs: { of_project: 1, of_service: far } });
+    const post = (url: string, headers: Record<string, string>, sent: unknown) =>
+      call(app, 'POST', url, { key, headers, body: sent });
+    const native = (idempotency_key: string) => post('/v1/inferences', { 'idempotency-key': idempotency_key }, body);
+    assert.equal((await native('full-0001')).statusCode, 202);
+    const chat = { model: 'model-5.3', messages: body.messages };
+    const learning = { subject_id: 'subject', content: 'x'.repeat(20), max_cost_microusd: 1_000_000 };
+    const refusals = [
+      await native('full-0002'),
+      await post('/v1/chat/completions', {}, chat),
+      await post('/v1/internalizations', { 'idempotency-key': 'full-0003' }, learning),
+    ];
+    for (const refusal of refusals) {
+      assert.equal(refusal.statusCode, 429);
+      const { error } = refusal.json<{ error: Record<string, unknown> }>();
+      assert.deepEqual([error['code'], error['retryable']], ['queue_full', true]);
+      assert.match(String(error['message']), /^The project has as many open jobs as it may/);
+      const retry_after_s = Number(refusal.headers['retry-after']);
+      assert.ok(Number.isInteger(retry_after_s) && retry_after_s >= 1);
+      assert.equal(refusal.headers['x-should-retry'], 'true');
+      assert.equal(refusal.headers['x-service-job-id'], undefined);
+    }
+    assert.equal((await native('full-0001')).statusCode, 200);
+    assert.equal(await countJobs(key), 1);
+    await app.close();
+  });
+});

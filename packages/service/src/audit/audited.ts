@@ -1,0 +1,53 @@
+import type { Kysely, Transaction } from 'kysely';
+import type { Database } from '../db/schema.js';
+import { inTransaction } from '../db/transaction.js';
+import type { Operator } from './operator.js';
+
+export const auditActions = [
+  'project.create',
+  'project.set',
+  'key.create',
+  'key.revoke',
+  'credit.grant',
+  'job.cancel',
+  'job.resolve',
+  'version.expire',
+  'subject.erase',
+  'subject.import',
+  'tenant.erase',
+] as const;
+
+export type AuditAction = (typeof auditActions)[number];
+
+/** What was changed. Never a secret or a text of a caller's: events are kept for ever. */
+export interface AuditEvent {
+  readonly action: AuditAction;
+  readonly project_id: string;
+  /** The id of what was changed; of a tenant, its name. */
+  readonly target: string;
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Does an operator's work and records it, both or neither. `eventOf` says what was changed by what came of it; `null`:
+ * nothing was.
+ */
+export async function audited<Outcome>(
+  db: Kysely<Database>,
+  operator: Operator,
+  work: (trx: Transaction<Database>) => Promise<Outcome>,
+  eventOf: (outcome: Outcome) => AuditEvent | null,
+): Promise<Outcome> {
+  return inTransaction<Outcome>(db, 'audit.recorded', async (trx) => {
+    const outcome = await work(trx);
+    const event = eventOf(outcome);
+    if (event !== null) {
+      const details = JSON.stringify(event.details);
+      await trx
+        .insertInto('audit_events')
+        .values({ ...operator, ...event, details })
+        .execute();
+    }
+    return outcome;
+  });
+}

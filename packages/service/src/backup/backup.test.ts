@@ -1,0 +1,221 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import { isAdapterIntact } from '@engraft/engine';
+import { sql, type Kysely } from 'kysely';
+import { openAdapterStore } from '../adapterStore/adapterStore.js';
+import { admitJob } from '../admission/admitJob.js';
+import type { Database } from '../db/schema.js';
+import { authenticate } from '../keys/authenticate.js';
+import { grantCredit } from '../ledger/grantCredit.js';
+import { verifyLedger } from '../ledger/verifyLedger.js';
+import { openInstallation } from '../processes/installation.js';
+import { deleteUnneededFiles } from '../retention/deleteUnneededFiles.js';
+import { withEmptyDatabase } from '../testing/emptyDatabase.js';
+import { schemaRules, tableContents } from '../testing/tableContents.js';
+import { countUnits, plentyOfJobs } from '../testing/testApp.js';
+import { openBackupSource, reading, type BackupSource } from '../testing/testBackup.js';
+import { restoreBackup } from './restoreBackup.js';
+
+describe('backup and restore', () => {
+  let source: BackupSource;
+  let db: Kysely<Database>;
+  before(async () => {
+    source = await openBackupSource();
+    db = source.database.db;
+  });
+  after(() => source.close());
+
+  /** Texts that PostgreSQL takes as JSON only, in a job that waits. */
+  async function admitQuestion(idempotency_key: string): Promise<string> {
+    const outcome = await admitJob(
+      { db, countTokens: countUnits, contextLength: 1_000, execution: 'on', open_jobs: plentyOfJobs },
+      {
+        key: source.key,
+        tenant_id: null,
+        subject_id: 'anna',
+        adapter_version: undefined,
+        endpoint: '/v1/inferences',
+        idempotency_key,
+        request: {
+          kind: 'inference',
+          messages: [{ role: 'user', content: 'A NUL \u0000, half a pair \ud800, a "quote", a \\ and\na line.' }],
+          tools: [],
+          tool_choice: 'auto',
+          parallel_tool_calls: true,
+          response_format: { type: 'text' },
+          max_output_tokens: 12,
+          temperature: 0,
+        },
+      },
+    );
+    if (outcome.kind !== 'admitted') throw new Error(JSON.stringify(outcome));
+    return outcome.job_id;
+  }
+
+  it('brings back every row, rule, number and adapter in an empty folder, where keys go on working', async () => {
+    const version = await source.learn(randomBytes(1_500_000));
+    await source.learn('other weights', 'berta');
+    await admitQuestion('waits');
+    const { file, rows, adapters, missing_adapters } = await source.backUp();
+    assert.deepEqual([adapters, missing_adapters], [2, []]);
+    assert.equal((await stat(file)).mode & 0o777, 0o600);
+    const contents = await tableContents(db);
+    assert.equal(rows, Object.values(contents).flat().length);
+
+    const restored = source.newPath();
+    const report = await restoreBackup({ file, data_folder: restored, database_url: null });
+    assert.deepEqual([report.rows, report.adapters, report.migrations], [rows, 2, []]);
+    assert.deepEqual(report.ledger, { ok: true, differences: [] });
+    assert.deepEqual((await readdir(restored)).sort(), ['adapters', 'default-key', 'postgres']);
+    assert.equal((await readFile(path.join(restored, 'default-key'), 'utf8')).trim(), source.key.secret);
+    assert.equal((await stat(path.join(restored, 'default-key'))).mode & 0o777, 0o600);
+    assert.ok(await isAdapterIntact((await openAdapterStore(restored)).locate(version.adapter_hash)));
+
+    const installation = await openInstallation({ data_folder: restored, database_url: null }, { max_connections: 2 });
+    try {
+      assert.equal(installation.unrestricted_because, null);
+      assert.deepEqual(await tableContents(installation.db), contents);
+      const [here, there] = [await schemaRules(db), await schemaRules(installation.db)];
+      assert.deepEqual(
+        [here.filter((rule) => !there.includes(rule)), there.filter((rule) => !here.includes(rule))],
+        [[], []],
+      );
+      assert.equal((await authenticate(installation.db, source.key.secret))?.id, source.key.id);
+      const { id: last } = await db
+        .selectFrom('transfers')
+        .select('id')
+        .orderBy('id', 'desc')
+        .executeTakeFirstOrThrow();
+      await grantCredit(installation.db, { project_id: source.key.project_id, amount_microusd: 1, memo: 'after' });
+      const next = installation.db.selectFrom('transfers').select('id').orderBy('id', 'desc');
+      assert.ok((await next.executeTakeFirstOrThrow()).id > last);
+      assert.equal((await verifyLedger(installation.db)).ok, true);
+      await assert.rejects(sql`update accounts set balance_microusd = 0`.execute(installation.db));
+    } finally {
+      await installation.close();
+    }
+  });
+
+  it('can be looked into with tar', async (t) => {
+    const { file } = await source.backUp();
+    const run = promisify(execFile);
+    const listed = await run('tar', ['-tzf', file]).catch((error: unknown) => {
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+      throw error;
+    });
+    if (listed === null) {
+      t.skip('there is no tar here');
+      return;
+    }
+    const entries = listed.stdout.trim().split('\n');
+    assert.equal(listed.stderr, '');
+    assert.deepEqual([entries[0], entries.at(-1)], ['engraft-backup.json', 'manifest.json']);
+  });
+
+  it('is of one moment, however much is written meanwhile', async () => {
+    let writing = true;
+    let written = 0;
+    const write = async (): Promise<void> => {
+      for (; writing; written += 1) await source.learn(`weights ${written}`, `subject ${written % 7}`);
+    };
+    const writer = write();
+    try {
+      for (let count = 0; count < 3; count += 1) {
+        const before_backup = written;
+        const { file, missing_adapters } = await source.backUp();
+        assert.deepEqual(missing_adapters, []);
+        await withEmptyDatabase(source.database, async (database_url) => {
+          const folder = source.newPath();
+          const report = await restoreBackup({ file, data_folder: folder, database_url });
+          assert.deepEqual([report.ledger.differences, report.missing_adapters], [[], []]);
+          const versions = await reading(database_url, (restored) =>
+            restored.selectFrom('versions').select('adapter_hash').distinct().execute(),
+          );
+          assert.ok(versions.length >= before_backup);
+          assert.equal((await readdir(path.join(folder, 'adapters'))).length, versions.length);
+        });
+        assert.ok(written > before_backup, 'something was written meanwhile');
+      }
+    } finally {
+      writing = false;
+      await writer;
+    }
+  });
+
+  it('keeps adapters from being deleted until they are in it', async () => {
+    const { id, adapter_hash } = await source.learn('of a version that has expired', 'carla');
+    const long_ago = sql<Date>`now() - interval '20 days'`;
+    await db
+      .updateTable('versions')
+      .set({ created_at: long_ago, expires_at: long_ago, retention_ended_at: long_ago })
+      .where('id', '=', id)
+      .execute();
+    const rounds: Promise<number>[] = [];
+    const { file } = await source.backUp({
+      onProgress: ({ phase }) => {
+        if (phase === 'database' && rounds.length === 0) rounds.push(deleteUnneededFiles(db, source.store));
+      },
+    });
+    assert.deepEqual(await Promise.all(rounds), [0]);
+    assert.equal(await deleteUnneededFiles(db, source.store), 1);
+    assert.equal(await source.store.has(adapter_hash), false);
+    await withEmptyDatabase(source.database, async (database_url) => {
+      const folder = source.newPath();
+      await restoreBackup({ file, data_folder: folder, database_url });
+      assert.ok(await (await openAdapterStore(folder)).has(adapter_hash));
+    });
+  });
+
+  it('saves the rest where an adapter is damaged or missing, and notes it of its versions', async () => {
+    const damaged = await source.learn('to be damaged', 'dora');
+    const missing = await source.learn('to be lost', 'emil');
+    const { folder } = source.store.locate(damaged.adapter_hash);
+    await writeFile(path.join(folder, 'adapter_model.safetensors'), 'damaged');
+    await rm(source.store.locate(missing.adapter_hash).folder, { recursive: true });
+    const { file, missing_adapters } = await source.backUp();
+    assert.deepEqual([...missing_adapters].sort(), [damaged.adapter_hash, missing.adapter_hash].sort());
+    await withEmptyDatabase(source.database, async (database_url) => {
+      const report = await restoreBackup({ file, data_folder: source.newPath(), database_url });
+      assert.deepEqual([...report.missing_adapters].sort(), [damaged.adapter_hash, missing.adapter_hash].sort());
+      const marked = await reading(database_url, (restored) =>
+        restored.selectFrom('versions').select('id').where('damaged_at', 'is not', null).execute(),
+      );
+      assert.deepEqual(marked.map(({ id }) => id).sort(), [damaged.id, missing.id].sort());
+    });
+    for (const { adapter_hash, id } of [damaged, missing]) {
+      await db
+        .updateTable('versions')
+        .set({ files_deleted_at: sql<Date>`now()` })
+        .where('id', '=', id)
+        .execute();
+      await source.store.remove(adapter_hash);
+    }
+  });
+
+  it('lets learning that was under way repeat what it had in its work folder only', async () => {
+    const { job_id } = await source.learn('of a job that is done', 'frieda');
+    const open = await admitQuestion('under way');
+    const phase = { outcome: '{}', input_tokens: 1, output_tokens: 1, cached_input_tokens: 0, training_tokens: 1 };
+    const phases = [open, job_id].flatMap((id) =>
+      ['teaching', 'scoring', 'training', 'evaluating'].map((name) => ({ ...phase, job_id: id, phase: name })),
+    );
+    await db.insertInto('job_phases').values(phases).execute();
+    await db.updateTable('jobs').set({ training_progress: '{}' }).where('id', '=', open).execute();
+    const { file } = await source.backUp();
+    await withEmptyDatabase(source.database, async (database_url) => {
+      await restoreBackup({ file, data_folder: source.newPath(), database_url });
+      await reading(database_url, async (restored) => {
+        const left = await restored.selectFrom('job_phases').select(['job_id', 'phase']).execute();
+        const of = (id: string) => left.filter((each) => each.job_id === id).map((each) => each.phase);
+        assert.deepEqual([of(open).sort(), of(job_id).length], [['scoring', 'teaching'], 4]);
+        const job = restored.selectFrom('jobs').select('training_progress').where('id', '=', open);
+        assert.equal((await job.executeTakeFirstOrThrow()).training_progress, null);
+      });
+    });
+  });
+});

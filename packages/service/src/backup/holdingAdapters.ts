@@ -1,0 +1,15 @@
+import { sql, type Kysely } from 'kysely';
+import { advisoryLocks } from '../db/advisoryLocks.js';
+import type { Database } from '../db/schema.js';
+
+/**
+ * While `work` runs, no adapter is deleted; see `retention/deleteUnneededFiles.ts`. In a transaction of its own, which
+ * begins before the snapshot is taken, and whose end says that the lock was held all the time.
+ */
+export async function holdingAdapters<Result>(db: Kysely<Database>, work: () => Promise<Result>): Promise<Result> {
+  return db.transaction().execute(async (trx) => {
+    await sql`set local idle_in_transaction_session_timeout = 0`.execute(trx);
+    await sql`select pg_advisory_xact_lock(${advisoryLocks.backup})`.execute(trx);
+    return work();
+  });
+}

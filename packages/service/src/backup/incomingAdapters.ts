@@ -1,0 +1,34 @@
+import { createWriteStream } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { ADAPTER_FILES, isAdapterIntact } from '@engraft/engine';
+import type { AdapterStore } from '../adapterStore/adapterStore.js';
+import { makeSyncedFolder } from '../syncFolder.js';
+
+/** Puts adapters whose files come one after the other into the store, each when its last file has come. */
+export class IncomingAdapters {
+  readonly #damaged: string[] = [];
+
+  /** @param folder that files are put into first; nothing else is in it. */
+  constructor(
+    readonly store: AdapterStore,
+    readonly folder: string,
+  ) {}
+
+  /** Those that are not what their hash says; they are not in the store. */
+  get damaged(): readonly string[] {
+    return this.#damaged;
+  }
+
+  async receive(adapter_hash: string, name: string, content: AsyncIterable<Uint8Array>): Promise<void> {
+    const folder = path.join(this.folder, adapter_hash.replace(':', '-'));
+    await makeSyncedFolder(folder);
+    await pipeline(content, createWriteStream(path.join(folder, name), { flags: 'wx', mode: 0o600 }));
+    if (name !== ADAPTER_FILES.at(-1)) return;
+    const adapter = { folder, contentHash: adapter_hash };
+    if (await isAdapterIntact(adapter)) await this.store.keep(adapter);
+    else this.#damaged.push(adapter_hash);
+    await rm(folder, { recursive: true });
+  }
+}

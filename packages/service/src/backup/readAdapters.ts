@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto';
+import { open, type FileHandle } from 'node:fs/promises';
+import path from 'node:path';
+import { ADAPTER_FILES, isAdapterIntact, type AdapterReference } from '@engraft/engine';
+import type { Transaction } from 'kysely';
+import type { Database } from '../db/schema.js';
+import { nameOfAdapterFile } from './format.js';
+import { tarFile } from './tar.js';
+
+export interface NeededAdapter {
+  readonly adapter_hash: string;
+  readonly size_bytes: number;
+}
+
+/** Those whose files the versions of the snapshot have; nothing needs the others. */
+export async function findNeededAdapters(trx: Transaction<Database>): Promise<NeededAdapter[]> {
+  return trx
+    .selectFrom('versions')
+    .select('adapter_hash')
+    .select(({ fn }) => fn.max('size_bytes').as('size_bytes'))
+    .where('files_deleted_at', 'is', null)
+    .groupBy('adapter_hash')
+    .orderBy('adapter_hash')
+    .execute();
+}
+
+/** An adapter as files of the archive; returns their SHA-256, or `null` where the store does not have it whole. */
+export async function* readAdapter(
+  adapter: AdapterReference,
+  onBytes: (bytes: number) => void,
+): AsyncGenerator<Uint8Array, Record<string, string> | null> {
+  if (!(await isAdapterIntact(adapter))) return null;
+  const files = await openAll(adapter.folder);
+  if (files === null) return null;
+  try {
+    const sums: Record<string, string> = {};
+    for (const { name, handle } of files) {
+      const hash = createHash('sha256');
+      const content = watched(handle, (bytes) => {
+        hash.update(bytes);
+        onBytes(bytes.byteLength);
+      });
+      yield* tarFile(nameOfAdapterFile(adapter.contentHash, name), (await handle.stat()).size, content);
+      sums[name] = hash.digest('hex');
+    }
+    return sums;
+  } finally {
+    for (const { handle } of files) await handle.close();
+  }
+}
+
+interface OpenFile {
+  readonly name: string;
+  readonly handle: FileHandle;
+}
+
+/** All of them before the first is read: what is deleted meanwhile can still be read then. `null`: one is gone. */
+async function openAll(folder: string): Promise<OpenFile[] | null> {
+  const files: OpenFile[] = [];
+  try {
+    for (const name of ADAPTER_FILES) files.push({ name, handle: await open(path.join(folder, name)) });
+    return files;
+  } catch (error) {
+    for (const { handle } of files) await handle.close();
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+async function* watched(handle: FileHandle, onPiece: (bytes: Uint8Array) => void): AsyncGenerator<Uint8Array> {
+  const pieces = handle.createReadStream({ autoClose: false, highWaterMark: 2 ** 20 }) as AsyncIterable<Buffer>;
+  for await (const piece of pieces) {
+    onPiece(piece);
+    yield piece;
+  }
+}

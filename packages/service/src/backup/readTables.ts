@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto';
+import { sql, type Kysely, type Transaction } from 'kysely';
+import type { Database } from '../db/schema.js';
+import { nameOfPart, type BackupManifest } from './format.js';
+import { tarFile } from './tar.js';
+
+const rows_per_fetch = 200;
+/** A file of the archive needs its size before its content, so that rows are gathered up to this. */
+const part_bytes = 2 ** 20;
+
+/** Values as text read the same wherever they are read. */
+const text_settings = ['datestyle = iso', "timezone = 'UTC'", 'bytea_output = hex', 'extra_float_digits = 1'] as const;
+
+export async function setTextFormat(run: (statement: string) => Promise<unknown>): Promise<void> {
+  for (const setting of text_settings) await run(`set local ${setting}`);
+}
+
+/** Those of the named that there are: an older schema has fewer. */
+export async function existingTables(db: Kysely<Database>, names: readonly string[]): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select name from unnest(${names}::text[]) with ordinality as named (name, position)
+    where to_regclass(quote_ident(name)) is not null order by position`.execute(db);
+  return rows.map(({ name }) => name);
+}
+
+/** The columns of each table; generated ones are left out. */
+export async function readColumns(
+  trx: Transaction<Database>,
+  tables: readonly string[],
+): Promise<Record<string, string[]>> {
+  const columns: Record<string, string[]> = {};
+  for (const table of tables) {
+    const { rows } = await sql<{ column: string }>`
+      select attname as "column" from pg_attribute
+      where attrelid = to_regclass(quote_ident(${table})) and attnum > 0 and not attisdropped and attgenerated = ''
+      order by attnum`.execute(trx);
+    columns[table] = rows.map(({ column }) => column);
+  }
+  return columns;
+}
+
+export async function countRows(trx: Transaction<Database>, tables: readonly string[]): Promise<number> {
+  let total = 0;
+  for (const table of tables) {
+    const { rows } = await sql<{ rows: number }>`select count(*) as rows from ${sql.table(table)}`.execute(trx);
+    total += rows[0]?.rows ?? 0;
+  }
+  return total;
+}
+
+/** A table as files of the archive; returns what the manifest is to say of it. */
+export async function* readTable(
+  trx: Transaction<Database>,
+  table: string,
+  columns: readonly string[],
+  onRows: (rows: number) => void,
+): AsyncGenerator<Uint8Array, BackupManifest['tables'][string]> {
+  const values = sql.join(columns.map((column) => sql`${sql.ref(column)}::text`));
+  const select = sql`select json_build_array(${values})::text as line from ${sql.table(table)}`;
+  await sql`declare backup_rows no scroll cursor for ${select}`.execute(trx);
+  const hash = createHash('sha256');
+  let [rows, part] = [0, 0];
+  let lines: Buffer[] = [];
+  const write = async function* (): AsyncGenerator<Uint8Array> {
+    if (lines.length === 0) return;
+    const content = Buffer.concat(lines);
+    lines = [];
+    part += 1;
+    hash.update(content);
+    yield* tarFile(nameOfPart(table, part), content.byteLength, [content]);
+  };
+  for (let gathered_bytes = 0; ;) {
+    const fetched = await sql<{ line: string }>`fetch ${sql.lit(rows_per_fetch)} from backup_rows`.execute(trx);
+    for (const { line } of fetched.rows) {
+      const bytes = Buffer.from(`${line}\n`);
+      lines.push(bytes);
+      gathered_bytes += bytes.byteLength;
+    }
+    rows += fetched.rows.length;
+    onRows(fetched.rows.length);
+    const ended = fetched.rows.length < rows_per_fetch;
+    if (ended || gathered_bytes >= part_bytes) {
+      yield* write();
+      gathered_bytes = 0;
+    }
+    if (ended) break;
+  }
+  await sql`close backup_rows`.execute(trx);
+  return { rows, sha256: hash.digest('hex') };
+}

@@ -1,0 +1,205 @@
+import { mkdir, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
+import path from 'node:path';
+import type pg from 'pg';
+import { openAdapterStore } from '../adapterStore/adapterStore.js';
+import { openDatabase } from '../db/database.js';
+import { attachEmbeddedPostgres, ownConnection } from '../db/embeddedPostgres/index.js';
+import { assertMigratable, lockSchema, migrateWithin } from '../db/migrate.js';
+import { withSession } from '../db/session.js';
+import { verifyLedger, type LedgerReport } from '../ledger/verifyLedger.js';
+import { makeDataFolder, restoringFolder } from '../processes/dataFolder.js';
+import { writeDefaultKey } from '../processes/defaultKey.js';
+import { syncFolder } from '../syncFolder.js';
+import { BackupError } from './backupError.js';
+import type { BackupHeader, BackupProgress } from './format.js';
+import { IncomingAdapters } from './incomingAdapters.js';
+import { openForLoading, type TableLoader } from './loadTables.js';
+import { readBackup, readHeader, type ReadBackup } from './readBackup.js';
+import { setTextFormat } from './readTables.js';
+import { checkSeal } from './seal.js';
+
+export interface RestoreOptions {
+  readonly file: string;
+  readonly data_folder: string;
+  /** `null`: a database embedded in the data folder. */
+  readonly database_url: string | null;
+  readonly onProgress?: (progress: BackupProgress) => void;
+  readonly signal?: AbortSignal;
+}
+
+export interface RestoreReport {
+  readonly created_at: string;
+  readonly rows: number;
+  readonly adapters: number;
+  readonly missing_adapters: readonly string[];
+  /** Those that brought an older backup to the newest schema. */
+  readonly migrations: readonly string[];
+  readonly ledger: Pick<LedgerReport, 'ok' | 'differences'>;
+}
+
+/**
+ * Makes of a backup the data folder that it was made of, with a database of its own or in the empty one of
+ * `database_url`. The whole file is compared with its checksum before anything is made, and nothing of the folder can
+ * be used before all of it is there. A failure leaves the folder as empty as it was, and nothing in the database.
+ * @throws BackupError, and MigrationError when a newer release made the backup
+ */
+export async function restoreBackup(options: RestoreOptions): Promise<RestoreReport> {
+  const { file, data_folder, database_url, onProgress, signal } = options;
+  await checkSeal(file, (done, total) => onProgress?.({ phase: 'checking', done, total, unit: 'bytes' }), signal);
+  const { migrations } = await readHeader(file);
+  await assertMigratable(migrations, file);
+  const claim = await claimFolder(data_folder);
+  try {
+    const report = await withTarget(database_url, claim.staging, (url) => restoreInto(url, claim.staging, options));
+    await activate(claim.staging, data_folder);
+    return report;
+  } catch (error) {
+    await claim.giveUp();
+    throw error;
+  }
+}
+
+interface FolderClaim {
+  /** In the folder, where a rename gives its name to what is made. While it exists, no service starts. */
+  readonly staging: string;
+  giveUp(): Promise<void>;
+}
+
+async function claimFolder(data_folder: string): Promise<FolderClaim> {
+  const was_there = (await stat(data_folder).catch(() => null)) !== null;
+  await makeDataFolder(data_folder);
+  const staging = restoringFolder(data_folder);
+  // Fails where another restore has made it at this moment.
+  await mkdir(staging, { mode: 0o700 });
+  const giveUp = async (): Promise<void> => {
+    await rm(staging, { recursive: true, force: true });
+    if (!was_there) await rmdir(data_folder).catch(() => undefined);
+  };
+  const others = (await readdir(data_folder)).filter((name) => name !== path.basename(staging));
+  if (others.length > 0) {
+    await giveUp();
+    throw new BackupError(`${data_folder} is not empty: a backup is restored into a folder of its own (--data)`);
+  }
+  return { staging, giveUp };
+}
+
+async function withTarget<Result>(
+  database_url: string | null,
+  staging: string,
+  work: (url: string) => Promise<Result>,
+): Promise<Result> {
+  if (database_url !== null) return work(database_url);
+  const server = await attachEmbeddedPostgres(staging);
+  try {
+    return await work(ownConnection(server.url));
+  } finally {
+    await server.release();
+  }
+}
+
+/** With the URL of who is to own the tables. */
+async function restoreInto(url: string, staging: string, options: RestoreOptions): Promise<RestoreReport> {
+  const loaded = await withSession(url, 'engraft-restore', async (client) => {
+    await client.query('BEGIN');
+    await lockSchema(client);
+    await assertUnused(client);
+    const result = await loadAll(client, staging, options);
+    await client.query('COMMIT');
+    return result;
+  });
+  const db = openDatabase(url, { maxConnections: 1 });
+  const { ok, differences } = await verifyLedger(db).finally(() => db.destroy());
+  const { header, manifest, missing_adapters, migrations } = loaded;
+  const rows = Object.values(manifest.tables).reduce((sum, table) => sum + table.rows, 0);
+  const adapters = Object.keys(manifest.adapters).length - (missing_adapters.length - manifest.missing_adapters.length);
+  return { created_at: header.created_at, rows, adapters, missing_adapters, migrations, ledger: { ok, differences } };
+}
+
+async function assertUnused(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ used: boolean }>(`SELECT to_regclass('schema_migrations') IS NOT NULL AS used`);
+  if (rows[0]?.used === true) {
+    throw new BackupError(
+      'the database of DATABASE_URL is in use already: name an empty one, or none for an embedded one',
+    );
+  }
+}
+
+interface Loaded extends ReadBackup {
+  readonly missing_adapters: readonly string[];
+  readonly migrations: readonly string[];
+}
+
+async function loadAll(
+  client: pg.Client,
+  staging: string,
+  { file, onProgress, signal }: RestoreOptions,
+): Promise<Loaded> {
+  for (const timeout of ['statement_timeout', 'idle_in_transaction_session_timeout']) {
+    await client.query(`SET LOCAL ${timeout} = 0`);
+  }
+  await setTextFormat((statement) => client.query(statement));
+  const total = (await stat(file)).size;
+  const adapters = new IncomingAdapters(await openAdapterStore(staging), path.join(staging, 'incoming'));
+  let loader: TableLoader | null = null;
+  const read = await readBackup(file, {
+    onHeader: async (header) => {
+      await migrateWithin(client, undefined, lastMigration(header));
+      loader = await openForLoading(client, header);
+    },
+    onRows: async (table, rows) => loader?.load(table, rows),
+    onAdapterFile: (adapter_hash, name, content) => adapters.receive(adapter_hash, name, content),
+    onDefaultKey: (secret) => writeDefaultKey(staging, secret.trim()),
+    onProgress: (done) => onProgress?.({ phase: 'restoring', done, total, unit: 'bytes' }),
+    ...(signal === undefined ? {} : { signal }),
+  });
+  await (loader as TableLoader | null)?.done();
+  const migrations = await migrateWithin(client);
+  const missing_adapters = [...read.manifest.missing_adapters, ...adapters.damaged];
+  await settleDown(client, missing_adapters);
+  await client.query(`ANALYZE ${Object.keys(read.header.tables).join(', ')}`);
+  return { ...read, missing_adapters, migrations };
+}
+
+function lastMigration({ migrations }: BackupHeader): string {
+  return (
+    migrations
+      .map(({ name }) => name)
+      .sort()
+      .at(-1) ?? ''
+  );
+}
+
+/**
+ * What does not come along: adapters that the store did not have whole are known to be missing, and learning that
+ * was under way repeats what it had only in its work folder, which is billed once.
+ */
+async function settleDown(client: pg.Client, missing_adapters: readonly string[]): Promise<void> {
+  await client.query(
+    `UPDATE versions SET damaged_at = now()
+     WHERE adapter_hash = ANY($1::text[]) AND files_deleted_at IS NULL AND damaged_at IS NULL`,
+    [missing_adapters],
+  );
+  await client.query(
+    `DELETE FROM job_phases USING jobs
+     WHERE jobs.id = job_id AND NOT settled AND job_phases.phase IN ('training', 'evaluating')`,
+  );
+  await client.query('UPDATE jobs SET training_progress = NULL WHERE NOT settled AND training_progress IS NOT NULL');
+}
+
+/** Gives everything its name, or nothing; the folder can be used when the staging is gone. */
+async function activate(staging: string, data_folder: string): Promise<void> {
+  const parts = (await readdir(staging)).filter((name) => ['adapters', 'default-key', 'postgres'].includes(name));
+  const renamed: string[] = [];
+  try {
+    for (const name of parts) {
+      await rename(path.join(staging, name), path.join(data_folder, name));
+      renamed.push(name);
+    }
+    await syncFolder(data_folder);
+  } catch (error) {
+    for (const name of renamed) await rename(path.join(data_folder, name), path.join(staging, name));
+    throw error;
+  }
+  await rm(staging, { recursive: true });
+  await syncFolder(data_folder);
+}

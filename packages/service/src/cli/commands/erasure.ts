@@ -1,0 +1,70 @@
+import { identifier } from '@engraft/contract';
+import type { Command } from 'commander';
+import { UsageError } from '../../config/config.js';
+import { eraseSubject } from '../../erasure/eraseSubject.js';
+import { eraseTenant } from '../../erasure/eraseTenant.js';
+import { addOperatorOptions, operatorOf, type OperatorOptions } from '../operatorOptions.js';
+import { print } from '../output.js';
+import { CommandFailure, requireProject, withDatabase } from '../withDatabase.js';
+
+interface EraseOptions extends OperatorOptions {
+  readonly project: string;
+  readonly tenant?: string;
+}
+
+const later = 'Workers delete the files of its adapters within five minutes.';
+
+/** `engraft subject erase` and `engraft tenant erase`: what is erased does not come back. */
+export function addErasureCommands(program: Command): void {
+  const subject = program.command('subject').description('what callers taught, by subject');
+  addOperatorOptions(
+    subject
+      .command('erase')
+      .argument('<subject>')
+      .description('erase a subject for good: its versions, the answers of its jobs, its name; not what they cost')
+      .requiredOption('--project <name>', 'the project')
+      .option('--tenant <tenant>', "the subject's tenant (the project namespace)"),
+  ).action(async (name: string, options: EraseOptions) => {
+    const operator = operatorOf(options);
+    const tenant_id = options.tenant === undefined ? null : parseName('tenant', options.tenant);
+    parseName('subject', name);
+    const outcome = await withDatabase(options, async (db) => {
+      const { id: project_id } = await requireProject(db, options.project);
+      return eraseSubject(db, operator, { project_id, tenant_id, name });
+    });
+    if (outcome.kind === 'not_found') throw new CommandFailure(`there is no subject '${name}' there`);
+    const { versions, jobs } = outcome.erased;
+    print(options, { subject_id: name, tenant_id, versions, jobs }, [
+      `${name} is erased, with ${versions} versions and what was kept of ${jobs} jobs. ${later}`,
+    ]);
+  });
+
+  const tenant = program.command('tenant').description("a project's customers");
+  addOperatorOptions(
+    tenant
+      .command('erase')
+      .argument('<tenant>')
+      .description('erase a tenant for good: all its subjects and jobs and its name, and revoke its keys')
+      .requiredOption('--project <name>', 'the project'),
+  ).action(async (tenant_id: string, options: EraseOptions) => {
+    const operator = operatorOf(options);
+    parseName('tenant', tenant_id);
+    const outcome = await withDatabase(options, async (db) => {
+      const { id: project_id } = await requireProject(db, options.project);
+      return eraseTenant(db, operator, { project_id, tenant_id });
+    });
+    if (outcome.kind === 'not_found') throw new CommandFailure(`there is nothing of a tenant '${tenant_id}' there`);
+    const { subjects, versions, jobs, keys } = outcome.erased;
+    print(options, { tenant_id, subjects, versions, jobs, keys }, [
+      `${tenant_id} is erased: ${subjects} subjects with ${versions} versions, what was kept of ${jobs} jobs, ` +
+        `${keys} keys. ${later}`,
+    ]);
+  });
+}
+
+/** @throws UsageError for what no caller can have sent. */
+function parseName(what: string, text: string): string {
+  const parsed = identifier.safeParse(text);
+  if (!parsed.success) throw new UsageError(`'${text}' is not a ${what} name: ${parsed.error.issues[0]?.message}`);
+  return parsed.data;
+}

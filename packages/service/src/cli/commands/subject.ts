@@ -1,0 +1,159 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { identifier } from '@engraft/contract';
+import type { Command } from 'commander';
+import { openAdapterStore } from '../../adapterStore/adapterStore.js';
+import { audited } from '../../audit/audited.js';
+import { readConfig, UsageError } from '../../config/config.js';
+import { exportSubject, type ExportOutcome } from '../../moving/exportSubject.js';
+import { importSubject, type ImportOutcome } from '../../moving/importSubject.js';
+import { readSubjectFile } from '../../moving/readSubjectFile.js';
+import { engraftVersion } from '../engraftVersion.js';
+import { addOperatorOptions, operatorOf, type OperatorOptions } from '../operatorOptions.js';
+import { formatBytes, formatUsd, print } from '../output.js';
+import {
+  addPrintOptions,
+  CommandFailure,
+  type PrintOptions,
+  requireDataFolder,
+  requireProject,
+  withDatabase,
+} from '../withDatabase.js';
+
+interface SubjectOptions extends PrintOptions {
+  readonly project: string;
+  readonly tenant?: string;
+}
+
+interface ExportOptions extends SubjectOptions {
+  readonly all?: boolean;
+}
+
+interface ImportOptions extends SubjectOptions, OperatorOptions {
+  readonly as?: string;
+}
+
+export function addSubjectCommands(program: Command): void {
+  const exporting = program.command('export').description('take something to another installation');
+  addSubjectOptions(
+    exporting
+      .command('subject')
+      .argument('<name>')
+      .argument('<file>')
+      .description('write the active version of a subject, with its adapter, into a file')
+      .option('--all', 'all its retained versions of the same base model'),
+  ).action(runExport);
+
+  const importing = program.command('import').description('bring something from another installation');
+  addImportOptions(
+    importing
+      .command('subject')
+      .argument('<file>')
+      .description('make versions of an exported subject; the active one is used where the subject uses base')
+      .option('--as <name>', 'what it is called here'),
+  ).action(runImport);
+}
+
+function addSubjectOptions(command: Command): Command {
+  return addPrintOptions(withSubject(command));
+}
+
+function addImportOptions(command: Command): Command {
+  return addOperatorOptions(withSubject(command));
+}
+
+function withSubject(command: Command): Command {
+  return command
+    .requiredOption('--project <name>', 'the project')
+    .option('--tenant <tenant>', 'the tenant, if it has one');
+}
+
+async function runExport(name: string, file: string, options: ExportOptions): Promise<void> {
+  const config = readConfig(options);
+  const tenant_id = options.tenant === undefined ? null : parseName(options.tenant, 'tenant');
+  const outcome = await withDatabase(options, async (db) => {
+    await requireDataFolder(config);
+    const { id: project_id } = await requireProject(db, options.project);
+    const subject = { project_id, tenant_id, name, all: options.all === true, file, engraft_version: engraftVersion };
+    return exportSubject(db, await openAdapterStore(config.data_folder), subject);
+  });
+  if (outcome.kind !== 'exported') throw new CommandFailure(exportRefusal(outcome, name, options.project));
+  const { bytes, description } = outcome;
+  const { base_model_hash, active_version_id, versions } = description;
+  const ids = versions.map(({ id }) => id);
+  print(options, { file, bytes, base_model_hash, active_version: active_version_id, versions: ids }, [
+    `${file}: ${ids.length === 1 ? 'version' : 'versions'} ${ids.join(', ')}, ${formatBytes(bytes)}`,
+  ]);
+}
+
+function exportRefusal(outcome: Exclude<ExportOutcome, { kind: 'exported' }>, name: string, project: string): string {
+  switch (outcome.kind) {
+    case 'not_found':
+      return `there is no subject '${name}' in project '${project}' (with --tenant if it is a tenant's)`;
+    case 'uses_base':
+      return `subject '${name}' has no active version that is retained: there is nothing to export`;
+    case 'model_unknown':
+      return `nobody knows what the active version of '${name}' was trained on: start a worker once`;
+    case 'adapter_damaged':
+      return `the adapter of version ${outcome.version_id} is damaged or missing: put it back from a backup first`;
+  }
+}
+
+async function runImport(file: string, options: ImportOptions): Promise<void> {
+  const config = readConfig(options);
+  const tenant_id = options.tenant === undefined ? null : parseName(options.tenant, 'tenant');
+  const operator = operatorOf(options);
+  const outcome = await withDatabase(options, async (db) => {
+    await requireDataFolder(config);
+    const { id: project_id } = await requireProject(db, options.project);
+    const staging = await mkdtemp(path.join(config.data_folder, '.importing-'));
+    try {
+      const read = await readSubjectFile(file, staging);
+      const name = parseName(options.as ?? read.description.name, 'subject');
+      const store = await openAdapterStore(config.data_folder);
+      return await audited(
+        db,
+        operator,
+        (trx) => importSubject(trx, store, { ...read, project_id, tenant_id, name }),
+        (imported) =>
+          imported.kind === 'imported'
+            ? {
+                action: 'subject.import',
+                project_id,
+                target: name,
+                details: { tenant_id, versions: imported.versions.map(({ id }) => id) },
+              }
+            : null,
+      );
+    } finally {
+      await rm(staging, { recursive: true, force: true });
+    }
+  });
+  if (outcome.kind !== 'imported') throw new CommandFailure(importRefusal(outcome, options.project));
+  const { versions, activated } = outcome;
+  print(options, { versions, active_version: activated }, [
+    ...versions.map(({ id, exported_id }) => `${id}, which was ${exported_id}`),
+    activated === null
+      ? 'none is active: the subject goes on with its own (POST /v1/adapters/activate)'
+      : `${activated} is active`,
+  ]);
+}
+
+function importRefusal(outcome: Exclude<ImportOutcome, { kind: 'imported' }>, project: string): string {
+  switch (outcome.kind) {
+    case 'model_unknown':
+      return 'nobody knows which base model this installation has: start its worker once';
+    case 'another_model':
+      return `it was trained on another base model: this installation has ${outcome.base_model_hash}`;
+    case 'already_there':
+      return `the subject has it already, as version ${outcome.version_id}`;
+    case 'insufficient_credits':
+      return `project '${project}' has less than the ${formatUsd(outcome.needed_microusd)} of the first day of hosting`;
+  }
+}
+
+function parseName(text: string, what: string): string {
+  const parsed = identifier.safeParse(text);
+  if (!parsed.success) throw new UsageError(`'${text}' is not a ${what} name: ${parsed.error.issues[0]?.message}`);
+  return parsed.data;
+}

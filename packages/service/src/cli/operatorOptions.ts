@@ -1,0 +1,32 @@
+import type { Command } from 'commander';
+import { type Operator, thisOperator } from '../audit/operator.js';
+import { UsageError } from '../config/config.js';
+import { addPrintOptions, type PrintOptions } from './withDatabase.js';
+
+export interface OperatorOptions extends PrintOptions {
+  readonly by?: string;
+  readonly reason?: string;
+}
+
+const by = ['--by <name>', 'who does this, for the audit log (the user of the operating system)'] as const;
+const reason = ['--reason <text>', 'why, for the audit log'] as const;
+
+/** For commands that change something. */
+export function addOperatorOptions(command: Command): Command {
+  return addPrintOptions(command.option(...by).option(...reason));
+}
+
+const line = /^(?=.*\S)[^\p{Cc}]*$/u;
+
+/** @throws UsageError for a name or a reason that is no line of text. */
+export function operatorOf(options: OperatorOptions): Operator {
+  return thisOperator({
+    ...(options.by === undefined ? {} : { by: checked('--by', options.by, 200) }),
+    ...(options.reason === undefined ? {} : { reason: checked('--reason', options.reason, 2_000) }),
+  });
+}
+
+function checked(flag: string, text: string, characters_max: number): string {
+  if (text.length <= characters_max && line.test(text)) return text.trim();
+  throw new UsageError(`${flag} takes one line of text of at most ${characters_max} characters`);
+}

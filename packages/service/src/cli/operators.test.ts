@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { hostname, tmpdir, userInfo } from 'node:os';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { after, before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+import { createTestKey, createTestProject, type TestKey } from '../testing/testApp.js';
+import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js';
+import { admitTestLearning, createTestVersion } from '../testing/testVersion.js';
+
+const program = fileURLToPath(new URL('../../bin/engraft.js', import.meta.url));
+
+const auditEvent = z.strictObject({
+  id: z.number(),
+  occurred_at: z.iso.datetime(),
+  action: z.string(),
+  actor: z.string(),
+  account: z.string(),
+  reason: z.string().nullable(),
+  project: z.string().nullable(),
+  target: z.string(),
+  details: z.record(z.string(), z.unknown()),
+});
+
+/** What operators do about jobs, and what is kept of it: the command as a script runs it. */
+describe('engraft for operators', () => {
+  let database: TestDatabase;
+  let key: TestKey;
+  let data_folder: string;
+  before(async () => {
+    database = await openTestDatabase();
+    key = await createTestKey(database.db, await createTestProject(database.db));
+    data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-operators-'));
+  });
+  after(async () => {
+    await database.close();
+    await rm(data_folder, { recursive: true });
+  });
+
+  async function engraft(...args: string[]): Promise<{ status: number; stdout: string; stderr: string }> {
+    const { PATH, HOME } = process.env;
+    const env = { PATH, HOME, DATABASE_URL: database.url, ENGRAFT_DATA_DIR: data_folder };
+    const child = spawn(process.execPath, [program, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const ended = once(child, 'exit') as Promise<[number]>;
+    const [stdout, stderr, [status]] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+    return { status, stdout, stderr };
+  }
+  async function json<Value>(schema: z.ZodType<Value>, ...args: string[]): Promise<Value> {
+    const { status, stdout, stderr } = await engraft(...args, '--json');
+    assert.deepEqual([status, stderr], [0, '']);
+    return schema.parse(JSON.parse(stdout));
+  }
+  const audit = (...args: string[]) => json(z.array(auditEvent), 'audit', 'list', ...args);
+
+  it('lists, shows, cancels and settles jobs, without what callers sent', async () => {
+    const [first, second] = [await admitTestLearning(database.db, key), await admitTestLearning(database.db, key)];
+    const open = { status: 'reconciliation_required', error_code: 'receipt_missing' } as const;
+    await database.db.updateTable('jobs').set(open).where('id', '=', first).execute();
+    const listed = z.array(z.looseObject({ id: z.string(), status: z.string(), subject_id: z.string() }));
+    const ids = (jobs: z.infer<typeof listed>): string[] => jobs.map(({ id }) => id);
+    assert.deepEqual(ids(await json(listed, 'job', 'list')), [second, first], 'newest first');
+    assert.deepEqual(ids(await json(listed, 'job', 'list', '--status', 'reconciliation_required')), [first]);
+    assert.deepEqual(ids(await json(listed, 'job', 'list', '--kind', 'inference')), []);
+    const shown = await engraft('job', 'show', second, '--json');
+    assert.doesNotMatch(shown.stdout, /xxxxx|"result"|"content"/);
+    assert.equal(z.looseObject({ status: z.string() }).parse(JSON.parse(shown.stdout)).status, 'queued');
+    assert.match((await engraft('job', 'show', 'job_none')).stderr, /there is no job 'job_none'/);
+
+    const done = z.looseObject({ id: z.string(), status: z.string() });
+    const cancelled = await json(done, 'job', 'cancel', second, '--by', 'Anna', '--reason', 'sent by mistake');
+    assert.deepEqual([cancelled.id, cancelled.status], [second, 'failed']);
+    const again = await engraft('job', 'cancel', second);
+    assert.deepEqual([again.status, again.stdout], [1, '']);
+    assert.match(again.stderr, /has ended/);
+    await json(done, 'job', 'resolve', first, '--charge-microusd', '7', '--reason', 'the bill says so');
+    const [resolved, cancel, ...others] = await audit();
+    assert.deepEqual(others, [], 'what changed nothing is no event');
+    const account = `${userInfo().username}@${hostname()}`;
+    assert.deepEqual(
+      [cancel?.action, cancel?.actor, cancel?.account, cancel?.reason, cancel?.target],
+      ['job.cancel', 'Anna', account, 'sent by mistake', second],
+    );
+    assert.deepEqual(
+      [resolved?.action, resolved?.actor, resolved?.reason, resolved?.target, resolved?.details],
+      [
+        'job.resolve',
+        userInfo().username,
+        'the bill says so',
+        first,
+        { reserved_microusd: 1_000_000, charged_microusd: 7 },
+      ],
+    );
+  });
+
+  it('keeps an event of every command that changes something, and no secret', async () => {
+    const made = z.looseObject({ id: z.string() });
+    await json(made, 'project', 'create', 'acme', '--by', 'Bert');
+    await json(made, 'project', 'set', 'acme', 'requests_per_minute=7');
+    await json(z.unknown(), 'credit', 'grant', '--project', 'acme', '--usd', '2');
+    const created = await json(made.extend({ secret: z.string() }), 'key', 'create', '--project', 'acme');
+    await json(made, 'key', 'revoke', created.id);
+    assert.equal((await engraft('project', 'create', 'acme')).status, 1);
+    const events = await audit('--project', 'acme');
+    assert.deepEqual(
+      events.map(({ action }) => action),
+      ['key.revoke', 'key.create', 'credit.grant', 'project.set', 'project.create'],
+    );
+    assert.deepEqual([events[2]?.details, events[3]?.details], [{ amount_microusd: 2e6 }, { requests_per_minute: 7 }]);
+    assert.equal(events[1]?.target, created.id);
+    assert.doesNotMatch(JSON.stringify(events), new RegExp(created.secret));
+    const below = await audit('--project', 'acme', '--before', String(events[3]?.id), '--limit', '5');
+    assert.deepEqual(below, events.slice(4));
+    const wrong = await engraft('project', 'create', 'other', '--by', 'a\nb');
+    assert.deepEqual([wrong.status, wrong.stdout], [2, '']);
+    assert.match(wrong.stderr, /--by takes one line of text/);
+  });
+
+  it('erases a subject or a tenant, with a reason in the audit log, and says what was there', async () => {
+    const { name } = await database.db
+      .selectFrom('projects')
+      .select('name')
+      .where('id', '=', key.project_id)
+      .executeTakeFirstOrThrow();
+    await createTestVersion(database.db, key, { subject_id: 'hannelore', tenant_id: 'northwind' });
+    await createTestVersion(database.db, key, { subject_id: 'bertrand', tenant_id: 'northwind' });
+    const where = ['--project', name, '--reason', 'asked for'];
+    const erased = z.unknown();
+    assert.deepEqual(await json(erased, 'subject', 'erase', 'hannelore', '--tenant', 'northwind', ...where), {
+      subject_id: 'hannelore',
+      tenant_id: 'northwind',
+      versions: 1,
+      jobs: 1,
+    });
+    assert.deepEqual(await json(erased, 'tenant', 'erase', 'northwind', ...where), {
+      tenant_id: 'northwind',
+      subjects: 1,
+      versions: 1,
+      jobs: 1,
+      keys: 0,
+    });
+    const [of_tenant, of_subject] = await audit();
+    assert.deepEqual([of_tenant?.action, of_tenant?.target], ['tenant.erase', 'northwind']);
+    assert.deepEqual([of_subject?.action, of_subject?.reason], ['subject.erase', 'asked for']);
+    const [job] = await json(z.array(z.looseObject({ id: z.string() })), 'job', 'list', '--limit', '1');
+    assert.match((await engraft('job', 'show', job?.id ?? '')).stdout, /subject_id: +\(erased\)/);
+    const gone = await engraft('tenant', 'erase', 'northwind', '--project', name);
+    assert.deepEqual([gone.status, gone.stdout], [1, '']);
+    assert.match(gone.stderr, /there is nothing of a tenant 'northwind' there/);
+    assert.equal((await engraft('subject', 'erase', 'a b', '--project', name)).status, 2);
+  });
+});

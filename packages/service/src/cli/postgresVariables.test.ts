@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { after, before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js';
+
+const program = fileURLToPath(new URL('../../bin/engraft.js', import.meta.url));
+
+/** Of a shell in which somebody works with another server. */
+const variables: Readonly<Record<string, string>> = {
+  PGSSLMODE: 'verify-full',
+  PGSSLNEGOTIATION: 'direct',
+  PGOPTIONS: '-c default_transaction_read_only=on',
+  PGUSER: 'somebody',
+  PGPASSWORD: 'else',
+  PGHOST: 'db.example',
+  PGPORT: '1',
+  PGDATABASE: 'other',
+  PGSERVICE: 'none',
+  PGAPPNAME: 'psql',
+  PGCLIENTENCODING: 'LATIN1',
+  PGCLIENT_ENCODING: 'latin1',
+  PGREPLICATION: 'true',
+  PGDATA: '/nowhere',
+  PGTZ: 'Asia/Tokyo',
+};
+
+describe("PostgreSQL's variables in the shell", () => {
+  let database: TestDatabase;
+  let data_folder: string;
+  before(async () => {
+    database = await openTestDatabase();
+    data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-variables-'));
+  });
+  after(async () => {
+    await database.close();
+    await rm(data_folder, { recursive: true });
+  });
+
+  async function engraft(args: readonly string[], env: NodeJS.ProcessEnv) {
+    const { PATH, HOME } = process.env;
+    const child = spawn(process.execPath, [program, ...args], {
+      env: { PATH, HOME, ENGRAFT_DATA_DIR: data_folder, ENGRAFT_ENGINE: 'off', ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const ended = once(child, 'exit') as Promise<[number]>;
+    const [stdout, stderr, [status]] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+    return { status, stdout, stderr };
+  }
+
+  test('say nothing to the database of the data folder', async () => {
+    const made = await engraft(['project', 'create', 'Zürich'], variables);
+    assert.deepEqual([made.status, made.stderr], [0, '']);
+    // By itself the driver refuses it.
+    const { PGSSLNEGOTIATION } = variables;
+    const listed = await engraft(['project', 'list', '--json'], { PGSSLNEGOTIATION });
+    assert.deepEqual([listed.status, listed.stderr], [0, '']);
+    assert.match(listed.stdout, /"Zürich"/);
+  });
+
+  test('keep their meaning for DATABASE_URL, and are named where it cannot be reached', async () => {
+    const { url } = database;
+    const read_only = await engraft(['project', 'create', 'acme'], {
+      DATABASE_URL: url,
+      PGOPTIONS: variables['PGOPTIONS'],
+    });
+    assert.equal(read_only.status, 1);
+    assert.match(read_only.stderr, /read-only/);
+    const encrypted = await engraft(['project', 'list'], { DATABASE_URL: url, PGSSLMODE: 'require' });
+    assert.equal(encrypted.status, 1);
+    assert.match(encrypted.stderr, /^engraft: the database of DATABASE_URL, PGSSLMODE: .*SSL.*\n$/);
+  });
+});

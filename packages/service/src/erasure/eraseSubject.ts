@@ -1,0 +1,87 @@
+import type { TenantId } from '@engraft/contract';
+import { sql, type Kysely, type Transaction } from 'kysely';
+import { audited } from '../audit/audited.js';
+import type { Operator } from '../audit/operator.js';
+import type { Database } from '../db/schema.js';
+import { crashPointOnceCommitted } from '../db/transaction.js';
+import { tenantIs } from '../tenants/tenantIs.js';
+import { cancelJobs, type Erased, eraseJobs, eraseSubjects } from './erase.js';
+
+export interface SubjectToErase {
+  readonly project_id: string;
+  readonly tenant_id: TenantId;
+  /** `subject_id` on the wire. */
+  readonly name: string;
+}
+
+export type EraseSubjectOutcome =
+  { readonly kind: 'erased'; readonly subject_ref: string; readonly erased: Erased } | { readonly kind: 'not_found' };
+
+/**
+ * Erases a subject: its open jobs end without charge, and its versions, its jobs' answers and its name are gone. The
+ * ledger stays. A subject of the same name may begin anew.
+ */
+export async function eraseSubject(
+  db: Kysely<Database>,
+  operator: Operator,
+  subject: SubjectToErase,
+): Promise<EraseSubjectOutcome> {
+  // Before the subject is locked, as whoever ends a job locks it before its subject.
+  const found = await findSubject(db, subject).executeTakeFirst();
+  if (found === undefined) return { kind: 'not_found' };
+  await cancelJobs(db, operator, await jobsOf(db, subject, found.id, 'open').execute());
+  return audited<EraseSubjectOutcome>(
+    db,
+    operator,
+    (trx) => erase(trx, operator, subject),
+    (outcome) => {
+      if (outcome.kind === 'not_found') return null;
+      const { project_id, tenant_id, name } = subject;
+      const details = { tenant_id, subject_id: name, ...outcome.erased };
+      return { action: 'subject.erase', project_id, target: outcome.subject_ref, details };
+    },
+  );
+}
+
+async function erase(
+  trx: Transaction<Database>,
+  operator: Operator,
+  subject: SubjectToErase,
+): Promise<EraseSubjectOutcome> {
+  // Waits for admissions under way; whoever is admitted later finds no subject of this name.
+  const found = await findSubject(trx, subject)
+    .modifyEnd(sql`for update`)
+    .executeTakeFirst();
+  if (found === undefined) return { kind: 'not_found' };
+  await cancelJobs(trx, operator, await jobsOf(trx, subject, found.id, 'open').execute());
+  const jobs = await jobsOf(trx, subject, found.id, 'all').execute();
+  const versions = await eraseSubjects(trx, [found.id]);
+  await eraseJobs(trx, jobs);
+  crashPointOnceCommitted(trx, 'subject.erased');
+  return { kind: 'erased', subject_ref: found.id, erased: { subjects: 1, versions, jobs: jobs.length } };
+}
+
+function findSubject(db: Kysely<Database>, { project_id, tenant_id, name }: SubjectToErase) {
+  return db
+    .selectFrom('subjects')
+    .select('id')
+    .where('project_id', '=', project_id)
+    .where(tenantIs('tenant_id', tenant_id))
+    .where('name', '=', name);
+}
+
+function jobsOf(
+  db: Kysely<Database>,
+  { project_id, tenant_id }: SubjectToErase,
+  subject_ref: string,
+  which: 'open' | 'all',
+) {
+  return db
+    .selectFrom('jobs')
+    .select('id')
+    .where('project_id', '=', project_id)
+    .where(tenantIs('tenant_id', tenant_id))
+    .where('subject_ref', '=', subject_ref)
+    .$if(which === 'open', (query) => query.where('status', 'in', ['queued', 'running']))
+    .orderBy('sequence');
+}

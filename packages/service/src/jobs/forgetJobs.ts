@@ -1,0 +1,19 @@
+import { sql, type Transaction } from 'kysely';
+import type { Database } from '../db/schema.js';
+
+/**
+ * Removes what is left of the jobs' texts: their answers, what phases and teachers left behind, and their idempotency
+ * keys, which "live as long as their jobs". Callers do not find these jobs any more; what they cost stays.
+ */
+export async function forgetJobs(trx: Transaction<Database>, job_ids: readonly string[]): Promise<void> {
+  if (job_ids.length === 0) return;
+  const isOne = sql<boolean>`job_id = any(${job_ids})`;
+  await trx.deleteFrom('idempotency_keys').where(isOne).execute();
+  await trx.deleteFrom('job_phases').where(isOne).execute();
+  await trx.deleteFrom('teacher_calls').where(isOne).execute();
+  await trx
+    .updateTable('jobs')
+    .set({ result: null, request: 'null', training_progress: null, forgotten_at: sql<Date>`now()` })
+    .where(sql<boolean>`id = any(${job_ids})`)
+    .execute();
+}

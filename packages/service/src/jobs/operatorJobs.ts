@@ -1,0 +1,86 @@
+import { job as jobSchema, type Job, type JobKind, type JobStatus } from '@engraft/contract';
+import { sql, type Kysely } from 'kysely';
+import type { Database } from '../db/schema.js';
+import { jobResourceColumns, toJobResource } from './jobResource.js';
+
+/** What operators see of jobs, of whatever project: all but what callers sent and what the model answered. */
+export interface OperatorJobQuery {
+  readonly project_id?: string;
+  readonly statuses?: readonly JobStatus[];
+  readonly kind?: JobKind;
+  readonly limit: number;
+}
+
+/** Newest first. */
+export async function listOperatorJobs(db: Kysely<Database>, { project_id, statuses, kind, limit }: OperatorJobQuery) {
+  return db
+    .selectFrom('jobs')
+    .innerJoin('projects', 'projects.id', 'jobs.project_id')
+    .select(['jobs.id', 'projects.name as project', 'tenant_id', 'subject_name as subject_id', 'kind', 'status'])
+    .select(['phase', 'adapter_version', 'error_code', 'reserved_microusd', 'charged_microusd', 'attempts'])
+    .select(['jobs.created_at', 'jobs.updated_at'])
+    .$if(project_id !== undefined, (query) => query.where('project_id', '=', project_id ?? ''))
+    .$if(statuses !== undefined, (query) => query.where('status', 'in', statuses ?? []))
+    .$if(kind !== undefined, (query) => query.where('kind', '=', kind ?? 'inference'))
+    .orderBy('sequence', 'desc')
+    .limit(limit)
+    .execute();
+}
+
+export type OperatorJob = Omit<Job, 'result'> & {
+  /** Its name. */
+  readonly project: string;
+  readonly api_key_id: string;
+  readonly execution: {
+    readonly worker_id: string | null;
+    readonly lease_expires_at: Date | null;
+    /** Claims since the job last made progress. */
+    readonly attempts: number;
+    readonly training_steps: number;
+  };
+  /** Of a learning job: those that are finished. */
+  readonly phases: readonly { readonly phase: string; readonly finished_at: Date }[];
+  /** Calls to a teacher elsewhere. */
+  readonly teacher_calls: { readonly made: number; readonly without_receipt: number };
+};
+
+/** `null`: there is no such job. */
+export async function readOperatorJob(db: Kysely<Database>, job_id: string): Promise<OperatorJob | null> {
+  const row = await db
+    .selectFrom('jobs')
+    .select(jobResourceColumns)
+    .select(['project_id', 'api_key_id', 'worker_id', 'lease_expires_at', 'attempts', 'training_steps'])
+    .where('id', '=', job_id)
+    .executeTakeFirst();
+  if (row === undefined) return null;
+  const { name: project } = await db
+    .selectFrom('projects')
+    .select('name')
+    .where('id', '=', row.project_id)
+    .executeTakeFirstOrThrow();
+  const job = jobSchema.omit({ result: true }).parse(toJobResource({ ...row, result: null }));
+  const { api_key_id, worker_id, lease_expires_at, attempts, training_steps } = row;
+  const execution = { worker_id, lease_expires_at, attempts, training_steps };
+  const [phases, teacher_calls] = [await finishedPhases(db, job_id), await countTeacherCalls(db, job_id)];
+  return { ...job, project, api_key_id, execution, phases, teacher_calls };
+}
+
+function finishedPhases(db: Kysely<Database>, job_id: string): Promise<OperatorJob['phases']> {
+  return db
+    .selectFrom('job_phases')
+    .select(['phase', 'finished_at'])
+    .where('job_id', '=', job_id)
+    .orderBy('finished_at')
+    .execute();
+}
+
+function countTeacherCalls(db: Kysely<Database>, job_id: string): Promise<OperatorJob['teacher_calls']> {
+  return db
+    .selectFrom('teacher_calls')
+    .select([
+      sql<number>`count(*)`.as('made'),
+      sql<number>`count(*) filter (where not has_receipt)`.as('without_receipt'),
+    ])
+    .where('job_id', '=', job_id)
+    .executeTakeFirstOrThrow();
+}

@@ -1,0 +1,232 @@
+import { baseVersion, currentPriceCard, limits, storageChargeMicrousd, type TenantId } from '@engraft/contract';
+import { sql, type Kysely, type Transaction } from 'kysely';
+import type { AdapterStore } from '../adapterStore/adapterStore.js';
+import { lockAdapter } from '../adapterStore/keptAdapters.js';
+import type { Database } from '../db/schema.js';
+import { inTransaction, RolledBack } from '../db/transaction.js';
+import { newId } from '../ids.js';
+import { initial_hosting_seconds } from '../jobs/completeLearning.js';
+import { endJob, waived } from '../jobs/endJob.js';
+import { insertJob } from '../jobs/insertJob.js';
+import type { JobRequest } from '../jobs/jobRequest.js';
+import { keySecretHash, newKeySecret } from '../keys/keySecret.js';
+import { reserve } from '../ledger/reserve.js';
+import { findOrCreateSubject, type SubjectRoute } from '../subjects/findOrCreateSubject.js';
+import { activateVersion } from '../versions/activateVersion.js';
+import { saveVersion } from '../versions/saveVersion.js';
+import type { ReadSubject } from './readSubjectFile.js';
+import type { ExportedVersion } from './subjectFile.js';
+
+export interface SubjectImport extends ReadSubject {
+  readonly project_id: string;
+  readonly tenant_id: TenantId;
+  /** What the subject is called here. */
+  readonly name: string;
+}
+
+export interface ImportedVersion {
+  readonly id: string;
+  /** Its id where it comes from. */
+  readonly exported_id: string;
+  /** The job that it is the outcome of here. */
+  readonly job_id: string;
+}
+
+export type ImportOutcome =
+  /** `activated`: the id of the version that the subject uses now, which used base. */
+  | { readonly kind: 'imported'; readonly versions: readonly ImportedVersion[]; readonly activated: string | null }
+  /** No worker has loaded a checkpoint yet. */
+  | { readonly kind: 'model_unknown' }
+  | { readonly kind: 'another_model'; readonly base_model_hash: string }
+  /** The subject has a retained version of this adapter. */
+  | { readonly kind: 'already_there'; readonly version_id: string }
+  | { readonly kind: 'insufficient_credits'; readonly needed_microusd: number };
+
+/**
+ * Makes versions of this installation of an exported subject's. Each is the outcome of a job of its own, which ends at
+ * once and is charged for the first 24 hours of hosting, like one that learned; after that the version is renewed and
+ * expires like any other. The active one is activated where the subject uses base. All of it is one transaction; the
+ * adapters are put into the store in it, under the lock that keeps others from deleting them.
+ */
+export async function importSubject(
+  db: Kysely<Database>,
+  store: AdapterStore,
+  subject: SubjectImport,
+): Promise<ImportOutcome> {
+  return inTransaction<ImportOutcome>(db, 'subject.imported', async (trx) => {
+    const model = await trx.selectFrom('base_model').select('content_hash').executeTakeFirst();
+    if (model === undefined) return { kind: 'model_unknown' };
+    if (model.content_hash !== subject.description.base_model_hash) {
+      return { kind: 'another_model', base_model_hash: model.content_hash };
+    }
+    for (const adapter_hash of [...subject.adapters.keys()].sort()) await lockAdapter(trx, adapter_hash);
+    for (const adapter of subject.adapters.values()) await store.keep(adapter);
+    return saveVersions(trx, subject);
+  });
+}
+
+async function saveVersions(
+  trx: Transaction<Database>,
+  { project_id, tenant_id, name, description }: SubjectImport,
+): Promise<ImportOutcome | RolledBack<ImportOutcome>> {
+  const { versions, base_model_hash, active_version_id } = description;
+  const route = await findOrCreateSubject(trx, { project_id, tenant_id, name });
+  // Before the project's accounts, see `activateVersion`.
+  await trx
+    .selectFrom('subjects')
+    .select('id')
+    .where('id', '=', route.id)
+    .modifyEnd(sql`for no key update`)
+    .execute();
+  const there = await findRetained(trx, route, versions);
+  if (there !== null) return new RolledBack<ImportOutcome>({ kind: 'already_there', version_id: there });
+  const api_key_id = await findOrMakeImportKey(trx, project_id);
+  const imported: ImportedVersion[] = [];
+  let activated: string | null = null;
+  for (const version of versions) {
+    const parent = imported.find(({ exported_id }) => exported_id === version.parent_version_id)?.id ?? null;
+    const activate = version.id === active_version_id && route.active_version_id === null;
+    const saved = await saveImported(trx, version, {
+      project_id,
+      tenant_id,
+      name,
+      route,
+      api_key_id,
+      base_model_hash,
+      parent,
+      activate,
+    });
+    if (saved === 'insufficient_credits') {
+      const needed_microusd = versions.reduce((sum, each) => sum + firstDayMicrousd(each), 0);
+      return new RolledBack<ImportOutcome>({ kind: saved, needed_microusd });
+    }
+    imported.push({ ...saved, exported_id: version.id });
+    if (activate) activated = saved.id;
+  }
+  return { kind: 'imported', versions: imported, activated };
+}
+
+interface ImportPlace extends Pick<SubjectImport, 'project_id' | 'tenant_id' | 'name'> {
+  readonly route: SubjectRoute;
+  readonly api_key_id: string;
+  readonly base_model_hash: string;
+  /** `null`: base, or one that did not come along. */
+  readonly parent: string | null;
+  readonly activate: boolean;
+}
+
+async function saveImported(
+  trx: Transaction<Database>,
+  version: ExportedVersion,
+  place: ImportPlace,
+): Promise<Omit<ImportedVersion, 'exported_id'> | 'insufficient_credits'> {
+  const { project_id, tenant_id, route, api_key_id, base_model_hash, parent, activate } = place;
+  const job_id = newId('job');
+  const storage_microusd = firstDayMicrousd(version);
+  const request: JobRequest = { kind: 'internalization', content: '', max_cost_microusd: storage_microusd, activate };
+  await insertJob(trx, {
+    id: job_id,
+    project_id,
+    tenant_id,
+    subject_ref: route.id,
+    subject_name: place.name,
+    api_key_id,
+    adapter_version: parent ?? baseVersion,
+    request,
+    pricing_version: currentPriceCard.version,
+    reserved_microusd: storage_microusd,
+  });
+  const reservation = await reserve(trx, { project_id, job_id, amount_microusd: storage_microusd });
+  if (reservation.kind !== 'reserved') return reservation.kind;
+  const { adapter_hash, size_bytes, passed_count, total_count, rehearsal } = version;
+  await trx.insertInto('kept_adapters').values({ adapter_hash, job_id }).execute();
+  const { id } = await saveVersion(trx, {
+    subject_ref: route.id,
+    parent_version_id: parent,
+    source_job_id: job_id,
+    adapter_hash,
+    base_model_hash,
+    size_bytes,
+    passed_count,
+    total_count,
+    rehearsal,
+    hosting_hours: limits.initial_hosting_hours,
+  });
+  if (activate) {
+    const activation = await activateVersion(trx, { subject_ref: route.id, version_id: id, expected_version_id: null });
+    if (activation.kind !== 'activated') throw new Error(`an imported version cannot be activated: ${activation.kind}`);
+  }
+  const result = {
+    ...reportOf(version),
+    candidate: { version_id: id },
+    activated: activate,
+    activation_conflict: false,
+  };
+  const job = { id: job_id, project_id, request };
+  await endJob(trx, job, { ...waived, storage_microusd, status: 'ready', result, error_code: null, memo: 'import' });
+  return { id, job_id };
+}
+
+function firstDayMicrousd({ size_bytes }: ExportedVersion): number {
+  return storageChargeMicrousd(size_bytes, initial_hosting_seconds, currentPriceCard);
+}
+
+function reportOf({ report, passed_count, total_count }: ExportedVersion): NonNullable<ExportedVersion['report']> {
+  const counts = { base_passed_count: 0, retention_passed_count: 0, retention_total_count: 0 };
+  return (
+    report ?? {
+      validation: { passed: true, passed_count, total_count, ...counts },
+      training: { steps: 0, tokens: 0, final_loss: 0 },
+    }
+  );
+}
+
+/** Whether a file was imported into this subject before. */
+async function findRetained(
+  trx: Transaction<Database>,
+  { id }: SubjectRoute,
+  versions: readonly ExportedVersion[],
+): Promise<string | null> {
+  const row = await trx
+    .selectFrom('versions')
+    .select('id')
+    .where('subject_ref', '=', id)
+    .where('retention_ended_at', 'is', null)
+    .where(
+      'adapter_hash',
+      'in',
+      versions.map(({ adapter_hash }) => adapter_hash),
+    )
+    .executeTakeFirst();
+  return row?.id ?? null;
+}
+
+const import_key_name = 'engraft import';
+
+/** A job belongs to a key. Imports belong to one that opens nothing: revoked from the first, its secret unknown. */
+async function findOrMakeImportKey(trx: Transaction<Database>, project_id: string): Promise<string> {
+  const found = await trx
+    .selectFrom('api_keys')
+    .select('id')
+    .where('project_id', '=', project_id)
+    .where('name', '=', import_key_name)
+    .where('revoked_at', 'is not', null)
+    .executeTakeFirst();
+  if (found !== undefined) return found.id;
+  const secret_sha256 = keySecretHash(newKeySecret());
+  if (secret_sha256 === null) throw new Error('a new key secret is malformed');
+  const id = newId('key');
+  await trx
+    .insertInto('api_keys')
+    .values({
+      id,
+      project_id,
+      name: import_key_name,
+      secret_sha256,
+      scopes: ['adapters'],
+      tenant_id: null,
+      revoked_at: sql<Date>`now()`,
+    })
+    .execute();
+  return id;
+}

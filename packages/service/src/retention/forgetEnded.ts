@@ -1,0 +1,74 @@
+import { sql, type Kysely } from 'kysely';
+import { steady_time } from '../clock/observeClock.js';
+import { crashPoint } from '../crashPoints.js';
+import type { Database } from '../db/schema.js';
+import { inTransaction } from '../db/transaction.js';
+import { forgetJobs } from '../jobs/forgetJobs.js';
+
+const batch_jobs = 500;
+
+/**
+ * Forgets the jobs that ended so many days ago, by `steady_time`: a clock that was wrong for a moment forgets nothing.
+ * Returns how many.
+ */
+export async function forgetEndedJobs(
+  db: Kysely<Database>,
+  retention_days: number,
+  stopping?: AbortSignal,
+): Promise<number> {
+  let forgotten = 0;
+  while (stopping?.aborted !== true) {
+    const batch = await inTransaction<number>(db, 'jobs.forgotten', async (trx) => {
+      const due = await trx
+        .selectFrom('jobs')
+        .select('id')
+        .where('settled', '=', true)
+        .where('forgotten_at', 'is', null)
+        .where('updated_at', '<=', sql<Date>`${steady_time} - ${retention_days} * interval '24 hours'`)
+        .orderBy('updated_at')
+        .limit(batch_jobs)
+        .modifyEnd(sql`for no key update skip locked`)
+        .execute();
+      await forgetJobs(
+        trx,
+        due.map(({ id }) => id),
+      );
+      return due.length;
+    });
+    forgotten += batch;
+    if (batch < batch_jobs) break;
+  }
+  return forgotten;
+}
+
+/**
+ * Removes the questions that taught versions whose files are deleted, once no version that learned on top of them can
+ * be learned on any more: nobody would rehearse them. Returns how many versions had any.
+ */
+export async function forgetRehearsals(db: Kysely<Database>, stopping?: AbortSignal): Promise<number> {
+  let forgotten = 0;
+  // The last of a chain first.
+  while (stopping?.aborted !== true) {
+    const { numUpdatedRows } = await db
+      .updateTable('versions')
+      .set({ rehearsal: null })
+      .where('rehearsal', 'is not', null)
+      .where('files_deleted_at', 'is not', null)
+      .where((eb) =>
+        eb.not(
+          eb.exists(
+            eb
+              .selectFrom('versions as child')
+              .select('child.id')
+              .whereRef('child.parent_version_id', '=', 'versions.id')
+              .where('child.rehearsal', 'is not', null),
+          ),
+        ),
+      )
+      .executeTakeFirstOrThrow();
+    crashPoint('rehearsals.forgotten');
+    if (numUpdatedRows === 0n) break;
+    forgotten += Number(numUpdatedRows);
+  }
+  return forgotten;
+}

@@ -1,0 +1,35 @@
+import { isAdapterIntact } from '@engraft/engine';
+import type { Kysely } from 'kysely';
+import type { AdapterStore } from '../adapterStore/adapterStore.js';
+import type { Database } from '../db/schema.js';
+import { markAdapterIntact } from '../versions/adapterDamage.js';
+import { eachApart } from './eachApart.js';
+
+/**
+ * Takes the mark off versions whose adapter is whole again, put back from a backup or with its file system, before
+ * hosting is renewed: nobody need ask them for that. Returns how many adapters were.
+ */
+export async function recheckDamaged(
+  db: Kysely<Database>,
+  store: AdapterStore,
+  stopping?: AbortSignal,
+): Promise<number> {
+  const damaged = await db
+    .selectFrom('versions')
+    .select('adapter_hash')
+    .distinct()
+    .where('damaged_at', 'is not', null)
+    .where('retention_ended_at', 'is', null)
+    .where('files_deleted_at', 'is', null)
+    .execute();
+  const recheck = async (adapter_hash: string): Promise<boolean> => {
+    if (!(await isAdapterIntact(store.locate(adapter_hash)))) return false;
+    await markAdapterIntact(db, adapter_hash);
+    return true;
+  };
+  return eachApart(
+    damaged.map(({ adapter_hash }) => adapter_hash),
+    recheck,
+    stopping,
+  );
+}

@@ -1,0 +1,68 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Kysely } from 'kysely';
+import { openAdapterStore, type AdapterStore } from '../adapterStore/adapterStore.js';
+import { makeBackup, type BackupOptions, type BackupReport } from '../backup/makeBackup.js';
+import { openDatabase } from '../db/database.js';
+import type { Database } from '../db/schema.js';
+import { writeDefaultKey } from '../processes/defaultKey.js';
+import { keepTestAdapter } from './testAdapter.js';
+import { createTestKey, createTestProject, type TestKey } from './testApp.js';
+import { openTestDatabase, type TestDatabase } from './testDatabase.js';
+import { createTestVersion, type TestVersion } from './testVersion.js';
+
+/** What the versions were trained on; no worker has loaded it. */
+export const base_model_hash = `sha256:${'b'.repeat(64)}`;
+
+/** An installation to be backed up: a database, a data folder and a key. */
+export interface BackupSource {
+  readonly database: TestDatabase;
+  readonly data_folder: string;
+  readonly store: AdapterStore;
+  readonly key: TestKey;
+  /** A path at which nothing is. */
+  newPath(): string;
+  /** An active version with an adapter of these weights in the store. */
+  learn(weights: string | Uint8Array, subject_id?: string): Promise<TestVersion & { readonly adapter_hash: string }>;
+  backUp(options?: Partial<BackupOptions>): Promise<BackupReport & { readonly file: string }>;
+  close(): Promise<void>;
+}
+
+export async function openBackupSource(): Promise<BackupSource> {
+  const database = await openTestDatabase({ maxConnections: 16 });
+  const { db } = database;
+  const home = await mkdtemp(path.join(tmpdir(), 'engraft-backup-'));
+  const data_folder = path.join(home, 'data');
+  const store = await openAdapterStore(data_folder);
+  const key = await createTestKey(db, await createTestProject(db, 1_000_000_000_000));
+  await writeDefaultKey(data_folder, key.secret);
+  let paths = 0;
+  const newPath = (): string => path.join(home, `new-${(paths += 1)}`);
+  return {
+    database,
+    data_folder,
+    store,
+    key,
+    newPath,
+    learn: async (weights, subject_id = 'anna') => {
+      const adapter_hash = await keepTestAdapter(store, weights);
+      const version = await createTestVersion(db, key, { subject_id, adapter_hash, base_model_hash });
+      await db.insertInto('kept_adapters').values({ adapter_hash, job_id: version.job_id }).execute();
+      return { ...version, adapter_hash };
+    },
+    backUp: async (options = {}) => {
+      const file = newPath();
+      return { file, ...(await makeBackup({ db, data_folder, file, engraft_version: '0.0.0', ...options })) };
+    },
+    close: async () => {
+      await database.close();
+      await rm(home, { recursive: true });
+    },
+  };
+}
+
+export async function reading<Result>(url: string, work: (db: Kysely<Database>) => Promise<Result>): Promise<Result> {
+  const db = openDatabase(url, { maxConnections: 1 });
+  return work(db).finally(() => db.destroy());
+}

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sentencesOf } from '@engraft/learning/parts';
+import { findSpans } from './spans.js';
+
+function spansOf(text: string): string[] {
+  return sentencesOf(text).flatMap((sentence) => findSpans(sentence, text).map((span) => `${span.kind} ${span.text}`));
+}
+
+test('numbers in several parts are one value', () => {
+  for (const [text, span] of [
+    ['It measures 120 x 80 cm.', 'quantity 120 x 80 cm'],
+    ['It measures 30 cm × 20 cm × 10 cm.', 'quantity 30 cm × 20 cm × 10 cm'],
+    ['It has 1920x1080 pixels.', 'quantity 1920x1080 pixels'],
+    ['It is 5 ft 11 in tall.', 'quantity 5 ft 11 in'],
+    ['It is 5\'11" tall.', 'quantity 5\'11"'],
+    ['It dries in 2 h 30 min.', 'quantity 2 h 30 min'],
+    ['It weighs 3 lb 4 oz.', 'quantity 3 lb 4 oz'],
+    ["It costs CHF 5'000 a month.", "money CHF 5'000"],
+    ['It costs EUR 1.250,50 in all.', 'money EUR 1.250,50'],
+    ['It costs 1.250.000 euros.', 'money 1.250.000 euros'],
+    ['It costs A$40.', 'money A$40'],
+    ["It has 12'500 members.", "quantity 12'500 members"],
+    ['It grew by 3.5 percentage points.', 'quantity 3.5 percentage points'],
+    ['It opened on Mar 4, 2025.', 'date Mar 4, 2025'],
+    ['It opened on 4 Mar 2025.', 'date 4 Mar 2025'],
+    ['It was signed on Sept. 12, 2019.', 'date Sept. 12, 2019'],
+    ['It happened on 04.03.2025.', 'date 04.03.2025'],
+    ['It began at 2025-03-04T10:15:00Z.', 'date 2025-03-04T10:15:00Z'],
+    ['It ended at 2025-03-04 10:15:00.123+02:00.', 'date 2025-03-04 10:15:00.123+02:00'],
+    ['It lasts until 10:15:30.', 'time 10:15:30'],
+    ['Dial +44 20 7946 0958.', 'code +44 20 7946 0958'],
+    ['Dial (020) 7946 0958.', 'code (020) 7946 0958'],
+    ['Dial +1 (415) 555-0132.', 'code +1 (415) 555-0132'],
+    ['Dial 1-800-555-0199 now.', 'code 1-800-555-0199'],
+    ['Dial 01632 960 983 today.', 'code 01632 960 983'],
+    ['Dial 0171/5550142.', 'code 0171/5550142'],
+    ['Pay to DE89 3704 0044 0532 0130 00.', 'code DE89 3704 0044 0532 0130 00'],
+    ['It is sold as 978-3-16-148410-0.', 'code 978-3-16-148410-0'],
+  ] as const)
+    assert.equal(spansOf(text)[0], span, text);
+});
+
+test('no word is glued to a number that it does not belong to, nor a number to its clause', () => {
+  const quantities = (text: string): string[] => spansOf(text).filter((span) => span.startsWith('quantity '));
+  for (const opening of ['7.5 The', '7.5. The', '§ 7.5 The', '(7) The'])
+    assert.deepEqual(quantities(`${opening} total liability is limited to 40 euros.`).at(-1), 'quantity 40 euros');
+  assert.deepEqual(quantities('7.5 The total liability is limited.'), []);
+  assert.deepEqual(quantities('Clause 7.5 limits it.'), ['quantity 7.5']);
+  assert.deepEqual(quantities('It holds 62 hand-coloured plates.'), ['quantity 62 hand-coloured plates']);
+  assert.deepEqual(quantities('It holds 62 hand-coloured ones and 24 two-bedroom flats.'), [
+    'quantity 62 hand-coloured ones',
+    'quantity 24 two-bedroom flats',
+  ]);
+  assert.deepEqual(quantities('It is a 12-page leaflet.'), ['quantity 12-page']);
+  assert.deepEqual(quantities('It needs 8 GB of memory, 3 Watts and 20 Euro.').slice(0, 1), ['quantity 8 GB']);
+});
