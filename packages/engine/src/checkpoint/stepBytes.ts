@@ -1,5 +1,6 @@
-import { activationBytes, DEFAULT_MAX_ACTIVATION_BYTES } from '../lora/activations.js';
+import { activationBytes, defaultActivationBytes } from '../lora/activations.js';
 import type { TrainingRun } from '../lora/runLayout.js';
+import type { WeightFormat } from '../model/quantization.js';
 import { readModelConfig } from './modelConfig.js';
 
 /**
@@ -8,8 +9,9 @@ import { readModelConfig } from './modelConfig.js';
  */
 export async function trainingStepBytes(
   modelDir: string,
+  format: WeightFormat,
   run: Pick<TrainingRun, 'rows' | 'length' | 'targets'>,
 ): Promise<number> {
   const { decoder } = await readModelConfig(modelDir);
-  return Math.min(activationBytes(decoder, run), DEFAULT_MAX_ACTIVATION_BYTES);
+  return Math.min(activationBytes(decoder, run), defaultActivationBytes(format));
 }

@@ -26,7 +26,7 @@ export async function estimateMemory(
   const { servingBytes, trainingBytes } = await outlineCheckpoint(model_folder, format, Infinity);
   const rows = training.pairsPerBatch + replay.rowsPerBatch;
   const step = { rows, length: row_tokens, targets: rows * answer_tokens };
-  const stepBytes = await trainingStepBytes(model_folder, step);
+  const stepBytes = await trainingStepBytes(model_folder, format, step);
   return {
     servingBytes: Math.round(process_bytes + serving_share * servingBytes),
     learningBytes: Math.round(process_bytes + 2 * trainingBytes + step_share * stepBytes),
