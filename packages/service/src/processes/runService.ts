@@ -23,6 +23,7 @@ import { type Installation, openInstallation } from './installation.js';
 import { countDroppedLines, openLog } from './logger.js';
 import { isWrittenSoon } from './logOutput.js';
 import { admissionOf, loadModel, missingOf, type ModelState } from './modelState.js';
+import { tellFit } from './tellFit.js';
 import { recordServiceAddress, type ServiceAddress } from './serviceAddress.js';
 import { lockDataFolder } from './serviceLock.js';
 import { untilToldToStop } from './untilToldToStop.js';
@@ -74,7 +75,7 @@ export async function runService(config: Config, roles: Roles, onListening: (url
         'the service works with the rights of the owner of its tables: see "Roles of the database" in docs/operating',
       );
     }
-    if (roles.api) await prepareFirstStart(installation.db, config.data_folder);
+    const is_first = roles.api && (await prepareFirstStart(installation.db, config.data_folder));
     const model = await loadModel(config, roles.worker, logger);
     running.model = model;
     if (model.kind === 'missing') {
@@ -103,6 +104,7 @@ export async function runService(config: Config, roles: Roles, onListening: (url
       onListening(url);
     }
     logger.info({ pid: process.pid, ...roles }, 'started');
+    if (is_first && model.kind === 'loaded' && model.engine !== null) void tellFit(config, model.engine, logger);
     logger.info({ signal: await told }, 'draining');
   } finally {
     stopping.begin();
