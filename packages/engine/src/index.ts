@@ -5,11 +5,13 @@ export { readTrainedOn, type TrainedOn } from './adapters/trainedOn.js';
 export { OPTIONAL_FILES, REQUIRED_FILES, SHARD_INDEX, SINGLE_FILE } from './checkpoint/checkpointFiles.js';
 export { readContextLength } from './checkpoint/contextLength.js';
 export { loadFittingTokenizer, outlineCheckpoint, type CheckpointOutline } from './checkpoint/outline.js';
+export { trainingStepBytes } from './checkpoint/stepBytes.js';
 export { findWeightFiles } from './checkpoint/weightFiles.js';
 export { EmbeddedEngine, type EmbeddedEngineOptions } from './embeddedEngine.js';
 export { startEngineHost } from './process/engineHost.js';
 export type { EngineExit, EngineHost, EngineHostOptions, EngineLogger } from './process/hostTypes.js';
 export type { WatchBounds } from './process/watch.js';
+export { machineMemory } from './machineMemory.js';
 export { WEIGHT_FORMATS, type WeightFormat } from './model/quantization.js';
 export { ChatTokenizer } from './tokenizer/chatTokenizer.js';
 export {

@@ -1,5 +1,6 @@
 /** Learning as a service uses it. What teachers and measuring are made of is in `parts.ts`. */
 export * from './types.js';
+export { expectedWork, type ExpectedWork } from './expectedWork.js';
 export { learnPassage } from './learnPassage.js';
 export {
   RemoteModelError,

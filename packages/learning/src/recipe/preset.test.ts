@@ -1,11 +1,17 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
 import { defaultRecipe } from './defaults.js';
 import { defaultPreset, loadPreset, recipeOf, type Preset } from './preset.js';
+
+const shippedSchema = z.looseObject({
+  fits: z.looseObject({ model_type: z.string(), hidden_size: z.int() }),
+  source: z.string(),
+});
 
 let folder: string;
 before(async () => {
@@ -78,14 +84,35 @@ test('a shipped preset is for the checkpoints that it fits, unless they bring on
   assert.equal((await loadPreset(checkpoint, shipped)).teacher, 'english');
 });
 
+test('each shipped preset fits one shape, says where its numbers are from, and computed rates are what they say', async () => {
+  const presets = fileURLToPath(new URL('../../../../models/presets', import.meta.url));
+  const shapes = new Set<string>();
+  const checkpoint = join(folder, 'shaped');
+  await mkdir(checkpoint);
+  for (const name of await readdir(presets)) {
+    const { fits, source } = shippedSchema.parse(
+      JSON.parse(await readFile(join(presets, name, 'learning.json'), 'utf8')),
+    );
+    shapes.add(JSON.stringify(fits));
+    await writeFile(join(checkpoint, 'config.json'), JSON.stringify(fits));
+    const { training } = await loadPreset(checkpoint, presets);
+    if (source.includes('measured:')) continue;
+    const exponent = fits.model_type === 'llama' ? 0.781 : 0.0775;
+    assert.ok(source.includes(`5e-4 * (2000 / ${fits.hidden_size}) ** ${exponent}`), name);
+    const rate = 5e-4 * (2000 / fits.hidden_size) ** exponent;
+    assert.ok(Math.abs((training.peakRate ?? 0) / rate - 1) < 0.01, name);
+  }
+  assert.equal(shapes.size, (await readdir(presets)).length);
+});
+
 test('what is wrong is named by file and field, with what is allowed', async () => {
   for (const [content, message] of [
-    ['{"teacher":', /learning\.json: must be a JSON object with fits, teacher, teaching_adapter/],
+    ['{"teacher":', /learning\.json: must be a JSON object with fits, source, teacher, teaching_adapter/],
     [{}, /learning\.json: teacher: .*"english"\|"model"/],
     [{ teacher: 'latin' }, /teacher: .*"english"\|"model"/],
     [
       { teacher: 'english', colour: 'red' },
-      /has no field "colour"; there are fits, teacher, teaching_adapter, prompts, training/,
+      /has no field "colour"; there are fits, source, teacher, teaching_adapter, prompts, training/,
     ],
     [{ teacher: 'english', teaching_adapter: 'x' }, /teaching_adapter: is for the teacher "model" only/],
     [{ teacher: 'model', teaching_adapter: '../x' }, /teaching_adapter: must be the name of a folder beside/],

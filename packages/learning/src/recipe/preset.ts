@@ -56,6 +56,8 @@ const fitsSchema = strict({
 
 const presetSchema = strict({
   fits: fitsSchema.exactOptional(),
+  /** Where the numbers are from: for whoever reads the file. */
+  source: z.string().exactOptional(),
   teacher: z.enum(teacherNames),
   teaching_adapter: z
     .string()

@@ -5,7 +5,7 @@ import type { Recipe } from '../recipe/recipe.js';
 
 /** The passage in chunks that fit the teacher's context with room for a question and its answer. */
 export async function chunkForTeacher(
-  engine: Engine,
+  engine: Pick<Engine, 'countTokens'>,
   passage: string,
   contextLength: number,
   { chunks: { maxChars: chunkMaxChars, maxTokens, reserveTokens }, prompts }: Pick<Recipe, 'chunks' | 'prompts'>,

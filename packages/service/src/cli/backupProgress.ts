@@ -1,7 +1,7 @@
 import type { WriteStream } from 'node:tty';
 import cliProgress from 'cli-progress';
 import type { BackupPhase, BackupProgress } from '../backup/format.js';
-import { formatBytes } from './output.js';
+import { formatBytes } from '../formatBytes.js';
 
 export interface BackupProgressView {
   readonly update: (progress: BackupProgress) => void;

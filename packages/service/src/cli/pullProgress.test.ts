@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatBytes } from './output.js';
+import { formatBytes } from '../formatBytes.js';
 import { TransferRate, transferFigures } from './pullProgress.js';
 
 test('bytes are written as people read them', () => {

@@ -1,7 +1,7 @@
 import type { WriteStream } from 'node:tty';
 import cliProgress from 'cli-progress';
 import type { PullProgress } from '@engraft/hub';
-import { formatBytes } from './output.js';
+import { formatBytes } from '../formatBytes.js';
 
 export interface PullProgressView {
   readonly update: (progress: PullProgress) => void;

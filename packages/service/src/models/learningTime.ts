@@ -1,4 +1,4 @@
-import type { Recipe, TeacherName } from '@engraft/learning';
+import type { ExpectedWork } from '@engraft/learning';
 
 /** In tokens per second, but for the step. */
 export interface MeasuredSpeeds {
@@ -10,31 +10,10 @@ export interface MeasuredSpeeds {
   readonly stepSeconds: number;
 }
 
-interface TeachingTokens {
-  readonly input: number;
-  readonly output: number;
-}
-
-/**
- * Tokens that go in and come out while a passage of 1,000 characters is taught, scored and examined. Those of the rules
- * of English were counted in the usage of a learning job (`quillstone_4` of bench/learning/third.jsonl, 1,043
- * characters, the shipped model); a model that teaches itself is taken to need as many.
- */
-const teachingTokens: Readonly<Record<TeacherName, TeachingTokens>> = {
-  english: { input: 92_000, output: 4_200 },
-  model: { input: 92_000, output: 4_200 },
-};
-
-/**
- * About how long 1,000 characters take to learn. Passages of this length are trained `enoughSteps` steps, since they
- * have some twenty facts; what the teacher reads and writes takes the measured speeds. Other work on the machine makes
- * it longer.
- */
-export function secondsPerThousandCharacters(
-  teacher: TeacherName,
-  { training }: Pick<Recipe, 'training'>,
+/** About how long a passage takes to learn. Other work on the machine makes it longer. */
+export function learningSeconds(
+  { readTokens, writtenTokens, steps }: ExpectedWork,
   { reading, writing, stepSeconds }: MeasuredSpeeds,
 ): number {
-  const { input, output } = teachingTokens[teacher];
-  return input / reading + output / writing + training.enoughSteps * stepSeconds;
+  return readTokens / reading + writtenTokens / writing + steps * stepSeconds;
 }

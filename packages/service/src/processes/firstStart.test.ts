@@ -39,10 +39,11 @@ describe('"First start on an empty data folder"', () => {
   }
 
   test('is made once, by however many processes begin at once', async () => {
-    await Promise.all(Array.from({ length: 3 }, () => prepareFirstStart(database.db, folder)));
+    const starts = await Promise.all(Array.from({ length: 3 }, () => prepareFirstStart(database.db, folder)));
+    assert.deepEqual(starts.toSorted(), [false, false, true]);
     await assertMadeOnce();
     const secret = await readFile(path.join(folder, 'default-key'), 'utf8');
-    await prepareFirstStart(database.db, folder);
+    assert.equal(await prepareFirstStart(database.db, folder), false);
     assert.equal(await readFile(path.join(folder, 'default-key'), 'utf8'), secret);
   });
 

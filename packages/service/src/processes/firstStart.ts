@@ -21,21 +21,22 @@ const operator = thisOperator({ reason: 'first start' });
  * "First start on an empty data folder: the project `default` with 100 USD of starter credit and one key with all
  * scopes, kept in the data folder (file mode 0600)." A start that was cut short is made good by the next one. Of several processes
  * that start at once, one does it, and the others wait for it.
+ * @returns whether this was the first start.
  */
-export async function prepareFirstStart(db: Kysely<Database>, data_folder: string): Promise<void> {
-  await db.connection().execute(async (held) => {
+export async function prepareFirstStart(db: Kysely<Database>, data_folder: string): Promise<boolean> {
+  return db.connection().execute(async (held) => {
     await sql`select pg_advisory_lock(${advisoryLocks.firstStart})`.execute(held);
     try {
-      await makeDefaultProject(db, data_folder);
+      return await makeDefaultProject(db, data_folder);
     } finally {
       await sql`select pg_advisory_unlock(${advisoryLocks.firstStart})`.execute(held);
     }
   });
 }
 
-async function makeDefaultProject(db: Kysely<Database>, data_folder: string): Promise<void> {
+async function makeDefaultProject(db: Kysely<Database>, data_folder: string): Promise<boolean> {
   const project = await claimDefaultProject(db);
-  if (project === null) return;
+  if (project === null) return false;
   const project_id = project.id;
   const { available_microusd } = await readBalance(db, project_id);
   if (available_microusd === 0) {
@@ -70,6 +71,7 @@ async function makeDefaultProject(db: Kysely<Database>, data_folder: string): Pr
     },
   );
   if (created.kind !== 'created') throw new Error(`the first key could not be made: ${created.kind}`);
+  return true;
 }
 
 /** `null` when this is not the first start. */

@@ -23,6 +23,7 @@ import { type Installation, openInstallation } from './installation.js';
 import { countDroppedLines, openLog } from './logger.js';
 import { isWrittenSoon } from './logOutput.js';
 import { admissionOf, loadModel, missingOf, type ModelState } from './modelState.js';
+import { tellFit } from './tellFit.js';
 import { recordServiceAddress, type ServiceAddress } from './serviceAddress.js';
 import { lockDataFolder } from './serviceLock.js';
 import { untilToldToStop } from './untilToldToStop.js';
@@ -79,7 +80,7 @@ export async function runService(
         'the service works with the rights of the owner of its tables: see "Roles of the database" in docs/operating',
       );
     }
-    if (roles.api) await prepareFirstStart(installation.db, config.data_folder);
+    const is_first = roles.api && (await prepareFirstStart(installation.db, config.data_folder));
     const model = await load(config, roles.worker, logger);
     running.model = model;
     if (model.kind === 'missing') {
@@ -108,6 +109,7 @@ export async function runService(
       onListening(url);
     }
     logger.info({ pid: process.pid, ...roles }, 'started');
+    if (is_first && model.kind === 'loaded' && model.engine !== null) void tellFit(config, model.engine, logger);
     logger.info({ signal: await told }, 'draining');
   } finally {
     stopping.begin();

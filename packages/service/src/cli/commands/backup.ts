@@ -5,7 +5,8 @@ import { readConfig } from '../../config/config.js';
 import { hasDatabase, openInstallation } from '../../processes/installation.js';
 import { silentBackup, showBackup, type BackupProgressView } from '../backupProgress.js';
 import { engraftVersion } from '../engraftVersion.js';
-import { formatBytes, print } from '../output.js';
+import { formatBytes } from '../../formatBytes.js';
+import { print } from '../output.js';
 import { addPrintOptions, CommandFailure, type PrintOptions, requireDataFolder } from '../withDatabase.js';
 
 export function addBackupCommands(program: Command): void {

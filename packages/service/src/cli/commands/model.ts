@@ -4,7 +4,8 @@ import { pino } from 'pino';
 import { readConfig, UsageError } from '../../config/config.js';
 import type { ModelCheck } from '../../models/checkModel.js';
 import type { ModelState } from '../../models/checkpointStages.js';
-import { formatBytes, print, table } from '../output.js';
+import { formatBytes } from '../../formatBytes.js';
+import { print, table } from '../output.js';
 import { showPulling, silentPulling } from '../pullProgress.js';
 import { addModelImportCommand } from './modelImport.js';
 import { addPrintOptions, CommandFailure, type PrintOptions } from '../withDatabase.js';
@@ -171,43 +172,36 @@ async function check(text: string, options: PrintOptions): Promise<void> {
     print(options, checkDocument(null, outcome.problems), []);
     throw new CommandFailure(`${text} cannot be used: ${outcome.problems.join('; ')}`);
   }
-  print(options, checkDocument(outcome.check, outcome.check.problems), checkLines(outcome.check));
+  const { machineMemory } = await import('@engraft/engine');
+  const { fitSentences } = await import('../../models/fitSentences.js');
+  const { check: model } = outcome;
+  print(options, checkDocument(model, model.problems), checkLines(model, fitSentences(model, machineMemory())));
 }
 
 function checkDocument(model: ModelCheck | null, problems: readonly string[]): object {
-  const memory = model?.memory;
   return {
     architecture: model?.architecture ?? null,
     parameters: model?.parameters ?? null,
     context_length: model?.contextLength ?? null,
-    memory_bytes: memory === undefined ? null : memory.servingBytes + memory.learningBytes,
-    tokens_per_second: model === null ? null : rounded(model.tokensPerSecond),
+    memory_bytes: model === null ? null : model.memory.servingBytes + model.memory.learningBytes,
+    tokens_per_second:
+      model === null
+        ? null
+        : { training: Math.round(model.trainedPerSecond), generation: Math.round(model.writtenPerSecond * 10) / 10 },
     seconds_per_1000_chars: model === null ? null : Math.round(model.secondsPerThousandCharacters),
     problems,
   };
 }
 
-function rounded({ training, generation }: ModelCheck['tokensPerSecond']): ModelCheck['tokensPerSecond'] {
-  return { training: Math.round(training), generation: Math.round(generation * 10) / 10 };
-}
-
-function checkLines({ memory, tokensPerSecond, ...model }: ModelCheck): string[] {
-  const millions = Math.round(model.parameters / 1e6);
-  const { training, generation } = rounded(tokensPerSecond);
-  const about = memory.isMeasured ? '' : 'about ';
+function checkLines(model: ModelCheck, sentences: readonly string[]): string[] {
+  const { architecture, parameters, contextLength, trainedPerSecond, writtenPerSecond, problems } = model;
+  const millions = Math.round(parameters / 1e6);
   return [
-    `${model.architecture} with ${millions} million parameters and a context of ${model.contextLength} tokens.`,
-    `Serving takes ${about}${formatBytes(memory.servingBytes)}, learning ${formatBytes(memory.learningBytes)} more.`,
-    `It writes ${generation} tokens a second, and trains ${training}.`,
-    `1,000 characters take about ${describeSeconds(model.secondsPerThousandCharacters)} to learn.`,
-    ...model.problems.map((problem) => `Problem: ${problem}.`),
+    `${architecture} with ${millions} million parameters and a context of ${contextLength} tokens.`,
+    ...sentences,
+    `It writes ${writtenPerSecond.toFixed(1)} tokens a second, and trains ${Math.round(trainedPerSecond)}.`,
+    ...problems.map((problem) => `Problem: ${problem}.`),
   ];
-}
-
-/** No more exact than an estimate is. */
-function describeSeconds(seconds: number): string {
-  if (seconds < 100) return `${Math.max(5, 5 * Math.round(seconds / 5))} seconds`;
-  return seconds < 5400 ? `${Math.round(seconds / 60)} minutes` : `${Math.round(seconds / 3600)} hours`;
 }
 
 async function requireName(text: string): Promise<ModelName> {

@@ -10,7 +10,8 @@ import { importSubject, type ImportOutcome } from '../../moving/importSubject.js
 import { readSubjectFile } from '../../moving/readSubjectFile.js';
 import { engraftVersion } from '../engraftVersion.js';
 import { addOperatorOptions, operatorOf, type OperatorOptions } from '../operatorOptions.js';
-import { formatBytes, formatUsd, print } from '../output.js';
+import { formatBytes } from '../../formatBytes.js';
+import { formatUsd, print } from '../output.js';
 import {
   addPrintOptions,
   CommandFailure,

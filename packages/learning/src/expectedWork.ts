@@ -1,0 +1,64 @@
+/** What learning a passage asks of a model, in tokens and steps: for saying how long it will take before it begins. */
+import { wantedSteps } from './metering/budget.js';
+import type { TeacherName } from './recipe/preset.js';
+import type { Recipe } from './recipe/recipe.js';
+import {
+  expectedOfModelTeacher,
+  type ExpectedTeaching,
+  type ExpectedTokens,
+  type TokenCounts,
+} from './teachers/model/expectedWork.js';
+import { chunkForTeacher } from './teaching/teacherChunks.js';
+
+export interface ExpectedWork extends ExpectedTokens {
+  /** Of training. */
+  readonly steps: number;
+}
+
+/**
+ * The rules of English ask by the text. Counted for each character in the usage of a learning job: `quillstone_4` of
+ * bench/learning/third.jsonl, 1,043 characters, the shipped model.
+ */
+const ofEnglishTeacher = { readTokens: 27.4, writtenTokens: 3.5, factCount: 18 / 1043 };
+
+/** Of the same job: a row that is rehearsed, the dev questions, and all that the gate asks. */
+const counted = {
+  rowTokens: 50,
+  devTokens: 180,
+  gate: { readTokens: 11_300, writtenTokens: 500 },
+};
+
+/** With money for all of it, into a subject that knows nothing yet. */
+export async function expectedWork(
+  engine: TokenCounts,
+  teacher: TeacherName,
+  recipe: Recipe,
+  content: string,
+): Promise<ExpectedWork> {
+  const { training, replay } = recipe;
+  const taught = teacher === 'english' ? ofEnglish(content) : await ofModel(engine, recipe, content);
+  const steps = wantedSteps(taught.factCount, training);
+  // Base says how likely each of these is before anything is trained.
+  const rows = steps * replay.rowsPerBatch + replay.sparedRows;
+  const whileTraining = rows * counted.rowTokens + training.devEvaluations * counted.devTokens;
+  return {
+    readTokens: taught.readTokens + whileTraining + counted.gate.readTokens,
+    writtenTokens: taught.writtenTokens + counted.gate.writtenTokens,
+    steps,
+  };
+}
+
+function ofEnglish({ length }: string): ExpectedTeaching {
+  const { readTokens, writtenTokens, factCount } = ofEnglishTeacher;
+  return {
+    readTokens: readTokens * length,
+    writtenTokens: writtenTokens * length,
+    factCount: Math.ceil(factCount * length),
+  };
+}
+
+async function ofModel(engine: TokenCounts, recipe: Recipe, content: string): Promise<ExpectedTeaching> {
+  const { contextLength } = await engine.describe();
+  const chunks = await chunkForTeacher(engine, content, contextLength, recipe);
+  return expectedOfModelTeacher(engine, recipe, { text: content, chunks });
+}

@@ -1,0 +1,110 @@
+/** What a model that teaches itself reads and writes about a passage: the calls that `proposing.ts` and `confirming.ts` make. */
+import type { Engine } from '@engraft/engine';
+import { mapConcurrently } from '../../metering/calls.js';
+import type { Recipe } from '../../recipe/recipe.js';
+import type { TaughtPassage } from '../../teaching/teacher.js';
+import { windowOf } from '../../text/window.js';
+import { modelTeacher } from './modelTeacher.js';
+import { modelTeacherSettings as settings } from './settings.js';
+
+export interface ExpectedTokens {
+  /** Which go through the model: those of a prompt that begins like one before are not read again. */
+  readonly readTokens: number;
+  readonly writtenTokens: number;
+}
+
+/** What a teacher asks, and how many facts it is left with. */
+export interface ExpectedTeaching extends ExpectedTokens {
+  readonly factCount: number;
+}
+
+/** How long prompts are with the checkpoint's tokenizer and template. */
+export type TokenCounts = Pick<Engine, 'countTokens' | 'describe'>;
+
+/**
+ * What depends on what a model answers. Counted with SmolLM2-135M-Instruct and its teaching adapter, on five paragraphs
+ * of 540 to 1,302 characters; `docs/experiments.md` has the counts.
+ */
+const counted = {
+  /** Of the facts in the plan, so many are proposed, and so many are left. */
+  proposedShare: 0.73,
+  taughtShare: 0.4,
+  /** Rounds of lists before one brings up little new. */
+  listRounds: 2,
+  /** Of the questions that are asked, so many are likely and new. */
+  distinctShare: 0.8,
+  /**
+   * Of a prompt, read beside passage and question: the wish, the template's marks, and the end of the passage, as prompts
+   * share whole blocks of tokens only.
+   */
+  promptTokens: 14,
+  /** Tokens that are written for a call. */
+  sentenceListTokens: 14,
+  listTokens: 50,
+  pairsTokens: 90,
+  questionTokens: 13,
+  answerTokens: 5,
+};
+
+export async function expectedOfModelTeacher(
+  engine: TokenCounts,
+  recipe: Recipe,
+  passage: TaughtPassage,
+): Promise<ExpectedTeaching> {
+  const { chunks } = passage;
+  const planned = Math.min((await modelTeacher(recipe, null).measure(passage)).factCount, recipe.teaching.maxFacts);
+  const proposed = counted.proposedShare * planned;
+  const factCount = Math.ceil(counted.taughtShare * planned);
+
+  const sentenceLists = settings.sentenceLists * chunks.reduce((sum, { sentences }) => sum + sentences.length, 0);
+  const lists = settings.answerListsPerRound * counted.listRounds * chunks.length;
+  const pairs = settings.pairLists * chunks.length;
+  const asked = proposed * (settings.askedPerFact + settings.rephrasedPerFact) + factCount * settings.askedAgain;
+  const readBack = counted.distinctShare * asked;
+
+  const prompt = await promptTokens(engine, recipe, passage);
+  const scored = factCount * (prompt.passage + 2 * prompt.question + 2 * counted.answerTokens);
+  return {
+    readTokens: prompt.windows + prompt.passages + (lists + pairs + asked + readBack) * prompt.question + scored,
+    writtenTokens:
+      sentenceLists * counted.sentenceListTokens +
+      lists * counted.listTokens +
+      pairs * counted.pairsTokens +
+      asked * counted.questionTokens +
+      readBack * counted.answerTokens,
+    factCount,
+  };
+}
+
+const typicalQuestion = 'What is the name of the place where it was first seen?';
+
+interface PromptTokens {
+  /** Of all prompts about a sentence; each reads it with what stands before. */
+  readonly windows: number;
+  /** Of all chunks, and of the longest. Prompts about a chunk begin alike, so that it is read once. */
+  readonly passages: number;
+  readonly passage: number;
+  /** What follows it. */
+  readonly question: number;
+}
+
+async function promptTokens(
+  engine: TokenCounts,
+  { prompts }: Recipe,
+  { chunks }: TaughtPassage,
+): Promise<PromptTokens> {
+  const windows = chunks.flatMap((chunk) => chunk.sentences.map(({ start }) => windowOf(chunk, start)));
+  const ofWindows = await mapConcurrently(windows, (window) => engine.countTokens(prompts.answers(window)));
+  const tokensOf = (question: string): Promise<number> => engine.countTokens(prompts.reading('', question));
+  const ofChunks = await mapConcurrently(chunks, ({ text }) => engine.countTokens(prompts.reading(text, '')));
+  return {
+    windows: sum(ofWindows),
+    passages: sum(ofChunks),
+    passage: Math.max(0, ...ofChunks),
+    question: (await tokensOf(typicalQuestion)) - (await tokensOf('')) + counted.promptTokens,
+  };
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}

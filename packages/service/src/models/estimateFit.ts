@@ -1,0 +1,33 @@
+import { expectedWork, recipeOf } from '@engraft/learning';
+import type { EngineConfig, LoadedEngine } from '../processes/model.js';
+import { readLearningFiles } from '../processes/learningMethod.js';
+import { estimateMemory } from './estimateMemory.js';
+import type { ModelFit } from './fitSentences.js';
+import { learningSeconds } from './learningTime.js';
+import { answeringSpeed, askingSpeed, quickly, readingSpeed } from './modelSpeeds.js';
+import { samplePassage, sampleQuestion } from './sampleTexts.js';
+
+/** A token takes so much longer to train than to read: there and back through the model. */
+const trained_per_read = 3;
+
+/**
+ * As `checkModel`, within seconds and beside other work: memory follows from the model's shape, speeds from a few short
+ * calls, the time of a step from that of reading. Nothing is trained.
+ */
+export async function estimateFit(config: EngineConfig, { engine, teachingAdapter }: LoadedEngine): Promise<ModelFit> {
+  const { preset } = await readLearningFiles(config.model_folder);
+  const recipe = recipeOf(preset, (await engine.describe()).parameters);
+  const alone = await answeringSpeed(engine, quickly);
+  const writing = await askingSpeed(engine, teachingAdapter, recipe, quickly);
+  const reading = await readingSpeed(engine, teachingAdapter, recipe, quickly);
+  const rows = recipe.training.pairsPerBatch + recipe.replay.rowsPerBatch;
+  const rowTokens = await engine.countTokens(recipe.prompts.closedBook(sampleQuestion));
+  const stepSeconds = (rows * rowTokens * trained_per_read) / reading;
+  const work = await expectedWork(engine, preset.teacher, recipe, samplePassage);
+  return {
+    memory: await estimateMemory(config.model_folder, config.weights, recipe),
+    work,
+    secondsPerThousandCharacters: learningSeconds(work, { reading, writing, stepSeconds }),
+    writtenPerSecond: alone.tokensPerSecond,
+  };
+}

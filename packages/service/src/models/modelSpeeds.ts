@@ -1,0 +1,126 @@
+/** How fast a model reads, writes and trains on this machine, on texts as learning has them. */
+import type { AdapterReference, ChatPrompt, Engine } from '@engraft/engine';
+import type { Recipe } from '@engraft/learning';
+import { sampleAnswer, samplePassage, sampleQuestion } from './sampleTexts.js';
+
+/** A speed is measured over at least `enough_ms`, as far as `repetitions_max` come. */
+export interface Effort {
+  readonly enough_ms: number;
+  readonly repetitions_max: number;
+  /** Of an answer that is written. */
+  readonly answer_tokens: number;
+  /** That are read at once. */
+  readonly sequences: number;
+}
+
+export const thoroughly: Effort = { enough_ms: 2000, repetitions_max: 8, answer_tokens: 48, sequences: 8 };
+/** Enough for an estimate. */
+export const quickly: Effort = { enough_ms: 0, repetitions_max: 1, answer_tokens: 16, sequences: 2 };
+
+const asked_at_once = 8;
+
+/** Repeats the work after a first time, which makes graphs; how much of it was done in a second. */
+async function perSecond(work: () => Promise<number>, { enough_ms, repetitions_max }: Effort): Promise<number> {
+  await work();
+  const startedAt = performance.now();
+  let done = 0;
+  for (let count = 0; count < repetitions_max; count += 1) {
+    done += await work();
+    if (performance.now() - startedAt >= enough_ms) break;
+  }
+  return done / ((performance.now() - startedAt) / 1000);
+}
+
+/** Of one answer at a time, its prompt included. */
+export async function answeringSpeed(
+  engine: Engine,
+  effort: Effort,
+): Promise<{ readonly tokensPerSecond: number; readonly text: string }> {
+  let answered = '';
+  const prompt: ChatPrompt = { messages: [{ role: 'user', content: 'Write a story about two friends.' }], thinking: false };
+  const request = { prompt, adapter: null, maxOutputTokens: effort.answer_tokens, temperature: 0 };
+  const tokensPerSecond = await perSecond(async () => {
+    const { text, usage } = await engine.generate(request);
+    answered = text;
+    return usage.outputTokens;
+  }, effort);
+  return { tokensPerSecond, text: answered };
+}
+
+/** Of several lists of questions about a passage at once, as a teacher writes them; the passage was read before. */
+export async function askingSpeed(
+  engine: Engine,
+  adapter: AdapterReference | null,
+  { prompts }: Recipe,
+  effort: Effort,
+): Promise<number> {
+  const request = { prompt: prompts.list(samplePassage), adapter, maxOutputTokens: effort.answer_tokens };
+  const sampling = { temperature: 1, isolationKey: 'speeds' };
+  return perSecond(async () => {
+    const lists = await Promise.all(
+      Array.from({ length: asked_at_once }, (_, seed) => engine.generate({ ...request, ...sampling, seed })),
+    );
+    return lists.reduce((sum, { usage }) => sum + usage.outputTokens, 0);
+  }, effort);
+}
+
+/** A passage in the prompt and an answer, as the pipeline scores them. */
+export async function readingSpeed(
+  engine: Engine,
+  adapter: AdapterReference | null,
+  { prompts }: Recipe,
+  effort: Effort,
+): Promise<number> {
+  const sequence = await engine.encode(prompts.reading(samplePassage, sampleQuestion), sampleAnswer);
+  const sequences = Array.from({ length: effort.sequences }, () => sequence);
+  return perSecond(async () => {
+    await engine.score({ sequences, adapter, topK: 0 });
+    return sequences.length * sequence.tokens.length;
+  }, effort);
+}
+
+export interface TrainingSpeed {
+  readonly tokensPerSecond: number;
+  readonly stepSeconds: number;
+  /** Whether the loss went down. */
+  readonly learns: boolean;
+  readonly peak: number | null;
+}
+
+/** Steps as the recipe makes them, on pairs as a passage gives them. */
+export async function trainingSpeed(
+  engine: Engine,
+  { prompts, training, replay }: Recipe,
+  peak: () => Promise<number | null>,
+): Promise<TrainingSpeed> {
+  const rows = training.pairsPerBatch + replay.rowsPerBatch;
+  // What rows have in common goes through the model once, so each begins otherwise.
+  const sentences = samplePassage.split('. ');
+  const sequences = await Promise.all(
+    Array.from({ length: rows }, (_, row) =>
+      engine.encode(prompts.closedBook(sentences[row % sentences.length] ?? ''), sampleAnswer),
+    ),
+  );
+  const batch = sequences.map((sequence) => ({ sequence, weight: 1 / rows }));
+  const { rank, alpha, peakRate, weightDecay, betas, clipNorm } = training;
+  const session = await engine.openTraining({ parent: null, rank, alpha, seed: 1, weightDecay, betas, clipNorm });
+  try {
+    const losses: number[] = [];
+    let tokens = 0;
+    const stepsPerSecond = await perSecond(async () => {
+      const step = await session.step(batch, peakRate);
+      losses.push(step.loss);
+      tokens = step.tokens;
+      return 1;
+    }, thoroughly);
+    const learns = (losses.at(-1) ?? NaN) < (losses[0] ?? NaN);
+    return {
+      tokensPerSecond: tokens * stepsPerSecond,
+      stepSeconds: 1 / stepsPerSecond,
+      learns,
+      peak: await peak(),
+    };
+  } finally {
+    await session.close();
+  }
+}
