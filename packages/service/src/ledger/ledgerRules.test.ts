@@ -237,7 +237,8 @@ test('of random transfers, the database commits those alone in which `engraft le
     version_id: fc.constantFrom(null, ...parties.map(({ version }) => version.id)),
     hosting_day: fc.constant(null),
   });
-  const day = fc.integer({ min: 1, max: 400 });
+  // Not day 1, by which the database names that of a row without one.
+  const day = fc.integer({ min: 2, max: 400 });
   const paidDays = new Set<string>();
   /** Of a lone transfer: with a job it would need a change of the job beside it. */
   const isAllowed = (transfer: TransferRow): boolean => {
