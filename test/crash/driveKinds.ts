@@ -96,7 +96,8 @@ export const versionsAre = (change: string): Drive => ({
 
 /** Its files have not been needed for eight days. */
 export const deletion = versionsAre(
-  `expires_at = now() - interval '8 days', retention_ended_at = now() - interval '8 days', retention_ended_by = 'operator'`,
+  `expires_at = now() - interval '8 days', retention_ended_at = now() - interval '8 days',
+   retention_ended_by = 'operator'`,
 );
 
 /** A copy that was cut short before it had its name was damaged since, at that name. */

@@ -18,7 +18,7 @@ const next: Readonly<Record<string, readonly string[]>> = {
   reconciliation_required: ['reconciliation_required', 'failed'],
 };
 
-/** All that must be true, as little of it as possible: what clients, operators and workers were told, and what follows. */
+/** All that must be true, kept small: what clients, operators and workers were told, and what follows. */
 export class Model {
   readonly admitted = new Map<string, Admitted>();
   readonly expired = new Set<string>();

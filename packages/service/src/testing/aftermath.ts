@@ -8,8 +8,9 @@ import type { Database } from '../db/schema.js';
 import { findHalfStates } from './findHalfStates.js';
 
 /**
- * Everything that a crash must not leave behind, in sentences, once a service has come back, its jobs have ended, and nobody
- * is at work: half an admission, a charge that is not its job's, a file that nobody would remove, a version without its file.
+ * Everything that a crash must not leave behind, in sentences, once a service has come back, its jobs have ended, and
+ * nobody is at work: half an admission, a charge that is not its job's, a file that nobody would remove, a version
+ * without its file.
  */
 export async function findAftermath(database_url: string, data_folder: string): Promise<string[]> {
   const db = openDatabase(database_url, { maxConnections: 2 });
@@ -46,7 +47,7 @@ async function wrongEndings(db: Kysely<Database>): Promise<string[]> {
   return rows.map(({ what }) => what);
 }
 
-/** No version without its file; no adapter in the store that neither a version has nor the database knows to be left over. */
+/** No version without its file; no adapter in the store that no version has and the database does not know of. */
 async function adapterFaults(db: Kysely<Database>, data_folder: string): Promise<string[]> {
   const store = await openAdapterStore(data_folder);
   const versions = await db.selectFrom('versions').select(['id', 'adapter_hash', 'files_deleted_at']).execute();

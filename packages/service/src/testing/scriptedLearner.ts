@@ -32,8 +32,9 @@ const content_hash = `sha256:${'5'.repeat(64)}`;
 const poll_ms = 20;
 
 /**
- * A fault injector: in place of a model and a teacher, what learns any passage within milliseconds and writes real adapters of
- * a few bytes, so that a process can be killed at every boundary of a job. The pipeline, the worker and the files are real.
+ * A fault injector: in place of a model and a teacher, what learns any passage within milliseconds and writes real
+ * adapters of a few bytes, so that a process can be killed at every boundary of a job. The pipeline, the worker and the
+ * files are real.
  */
 export function scriptedLearner(script: LearnerScript): {
   readonly engine: EngineHost;

@@ -24,7 +24,7 @@ import { readWorldState } from './worldState.js';
 
 export type SimulatedWorld = Awaited<ReturnType<typeof openSimulatedWorld>>;
 
-/** Everything of the service that decides anything, on a database and a clock of its own; what is simulated is time and death. */
+/** All of the service that decides anything, on a database and a clock of its own; time and death are simulated. */
 export async function openSimulatedWorld() {
   const database = await openTestDatabase({ maxConnections: 2, durable: false });
   const clock = await openTestClock(database, { maxConnections: 6 });
