@@ -54,7 +54,7 @@ describe("PostgreSQL's variables in the shell", () => {
   }
 
   test('say nothing to the database of the data folder', async () => {
-    const made = await engraft(['project', 'create', 'Zürich'], variables);
+    const made = await engraft(['project', 'create', 'Zürich', '--new'], variables);
     assert.deepEqual([made.status, made.stderr], [0, '']);
     // By itself the driver refuses it.
     const { PGSSLNEGOTIATION } = variables;

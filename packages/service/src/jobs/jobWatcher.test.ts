@@ -22,7 +22,10 @@ describe('job watcher', () => {
   before(async () => {
     database = await openTestDatabase();
     key = await createTestKey(database.db, await createTestProject(database.db));
-    const dialect = new PostgresDialect({ pool: new pg.Pool({ connectionString: database.url }) });
+    const pool = new pg.Pool({ connectionString: database.url });
+    // One that is still closing when the database goes.
+    pool.on('error', () => undefined);
+    const dialect = new PostgresDialect({ pool });
     watched = new Kysely<Database>({ dialect, log: () => void (queries += 1) });
   });
   after(async () => {

@@ -124,7 +124,12 @@ describe('a job that a teacher elsewhere teaches', () => {
       assert.ok(!JSON.stringify([job, await callsOf(job.id)]).includes('Velona'), 'no text is kept');
       const held = await readBalance(it_learns.db, it_learns.key.project_id);
       assert.equal(held.reserved_microusd - before.reserved_microusd, job.reserved_microusd);
-      assert.equal((await resolveJob(it_learns.db, job.id, 2_640)).kind, 'resolved');
+      assert.deepEqual(await resolveJob(it_learns.db, job.id, 2_640), {
+        kind: 'resolved',
+        project_id: it_learns.key.project_id,
+        reserved_microusd: job.reserved_microusd,
+        charged_microusd: 2_640,
+      });
       const settled = await readBalance(it_learns.db, it_learns.key.project_id);
       assert.equal(settled.spent_microusd - before.spent_microusd, 2_640);
       assert.equal(settled.reserved_microusd, before.reserved_microusd);

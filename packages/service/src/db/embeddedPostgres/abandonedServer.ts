@@ -1,6 +1,7 @@
 import { Socket } from 'node:net';
 import pg from 'pg';
 import { advisoryLocks } from '../advisoryLocks.js';
+import { ownConnection } from './ownConnection.js';
 
 /** How often in a row nobody was found to use the server before it is stopped. */
 const looks = 4;
@@ -12,8 +13,7 @@ const looks = 4;
  */
 export function stopWhenAbandoned(url: string, abandoned_after_ms: number): void {
   const client = new pg.Client({
-    connectionString: url,
-    application_name: 'engraft-abandoned-server',
+    connectionString: ownConnection(url, 'engraft-abandoned-server'),
     // Keeps no process from ending.
     stream: () => new Socket().unref(),
   });

@@ -35,7 +35,16 @@ async function readServerPid(): Promise<number> {
   return Number(text.split('\n')[0]);
 }
 
+const shutting_down = '57P03';
+
+/** A server that is shutting down still answers. */
 async function assertStopped(url: string): Promise<void> {
+  const refusal = (): Promise<unknown> =>
+    query(url, 'SELECT 1').then(
+      () => null,
+      (error: unknown) => (error as { readonly code?: unknown }).code,
+    );
+  for (let tries = 0; tries < 200 && (await refusal()) === shutting_down; tries += 1) await sleep(50);
   await assert.rejects(query(url, 'SELECT 1'), { code: 'ECONNREFUSED' });
 }
 
