@@ -17,6 +17,7 @@ export {
 export { planTeaching, type PassageSize, type TeachingPlan } from './metering/budget.js';
 export { forManyListeners, mapConcurrently, MeteredCalls, type ScoreCall } from './metering/calls.js';
 export { addUsage, costNanousd, Meter, noUsage } from './metering/meter.js';
+export { askRemote } from './metering/remoteModel.js';
 export { withoutAmbiguity } from './teaching/ambiguity.js';
 export { chunkForTeacher } from './teaching/teacherChunks.js';
 export { parseList, questionIn } from './teaching/teacherText.js';

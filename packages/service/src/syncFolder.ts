@@ -1,5 +1,6 @@
 import { mkdir, open } from 'node:fs/promises';
 import path from 'node:path';
+import { crashPoint } from './crashPoints.js';
 
 /** What was put into a folder, or renamed in it, survives a power cut once the folder itself has been synced. */
 export async function syncFolder(folder: string): Promise<void> {
@@ -15,6 +16,7 @@ export async function syncFolder(folder: string): Promise<void> {
 export async function makeSyncedFolder(folder: string): Promise<void> {
   const first = await mkdir(folder, { recursive: true, mode: 0o700 });
   if (first === undefined) return;
+  crashPoint('folder.made');
   const outermost = path.resolve(first);
   for (let made = path.resolve(folder); ; made = path.dirname(made)) {
     await syncFolder(path.dirname(made));

@@ -3,6 +3,7 @@ import { constants } from 'node:fs';
 import { access, copyFile, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { isAdapterIntact, type AdapterReference } from '@engraft/engine';
+import { crashPoint } from '../crashPoints.js';
 import { makeSyncedFolder, syncFolder } from '../syncFolder.js';
 import { AdapterStoreMissing } from './adapterStoreMissing.js';
 
@@ -66,6 +67,7 @@ export async function openAdapterStore(data_folder: string): Promise<AdapterStor
   const { home, locate } = located;
   await makeSyncedFolder(home);
   await (await open(path.join(home, storeMark), 'a', 0o600)).close();
+  crashPoint('store.marked');
   await syncFolder(home);
   const assertPresent = async (): Promise<void> => {
     if (!(await located.isPresent()))
@@ -88,13 +90,16 @@ export async function openAdapterStore(data_folder: string): Promise<AdapterStor
       // The same name at every attempt: what a crash left half removed is removed by the next one.
       const doomed = path.join(home, `.removing-${path.basename(folder)}`);
       await rm(doomed, { recursive: true, force: true });
+      crashPoint('deletion.prepared');
       const was_there = await exists(folder);
       if (was_there) {
         await rename(folder, doomed);
+        crashPoint('deletion.renamed');
         // Nobody would look for it again once its removal has been recorded.
         await syncFolder(home);
       }
       await rm(doomed, { recursive: true, force: true });
+      crashPoint('deletion.removed');
       return was_there;
     },
     removeRemnants: async (age_ms, stopping) => {
@@ -107,6 +112,7 @@ export async function openAdapterStore(data_folder: string): Promise<AdapterStor
         const found = await stat(remnant).catch(() => null);
         if (found === null || found.mtimeMs > Date.now() - age_ms) continue;
         await rm(remnant, { recursive: true, force: true });
+        crashPoint('remnant.removed');
         removed += 1;
       }
       return removed;
@@ -126,8 +132,10 @@ async function put(home: string, adapter: AdapterReference, kept: AdapterReferen
     }
     await giveName(staging, kept, aside);
   } finally {
-    await rm(staging, { recursive: true, force: true });
-    await rm(aside, { recursive: true, force: true });
+    for (const passing of [staging, aside]) {
+      await rm(passing, { recursive: true, force: true });
+      crashPoint('copy.cleaned');
+    }
   }
 }
 
@@ -139,10 +147,13 @@ async function giveName(staging: string, kept: AdapterReference, aside: string):
     try {
       if ((await exists(kept.folder)) && !(await isAdapterIntact(kept))) {
         await rm(aside, { recursive: true, force: true });
+        crashPoint('copy.room_made');
         // For a moment nothing bears the name; what bore it could not be used either.
         await rename(kept.folder, aside);
+        crashPoint('copy.damaged_set_aside');
       }
       await rename(staging, kept.folder);
+      crashPoint('copy.named');
       return;
     } catch (error) {
       if (await isAdapterIntact(kept)) return;
@@ -153,10 +164,12 @@ async function giveName(staging: string, kept: AdapterReference, aside: string):
 
 async function copySynced(from: string, to: string): Promise<void> {
   await mkdir(to);
+  crashPoint('copy.begun');
   for (const name of await readdir(from)) {
     const copy = path.join(to, name);
     await copyFile(path.join(from, name), copy, constants.COPYFILE_FICLONE);
     await syncFile(copy);
+    crashPoint('copy.file_synced');
   }
   await syncFolder(to);
 }

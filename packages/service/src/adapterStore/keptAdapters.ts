@@ -1,4 +1,5 @@
 import { sql, type Kysely, type Transaction } from 'kysely';
+import { crashPoint } from '../crashPoints.js';
 import { advisoryLocks } from '../db/advisoryLocks.js';
 import type { Database } from '../db/schema.js';
 import { inTransaction } from '../db/transaction.js';
@@ -14,7 +15,7 @@ export async function recordKeptAdapter(
   lease: JobLease,
   adapter_hash: string,
 ): Promise<LeasedWrite> {
-  return inTransaction<LeasedWrite>(db, async (trx) => {
+  return inTransaction<LeasedWrite>(db, 'adapter.recorded', async (trx) => {
     const job = await lockLeasedJob(trx, lease);
     if (job === null) return 'lost';
     await lockAdapter(trx, adapter_hash);
@@ -38,6 +39,7 @@ export async function recordLeftAdapter(db: Kysely<Database>, job_id: string, ad
     .values({ adapter_hash, job_id })
     .onConflict((conflict) => conflict.doNothing())
     .execute();
+  crashPoint('adapter.left_recorded');
 }
 
 /** Until the transaction ends nobody else records or deletes this adapter. Order of locks: the job before this. */

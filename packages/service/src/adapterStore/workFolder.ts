@@ -1,5 +1,6 @@
 import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { crashPoint } from '../crashPoints.js';
 import type { JobLease } from '../jobs/jobLease.js';
 import { makeSyncedFolder } from '../syncFolder.js';
 
@@ -17,10 +18,12 @@ export async function openWorkFolder(data_folder: string, lease: JobLease): Prom
 /** What one claim of a job wrote. */
 export async function removeClaimFolder(data_folder: string, lease: JobLease): Promise<void> {
   await rm(locateClaim(data_folder, lease), { recursive: true, force: true });
+  crashPoint('work.claim_removed');
 }
 
 export async function removeWorkFolder(data_folder: string, job_id: string): Promise<void> {
   await rm(locate(data_folder, job_id), { recursive: true, force: true });
+  crashPoint('work.removed');
 }
 
 /** The jobs that have a work folder: those under way, and those whose worker died between their end and its removal. */

@@ -91,7 +91,7 @@ function readRow(job_id: string) {
 }
 
 async function settle(key: TestKey, job_id: string, charged_microusd: number): Promise<void> {
-  await inTransaction(database.db, async (trx) => {
+  await inTransaction(database.db, null, async (trx) => {
     await settleReservation(trx, { project_id: key.project_id, job_id, charged_microusd });
     await trx
       .updateTable('jobs')
@@ -397,7 +397,7 @@ describe('money', () => {
 
   /** Dates a project's transfers otherwise, past the guard that keeps them as they are. */
   async function moveTransfers(key: TestKey, created_at: string): Promise<void> {
-    await inTransaction(database.owner, async (trx) => {
+    await inTransaction(database.owner, null, async (trx) => {
       await sql`set local session_replication_role = replica`.execute(trx);
       await sql`update transfers set created_at = ${sql.raw(created_at)} where to_account = ${`spent:${key.project_id}`}`.execute(
         trx,

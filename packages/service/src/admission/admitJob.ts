@@ -79,7 +79,9 @@ const noSubjectName = 'default';
  * money". A full queue is found before a version is resolved, or last of all. The project's balance is locked last and briefly, by the reservation, unless the version's hosting has to be made good first.
  */
 export async function admitJob(context: AdmissionContext, operation: ModelOperation): Promise<AdmissionOutcome> {
-  const outcome = await inTransaction<AdmissionOutcome>(context.db, (trx) => admit(trx, context, operation));
+  const outcome = await inTransaction<AdmissionOutcome>(context.db, 'admission.committed', (trx) =>
+    admit(trx, context, operation),
+  );
   if (outcome.kind === 'admitted') context.onAdmitted?.();
   return outcome;
 }

@@ -38,7 +38,7 @@ export async function audited<Outcome>(
   work: (trx: Transaction<Database>) => Promise<Outcome>,
   eventOf: (outcome: Outcome) => AuditEvent | null,
 ): Promise<Outcome> {
-  return inTransaction<Outcome>(db, async (trx) => {
+  return inTransaction<Outcome>(db, 'audit.recorded', async (trx) => {
     const outcome = await work(trx);
     const event = eventOf(outcome);
     if (event !== null) {

@@ -1,4 +1,5 @@
 import { sql, type Kysely } from 'kysely';
+import { crashPoint } from '../crashPoints.js';
 import type { Database } from '../db/schema.js';
 
 /** The database's clock, and what it said when somebody looked before. In milliseconds since 1970. */
@@ -37,6 +38,7 @@ export async function observeClock(db: Kysely<Database>): Promise<ClockSighting>
     returning ${milliseconds('clock.seen_at')} as now_ms, ${milliseconds('before.seen_at')} as seen_ms,
       ${milliseconds('clock.leapt_at')} as leapt_ms
   `.execute(db);
+  crashPoint('clock.observed');
   return onlyRow(rows);
 }
 

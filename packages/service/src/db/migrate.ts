@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile, readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
+import { crashPoint } from '../crashPoints.js';
 import { advisoryLocks } from './advisoryLocks.js';
 import { insufficientPrivilege, isDatabaseError } from './databaseErrors.js';
 import { withSession } from './session.js';
@@ -38,6 +39,7 @@ export async function migrate(database_url: string, folder = migrationsFolder): 
     await lockSchema(client);
     const made = await migrateWithin(client, folder);
     await client.query('COMMIT');
+    crashPoint('migration.committed');
     return made;
   });
 }

@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { after, before, describe, test } from 'node:test';
 import { sql } from 'kysely';
+import { crashPointChannel } from '../crashPoints.js';
 import { createProject } from '../projects/createProject.js';
 import { findProjectByName } from '../projects/projectQueries.js';
 import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js';
 import { openDatabase } from './database.js';
 import { isDatabaseUnavailable, isTransactionConflict } from './databaseErrors.js';
 import { isDatabaseReachable } from './isDatabaseReachable.js';
-import { inTransaction, RolledBack } from './transaction.js';
+import { crashPointOnceCommitted, inTransaction, RolledBack } from './transaction.js';
 
 let database: TestDatabase;
 before(async () => (database = await openTestDatabase()));
@@ -15,7 +17,7 @@ after(() => database.close());
 
 describe('a transaction', () => {
   test('that comes back rolled back has its outcome and no trace', async () => {
-    const outcome = await inTransaction<string>(database.db, async (trx) => {
+    const outcome = await inTransaction<string>(database.db, null, async (trx) => {
       await trx.insertInto('projects').values({ id: 'prj_gone', name: 'gone' }).execute();
       return new RolledBack('refused');
     });
@@ -25,7 +27,7 @@ describe('a transaction', () => {
 
   test('that throws leaves no trace, and the error passes through', async () => {
     await assert.rejects(
-      inTransaction(database.db, async (trx) => {
+      inTransaction(database.db, null, async (trx) => {
         await trx.insertInto('projects').values({ id: 'prj_gone', name: 'gone' }).execute();
         throw new TypeError('mistake');
       }),
@@ -40,7 +42,7 @@ describe('a transaction', () => {
     let meet: () => void = () => undefined;
     const bothHoldOne = new Promise<void>((resolve) => (meet = resolve));
     const rename = (first: string, second: string) =>
-      inTransaction(database.db, async (trx) => {
+      inTransaction(database.db, null, async (trx) => {
         attempts += 1;
         await trx.updateTable('projects').set({ requests_per_minute: 1 }).where('name', '=', first).execute();
         if (attempts >= 2) meet();
@@ -50,6 +52,24 @@ describe('a transaction', () => {
       });
     assert.deepEqual(await Promise.all([rename('left', 'right'), rename('right', 'left')]), ['committed', 'committed']);
     assert.equal(attempts, 3);
+  });
+
+  test('passes the crash points of its parts when the whole has committed, and none when it has not', async () => {
+    const passed: unknown[] = [];
+    const note = (name: unknown): void => void passed.push(name);
+    const create = (name: string, outcome: string | RolledBack<string>): Promise<string> =>
+      inTransaction<string>(database.db, 'audit.recorded', async (trx) => {
+        await createProject(trx, { name });
+        crashPointOnceCommitted(trx, 'project.set');
+        assert.deepEqual(passed, []);
+        return inTransaction<string>(trx, null, () => Promise.resolve(outcome));
+      });
+    subscribe(crashPointChannel, note);
+    assert.equal(await create('undone', new RolledBack('refused')), 'refused');
+    assert.deepEqual(passed, []);
+    assert.equal(await create('done', 'committed'), 'committed');
+    unsubscribe(crashPointChannel, note);
+    assert.deepEqual(passed, ['project.created', 'project.set', 'audit.recorded']);
   });
 });
 

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Kysely, Transaction } from 'kysely';
+import { crashPoint, type CrashPoint } from '../crashPoints.js';
 import { isTransactionConflict } from './databaseErrors.js';
 import type { Database } from './schema.js';
 
@@ -18,28 +19,39 @@ class RollbackSignal<Outcome> extends Error {
   }
 }
 
+/** What the parts of an open transaction have had is durable only when the whole has committed. */
+const namesOf = new WeakMap<Transaction<Database>, CrashPoint[]>();
+
 /**
  * Runs `work` in one READ COMMITTED transaction and returns its outcome: committed, or rolled back if it came as
  * `RolledBack`. After a serialization failure or deadlock the whole work is repeated, up to five times, so it must
  * have no effect outside the transaction. Within a transaction that is open already it becomes part of that one, whose
- * outcome must be that of its parts: `RolledBack` ends the whole.
+ * outcome must be that of its parts: `RolledBack` ends the whole. `committed` names the boundary that the process has
+ * passed once all of it has committed; `null` is for tests.
  */
 export async function inTransaction<Outcome>(
   db: Kysely<Database>,
+  committed: CrashPoint | null,
   work: (trx: Transaction<Database>) => Promise<Outcome | RolledBack<Outcome>>,
 ): Promise<Outcome> {
   if (isOpenTransaction(db)) {
     const outcome = await work(db);
     if (outcome instanceof RolledBack) throw new RollbackSignal<Outcome>(outcome.outcome);
+    if (committed !== null) crashPointOnceCommitted(db, committed);
     return outcome;
   }
   for (let attempt = 1; ; attempt += 1) {
+    const names: CrashPoint[] = [];
     try {
-      return await db.transaction().execute(async (trx) => {
-        const outcome = await work(trx);
-        if (outcome instanceof RolledBack) throw new RollbackSignal<Outcome>(outcome.outcome);
-        return outcome;
+      const outcome = await db.transaction().execute(async (trx) => {
+        namesOf.set(trx, names);
+        const done = await work(trx);
+        if (done instanceof RolledBack) throw new RollbackSignal<Outcome>(done.outcome);
+        return done;
       });
+      if (committed !== null) names.push(committed);
+      for (const name of names) crashPoint(name);
+      return outcome;
     } catch (error) {
       if (error instanceof RollbackSignal) return (error as RollbackSignal<Outcome>).outcome;
       if (!isTransactionConflict(error) || attempt === attempts_max) throw error;
@@ -47,6 +59,12 @@ export async function inTransaction<Outcome>(
       await delay(Math.random() * first_delay_ms * 2 ** attempt);
     }
   }
+}
+
+/** For an effect that `db` has just had: at once, or as soon as the transaction that `db` is has committed. */
+export function crashPointOnceCommitted(db: Kysely<Database>, name: CrashPoint): void {
+  if (isOpenTransaction(db)) namesOf.get(db)?.push(name);
+  else crashPoint(name);
 }
 
 function isOpenTransaction(db: Kysely<Database>): db is Transaction<Database> {

@@ -3,6 +3,7 @@ import { sql, type Kysely, type Transaction } from 'kysely';
 import { audited } from '../audit/audited.js';
 import type { Operator } from '../audit/operator.js';
 import type { Database } from '../db/schema.js';
+import { crashPointOnceCommitted } from '../db/transaction.js';
 import { tenantIs } from '../tenants/tenantIs.js';
 import { cancelJobs, type Erased, eraseJobs, eraseSubjects } from './erase.js';
 
@@ -56,6 +57,7 @@ async function erase(
   const jobs = await jobsOf(trx, subject, found.id, 'all').execute();
   const versions = await eraseSubjects(trx, [found.id]);
   await eraseJobs(trx, jobs);
+  crashPointOnceCommitted(trx, 'subject.erased');
   return { kind: 'erased', subject_ref: found.id, erased: { subjects: 1, versions, jobs: jobs.length } };
 }
 

@@ -2,6 +2,7 @@ import { sql, type Kysely, type Transaction } from 'kysely';
 import { audited } from '../audit/audited.js';
 import type { Operator } from '../audit/operator.js';
 import type { Database } from '../db/schema.js';
+import { crashPointOnceCommitted } from '../db/transaction.js';
 import { cancelJobs, type Erased, erasedJobName, erasedName, eraseJobs, eraseSubjects } from './erase.js';
 
 export interface TenantToErase {
@@ -75,6 +76,7 @@ async function erase(
       .executeTakeFirstOrThrow();
     rows += Number(renamed.numUpdatedRows);
   }
+  crashPointOnceCommitted(trx, 'tenant.erased');
   if (rows === 0) return { kind: 'not_found' };
   return { kind: 'erased', erased: { subjects: subjects.length, versions, jobs: jobs.length, keys } };
 }

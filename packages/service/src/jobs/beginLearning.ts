@@ -1,4 +1,5 @@
 import { sql, type Kysely } from 'kysely';
+import { crashPoint } from '../crashPoints.js';
 import type { Database } from '../db/schema.js';
 import type { JobLease } from './jobLease.js';
 
@@ -22,6 +23,7 @@ export async function beginLearning(
     .where('status', '=', 'running')
     .returning('base_model_hash')
     .executeTakeFirst();
+  crashPoint('learning.begun');
   if (row === undefined) return 'lost';
   return row.base_model_hash === base_model_hash ? 'begun' : 'base_model_changed';
 }

@@ -18,7 +18,7 @@ export type CancelJobOutcome =
  * worker of a running job loses its lease with it, learns so when it next extends that, and drops what it has.
  */
 export async function cancelJob(db: Kysely<Database>, job_id: string): Promise<CancelJobOutcome> {
-  return inTransaction<CancelJobOutcome>(db, async (trx) => {
+  return inTransaction<CancelJobOutcome>(db, 'job.cancelled', async (trx) => {
     const job = await trx
       .selectFrom('jobs')
       .select(['id', 'project_id', 'request', 'status'])

@@ -1,6 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import type { JobKind, TenantId } from '@engraft/contract';
 import { sql, type Kysely } from 'kysely';
+import { crashPoint } from '../crashPoints.js';
 import type { Database } from '../db/schema.js';
 import type { JobLease } from './jobLease.js';
 
@@ -109,6 +110,7 @@ export async function claimJob(db: Kysely<Database>, { worker_id, kind, lease_ms
       request as stored_request, pricing_version, reserved_microusd, attempts, waited_ms
     from claimed
   `.execute(db);
+  crashPoint('job.claimed');
   const [row] = rows;
   return row === undefined ? null : { ...row, held_until_ms };
 }

@@ -22,7 +22,7 @@ export async function completeInference(
   lease: JobLease,
   completion: InferenceCompletion,
 ): Promise<LeasedWrite> {
-  return inTransaction<LeasedWrite>(db, async (trx) => {
+  return inTransaction<LeasedWrite>(db, 'inference.settled', async (trx) => {
     const job = await lockLeasedJob(trx, lease);
     if (job === null) return 'lost';
     const { usage, reasoning_tokens = 0 } = completion;

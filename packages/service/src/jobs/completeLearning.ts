@@ -49,7 +49,7 @@ export async function completeLearning(
   lease: JobLease,
   completion: LearningCompletion,
 ): Promise<LeasedWrite> {
-  return inTransaction<LeasedWrite>(db, async (trx) => {
+  return inTransaction<LeasedWrite>(db, 'learning.settled', async (trx) => {
     const job = await lockLeasedJob(trx, lease);
     if (job === null) return 'lost';
     const { usage } = completion;

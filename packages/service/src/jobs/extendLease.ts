@@ -1,4 +1,5 @@
 import { sql, type Kysely } from 'kysely';
+import { crashPoint } from '../crashPoints.js';
 import type { Database } from '../db/schema.js';
 import type { JobLease, LeasedWrite } from './jobLease.js';
 
@@ -11,5 +12,6 @@ export async function extendLease(db: Kysely<Database>, lease: JobLease, lease_m
     .where('fencing_token', '=', lease.fencing_token)
     .where('status', '=', 'running')
     .executeTakeFirstOrThrow();
+  crashPoint('lease.extended');
   return numUpdatedRows === 1n ? 'done' : 'lost';
 }

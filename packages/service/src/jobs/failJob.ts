@@ -14,7 +14,7 @@ export async function failJob(
     'engine_failed' | 'adapter_expired' | 'adapter_damaged' | 'base_model_changed' | 'internal_error'
   >,
 ): Promise<LeasedWrite> {
-  return inTransaction<LeasedWrite>(db, async (trx) => {
+  return inTransaction<LeasedWrite>(db, 'job.failed', async (trx) => {
     const job = await lockLeasedJob(trx, lease);
     if (job === null) return 'lost';
     await endJob(trx, job, { ...waived, status: 'failed', result: null, error_code });

@@ -32,7 +32,7 @@ export async function storePhaseOutcome(
   lease: JobLease,
   { phase, outcome, usage }: PhaseOutcome,
 ): Promise<LeasedWrite> {
-  return inTransaction<LeasedWrite>(db, async (trx) => {
+  return inTransaction<LeasedWrite>(db, 'phase.stored', async (trx) => {
     const job = await lockLeasedJob(trx, lease);
     if (job === null) return 'lost';
     const stored = JSON.stringify(outcome);

@@ -1,5 +1,6 @@
 import type { JobPhase } from '@engraft/contract';
 import { sql, type Kysely } from 'kysely';
+import { crashPoint } from '../crashPoints.js';
 import type { Database } from '../db/schema.js';
 import type { JobLease, LeasedWrite } from './jobLease.js';
 
@@ -12,5 +13,6 @@ export async function recordPhase(db: Kysely<Database>, lease: JobLease, phase: 
     .where('fencing_token', '=', lease.fencing_token)
     .where('status', '=', 'running')
     .executeTakeFirstOrThrow();
+  crashPoint('phase.entered');
   return numUpdatedRows === 1n ? 'done' : 'lost';
 }

@@ -1,4 +1,5 @@
 import { sql, type Kysely } from 'kysely';
+import { crashPoint } from '../crashPoints.js';
 import type { Database } from '../db/schema.js';
 import type { JobLease, LeasedWrite } from './jobLease.js';
 
@@ -19,5 +20,6 @@ export async function releaseJob(db: Kysely<Database>, lease: JobLease): Promise
     .where('fencing_token', '=', lease.fencing_token)
     .where('status', '=', 'running')
     .executeTakeFirstOrThrow();
+  crashPoint('job.released');
   return numUpdatedRows === 1n ? 'done' : 'lost';
 }

@@ -14,7 +14,7 @@ export async function requireReconciliation(
   lease: JobLease,
   error_code: ReceiptErrorCode,
 ): Promise<LeasedWrite> {
-  return inTransaction<LeasedWrite>(db, async (trx) => {
+  return inTransaction<LeasedWrite>(db, 'reconciliation.required', async (trx) => {
     const job = await lockLeasedJob(trx, lease);
     if (job === null) return 'lost';
     await holdForReconciliation(trx, job, error_code);

@@ -24,7 +24,7 @@ export async function resolveJob(
   job_id: string,
   charged_microusd: number,
 ): Promise<ResolveJobOutcome> {
-  return inTransaction<ResolveJobOutcome>(db, async (trx) => {
+  return inTransaction<ResolveJobOutcome>(db, 'job.resolved', async (trx) => {
     const job = await trx
       .selectFrom('jobs')
       .select(['id', 'project_id', 'request', 'status', 'error_code', 'reserved_microusd'])

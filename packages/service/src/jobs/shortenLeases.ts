@@ -1,4 +1,5 @@
 import { sql, type Kysely } from 'kysely';
+import { crashPoint } from '../crashPoints.js';
 import type { Database } from '../db/schema.js';
 
 /** No worker takes a lease for longer. */
@@ -18,5 +19,6 @@ export async function shortenLeases(db: Kysely<Database>): Promise<number> {
     .where('status', '=', 'running')
     .where('lease_expires_at', '>', longest)
     .executeTakeFirstOrThrow();
+  crashPoint('leases.shortened');
   return Number(numUpdatedRows);
 }

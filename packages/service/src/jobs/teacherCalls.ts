@@ -20,7 +20,7 @@ export type TeacherCall =
 
 /** Writes down that a call to a teacher elsewhere is about to be made, unless an earlier claim made it. */
 export async function beginTeacherCall(db: Kysely<Database>, lease: JobLease, key: string): Promise<TeacherCall> {
-  return inTransaction<TeacherCall>(db, async (trx) => {
+  return inTransaction<TeacherCall>(db, 'teacher_call.begun', async (trx) => {
     const job = await lockLeasedJob(trx, lease);
     if (job === null) return { kind: 'lost' };
     const inserted = await trx
@@ -41,7 +41,7 @@ export async function beginTeacherCall(db: Kysely<Database>, lease: JobLease, ke
 
 /** The call was not executed. */
 export async function withdrawTeacherCall(db: Kysely<Database>, lease: JobLease, key: string): Promise<LeasedWrite> {
-  return inTransaction<LeasedWrite>(db, async (trx) => {
+  return inTransaction<LeasedWrite>(db, 'teacher_call.withdrawn', async (trx) => {
     const job = await lockLeasedJob(trx, lease);
     if (job === null) return 'lost';
     await trx.deleteFrom('teacher_calls').where('job_id', '=', job.id).where('key', '=', key).execute();
@@ -55,7 +55,7 @@ export async function storeTeacherAnswer(
   key: string,
   { text, usage }: TeacherAnswer,
 ): Promise<LeasedWrite> {
-  return inTransaction<LeasedWrite>(db, async (trx) => {
+  return inTransaction<LeasedWrite>(db, 'teacher_call.answered', async (trx) => {
     const job = await lockLeasedJob(trx, lease);
     if (job === null) return 'lost';
     await trx

@@ -1,4 +1,5 @@
 import { sql, type Kysely } from 'kysely';
+import { crashPoint } from '../crashPoints.js';
 import type { Database } from '../db/schema.js';
 import type { JobLease, LeasedWrite } from './jobLease.js';
 
@@ -37,5 +38,6 @@ export async function storeTrainingProgress(
     .where('fencing_token', '=', lease.fencing_token)
     .where('status', '=', 'running')
     .executeTakeFirstOrThrow();
+  crashPoint('training.recorded');
   return numUpdatedRows === 1n ? 'done' : 'lost';
 }

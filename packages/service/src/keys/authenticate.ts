@@ -1,5 +1,6 @@
 import type { Scope, TenantId } from '@engraft/contract';
 import { sql, type Kysely } from 'kysely';
+import { crashPoint } from '../crashPoints.js';
 import type { Database } from '../db/schema.js';
 import { parseScopes } from './apiKey.js';
 import { keySecretHash } from './keySecret.js';
@@ -41,4 +42,5 @@ async function recordUse(db: Kysely<Database>, key_id: string): Promise<void> {
     .where('id', '=', key_id)
     .where(isUseStale)
     .execute();
+  crashPoint('key.use_recorded');
 }

@@ -24,7 +24,7 @@ export type CreateKeyOutcome =
 
 /** "At most 50 non-revoked keys exist per project (expired keys count until revoked)." */
 export async function createKey(db: Kysely<Database>, key: NewKey, secret = newKeySecret()): Promise<CreateKeyOutcome> {
-  return inTransaction<CreateKeyOutcome>(db, async (trx) => {
+  return inTransaction<CreateKeyOutcome>(db, 'key.created', async (trx) => {
     // Held, so that keys of one project are counted and created one at a time.
     const project = await trx
       .selectFrom('projects')

@@ -1,5 +1,6 @@
 import { sql, type Kysely } from 'kysely';
 import type { Database } from '../db/schema.js';
+import { crashPointOnceCommitted } from '../db/transaction.js';
 import { apiKeyColumns, toApiKey, type ApiKey } from './apiKey.js';
 
 export type RevokeKeyOutcome = { readonly kind: 'revoked'; readonly key: ApiKey } | { readonly kind: 'not_found' };
@@ -15,5 +16,6 @@ export async function revokeKey(db: Kysely<Database>, key_id: string): Promise<R
     .where('id', '=', key_id)
     .returning(apiKeyColumns)
     .executeTakeFirst();
+  crashPointOnceCommitted(db, 'key.revoked');
   return row === undefined ? { kind: 'not_found' } : { kind: 'revoked', key: toApiKey(row) };
 }

@@ -18,9 +18,9 @@ export interface Balance {
 }
 
 /** Once for each project, when it is created. */
-export async function openProjectAccounts(db: Kysely<Database>, project_id: string): Promise<void> {
+export async function openProjectAccounts(trx: Transaction<Database>, project_id: string): Promise<void> {
   const kinds: readonly ProjectAccountKind[] = ['available', 'reserved', 'spent'];
-  await db
+  await trx
     .insertInto('accounts')
     .values(kinds.map((kind) => ({ id: accountId(kind, project_id), kind, project_id })))
     .execute();

@@ -19,7 +19,7 @@ export type GrantCreditOutcome =
 /** Credit that an operator gives to a project: issued → available. What does not fit changes nothing. */
 export async function grantCredit(db: Kysely<Database>, grant: CreditGrant): Promise<GrantCreditOutcome> {
   assertAmount(grant.amount_microusd);
-  return inTransaction<GrantCreditOutcome>(db, async (trx) => {
+  return inTransaction<GrantCreditOutcome>(db, 'credit.granted', async (trx) => {
     await trx
       .insertInto('transfers')
       .values({

@@ -20,7 +20,7 @@ after(() => database.close());
 
 /** A queued inference job with a row and a reservation, as admission makes it; no row if there is too little credit. */
 async function reserveJob(key: TestKey, job_id: string, amount_microusd: number): Promise<ReserveOutcome['kind']> {
-  return inTransaction<ReserveOutcome['kind']>(database.db, async (trx) => {
+  return inTransaction<ReserveOutcome['kind']>(database.db, null, async (trx) => {
     await insertJob(trx, {
       id: job_id,
       project_id: key.project_id,
@@ -39,7 +39,7 @@ async function reserveJob(key: TestKey, job_id: string, amount_microusd: number)
 }
 
 async function settleJob(key: TestKey, job_id: string, charged_microusd: number): Promise<void> {
-  await inTransaction(database.db, async (trx) => {
+  await inTransaction(database.db, null, async (trx) => {
     await settleReservation(trx, { project_id: key.project_id, job_id, charged_microusd });
     await trx
       .updateTable('jobs')

@@ -53,7 +53,7 @@ async function refusalOf(
   work: (trx: Kysely<Database>) => Promise<unknown>,
   { keep = false } = {},
 ): Promise<string | null> {
-  return inTransaction<string | null>(owner, async (trx) => {
+  return inTransaction<string | null>(owner, null, async (trx) => {
     await work(trx);
     // As the commit would.
     await sql`set constraints all immediate`.execute(trx);
@@ -237,7 +237,8 @@ test('of random transfers, the database commits those alone in which `engraft le
     version_id: fc.constantFrom(null, ...parties.map(({ version }) => version.id)),
     hosting_day: fc.constant(null),
   });
-  const day = fc.integer({ min: 1, max: 400 });
+  // Not day 1, by which the database names that of a row without one.
+  const day = fc.integer({ min: 2, max: 400 });
   const paidDays = new Set<string>();
   /** Of a lone transfer: with a job it would need a change of the job beside it. */
   const isAllowed = (transfer: TransferRow): boolean => {
@@ -292,7 +293,7 @@ test('a subject activates a version of its own, and none of another subject', as
 test('the day that hosting pays is that of the version, whatever table of that name a session makes', async () => {
   const { version, key } = await makeParty();
   const { project_id } = key;
-  const day = await inTransaction<number | null>(database.db, async (trx) => {
+  const day = await inTransaction<number | null>(database.db, null, async (trx) => {
     await sql`create temporary table versions on commit drop as
       select ${version.id}::text as id, now() - interval '9 days' as created_at, now() as expires_at`.execute(trx);
     const { rows } = await sql<{ hosting_day: number }>`

@@ -53,7 +53,7 @@ export async function importSubject(
   store: AdapterStore,
   subject: SubjectImport,
 ): Promise<ImportOutcome> {
-  return inTransaction<ImportOutcome>(db, async (trx) => {
+  return inTransaction<ImportOutcome>(db, 'subject.imported', async (trx) => {
     const model = await trx.selectFrom('base_model').select('content_hash').executeTakeFirst();
     if (model === undefined) return { kind: 'model_unknown' };
     if (model.content_hash !== subject.description.base_model_hash) {

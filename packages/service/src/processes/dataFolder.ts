@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { access, mkdir, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { crashPoint } from '../crashPoints.js';
 
 /** Where a backup is restored, until all of it is there. */
 export function restoringFolder(data_folder: string): string {
@@ -41,6 +42,7 @@ async function makeFolder(folder: string): Promise<void> {
 async function make(folder: string): Promise<'EEXIST' | 'ENOENT' | null> {
   try {
     await mkdir(folder, { mode: 0o700 });
+    crashPoint('data_folder.made');
     return null;
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;

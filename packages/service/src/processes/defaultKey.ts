@@ -1,5 +1,6 @@
 import { open, readFile, rename } from 'node:fs/promises';
 import path from 'node:path';
+import { crashPoint } from '../crashPoints.js';
 import { syncFolder } from '../syncFolder.js';
 import { makeDataFolder } from './dataFolder.js';
 
@@ -18,7 +19,8 @@ export async function readDefaultKey(data_folder: string): Promise<string | null
 /** Complete and synced before it bears its name, which survives a power cut too; readable by its owner alone. */
 export async function writeDefaultKey(data_folder: string, secret: string): Promise<void> {
   await makeDataFolder(data_folder);
-  const partial = `${keyFile(data_folder)}.${process.pid}.new`;
+  // The same name at every attempt, so that one that was cut short leaves no secret beside the key.
+  const partial = `${keyFile(data_folder)}.new`;
   const file = await open(partial, 'w', 0o600);
   try {
     await file.writeFile(`${secret}\n`);
@@ -26,7 +28,9 @@ export async function writeDefaultKey(data_folder: string, secret: string): Prom
   } finally {
     await file.close();
   }
+  crashPoint('default_key.written');
   await rename(partial, keyFile(data_folder));
+  crashPoint('default_key.named');
   await syncFolder(data_folder);
 }
 

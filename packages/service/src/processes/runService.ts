@@ -48,9 +48,14 @@ const held_ms_max = 20_000;
 
 /**
  * Runs until it is told to stop, then drains: "no new work, running work is finished or handed back". Rejects when the
- * service cannot start. `onListening` is called when it is ready to serve.
+ * service cannot start. `onListening` is called when it is ready to serve. A fault injector may stand for the model.
  */
-export async function runService(config: Config, roles: Roles, onListening: (url: string) => void): Promise<void> {
+export async function runService(
+  config: Config,
+  roles: Roles,
+  onListening: (url: string) => void,
+  load: typeof loadModel = loadModel,
+): Promise<void> {
   const told = untilToldToStop();
   const { logger, output } = openLog(config);
   const stopping = boundStop(stop_ms_max, logger);
@@ -76,7 +81,7 @@ export async function runService(config: Config, roles: Roles, onListening: (url
       );
     }
     const is_first = roles.api && (await prepareFirstStart(installation.db, config.data_folder));
-    const model = await loadModel(config, roles.worker, logger);
+    const model = await load(config, roles.worker, logger);
     running.model = model;
     if (model.kind === 'missing') {
       if (!roles.api) throw new Error(model.reason);

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
+import { crashPoint } from '../crashPoints.js';
 import { isFileLocked, tryLockFile } from '../fileLock/fileLock.js';
 
 const record = z.object({ url: z.string(), started_at_ms: z.number() });
@@ -20,9 +21,13 @@ export interface ServiceAddress {
 export async function recordServiceAddress(data_folder: string, url: string): Promise<ServiceAddress> {
   const folder = recordsFolder(data_folder);
   await mkdir(folder, { recursive: true, mode: 0o700 });
+  crashPoint('address.folder_made');
   // Killed services left theirs.
   for (const { file } of await readRecords(data_folder))
-    if (!(await isFileLocked(file))) await rm(file, { force: true });
+    if (!(await isFileLocked(file))) {
+      await rm(file, { force: true });
+      crashPoint('address.dead_removed');
+    }
   const name = randomBytes(6).toString('hex');
   const [partial, file] = [path.join(folder, `${name}.new`), path.join(folder, `${name}.json`)];
   const lock = await tryLockFile(partial);
@@ -31,10 +36,12 @@ export async function recordServiceAddress(data_folder: string, url: string): Pr
   await lock.write(JSON.stringify(own));
   // Locked before it bears its name: others would take it for a dead service's.
   await rename(partial, file);
+  crashPoint('address.named');
   return {
     withdraw: async () => {
       // One that cannot be removed is passed over without its lock.
       await rm(file, { force: true }).catch(() => undefined);
+      crashPoint('address.withdrawn');
       await lock.release();
     },
   };

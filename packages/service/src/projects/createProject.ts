@@ -10,7 +10,7 @@ export type CreateProjectOutcome =
 
 /** A project with the default settings and its three accounts, empty. */
 export async function createProject(db: Kysely<Database>, { name }: { name: string }): Promise<CreateProjectOutcome> {
-  return inTransaction<CreateProjectOutcome>(db, async (trx) => {
+  return inTransaction<CreateProjectOutcome>(db, 'project.created', async (trx) => {
     const row = await trx
       .insertInto('projects')
       .values({ id: newId('prj'), name })

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { Database } from '../db/schema.js';
+import { crashPointOnceCommitted } from '../db/transaction.js';
 import { toProject, type Project, type ProjectSettings } from './projectQueries.js';
 
 export type SetProjectOutcome = { readonly kind: 'set'; readonly project: Project } | { readonly kind: 'not_found' };
@@ -16,5 +17,6 @@ export async function setProject(
     .where('id', '=', project_id)
     .returningAll()
     .executeTakeFirst();
+  crashPointOnceCommitted(db, 'project.set');
   return row === undefined ? { kind: 'not_found' } : { kind: 'set', project: toProject(row) };
 }

@@ -1,4 +1,5 @@
 import { sql, type Kysely } from 'kysely';
+import { crashPoint } from '../crashPoints.js';
 import type { Database } from '../db/schema.js';
 import { describeAllowance, type RequestAllowance } from './requestAllowance.js';
 
@@ -42,6 +43,7 @@ export async function takeRequest(
         as full_after_ms
     from settings left join taken on true left join rate_limits as bucket on bucket.api_key_id = ${key.id}
   `.execute(db);
+  crashPoint('request.counted');
   const [row] = rows;
   if (row === undefined) throw new Error(`project ${key.project_id} does not exist`);
   if (row.full_after_ms > window_ms) await shortenBucket(db, key.id);
@@ -61,4 +63,5 @@ async function shortenBucket(db: Kysely<Database>, api_key_id: string): Promise<
     .where('api_key_id', '=', api_key_id)
     .where('full_at', '>', latest)
     .execute();
+  crashPoint('bucket.shortened');
 }

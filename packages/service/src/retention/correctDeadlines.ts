@@ -1,4 +1,5 @@
 import { sql, type Kysely } from 'kysely';
+import { crashPoint } from '../crashPoints.js';
 import type { Database } from '../db/schema.js';
 
 /** What lies so far in the future was not written just now by another statement, but by a clock that was ahead. */
@@ -51,5 +52,6 @@ async function correctBatch(db: Kysely<Database>, only?: string): Promise<number
         else expires_at - greatest(0, days_too_many)::float8 * interval '24 hours' end
     from wrong where versions.id = wrong.id
   `.execute(db);
+  crashPoint('deadlines.corrected');
   return Number(numAffectedRows ?? 0n);
 }

@@ -73,7 +73,7 @@ function unneededAdapters(db: Kysely<Database>) {
 }
 
 async function deleteIfUnneeded(db: Kysely<Database>, store: AdapterStore, adapter_hash: string): Promise<boolean> {
-  return inTransaction<boolean>(db, async (trx) => {
+  return inTransaction<boolean>(db, 'adapter.deletion_recorded', async (trx) => {
     // A backup may be reading it: a later round deletes it.
     if (!(await mayDeleteAdapters(trx))) return false;
     await lockAdapter(trx, adapter_hash);

@@ -1,5 +1,6 @@
 import { sql, type Kysely } from 'kysely';
 import { steady_time } from '../clock/observeClock.js';
+import { crashPoint } from '../crashPoints.js';
 import type { Database } from '../db/schema.js';
 import { inTransaction } from '../db/transaction.js';
 import { forgetJobs } from '../jobs/forgetJobs.js';
@@ -17,7 +18,7 @@ export async function forgetEndedJobs(
 ): Promise<number> {
   let forgotten = 0;
   while (stopping?.aborted !== true) {
-    const batch = await inTransaction<number>(db, async (trx) => {
+    const batch = await inTransaction<number>(db, 'jobs.forgotten', async (trx) => {
       const due = await trx
         .selectFrom('jobs')
         .select('id')
@@ -65,6 +66,7 @@ export async function forgetRehearsals(db: Kysely<Database>, stopping?: AbortSig
         ),
       )
       .executeTakeFirstOrThrow();
+    crashPoint('rehearsals.forgotten');
     if (numUpdatedRows === 0n) break;
     forgotten += Number(numUpdatedRows);
   }

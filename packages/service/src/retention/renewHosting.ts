@@ -28,7 +28,7 @@ const missed_days_charged_max = 7;
 export async function renewHosting(db: Kysely<Database>, stopping?: AbortSignal): Promise<number> {
   const due = await dueVersions(db).execute();
   const version_ids = due.map(({ id }) => id);
-  return eachApart(version_ids, (id) => inTransaction(db, (trx) => renewOrEnd(trx, id)), stopping);
+  return eachApart(version_ids, (id) => inTransaction(db, 'hosting.renewed', (trx) => renewOrEnd(trx, id)), stopping);
 }
 
 function dueVersions(db: Kysely<Database>) {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RemoteModel, RemoteOutcome, RemoteRequest } from '@engraft/learning';
 import type { TeacherConfig } from '../config/teacherConfig.js';
+import { crashPoint } from '../crashPoints.js';
 import { type Exchange, type ExchangeLimits, post } from './exchange.js';
 import { readReceipt } from './readReceipt.js';
 
@@ -43,6 +44,7 @@ async function askPatiently(
 ): Promise<RemoteOutcome> {
   for (let attempt = 1; ; attempt += 1) {
     const exchange = await post(postingOf(config, request), limits, signal);
+    crashPoint('teacher_call.made');
     const outcome = outcomeOf(exchange, request.maxTokens);
     if (outcome.kind !== 'not_executed' || !isPassing(exchange) || attempt >= limits.attempts) return outcome;
     const wished_ms = exchange.kind === 'response' ? (exchange.retry_after_s ?? 0) * 1000 : 0;

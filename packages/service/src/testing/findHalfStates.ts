@@ -9,13 +9,14 @@ export interface StateReport {
 }
 
 /**
- * A job comes with its idempotency key, its reservation and its subject, or not at all; and the ledger agrees with
- * itself. Call it when no request is under way.
+ * A job comes with its idempotency key, unless it was imported or is forgotten, its reservation and its subject, or not
+ * at all; and the ledger agrees with itself. Call it when no request is under way.
  */
 export async function findHalfStates(db: Kysely<Database>): Promise<StateReport> {
   const { rows } = await sql<{ what: string }>`
     select 'job without its idempotency key: ' || id as what from jobs
-      where not exists (select from idempotency_keys where job_id = jobs.id)
+      where forgotten_at is null and not exists (select from idempotency_keys where job_id = jobs.id)
+        and not exists (select from api_keys where id = api_key_id and name = 'engraft import')
     union all
     select 'job without its reservation: ' || id from jobs
       where not exists (select from transfers where job_id = jobs.id and kind = 'reserve'

@@ -6,6 +6,8 @@ import type { TestDatabase } from './testDatabase.js';
 /** The database seen through a clock that a test sets. */
 export interface TestClock {
   readonly db: Kysely<Database>;
+  /** For more connections through the same clock. */
+  readonly url: string;
   /** Sets the clock so far ahead of the real one; behind it where the interval is negative. */
   set(interval: string): Promise<void>;
   close(): Promise<void>;
@@ -24,9 +26,11 @@ export async function openTestClock({ owner, url }: TestDatabase, { maxConnectio
   await sql`create function test_clock.clock_timestamp() returns timestamptz language sql volatile
     as 'select pg_catalog.clock_timestamp() + ahead from test_clock.setting'`.execute(owner);
   const options = encodeURIComponent('-c search_path=test_clock,public,pg_catalog');
-  const shifted = openDatabase(`${url}${url.includes('?') ? '&' : '?'}options=${options}`, { maxConnections });
+  const shifted_url = `${url}${url.includes('?') ? '&' : '?'}options=${options}`;
+  const shifted = openDatabase(shifted_url, { maxConnections });
   return {
     db: shifted,
+    url: shifted_url,
     set: async (interval) => {
       await sql`update test_clock.setting set ahead = ${interval}::interval`.execute(owner);
     },

@@ -55,7 +55,7 @@ export async function createTestVersion(
   } = {},
 ): Promise<TestVersion> {
   const job_id = await admitTestLearning(db, key, options);
-  return inTransaction(db, async (trx) => {
+  return inTransaction(db, null, async (trx) => {
     const job = await trx.selectFrom('jobs').selectAll().where('id', '=', job_id).executeTakeFirstOrThrow();
     if (job.subject_ref === null) throw new Error('a learning job without a subject');
     const subject = await trx

@@ -19,7 +19,7 @@ export async function activateInNamespace(
   db: Kysely<Database>,
   { version_id, expected_version_id, ...owner }: ActivationInNamespace,
 ): Promise<ActivateInNamespaceOutcome> {
-  return inTransaction<ActivateInNamespaceOutcome>(db, async (trx) => {
+  return inTransaction<ActivateInNamespaceOutcome>(db, 'version.activated', async (trx) => {
     const version = await findVersion(trx, owner, version_id);
     if (version === null) return { kind: 'not_found' };
     await lookAfter(trx, version);

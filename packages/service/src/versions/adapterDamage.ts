@@ -1,4 +1,5 @@
 import { sql, type Kysely } from 'kysely';
+import { crashPoint } from '../crashPoints.js';
 import type { Database } from '../db/schema.js';
 
 /**
@@ -12,6 +13,7 @@ export async function markAdapterDamaged(db: Kysely<Database>, adapter_hash: str
     .where('adapter_hash', '=', adapter_hash)
     .where('damaged_at', 'is', null)
     .executeTakeFirstOrThrow();
+  crashPoint('adapter.marked_damaged');
   return numUpdatedRows > 0n;
 }
 
@@ -23,4 +25,5 @@ export async function markAdapterIntact(db: Kysely<Database>, adapter_hash: stri
     .where('adapter_hash', '=', adapter_hash)
     .where('damaged_at', 'is not', null)
     .execute();
+  crashPoint('adapter.marked_intact');
 }

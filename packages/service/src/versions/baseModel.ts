@@ -1,4 +1,5 @@
 import { sql, type Kysely } from 'kysely';
+import { crashPoint } from '../crashPoints.js';
 import type { Database } from '../db/schema.js';
 
 /**
@@ -18,6 +19,7 @@ export async function recordBaseModel(db: Kysely<Database>, content_hash: string
         where base_model.content_hash <> excluded.content_hash)
     select content_hash as before from before where content_hash <> ${content_hash}
   `.execute(db);
+  crashPoint('base_model.recorded');
   return rows[0]?.before ?? null;
 }
 
@@ -45,6 +47,7 @@ export async function recordModelOfAdapter(
     .where('adapter_hash', '=', adapter_hash)
     .where('base_model_hash', 'is', null)
     .execute();
+  crashPoint('adapter.model_recorded');
 }
 
 export interface VersionsByModel {

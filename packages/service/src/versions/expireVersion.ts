@@ -1,5 +1,6 @@
 import { sql, type Kysely } from 'kysely';
 import type { Database } from '../db/schema.js';
+import { crashPointOnceCommitted } from '../db/transaction.js';
 
 export type ExpireVersionOutcome =
   { readonly kind: 'expired'; readonly project_id: string; readonly expires_at: Date } | { readonly kind: 'not_found' };
@@ -19,6 +20,7 @@ export async function expireVersion(db: Kysely<Database>, version_id: string): P
       eb.selectFrom('subjects').select('project_id').whereRef('subjects.id', '=', 'subject_ref').as('project_id'),
     )
     .executeTakeFirst();
+  crashPointOnceCommitted(db, 'version.expired');
   if (row === undefined) return { kind: 'not_found' };
   const { project_id, expires_at } = row;
   if (project_id === null) throw new Error(`version ${version_id} is of no subject`);

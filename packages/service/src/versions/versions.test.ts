@@ -122,7 +122,7 @@ describe('activation', () => {
     ];
     const crossed = { subject_ref: mine.subject_ref, version_id: other.id, expected_version_id: null };
     await assert.rejects(
-      inTransaction(database.db, (trx) => activateVersion(trx, crossed)),
+      inTransaction(database.db, null, (trx) => activateVersion(trx, crossed)),
       /is not of subject/,
     );
   });
@@ -191,7 +191,7 @@ describe('the listing of subjects', () => {
     const key = await newKey();
     const { subject_ref } = await createTestVersion(database.db, key, { subject_id: 'crowded' });
     // Rows by the hundred, past the guard that each version has a learning job of its own.
-    await inTransaction(database.owner, async (trx) => {
+    await inTransaction(database.owner, null, async (trx) => {
       await sql`set local session_replication_role = replica`.execute(trx);
       await sql`
         insert into versions (id, subject_ref, source_job_id, adapter_hash, size_bytes, passed_count, total_count, rehearsal, expires_at, created_at)

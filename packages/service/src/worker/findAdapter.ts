@@ -40,7 +40,9 @@ export async function findAdapter(
     .executeTakeFirstOrThrow();
   const version = await findVersionOfSubject(db, row.subject_ref, adapter_version);
   if (version === null) throw new Error(`version ${adapter_version} is not of its subject`);
-  const { expired } = version.undecided ? await inTransaction(db, (trx) => lookAfter(trx, version)) : version;
+  const { expired } = version.undecided
+    ? await inTransaction(db, 'version.looked_after', (trx) => lookAfter(trx, version))
+    : version;
   if (expired) return { kind: 'adapter_expired' };
   const adapter = store.locate(row.adapter_hash);
   const trained_on = row.base_model_hash ?? (await modelOf(db, adapter));

@@ -1,4 +1,5 @@
 import { sql, type Kysely } from 'kysely';
+import { crashPoint } from '../crashPoints.js';
 import type { Database } from '../db/schema.js';
 
 /**
@@ -12,5 +13,6 @@ export async function freeOrphanedJobs(db: Kysely<Database>): Promise<number> {
     .set({ lease_expires_at: sql<Date>`now()` })
     .where('status', '=', 'running')
     .executeTakeFirstOrThrow();
+  crashPoint('leases.ended');
   return Number(numUpdatedRows);
 }

@@ -8,6 +8,7 @@ import {
 } from '@engraft/learning';
 import { recordKeptAdapter, recordLeftAdapter } from '../adapterStore/keptAdapters.js';
 import { openWorkFolder } from '../adapterStore/workFolder.js';
+import { crashPoint } from '../crashPoints.js';
 import { beginLearning } from '../jobs/beginLearning.js';
 import type { ClaimedJob } from '../jobs/claimJob.js';
 import { completeLearning, initial_hosting_seconds, type LearningCompletion } from '../jobs/completeLearning.js';
@@ -143,6 +144,7 @@ function journalOf({ db }: JobContext, job: ClaimedJob, lease: AbortSignal): Lea
   return {
     load: (phase) => loadPhaseOutcome(db, job.job_id, phase),
     store: async (phase, outcome, usage) => {
+      crashPoint('phase.done');
       assertHeld(await storePhaseOutcome(db, job, { phase, outcome, usage }));
     },
     remoteCalls: teacherCallsOf(db, job, lease),
@@ -152,6 +154,7 @@ function journalOf({ db }: JobContext, job: ClaimedJob, lease: AbortSignal): Lea
     progress: {
       load: () => loadTrainingProgress(db, job.job_id),
       store: async (progress, steps) => {
+        crashPoint('snapshot.written');
         const write = (): Promise<LeasedWrite> => storeTrainingProgress(db, job, { progress, steps });
         assertHeld(await whenDatabaseIsBack(write, lease));
       },

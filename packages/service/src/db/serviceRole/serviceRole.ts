@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import pg from 'pg';
+import { crashPoint } from '../../crashPoints.js';
 import { insufficientPrivilege, isDatabaseError, isDatabaseUnavailable } from '../databaseErrors.js';
 import { lockSchema } from '../migrate.js';
 import { withSession } from '../session.js';
@@ -69,8 +70,10 @@ export async function prepareServiceRole(database_url: string): Promise<ServiceA
       if (!owns_tables) return database_url;
       await createRole(client);
       await grantWhatIsMissing(client, schema);
-      if (!(await readStanding(client)).takes_on_role)
+      if (!(await readStanding(client)).takes_on_role) {
         await client.query(`GRANT ${serviceRole} TO CURRENT_USER`).catch(unlessDoneMeanwhile);
+        crashPoint('role.granted');
+      }
       return takingOnRole(database_url, schema);
     });
     const refusal = url === database_url ? null : await tryOut(url);
@@ -109,7 +112,9 @@ async function readStanding(client: pg.Client): Promise<Standing> {
 /** Without rights, or as it is. */
 async function createRole(client: pg.Client): Promise<void> {
   const { rowCount } = await client.query('SELECT FROM pg_roles WHERE rolname = $1', [serviceRole]);
-  if (rowCount === 0) await client.query(`CREATE ROLE ${serviceRole} NOLOGIN`).catch(unlessDoneMeanwhile);
+  if (rowCount !== 0) return;
+  await client.query(`CREATE ROLE ${serviceRole} NOLOGIN`).catch(unlessDoneMeanwhile);
+  crashPoint('role.created');
 }
 
 const alreadyThere = new Set(['42710', '23505']);
@@ -136,6 +141,7 @@ async function underLock(client: pg.Client, work: () => Promise<void>): Promise<
   await lockSchema(client);
   await work();
   await client.query('COMMIT');
+  crashPoint('role.prepared');
 }
 
 /**

@@ -1,0 +1,78 @@
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
+import { isAdapterIntact } from '@engraft/engine';
+import { sql, type Kysely } from 'kysely';
+import { openAdapterStore, storeMark } from '../adapterStore/adapterStore.js';
+import { openDatabase } from '../db/database.js';
+import type { Database } from '../db/schema.js';
+import { findHalfStates } from './findHalfStates.js';
+
+/**
+ * Everything that a crash must not leave behind, in sentences, once a service has come back, its jobs have ended, and
+ * nobody is at work: half an admission, a charge that is not its job's, a file that nobody would remove, a version
+ * without its file.
+ */
+export async function findAftermath(database_url: string, data_folder: string): Promise<string[]> {
+  const db = openDatabase(database_url, { maxConnections: 2 });
+  try {
+    const { half_states } = await findHalfStates(db);
+    return [
+      ...half_states,
+      ...(await wrongEndings(db)),
+      ...(await adapterFaults(db, data_folder)),
+      ...(await leftFiles(data_folder)),
+    ];
+  } finally {
+    await db.destroy();
+  }
+}
+
+/** "Every job ends, charged at most once and never above its reservation." */
+async function wrongEndings(db: Kysely<Database>): Promise<string[]> {
+  const { rows } = await sql<{ what: string }>`
+    select format('job %s is still %s', id, status) as what from jobs where status in ('queued', 'running')
+    union all
+    select format('job %s cost %s of %s micro-USD', id, charged_microusd, reserved_microusd) from jobs
+      where charged_microusd > reserved_microusd
+    union all
+    select format('job %s was charged %s times', job_id, count(*)) from transfers
+      where kind = 'post' group by job_id having count(*) > 1
+    union all
+    select format('job %s is ready without a version', id) from jobs
+      where status = 'ready' and not exists (select from versions where source_job_id = jobs.id)
+    union all
+    select format('version %s is of a job that is %s', versions.id, status) from versions
+      join jobs on jobs.id = source_job_id where status <> 'ready'
+  `.execute(db);
+  return rows.map(({ what }) => what);
+}
+
+/** No version without its file; no adapter in the store that no version has and the database does not know of. */
+async function adapterFaults(db: Kysely<Database>, data_folder: string): Promise<string[]> {
+  const store = await openAdapterStore(data_folder);
+  const versions = await db.selectFrom('versions').select(['id', 'adapter_hash', 'files_deleted_at']).execute();
+  const kept = await db.selectFrom('kept_adapters').select('adapter_hash').execute();
+  const faults: string[] = [];
+  for (const { id, adapter_hash, files_deleted_at } of versions) {
+    const is_there = await store.has(adapter_hash);
+    if (files_deleted_at !== null) {
+      if (is_there) faults.push(`the files of version ${id} are there, and recorded as deleted`);
+    } else if (!(await isAdapterIntact(store.locate(adapter_hash)))) {
+      faults.push(`version ${id} has no whole adapter`);
+    }
+  }
+  const folders = [...versions, ...kept].map(({ adapter_hash }) => path.basename(store.locate(adapter_hash).folder));
+  const known = [storeMark, ...folders];
+  const names = await readdir(path.join(data_folder, 'adapters'));
+  return [...faults, ...names.filter((name) => !known.includes(name)).map((name) => `adapters/${name} is an orphan`)];
+}
+
+/** Work of jobs that have ended, and what a process writes on its way to a file's name. */
+async function leftFiles(data_folder: string): Promise<string[]> {
+  const namesIn = async (folder: string): Promise<string[]> => {
+    const names = await readdir(path.join(data_folder, folder)).catch(() => []);
+    return names.map((name) => path.join(folder, name));
+  };
+  const passing = [...(await namesIn('.')), ...(await namesIn('services'))].filter((name) => name.endsWith('.new'));
+  return [...(await namesIn('work')), ...passing].map((name) => `${name} is an orphan`);
+}

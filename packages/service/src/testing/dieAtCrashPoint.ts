@@ -1,0 +1,27 @@
+/**
+ * A fault injector, for `node --import`: ends its process with SIGKILL at a crash point. Which, the variable
+ * `ENGRAFT_TEST_CRASH_ORDER` says from the start, and the parent may say later, over IPC. No product code imports this,
+ * so that only whoever starts a process can make it crash.
+ */
+import { subscribe } from 'node:diagnostics_channel';
+import { crashPointChannel } from '../crashPoints.js';
+import { type CrashOrder, crashOrder } from './crashOrder.js';
+
+function obey(first: CrashOrder | null): void {
+  let order = first;
+  subscribe(crashPointChannel, (name) => {
+    if (order === null || name !== order.crash_point) return;
+    order = { ...order, passing: order.passing - 1 };
+    if (order.passing === 0) process.kill(process.pid, 'SIGKILL');
+  });
+  if (process.send === undefined) return;
+  process.on('message', (message) => {
+    const given = crashOrder.safeParse(message);
+    if (!given.success) return;
+    order = given.data;
+    process.send?.('armed');
+  });
+}
+
+const given = process.env['ENGRAFT_TEST_CRASH_ORDER'];
+obey(given === undefined ? null : crashOrder.parse(JSON.parse(given)));

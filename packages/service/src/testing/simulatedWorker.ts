@@ -1,0 +1,116 @@
+import type { JobKind } from '@engraft/contract';
+import type { LearningMethod } from '@engraft/learning';
+import type { Kysely } from 'kysely';
+import { pino } from 'pino';
+import type { AdapterStore } from '../adapterStore/adapterStore.js';
+import { openDatabase } from '../db/database.js';
+import type { Database } from '../db/schema.js';
+import { claimJob } from '../jobs/claimJob.js';
+import { runJob } from '../worker/runJob.js';
+import { Gate } from './gate.js';
+import { scriptedLearner } from './scriptedLearner.js';
+
+/** A job that a worker has claimed, and that goes on by steps. */
+export interface SimulatedRun {
+  readonly job_id: string;
+  readonly fencing_token: number;
+  readonly is_over: boolean;
+  /** Resolves when it is over, or waits again. */
+  advance(): Promise<void>;
+  /** What it waits for fails. */
+  fail(error: Error): Promise<void>;
+  /** The worker is told to stop. */
+  stop(error: Error): Promise<void>;
+}
+
+/** Longer than any history, so that only the clock that the test sets ends a lease. */
+const lease_ms = 60_000;
+
+/** The process of a worker: the real way of running jobs, on a scripted model, with connections of its own. */
+export class SimulatedWorker {
+  readonly #db: Kysely<Database>;
+  readonly #runs = new Map<Gate, Promise<void>>();
+
+  constructor(
+    readonly name: string,
+    database_url: string,
+    readonly store: AdapterStore,
+    readonly data_folder: string,
+  ) {
+    this.#db = openDatabase(database_url, { maxConnections: 4 });
+  }
+
+  async claim(kind: JobKind): Promise<SimulatedRun | null> {
+    const job = await claimJob(this.#db, { worker_id: this.name, kind, lease_ms });
+    if (job === null) return null;
+    const gate = new Gate();
+    const stopping = new AbortController();
+    let is_over = false;
+    const done = runJob(this.#contextOf(gate), job, lease_ms, stopping.signal).then(() => {
+      is_over = true;
+      this.#runs.delete(gate);
+    });
+    this.#runs.set(gate, done);
+    const settle = (): Promise<void> => Promise.race([done, gate.reached()]);
+    await settle();
+    const go = async (error?: Error): Promise<void> => {
+      gate.open(error);
+      await settle();
+    };
+    return {
+      job_id: job.job_id,
+      fencing_token: job.fencing_token,
+      get is_over() {
+        return is_over;
+      },
+      advance: () => go(),
+      fail: (error) => go(error),
+      stop: (error) => {
+        stopping.abort(error);
+        return go(error);
+      },
+    };
+  }
+
+  /** As SIGKILL: nothing that it does reaches the database any more. */
+  async kill(): Promise<void> {
+    await this.#db.destroy();
+    const killed = new Error('the simulated worker is dead');
+    for (const gate of this.#runs.keys()) gate.open(killed);
+    await Promise.all(this.#runs.values());
+  }
+
+  #contextOf(gate: Gate): Parameters<typeof runJob>[0] {
+    let has_stepped = false;
+    const { engine, method } = scriptedLearner({
+      // At every answer, and at the first step of a training.
+      slow: async (call) => {
+        if (call === 'step' && has_stepped) return false;
+        if (call === 'step') has_stepped = true;
+        await gate.pass();
+        return false;
+      },
+      disk_full: () => gate.pass().then(() => false),
+      elsewhere: null,
+    });
+    const store: AdapterStore = {
+      ...this.store,
+      keep: async (adapter) => {
+        await gate.pass();
+        const kept = await this.store.keep(adapter);
+        await gate.pass();
+        return kept;
+      },
+    };
+    const { data_folder } = this;
+    const logger = pino({ level: 'silent' });
+    return {
+      db: this.#db,
+      engine,
+      method: (): Promise<LearningMethod> => Promise.resolve(method),
+      store,
+      data_folder,
+      logger,
+    };
+  }
+}

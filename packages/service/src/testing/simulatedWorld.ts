@@ -1,0 +1,88 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { sql } from 'kysely';
+import { pino } from 'pino';
+import { openAdapterStore } from '../adapterStore/adapterStore.js';
+import { observeClock } from '../clock/observeClock.js';
+import { shortenLeases } from '../jobs/shortenLeases.js';
+import { resolveJob, type ResolveJobOutcome } from '../jobs/resolveJob.js';
+import { revokeKey } from '../keys/revokeKey.js';
+import { grantCredit } from '../ledger/grantCredit.js';
+import { verifyLedger } from '../ledger/verifyLedger.js';
+import { correctDeadlines } from '../retention/correctDeadlines.js';
+import { deleteUnneededFiles } from '../retention/deleteUnneededFiles.js';
+import { removeEndedWork } from '../retention/removeEndedWork.js';
+import { renewHosting } from '../retention/renewHosting.js';
+import { expireVersion } from '../versions/expireVersion.js';
+import { findAftermath } from './aftermath.js';
+import { SimulatedWorker } from './simulatedWorker.js';
+import { buildTestApp, call, createTestKey, createTestProject, type TestKey } from './testApp.js';
+import { openTestClock, type TestClock } from './testClock.js';
+import { openTestDatabase } from './testDatabase.js';
+import { readWorldState } from './worldState.js';
+
+export type SimulatedWorld = Awaited<ReturnType<typeof openSimulatedWorld>>;
+
+/** All of the service that decides anything, on a database and a clock of its own; time and death are simulated. */
+export async function openSimulatedWorld() {
+  const database = await openTestDatabase({ maxConnections: 2, durable: false });
+  const clock = await openTestClock(database, { maxConnections: 6 });
+  await takeDefaultsFrom(clock);
+  const { db } = clock;
+  const data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-simulation-'));
+  const store = await openAdapterStore(data_folder);
+  const { app } = buildTestApp(db, { logger: pino({ level: 'silent' }) });
+  let workers = 0;
+  return {
+    readState: () => readWorldState(db),
+    /** JSON over HTTP, in memory. */
+    call: async (method: 'GET' | 'POST', url: string, key: TestKey, body?: object, headers = {}) => {
+      const response = await call(app, method, url, { key, headers, ...(body === undefined ? {} : { body }) });
+      return { status: response.statusCode, body: response.json<unknown>() };
+    },
+    newProject: (credit_microusd: number) => createTestProject(db, credit_microusd),
+    newKey: (project_id: string, tenant_id: string | null) => createTestKey(db, project_id, { tenant_id }),
+    newWorker: () => new SimulatedWorker(`worker-${(workers += 1)}`, clock.url, store, data_folder),
+    grant: (project_id: string, amount_microusd: number) =>
+      grantCredit(db, { project_id, amount_microusd, memo: 'simulation' }),
+    revoke: (key_id: string) => revokeKey(db, key_id),
+    expire: (version_id: string) => expireVersion(db, version_id),
+    resolve: (job_id: string, charged_microusd: number): Promise<ResolveJobOutcome> =>
+      resolveJob(db, job_id, charged_microusd),
+    /** The clock is so far ahead now, and somebody has looked at it. */
+    setClock: async (ahead_seconds: number) => {
+      await clock.set(`${ahead_seconds} seconds`);
+      await observeClock(db);
+      await shortenLeases(db);
+    },
+    /** A round of it. */
+    retain: async () => {
+      await correctDeadlines(db);
+      await renewHosting(db);
+      await deleteUnneededFiles(db, store);
+      await removeEndedWork(db, data_folder);
+    },
+    /** The database loses all its connections. */
+    cut: async () => {
+      await sql`select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and pid <> pg_backend_pid()`.execute(database.owner);
+    },
+    verifyLedger: async () => (await verifyLedger(db)).differences,
+    findAftermath: () => findAftermath(clock.url, data_folder),
+    close: async () => {
+      await app.close();
+      await clock.close();
+      await database.close();
+      await rm(data_folder, { recursive: true });
+    },
+  };
+}
+
+/** Columns take the time of the test's clock, too, where a statement names none. */
+async function takeDefaultsFrom({ db }: TestClock): Promise<void> {
+  const { rows } = await sql<{ change: string }>`
+    select format('alter table %I alter column %I set default test_clock.now()', table_name, column_name) as change
+    from information_schema.columns where table_schema = 'public' and column_default = 'now()'`.execute(db);
+  for (const { change } of rows) await sql.raw(change).execute(db);
+}

@@ -1,0 +1,205 @@
+import { access, mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { attachEmbeddedPostgres } from '@engraft/service';
+import { findAftermath } from '@engraft/service/testing/aftermath.js';
+import { answerWith, type FaultyTeacher, startFaultyTeacher } from '@engraft/service/testing/faultyTeacher.js';
+import pg from 'pg';
+import { KillableService } from './killableService.js';
+
+type Request =
+  | { readonly kind: 'question'; readonly subject_id: string; readonly adapter_version?: string }
+  | { readonly kind: 'passage'; readonly subject_id: string; readonly content: string };
+
+/** A version, and whose it is. */
+export interface VersionOf {
+  readonly id: string;
+  readonly subject_id: string;
+}
+
+/** A client's request, which it repeats with the same key until it has a receipt. */
+interface Sent {
+  readonly key: string;
+  readonly request: Request;
+  job_id: string | null;
+}
+
+/** Far longer than anything takes: it proves that there is an end. */
+const patience_ms = 120_000;
+const long_ago = new Date(Date.now() - 2 * 24 * 3_600_000);
+
+/** A service to be killed, its data, and what its clients were told. */
+export class CrashTest {
+  readonly #sent: Sent[] = [];
+  /** So many of them have been asked for again since the last crash. */
+  #looked_at = 0;
+
+  private constructor(
+    readonly data_folder: string,
+    readonly script_folder: string,
+    readonly database_url: string,
+    readonly database: pg.Pool,
+    readonly teacher: FaultyTeacher,
+    readonly service: KillableService,
+    readonly release: () => Promise<void>,
+  ) {}
+
+  static async open(): Promise<CrashTest> {
+    const folder = await mkdtemp(path.join(tmpdir(), 'engraft-points-'));
+    const [data_folder, script_folder] = [path.join(folder, 'data'), path.join(folder, 'script')];
+    await mkdir(script_folder);
+    const server = await attachEmbeddedPostgres(data_folder);
+    const database = new pg.Pool({ connectionString: server.url, max: 2 });
+    const teacher = await startFaultyTeacher(answerWith('1. Which is stone 0?'));
+    const { PATH = '', HOME = '' } = process.env;
+    const service = new KillableService({
+      PATH,
+      HOME,
+      ENGRAFT_DATA_DIR: data_folder,
+      ENGRAFT_TEST_SCRIPT_DIR: script_folder,
+      ENGRAFT_TEACHER_URL: teacher.url,
+      ENGRAFT_TEACHER_MODEL: 'elsewhere',
+      ENGRAFT_JOB_RETENTION_DAYS: '30',
+      ENGRAFT_LOG_LEVEL: process.env['ENGRAFT_TEST_LOG_LEVEL'] ?? 'fatal',
+    });
+    const release = async (): Promise<void> => {
+      await service.close();
+      await teacher.stop();
+      await database.end();
+      await server.release();
+      await rm(folder, { recursive: true });
+    };
+    return new CrashTest(data_folder, script_folder, server.url, database, teacher, service, release);
+  }
+
+  /** Sent once; whether a receipt comes is another matter. */
+  async send(request: Request): Promise<void> {
+    const sent: Sent = { key: `request-${this.#sent.length}`, request, job_id: null };
+    this.#sent.push(sent);
+    await this.#post(sent).catch(() => undefined);
+  }
+
+  ask(of?: VersionOf): Promise<void> {
+    const pinned = of === undefined ? { subject_id: 'anna' } : { subject_id: of.subject_id, adapter_version: of.id };
+    return this.send({ kind: 'question', ...pinned });
+  }
+
+  learn(content = 'Three stones lie on the table of the reading room.'): Promise<void> {
+    return this.send({ kind: 'passage', subject_id: `subject-${this.#sent.length}`, content });
+  }
+
+  async #post(sent: Sent): Promise<void> {
+    const { client } = this.service;
+    const { key, request } = sent;
+    const options = { idempotencyKey: key };
+    const receipt =
+      request.kind === 'passage'
+        ? await client.internalizations.create(
+            { subject_id: request.subject_id, content: request.content, max_cost_microusd: 5_000_000 },
+            options,
+          )
+        : await client.inferences.create(
+            {
+              subject_id: request.subject_id,
+              messages: [{ role: 'user', content: 'Which is stone 1?' }],
+              max_output_tokens: 20,
+              ...(request.adapter_version === undefined ? {} : { adapter_version: request.adapter_version }),
+            },
+            options,
+          );
+    if (sent.job_id !== null && receipt.id !== sent.job_id) throw new Error(`${key} was admitted twice`);
+    sent.job_id = receipt.id;
+  }
+
+  /** A version of a passage that was learned for it. */
+  async version(): Promise<VersionOf & { readonly folder: string }> {
+    await this.learn();
+    await this.settled();
+    const { rows } = await this.database.query<{ id: string; adapter_hash: string }>(
+      'SELECT id, adapter_hash FROM versions WHERE source_job_id = $1',
+      [this.#sent.at(-1)?.job_id],
+    );
+    const [row] = rows;
+    if (row === undefined) throw new Error('a passage was not learned');
+    const folder = path.join(this.data_folder, 'adapters', row.adapter_hash.replace(':', '-'));
+    return { id: row.id, subject_id: this.#sent.at(-1)?.request.subject_id ?? '', folder };
+  }
+
+  /** What was sent so far is forgotten, with its keys. */
+  askNoMore(): void {
+    this.#looked_at = this.#sent.length;
+  }
+
+  get last_job_id(): string {
+    return this.#sent.at(-1)?.job_id ?? '';
+  }
+
+  async setScript(name: 'slow' | 'disk-full', on: boolean): Promise<void> {
+    const file = path.join(this.script_folder, name);
+    for (const call of ['generate', 'step'] as const) await rm(this.#waiting(call), { force: true });
+    await (on ? writeFile(file, '') : rm(file, { force: true }));
+  }
+
+  /** The slow model has come to this call. */
+  waits(call: 'generate' | 'step'): Promise<void> {
+    return untilTrue(`a ${call} waits`, () =>
+      access(this.#waiting(call)).then(
+        () => true,
+        () => false,
+      ),
+    );
+  }
+
+  #waiting(call: 'generate' | 'step'): string {
+    return path.join(this.script_folder, `waiting-${call}`);
+  }
+
+  /** A row is there. */
+  until(condition: string, values: readonly unknown[] = []): Promise<void> {
+    return untilTrue(condition, async () => (await this.database.query(condition, [...values])).rows.length > 0);
+  }
+
+  /** No job waits or runs, and no worker is busy with the files of one. */
+  async settled(): Promise<void> {
+    await this.until(`SELECT WHERE NOT EXISTS (SELECT FROM jobs WHERE status IN ('queued', 'running'))`);
+    await untilTrue('no work of jobs that have ended is left', async () => {
+      return (await readdir(path.join(this.data_folder, 'work')).catch(() => [])).length === 0;
+    });
+  }
+
+  /** A day passes, for what is removed when nothing has touched it for so long. */
+  async ageRemnants(): Promise<void> {
+    const adapters = path.join(this.data_folder, 'adapters');
+    for (const name of await readdir(adapters).catch(() => [])) {
+      if (name.startsWith('.')) await utimes(path.join(adapters, name), long_ago, long_ago);
+    }
+  }
+
+  /**
+   * After a restart: every receipt has its job, every new request gets the receipt that it had, and nothing is left
+   * behind.
+   */
+  async findFaults(): Promise<string[]> {
+    for (const sent of this.#sent.slice(this.#looked_at)) await this.#post(sent);
+    this.#looked_at = this.#sent.length;
+    await this.settled();
+    const { rows } = await this.database.query<{ id: string }>(
+      `SELECT id FROM jobs WHERE NOT EXISTS
+         (SELECT FROM api_keys WHERE id = jobs.api_key_id AND name = 'engraft import')`,
+    );
+    const jobs = rows.map(({ id }) => id).sort();
+    const receipts = this.#sent.map(({ job_id }) => job_id ?? '').sort();
+    const lost = receipts.filter((id) => !jobs.includes(id)).map((id) => `the job of receipt ${id} is lost`);
+    const unasked = jobs.filter((id) => !receipts.includes(id)).map((id) => `job ${id} was admitted without a receipt`);
+    return [...lost, ...unasked, ...(await findAftermath(this.database_url, this.data_folder))];
+  }
+}
+
+async function untilTrue(what: string, look: () => Promise<boolean>): Promise<void> {
+  const deadline_ms = performance.now() + patience_ms;
+  while (!(await look())) {
+    if (performance.now() > deadline_ms) throw new Error(`it did not come to this: ${what}`);
+    await sleep(20);
+  }
+}

@@ -1,0 +1,200 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { answerWith, dieInTheMiddle } from '@engraft/service/testing/faultyTeacher.js';
+import type { CrashTest } from './crashTest.js';
+
+/** How a process comes to pass a crash point. */
+export type Drive = {
+  /** While the service runs, before a process is armed. */
+  readonly prepare?: (test: CrashTest) => Promise<void>;
+  /** Between the crash and the start after it. */
+  readonly repair?: (test: CrashTest) => Promise<void>;
+  /** At which passings it dies, each time anew; at the first unless told. */
+  readonly passings?: readonly number[];
+} & (
+  | { readonly by: 'start' }
+  | { readonly by: 'work'; readonly act: (test: CrashTest) => Promise<void> }
+  | { readonly by: 'command'; readonly args: (test: CrashTest) => Promise<readonly string[]> }
+  /** In this order, of a new installation. */
+  | { readonly by: 'first start' }
+);
+
+export const first_start: Drive = { by: 'first start' };
+export const start: Drive = { by: 'start' };
+export const question: Drive = { by: 'work', act: (test) => test.ask() };
+export const passage: Drive = { by: 'work', act: (test) => test.learn() };
+export const at = (passings: readonly number[], drive: Drive): Drive => ({ ...drive, passings });
+
+export const elsewhere = (reply: Parameters<typeof setReply>[1]): Drive => ({
+  by: 'work',
+  act: async (test) => {
+    setReply(test, reply);
+    await test.learn('Three stones lie elsewhere, so that somebody else is to ask about them.');
+  },
+  repair: (test) => {
+    setReply(test, answerWith('1. Which is stone 0?'));
+    return Promise.resolve();
+  },
+});
+
+function setReply({ teacher }: CrashTest, reply: (typeof teacher)['reply']): void {
+  teacher.reply = reply;
+}
+
+/** A learning job that trains, and a service that is told to stop. */
+export const stopped: Extract<Drive, { by: 'work' }> = {
+  by: 'work',
+  act: async (test) => {
+    await test.setScript('slow', true);
+    await test.learn();
+    await test.waits('step');
+    test.service.signal('SIGTERM');
+  },
+  repair: (test) => test.setScript('slow', false),
+};
+
+/** Something happens to versions in the moment in which a question about one of them is admitted. */
+export const onAdmission = (change: string): Drive => ({
+  by: 'work',
+  act: async (test) => {
+    const version = await test.version();
+    await test.database.query(
+      `CREATE FUNCTION meddle() RETURNS trigger LANGUAGE plpgsql AS
+         $$ BEGIN UPDATE versions SET ${change} WHERE id = NEW.adapter_version; RETURN NEW; END $$;
+       CREATE TRIGGER meddle AFTER INSERT ON jobs FOR EACH ROW EXECUTE FUNCTION meddle()`,
+    );
+    await test.ask(version);
+  },
+  repair: dropMeddling,
+});
+
+async function dropMeddling(test: CrashTest): Promise<void> {
+  await test.database.query('DROP FUNCTION meddle CASCADE');
+}
+
+/** The worker loses its job when it has recorded the adapter that it is about to keep. */
+export const lost: Drive = {
+  by: 'work',
+  act: async (test) => {
+    await test.database.query(
+      `CREATE FUNCTION meddle() RETURNS trigger LANGUAGE plpgsql AS
+         $$ BEGIN UPDATE jobs SET fencing_token = fencing_token + 1 WHERE id = NEW.job_id; RETURN NEW; END $$;
+       CREATE TRIGGER meddle AFTER INSERT ON kept_adapters FOR EACH ROW EXECUTE FUNCTION meddle()`,
+    );
+    await test.learn();
+  },
+  repair: dropMeddling,
+};
+
+export const versionsAre = (change: string): Drive => ({
+  by: 'start',
+  prepare: async (test) => {
+    const { id } = await test.version();
+    await test.database.query(`UPDATE versions SET ${change} WHERE id = $1`, [id]);
+  },
+});
+
+/** Its files have not been needed for eight days. */
+export const deletion = versionsAre(
+  `expires_at = now() - interval '8 days', retention_ended_at = now() - interval '8 days',
+   retention_ended_by = 'operator'`,
+);
+
+/** A copy that was cut short before it had its name was damaged since, at that name. */
+export const damagedInStore: Drive = {
+  by: 'start',
+  prepare: async (test) => {
+    await test.service.arm({ crash_point: 'copy.named', passing: 1 });
+    await test.learn();
+    await test.service.died();
+    const { rows } = await test.database.query<{ adapter_hash: string }>(
+      'SELECT adapter_hash FROM kept_adapters ORDER BY created_at DESC LIMIT 1',
+    );
+    const name = rows[0]?.adapter_hash.replace(':', '-') ?? '';
+    await writeFile(path.join(test.data_folder, 'adapters', name, 'adapter_model.safetensors'), 'damaged');
+  },
+};
+
+export const damaged: Drive = {
+  by: 'work',
+  act: async (test) => {
+    const version = await test.version();
+    await writeFile(path.join(version.folder, 'adapter_model.safetensors'), 'damaged');
+    await test.ask(version);
+  },
+  // It stays so: the version is given up.
+  repair: async (test) => {
+    await test.database.query(
+      `UPDATE versions SET expires_at = now() - interval '9 days', retention_ended_at = now() - interval '9 days',
+         retention_ended_by = 'operator' WHERE damaged_at IS NOT NULL`,
+    );
+  },
+};
+
+export const remnant: Drive = {
+  by: 'start',
+  prepare: async (test) => {
+    await mkdir(path.join(test.data_folder, 'adapters', '.keeping-something'));
+    await test.ageRemnants();
+  },
+};
+
+/** An operator erases a subject; what it was sent before is not asked for again. */
+export const erasure: Drive = {
+  by: 'command',
+  args: async (test) => {
+    const { subject_id } = await test.version();
+    test.askNoMore();
+    return ['subject', 'erase', subject_id, ...project];
+  },
+};
+
+/** All that has ended so far did so long ago. */
+export const longAgo: Drive = {
+  by: 'start',
+  prepare: async (test) => {
+    await test.database.query(`UPDATE jobs SET updated_at = now() - interval '40 days' WHERE settled`);
+  },
+};
+
+/** Of a subject of this installation, under another name. */
+export const subjectImport: Drive = {
+  by: 'command',
+  args: async (test) => {
+    const { subject_id } = await test.version();
+    const file = path.join(test.script_folder, `${subject_id}.engraft`);
+    await test.service.command(['export', 'subject', subject_id, file, ...project]);
+    return ['import', 'subject', file, '--as', `${subject_id}-again`, ...project];
+  },
+};
+
+const running: Pick<Drive, 'prepare' | 'repair'> = {
+  prepare: async (test) => {
+    await test.setScript('slow', true);
+    await test.ask();
+    await test.until(`SELECT FROM jobs WHERE id = $1 AND status = 'running'`, [test.last_job_id]);
+  },
+  repair: (test) => test.setScript('slow', false),
+};
+
+export const orphanedJob: Drive = { ...running, by: 'start' };
+
+export const cancelled: Drive = {
+  ...running,
+  by: 'command',
+  args: (test) => Promise.resolve(['job', 'cancel', test.last_job_id]),
+};
+
+export const unknownCall: Drive = {
+  by: 'command',
+  prepare: async (test) => {
+    setReply(test, dieInTheMiddle);
+    await test.learn('Three stones lie elsewhere, and nobody says what asking about them has cost.');
+    await test.until(`SELECT FROM jobs WHERE id = $1 AND status = 'reconciliation_required'`, [test.last_job_id]);
+    setReply(test, answerWith('1. Which is stone 0?'));
+  },
+  args: (test) => Promise.resolve(['job', 'resolve', test.last_job_id, '--release']),
+};
+
+export const command = (...args: readonly string[]): Drive => ({ by: 'command', args: () => Promise.resolve(args) });
+export const project = ['--project', 'default'] as const;

@@ -1,0 +1,231 @@
+import assert from 'node:assert/strict';
+import { EngineError } from '@engraft/engine';
+import { RemoteModelError } from '@engraft/learning';
+import type { SimulatedRun, SimulatedWorker } from '@engraft/service/testing/simulatedWorker.js';
+import { openSimulatedWorld, type SimulatedWorld } from '@engraft/service/testing/simulatedWorld.js';
+import type { WorldState } from '@engraft/service/testing/worldState.js';
+import { Clients, type Client } from './clients.js';
+import { Model } from './model.js';
+import type { Operation } from './operations.js';
+
+interface WorkersRun {
+  readonly worker: number;
+  readonly run: SimulatedRun;
+}
+
+/** Little, so that it runs out now and then. */
+const credit_microusd = 30_000_000;
+const steps_between_ledgers = 20;
+
+/** Plays a history on a world of its own; throws at the first step after which something is not as it must be. */
+export async function play(history: readonly Operation[]): Promise<void> {
+  const world = await openSimulatedWorld();
+  const player = await Player.begin(world);
+  try {
+    for (const operation of history) await player.step(operation);
+    await player.end();
+  } finally {
+    await player.close();
+    await world.close();
+  }
+}
+
+class Player {
+  #runs: WorkersRun[] = [];
+  #steps = 0;
+  #ahead_seconds = 0;
+
+  private constructor(
+    readonly world: SimulatedWorld,
+    readonly model: Model,
+    readonly clients: Clients,
+    readonly workers: SimulatedWorker[],
+    public state: WorldState,
+  ) {}
+
+  static async begin(world: SimulatedWorld): Promise<Player> {
+    const model = new Model();
+    const list: Client[] = [];
+    for (let count = 0; count < 2; count += 1) {
+      const project_id = await world.newProject(credit_microusd);
+      model.grant(project_id, credit_microusd);
+      for (const tenant_id of [null, 'acme']) {
+        list.push({ project_id, tenant_id, key: await world.newKey(project_id, tenant_id) });
+      }
+    }
+    const workers = [world.newWorker(), world.newWorker(), world.newWorker()];
+    return new Player(world, model, new Clients(world, model, list), workers, await world.readState());
+  }
+
+  async step(operation: Operation): Promise<void> {
+    const before = this.state;
+    const check = await this.#do(operation, before);
+    const after = await this.world.readState();
+    this.model.checkStep(before, after);
+    check(after);
+    this.state = after;
+    this.#steps += 1;
+    if (this.#steps % steps_between_ledgers === 0) assert.deepEqual(await this.world.verifyLedger(), []);
+  }
+
+  /** Every worker that was thought dead comes back; then a new one does all that is left. */
+  async end(): Promise<void> {
+    await this.step({ do: 'clock', by_seconds: 3600 });
+    while (this.#runs.length > 0) await this.step({ do: 'advance', run: 0 });
+    for (const kind of ['inference', 'internalization'] as const) {
+      while (this.state.jobs.some((job) => job.kind === kind && ['queued', 'running'].includes(job.status))) {
+        await this.step({ do: 'claim', worker: 0, kind });
+        if (this.#runs.length === 0) await this.step({ do: 'clock', by_seconds: 90 });
+        while (this.#runs.length > 0) await this.step({ do: 'advance', run: 0 });
+      }
+    }
+    while (this.state.jobs.some(({ status }) => status === 'reconciliation_required')) {
+      await this.step({ do: 'resolve', job: 0, share: 0.5 });
+    }
+    await this.step({ do: 'retain' });
+    assert.deepEqual(await this.world.verifyLedger(), []);
+    assert.deepEqual(await this.world.findAftermath(), []);
+  }
+
+  async close(): Promise<void> {
+    for (const worker of this.workers) await worker.kill();
+  }
+
+  /** Returns what must be true of the state after it. */
+  async #do(operation: Operation, before: WorldState): Promise<(after: WorldState) => void> {
+    const { world, model, clients } = this;
+    switch (operation.do) {
+      case 'ask':
+      case 'learn':
+        await clients.admit(operation, before, this.#now_ms);
+        return nothingMore;
+      case 'race':
+        return clients.race(operation);
+      case 'cut':
+        return clients.cut(operation);
+      case 'activate':
+        return clients.activate(operation, before, this.#now_ms);
+      case 'revoke':
+        await clients.revoke(operation.client);
+        return nothingMore;
+      case 'grant': {
+        const { project_id } = clients.at(operation.client);
+        assert.equal((await world.grant(project_id, operation.amount_microusd)).kind, 'granted');
+        model.grant(project_id, operation.amount_microusd);
+        return nothingMore;
+      }
+      case 'expire': {
+        const version = pick(before.versions, operation.version);
+        if (version === undefined) return nothingMore;
+        assert.equal((await world.expire(version.id)).kind, 'expired');
+        model.expired.add(version.id);
+        return nothingMore;
+      }
+      case 'resolve':
+        return this.#resolve(operation, before);
+      case 'clock':
+        this.#ahead_seconds += operation.by_seconds;
+        await world.setClock(this.#ahead_seconds);
+        return nothingMore;
+      case 'retain':
+        await world.retain();
+        return nothingMore;
+      case 'claim':
+        return this.#claim(operation, before);
+      case 'kill': {
+        await pickOne(this.workers, operation.worker).kill();
+        this.#runs = this.#runs.filter(({ worker }) => worker !== operation.worker % this.workers.length);
+        this.workers[operation.worker % this.workers.length] = world.newWorker();
+        return (after) => assert.deepEqual(after.jobs, before.jobs, 'a dead worker writes');
+      }
+      case 'advance':
+      case 'stop':
+      case 'fail':
+        return this.#move(operation, before);
+    }
+  }
+
+  get #now_ms(): number {
+    return Date.now() + this.#ahead_seconds * 1000;
+  }
+
+  async #claim(
+    { worker, kind }: Extract<Operation, { do: 'claim' }>,
+    before: WorldState,
+  ): Promise<(after: WorldState) => void> {
+    const run = await pickOne(this.workers, worker).claim(kind);
+    if (run === null) return nothingMore;
+    const was = before.jobs.find(({ id }) => id === run.job_id);
+    assert.ok(was !== undefined);
+    const may_be_late_ms = 2_000;
+    const is_free = was.status === 'queued' || (was.lease_expires_at?.getTime() ?? 0) <= this.#now_ms + may_be_late_ms;
+    assert.ok(is_free, `job ${run.job_id} was taken from a worker that held its lease`);
+    assert.equal(run.fencing_token, was.fencing_token + 1);
+    if (!run.is_over) this.#runs.push({ worker: worker % this.workers.length, run });
+    return nothingMore;
+  }
+
+  /** A run goes on, fails or is told to stop; of one whose job another has taken, nothing is seen. */
+  async #move(
+    operation: Extract<Operation, { do: 'advance' | 'stop' | 'fail' }>,
+    before: WorldState,
+  ): Promise<(after: WorldState) => void> {
+    const chosen = pick(this.#runs, operation.run);
+    if (chosen === undefined) return nothingMore;
+    const { run } = chosen;
+    switch (operation.do) {
+      case 'advance':
+        await run.advance();
+        break;
+      case 'stop':
+        await run.stop(new EngineError('cancelled', 'the simulated worker stops'));
+        break;
+      case 'fail':
+        await run.fail(
+          operation.how === 'engine'
+            ? new EngineError('internal', 'a simulated failure')
+            : new RemoteModelError('receipt_missing', 'a simulated silence'),
+        );
+    }
+    if (run.is_over) this.#runs = this.#runs.filter((each) => each !== chosen);
+    const was = before.jobs.find(({ id }) => id === run.job_id);
+    if (was?.fencing_token === run.fencing_token && was.status === 'running') return nothingMore;
+    return (after) => {
+      assert.deepEqual(after.jobs, before.jobs, 'a worker that lost its lease writes to a job');
+      assert.deepEqual(after.versions, before.versions, 'a worker that lost its lease writes to a version');
+      assert.deepEqual(after.subjects, before.subjects, 'a worker that lost its lease writes to a subject');
+    };
+  }
+
+  async #resolve(
+    { job: index, share }: Extract<Operation, { do: 'resolve' }>,
+    before: WorldState,
+  ): Promise<(after: WorldState) => void> {
+    const unknown = before.jobs.filter(({ status }) => status === 'reconciliation_required');
+    const job = pick(unknown, index) ?? pick(before.jobs, index);
+    if (job === undefined) return nothingMore;
+    const charged_microusd = Math.floor(job.reserved_microusd * share);
+    const { kind } = await this.world.resolve(job.id, charged_microusd);
+    if (job.status !== 'reconciliation_required') assert.equal(kind, 'wrong_status');
+    else assert.equal(kind, share > 1 ? 'above_reservation' : 'resolved');
+    return (after) => {
+      const now = after.jobs.find(({ id }) => id === job.id);
+      if (kind === 'resolved') assert.equal(now?.charged_microusd, charged_microusd);
+      else assert.deepEqual(now, job);
+    };
+  }
+}
+
+function nothingMore(): void {
+  // What is true after every step is checked in any case.
+}
+
+export function pick<Item>(items: readonly Item[], index: number): Item | undefined {
+  return items[index % Math.max(1, items.length)];
+}
+
+function pickOne<Item>(items: readonly Item[], index: number): Item {
+  const item = pick(items, index);
+  assert.ok(item !== undefined);
+  return item;
+}
