@@ -3,6 +3,7 @@ import { mkdir, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { sql } from 'kysely';
+import { storeMark } from '../adapterStore/adapterStore.js';
 import { makeDataFolder } from '../processes/dataFolder.js';
 import { withEmptyDatabase } from '../testing/emptyDatabase.js';
 import { rewriteBackup } from '../testing/rewriteBackup.js';
@@ -18,7 +19,12 @@ describe('backup and restore, of what cannot be,', () => {
   after(() => source.close());
 
   it('refuses a file of which any byte was changed, lost or added, and makes nothing', async () => {
-    const { file } = await source.backUp({ data_folder: source.newPath() });
+    // Small, since the folder of adapters is empty; without its mark that would be a mount that is missing.
+    const data_folder = source.newPath();
+    await assert.rejects(source.backUp({ data_folder }), { name: 'AdapterStoreMissing' });
+    await mkdir(path.join(data_folder, 'adapters'), { recursive: true });
+    await writeFile(path.join(data_folder, 'adapters', storeMark), '');
+    const { file } = await source.backUp({ data_folder });
     const bytes = await readFile(file);
     const ends = [...Array(20).keys(), ...Array.from({ length: 100 }, (_, index) => bytes.length - 1 - index)];
     const anywhere = Array.from({ length: 40 }, () => Math.floor(Math.random() * bytes.length));

@@ -9,14 +9,17 @@ test('a chat completion waits 240 seconds unless told', () => {
 });
 
 test('metrics and the description are beside the API unless a port of their own is named', () => {
-  assert.equal(readConfig({}, { ENGRAFT_OPERATIONS_HOST: '10.0.0.1' }).operations, null);
+  assert.equal(readConfig({}, {}).operations, null);
+  const lone = { ENGRAFT_OPERATIONS_HOST: '10.0.0.1' };
+  const message = /^ENGRAFT_OPERATIONS_HOST needs ENGRAFT_OPERATIONS_PORT/;
+  assert.throws(() => readConfig({}, lone), { constructor: UsageError, message });
   const env = { ENGRAFT_OPERATIONS_PORT: '9464' };
   assert.deepEqual(readConfig({}, env).operations, { host: '127.0.0.1', port: 9464 });
   const host = { ENGRAFT_OPERATIONS_HOST: '10.0.0.1' };
   assert.deepEqual(readConfig({}, { ...env, ...host }).operations, { host: '10.0.0.1', port: 9464 });
 });
 
-test('a project has at most 1,000 open jobs and the service 10,000, unless told', () => {
+test('a project has at most 10,000 open jobs and the service 100,000, unless told', () => {
   assert.deepEqual(readConfig({}, {}).open_jobs, { of_project: 10_000, of_service: 100_000 });
   const env = { ENGRAFT_PROJECT_OPEN_JOBS: '1', ENGRAFT_OPEN_JOBS: '999999' };
   assert.deepEqual(readConfig({}, env).open_jobs, { of_project: 1, of_service: 999_999 });

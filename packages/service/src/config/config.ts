@@ -106,7 +106,7 @@ const environment = z.object({
     .optional(),
   ENGRAFT_HOST: z.string().default('127.0.0.1'),
   ENGRAFT_PORT: port.default(8080),
-  ENGRAFT_OPERATIONS_HOST: z.string().default('127.0.0.1'),
+  ENGRAFT_OPERATIONS_HOST: z.string().optional(),
   ENGRAFT_OPERATIONS_PORT: port.optional(),
   ENGRAFT_CHAT_WAIT_SECONDS: z
     .string()
@@ -154,7 +154,10 @@ export function readConfig(givenFlags: ConfigFlags = {}, env: NodeJS.ProcessEnv 
 }
 
 function operationsOf(values: z.output<typeof environment>): Config['operations'] {
-  const { ENGRAFT_OPERATIONS_HOST: host, ENGRAFT_OPERATIONS_PORT: operations_port } = values;
+  const { ENGRAFT_OPERATIONS_HOST: host = '127.0.0.1', ENGRAFT_OPERATIONS_PORT: operations_port } = values;
+  if (operations_port === undefined && values.ENGRAFT_OPERATIONS_HOST !== undefined) {
+    throw new UsageError('ENGRAFT_OPERATIONS_HOST needs ENGRAFT_OPERATIONS_PORT: without it nothing is served there');
+  }
   return operations_port === undefined ? null : { host, port: operations_port };
 }
 

@@ -42,7 +42,7 @@ export async function cancelJobs(
 }
 
 /**
- * Of subjects that this transaction has locked: they lose their names and versions. The files go in the next round of
+ * Takes their names and versions from subjects that this transaction has locked. The files go in the next round of
  * retention, without the days that expired ones stay. Returns how many versions there were.
  */
 export async function eraseSubjects(trx: Transaction<Database>, subject_refs: readonly string[]): Promise<number> {
@@ -50,7 +50,7 @@ export async function eraseSubjects(trx: Transaction<Database>, subject_refs: re
   await trx
     .updateTable('subjects')
     .set({ name: sql<string>`${erasedName('')} || id`, active_version_id: null, erased_at: sql<Date>`now()` })
-    .where('id', 'in', subject_refs)
+    .where(sql<boolean>`id = any(${subject_refs})`)
     .execute();
   const { numUpdatedRows } = await trx
     .updateTable('versions')
@@ -61,7 +61,7 @@ export async function eraseSubjects(trx: Transaction<Database>, subject_refs: re
       retention_ended_by: 'operator',
       erased_at: sql<Date>`now()`,
     })
-    .where('subject_ref', 'in', subject_refs)
+    .where(sql<boolean>`subject_ref = any(${subject_refs})`)
     .executeTakeFirstOrThrow();
   return Number(numUpdatedRows);
 }

@@ -26,6 +26,14 @@ export type ClaimOutcome =
  * rolled back, and then claims the key itself: so two identical requests admit one job.
  */
 export async function claimIdempotencyKey(trx: Transaction<Database>, claim: IdempotencyClaim): Promise<ClaimOutcome> {
+  for (;;) {
+    const outcome = await tryToClaim(trx, claim);
+    // The job that held the key was forgotten between the two statements.
+    if (outcome !== null) return outcome;
+  }
+}
+
+async function tryToClaim(trx: Transaction<Database>, claim: IdempotencyClaim): Promise<ClaimOutcome | null> {
   const inserted = await trx
     .insertInto('idempotency_keys')
     .values(claim)
@@ -38,7 +46,8 @@ export async function claimIdempotencyKey(trx: Transaction<Database>, claim: Ide
     .where('project_id', '=', claim.project_id)
     .where(tenantIs('tenant_id', claim.tenant_id))
     .where('key', '=', claim.key)
-    .executeTakeFirstOrThrow();
+    .executeTakeFirst();
+  if (earlier === undefined) return null;
   if (!earlier.fingerprint_sha256.equals(claim.fingerprint_sha256)) return { kind: 'conflict' };
   return { kind: 'replay', job_id: earlier.job_id, api_key_id: earlier.api_key_id };
 }

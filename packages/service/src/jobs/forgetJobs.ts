@@ -10,7 +10,10 @@ export async function forgetJobs(trx: Transaction<Database>, job_ids: readonly s
   const isOne = sql<boolean>`job_id = any(${job_ids})`;
   await trx.deleteFrom('idempotency_keys').where(isOne).execute();
   await trx.deleteFrom('job_phases').where(isOne).execute();
-  await trx.deleteFrom('teacher_calls').where(isOne).execute();
+  // What an operator settles a job by stays until then: how many calls have no receipt.
+  const isSettled = sql<boolean>`(select settled from jobs where id = job_id)`;
+  await trx.deleteFrom('teacher_calls').where(isOne).where(isSettled).execute();
+  await trx.updateTable('teacher_calls').set({ answer: null }).where(isOne).execute();
   await trx
     .updateTable('jobs')
     .set({ result: null, request: 'null', training_progress: null, forgotten_at: sql<Date>`now()` })

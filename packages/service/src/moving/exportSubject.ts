@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { learningResult, type TenantId } from '@engraft/contract';
 import type { Kysely } from 'kysely';
 import type { AdapterStore } from '../adapterStore/adapterStore.js';
@@ -32,6 +33,8 @@ export type ExportOutcome =
   | { readonly kind: 'not_found' }
   /** It has no active version that is retained: there is nothing to take along. */
   | { readonly kind: 'uses_base' }
+  /** Nothing is written over. */
+  | { readonly kind: 'file_exists' }
   /** Nobody has recorded what its active version was trained on. */
   | { readonly kind: 'model_unknown' }
   | { readonly kind: 'adapter_damaged'; readonly version_id: string };
@@ -52,6 +55,7 @@ export async function exportSubject(
     const described = await describe(db, subject);
     if ('kind' in described) return described;
     const { file } = subject;
+    if (existsSync(file)) return { kind: 'file_exists' };
     const check = async (partial: string): Promise<void> => {
       await checkSeal(partial, () => undefined);
     };

@@ -60,8 +60,12 @@ export async function importSubject(
       return { kind: 'another_model', base_model_hash: model.content_hash };
     }
     for (const adapter_hash of [...subject.adapters.keys()].sort()) await lockAdapter(trx, adapter_hash);
+    const outcome = await saveVersions(trx, subject);
+    if (outcome instanceof RolledBack) return outcome;
+    // The session says nothing while files are copied, which may take long.
+    await sql`set local idle_in_transaction_session_timeout = 0`.execute(trx);
     for (const adapter of subject.adapters.values()) await store.keep(adapter);
-    return saveVersions(trx, subject);
+    return outcome;
   });
 }
 

@@ -1,8 +1,8 @@
 import { createWriteStream } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { isAdapterIntact, type AdapterReference } from '@engraft/engine';
+import { ADAPTER_FILES, isAdapterIntact, type AdapterReference } from '@engraft/engine';
 import { BackupError } from '../backup/backupError.js';
 import { kindOfEntry } from '../backup/format.js';
 import { forEachEntry, misplaced, parseJson, textOf } from '../backup/readArchive.js';
@@ -38,13 +38,22 @@ export async function readSubjectFile(file: string, folder: string): Promise<Rea
   });
   const [subject] = described;
   if (subject === undefined) throw new BackupError(`${file} is no exported subject: it is empty`);
-  for (const { id, adapter_hash } of subject.versions) {
+  for (const { id, adapter_hash, size_bytes } of subject.versions) {
     const adapter = adapters.get(adapter_hash);
     if (adapter === undefined || !(await isAdapterIntact(adapter))) {
       throw new BackupError(`${file} is damaged: the adapter of version ${id} is not ${adapter_hash}`);
     }
+    // Hosting is charged by it.
+    if ((await sizeOf(adapter.folder)) !== size_bytes) {
+      throw new BackupError(`${file} is damaged: the adapter of version ${id} does not have ${size_bytes} bytes`);
+    }
   }
   return { description: subject, adapters };
+}
+
+async function sizeOf(folder: string): Promise<number> {
+  const sizes = await Promise.all(ADAPTER_FILES.map(async (name) => (await stat(path.join(folder, name))).size));
+  return sizes.reduce((sum, size) => sum + size, 0);
 }
 
 function parseDescription(file: string, text: string): SubjectDescription {

@@ -21,8 +21,8 @@ export const exportedVersion = z.strictObject({
   created_at: z.iso.datetime(),
   adapter_hash: z.string().regex(/^sha256:[0-9a-f]{64}$/),
   size_bytes: z.int().positive(),
-  passed_count: z.int(),
-  total_count: z.int(),
+  passed_count: z.int().nonnegative(),
+  total_count: z.int().nonnegative(),
   rehearsal,
   /** `null` where the job that made it no longer says. */
   report: learningResult.pick({ validation: true, training: true }).nullable(),

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { identifier } from '@engraft/contract';
 import type { Command } from 'commander';
-import { openAdapterStore } from '../../adapterStore/adapterStore.js';
+import { findAdapterStore } from '../../adapterStore/findAdapterStore.js';
 import { audited } from '../../audit/audited.js';
 import { readConfig, UsageError } from '../../config/config.js';
 import { exportSubject, type ExportOutcome } from '../../moving/exportSubject.js';
@@ -76,7 +76,7 @@ async function runExport(name: string, file: string, options: ExportOptions): Pr
     await requireDataFolder(config);
     const { id: project_id } = await requireProject(db, options.project);
     const subject = { project_id, tenant_id, name, all: options.all === true, file, engraft_version: engraftVersion };
-    return exportSubject(db, await openAdapterStore(config.data_folder), subject);
+    return exportSubject(db, await findAdapterStore(db, config.data_folder), subject);
   });
   if (outcome.kind !== 'exported') throw new CommandFailure(exportRefusal(outcome, name, options.project));
   const { bytes, description } = outcome;
@@ -95,6 +95,8 @@ function exportRefusal(outcome: Exclude<ExportOutcome, { kind: 'exported' }>, na
       return `subject '${name}' has no active version that is retained: there is nothing to export`;
     case 'model_unknown':
       return `nobody knows what the active version of '${name}' was trained on: start a worker once`;
+    case 'file_exists':
+      return 'the file is there already: name another one';
     case 'adapter_damaged':
       return `the adapter of version ${outcome.version_id} is damaged or missing: put it back from a backup first`;
   }
@@ -111,7 +113,7 @@ async function runImport(file: string, options: ImportOptions): Promise<void> {
     try {
       const read = await readSubjectFile(file, staging);
       const name = parseName(options.as ?? read.description.name, 'subject');
-      const store = await openAdapterStore(config.data_folder);
+      const store = await findAdapterStore(db, config.data_folder);
       return await audited(
         db,
         operator,
