@@ -61,7 +61,7 @@ describe('paths and methods', () => {
       ],
       ['POST', '/v1/responses', 'The Responses API is not offered; POST /v1/chat/completions takes messages.'],
       ['GET', '/v1/responses/resp_1', 'The Responses API is not offered; POST /v1/chat/completions takes messages.'],
-      ['POST', '/v1/embeddings?x=1', 'Embeddings are not offered; GET /openapi.json describes what is.'],
+      ['POST', '/v1/embeddings?x=1', 'Embeddings are not offered; POST /v1/chat/completions answers messages.'],
       ['POST', '/chat/completions', 'The paths of the API begin with /v1, once: use /v1/chat/completions.'],
       ['POST', '/v1/v1/chat/completions', 'The paths of the API begin with /v1, once: use /v1/chat/completions.'],
       ['GET', '/v1/nothing', 'There is no such path; GET /openapi.json describes those that there are.'],

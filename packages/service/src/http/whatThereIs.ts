@@ -5,7 +5,7 @@ const elsewhere: readonly (readonly [RegExp, string])[] = [
   [/^\/v1\/models\/./, 'There is one model; GET /v1/models shows it.'],
   [/^\/v1\/completions$/, `There are no completions of a plain prompt; ${chat} takes messages.`],
   [/^\/v1\/responses(\/|$)/, `The Responses API is not offered; ${chat} takes messages.`],
-  [/^\/v1\/embeddings$/, 'Embeddings are not offered; GET /openapi.json describes what is.'],
+  [/^\/v1\/embeddings$/, `Embeddings are not offered; ${chat} answers messages.`],
   [/^\/v1\/chat\/completions\/./, 'Completions are read as jobs: GET /v1/jobs/{id}, with the id of X-Service-Job-Id.'],
   [/^\/v1\/(inferences|internalizations)\/./, 'What was admitted is read as a job: GET /v1/jobs/{id}.'],
 ];
@@ -17,7 +17,10 @@ export function whatThereIs(path: string, isKnown: (path: string) => boolean): s
   for (const [pattern, message] of elsewhere) if (pattern.test(bare)) return message;
   const api = `/v1${bare.replace(/^(\/v1)+(?=\/)/, '')}`;
   if (api !== bare && isKnown(api)) return `The paths of the API begin with /v1, once: use ${shown(api)}.`;
-  return 'There is no such path; GET /openapi.json describes those that there are.';
+  // The description may have an address of its own, which is the operator's business.
+  return isKnown('/openapi.json')
+    ? 'There is no such path; GET /openapi.json describes those that there are.'
+    : 'There is no such path.';
 }
 
 /** For a path with a slash at its end that exists without it. */
