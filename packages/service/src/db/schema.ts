@@ -198,7 +198,7 @@ export interface TransfersTable {
   job_id: string | null;
   version_id: string | null;
   /**
-   * Of hosting: whole days from the version's creation to the beginning of the day that is paid. `null` for old
+   * For hosting: whole days from the version's creation to the beginning of the day that is paid. `null` in old
    * transfers.
    */
   hosting_day: number | null;

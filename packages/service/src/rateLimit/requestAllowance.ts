@@ -11,7 +11,7 @@ export interface RequestAllowance {
   readonly retry_after_ms: number;
 }
 
-/** Of a bucket that fills evenly within `window_ms`, and will be full in `full_after_ms`. */
+/** Describes a bucket that fills evenly within `window_ms` and will be full in `full_after_ms`. */
 export function describeAllowance(
   kind: RequestAllowance['kind'],
   limit_requests: number,

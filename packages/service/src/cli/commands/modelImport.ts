@@ -13,7 +13,7 @@ interface ModelImportOptions {
   readonly json?: boolean;
 }
 
-/** Of the group `model`. */
+/** Adds `import` to the command group `model`. */
 export function addModelImportCommand(model: Command): void {
   model
     .command('import')
