@@ -24,7 +24,7 @@ import {
   type TensorEntry,
 } from './safetensors.js';
 
-/** Of a model whose head is not tied. */
+/** The head's weight, in a model whose head is not tied. */
 const HEAD = 'lm_head.weight';
 
 /**

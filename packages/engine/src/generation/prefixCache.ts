@@ -11,7 +11,7 @@ export const PREFILL_CHUNK = 64;
 export interface PrefixScope {
   /** The caller's: calls with different keys share nothing. */
   readonly isolationKey: string;
-  /** Of the adapter, whose content was verified against it; null for the base model. */
+  /** The adapter's hash, against which its content was verified; null for the base model. */
   readonly adapterHash: string | null;
 }
 

@@ -23,7 +23,7 @@ export interface ChosenConstants {
   readonly names: readonly string[];
 }
 
-/** Of the sessions that are being made: nothing else may hold the constants. */
+/** Options of the sessions being made. Perhaps nothing else keeps their constants from being collected. */
 const held = new Set<SessionOptions>();
 
 /** How long a thread waits for the next operator before it sleeps, and must be woken. */

@@ -8,7 +8,7 @@ import type { Tensor, Tensors } from './tensor.js';
  */
 export class SharedConstants {
   private constructor(
-    /** Of ONNX Runtime's; the same in every thread. */
+    /** ONNX Runtime's container of prepacked weights; the same in every thread. */
     readonly container: Pointer,
     private readonly tensors: Tensors,
   ) {}
