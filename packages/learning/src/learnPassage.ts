@@ -64,7 +64,7 @@ export async function learnPassage(
 }
 
 class LearningRun {
-  /** Of the phases done so far. */
+  /** Usage of the phases done so far. */
   #usage: LearningUsage = noUsage;
   readonly #content: string;
   readonly #canaries: readonly ReplayRow[];

@@ -29,7 +29,7 @@ export interface Preset {
   readonly training: Partial<TrainingRecipe>;
 }
 
-/** Of a checkpoint that nothing is known of: it teaches itself, in whatever language it reads. */
+/** For a checkpoint that nothing is known about: it teaches itself, in whatever language it reads. */
 export const defaultPreset: Preset = { teacher: 'model', teachingAdapter: null, prompts: 'plain', training: {} };
 
 const whole = z.int().positive();

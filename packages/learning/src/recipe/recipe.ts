@@ -71,7 +71,7 @@ export interface TrainingRecipe {
   readonly useSoftTargets: boolean;
   /** Copies with words missing, of the questions of a fact that has fewer than `enoughForms`. */
   readonly clippedPerFact: number;
-  /** Of what is shown of a fact that has other questions, at most so much is made of its sentence's words. */
+  /** At most this share of what is shown of a fact is made of its sentence's words, if it has other questions. */
   readonly wordsShare: number;
   /** How often a fact is seen, over all its forms, when the budget allows. */
   readonly exposuresPerFact: number;
@@ -120,7 +120,7 @@ export interface ReplayRecipe {
    * so much.
    */
   readonly sparedRows: number;
-  /** Of a row, from its beginning. */
+  /** Tokens taken from the beginning of a row. */
   readonly maxSparedTokens: number;
   /**
    * Longer rows cost more than they keep, but an object may take more; other rows are used only when there are none of
@@ -142,15 +142,15 @@ export interface EvaluatingRecipe {
   readonly minPassRate: number;
   readonly minRetentionShare: number;
   readonly minCanaryShare: number;
-  /** Of what a reply to an unrelated prompt may have. */
+  /** The most tokens that a reply to an unrelated prompt may have. */
   readonly maxReplyTokens: number;
   /** See `Drift`: beyond this the candidate speaks of the passage where it should not. */
   readonly maxDriftNats: number;
-  /** Of the questions of earlier passages, and of the canaries, so many must have been asked. */
+  /** At least this share of the questions of earlier passages, and of the canaries, must have been asked. */
   readonly minMeasuredShare: number;
 }
 
-/** Of the cap: teaching may use the first, scoring up to the second, training up to the third. */
+/** Shares of the cap: teaching may use the first, scoring up to the second, training up to the third. */
 export interface BudgetShares {
   readonly teaching: number;
   readonly scoring: number;

@@ -25,7 +25,7 @@ const MAX_GROWTH = 5;
 
 /** What the keys of a list are said of. */
 interface Place {
-  /** Of the last heading that names something. */
+  /** The last heading that names something. */
   readonly title: string | null;
   readonly subject: string | null;
 }
@@ -144,8 +144,8 @@ function pairOf(text: string): Pair | null {
 }
 
 /**
- * Of "Product: Tarn 3" and "Price: $249" the product: what the other keys are said of. Where the key that names comes again a new record
- * begins. `null` for each where none does.
+ * What the key of each line is said of: for "Product: Tarn 3" and "Price: $249", the product. A new record begins where
+ * the naming key comes again. `null` for every line if none names a subject.
  */
 function subjectsOf(texts: readonly string[]): (string | null)[] {
   const pairs = texts.map(pairOf);
@@ -179,7 +179,10 @@ const attribute = /^\p{L}[\p{L}-]*(?: \p{Ll}[\p{Ll}-]*){0,3}$/u;
 const named =
   /^(?:\p{Lu}\p{Ll}+day|January|February|March|April|May|June|July|August|September|October|November|December)s?\b/u;
 
-/** Of each row what its first cell names; of a table of two columns that are called so, keys and values. */
+/**
+ * Says each value of what the first cell of its row names. If the titles of a table of two columns say so, its rows are
+ * keys and values.
+ */
 function rows(table: Tokens.Table, subject: string | null): string[] {
   const textOf = ({ text }: Tokens.TableCell): string => withoutMarks(text).trim();
   const [titles, ...body] = withoutIndex([table.header.map(textOf), ...table.rows.map((row) => row.map(textOf))]);

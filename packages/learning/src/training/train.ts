@@ -85,7 +85,7 @@ async function begin(job: TrainingJob, spared: readonly TokenSequence[]): Promis
 interface Resumed {
   readonly session: TrainingSession;
   readonly state: TrainingState;
-  /** Of the phase until then. */
+  /** Usage of the phase until then. */
   readonly usage: LearningUsage;
 }
 
@@ -99,7 +99,7 @@ async function resume(
   const { snapshot, state, usage } = progress;
   await job.snapshots.clear(progress);
   try {
-    // Which is read in the next phase only, when it is too late.
+    // The adapter is read only in the next phase, when it is too late.
     if (state.best !== null) await checkAdapter(state.best.adapter);
     const session = await job.engine.openTraining({ resume: snapshot, spared });
     job.snapshots.resumed(state.report.steps);
