@@ -26,7 +26,7 @@ import type { PassageEntry } from './passageSet.js';
 export type MeasuringPhase = 'base' | 'reading' | LearningPhase | 'asking' | 'canaries';
 
 export interface MeasuringProgress {
-  /** Of the passage at work, counted from 0. */
+  /** Index of the passage at work, from 0. */
   readonly index: number;
   readonly count: number;
   readonly passageId: string;
@@ -79,7 +79,7 @@ export interface PassageReport {
   readonly steps: number;
   readonly canaries: CanaryReport | null;
   readonly retention: Retention | null;
-  /** Of learning alone, without the measuring. */
+  /** Time spent learning, without the measuring. */
   readonly seconds: number;
   readonly phase_seconds: Learned['phaseSeconds'];
   readonly cost_microusd: number;
@@ -90,10 +90,10 @@ export interface Retention {
   readonly first_id: string;
   /** Passages that the weights now hold, the first one included. */
   readonly learned_count: number;
-  /** Of the first passage: when it was learned, and now. */
+  /** Tally of the first passage when it was learned, and now. */
   readonly before: Tally;
   readonly after: Tally;
-  /** Of all passages before this one together. */
+  /** The same for all passages before this one together. */
   readonly all_before: Tally;
   readonly all_after: Tally;
 }

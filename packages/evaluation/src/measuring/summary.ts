@@ -90,7 +90,7 @@ export function isWorthHalf(
   return (report.learned?.right ?? 0) >= reading.right / 2;
 }
 
-/** Of each chain the last passage tells. */
+/** The last passage of each chain counts. */
 function keptShare(
   reports: readonly PassageReport[],
   of: (retention: Retention) => { readonly before: Tally; readonly after: Tally },
