@@ -248,7 +248,7 @@ function bySalience(candidates: readonly Candidate[]): Candidate[] {
   return [...candidates].sort((a, b) => b.salience - a.salience || a.span.start - b.span.start);
 }
 
-/** Of candidates, the likeliest first, those that somebody may ask for; of a passage that has few of them the likeliest. */
+/** The candidates that somebody may ask for, and in any case the likeliest few. They are given likeliest first. */
 export function worthTeaching(candidates: readonly Candidate[]): Candidate[] {
   return candidates.filter(({ salience }, index) => salience >= rules.minSalience || index < rules.fewCandidates);
 }

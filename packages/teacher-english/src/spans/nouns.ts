@@ -8,7 +8,7 @@ import { isFunctionWord, type Stretch } from '@engraft/learning/parts';
 import { isTimeUnit } from '../english/grammar.js';
 import { withinBounds, type Span } from './spans.js';
 
-/** Of `json({ offset: true })`: noun phrases by their words, each with its place in UTF-16 units. */
+/** The result of `json({ offset: true })`: noun phrases by their words, each with its place in UTF-16 units. */
 const nounPhrases = z.array(
   z.object({
     terms: z.array(z.object({ offset: z.object({ start: z.number().int(), length: z.number().int() }) })),

@@ -6,7 +6,7 @@ const day = '\\d{1,2}(?:st|nd|rd|th)?';
 const weekday = '(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?)';
 /** "Monday", "July". */
 export const calendarWord = new RegExp(`^(?:${weekday}|${month})$`, 'u');
-/** Of a month only before or after its day: "Mar" is a name, too. */
+/** A short month is used only before or after its day: "Mar" is a name, too. */
 const shortMonth = '(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)(?![\\p{L}])\\.?';
 /** "1,200", "1 000 000", "5'000", "5,00,000", "1.250,50", "1,5", "1/2", "1.5". */
 const digits = `(?:${[

@@ -28,7 +28,7 @@ export function bareAnswer(question: string, answer: string, notStated: string):
     return answer;
   const asked = new Set(wordTokens(question).map(baseFormOf));
   const words = [...wordSegmenter.segment(text)].filter(({ isWordLike }) => isWordLike === true);
-  // Of "The range of the Tarn 3 is 3 km." only the first number is the question's.
+  // In "The range of the Tarn 3 is 3 km." only the first number is the question's.
   const isAsked = (word: string, before: string): boolean =>
     /\p{N}/u.test(word) ? containsWords(question, `${before} ${word}`) : asked.has(baseFormOf(word.toLowerCase()));
   const isKnown = words.map(({ segment }, index) => isAsked(segment, words[index - 1]?.segment ?? ''));

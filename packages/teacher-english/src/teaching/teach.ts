@@ -140,7 +140,7 @@ async function askForLists(
   }
 }
 
-/** Of the sentences that contain the answer, the one that shares most words with the question. */
+/** The sentence that contains the answer and shares most words with the question. */
 function sentenceOf(chunk: Chunk, question: string, answer: string): Stretch | null {
   const asked = new Set(questionKey(question).split(' '));
   let best: { sentence: Stretch; shared: number } | null = null;
