@@ -66,7 +66,7 @@ function chance(features, weightsNow) {
   return 1 / (1 + Math.exp(-names.reduce((sum, name, index) => sum + weightsNow[index] * features[name], 0)));
 }
 
-/** Of the ROC curve: how often a span that is asked for stands before one that is not. */
+/** Area under the ROC curve: how often a span that is asked for stands before one that is not. */
 function area(samples, weightsNow) {
   const of = (wanted) =>
     samples.filter(({ isAsked }) => isAsked === wanted).map(({ features }) => chance(features, weightsNow));

@@ -146,12 +146,12 @@ async function writeAdapters(folder, config, { count, rank }) {
   return adapters;
 }
 
-/** Of the file, but for its header. */
+/** Size of the file without its header. */
 function adapterBytes(config, rank) {
   return loraTensorSpecs(config, rank).reduce((sum, { shape: [height, width] }) => sum + 4 * height * width, 0);
 }
 
-/** In memory, as generation takes it. */
+/** Size in memory, in the form that generation takes. */
 function readyBytes(config, rank) {
   const sizes = loraGroups(config).map((group) =>
     joinedSize(

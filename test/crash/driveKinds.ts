@@ -157,7 +157,7 @@ export const longAgo: Drive = {
   },
 };
 
-/** Of a subject of this installation, under another name. */
+/** Imports a subject of this installation under another name. */
 export const subjectImport: Drive = {
   by: 'command',
   args: async (test) => {

@@ -28,7 +28,7 @@ interface Holding {
   readonly version_id: string;
 }
 
-/** Of everybody: nothing but project and tenant tells them apart. */
+/** Everybody has a subject of this name: only project and tenant tell the subjects apart. */
 const subject_id = 'subject-of-everybody';
 
 let database: TestDatabase;
