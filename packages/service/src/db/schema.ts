@@ -56,7 +56,7 @@ export interface SubjectsTable {
   erased_at: Date | null;
 }
 
-/** Whose turn it is. */
+/** Keeps whose turn it is. */
 export interface ProjectTurnsTable {
   project_id: string;
   kind: JobKind;

@@ -28,7 +28,7 @@ export async function listOperatorJobs(db: Kysely<Database>, { project_id, statu
 }
 
 export type OperatorJob = Omit<Job, 'result'> & {
-  /** Its name. */
+  /** The project's name. */
   readonly project: string;
   readonly api_key_id: string;
   readonly execution: {
