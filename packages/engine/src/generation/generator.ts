@@ -266,7 +266,7 @@ export class Generator {
     }
   }
 
-  /** What is in the cache of those that run. */
+  /** What the cache holds of the sequences that run. */
   private kept(): Kept {
     return { slots: this.running.length, tokens: Math.max(0, ...this.running.map((one) => one.cachedTokens)) };
   }

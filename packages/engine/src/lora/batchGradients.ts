@@ -114,7 +114,7 @@ export class BatchGradients {
       if (isWhole) return whole.loss;
     } else await this.computeAlone(first, whole, options);
     if (second.length === 0) return whole.loss;
-    // In a sum of its own, as the helper has it, and added after the other.
+    // The second part has a sum of its own, as with the helper, and is added after the first.
     const other = (this.second ??= new RunSum(new FlatMatrices(this.sum.specs)));
     other.begin(gradients);
     await this.computeAlone(second, other, options);

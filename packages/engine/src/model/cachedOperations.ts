@@ -93,7 +93,7 @@ export class CachedOperations implements DecoderOperations<string, string> {
     return this.narrowed(attended);
   }
 
-  /** To be called when the graph is complete. */
+  /** Call it when the graph is complete. */
   end(): void {
     if (this.summands.size > 0) throw new EngineError('internal', 'the decoder has a sum that is not normed');
   }

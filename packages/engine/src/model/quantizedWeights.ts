@@ -135,7 +135,10 @@ export function matrices(config: DecoderConfig): readonly (readonly [string, rea
   });
 }
 
-/** In the order of the file, one matrix after the other, so that they are never all in memory as float32. */
+/**
+ * Yields the constants in the order of the file, one matrix after the other, so that the matrices are never all in
+ * memory as float32.
+ */
 async function* quantizeWeights(
   { config, reader }: Source,
   format: QuantizedFormat,

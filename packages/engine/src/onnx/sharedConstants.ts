@@ -13,14 +13,14 @@ export class SharedConstants {
     private readonly tensors: Tensors,
   ) {}
 
-  /** To be released after the sessions that have them, or forgotten when nothing runs in these any more. */
+  /** Release it after the sessions that use it, or drop it once nothing runs in those sessions any more. */
   static create(tensors: Tensors): SharedConstants {
     const constants = new SharedConstants(written(runtime().createPrepackedWeightsContainer), tensors);
     forgotten.register(constants, constants.container, constants);
     return constants;
   }
 
-  /** Those of another thread, which releases them, over the same numbers. */
+  /** The constants of another thread, which releases them, over the same numbers. */
   static ofThread(container: Pointer, tensors: Tensors): SharedConstants {
     return new SharedConstants(container, tensors);
   }
