@@ -28,7 +28,7 @@ const counted = {
   gate: { readTokens: 11_300, writtenTokens: 500 },
 };
 
-/** With money for all of it, into a subject that knows nothing yet. */
+/** The work if there is money for all of it, and the subject knows nothing yet. */
 export async function expectedWork(
   engine: TokenCounts,
   teacher: TeacherName,

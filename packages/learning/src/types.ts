@@ -121,7 +121,7 @@ export interface Comparison {
 
 /** How far the candidate speaks otherwise than its parent where it should not. */
 export interface Drift {
-  /** By which the parent's own replies have become less likely, in nats a token; `null`: none was measured. */
+  /** How much less likely the parent's own replies have become, in nats a token; `null`: none was measured. */
   readonly nats: number | null;
   readonly replies: number;
   /** Prompts that there was no money for. */

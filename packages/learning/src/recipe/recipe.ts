@@ -33,7 +33,7 @@ export interface TeachingRecipe {
    * fill up.
    */
   readonly minFormsPerFact: number;
-  /** From so many other questions on, a fact needs no rephrasings, and no copies with words missing. */
+  /** With this many other questions or more, a fact needs no rephrasings, and no copies with words missing. */
   readonly enoughForms: number;
   readonly maxAnswerTokens: number;
   /** Mean log-probability (nats a token) that the passage must add before an answer counts as new. */
@@ -128,9 +128,12 @@ export interface ReplayRecipe {
    */
   readonly maxTokens: number;
   readonly maxTokensOfLongAnswers: number;
-  /** From so many tokens on an answer is long. */
+  /** An answer of this many tokens or more is long. */
   readonly longAnswerTokens: number;
-  /** With money for a smaller share of the steps that are wanted, only rows of at most so many tokens are replayed. */
+  /**
+   * If there is money for less than this share of the wanted steps, only rows of at most `shortTokens` tokens are
+   * replayed.
+   */
   readonly neededStepsShare: number;
   readonly shortTokens: number;
 }

@@ -75,7 +75,7 @@ function under(heading: string, { title }: Place): Place {
   return isFirstName || namesSomething(heading) ? { title: heading, subject: heading } : { title, subject: null };
 }
 
-/** What is longer names nothing that could be spoken of. */
+/** Anything longer names nothing that could be spoken of. */
 const MAX_SUBJECT = 80;
 
 /** "3.1 Technical Specifications" is a part of what the document is about. */
@@ -112,7 +112,10 @@ function lines(list: Tokens.List, place: Place, introduced: string | null): stri
   });
 }
 
-/** As written, since the answer "1987." is an item too after a list; but where every item has the same number, Markdown counts. */
+/**
+ * The numbers as written, since the answer "1987." is an item too after a list. Where every item has the same number,
+ * Markdown counts.
+ */
 function numbersOf({ start, items }: Tokens.List): string[] {
   if (start === '') return [];
   const written = items.map(({ raw }) => /^\s*(\d+[.)])/u.exec(raw)?.[1] ?? '');
@@ -198,7 +201,7 @@ function rows(table: Tokens.Table, subject: string | null): string[] {
   });
 }
 
-/** Without a first column that only counts. */
+/** Leaves out a first column that only counts. */
 function withoutIndex(cells: readonly (readonly string[])[]): (readonly string[])[] {
   const [titles = [], ...body] = cells;
   const isIndex =

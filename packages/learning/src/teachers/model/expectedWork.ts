@@ -8,7 +8,7 @@ import { modelTeacher } from './modelTeacher.js';
 import { modelTeacherSettings as settings } from './settings.js';
 
 export interface ExpectedTokens {
-  /** Which go through the model: those of a prompt that begins like one before are not read again. */
+  /** Tokens that go through the model. Those of a prompt that begins like an earlier one are not read again. */
   readonly readTokens: number;
   readonly writtenTokens: number;
 }
