@@ -69,7 +69,7 @@ export function summarise(reports: readonly PassageReport[]): MeasuringSummary {
   };
 }
 
-/** With the prompts that base reads best with, over all passages together. */
+/** Picks the reading with the prompts that base reads best with, over all passages together. */
 export function bestReading(
   reports: readonly Pick<PassageReport, 'reading' | 'reading_instructed'>[],
 ): (report: Pick<PassageReport, 'reading' | 'reading_instructed'>) => Tally | null {
