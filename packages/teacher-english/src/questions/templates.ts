@@ -61,7 +61,7 @@ export function relationTable(passage: string): readonly Template[] {
   return fitting.flatMap(({ rows }) => rows);
 }
 
-/** Those of the table that the sentence has a word for: found once, however much is asked of it. */
+/** The templates of a table that the sentence has a word for: found once, however much is asked of it. */
 export function cuedIn(table: readonly Template[], { text }: Stretch): readonly Template[] {
   return table.filter(({ cue }) => cue?.test(text) ?? true);
 }

@@ -34,7 +34,10 @@ interface Word {
   readonly text: string;
 }
 
-/** In lower case, of at most three words, without a definite article or a possessive: those speak of what is known already. */
+/**
+ * Nouns in lower case, of at most three words, without a definite article or a possessive: those speak of what is known
+ * already.
+ */
 function bareNouns(text: string): { readonly at: number; readonly text: string }[] {
   if (!/\p{Ll}[\p{Ll}\p{M}-]/u.test(text)) return [];
   // A plain view, since the one of nouns would parse each of them anew.

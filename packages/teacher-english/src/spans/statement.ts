@@ -138,7 +138,10 @@ function openingPhrase(text: string, names: readonly string[]): string | null {
   return isNamed ? phrase : phrase.charAt(0).toLowerCase() + phrase.slice(1);
 }
 
-/** By last name the whole one: "Osei" is "Philippa Osei" where the passage has named her so, and people ask with the whole name. */
+/**
+ * Whole names by last name: "Osei" is "Philippa Osei" where the passage has named her so, and people ask with the whole
+ * name.
+ */
 export type FullNames = ReadonlyMap<string, string>;
 
 export function fullNamesOf(names: readonly string[]): FullNames {

@@ -3,7 +3,7 @@ import { containsWords, isFunctionWord, sameAnswer, wordTokens } from '@engraft/
 import { qualified } from '../english/qualified.js';
 import { baseFormOf } from '../english/verbs.js';
 
-/** Without "According to the passage, ". */
+/** Removes "According to the passage, ". */
 function withoutSource(text: string): string {
   const source =
     /^(?:According to|Based on|As (?:stated|mentioned) in) (?:the|this) (?:given |provided )?(?:passage|text),? (?=\S)|^The (?:passage|text) (?:says|states|mentions) that /u;

@@ -191,7 +191,7 @@ function addForm(draft: Draft, text: string, origin: FormOrigin, relation?: stri
   }
 }
 
-/** Without what names a value that the passage contradicts itself about: "What costs 49 dollars?" */
+/** Leaves out questions that name a value about which the passage contradicts itself: "What costs 49 dollars?" */
 function finished(draft: Draft, isContradicted: (question: string) => boolean): Fact {
   const cloze = draft.cloze.map((question) => formOf(question, 'cloze'));
   const keywords = draft.keywords.map((question) => formOf(question, 'keywords'));
