@@ -11,7 +11,7 @@ import { agrees, chunkForTeacher, plainText } from '../packages/learning/dist/pa
 import { findCandidates } from '../packages/teacher-english/dist/questions/candidates.js';
 import { root } from './lib/measure.mjs';
 
-/** As strong as a normal prior of this precision on each weight. */
+/** The penalty is as strong as a normal prior of this precision on each weight. */
 const PENALTY = 3;
 
 const engine = await startEngineHost({ modelDir: join(root, 'models/base'), threads: 1 });

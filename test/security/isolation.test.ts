@@ -37,7 +37,7 @@ const holdings: Holding[] = [];
 before(async () => {
   database = await openTestDatabase({ maxConnections: 8, durable: false });
   service = buildTestApp(database.db);
-  // With the same names of tenants everywhere.
+  // The names of tenants are the same in every project.
   for (const project of [await createTestProject(database.db), await createTestProject(database.db)]) {
     const open = await createTestKey(database.db, project);
     for (const tenant of [null, 'a', 'b']) {
