@@ -11,7 +11,7 @@ import { agrees, chunkForTeacher, plainText } from '../packages/learning/dist/pa
 import { findCandidates } from '../packages/teacher-english/dist/questions/candidates.js';
 import { root } from './lib/measure.mjs';
 
-/** As strong as a normal prior of this precision on each weight. */
+/** The penalty is as strong as a normal prior of this precision on each weight. */
 const PENALTY = 3;
 
 const engine = await startEngineHost({ modelDir: join(root, 'models/base'), threads: 1 });
@@ -66,7 +66,7 @@ function chance(features, weightsNow) {
   return 1 / (1 + Math.exp(-names.reduce((sum, name, index) => sum + weightsNow[index] * features[name], 0)));
 }
 
-/** Of the ROC curve: how often a span that is asked for stands before one that is not. */
+/** Area under the ROC curve: how often a span that is asked for stands before one that is not. */
 function area(samples, weightsNow) {
   const of = (wanted) =>
     samples.filter(({ isAsked }) => isAsked === wanted).map(({ features }) => chance(features, weightsNow));

@@ -81,7 +81,7 @@ function modelToServe() {
   return prepared;
 }
 
-/** Of the service that was started here, whatever `ENGRAFT_BASE_URL` and `ENGRAFT_API_KEY` say of another. */
+/** A client of the service that was started here, whatever `ENGRAFT_BASE_URL` and `ENGRAFT_API_KEY` say of another. */
 async function openClient() {
   const { data_folder } = readConfig();
   const apiKey = await readDefaultKey(data_folder);

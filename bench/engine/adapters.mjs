@@ -53,7 +53,7 @@ export async function measureAdapterCache({ model, threads, count, outputTokens,
   const { config } = await readModel(model.folder);
   const adapters = await writeAdapters(join(folder, 'cache'), config, { count, rank: RANK });
   const bytes = readyBytes(config, RANK);
-  // And room for what a batch copies.
+  // There is also room for what a batch copies.
   const open = (room) =>
     EmbeddedEngine.open({ modelDir: model.folder, threads, maxAdapterBytes: (room + BATCH) * bytes });
   const room = Math.ceil(count / 4);
@@ -102,7 +102,7 @@ export async function measureColdAdapter({ model, threads, rounds, folder }) {
   const engine = await EmbeddedEngine.open({ modelDir: model.folder, threads, maxAdapterBytes: 1 });
   const times = { cold: [], warm: [] };
   for (let round = -1; round < rounds; round += 1) {
-    // With room for one only, each is cold after the other.
+    // There is room for one only, so each is cold after the other.
     for (const adapter of adapters) {
       for (const name of ['cold', 'warm']) {
         const before = performance.now();
@@ -146,12 +146,12 @@ async function writeAdapters(folder, config, { count, rank }) {
   return adapters;
 }
 
-/** Of the file, but for its header. */
+/** Size of the file without its header. */
 function adapterBytes(config, rank) {
   return loraTensorSpecs(config, rank).reduce((sum, { shape: [height, width] }) => sum + 4 * height * width, 0);
 }
 
-/** In memory, as generation takes it. */
+/** Size in memory, in the form that generation takes. */
 function readyBytes(config, rank) {
   const sizes = loraGroups(config).map((group) =>
     joinedSize(

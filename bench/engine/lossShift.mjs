@@ -44,7 +44,7 @@ async function answers(tokenizer, rowCount) {
   });
 }
 
-/** By the graphs that generate, one token after the other, as answers are written. */
+/** Computed by the graphs that generate, one token after the other, as answers are written. */
 async function meanLoss({ config, weights, description }, format, sequences, threads) {
   const model = { config, weights: await SharedWeights.open(config, weights), threads };
   const source = { config, reader: weights, contentHash: description.contentHash };

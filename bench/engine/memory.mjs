@@ -52,7 +52,9 @@ export async function measureMemory({ models, threads }) {
   return rows;
 }
 
-/** In a process of its own, started as the engine's is: the greatest size of a process never falls again. */
+/**
+ * Runs a plan in a process of its own, started as the engine's is: the greatest size of a process never falls again.
+ */
 async function runAlone(plan) {
   const script = fileURLToPath(new URL('./memoryRun.mjs', import.meta.url));
   const env = { ...process.env, ...ALLOCATOR_VARIABLES };

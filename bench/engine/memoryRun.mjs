@@ -24,7 +24,7 @@ const baselineBytes = firstPeak + codeBytes() - firstCode;
 process.stdout.write(JSON.stringify({ peakBytes: peak(), baselineBytes }));
 await engine.close();
 
-/** So that Node's and ONNX Runtime's own size is in the baseline. */
+/** Puts Node's and ONNX Runtime's own size into the baseline. */
 async function runSomething() {
   const graph = new GraphBuilder();
   graph.input('x', 'float32', [2, 2]);

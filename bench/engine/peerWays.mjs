@@ -1,6 +1,6 @@
 // The ways in which PyTorch may run, of which the fastest is the peer; and what a comparison with it asks for first.
 
-/** By the names that the Python scripts take. */
+/** Precisions by the names that the Python scripts take. */
 export const PRECISIONS = { float32: 'float32', bfloat16: 'bfloat16 autocast' };
 
 /** A way that takes so many times as long as the fastest will not overtake it. */

@@ -28,7 +28,7 @@ export async function describeModel(modelDir) {
   return model;
 }
 
-/** So many USD at the present prices. */
+/** A budget of this many USD at the present prices. */
 export function budgetOf(usd) {
   const { input_nanousd_per_token, output_nanousd_per_token } = currentPriceCard;
   const { cached_input_nanousd_per_token, training_nanousd_per_token } = currentPriceCard;

@@ -55,7 +55,7 @@ function childrenCpuSeconds() {
   }
 }
 
-/** Of a process and of its children that have ended, in hundredths of a second. */
+/** CPU time of a process and of its children that have ended, in hundredths of a second. */
 function ticksOf(pid) {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1).split(' ').map(Number);
   return { used: fields[11] + fields[12], ofEnded: fields[13] + fields[14] };

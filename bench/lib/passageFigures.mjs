@@ -7,8 +7,8 @@ export const TARGET_RATIO = 0.7;
 export const TARGET_GB = 2.5;
 
 /**
- * Of each passage and of all together: what each took and answered, and the ratio of the first, which is the engine, to
- * the fastest of the others.
+ * For each passage and for all together: what each contestant took and answered, and the ratio of the first, which is
+ * the engine, to the fastest of the others.
  * @typedef {{ name: string, seconds: number, cpuSeconds: number, right: number }} Contestant
  * @param {{ id: string, steps: number, heldOut: { total: number, base: number }, contestants: Contestant[] }[]} passages
  */

@@ -41,7 +41,7 @@ export function quotes(title: string, sentence: string): boolean {
   });
 }
 
-/** Without what differs between a sentence and its quotation: marks of code, spaces, case, the last full stop. */
+/** Removes what differs between a sentence and its quotation: marks of code, spaces, case, the last full stop. */
 function normalise(text: string): string {
   return text
     .replaceAll('`', '')

@@ -16,7 +16,7 @@ export interface ConformanceService {
   readonly app: TestApp;
   readonly project_id: string;
   readonly key: TestKey;
-  /** With the key above, unless another is given or `null`. */
+  /** Calls with the key above, unless another or `null` is given. */
   call(
     method: string,
     url: string,

@@ -153,7 +153,7 @@ function literal(node: ts.Node | undefined): string | null {
   return node !== undefined && ts.isStringLiteralLike(node) ? node.text : null;
 }
 
-/** Of a string or a template, without its quotes. */
+/** The text of a string or a template, without its quotes. */
 function textOf(node: ts.Node | undefined, source: ts.SourceFile): string {
   return node?.getText(source).replace(/^['"`]/, '') ?? '';
 }

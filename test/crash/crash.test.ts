@@ -58,7 +58,7 @@ describe('a killed service', () => {
     service = await startService(data_folder);
   }
 
-  /** By the database: a key may ask too seldom for phases that are short. */
+  /** Asks the database: with a key, one may ask too seldom for phases that are short. */
   async function untilPhase(id: string, wanted: Job['phase']): Promise<void> {
     await withDatabase(async (client) => {
       for (;;) {
@@ -135,7 +135,7 @@ describe('a killed service', () => {
     }
   }
 
-  // But for those that are over in a moment, saving and settling, in which `crashPoints.test.ts` kills it.
+  // Saving and settling are over in a moment and are left out; `crashPoints.test.ts` kills the service in them.
   it('ends a learning job that was killed in every phase, and charges each once', async () => {
     const { id } = await learn(service.client);
     for (const phase of ['teaching', 'scoring', 'training', 'evaluating'] as const) {

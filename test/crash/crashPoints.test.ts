@@ -93,7 +93,7 @@ async function crash(test: CrashTest, order: CrashOrder, drive: Drive): Promise<
   }
 }
 
-/** Whose owner may make roles, as a service's own database at a provider. Returns the owner's URL. */
+/** Makes a database whose owner may make roles, as at a provider. Returns the owner's URL. */
 async function makeDatabase({ database, database_url }: CrashTest): Promise<string> {
   await database.query(`CREATE ROLE tenant LOGIN CREATEROLE PASSWORD 'secret'`);
   await database.query('CREATE DATABASE tenant OWNER tenant');

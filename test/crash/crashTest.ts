@@ -32,7 +32,7 @@ const long_ago = new Date(Date.now() - 2 * 24 * 3_600_000);
 /** A service to be killed, its data, and what its clients were told. */
 export class CrashTest {
   readonly #sent: Sent[] = [];
-  /** So many of them have been asked for again since the last crash. */
+  /** This many of them have been asked for again since the last crash. */
   #looked_at = 0;
 
   private constructor(

@@ -9,7 +9,7 @@ export type Drive = {
   readonly prepare?: (test: CrashTest) => Promise<void>;
   /** Between the crash and the start after it. */
   readonly repair?: (test: CrashTest) => Promise<void>;
-  /** At which passings it dies, each time anew; at the first unless told. */
+  /** The passings of the point at which the process dies, each time anew; the first unless told. */
   readonly passings?: readonly number[];
 } & (
   | { readonly by: 'start' }
@@ -157,7 +157,7 @@ export const longAgo: Drive = {
   },
 };
 
-/** Of a subject of this installation, under another name. */
+/** Imports a subject of this installation under another name. */
 export const subjectImport: Drive = {
   by: 'command',
   args: async (test) => {

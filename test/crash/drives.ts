@@ -95,7 +95,7 @@ export const drives: Readonly<Record<CrashPoint, Drive>> = {
   'job.resolved': unknownCall,
   'snapshot.written': stopped,
   'training.recorded': stopped,
-  // Of teaching, scoring, training and evaluating; only training has files.
+  // Teaching, scoring, training and evaluating; only training has files.
   'phase.done': at([1, 3], passage),
   'phase.stored': at([1, 2, 3, 4], passage),
   'adapter.recorded': passage,

@@ -120,7 +120,7 @@ describe('a service of which a part hangs', { skip: process.platform !== 'linux'
       assert.equal(stopped, 0);
       const jobs = await readJobs();
       assert.equal(jobs.length, 13);
-      // Those that had ended before the engine hung.
+      // Jobs that succeeded had ended before the engine hung.
       const open = jobs.filter(({ status }) => status !== 'succeeded');
       assert.ok(open.length > 0);
       assert.deepEqual(new Set(open.map(({ status }) => status)), new Set(['queued']));

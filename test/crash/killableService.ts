@@ -33,7 +33,7 @@ export class KillableService {
     return this.#running !== null;
   }
 
-  /** Of the running service. */
+  /** The client of the running service. */
   get client(): EngraftClient {
     if (this.#client === null) throw new Error('the service does not run');
     return this.#client;

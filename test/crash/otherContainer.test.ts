@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import { engraft, environment, program, type ServiceProcess, startService } from './serviceProcess.js';
 
-/** As in another container: process ids and shared memory of its own, the same files and network. */
+/** Like another container: process ids and shared memory of its own, the same files and network. */
 const apart = ['--pid', '--ipc', '--fork', '--mount-proc', '--kill-child'];
 
 /** Why the kernel gives no such namespaces here, or false. */

@@ -30,7 +30,7 @@ test('every dependency is one exact version, which the lockfile pins by its cont
   const installed = Object.entries(packages).filter(([place, { link }]) => place.includes('node_modules/') && !link);
   assert.ok(installed.length > 100);
   for (const [place, { resolved, integrity = '' }] of installed) {
-    // Without it, it is asked of the registry.
+    // Without `resolved`, npm asks the registry.
     assert.match(resolved ?? 'https://registry.npmjs.org/', /^https:\/\/registry\.npmjs\.org\//, place);
     assert.match(integrity, /^sha512-/, place);
   }

@@ -28,7 +28,7 @@ interface Holding {
   readonly version_id: string;
 }
 
-/** Of everybody: nothing but project and tenant tells them apart. */
+/** Everybody has a subject of this name: only project and tenant tell the subjects apart. */
 const subject_id = 'subject-of-everybody';
 
 let database: TestDatabase;
@@ -37,7 +37,7 @@ const holdings: Holding[] = [];
 before(async () => {
   database = await openTestDatabase({ maxConnections: 8, durable: false });
   service = buildTestApp(database.db);
-  // With the same names of tenants everywhere.
+  // The names of tenants are the same in every project.
   for (const project of [await createTestProject(database.db), await createTestProject(database.db)]) {
     const open = await createTestKey(database.db, project);
     for (const tenant of [null, 'a', 'b']) {

@@ -16,7 +16,7 @@ export interface Client {
 interface Wish {
   readonly url: string;
   readonly body: object;
-  /** Of which the request asks for the active one when it is `undefined`. */
+  /** `undefined`: the request asks for the active version. */
   readonly version: string | undefined;
   readonly subject: string;
 }

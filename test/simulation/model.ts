@@ -29,7 +29,7 @@ export class Model {
     this.granted_microusd.set(project_id, (this.granted_microusd.get(project_id) ?? 0) + amount_microusd);
   }
 
-  /** From one step to the next. */
+  /** Checks one step: the state before it and the state after it. */
   checkStep(before: WorldState, after: WorldState): void {
     this.#checkJobs(before, after);
     this.#checkMoney(after);

@@ -41,7 +41,7 @@ export type Operation =
 /** `active`: whichever is; a number: one of those that were ever made. */
 export type VersionChoice = 'active' | 'base' | number;
 
-/** Without null prototypes, which would clutter what is printed. */
+/** A record without null prototypes, which would clutter what is printed. */
 function record<Fields extends object>(fields: {
   [Name in keyof Fields]: fc.Arbitrary<Fields[Name]>;
 }): fc.Arbitrary<Fields> {

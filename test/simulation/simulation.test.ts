@@ -7,7 +7,7 @@ import { play } from './player.js';
 const steps_max = 300;
 const default_histories = 12;
 
-/** For hours, and the same again; see CONTRIBUTING.md. */
+/** Lets the simulation run for hours, or repeat a run; see CONTRIBUTING.md. */
 const {
   ENGRAFT_SIMULATION_MINUTES: minutes,
   ENGRAFT_SIMULATION_SEED: seed,

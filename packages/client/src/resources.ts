@@ -26,7 +26,7 @@ export interface WriteOptions extends CallOptions {
   readonly idempotencyKey?: string;
 }
 
-/** Its own fields, those with a default left open. */
+/** The request's own fields; those with a default may be left out. */
 type WithDefaults<Request, Field extends keyof Request> = Omit<Request, Field> & Partial<Pick<Request, Field>>;
 export type NewInference = WithDefaults<InferenceRequest, 'max_output_tokens' | 'temperature'>;
 export type NewInternalization = WithDefaults<InternalizationRequest, 'activate'>;

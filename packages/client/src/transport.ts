@@ -7,7 +7,7 @@ export interface ClientOptions {
   readonly apiKey: string;
   /** How often a request is repeated after a network error, 429 or 5xx; 4 unless told. */
   readonly maxRetries?: number;
-  /** In place of the global `fetch`. */
+  /** Used in place of the global `fetch`. */
   readonly fetch?: typeof fetch;
 }
 
@@ -28,7 +28,7 @@ export interface Schema<Value> {
 
 export interface ApiRequest<Value> {
   readonly method: 'GET' | 'POST';
-  /** With its query, such as `/v1/jobs?limit=10`. */
+  /** The path with its query, such as `/v1/jobs?limit=10`. */
   readonly path: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;

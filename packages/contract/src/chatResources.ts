@@ -64,7 +64,7 @@ export const chatCompletionChunk = z.object({
       logprobs: z.null(),
     }),
   ),
-  /** With `stream_options.include_usage`: `null` in every chunk but the last. */
+  /** Present with `stream_options.include_usage`: `null` in every chunk but the last. */
   usage: chatUsage.nullable().optional(),
   service: chatService,
 });

@@ -108,7 +108,7 @@ export interface ErrorEnvelope {
     readonly message: string;
     /** Path of the offending field, on 422. */
     readonly param?: string;
-    /** After admission, on chat completions. */
+    /** Given after admission, on chat completions. */
     readonly job_id?: string;
     readonly status_url?: string;
   };

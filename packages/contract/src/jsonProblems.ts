@@ -61,7 +61,7 @@ function isRepeated(frame: Extract<Frame, { keys: Set<string> }>, quoted: string
   return known;
 }
 
-/** After the closing quotation mark. */
+/** The position after the closing quotation mark. */
 function endOfString(json: string, start: number): number {
   let position = start + 1;
   while (position < json.length && json[position] !== '"') position += json[position] === '\\' ? 2 : 1;

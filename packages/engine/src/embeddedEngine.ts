@@ -261,9 +261,10 @@ function throwIfAborted({ signal }: CallOptions): void {
   if (signal?.aborted === true) throw new EngineError('cancelled', 'the call was cancelled');
 }
 
-/** As the promise, but rejects as soon as the call is cancelled, whatever becomes of the promise. */
+/** Like the promise, but rejects as soon as the call is cancelled, whatever becomes of the promise. */
 async function unlessAborted<T>(promise: Promise<T>, { signal }: CallOptions): Promise<T> {
-  // Of its own, since the caller may give one signal to many calls, and be warned of so many listeners.
+  // Each call gets its own signal: the caller may give one signal to many calls, and would be warned of so many
+  // listeners.
   const own = signal && AbortSignal.any([signal]);
   let stop = (): void => undefined;
   const aborted = new Promise<never>((_, reject) => {

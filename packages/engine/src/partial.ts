@@ -4,7 +4,7 @@ import { readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { fateOf, MARK_PATTERN, ownMark } from './processMark.js';
 
-/** Of the names of files and folders that are being written; earlier versions had no mark of the writer in them. */
+/** Ends the names of files and folders that are being written. Earlier versions left out the writer's mark. */
 const SUFFIX = new RegExp(`\\.partial-(?:(${MARK_PATTERN})-)?[0-9a-f]{12}$`);
 const LEFTOVER_AGE_MS = 60 * 60_000;
 

@@ -60,7 +60,7 @@ function startOf(pid: string): string {
     // The name before may hold anything; see proc_pid_stat(5) for the fields, of which these are the third and the 22nd.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const [state, start = UNKNOWN_START] = [fields[0], fields[19]];
-    // Of a process that has ended and that its parent has not asked for, only the number is left.
+    // Only the number is left of a process that has ended and that its parent has not waited for.
     return state === 'Z' ? 'ended' : start;
   } catch {
     return UNKNOWN_START;

@@ -29,7 +29,7 @@ export function answerCalls<Result>(
   };
   parentPort?.on('message', (message: unknown) => {
     if (isThreadRequest(message)) void reply(message);
-    // Of a thread, only that thread.
+    // In a worker thread, `process.exit` ends only that thread.
     else if (message === END) void free().finally(() => process.exit());
   });
 }

@@ -164,7 +164,7 @@ export interface TrainingOptions {
 /** Goes on with a training as it was when `snapshot` wrote the folder. */
 export interface ResumeOptions {
   readonly resume: string;
-  /** Those that the training began with. */
+  /** The spared sequences that the training began with. */
   readonly spared?: readonly TokenSequence[];
   /** See `TrainingOptions`. */
   readonly maxActivationBytes?: number;

@@ -52,7 +52,7 @@ export async function readRef({ refs }: ModelFolders, revision: string): Promise
   }
 }
 
-/** At once for whoever reads it, so that nobody finds half a commit. */
+/** Readers see the whole change at once, so that nobody finds half a commit. */
 export async function writeRef(folders: ModelFolders, revision: string, commit: string): Promise<void> {
   if (isCommit(revision) || (await readRef(folders, revision)) === commit) return;
   const file = path.join(folders.refs, revision);
@@ -78,7 +78,7 @@ export async function linkBlob(blob: string, file: string): Promise<void> {
   }
 }
 
-/** Also a link that leads nowhere. */
+/** True also for a link that leads nowhere. */
 async function exists(file: string): Promise<boolean> {
   return lstat(file).then(
     () => true,

@@ -84,7 +84,7 @@ export async function readRefs(
   return refs;
 }
 
-/** In one order on every machine; none where there is no such folder. */
+/** Names in the same order on every machine; none where there is no such folder. */
 async function namesIn(folder: string, options: { readonly recursive?: boolean } = {}): Promise<readonly string[]> {
   return ((await orNothing(readdir(folder, options))) ?? []).sort();
 }

@@ -87,7 +87,7 @@ export class HubClient {
     return new HubError('answer_invalid', `${this.host} answers with status ${status}; HF_ENDPOINT names another hub`);
   }
 
-  /** When nothing helped. */
+  /** The error when nothing helped. */
   unreachable(failure: PassingFailure): HubError {
     const advice = 'check the network and HF_ENDPOINT, and try again';
     return new HubError('unreachable', `${this.host} cannot be used (${failure.message}): ${advice}`, {
@@ -109,7 +109,7 @@ export class HubClient {
     } catch (error) {
       signal.throwIfAborted();
       const code = systemCode(error);
-      // Those of the library under `fetch` tell people nothing.
+      // The codes of the library under `fetch` tell people nothing.
       const reason = code === null || code.startsWith('UND_') ? 'the connection broke' : code;
       throw new PassingFailure(reason, null, { cause: error });
     }
@@ -161,7 +161,7 @@ export async function* piecesOf({ body }: Response): AsyncGenerator<Uint8Array, 
   yield* pieces;
 }
 
-/** In seconds or as a date; a minute at most, since a person waits. */
+/** The header gives seconds or a date. At most a minute is waited, since a person waits. */
 function retryAfterMs(headers: Headers): number | null {
   const text = headers.get('retry-after');
   if (text === null) return null;

@@ -28,7 +28,7 @@ function isPart(text: string): boolean {
   return part.test(text) && !text.includes('--') && !text.includes('..') && !text.endsWith('.git');
 }
 
-/** As git allows, and a little less. */
+/** Allows what git allows, and a little less. */
 function isRevision(text: string): boolean {
   return (
     text.length <= 250 &&
@@ -36,7 +36,7 @@ function isRevision(text: string): boolean {
   );
 }
 
-/** For messages, and to be typed again: without `@main`. */
+/** Writes a name for messages, and to be typed again: without `@main`. */
 export function writeModelName({ id, revision }: ModelName): string {
   return revision === defaultRevision ? id : `${id}@${revision}`;
 }

@@ -31,7 +31,7 @@ export interface PullProgress {
 export interface PullOptions extends WaitOptions {
   readonly settings: HubSettings;
   readonly name: ModelName;
-  /** In their order: what is small and may refuse the model before what is large. */
+  /** The stages in order: what is small and may refuse the model comes before what is large. */
   readonly stages: readonly PullStage[];
   readonly patience?: Partial<Patience>;
   readonly onProgress?: (progress: PullProgress) => void;
@@ -100,7 +100,8 @@ class Pull {
         await removeEmptyFolders(this.folders);
         return next;
       }
-      // At once, so that what is cut off can be named; a name that says something already says it until all is there.
+      // The name is written at once, so that what is cut off can be named. A name already in use keeps its old commit
+      // until all files are there.
       if ((await readRef(this.folders, name.revision)) === null) await writeRef(this.folders, name.revision, commit);
       const paths = new Set(next.paths);
       await this.fetchAll(files.filter((file) => paths.has(file.path)));
@@ -155,7 +156,7 @@ class Pull {
     return path.join(this.folders.blobs, hash.digest);
   }
 
-  /** Before an hour's download rather than at its end. */
+  /** Checks for room before an hour's download rather than at its end. */
   private async requireRoom(missing: readonly RemoteFile[]): Promise<void> {
     let needed = 0;
     for (const file of missing) needed += file.sizeBytes - (await partialBytes(this.blobOf(file)));

@@ -16,7 +16,7 @@ export type Removal =
       /** The commits of the model's other revisions, which stay. */
       readonly otherCommits: readonly string[];
     }
-  /** With the commits that there are. */
+  /** Nothing to remove; `commits` are those that there are. */
   | { readonly kind: 'missing'; readonly commits: readonly string[] };
 
 /** Removes one revision of a model from the cache. Whoever pulls the model meanwhile is waited for. */

@@ -11,7 +11,7 @@ import {
 import { chunkForTeacher } from './teaching/teacherChunks.js';
 
 export interface ExpectedWork extends ExpectedTokens {
-  /** Of training. */
+  /** Training steps. */
   readonly steps: number;
 }
 
@@ -21,14 +21,14 @@ export interface ExpectedWork extends ExpectedTokens {
  */
 const ofEnglishTeacher = { readTokens: 27.4, writtenTokens: 3.5, factCount: 18 / 1043 };
 
-/** Of the same job: a row that is rehearsed, the dev questions, and all that the gate asks. */
+/** Tokens in the same job: of a rehearsed row, of the dev questions, and of all that the gate asks. */
 const counted = {
   rowTokens: 50,
   devTokens: 180,
   gate: { readTokens: 11_300, writtenTokens: 500 },
 };
 
-/** With money for all of it, into a subject that knows nothing yet. */
+/** The work if there is money for all of it, and the subject knows nothing yet. */
 export async function expectedWork(
   engine: TokenCounts,
   teacher: TeacherName,

@@ -64,7 +64,7 @@ export async function learnPassage(
 }
 
 class LearningRun {
-  /** Of the phases done so far. */
+  /** Usage of the phases done so far. */
   #usage: LearningUsage = noUsage;
   readonly #content: string;
   readonly #canaries: readonly ReplayRow[];
@@ -277,7 +277,7 @@ function whyNothing({ understood, language_known = true }: TeachingOutcome): Gat
   return understood ? 'too_few_validated' : 'not_understood';
 }
 
-/** As long as many are: for what calls will cost. */
+/** A pair of common length, to estimate what calls will cost. */
 const typicalPair = { question: 'What is the name of the place where it was first seen?', answer: 'Somewhere else' };
 
 /** A rejected job's result stays, and the passage does not: what is a sentence of it is counted and not named. */

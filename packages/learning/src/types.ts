@@ -57,13 +57,13 @@ export interface LearningInput extends LearningMethod {
   readonly content: string;
   /** The version to start from; `null` for base. */
   readonly parent: AdapterReference | null;
-  /** Of the parent and its ancestors, oldest first. */
+  /** Rehearsals of the parent and its ancestors, oldest first. */
   readonly earlier: readonly Rehearsal[];
   readonly budget: LearningBudget;
   readonly seed: number;
   /**
-   * Of this job alone: its calls may reuse each other's attention state, as many of them begin with the same passage.
-   * Without it nothing is reused.
+   * A key of this job alone: its calls may reuse each other's attention state, as many of them begin with the same
+   * passage. Without it nothing is reused.
    */
   readonly isolationKey?: string;
   /** A folder of this job alone, for the adapter before it enters the adapter store. Survives a crash. */
@@ -121,7 +121,7 @@ export interface Comparison {
 
 /** How far the candidate speaks otherwise than its parent where it should not. */
 export interface Drift {
-  /** By which the parent's own replies have become less likely, in nats a token; `null`: none was measured. */
+  /** How much less likely the parent's own replies have become, in nats a token; `null`: none was measured. */
   readonly nats: number | null;
   readonly replies: number;
   /** Prompts that there was no money for. */

@@ -76,13 +76,13 @@ function lookedUpOnce(): (passage: TaughtPassage) => Promise<Candidates> {
   };
 }
 
-/** Of every relation the first wordings. */
+/** How many templates are read: the first wordings of every relation. */
 function templatesRead(candidates: readonly Candidate[]): number {
   const relations = candidates.flatMap((candidate) => candidate.relations);
   return relations.reduce((sum, { questions }) => sum + Math.min(questions.length, rules.templatesTried), 0);
 }
 
-/** Of the sentences that hold the answer, the one that shares most words with the question. */
+/** Keywords of the sentence that holds the answer and shares most words with the question. */
 function keywordsFor(candidates: readonly Candidate[], { question, answer }: QuestionAnswer): readonly string[] {
   const asked = new Set(wordTokens(question));
   const shared = ({ sentence }: Candidate): number =>

@@ -18,7 +18,7 @@ const origins = {
   derived: { standing: 'question', testRank: 1, plainRank: 0 },
   /** The usual way to ask for such a value. */
   template: { standing: 'question', testRank: 0, plainRank: 1 },
-  /** In other words than another. */
+  /** Another question in other words. */
   rephrased: { standing: 'question', testRank: 2, plainRank: 2 },
   /** Words of the sentence. */
   keywords: { standing: 'words', testRank: 1, plainRank: 2 },

@@ -37,7 +37,7 @@ async function workOf(passage: string): Promise<number> {
 
 const repeated = (text: string) => (length: number) => text.repeat(Math.ceil(length / text.length)).slice(0, length);
 
-/** Of parts that differ, each of which names something. */
+/** A list of parts that differ, each of which names something. */
 const listOf = (part: (name: string, index: number) => string) => (length: number) => {
   const parts: string[] = [];
   for (let index = 0, written = 0; written < length; index++) {

@@ -26,12 +26,12 @@ export const rules = {
   keywordsPerFact: 60,
   /** Names that they are about. */
   keywordSubjects: 3,
-  /** Of the chance that a word is kept, what a value or a name of the sentence has. */
+  /** A value or a name of the sentence is kept with this share of the chance of a word. */
   keywordValueChance: 0.5,
   /** How often a question names what its answer is ("Which nephew"), where the sentence tells. */
   namingChance: 0.5,
   /**
-   * Of a fact that nothing else was confirmed for, so many are read back; one that is answered alike saves the fact.
+   * This many are read back for a fact that nothing else was confirmed for; one that is answered alike saves the fact.
    */
   keywordsReadBack: 2,
   /**
@@ -45,7 +45,7 @@ export const rules = {
    * question with it.
    */
   sureSalience: 0.5,
-  /** Of what only the teacher's own list brings up. */
+  /** The salience of facts that only the teacher's own list brings up. */
   listedSalience: 0.4,
   /** Two occurrences of one name are asked about; more would crowd out the other facts. */
   maxFactsPerAnswer: 2,

@@ -13,7 +13,7 @@ import { validRequest, type Landmarks, type SentRequest } from './requests.js';
 /** Fewer while working: ENGRAFT_TEST_PROPERTY_RUNS=500. */
 const runs = Number(process.env['ENGRAFT_TEST_PROPERTY_RUNS'] ?? 10_000);
 const seed = 20_261_120;
-/** So many at once, as callers do it, and faster. */
+/** This many requests run at once, as callers do it; it is also faster. */
 const concurrency = 8;
 /** The database is looked at whenever so many requests have been answered. */
 const batch_size = 500;

@@ -36,7 +36,7 @@ const content = fc.oneof(
   { weight: 1, arbitrary: fc.nat(limits.message_content_units).map((length) => 'x'.repeat(length)) },
   { weight: 1, arbitrary: fc.constantFrom('', '\u0000', '\ud800', '🙂'.repeat(20)) },
 );
-/** Of those whose messages are not empty. */
+/** Content of messages that may not be empty. */
 const said = content.filter((text) => text !== '');
 const objectText = fc
   .dictionary(fc.string({ maxLength: 4 }), fc.jsonValue({ maxDepth: 1 }), { maxKeys: 2 })

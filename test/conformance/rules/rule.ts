@@ -3,7 +3,7 @@ export interface Rule {
   /** `money-3`: the section's short name and the place in it. */
   readonly id: string;
   readonly section: string;
-  /** As the contract says it. */
+  /** The sentence as the contract says it. */
   readonly sentence: string;
   /** Titles of tests that keep it without quoting it. */
   readonly titles: readonly string[];

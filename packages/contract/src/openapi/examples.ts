@@ -139,7 +139,7 @@ export function completionExample(model_id: string): ChatCompletion {
   };
 }
 
-/** As the buffered stream sends it. */
+/** An example of what the buffered stream sends. */
 export function streamExample(model_id: string): string {
   const chunk = (choice: object): string =>
     `data: ${JSON.stringify({

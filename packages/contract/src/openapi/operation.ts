@@ -15,7 +15,7 @@ export interface OperationSource {
   readonly parameters: readonly ParameterName[];
   readonly body?: { readonly schema: SchemaName; readonly example: unknown };
   readonly responses: Readonly<Record<number, SuccessSource>>;
-  /** Beside those that every operation has. */
+  /** Errors besides those that every operation has. */
   readonly errors: readonly ErrorCode[];
 }
 
@@ -24,7 +24,7 @@ export interface SuccessSource {
   readonly schema: SchemaName;
   readonly examples: Readonly<Record<string, unknown>>;
   readonly headers?: readonly HeaderName[];
-  /** Where the same answer may come as server-sent events. */
+  /** Given where the same answer may come as server-sent events. */
   readonly events?: string;
 }
 

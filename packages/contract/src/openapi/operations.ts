@@ -163,7 +163,7 @@ const listModels: OperationSource = {
   errors: [],
 };
 
-/** In the order of a reader's first steps. */
+/** Operations in the order of a reader's first steps. */
 export function operationSources(
   model_id: string,
 ): readonly (readonly [path: string, method: HttpMethod, source: OperationSource])[] {

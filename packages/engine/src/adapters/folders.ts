@@ -48,7 +48,7 @@ export async function buildFolder(folder: string, build: (partial: string) => Pr
   }
 }
 
-/** With those above it that are missing, each of which would be lost in a power cut unless the one above is synced. */
+/** Makes a folder and those missing above it. Each would be lost in a power cut unless the one above it is synced. */
 async function makeSyncedFolder(folder: string): Promise<void> {
   const first = await mkdir(folder, { recursive: true });
   if (first === undefined) return;

@@ -48,7 +48,7 @@ export function loraModules(config: DecoderConfig, lora: LoraHyperparameters): r
   return modules;
 }
 
-/** By a module's name: what its low-rank term is multiplied by. */
+/** The factor of a module's low-rank term, by the module's name. */
 export function scales(lora: LoraHyperparameters): (name: string) => number {
   const [rankOf, alphaOf] = [ranks(lora), matcher(lora.alphaPattern, lora.alpha)];
   return (name) => alphaOf(name) / (lora.rsLora === true ? Math.sqrt(rankOf(name)) : rankOf(name));
@@ -118,7 +118,7 @@ function matcher(patterns: ReadonlyMap<string, number> | undefined, otherwise: n
   };
 }
 
-/** From behind, where the names of modules differ soonest. */
+/** Compares from the end, where the names of modules differ soonest. */
 function matches(text: string, end: string): boolean {
   for (let index = text.length - 1; index >= 0; index -= 1) {
     const character = text.charCodeAt(index);

@@ -22,7 +22,7 @@ const SHAPES: Readonly<Record<string, readonly number[]>> = {
   up: [OUT, WIDTH],
   'up.a': [UP_RANK, WIDTH],
   'up.b': [OUT, UP_RANK],
-  /** Of the result. */
+  /** The gradient of the result. */
   gradient: [ROWS, OUT],
 };
 const TRAINED = ['x', 'gate.a', 'gate.b', 'up.a', 'up.b'];

@@ -16,9 +16,9 @@ export interface FrozenMatrix {
 export class FloatMatrix implements FrozenMatrix {
   constructor(
     private readonly graph: GraphBuilder,
-    /** For products with it. */
+    /** The matrix for products. */
     private readonly factor: () => string,
-    /** For sums with it. */
+    /** The matrix for sums. */
     readonly summand: () => string,
   ) {}
 
@@ -37,7 +37,7 @@ export interface LoraPair {
   readonly b: Value;
   /** alpha / rank, where `b` is not scaled already. */
   readonly scale: number;
-  /** Where it is known when the graph is built. */
+  /** Given where it is known when the graph is built. */
   readonly rank?: number;
 }
 

@@ -9,7 +9,7 @@ function invert(permutation: readonly number[]): number[] {
   return permutation.map((_, axis) => permutation.indexOf(axis));
 }
 
-/** Of two values of the same shape. */
+/** Adds two values of the same shape. */
 export function add(tape: Tape, a: Value, b: Value): Value {
   return tape.record(tape.graph.node('Add', [a.name, b.name]), [a, b], (gradient) => {
     tape.accumulate(a, () => gradient);

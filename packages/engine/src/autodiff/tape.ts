@@ -56,12 +56,12 @@ export class Tape {
     this.gradients.set(value, sum === undefined ? term : this.graph.node('Add', [sum, term]));
   }
 
-  /** As `accumulate` for a contribution `alpha a b`, where the matrix product itself does the adding. */
+  /** Like `accumulate`, for a contribution `alpha a b`, where the matrix product itself does the adding. */
   accumulateProduct(value: Value, a: string, b: string, attributes: Attributes = {}): void {
     this.accumulateOnto(value, (sum) => this.graph.node('Gemm', sum === undefined ? [a, b] : [a, b, sum], attributes));
   }
 
-  /** As `accumulate` for a contribution that is added to what there is by who computes it, if there is anything. */
+  /** Like `accumulate`, for a contribution whose computation adds it to the sum so far, if there is one. */
   accumulateOnto(value: Value, contribution: (sum: string | undefined) => string): void {
     if (value.requiresGradient) this.gradients.set(value, contribution(this.gradients.get(value)));
   }

@@ -6,7 +6,7 @@ import type { ErrorContext } from './safetensors.js';
 
 export interface OpenFile {
   readonly handle: FileHandle;
-  /** In bytes, when it was opened. */
+  /** Size in bytes when the file was opened. */
   readonly size: number;
 }
 

@@ -1,9 +1,9 @@
 /** The files of a checkpoint folder that the engine reads, for whoever brings one from elsewhere. */
 
-/** Those that no checkpoint lacks. */
+/** Files that every checkpoint has. */
 export const REQUIRED_FILES = ['config.json', 'tokenizer.json'] as const;
 
-/** Those that it reads where they are. */
+/** Files that the engine reads if they exist. */
 export const OPTIONAL_FILES = [
   'generation_config.json',
   'tokenizer_config.json',

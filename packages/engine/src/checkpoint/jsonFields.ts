@@ -52,7 +52,7 @@ export class JsonFields {
     return fields;
   }
 
-  /** As `read`, but `undefined` when there is no such file. */
+  /** Like `read`, but `undefined` when there is no such file. */
   static async readOptional(path: string, source: string, maxBytes?: number): Promise<JsonFields | undefined> {
     const text = await readOptionalText(path, source, maxBytes);
     if (text === undefined) return undefined;

@@ -22,7 +22,7 @@ const EXPERTS = [
 ];
 const SOFT_CAPS = ['attn_logit_softcapping', 'final_logit_softcapping'];
 const MULTIPLIERS = ['embedding_multiplier', 'residual_multiplier', 'logits_scaling', 'logit_scale'];
-/** In place of the square root of a head's width. */
+/** Settings that take the place of the square root of a head's width. */
 const ATTENTION_SCALES = ['attention_multiplier', 'query_pre_attn_scalar'];
 /** The second is the name of early `compressed-tensors`. */
 const QUANTIZATION = ['quantization_config', 'compression_config'];
@@ -100,7 +100,7 @@ function refuseUnsupported(fields: JsonFields, architecture: Architecture): void
   mustBe('mlp_bias', false);
   // Qwen2 has biases whatever this field says. In the others the output projection would have one, too.
   if (architecture !== 'qwen2') mustBe('attention_bias', false);
-  // As in models that were made to embed texts.
+  // Models that were made to embed texts are not causal.
   mustBe('is_causal', true);
   mustBe('partial_rotary_factor', 1);
   mustBe('rope_interleaved', false);

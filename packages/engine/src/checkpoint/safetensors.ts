@@ -44,7 +44,7 @@ export async function readHeader(file: FileHandle, context: ErrorContext): Promi
   return parseHeader(header, size, context);
 }
 
-/** As `readHeader`, for a file that is already in memory. */
+/** Like `readHeader`, for a file that is already in memory. */
 export function readHeaderFrom(bytes: Uint8Array, context: ErrorContext): readonly TensorEntry[] {
   const length = headerLength(bytes.subarray(0, 8), bytes.byteLength, context);
   return parseHeader(bytes.subarray(8, 8 + length), bytes.byteLength, context);
@@ -96,7 +96,7 @@ export async function* readByteBlocks(
   }
 }
 
-/** As `readTensor`, for a file that is already in memory, which the result shares where it can. */
+/** Like `readTensor`, for a file that is already in memory, whose memory the result shares where it can. */
 export function readTensorFrom(bytes: Uint8Array, entry: TensorEntry): Float32Array {
   const start = bytes.byteOffset + entry.start;
   const length = (entry.end - entry.start) / Float32Array.BYTES_PER_ELEMENT;

@@ -24,7 +24,7 @@ import {
   type TensorEntry,
 } from './safetensors.js';
 
-/** Of a model whose head is not tied. */
+/** The head's weight, in a model whose head is not tied. */
 const HEAD = 'lm_head.weight';
 
 /**
@@ -111,7 +111,7 @@ interface OpenedFile {
   readonly entries: readonly TensorEntry[];
 }
 
-/** By their names. */
+/** Opened files by their names. */
 type OpenedFiles = ReadonlyMap<string, OpenedFile>;
 
 function weightReader(modelDir: string, opened: OpenedFiles): WeightReader {
@@ -187,7 +187,7 @@ const readIdentified: FileTask<OpenedFile> = async (handle, context) => {
   return { identity, entries: await readHeader(handle, context) };
 };
 
-/** So that what is read fits what has been read before. */
+/** Refuses a changed file: what is read must fit what has been read before. */
 async function requireSame(handle: FileHandle, identity: string, { file }: ErrorContext): Promise<void> {
   if (fileIdentity(await handle.stat()) === identity) return;
   throw invalid(`${file} has changed since the model was opened; the engine must be started again`);

@@ -22,7 +22,7 @@ interface Loading {
  * collector, a dozen of them make V8 collect everything, and forget what it has compiled and not used for a while.
  */
 export class AdapterCache {
-  /** In order of use, the latest last. */
+  /** Adapters in order of use, the latest last. */
   private readonly entries = new Map<string, { readonly adapter: LoadedAdapter; readonly bytes: number }>();
   private readonly loading = new Map<string, Loading>();
   private readonly users = new Map<LoadedAdapter, number>();
@@ -69,7 +69,7 @@ export class AdapterCache {
     return loading.adapter;
   }
 
-  /** To be called once for each time that it was given to a user. */
+  /** Call it once for each time that the adapter was given to a user. */
   release(adapter: LoadedAdapter): void {
     this.count(adapter, -1);
     this.reuse(adapter);
@@ -106,7 +106,7 @@ export class AdapterCache {
     }
   }
 
-  /** Where nobody has it any more, nor can have it again. */
+  /** Reuses the memory of an adapter that nobody has any more, nor can have again. */
   private reuse(adapter: LoadedAdapter): void {
     if (this.users.has(adapter) || this.entries.get(adapter.contentHash)?.adapter === adapter) return;
     for (const memory of memoryOf(adapter)) {

@@ -56,7 +56,7 @@ export class RowAdapters {
   private readonly own = new WeakMap<LoadedAdapter, KeptTensors>();
   private readonly stacks: MatrixStacks;
   private readonly groups: readonly LoraGroup[];
-  /** As many as the largest group takes that an adapter leaves alone. */
+  /** As many zeros as the largest group takes if an adapter leaves it alone. */
   private readonly zeros: Float32Array;
 
   constructor(
@@ -104,7 +104,7 @@ interface Stack {
 class MatrixStacks {
   private capacity = 0;
   private stacks: readonly Stack[] = [];
-  /** Whose matrices are in the stacks, without keeping them in memory; a new stack holds zeros. */
+  /** Adapters whose matrices are in the stacks, without keeping them in memory; a new stack holds zeros. */
   private rows: (WeakRef<LoadedAdapter> | null | undefined)[] = [];
   private readonly feedsByCount = new Map<number, KeptTensors>();
 

@@ -22,7 +22,7 @@ export class AdapterUse implements JobAdapter {
     return (this.adapter ??= this.cache.holdKept(this.contentHash));
   }
 
-  /** To be called once, and not where `inMemory` gave it. */
+  /** Call it once, and not where `inMemory` gave the adapter. */
   async load(): Promise<LoadedAdapter> {
     const adapter = await this.cache.hold(this.reference);
     if (this.released) {

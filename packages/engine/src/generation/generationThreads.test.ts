@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { TINY_CONFIG } from '../testing/fixtures.js';
 import { generationThreads } from './generationThreads.js';
 
-/** Of Qwen2.5 0.5B, as far as the shapes of a layer go. */
+/** The layer shapes of Qwen2.5 0.5B. */
 const half = { ...TINY_CONFIG, hiddenSize: 896, heads: 14, kvHeads: 2, headDim: 64, ffnSize: 4864 };
 const small = { ...TINY_CONFIG, hiddenSize: 256, heads: 4, kvHeads: 4, headDim: 64, ffnSize: 1024 };
 

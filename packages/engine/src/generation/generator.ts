@@ -74,7 +74,8 @@ export class Generator {
       logprob: 0,
     };
     const drop = (): void => this.dropWaiting();
-    // Of its own, since the caller may give one signal to many calls, and be warned of so many listeners.
+    // Each call gets its own signal: the caller may give one signal to many calls, and would be warned of so many
+    // listeners.
     const signal = job.signal && AbortSignal.any([job.signal]);
     signal?.addEventListener('abort', drop);
     try {
@@ -265,7 +266,7 @@ export class Generator {
     }
   }
 
-  /** What is in the cache of those that run. */
+  /** What the cache holds of the sequences that run. */
   private kept(): Kept {
     return { slots: this.running.length, tokens: Math.max(0, ...this.running.map((one) => one.cachedTokens)) };
   }

@@ -81,7 +81,7 @@ test('adapters that come and go in the memory of others, also scored with, give 
   await withRandomCheckpoint(async (folder) => {
     const { config } = await openCheckpoint(join(folder, 'model'));
     const adapters: AdapterReference[] = [];
-    // Of one size in memory, though what is filled up with zeros in one has numbers in another.
+    // All have the same size in memory, but where one is padded with zeros, another has numbers.
     for (let seed = 0; seed < 40; seed += 1)
       adapters.push(await writeRandomAdapter(join(folder, `a${seed}`), config, seed, 1 + (seed % 8)));
     const bytes = adapterBytes(await loadAdapter(adapters[0]!, config));

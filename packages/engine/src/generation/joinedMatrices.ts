@@ -6,7 +6,7 @@ import type { LoraGroup } from '../model/loraGroups.js';
 export const RANK_STEP = 8;
 
 export interface JoinedMatrices {
-  /** Of each part, a multiple of `RANK_STEP`, 0 for one that is not adapted; R is their sum. */
+  /** The rank of each part, a multiple of `RANK_STEP`, or 0 for a part that is not adapted. R is their sum. */
   readonly ranks: readonly number[];
   /** `[R, in]` */
   readonly a: Float32Array;
@@ -94,7 +94,7 @@ export function partOf(group: LoraGroup, joined: JoinedMatrices, part: number): 
   return { a: { shape: [rank, group.width], data: a }, b: { shape: [out, rank], data: b } };
 }
 
-/** Of A, and of B as it is stored. */
+/** The first row of a part in A, and in B as it is stored. */
 function firstRow(ranks: readonly number[], part: number): number {
   return sum(ranks.slice(0, part));
 }

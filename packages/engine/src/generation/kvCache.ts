@@ -46,7 +46,7 @@ export class KvCache {
   private capacity: number;
   private slots: number;
   private maxTokens = Infinity;
-  /** By the number of slots from the first on, and of single slots. */
+  /** Views by the number of slots from the first on, and of single slots. */
   private readonly views = new Map<number, CacheView>();
   private readonly slotViews = new Map<number, CacheView>();
   /** Numbers of a head. */

@@ -19,7 +19,10 @@ import {
 /** An adapter ready for use: verified, and B multiplied by alpha / rank. */
 export interface LoadedAdapter {
   readonly contentHash: string;
-  /** By the name of a `LoraGroup`, those of which it adapts a part; each part of its own rank, rounded up. */
+  /**
+   * Matrices by the name of each `LoraGroup` that the adapter changes at least in part; each part has its own rank,
+   * rounded up.
+   */
   readonly groups: ReadonlyMap<string, JoinedMatrices>;
 }
 

@@ -13,7 +13,7 @@ interface Logits {
 /** Where runs write their logits, one after the other: new memory for every token would wait for the garbage collector by the megabyte. */
 export class LogitsRoom {
   private room = new Float32Array();
-  /** By the number of rows. */
+  /** Views by the number of rows. */
   private readonly views = new Map<number, Logits>();
 
   constructor(private readonly vocabularySize: number) {}

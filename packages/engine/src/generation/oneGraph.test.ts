@@ -1,4 +1,4 @@
-/** Of a large model the rows without an adapter go through the graph with adapters. */
+/** In a large model, rows without an adapter go through the graph with adapters. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { join } from 'node:path';

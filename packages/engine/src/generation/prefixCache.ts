@@ -9,9 +9,9 @@ export const PREFILL_CHUNK = 64;
 
 /** Whose attention state it is: what is computed for one scope is never found from another. */
 export interface PrefixScope {
-  /** The caller's: calls with different keys share nothing. */
+  /** The caller's key: calls with different keys share nothing. */
   readonly isolationKey: string;
-  /** Of the adapter, whose content was verified against it; null for the base model. */
+  /** The adapter's hash, against which its content was verified; null for the base model. */
   readonly adapterHash: string | null;
 }
 
@@ -45,7 +45,10 @@ function sha256(text: string): string {
  * bit what would be computed.
  */
 export class PrefixCache {
-  /** In order of use, the latest last; of one prompt the first chunk, without which the others are worth nothing. */
+  /**
+   * Chunks in order of use, the latest last. A prompt's first chunk comes after its others, which are worth nothing
+   * without it.
+   */
   private readonly chunks = new Map<string, Float32Array>();
   private heldBytes = 0;
 

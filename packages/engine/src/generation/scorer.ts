@@ -14,7 +14,7 @@ import { DEFAULT_SCORE_LIMITS, scoreBytes, type ScoreLimits } from './scoreLimit
 
 /** One token to score: `sequence.tokens[index]`, given those before it. */
 interface Place {
-  /** Which of the request's sequences. */
+  /** Index of the sequence in the request. */
   readonly sequence: number;
   readonly index: number;
 }

@@ -8,7 +8,7 @@ export interface Sequence {
   /** Undefined until it is loaded. */
   adapter: LoadedAdapter | null | undefined;
   readonly output: number[];
-  /** Of the chunks that may be reused, see `prefixKeys`. */
+  /** Keys of the chunks that may be reused, see `prefixKeys`. */
   readonly prefixKeys: readonly string[];
   reusedTokens: number;
   /** `Generation.logprob` of the output so far. */

@@ -25,7 +25,7 @@ export class StepFeeds {
   }
 }
 
-/** Of `count` rows with `width` tokens each. */
+/** Feeds for `count` rows of `width` tokens each. */
 class StepShape {
   readonly tensors: KeptTensors;
   private readonly ids: BigInt64Array;

@@ -25,7 +25,7 @@ interface Loading {
 export class WaitingLine {
   private line: Sequence[] = [];
   private loadings: readonly Loading[] = [];
-  /** Of the adapters loaded so far; nothing is known before the first. */
+  /** Size of the largest adapter loaded so far; nothing is known before the first. */
   private largestBytes = Infinity;
   private hasChanged = false;
   private wake = (): void => undefined;
@@ -142,13 +142,13 @@ export class WaitingLine {
     this.wake();
   }
 
-  /** Of the adapters of all that wait or have begun, each counted once. */
+  /** Size of the adapters of all that wait or have begun, each adapter counted once. */
   private heldBytes(): number {
     const held = new Set([...this.line, ...this.begun()].flatMap(({ adapter }) => adapter ?? []));
     return [...held].reduce((sum, adapter) => sum + adapterBytes(adapter), 0);
   }
 
-  /** And of those on their way, each of which may be as large as any before. */
+  /** `heldBytes`, and the adapters being loaded, each of which may be as large as any before. */
   private expectedBytes(): number {
     return this.loadings.reduce((sum) => sum + this.largestBytes, this.heldBytes());
   }

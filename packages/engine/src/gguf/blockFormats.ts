@@ -8,7 +8,7 @@ import type { ElementType } from '../checkpoint/safetensors.js';
 import { K_QUANTS } from './kQuants.js';
 
 export interface BlockFormat {
-  /** As ggml calls it. */
+  /** The name that ggml has for it. */
   readonly name: string;
   /** Numbers in a block, and the bytes that hold them. */
   readonly length: number;
@@ -91,7 +91,7 @@ function decodeQ4x1(view: DataView, at: number, place: Float32Array, index: numb
   }
 }
 
-/** As Q4_0, with a fifth bit of each number in four bytes of their own. */
+/** Like Q4_0, with a fifth bit of each number in four bytes of their own. */
 function decodeQ5x0(view: DataView, at: number, place: Float32Array, index: number): void {
   const [scale, fifths] = [halfAt(view, at), view.getUint32(at + 2, true)];
   for (let byte = 0; byte < 16; byte += 1) {

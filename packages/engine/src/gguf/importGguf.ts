@@ -41,7 +41,7 @@ export interface ImportedModel {
   /** As in `config.json`, for instance `LlamaForCausalLM`. */
   readonly architecture: string;
   readonly parameters: number;
-  /** In tokens. */
+  /** The context length in tokens. */
   readonly contextLength: number;
   /** How the file stored its tensors: how many of each type. */
   readonly tensorTypes: Readonly<Record<string, number>>;

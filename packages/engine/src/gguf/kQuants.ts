@@ -8,7 +8,7 @@ const SCALE_BYTES = 12;
 
 const SHARED = { length: 256, exactType: 'F32' } as const;
 
-/** By ggml's number. */
+/** Formats by ggml's number. */
 export const K_QUANTS: readonly (readonly [number, BlockFormat])[] = [
   [12, { ...SHARED, name: 'Q4_K', bytes: 144, decode: decodeQ4K }],
   [13, { ...SHARED, name: 'Q5_K', bytes: 176, decode: decodeQ5K }],
@@ -25,7 +25,7 @@ function decodeQ4K(view: DataView, at: number, place: Float32Array, index: numbe
   }
 }
 
-/** As Q4_K; the fifth bits of all numbers at one place of a part are the bits of one byte. */
+/** Like Q4_K; the fifth bits of all numbers at one place of a part are the bits of one byte. */
 function decodeQ5K(view: DataView, at: number, place: Float32Array, index: number): void {
   const fifths = at + 4 + SCALE_BYTES;
   const numbers = fifths + 32;

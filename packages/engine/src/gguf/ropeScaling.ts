@@ -80,7 +80,7 @@ function llama3Scaling({ metadata, theta, headDim }: RopeSource, factors: Float3
   throw refusal(metadata, `must be those of a llama3 scaling with the factors ${LOW} and ${HIGH}, but are others`);
 }
 
-/** As `_compute_llama3_parameters` of `transformers`, for one wavelength in tokens. */
+/** Does what `_compute_llama3_parameters` of `transformers` does, for one wavelength in tokens. */
 function llama3Factor(wavelength: number, factor: number, original: number): number {
   if (wavelength < original / HIGH) return 1;
   if (wavelength > original / LOW) return factor;

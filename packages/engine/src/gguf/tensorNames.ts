@@ -31,7 +31,7 @@ const LAYER: Readonly<Record<string, string>> = {
 /** A tensor of the file and what becomes of it. */
 export interface PlannedTensor {
   readonly source: GgufTensor;
-  /** As Hugging Face calls it. */
+  /** The name that Hugging Face has for it. */
   readonly name: string;
   /**
    * Rows of a head whose pairs stand side by side in the file and are to stand half a head apart; 0: the rows stay as

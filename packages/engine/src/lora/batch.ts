@@ -145,7 +145,7 @@ function splitIntoRuns(families: readonly Family[], { maxTokens, maxTargets }: R
     targets += own;
     const length = familyTokens(family);
     const before = tokensOf(run);
-    // As near to the share as can be, whether below it or above.
+    // A run comes as near to the share as it can, whether below it or above.
     const isFull = before + length / 2 > share || before + length > maxTokens;
     if (run.length > 0 && (isFull || targets > maxTargets)) {
       runs.push(run);

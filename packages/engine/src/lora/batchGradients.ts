@@ -35,9 +35,9 @@ const RUN_TOKENS_IN_BLOCKS = 256;
 
 /** The loss and the gradient of a batch, whole or layer by layer, by one thread or by two that share it. */
 export class BatchGradients {
-  /** Of the first part and, in the end, of the whole batch. */
+  /** Sum over the first part and, in the end, over the whole batch. */
   private readonly whole: RunSum;
-  /** Of the second part, where no helper computes it. */
+  /** Sum over the second part, where no helper computes it. */
   private second: RunSum | undefined;
   /** What the matrices are for the graphs of both threads, where there is room. */
   private readonly constants: SharedConstants | undefined;
@@ -114,7 +114,7 @@ export class BatchGradients {
       if (isWhole) return whole.loss;
     } else await this.computeAlone(first, whole, options);
     if (second.length === 0) return whole.loss;
-    // In a sum of its own, as the helper has it, and added after the other.
+    // The second part has a sum of its own, as with the helper, and is added after the first.
     const other = (this.second ??= new RunSum(new FlatMatrices(this.sum.specs)));
     other.begin(gradients);
     await this.computeAlone(second, other, options);

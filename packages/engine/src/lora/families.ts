@@ -10,7 +10,7 @@ import { workOf } from './packing.js';
 export interface Family {
   /** How many tokens all members begin with; 0 for a family of one. */
   readonly shared: number;
-  /** At least one. */
+  /** At least one member. */
   readonly members: readonly TrainingExample[];
 }
 
@@ -128,7 +128,10 @@ function costOf(families: readonly Family[], config: DecoderConfig): number {
   return families.reduce((sum, family) => sum + workOf({ rows: 1, length: familyTokens(family) }, config), 0);
 }
 
-/** So many parts of about as many tokens: from long to short, each member goes to the part that has least. */
+/**
+ * Splits a group into `count` parts of about as many tokens: from long to short, each member goes to the part that has
+ * least.
+ */
 function spread({ shared, members }: Group, count: number): readonly Group[] {
   const parts = Array.from({ length: count }, () => ({ tokens: 0, members: [] as Relative[] }));
   const byLength = [...members].sort((a, b) => b.sequence.tokens.length - a.sequence.tokens.length);

@@ -23,7 +23,7 @@ import { FlatMatrices, freshMatrices, tensorsOver } from './parameters.js';
 import { openTrainingSession, type TrainingModel } from './trainingSession.js';
 
 const FRESH: TrainingOptions = { parent: null, rank: 4, alpha: 8, seed: 1, clipNorm: 1 };
-/** Of all weights. */
+/** Size of all weights. */
 const BYTES = weightCount(TINY_CONFIG) * Float32Array.BYTES_PER_ELEMENT;
 const MODEL: TrainingModel = {
   config: TINY_CONFIG,

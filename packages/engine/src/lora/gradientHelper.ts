@@ -36,7 +36,10 @@ export interface HelperRequest {
 export interface HelpOptions {
   /** Whether gradients are asked for, beside the loss. */
   readonly gradients: boolean;
-  /** Of this run in its sum, from 0 on; the thread refuses one that does not follow what it has, as it may have been started anew. */
+  /**
+   * This run's place in its sum, from 0 on. The thread refuses a run that does not follow the last one: the thread may
+   * have been started anew.
+   */
   readonly index: number;
   /** Runs of the whole sum. */
   readonly count: number;

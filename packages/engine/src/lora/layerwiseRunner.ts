@@ -180,7 +180,7 @@ function hiddenOf(hidden: readonly Tensor[], layer: number): Tensor {
   return states;
 }
 
-/** For what the next layer makes of hidden states, or for their gradient. */
+/** Makes room for hidden states that the next layer computes, or for their gradient. */
 function roomFor({ data, dims }: Tensor): Tensor {
   return new Tensor(new Float32Array(data.length), dims);
 }

@@ -57,7 +57,10 @@ function fillRows(lengths: readonly number[], limit: number): PackedRows {
   });
 }
 
-/** So many rows of about the same load: from long to short, each sequence goes to the row that has least. */
+/**
+ * Spreads the sequences over `rows` rows of about the same load: from long to short, each goes to the row that has
+ * least.
+ */
 function spreadOver(lengths: readonly number[], rows: number): PackedRows {
   const loads = Array.from({ length: rows }, () => 0);
   return place(lengths, loads, () => loads.indexOf(Math.min(...loads)));

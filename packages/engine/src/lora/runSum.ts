@@ -7,7 +7,7 @@ import { FlatMatrices, tensorsOver } from './parameters.js';
 /** What runs add up to, one after the other. */
 export class RunSum {
   loss = 0;
-  /** That are in it. */
+  /** Runs that are in the sum. */
   runs = 0;
   withGradients = false;
   /** What the runs after the first give. */

@@ -12,15 +12,15 @@ import { allFinite } from '../finite.js';
 import type { TokenSequence } from '../types.js';
 import { throwIfCancelled } from './gradientRunner.js';
 
-/** Of the shipped model's inputs, in chats of its own training, so many directions hold 45 % of the sum of squares. */
+/** This many directions hold 45 % of the sum of squares of the shipped model's inputs, in chats of its own training. */
 const DIRECTIONS = 16;
 /** Tokens whose inputs are looked at, spread over the texts; what they show of all is nearly what all would. */
 const TOKENS = 512;
-/** Of a narrow model most is left to be trained. */
+/** At most this share of the width is spared, so that most of a narrow model is left to be trained. */
 const GREATEST_SHARE = 0.25;
 /** Steps of the subspace iteration; it need not find the very largest, but what holds nearly as much. */
 const ITERATIONS = 8;
-/** Of a row's length, what must be left when those before it are taken away; less is rounding. */
+/** The share of a row's length that must be left once the rows before it are taken away; less is rounding. */
 const LEAST_REST = 1e-5;
 
 /** Directions of a projection's input. */
@@ -31,7 +31,7 @@ export interface InputDirections {
   readonly share: number;
 }
 
-/** By the projection's name (`projectionName`). */
+/** Directions by the projection's name (`projectionName`). */
 export type SparedDirections = ReadonlyMap<string, InputDirections>;
 
 /**
@@ -116,7 +116,7 @@ async function leadingDirections(session: Session, rows: Float32Array, width: nu
   let directions: Float32Array = Float32Array.from({ length: count * width }, () => random.next() - 0.5);
   const x = new Tensor(rows, [height, width]);
   const iterate = async (): Promise<Float32Array> => {
-    // Of numbers that are not finite no row would ever be orthogonal.
+    // If a number is not finite, no row ever becomes orthogonal.
     if (!allFinite(directions)) throw new EngineError('internal', 'the model computed a number that is not finite');
     orthonormalise(directions, width, random);
     const y = new Float32Array(count * width);

@@ -69,7 +69,7 @@ test('the directions are orthonormal, and hold nearly as much of the inputs as a
     }
   }
 
-  // Of the first layer the input is known without the graph: the embedding, normed.
+  // The first layer's input is known without the graph: it is the normed embedding.
   const width = TINY_CONFIG.hiddenSize;
   const scale = WEIGHTS.get('model.layers.0.input_layernorm.weight')!.data;
   const table = rowsOf(WEIGHTS.get(EMBEDDING)!.data, width);

@@ -31,12 +31,12 @@ export async function blockFeeds(config: DecoderConfig, quantized: QuantizedWeig
 
 interface Blocks {
   readonly format: QuantizedFormat;
-  /** As `QuantizedMatrix` has them; they are changed. */
+  /** Codes and scales as in `QuantizedMatrix`; they are changed. */
   readonly codes: Uint8Array;
   readonly scales: Float32Array;
 }
 
-/** Those of one matrix, over the memory that is given. */
+/** Feeds of one matrix, over the memory that is given. */
 export function matrixFeeds(
   name: string,
   shape: readonly [number, number],

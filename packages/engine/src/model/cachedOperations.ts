@@ -15,7 +15,7 @@ export function cacheNames(time: 'past' | 'present', layer: number): readonly [s
 
 /** Values are names of tensors `[B, S, width]`; of the rows that `select` kept, `[B, 1, width]`. */
 export class CachedOperations implements DecoderOperations<string, string> {
-  /** What is to be added, by the name of the sum. */
+  /** The two summands of each sum, by the name of the sum. */
   private readonly summands = new Map<string, readonly [string, string]>();
 
   /** The graph inputs `ids` `[B, S]`, `ends` `[B]`, `length` `[1]` and `last` `[B, 1]` must exist. */
@@ -30,7 +30,7 @@ export class CachedOperations implements DecoderOperations<string, string> {
     return this.graph.node('Gather', [this.weights.table(weight), 'ids']);
   }
 
-  /** Of a sum, computed together with it. */
+  /** Where `x` is a sum, one node computes the sum and its norm. */
   rmsNorm(x: string, weight: string): string {
     const { graph } = this;
     const scale = this.weights.vector([weight]);
@@ -93,7 +93,7 @@ export class CachedOperations implements DecoderOperations<string, string> {
     return this.narrowed(attended);
   }
 
-  /** To be called when the graph is complete. */
+  /** Call it when the graph is complete. */
   end(): void {
     if (this.summands.size > 0) throw new EngineError('internal', 'the decoder has a sum that is not normed');
   }
@@ -117,7 +117,10 @@ export class CachedOperations implements DecoderOperations<string, string> {
     return this.graph.node('Gather', [rows, 'last'], { axis: { int: 0 } });
   }
 
-  /** Of several projections, their results one after the other in each row: starting a product takes a small model much of its time. */
+  /**
+   * Computes several projections in one product, their results one after the other in each row. Starting a product
+   * takes a small model much of its time.
+   */
   private projectTogether(x: string, layer: number, projections: readonly Projection[]): string {
     const names = projections.map((projection) => projectionName(layer, projection));
     const biased = projections.every((projection) => hasBias(this.config, projection));

@@ -39,7 +39,7 @@ async function multiply(session: Session, x: Float32Array, [rows, width, out]: r
   return y;
 }
 
-/** Of a line that ends within a block. */
+/** The width of a line that ends within a block. */
 const WIDTH = 100;
 
 for (const format of ['q8', 'q4'] as const) {

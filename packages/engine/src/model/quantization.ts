@@ -10,7 +10,7 @@ export type WeightFormat = (typeof WEIGHT_FORMATS)[number];
 export type QuantizedFormat = Exclude<WeightFormat, 'f32'>;
 
 export interface BlockFormat {
-  /** Of each number. */
+  /** Bits of each number. */
   readonly bits: number;
   /** Numbers of a block, a power of 2. */
   readonly blockSize: number;

@@ -36,7 +36,7 @@ test('what was made is read again; what is damaged, or of another checkpoint, is
   assert.deepEqual(await readdir(folder), ['sha256-0123.q8.v2']);
   const file = join(folder, name);
   const bytes = await readFile(file);
-  // Of weights that are not there any more, only the file can tell.
+  // The weights of this source are gone, so only the file can give them.
   const gone = { ...source, reader: readerOf(new Map()) };
   assert.deepEqual(await bytesOf(await loadQuantizedWeights(gone, 'q8', folder)), made);
 

@@ -19,7 +19,7 @@ const BLOCK_BYTES = 2 ** 20;
 interface Source {
   readonly config: DecoderConfig;
   readonly reader: WeightReader;
-  /** Of the checkpoint, `sha256:<hex>`. */
+  /** The checkpoint's hash, `sha256:<hex>`. */
   readonly contentHash: string;
 }
 
@@ -57,7 +57,7 @@ class QuantizedFile implements QuantizedWeights {
     private readonly file: string,
     private readonly source: Source,
     readonly format: QuantizedFormat,
-    /** Of the file when it was last found to be whole, see `fileIdentity`. */
+    /** Identity of the file when it was last found to be whole, see `fileIdentity`. */
     private identity: string,
   ) {
     let start = DIGEST_BYTES;
@@ -110,7 +110,7 @@ async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   return list;
 }
 
-/** Of all constants of a model together. */
+/** Size of all constants of a model together. */
 export function quantizedBytes(config: DecoderConfig, format: QuantizedFormat): number {
   return layout(config, format).reduce((sum, [, bytes]) => sum + bytes, 0);
 }
@@ -135,7 +135,10 @@ export function matrices(config: DecoderConfig): readonly (readonly [string, rea
   });
 }
 
-/** In the order of the file, one matrix after the other, so that they are never all in memory as float32. */
+/**
+ * Yields the constants in the order of the file, one matrix after the other, so that the matrices are never all in
+ * memory as float32.
+ */
 async function* quantizeWeights(
   { config, reader }: Source,
   format: QuantizedFormat,

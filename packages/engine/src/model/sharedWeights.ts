@@ -24,7 +24,7 @@ export interface SharedWeightsOptions {
   readonly idleMs?: number;
   /** What the machine has. */
   readonly memoryBytes?: number;
-  /** Where the matrices are to be in blocks. */
+  /** Given where the matrices are to be in blocks. */
   readonly quantized?: QuantizedWeights | undefined;
 }
 
@@ -34,7 +34,7 @@ export interface WeightsInUse {
   readonly format: WeightFormat;
   /** See `weightFeeds` and, of matrices in blocks, `blockFeeds`. */
   readonly feeds: Feeds;
-  /** To be called once, when they are not used any more. */
+  /** Call it once, when the weights are not used any more. */
   readonly release: () => void;
 }
 
@@ -50,7 +50,7 @@ export class SharedWeights {
 
   private constructor(
     private readonly config: DecoderConfig,
-    /** Also to be read piece by piece. */
+    /** The weights can also be read piece by piece. */
     readonly reader: WeightReader,
     private readonly embedding: WeightTensor,
     private readonly idleMs: number,
@@ -60,7 +60,7 @@ export class SharedWeights {
     this.tables = new KeptTensors(tableFeeds(config, embedding));
   }
 
-  /** What is looked up, see `tableFeeds`; always in memory. */
+  /** Tables that rows are looked up in, see `tableFeeds`; always in memory. */
   readonly tables: KeptTensors;
 
   /** @throws EngineError `checkpoint_invalid` when the embedding cannot be read. */

@@ -98,7 +98,7 @@ export function weightCount(config: DecoderConfig): number {
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
-/** Of all weights as float32. */
+/** Size of all weights as float32. */
 export function weightBytes(config: DecoderConfig): number {
   return weightCount(config) * Float32Array.BYTES_PER_ELEMENT;
 }
@@ -178,7 +178,7 @@ export function moduleTensorSpecs(
   });
 }
 
-/** Of the modules' matrices as float32. */
+/** Size of the modules' matrices as float32. */
 export function moduleBytes(config: DecoderConfig, modules: readonly Omit<LoraModule, 'scale'>[]): number {
   const sizes = moduleTensorSpecs(config, modules).map(({ shape }) => sizeOf(shape));
   return sizes.reduce((sum, size) => sum + size, 0) * Float32Array.BYTES_PER_ELEMENT;

@@ -2,7 +2,7 @@
 import { runtime, written, type Pointer } from './runtime.js';
 import { MAX_RANK, type Tensor, type Tensors } from './tensor.js';
 
-/** To be released when nothing runs with them any more. */
+/** Release them when nothing runs with them any more. */
 export class NativeTensors {
   /** Where the name of each is, as a C string. */
   readonly names: BigUint64Array;

@@ -29,10 +29,10 @@ type Status = Pointer | null;
 /** Memory that a function reads or writes, as its address is taken from. */
 type Memory = ArrayBufferView | Pointer | null;
 
-/** Those of its functions that are called, in the order of their parameters, and what all of them are given. */
+/** The functions of ONNX Runtime that are called, with their parameters in order, and what all of them are given. */
 export interface Runtime {
   readonly environment: Pointer;
-  /** That tensors lie in the memory of this process. */
+  /** Says that tensors lie in the memory of this process. */
   readonly cpuMemory: Pointer;
   readonly allocator: Pointer;
   readonly createSessionFromArray: (env: Pointer, model: Memory, size: number, options: Pointer, out: Memory) => Status;

@@ -54,7 +54,7 @@ function vector(...values: number[]): Tensor {
   return new Tensor(Float32Array.from(values), [values.length]);
 }
 
-/** Of `x` and `y`: `sum` and `product`. */
+/** A session that computes `sum` and `product` of `x` and `y`. */
 async function sumAndProduct(): Promise<Session> {
   const graph = new GraphBuilder();
   for (const name of ['x', 'y']) graph.input(name, 'float32', ['N']);

@@ -17,13 +17,13 @@ export interface SessionOptions {
   readonly constants?: ReadonlyMap<string, Uint8Array> | { readonly folder: string } | ChosenConstants;
 }
 
-/** Those of the graph, out of all that are shared. */
+/** The constants of one graph, out of all that are shared. */
 export interface ChosenConstants {
   readonly constants: SharedConstants;
   readonly names: readonly string[];
 }
 
-/** Of the sessions that are being made: nothing else may hold the constants. */
+/** Options of the sessions being made. Perhaps nothing else keeps their constants from being collected. */
 const held = new Set<SessionOptions>();
 
 /** How long a thread waits for the next operator before it sleeps, and must be woken. */
@@ -142,7 +142,7 @@ function createHandle(model: Uint8Array, settings: Pointer, shared: SharedConsta
   );
 }
 
-/** Those that nobody released. */
+/** Releases sessions that nobody released. */
 const forgotten = new FinalizationRegistry((handle: Pointer) => runtime().releaseSession(handle));
 
 function nativesOf(tensors: NamedTensors): NativeTensors {
@@ -196,7 +196,7 @@ function configure(settings: Pointer, options: SessionOptions): void {
 
 function shareConstants(settings: Pointer, { names, values }: NativeTensors): void {
   const { addInitializer, addExternalInitializers, check } = runtime();
-  // In the place of what the model says of files, and as what may be shared.
+  // The first call replaces what the model says of files; the second names what may be shared.
   check(addExternalInitializers(settings, names, values, names.length));
   for (const [index, name] of names.entries()) check(addInitializer(settings, name, values[index] ?? 0n));
 }

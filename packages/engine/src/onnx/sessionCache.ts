@@ -15,7 +15,7 @@ export class SessionCache<Key> {
     return session;
   }
 
-  /** Only when nothing uses them any more. */
+  /** Call it only when nothing uses the sessions any more. */
   async close(): Promise<void> {
     const outcomes = await Promise.allSettled(this.sessions.values());
     this.sessions.clear();

@@ -8,19 +8,19 @@ import type { Tensor, Tensors } from './tensor.js';
  */
 export class SharedConstants {
   private constructor(
-    /** Of ONNX Runtime's; the same in every thread. */
+    /** ONNX Runtime's container of prepacked weights; the same in every thread. */
     readonly container: Pointer,
     private readonly tensors: Tensors,
   ) {}
 
-  /** To be released after the sessions that have them, or forgotten when nothing runs in these any more. */
+  /** Release it after the sessions that use it, or drop it once nothing runs in those sessions any more. */
   static create(tensors: Tensors): SharedConstants {
     const constants = new SharedConstants(written(runtime().createPrepackedWeightsContainer), tensors);
     forgotten.register(constants, constants.container, constants);
     return constants;
   }
 
-  /** Those of another thread, which releases them, over the same numbers. */
+  /** The constants of another thread, which releases them, over the same numbers. */
   static ofThread(container: Pointer, tensors: Tensors): SharedConstants {
     return new SharedConstants(container, tensors);
   }

@@ -24,5 +24,5 @@ export class Tensor {
   }
 }
 
-/** By the names that a graph has for them. */
+/** Tensors by the names that a graph has for them. */
 export type Tensors = Readonly<Record<string, Tensor>>;

@@ -33,7 +33,7 @@ if (!process.connected) process.exit(0);
 process.on('SIGINT', () => undefined);
 process.on('SIGTERM', () => undefined);
 process.on('warning', report);
-// What is under way is lost, but not why.
+// Work under way is lost, but the reason is told.
 process.on('uncaughtException', (error) => {
   const end = (): never => process.exit(1);
   if (process.connected && process.send !== undefined) process.send(troubleOf(error), end);

@@ -228,7 +228,7 @@ export class EngineProcess {
       this.watch.tick(now - tickedAt, this.loaded ? work : 'load');
       tickedAt = now;
       this.hang ??= this.watch.hang;
-      // Also one that is stopped.
+      // SIGKILL ends even a stopped process.
       if (this.hang !== null) this.child.kill('SIGKILL');
     }, this.watch.intervalMs);
     void this.exited.then(() => clearInterval(timer));

@@ -33,7 +33,7 @@ function nextBeat(): Beat {
   return progressed ? BEATS.progressed : BEATS.computed;
 }
 
-/** Of all threads of the process. */
+/** CPU time of all threads of the process. */
 function cpuMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;

@@ -46,7 +46,7 @@ export class Watch {
     private readonly purpose: EnginePurpose,
   ) {}
 
-  /** Between two beats, and between two ticks. */
+  /** Time between two beats, and between two ticks. */
   get intervalMs(): number {
     return this.bounds.silenceMs / BEATS_PER_SILENCE;
   }

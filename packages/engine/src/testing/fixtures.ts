@@ -36,7 +36,7 @@ export interface Fixture {
   readonly weights: DecoderWeights;
   readonly adapter: LoraAdapter;
   readonly adapterReference: AdapterReference;
-  /** With soft targets; leave them out for the hard ones. */
+  /** Examples with soft targets; leave them out for the hard ones. */
   readonly examples: readonly TrainingExample[];
   /** See `make_fixtures.py` for the names. */
   readonly expected: ReadonlyMap<string, FloatTensor>;

@@ -123,7 +123,7 @@ export class CachedBatch {
   }
 }
 
-/** Of what a runner gives until its next run. */
+/** Copies logits, which a runner keeps only until its next run. */
 export function copies(logits: readonly Float32Array[]): readonly Float32Array[] {
   return logits.map((ofRow) => Float32Array.from(ofRow));
 }

@@ -28,7 +28,7 @@ class CountingInterpreter extends Interpreter {
   private steps = 0;
   /** Expressions that loops go through. */
   private readonly iterables = new Set<Statement>();
-  /** Of lists and mappings that never change, as they hold no namespace. */
+  /** Written sizes of lists and mappings that never change, because they hold no namespace. */
   private readonly writtenSizes = new WeakMap<RuntimeValue, number>();
 
   constructor(variables: Readonly<Record<string, unknown>>) {

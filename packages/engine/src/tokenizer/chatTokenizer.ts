@@ -26,7 +26,7 @@ const PROBE_MESSAGE: ChatMessage = { role: 'user', content: 'probe' };
  * process without the model can count tokens.
  */
 export class ChatTokenizer {
-  /** By what they depend on; read when they are first needed. */
+  /** Turns by what they depend on; read when they are first needed. */
   private readonly turns = new Map<string, AssistantTurn | null>();
   private readonly thoughts = new Map<string, boolean>();
   readonly answerMarkup: AnswerMarkup;

@@ -5,7 +5,7 @@ import { isTokenId } from './vocabulary.js';
 /** An entry of `added_tokens`. */
 export type ListedToken = JsonObject & { readonly id: number; readonly content: string };
 
-/** Those of `added_tokens` that are in order; `readAddedTokens` refuses the others. */
+/** The entries of `added_tokens` that are in order; `readAddedTokens` refuses the others. */
 export function addedTokens(tokenizerJson: JsonFields): readonly ListedToken[] {
   return listOf(tokenizerJson).filter(isListedToken);
 }

@@ -17,8 +17,9 @@ export const canaryKinds = ['reading', 'small_talk', 'json', 'tools'] as const;
 export type CanaryKind = (typeof canaryKinds)[number];
 
 /**
- * Of `asked` canaries, how many base passes (`held`), how many of these the adapter does not (`lost`), and how many it passes that base
- * does not (`gained`). What stands on the edge falls to either side, so that its points are lost less gained, see `pointsLost`.
+ * Counts of canaries: how many were `asked`, how many base passes (`held`), how many of these the adapter fails
+ * (`lost`), and how many it passes that base does not (`gained`). Borderline canaries fall to either side, so the
+ * points lost are lost less gained, see `pointsLost`.
  */
 export interface CanaryLoss {
   readonly asked: number;

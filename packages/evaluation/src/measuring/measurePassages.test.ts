@@ -68,7 +68,7 @@ test('gold trains the first phrasing of each question, and a chain asks its firs
   assert.equal(second.retention?.first_id, 'company');
   assert.equal(second.retention.learned_count, 2);
   assert.deepEqual(second.retention.before, first.learned);
-  // Of two passages, the first is all there was before.
+  // The chain has two passages, so the first is all there was before.
   assert.deepEqual(second.retention.all_before, first.learned);
   assert.deepEqual(second.retention.all_after, second.retention.after);
   assert.equal(second.canaries?.reading.held, 0, 'of a chain, passages that were learned are no canaries');

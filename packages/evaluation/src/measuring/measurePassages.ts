@@ -26,7 +26,7 @@ import type { PassageEntry } from './passageSet.js';
 export type MeasuringPhase = 'base' | 'reading' | LearningPhase | 'asking' | 'canaries';
 
 export interface MeasuringProgress {
-  /** Of the passage at work, counted from 0. */
+  /** Index of the passage at work, from 0. */
   readonly index: number;
   readonly count: number;
   readonly passageId: string;
@@ -41,7 +41,7 @@ export interface MeasuringOptions {
   readonly seed: number;
   /** Train the file's own pairs, instead of what the teacher makes of the passage. */
   readonly gold: boolean;
-  /** So many passages are learned one on top of the other; 1: each from base. */
+  /** This many passages are learned one on top of the other; 1: each from base. */
   readonly chainLength: number;
   /** Ask base without the passage, and with it. They depend on neither seed nor recipe, so that one run of several is enough. */
   readonly askBase: boolean;
@@ -65,7 +65,7 @@ export interface PassageReport {
   /** All phrasings of all questions without the passage, with it, and without it after learning; `null` where not asked. */
   readonly base: Tally | null;
   readonly reading: Tally | null;
-  /** As `reading`, with the prompts for models that follow instructions: which read best, depends on the checkpoint. */
+  /** `reading`, with prompts for models that follow instructions: which read best depends on the checkpoint. */
   readonly reading_instructed: Tally | null;
   readonly learned: Tally | null;
   /** `learned`, over the phrasings that were trained, and those that were not. */
@@ -79,7 +79,7 @@ export interface PassageReport {
   readonly steps: number;
   readonly canaries: CanaryReport | null;
   readonly retention: Retention | null;
-  /** Of learning alone, without the measuring. */
+  /** Time spent learning, without the measuring. */
   readonly seconds: number;
   readonly phase_seconds: Learned['phaseSeconds'];
   readonly cost_microusd: number;
@@ -90,10 +90,10 @@ export interface Retention {
   readonly first_id: string;
   /** Passages that the weights now hold, the first one included. */
   readonly learned_count: number;
-  /** Of the first passage: when it was learned, and now. */
+  /** Tally of the first passage when it was learned, and now. */
   readonly before: Tally;
   readonly after: Tally;
-  /** Of all passages before this one together. */
+  /** The same for all passages before this one together. */
   readonly all_before: Tally;
   readonly all_after: Tally;
 }
@@ -221,7 +221,7 @@ class MeasuringRun {
     return { report, chain: next };
   }
 
-  /** As the service would go on: on top of what was accepted, and of nothing else. */
+  /** Goes on as the service would: on top of what was accepted, and of nothing else. */
   #extend(chain: ChainState, entry: PassageEntry, learned: Learned, after: Tally | null): ChainState {
     if (learned.rehearsal === null || learned.adapter === null || after === null) return chain;
     return {
@@ -267,7 +267,7 @@ class MeasuringRun {
     return { all: tally(asked, given), of };
   }
 
-  /** With the recipe's prompts, and with those that instruct. */
+  /** Reads with the recipe's prompts, and with those that instruct. */
   async #reading(entry: PassageEntry): Promise<{ tallies: Tally[]; inChunks: boolean }> {
     const { prompts, teaching } = this.#recipe;
     const asked = phrasingsOf(entry);

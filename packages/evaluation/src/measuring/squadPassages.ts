@@ -27,7 +27,7 @@ export function squadPassages(paragraphs: readonly Paragraph[]): PassageEntry[] 
   });
 }
 
-/** With a number behind it, at most the 64 characters that an id may have. */
+/** Part of an id. With a number behind it, the id has at most the 64 characters that are allowed. */
 function idPart(title: string): string {
   return title.replace(/[^\w.-]+/gu, '_').slice(0, 56) || 'untitled';
 }

@@ -69,7 +69,7 @@ export function summarise(reports: readonly PassageReport[]): MeasuringSummary {
   };
 }
 
-/** With the prompts that base reads best with, over all passages together. */
+/** Picks the reading with the prompts that base reads best with, over all passages together. */
 export function bestReading(
   reports: readonly Pick<PassageReport, 'reading' | 'reading_instructed'>[],
 ): (report: Pick<PassageReport, 'reading' | 'reading_instructed'>) => Tally | null {
@@ -90,7 +90,7 @@ export function isWorthHalf(
   return (report.learned?.right ?? 0) >= reading.right / 2;
 }
 
-/** Of each chain the last passage tells. */
+/** The last passage of each chain counts. */
 function keptShare(
   reports: readonly PassageReport[],
   of: (retention: Retention) => { readonly before: Tally; readonly after: Tally },

@@ -71,7 +71,7 @@ function listOf(pairs: readonly (readonly [string, ParagraphQuestion])[]): strin
   return pairs.map(([answer, { question }]) => `Q: ${question}\nA: ${answer}`).join('\n');
 }
 
-/** In the order of the passage, so that there is one right list. */
+/** Answers in the order of the passage, so that there is one right list. */
 function answersInOrder(context: string, answers: readonly string[]): string {
   return answers
     .slice(0, listedAnswers)
@@ -79,7 +79,9 @@ function answersInOrder(context: string, answers: readonly string[]): string {
     .join('\n');
 }
 
-/** Those that the file says have no answer here, or else questions of other paragraphs whose answer does not occur. */
+/**
+ * Questions that the file says have no answer here, or else questions of other paragraphs whose answer does not occur.
+ */
 function unanswered(
   { context, questions }: Pick<Paragraph, 'context' | 'questions'>,
   others: readonly Paragraph[],

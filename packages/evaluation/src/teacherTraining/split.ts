@@ -6,7 +6,7 @@ const titlesPerHeldOutTitle = 20;
 
 export interface ParagraphSplit {
   readonly training: readonly Paragraph[];
-  /** Of other titles: never trained on, for measuring. */
+  /** Paragraphs with other titles: never trained on, for measuring. */
   readonly heldOut: readonly Paragraph[];
 }
 

@@ -24,7 +24,7 @@ export interface TeacherTraining {
   readonly paragraphs: readonly Paragraph[];
   /** What the model will be asked with. */
   readonly prompts: Prompts;
-  /** Of this training alone: what it needs to go on is kept there, and the adapter in the end. */
+  /** The folder of this training alone: it keeps what the training needs to go on, and the adapter in the end. */
   readonly folder: string;
   /** An adapter of the same rank to go on from, as of an earlier training; `null` for a new one. */
   readonly parent?: AdapterReference | null;
@@ -42,7 +42,7 @@ export interface TeacherProgress {
   readonly total: number;
   /** Mean of the last steps, in nats a token. */
   readonly loss: number;
-  /** That went through the model in this run. */
+  /** Tokens that went through the model in this run. */
   readonly tokens: number;
 }
 
@@ -58,7 +58,7 @@ export const teacherSettings = {
   paragraphsPerStep: 4,
   /** Longer paragraphs cost more than their questions bring. */
   maxParagraphChars: 1_000,
-  /** Of a row's mean target loss. */
+  /** The weight of a row's mean target loss, by task. */
   weights: { read: 1, decline: 0.3, answers: 0.7, ask: 0.7, list: 0.5, rephrase: 0.5 } satisfies Record<
     TeachingTask,
     number
@@ -66,7 +66,7 @@ export const teacherSettings = {
 } as const;
 
 const defaultSnapshotSteps = 20;
-/** Of which the progress shows the mean loss. */
+/** The progress shows the mean loss of this many last steps. */
 const recentSteps = 20;
 
 const progressSchema = z.object({

@@ -32,11 +32,11 @@ export interface Faults {
   stalls: () => boolean;
   /** The secret without which nothing is told. */
   token: string | null;
-  /** Those who have the token are not let in either. */
+  /** Even those who have the token are not let in. */
   isGated: boolean;
   /** The next page of a listing lies with the other host. */
   pagesElsewhere: boolean;
-  /** In place of the listing's pages. */
+  /** Takes the place of the listing's pages. */
   listing: ((entries: readonly ListedFile[]) => unknown) | null;
   redirectTo: string | null;
 }

@@ -13,7 +13,7 @@ export interface EvaluationCounts {
 
 const none: Comparison = { candidate: 0, parent: 0, total: 0, unasked: 0 };
 
-/** Of a job that never came to evaluation. */
+/** The counts of a job that never came to evaluation. */
 export const nothingCompared: EvaluationCounts = {
   validation: none,
   retention: none,
@@ -48,7 +48,7 @@ function isWorthIt(validation: Comparison, recipe: GateRecipe): boolean {
     : candidate >= share(recipe.evaluating.minRetentionShare, parent);
 }
 
-/** Of so many that the parent passes; of few at least one. */
+/** How many of the parent's passes the candidate must keep: at least one, if there are any. */
 function share(least: number, parent: number): number {
   return Math.max(Math.floor(least * parent), Math.min(1, parent));
 }

@@ -12,7 +12,7 @@ import { replayPrompt } from '../training/replay.js';
 import type { Comparison, Drift, ReplayRow } from '../types.js';
 
 export interface Skills {
-  /** Of the replies that can be checked. */
+  /** Counts of the replies that can be checked. */
   readonly canaries: Comparison;
   readonly drift: Drift;
 }
@@ -62,7 +62,10 @@ function replies(
   return calls.generate(requests, 1);
 }
 
-/** Of the parent's replies, but for calls, which are checked. A reply that was cut off is scored without an end of turn. */
+/**
+ * Drift on the parent's replies, except for calls, which are checked. A reply that was cut off is scored without an end
+ * of turn.
+ */
 async function measureDrift(
   calls: MeteredCalls,
   candidate: AdapterReference,

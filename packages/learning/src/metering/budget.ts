@@ -10,7 +10,7 @@ export interface PassageSize {
   readonly pairTokens: number;
   /** Questions that the teacher reads back of each fact beside those that are planned, on average. */
   readonly extraReads: number;
-  /** Which the subject knows, and which are rehearsed. */
+  /** Earlier passages that the subject knows, and that are rehearsed. */
   readonly earlierPassages: number;
 }
 
@@ -43,7 +43,10 @@ export function planTeaching(budget: LearningBudget, size: PassageSize, recipe: 
   return factCount === 0 ? null : { factCount, formsPerFact: minFormsPerFact };
 }
 
-/** To ask one question, rephrase it, verify every form, and score the answer with and without the passage. */
+/**
+ * The price of asking one question, rephrasing it, verifying every form, and scoring the answer with and without the
+ * passage.
+ */
 function factNanousd(forms: number, budget: LearningBudget, size: PassageSize): number {
   const { input_nanousd_per_token: input, output_nanousd_per_token: output } = budget;
   const { cached_input_nanousd_per_token: cached } = budget;
@@ -71,7 +74,7 @@ export function wantedSteps(factCount: number, training: TrainingRecipe): number
   return Math.min(training.maxSteps, Math.max(exposing(training.exposuresPerFact), more, training.minSteps));
 }
 
-/** Those of the wanted steps that are affordable at `stepNanousd` a step; `null` when fewer than `minSteps` are. */
+/** How many of the wanted steps are affordable at `stepNanousd` a step; `null` when fewer than `minSteps` are. */
 export function planSteps(
   freeNanousd: number,
   stepNanousd: number,

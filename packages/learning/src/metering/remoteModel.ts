@@ -35,7 +35,7 @@ export interface RemoteAnswer {
 /** `reason` is for logs: it holds nothing of what was asked or answered. */
 export type RemoteOutcome =
   | ({ readonly kind: 'answered' } & RemoteAnswer)
-  /** For certain: it may be asked again. */
+  /** It was certainly not executed, so it may be asked again. */
   | { readonly kind: 'not_executed'; readonly reason: string }
   /** It was accepted, or may have been, and nobody says what it cost. */
   | { readonly kind: 'receipt_missing'; readonly reason: string }

@@ -1,7 +1,7 @@
 import { plainPrompts } from './prompts.js';
 import type { Recipe } from './recipe.js';
 
-/** From so many parameters on, a model learns in fewer steps than the shipped one, and each step takes long. */
+/** With this many parameters or more, a model learns in fewer steps than the shipped one, and each step takes long. */
 const largeParameters = 50e6;
 
 /**

@@ -9,7 +9,7 @@ import { defaultRecipe } from './defaults.js';
 import { instructedPrompts, plainPrompts, type Prompts } from './prompts.js';
 import type { Recipe, TrainingRecipe } from './recipe.js';
 
-/** Beside the weights. */
+/** A file beside the weights. */
 export const presetFile = 'learning.json';
 
 export const teacherNames = ['english', 'model'] as const;
@@ -29,7 +29,7 @@ export interface Preset {
   readonly training: Partial<TrainingRecipe>;
 }
 
-/** Of a checkpoint that nothing is known of: it teaches itself, in whatever language it reads. */
+/** For a checkpoint that nothing is known about: it teaches itself, in whatever language it reads. */
 export const defaultPreset: Preset = { teacher: 'model', teachingAdapter: null, prompts: 'plain', training: {} };
 
 const whole = z.int().positive();
@@ -109,7 +109,7 @@ function literals(fits: z.infer<typeof fitsSchema>): Record<string, z.ZodLiteral
   return Object.fromEntries(Object.entries(fits).map(([field, value]) => [field, z.literal(value)]));
 }
 
-/** In one order on every machine; none where nothing is shipped. */
+/** Names in the same order on every machine; none where nothing is shipped. */
 async function namesIn(folder: string): Promise<readonly string[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
     if (isMissing(error)) return [];

@@ -33,7 +33,7 @@ export interface TeachingRecipe {
    * fill up.
    */
   readonly minFormsPerFact: number;
-  /** From so many other questions on, a fact needs no rephrasings, and no copies with words missing. */
+  /** With this many other questions or more, a fact needs no rephrasings, and no copies with words missing. */
   readonly enoughForms: number;
   readonly maxAnswerTokens: number;
   /** Mean log-probability (nats a token) that the passage must add before an answer counts as new. */
@@ -71,7 +71,7 @@ export interface TrainingRecipe {
   readonly useSoftTargets: boolean;
   /** Copies with words missing, of the questions of a fact that has fewer than `enoughForms`. */
   readonly clippedPerFact: number;
-  /** Of what is shown of a fact that has other questions, at most so much is made of its sentence's words. */
+  /** At most this share of what is shown of a fact is made of its sentence's words, if it has other questions. */
   readonly wordsShare: number;
   /** How often a fact is seen, over all its forms, when the budget allows. */
   readonly exposuresPerFact: number;
@@ -120,7 +120,7 @@ export interface ReplayRecipe {
    * so much.
    */
   readonly sparedRows: number;
-  /** Of a row, from its beginning. */
+  /** Tokens taken from the beginning of a row. */
   readonly maxSparedTokens: number;
   /**
    * Longer rows cost more than they keep, but an object may take more; other rows are used only when there are none of
@@ -128,9 +128,12 @@ export interface ReplayRecipe {
    */
   readonly maxTokens: number;
   readonly maxTokensOfLongAnswers: number;
-  /** From so many tokens on an answer is long. */
+  /** An answer of this many tokens or more is long. */
   readonly longAnswerTokens: number;
-  /** With money for a smaller share of the steps that are wanted, only rows of at most so many tokens are replayed. */
+  /**
+   * If there is money for less than this share of the wanted steps, only rows of at most `shortTokens` tokens are
+   * replayed.
+   */
   readonly neededStepsShare: number;
   readonly shortTokens: number;
 }
@@ -142,15 +145,15 @@ export interface EvaluatingRecipe {
   readonly minPassRate: number;
   readonly minRetentionShare: number;
   readonly minCanaryShare: number;
-  /** Of what a reply to an unrelated prompt may have. */
+  /** The most tokens that a reply to an unrelated prompt may have. */
   readonly maxReplyTokens: number;
   /** See `Drift`: beyond this the candidate speaks of the passage where it should not. */
   readonly maxDriftNats: number;
-  /** Of the questions of earlier passages, and of the canaries, so many must have been asked. */
+  /** At least this share of the questions of earlier passages, and of the canaries, must have been asked. */
   readonly minMeasuredShare: number;
 }
 
-/** Of the cap: teaching may use the first, scoring up to the second, training up to the third. */
+/** Shares of the cap: teaching may use the first, scoring up to the second, training up to the third. */
 export interface BudgetShares {
   readonly teaching: number;
   readonly scoring: number;

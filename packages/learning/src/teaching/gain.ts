@@ -12,7 +12,10 @@ export interface ScoredFact extends Fact {
   readonly softTargets: SequenceScore['topK'] | null;
 }
 
-/** Of one question a fact, since its answer is the same for all: the teacher with the passage, the parent without. */
+/**
+ * Measures one question of each fact, since all its questions have the same answer: the teacher with the passage, the
+ * parent without.
+ */
 export async function measureGain(
   calls: MeteredCalls,
   passage: TaughtPassage,

@@ -14,7 +14,7 @@ export interface SplitFact {
 interface Assignment {
   readonly fact: number;
   readonly form: Form;
-  /** Among the fact's forms. */
+  /** Index among the fact's forms. */
   readonly position: number;
   /** See `fingerprints`. */
   readonly keys: readonly string[];
@@ -72,7 +72,7 @@ function plainestOf(ofFact: readonly Assignment[]): Assignment | undefined {
   return [...ofFact].sort((a, b) => a.form.plainRank - b.form.plainRank || a.position - b.position)[0];
 }
 
-/** With how many other questions each one shares a run of tokens. */
+/** For each question, the largest number of other questions that share one and the same run of tokens with it. */
 function overlapCounts(assignments: readonly Assignment[]): Map<Assignment, number> {
   const holders = new Map<string, number>();
   for (const key of assignments.flatMap(({ keys }) => keys)) holders.set(key, (holders.get(key) ?? 0) + 1);

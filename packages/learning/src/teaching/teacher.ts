@@ -8,7 +8,7 @@ import type { QuestionAnswer } from '../types.js';
 
 /** A passage as a teacher reads it. */
 export interface TaughtPassage {
-  /** In plain sentences, see `plainText`. */
+  /** The passage in plain sentences, see `plainText`. */
   readonly text: string;
   /** At least one; `Fact` points into them. */
   readonly chunks: readonly Chunk[];

@@ -1,4 +1,4 @@
 import { defaultRecipe } from '../recipe/defaults.js';
 
-/** Of the shipped base model. */
+/** The recipe of the shipped base model. */
 export const baseRecipe = defaultRecipe(6_294_912);

@@ -100,7 +100,7 @@ test('to undo it twice is to undo it once, and leaves nothing that cannot be see
     fc.property(fc.array(part, { maxLength: 40 }), (parts) => {
       const once = asTyped(parts.join(''));
       assert.equal(asTyped(once), once);
-      // Of what is put together here only the picture U+1F469 has a form to choose.
+      // Among the parts put together here, only the picture U+1F469 has a form to choose.
       assert.doesNotMatch(
         once,
         /(?![\n\t])\p{Cc}|(?<!\u{1F469})[\uFE0F\u200D]|[\u00AD\u200B\uFEFF\u00A0\u3000\u2028]/u,

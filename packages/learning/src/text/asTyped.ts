@@ -23,7 +23,7 @@ export function asTyped(content: string): string {
 
 const lineEnd = /\r\n?|[\v\f\u0085\u2028\u2029]/gu;
 const ofWindows = /[\u0080-\u009F]/gu;
-/** Of Word and typesetting; no dash, which separates. */
+/** Hyphens from Word and typesetting, but no dash: a dash separates. */
 const hyphen = /[\u2010-\u2012]/gu;
 /** "ﬁ" of a PDF file. */
 const ligature = /[\uFB00-\uFB06]/gu;

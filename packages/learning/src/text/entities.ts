@@ -1,7 +1,7 @@
 /** Character references of HTML, which stay in texts that were copied out of web pages. */
 import { windowsCharacter } from './windows.js';
 
-/** Those that have a name up to U+00FF, in order from U+00A0. */
+/** Characters up to U+00FF that have a name, in order from U+00A0. */
 const latin1 =
   'nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute micro ' +
   'para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave Aacute Acirc Atilde Auml Aring AElig Ccedil ' +

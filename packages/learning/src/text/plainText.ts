@@ -25,7 +25,7 @@ const MAX_GROWTH = 5;
 
 /** What the keys of a list are said of. */
 interface Place {
-  /** Of the last heading that names something. */
+  /** The last heading that names something. */
   readonly title: string | null;
   readonly subject: string | null;
 }
@@ -75,7 +75,7 @@ function under(heading: string, { title }: Place): Place {
   return isFirstName || namesSomething(heading) ? { title: heading, subject: heading } : { title, subject: null };
 }
 
-/** What is longer names nothing that could be spoken of. */
+/** Anything longer names nothing that could be spoken of. */
 const MAX_SUBJECT = 80;
 
 /** "3.1 Technical Specifications" is a part of what the document is about. */
@@ -112,7 +112,10 @@ function lines(list: Tokens.List, place: Place, introduced: string | null): stri
   });
 }
 
-/** As written, since the answer "1987." is an item too after a list; but where every item has the same number, Markdown counts. */
+/**
+ * The numbers as written, since the answer "1987." is an item too after a list. Where every item has the same number,
+ * Markdown counts.
+ */
 function numbersOf({ start, items }: Tokens.List): string[] {
   if (start === '') return [];
   const written = items.map(({ raw }) => /^\s*(\d+[.)])/u.exec(raw)?.[1] ?? '');
@@ -144,8 +147,8 @@ function pairOf(text: string): Pair | null {
 }
 
 /**
- * Of "Product: Tarn 3" and "Price: $249" the product: what the other keys are said of. Where the key that names comes again a new record
- * begins. `null` for each where none does.
+ * What the key of each line is said of: for "Product: Tarn 3" and "Price: $249", the product. A new record begins where
+ * the naming key comes again. `null` for every line if none names a subject.
  */
 function subjectsOf(texts: readonly string[]): (string | null)[] {
   const pairs = texts.map(pairOf);
@@ -179,7 +182,10 @@ const attribute = /^\p{L}[\p{L}-]*(?: \p{Ll}[\p{Ll}-]*){0,3}$/u;
 const named =
   /^(?:\p{Lu}\p{Ll}+day|January|February|March|April|May|June|July|August|September|October|November|December)s?\b/u;
 
-/** Of each row what its first cell names; of a table of two columns that are called so, keys and values. */
+/**
+ * Says each value of what the first cell of its row names. If the titles of a table of two columns say so, its rows are
+ * keys and values.
+ */
 function rows(table: Tokens.Table, subject: string | null): string[] {
   const textOf = ({ text }: Tokens.TableCell): string => withoutMarks(text).trim();
   const [titles, ...body] = withoutIndex([table.header.map(textOf), ...table.rows.map((row) => row.map(textOf))]);
@@ -195,7 +201,7 @@ function rows(table: Tokens.Table, subject: string | null): string[] {
   });
 }
 
-/** Without a first column that only counts. */
+/** Leaves out a first column that only counts. */
 function withoutIndex(cells: readonly (readonly string[])[]): (readonly string[])[] {
   const [titles = [], ...body] = cells;
   const isIndex =

@@ -28,7 +28,10 @@ export function withoutQuoting(text: string): string {
     .join('\n');
 }
 
-/** Of each line, whether it may be quoted: not in a run of lines all of which begin with a number behind the mark. */
+/**
+ * Says of each line whether it may be quoted. None may be in a run of lines that all begin with a number behind the
+ * mark.
+ */
 function withoutComparisons(lines: readonly string[]): { readonly line: string; readonly mayBeQuoted: boolean }[] {
   const isQuoted = (line: string | undefined): boolean => line !== undefined && /^ {0,3}>/u.test(line);
   const result: { line: string; mayBeQuoted: boolean }[] = [];

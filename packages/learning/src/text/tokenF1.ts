@@ -40,7 +40,7 @@ function scriptWords(text: string): string[] {
   return words === '' ? [] : words.split(/\s+/u);
 }
 
-/** Of ASCII alone, and removed without a space in its place: "well-known" becomes one word. */
+/** ASCII punctuation only. It is removed without a space in its place: "well-known" becomes one word. */
 const punctuation = /[!-/:-@[-`{-~]/gu;
 /** Python's `\b` knows the letters of all languages. */
 const articles = /(?<![\p{L}\p{N}_])(?:a|an|the)(?![\p{L}\p{N}_])/gu;

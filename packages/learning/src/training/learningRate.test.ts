@@ -22,7 +22,8 @@ test('the rate rises by equal steps, then falls along half a wave', () => {
     assert.ok(Math.abs(rateAt(step) - share * peak) < 1e-9, `${rateAt(step)} at step ${step}`);
   };
   for (let step = 0; step < warmupSteps; step += 1) near(step, (step + 1) / warmupSteps);
-  // Of what is above the final rate a half wave keeps 3/4 after a third of its way, a half after the half, 1/4 after two thirds.
+  // A half wave keeps 3/4 of what is above the final rate after a third of its way, 1/2 after a half, 1/4 after two
+  // thirds.
   for (const [steps, kept] of [
     [0, 1],
     [20, 3 / 4],

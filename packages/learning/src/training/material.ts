@@ -28,7 +28,7 @@ export interface Material {
 /** A fact's forms; at least one. */
 export interface TaughtFact {
   readonly questions: readonly TrainingExample[];
-  /** Those made of the words of its own sentence. */
+  /** Questions made of the words of the fact's own sentence. */
   readonly keywords: readonly TrainingExample[];
 }
 

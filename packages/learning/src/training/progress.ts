@@ -33,7 +33,7 @@ export const progressSchema = z.strictObject({
   plan: z.string(),
   /** The folder of the session's own state. */
   snapshot: z.string(),
-  /** Of the phase so far. */
+  /** Usage of the phase so far. */
   usage: usageSchema,
   state: stateSchema,
 });
@@ -65,7 +65,7 @@ export function planIdentity(
   parent: AdapterReference | null,
   recipe: Recipe,
 ): string {
-  // Of the prompts their name: what they say is in the batches.
+  // The recipe gives only the name of its prompts: what they say is in the batches.
   const start = { recipe, seed, steps, parent: parent?.contentHash ?? null };
   const hash = createHash('sha256').update(JSON.stringify(start));
   const stream = batches(material, seed, recipe);

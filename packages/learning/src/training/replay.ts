@@ -28,7 +28,7 @@ const rowSchema = z.object({
   expected: z.array(z.string().min(1)).exactOptional(),
 });
 
-/** Beside the weights. */
+/** A file beside the weights. */
 export const replayFile = 'replay.jsonl';
 
 /**

@@ -6,9 +6,9 @@ import { folderFrom, folderIn } from '../outcomes.js';
 import type { LearningNotice, LearningOptions, LearningUsage, ProgressJournal } from '../types.js';
 import { foldersOf, progressSchema, withFolders, type TrainingProgress, type TrainingState } from './progress.js';
 
-/** Training time between two snapshots at least, and before the first one. */
+/** The least training time between two snapshots, and before the first one. */
 const pauseMinMs = 5_000;
-/** Of the time of training, so much is spent on snapshots at most. */
+/** At most this share of the training time is spent on snapshots. */
 const costShareMax = 0.02;
 
 /** How long to train after a snapshot that took so long, before the next. */

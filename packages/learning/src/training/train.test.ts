@@ -34,7 +34,7 @@ function planWith(max_compute_microusd: number): TrainingPlan | null {
   });
 }
 
-/** Of the whole training, in micro-USD. */
+/** Cost of the whole training, in micro-USD. */
 function costMicrousd({ material: planned, steps }: TrainingPlan): number {
   const stream = batches(planned, seed, recipe);
   let trained = 0;

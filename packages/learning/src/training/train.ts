@@ -85,7 +85,7 @@ async function begin(job: TrainingJob, spared: readonly TokenSequence[]): Promis
 interface Resumed {
   readonly session: TrainingSession;
   readonly state: TrainingState;
-  /** Of the phase until then. */
+  /** Usage of the phase until then. */
   readonly usage: LearningUsage;
 }
 
@@ -99,7 +99,7 @@ async function resume(
   const { snapshot, state, usage } = progress;
   await job.snapshots.clear(progress);
   try {
-    // Which is read in the next phase only, when it is too late.
+    // Checked now: the adapter is read only in the next phase, when it would be too late.
     if (state.best !== null) await checkAdapter(state.best.adapter);
     const session = await job.engine.openTraining({ resume: snapshot, spared });
     job.snapshots.resumed(state.report.steps);
@@ -135,7 +135,10 @@ export interface TrainingPlan {
 
 type PlannedJob = Pick<TrainingJob, 'meter' | 'recipe' | 'seed'>;
 
-/** With money for too few of the steps that the facts need, the long replay rows go first, and nothing is spared. */
+/**
+ * Plans a training. If the money is for too few of the steps that the facts need, the long replay rows go first, and
+ * nothing is spared.
+ */
 export function planTraining(job: PlannedJob & Pick<TrainingJob, 'material'>): TrainingPlan | null {
   const { material, recipe } = job;
   const { neededStepsShare, shortTokens } = recipe.replay;

@@ -64,7 +64,7 @@ export class TrainingRun {
     return { adapter, report };
   }
 
-  /** Of a training that was interrupted between two steps or in the middle of one, which has changed nothing then. */
+  /** Keeps a training that was interrupted between two steps or during one; a step cut off has changed nothing. */
   async keepLast(): Promise<void> {
     const late = sleep(lastSnapshotMaxMs, undefined, { ref: false }).then(() => {
       throw new Error(`it took longer than ${lastSnapshotMaxMs} ms`);

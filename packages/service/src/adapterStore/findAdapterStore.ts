@@ -3,7 +3,7 @@ import type { Database } from '../db/schema.js';
 import { type AdapterStore, locateStore, openAdapterStore, storeMark } from './adapterStore.js';
 import { AdapterStoreMissing } from './adapterStoreMissing.js';
 
-/** So many are looked for where nothing else says that it is the right folder. */
+/** Without other evidence that the folder is the right one, this many adapters are looked for. */
 const looked_for_max = 100;
 
 /**

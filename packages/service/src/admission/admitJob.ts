@@ -31,7 +31,7 @@ export interface ModelOperation {
   readonly tenant_id: TenantId;
   /** `null`: a chat completion without a subject, which runs on base. */
   readonly subject_id: string | null;
-  /** As sent. */
+  /** The selector as it was sent. */
   readonly adapter_version: string | undefined;
   /** The path of the endpoint. */
   readonly endpoint: string;

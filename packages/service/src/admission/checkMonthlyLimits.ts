@@ -7,7 +7,7 @@ export type MonthlyLimitsOutcome =
   | { readonly kind: 'within_limits' }
   | {
       readonly kind: 'spending_limit_reached' | 'monthly_capacity_reached';
-      /** Of the limit, with the new job's reservation: below zero. */
+      /** What is left of the limit once the new job's reservation is counted; below zero. */
       readonly left_microusd: number;
     };
 

@@ -4,7 +4,7 @@ import type { Database } from '../db/schema.js';
 /** The most jobs that may be queued or running at once. */
 export interface OpenJobLimits {
   readonly of_project: number;
-  /** Of all projects together. */
+  /** The limit for all projects together. */
   readonly of_service: number;
 }
 

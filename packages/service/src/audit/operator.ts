@@ -2,7 +2,7 @@ import { hostname, userInfo } from 'node:os';
 
 /** Who changes something by a command, and why. */
 export interface Operator {
-  /** As they name themselves, or the user of the operating system. */
+  /** The name that operators give themselves, or else the user of the operating system. */
   readonly actor: string;
   /** `user@host` of the process. */
   readonly account: string;

@@ -16,7 +16,7 @@ export class IncomingAdapters {
     readonly folder: string,
   ) {}
 
-  /** Those that are not what their hash says; they are not in the store. */
+  /** Adapters that are not what their hash says; they are not in the store. */
   get damaged(): readonly string[] {
     return this.#damaged;
   }

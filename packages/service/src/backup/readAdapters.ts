@@ -12,7 +12,7 @@ export interface NeededAdapter {
   readonly size_bytes: number;
 }
 
-/** Those whose files the versions of the snapshot have; nothing needs the others. */
+/** The adapters whose files the versions of the snapshot have; nothing needs the others. */
 export async function findNeededAdapters(trx: Transaction<Database>): Promise<NeededAdapter[]> {
   return trx
     .selectFrom('versions')

@@ -15,7 +15,7 @@ export async function setTextFormat(run: (statement: string) => Promise<unknown>
   for (const setting of text_settings) await run(`set local ${setting}`);
 }
 
-/** Those of the named that there are: an older schema has fewer. */
+/** The named tables that exist: an older schema has fewer. */
 export async function existingTables(db: Kysely<Database>, names: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     select name from unnest(${names}::text[]) with ordinality as named (name, position)

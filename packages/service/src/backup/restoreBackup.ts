@@ -32,7 +32,7 @@ export interface RestoreReport {
   readonly rows: number;
   readonly adapters: number;
   readonly missing_adapters: readonly string[];
-  /** Those that brought an older backup to the newest schema. */
+  /** Migrations that brought an older backup to the newest schema. */
   readonly migrations: readonly string[];
   readonly ledger: Pick<LedgerReport, 'ok' | 'differences'>;
 }
@@ -97,7 +97,7 @@ async function withTarget<Result>(
   }
 }
 
-/** With the URL of who is to own the tables. */
+/** Restores with the URL of the role that is to own the tables. */
 async function restoreInto(url: string, staging: string, options: RestoreOptions): Promise<RestoreReport> {
   const loaded = await withSession(url, 'engraft-restore', async (client) => {
     await client.query('BEGIN');

@@ -6,7 +6,7 @@ const block_bytes = 512;
 export interface TarEntry {
   readonly name: string;
   readonly size: number;
-  /** To be read to its end before the next entry is asked for. */
+  /** It must be read to its end before the next entry is asked for. */
   readonly content: AsyncIterable<Uint8Array>;
 }
 

@@ -47,7 +47,7 @@ export function showMeasuring(stream: WriteStream): MeasuringProgressView {
   };
 }
 
-/** Of one passage. */
+/** How much of the work on one passage is done. */
 export function percentDone(phase: MeasuringPhase, share: number): number {
   const at = shares.findIndex(([name]) => name === phase);
   const before = shares.slice(0, at).reduce((sum, [, percent]) => sum + percent, 0);

@@ -152,7 +152,7 @@ function percent(share: number | null): string {
   return share === null ? '' : `${Math.round(100 * share)} %`;
 }
 
-/** To a cent, which is enough beside others; "USD" stands in the head. */
+/** Rounded to a cent, which is enough beside others. "USD" stands in the table's head. */
 function usd(microusd: number): string {
   return formatUsd(10_000 * Math.round(microusd / 10_000)).replace(' USD', '');
 }

@@ -11,7 +11,7 @@ import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js'
 
 const program = fileURLToPath(new URL('../../bin/engraft.js', import.meta.url));
 
-/** Of a shell in which somebody works with another server. */
+/** The environment of a shell in which somebody works with another server. */
 const variables: Readonly<Record<string, string>> = {
   PGSSLMODE: 'verify-full',
   PGSSLNEGOTIATION: 'direct',

@@ -25,7 +25,7 @@ export function createProgram(): Command {
     .version(engraftVersion, '-V, --version', 'print the version and end')
     // Before the subcommands, which inherit it: wrong usage throws instead of ending the process.
     .exitOverride()
-    // So that `ask --version ver_…` is not taken for the program's own --version.
+    // Keeps `ask --version ver_…` from being taken for the program's own --version.
     .enablePositionalOptions();
   addServiceCommands(program);
   addProjectCommands(program);

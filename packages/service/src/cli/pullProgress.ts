@@ -38,7 +38,7 @@ export function showPulling(stream: WriteStream): PullProgressView {
   };
 }
 
-/** As people read them; nothing is told of a rate that is not known yet. */
+/** Figures as people read them; a rate that is not known yet is left out. */
 export function transferFigures(
   doneBytes: number,
   totalBytes: number,

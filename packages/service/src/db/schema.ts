@@ -56,7 +56,7 @@ export interface SubjectsTable {
   erased_at: Date | null;
 }
 
-/** Whose turn it is. */
+/** Keeps whose turn it is. */
 export interface ProjectTurnsTable {
   project_id: string;
   kind: JobKind;
@@ -198,7 +198,7 @@ export interface TransfersTable {
   job_id: string | null;
   version_id: string | null;
   /**
-   * Of hosting: whole days from the version's creation to the beginning of the day that is paid. `null` for old
+   * For hosting: whole days from the version's creation to the beginning of the day that is paid. `null` in old
    * transfers.
    */
   hosting_day: number | null;

@@ -18,7 +18,7 @@ export function erasedName(id = randomBytes(9).toString('base64url')): string {
   return `(erased) ${id}`;
 }
 
-/** In the place of the subject's name. */
+/** Stands in place of the subject's name. */
 export const erasedJobName = '(erased)';
 
 /** Ends jobs without charge; each is an event of its own. */

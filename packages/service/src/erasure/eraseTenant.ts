@@ -66,7 +66,7 @@ async function erase(
   );
   await eraseJobs(trx, jobs);
   let rows = keys;
-  // Also of what was erased before, subject by subject.
+  // This includes what was erased before, subject by subject.
   for (const table of ['subjects', 'jobs'] as const) {
     const renamed = await trx
       .updateTable(table)

@@ -29,7 +29,10 @@ export function toApiError(error: unknown): ApiError {
   return new ApiError('internal_error');
 }
 
-/** Of a request only its messages reach the engine before admission; a template may want them to take turns, say. */
+/**
+ * Before admission, only the messages of a request reach the engine. A template may refuse them, for example because
+ * they do not take turns.
+ */
 function detailsOf({ code }: EngineError): ErrorDetails {
   if (code !== 'invalid_request') return {};
   return { param: 'messages', message: "The model's chat template does not take this conversation." };

@@ -71,7 +71,7 @@ export async function refuseStranger(reply: FastifyReply, allowance: RequestAllo
   throw refusal;
 }
 
-/** By the connection's own address: anybody can write a header that names another. */
+/** Strangers are told apart by the connection's own address: anybody can write a header that names another. */
 function callerOf(request: FastifyRequest): string {
   return networkOf(request.socket.remoteAddress);
 }

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { collectDefaultMetrics, Histogram, type Registry } from 'prom-client';
 import { createSampler } from './createSampler.js';
 
-/** For requests without a key: the first of each kind within this time. */
+/** Only the first of each kind of request without a key is logged within this time. */
 const log_every_ms = 10_000;
 
 /**

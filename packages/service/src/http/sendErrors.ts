@@ -20,7 +20,10 @@ export function sendErrors(app: FastifyInstance): void {
   });
 }
 
-/** For what the framework refuses before any hook runs, such as a URL that cannot be decoded: it names nothing. */
+/**
+ * Answers what the framework refuses before any hook runs, such as a URL that cannot be decoded. Such a request names
+ * nothing.
+ */
 export function sendFrameworkError(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
   void reply.header('x-request-id', request.id);
   void sendError(new ApiError('not_found'), request, reply);
@@ -55,7 +58,7 @@ export function sendClientError(error: Error, socket: Duplex): void {
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
 
-/** Those that close behind the answer under way. */
+/** Sockets that close once the answer under way is sent. */
 const endingSockets = new WeakSet<Duplex>();
 
 /** To a request that is whole. Node.js's own handler looks at this property, too (`socketOnError` in lib/_http_server.js). */
@@ -80,7 +83,7 @@ function sendError(error: ApiError, request: FastifyRequest, reply: FastifyReply
   return reply.code(error.status).send(envelope);
 }
 
-/** Those who were refused together come back one by one. */
+/** A random delay, so that clients refused together come back one by one. */
 function queueRetrySeconds(): number {
   return randomInt(2, 11);
 }

@@ -15,7 +15,7 @@ export interface JobEnding {
   readonly reasoning_tokens?: number;
   readonly compute_microusd: number;
   readonly storage_microusd: number;
-  /** For the ledger. */
+  /** Memo of the transfer in the ledger. */
   readonly memo?: string;
 }
 

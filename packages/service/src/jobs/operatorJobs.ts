@@ -28,7 +28,7 @@ export async function listOperatorJobs(db: Kysely<Database>, { project_id, statu
 }
 
 export type OperatorJob = Omit<Job, 'result'> & {
-  /** Its name. */
+  /** The project's name. */
   readonly project: string;
   readonly api_key_id: string;
   readonly execution: {
@@ -38,7 +38,7 @@ export type OperatorJob = Omit<Job, 'result'> & {
     readonly attempts: number;
     readonly training_steps: number;
   };
-  /** Of a learning job: those that are finished. */
+  /** The finished phases of a learning job. */
   readonly phases: readonly { readonly phase: string; readonly finished_at: Date }[];
   /** Calls to a teacher elsewhere. */
   readonly teacher_calls: { readonly made: number; readonly without_receipt: number };

@@ -19,7 +19,7 @@ export interface PhaseOutcome {
   readonly phase: string;
   /** JSON. */
   readonly outcome: unknown;
-  /** Of this phase alone; added to what the job shows. */
+  /** Usage of this phase alone; it is added to what the job shows. */
   readonly usage: TokenUsage;
 }
 

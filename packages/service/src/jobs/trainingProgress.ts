@@ -12,7 +12,7 @@ export async function loadTrainingProgress(db: Kysely<Database>, job_id: string)
 export interface TrainingProgress {
   /** JSON. */
   readonly progress: unknown;
-  /** Of the training so far. */
+  /** Training steps so far. */
   readonly steps: number;
 }
 

@@ -9,7 +9,7 @@ export interface AcceptedKeys {
  * look into the database: a key that is revoked is refused at once.
  */
 export function createAcceptedKeys(keys_max = 10_000): AcceptedKeys {
-  /** In the order of their last use. */
+  /** Keys stand in the order of their last use. */
   const accepted = new Set<string>();
   return {
     has: (secret_sha256) => accepted.has(secret_sha256.toString('base64')),

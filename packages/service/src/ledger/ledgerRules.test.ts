@@ -240,7 +240,7 @@ test('of random transfers, the database commits those alone in which `engraft le
   // Not day 1, by which the database names that of a row without one.
   const day = fc.integer({ min: 2, max: 400 });
   const paidDays = new Set<string>();
-  /** Of a lone transfer: with a job it would need a change of the job beside it. */
+  /** Whether a transfer is allowed on its own. One for a job is not: the job would have to change with it. */
   const isAllowed = (transfer: TransferRow): boolean => {
     const { kind, from_account, to_account, amount_microusd, job_id, version_id, hosting_day } = transfer;
     if (amount_microusd <= 0 || job_id !== null) return false;

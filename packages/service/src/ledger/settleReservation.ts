@@ -18,7 +18,7 @@ export interface Settlement {
  */
 export async function settleReservation(trx: Transaction<Database>, settlement: Settlement): Promise<void> {
   const { project_id, job_id, charged_microusd, memo = null } = settlement;
-  // Before anything else, in the one order of locks; see `lockBalance`.
+  // The balance is locked before anything else, in the one order of locks; see `lockBalance`.
   await lockBalance(trx, project_id);
   const transfers = await trx
     .selectFrom('transfers')

@@ -15,11 +15,11 @@ export interface ModelCheck extends ModelFit {
   /** As in `config.json`. */
   readonly architecture: string;
   readonly parameters: number;
-  /** In tokens, as it is offered. */
+  /** Tokens of context that the model is offered with. */
   readonly contextLength: number;
   /** Tokens per second, of the rows of a step together. */
   readonly trainedPerSecond: number;
-  /** What is wrong and does not keep it from being served. */
+  /** Faults that do not keep it from being served. */
   readonly problems: readonly string[];
 }
 

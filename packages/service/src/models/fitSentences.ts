@@ -14,13 +14,13 @@ export interface ModelMemory {
 export interface ModelFit {
   readonly memory: ModelMemory;
   readonly secondsPerThousandCharacters: number;
-  /** Of a passage of 1,000 characters. */
+  /** The work of learning a passage of 1,000 characters. */
   readonly work: ExpectedWork;
-  /** Of one answer at a time, its prompt included. */
+  /** Output tokens per second when one answer is written at a time; the time for its prompt counts. */
   readonly writtenPerSecond: number;
 }
 
-/** As long as many are. */
+/** A common length. */
 const answerTokens = 50;
 
 export function fitSentences(fit: ModelFit, machineBytes: number): string[] {

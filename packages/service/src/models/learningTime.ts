@@ -1,6 +1,6 @@
 import type { ExpectedWork } from '@engraft/learning';
 
-/** In tokens per second, but for the step. */
+/** All in tokens per second, except the step. */
 export interface MeasuredSpeeds {
   /** Many sequences through the model at once, as when pairs are scored. */
   readonly reading: number;

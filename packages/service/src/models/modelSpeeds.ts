@@ -7,9 +7,9 @@ import { sampleAnswer, samplePassage, sampleQuestion } from './sampleTexts.js';
 export interface Effort {
   readonly enough_ms: number;
   readonly repetitions_max: number;
-  /** Of an answer that is written. */
+  /** Length of a written answer. */
   readonly answer_tokens: number;
-  /** That are read at once. */
+  /** Sequences that are read at once. */
   readonly sequences: number;
 }
 
@@ -31,7 +31,7 @@ async function perSecond(work: () => Promise<number>, { enough_ms, repetitions_m
   return done / ((performance.now() - startedAt) / 1000);
 }
 
-/** Of one answer at a time, its prompt included. */
+/** Output tokens per second when one answer is written at a time; the time for its prompt counts. */
 export async function answeringSpeed(
   engine: Engine,
   effort: Effort,
@@ -47,7 +47,10 @@ export async function answeringSpeed(
   return { tokensPerSecond, text: answered };
 }
 
-/** Of several lists of questions about a passage at once, as a teacher writes them; the passage was read before. */
+/**
+ * Output tokens per second when several lists of questions about a passage are written at once, as a teacher does; the
+ * passage was read before.
+ */
 export async function askingSpeed(
   engine: Engine,
   adapter: AdapterReference | null,

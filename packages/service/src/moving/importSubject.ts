@@ -26,7 +26,7 @@ export interface SubjectImport extends ReadSubject {
 
 export interface ImportedVersion {
   readonly id: string;
-  /** Its id where it comes from. */
+  /** The version's id where it comes from. */
   readonly exported_id: string;
   /** The job that it is the outcome of here. */
   readonly job_id: string;

@@ -11,7 +11,7 @@ import { description, descriptionName, format_version, outline, type SubjectDesc
 
 export interface ReadSubject {
   readonly description: SubjectDescription;
-  /** Those of the versions, by their hashes; whole. */
+  /** The versions' adapters by their hashes; all are whole. */
   readonly adapters: ReadonlyMap<string, AdapterReference>;
 }
 

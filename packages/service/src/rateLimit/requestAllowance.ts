@@ -5,13 +5,13 @@ export interface RequestAllowance {
   readonly limit_requests: number;
   /** How many more requests would be taken at once. */
   readonly remaining_requests: number;
-  /** Until all of the limit is free again. */
+  /** Time until all of the limit is free again. */
   readonly reset_ms: number;
-  /** Until one more request is taken; 0 when one is free. */
+  /** Time until one more request is taken; 0 when one is free. */
   readonly retry_after_ms: number;
 }
 
-/** Of a bucket that fills evenly within `window_ms`, and will be full in `full_after_ms`. */
+/** Describes a bucket that fills evenly within `window_ms` and will be full in `full_after_ms`. */
 export function describeAllowance(
   kind: RequestAllowance['kind'],
   limit_requests: number,

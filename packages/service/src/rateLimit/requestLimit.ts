@@ -25,7 +25,7 @@ export function createRequestLimit(options: RequestLimitOptions): RequestLimit {
   const { burst_requests, requests_per_second, callers_max, now_ms } = options;
   const step_ms = 1_000 / requests_per_second;
   const window_ms = burst_requests * step_ms;
-  /** In the order in which they were taken. */
+  /** Entries stand in the order in which they were taken. */
   const full_at_ms = new Map<string, number>();
 
   return {

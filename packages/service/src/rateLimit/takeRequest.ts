@@ -23,8 +23,8 @@ export async function takeRequest(
   db: Kysely<Database>,
   key: { readonly id: string; readonly project_id: string },
 ): Promise<RequestAllowance> {
-  // Of a refused request `bucket.full_at` is from before the statement: under contention a little early, never missing
-  // but for a key's very first requests.
+  // For a refused request, `bucket.full_at` is the value from before the statement: under contention a little early,
+  // and missing only in a key's very first requests.
   const { rows } = await sql<{ requests_per_minute: number; taken: boolean; full_after_ms: number }>`
     with settings as materialized (
       select requests_per_minute, interval '1 minute' / requests_per_minute as step,

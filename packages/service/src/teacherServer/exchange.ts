@@ -7,7 +7,7 @@ import https from 'node:https';
 
 export type Exchange =
   | { readonly kind: 'response'; readonly status: number; readonly retry_after_s: number | null; readonly body: string }
-  /** For certain. */
+  /** It is certain that nothing was sent. */
   | { readonly kind: 'not_sent'; readonly reason: string }
   /** It may have been sent, and no whole response came. */
   | { readonly kind: 'broken'; readonly reason: string };

@@ -10,7 +10,7 @@ export interface TeacherRequest {
   readonly max_tokens: number;
   /** What the messages say, joined. */
   readonly asked: string;
-  /** As it was sent. */
+  /** The body as it was sent. */
   readonly body: string;
 }
 

@@ -3,7 +3,7 @@ export class Gate {
   #waiting: { readonly go: () => void; readonly fail: (error: Error) => void }[] = [];
   #arrived: () => void = () => undefined;
 
-  /** To be awaited by the work. */
+  /** The work awaits it. */
   pass(): Promise<void> {
     return new Promise((go, fail) => {
       this.#waiting.push({ go, fail });

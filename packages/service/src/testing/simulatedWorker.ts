@@ -72,7 +72,7 @@ export class SimulatedWorker {
     };
   }
 
-  /** As SIGKILL: nothing that it does reaches the database any more. */
+  /** Acts like SIGKILL: nothing that the worker does reaches the database any more. */
   async kill(): Promise<void> {
     await this.#db.destroy();
     const killed = new Error('the simulated worker is dead');

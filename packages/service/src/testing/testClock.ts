@@ -6,7 +6,7 @@ import type { TestDatabase } from './testDatabase.js';
 /** The database seen through a clock that a test sets. */
 export interface TestClock {
   readonly db: Kysely<Database>;
-  /** For more connections through the same clock. */
+  /** A URL for more connections through the same clock. */
   readonly url: string;
   /** Sets the clock so far ahead of the real one; behind it where the interval is negative. */
   set(interval: string): Promise<void>;

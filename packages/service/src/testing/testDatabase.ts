@@ -12,9 +12,9 @@ import { prepareServiceRole } from '../db/serviceRole/serviceRole.js';
 
 /** A new, migrated database of a test file's own, on a real PostgreSQL. */
 export interface TestDatabase {
-  /** With the rights of the service. */
+  /** A connection with the rights of the service. */
   readonly db: Kysely<Database>;
-  /** With those of the owner of the tables, who can lift their rules. */
+  /** A connection with the rights of the tables' owner, who can lift their rules. */
   readonly owner: Kysely<Database>;
   /** The owner's. */
   readonly url: string;

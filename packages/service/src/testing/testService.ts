@@ -17,7 +17,7 @@ export interface TestService {
   readonly url: string;
   readonly app: FastifyInstance;
   readonly db: Kysely<Database>;
-  /** With all scopes and plenty of credit. */
+  /** A key with all scopes and plenty of credit. */
   readonly key: TestKey;
   stop(): Promise<void>;
 }

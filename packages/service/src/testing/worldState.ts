@@ -12,7 +12,7 @@ export interface WorldState {
   readonly hosting: readonly { readonly project_id: string | null; readonly amount_microusd: number }[];
 }
 
-/** To be called when nobody is at work. */
+/** Call it only when nobody is at work. */
 export async function readWorldState(db: Kysely<Database>): Promise<WorldState> {
   return {
     jobs: await db.selectFrom('jobs').selectAll().orderBy('sequence').execute(),

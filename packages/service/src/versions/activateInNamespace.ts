@@ -24,7 +24,7 @@ export async function activateInNamespace(
     if (version === null) return { kind: 'not_found' };
     await lookAfter(trx, version);
     const outcome = await activateVersion(trx, { subject_ref: version.subject_ref, version_id, expected_version_id });
-    // Which was none of a round's business while it was inactive.
+    // Retention left the version alone while it was inactive.
     if (outcome.kind === 'activated') await renewOrEnd(trx, version_id);
     return outcome;
   });

@@ -51,7 +51,7 @@ export async function recordModelOfAdapter(
 }
 
 export interface VersionsByModel {
-  /** Those whose retention goes on. */
+  /** Versions whose retention goes on. */
   readonly retained: number;
   /** How many of them were trained on another checkpoint. */
   readonly of_another_model: number;

@@ -46,14 +46,14 @@ export async function findAdapter(
   if (expired) return { kind: 'adapter_expired' };
   const adapter = store.locate(row.adapter_hash);
   const trained_on = row.base_model_hash ?? (await modelOf(db, adapter));
-  // What is damaged is found so when it is loaded.
+  // A damaged adapter is found to be so when it is loaded.
   const is_usable = trained_on === 'damaged' || trained_on === (await base_model_hash());
   return is_usable
     ? { kind: 'found', adapter, marked_damaged: row.damaged_at !== null }
     : { kind: 'base_model_changed' };
 }
 
-/** For a version without a recorded model: its adapter was not whole before, or another tool made it. */
+/** Finds the model of a version that has none recorded: its adapter was not whole before, or another tool made it. */
 async function modelOf(db: Kysely<Database>, adapter: AdapterReference): Promise<string> {
   const trained_on = await learnModelOfAdapter(db, adapter);
   return trained_on.kind === 'known' ? trained_on.contentHash : trained_on.kind;

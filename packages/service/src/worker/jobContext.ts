@@ -39,7 +39,7 @@ export interface StopSignals {
 export interface RunReport {
   readonly status: 'succeeded' | 'ready' | 'rejected' | 'failed' | 'reconciliation_required';
   readonly error_code?: string;
-  /** Of a candidate that was evaluated; for the log, as a job's result has no place for it. */
+  /** The gate's report on an evaluated candidate; only for the log, as a job's result has no place for it. */
   readonly gate?: GateReport;
 }
 

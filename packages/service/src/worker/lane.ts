@@ -33,7 +33,7 @@ export function startLane<Job>({ concurrency, poll_ms, claim, ready, run, logger
     awake = true;
     rouse();
   };
-  /** Until woken; a call to `wake` since the last claim counts. */
+  /** Rests until woken; a call to `wake` since the last claim counts. */
   const rest = async (duration_ms: number): Promise<void> => {
     if (awake) return;
     await new Promise<void>((resolve) => {

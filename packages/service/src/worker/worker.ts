@@ -63,7 +63,7 @@ export function startWorker({
   const waitAfter = (kind: JobKind, outcome: RunOutcome): void => {
     const pause = pauses[kind];
     if (outcome.kind === 'ended') pause.end();
-    // Those that run side by side find the same at once.
+    // Jobs that run side by side find the same at once.
     if (outcome.kind !== 'handed_back' || pause.on()) return;
     const { data_folder } = context;
     const who = kind === 'inference' ? 'answers wait' : 'learning waits';

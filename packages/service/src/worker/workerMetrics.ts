@@ -4,7 +4,7 @@ import type { RunOutcome } from './runJob.js';
 
 export interface WorkerMetrics {
   observe(kind: JobKind, outcome: RunOutcome, duration_ms: number, waited_ms: number): void;
-  /** Of a version, and not known to be before. */
+  /** Counts an adapter of a version that is newly found damaged or missing. */
   adapterDamaged(): void;
   /** Says from now on whether learning waits, asked whenever the metrics are read. */
   watchLearning(isPaused: () => boolean): void;

@@ -24,10 +24,10 @@ const languages: readonly ReadonlySet<string>[] = grammar.map(
   (list) => new Set(list.split(' ').filter((word) => !isFunctionWord(word))),
 );
 
-/** Of names, in any language: "Maria de la Cruz". */
+/** Words that link the parts of names, in any language: "Maria de la Cruz". */
 const links = new Set('de da do dos du la le los las van von der den del di el al'.split(' '));
 
-/** So much of a text in another language are its words of grammar; fewer are a name or a dish. */
+/** At least this share of a text in another language is its words of grammar; fewer are a name or a dish. */
 const minShare = 0.15;
 const minWords = 5;
 const minDifferent = 3;

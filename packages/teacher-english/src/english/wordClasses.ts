@@ -19,7 +19,7 @@ export function isVerb(word: string): boolean {
   return lookedUp(verbs, word, () => nlp(word).has('#Verb'));
 }
 
-/** Of a name by its first word, a title passed over; `null` where the library knows none. */
+/** The gender of a name, by its first word after any title; `null` where the library knows none. */
 export function genderOf(name: string): 'female' | 'male' | null {
   const first = /^(?:(?:the|Dr|Prof|Captain|Mayor|Sir|Lady|Professor|Doctor)\.? )?(\p{Lu}[\p{L}'’-]+)/u.exec(name)?.[1];
   if (first === undefined) return null;

@@ -195,7 +195,7 @@ function askedAbout(
     .slice(0, rules.subjectsPerFact);
 }
 
-/** With those of the answers that the sentence has and that are none of its spans, in place of spans inside them. */
+/** Adds the answers that occur in the sentence and are none of its spans; they replace spans inside them. */
 function withAnswers(spans: readonly Span[], { start, text }: Stretch, answers: readonly string[]): Span[] {
   const different = answers.filter(
     (answer, index) => !answers.slice(0, index).some((other) => sameAnswer(other, answer)),
@@ -248,12 +248,12 @@ function bySalience(candidates: readonly Candidate[]): Candidate[] {
   return [...candidates].sort((a, b) => b.salience - a.salience || a.span.start - b.span.start);
 }
 
-/** Of candidates, the likeliest first, those that somebody may ask for; of a passage that has few of them the likeliest. */
+/** The candidates that somebody may ask for, and in any case the likeliest few. They are given likeliest first. */
 export function worthTeaching(candidates: readonly Candidate[]): Candidate[] {
   return candidates.filter(({ salience }, index) => salience >= rules.minSalience || index < rules.fewCandidates);
 }
 
-/** As many candidates as planned: of every chunk its share, those that are likeliest asked for. */
+/** As many candidates as planned: from each chunk its share, those that are likeliest asked for. */
 export function chooseCandidates(candidates: readonly Candidate[], count: number): Candidate[] {
   const chunks = new Map<number, Candidate[]>();
   for (const candidate of candidates) {

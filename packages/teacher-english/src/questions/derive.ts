@@ -57,7 +57,7 @@ interface Clause {
   readonly antecedent: string | null;
 }
 
-/** Of "Ada runs the mill, and Bo Lind runs the shop.", what is said by itself after the comma, if that is where the span is. */
+/** What "Ada runs the mill, and Bo Lind runs the shop." says by itself after the comma, if the span is there. */
 function clauseOf(whole: Stretch, span: Span, spans: readonly Span[], context: Context): Clause | null {
   const breaks = whole.text.matchAll(
     /(?:; (?:and |but )?|, (?:and|but|while|whereas|so) (?:(?:there|then|later) (?=(?:the|an?|it|he|she|they|his|her|its|their) ))?| and (?:(?:there|then|later) )?(?=(?:it|he|she|they) ))/gu,
@@ -154,7 +154,7 @@ function subjectQuestions(text: string, span: Span, { predicateStart }: Statemen
   return span.kind === 'name' ? [`Who ${predicate}?`, `What ${predicate}?`] : [`What ${predicate}?`];
 }
 
-/** Of "weighs 1.2 kilograms and costs", what belongs to the last verb. */
+/** What belongs to the last verb: "costs" in "weighs 1.2 kilograms and costs". */
 function ownPredicate(before: string): string {
   const parts = before.split(/ and (?=(?:is|are|was|were|has|had)\b|\p{Ll}+(?:s|ed)\b)/u);
   return parts.at(-1) ?? before;
@@ -176,7 +176,7 @@ function objectQuestions(subject: string, before: string, span: Span, after: str
   return asked.map(({ word, rest: tail }) => `${word} ${parts.auxiliary} ${subject} ${infinitive} ${tail}?`);
 }
 
-/** Of "nearly died of": the adverb goes with the verb. */
+/** Splits a phrase such as "nearly died of": the adverb goes with the verb. */
 function verbPhrase([first = '', second = '', ...others]: readonly string[]): {
   readonly adverb: string;
   readonly verb: string;

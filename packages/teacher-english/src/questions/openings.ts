@@ -37,7 +37,7 @@ const wordBefore = new RegExp(`${prepositionBefore}(?:(?:the|an?)\\s+)?$`, 'u');
 /** The last words of names that say what they name: "Church Field". */
 const heads =
   /^(?:field|street|road|lane|square|park|gardens?|school|academy|university|college|institute|museum|library|hospital|hotel|theatre|station|bridge|church|hall|tower|castle|harbour|lake|river|island|valley|forest|mill|farm|market|company|builders|orchestra|club|bank)$/iu;
-/** And the first ones: "Cape Renfrew", "Captain Wolfe". */
+/** The first words of such names: "Cape Renfrew", "Captain Wolfe". */
 const titles =
   /^(?:lake|mount|cape|port|hotel|fort|captain|professor|doctor|sister|councillor|king|queen|prince|princess|judge|bishop)$/iu;
 /** Kinds that a person's calling is of, rather than the person. */
@@ -47,7 +47,7 @@ const callings =
 export interface Openings {
   /** Question words for the kind of answer; at least one. */
   readonly usual: readonly string[];
-  /** With what the answer is: "Which nephew". */
+  /** Openings with what the answer is: "Which nephew". */
   readonly naming: readonly string[];
 }
 

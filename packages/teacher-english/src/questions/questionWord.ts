@@ -1,6 +1,6 @@
 const numberWord =
   /\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|\w+ty|dozen|hundred|thousand|million|billion|half|once|twice|no|none)\b/iu;
-/** In phrases that say when. */
+/** Words in phrases that say when. */
 export const timeWord =
   /\b(?:\w+day|january|february|march|april|may|june|july|august|september|october|november|december|spring|summer|autumn|fall|winter|morning|noon|afternoon|evening|night|midnight|dawn|dusk|sun(?:rise|set)|century|week|month|year|before|after|during|when|christmas|easter)s?\b/iu;
 

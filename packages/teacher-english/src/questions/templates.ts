@@ -23,10 +23,10 @@ export interface Relation {
 
 interface Table {
   readonly rows: readonly Template[];
-  /** A passage for which the table is worth trying has so many of these words. */
+  /** The table is worth trying for a passage that has these words at least `times` times. */
   readonly words: RegExp;
   readonly times: number;
-  /** Of somebody nobody asks from what age he is suitable. */
+  /** Whether the questions suit a person: nobody asks from what age somebody is suitable. */
   readonly ofSomebody: boolean;
 }
 
@@ -61,7 +61,7 @@ export function relationTable(passage: string): readonly Template[] {
   return fitting.flatMap(({ rows }) => rows);
 }
 
-/** Those of the table that the sentence has a word for: found once, however much is asked of it. */
+/** The templates of a table that the sentence has a word for: found once, however much is asked of it. */
 export function cuedIn(table: readonly Template[], { text }: Stretch): readonly Template[] {
   return table.filter(({ cue }) => cue?.test(text) ?? true);
 }

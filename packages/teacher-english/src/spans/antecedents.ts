@@ -22,7 +22,10 @@ const genders = new Map([
   ['her', 'female'],
 ]);
 
-/** Of "She moved", the last subject, if nobody else could be meant: `null` for "He" after "Ada Kell married Bo Lind." */
+/**
+ * Whom a sentence such as "She moved" means: the last subject, if nobody else could be meant. `null` for "He" after
+ * "Ada Kell married Bo Lind."
+ */
 export function personMeant(text: string, { subject, others, protagonist }: Mentioned): string | null {
   const wanted = genders.get(/^\s*(\p{L}+)/u.exec(text)?.[1]?.toLowerCase() ?? '');
   if (subject === null || wanted === undefined) return subject;

@@ -8,7 +8,7 @@ import { isFunctionWord, type Stretch } from '@engraft/learning/parts';
 import { isTimeUnit } from '../english/grammar.js';
 import { withinBounds, type Span } from './spans.js';
 
-/** Of `json({ offset: true })`: noun phrases by their words, each with its place in UTF-16 units. */
+/** The result of `json({ offset: true })`: noun phrases by their words, each with its place in UTF-16 units. */
 const nounPhrases = z.array(
   z.object({
     terms: z.array(z.object({ offset: z.object({ start: z.number().int(), length: z.number().int() }) })),
@@ -34,7 +34,10 @@ interface Word {
   readonly text: string;
 }
 
-/** In lower case, of at most three words, without a definite article or a possessive: those speak of what is known already. */
+/**
+ * Nouns in lower case, of at most three words, without a definite article or a possessive: those speak of what is known
+ * already.
+ */
 function bareNouns(text: string): { readonly at: number; readonly text: string }[] {
   if (!/\p{Ll}[\p{Ll}\p{M}-]/u.test(text)) return [];
   // A plain view, since the one of nouns would parse each of them anew.

@@ -30,7 +30,7 @@ export interface Span extends Stretch {
 const maxSpans = 32;
 const maxSpanChars = 200;
 
-/** Of spans in the order of the text those that are looked at. */
+/** The spans that are looked at: the first ones in the order of the text, without very long ones. */
 export function withinBounds(spans: readonly Span[]): Span[] {
   return spans.filter(({ text }) => text.length <= maxSpanChars).slice(0, maxSpans);
 }

@@ -49,7 +49,7 @@ export function takeStatementApart(
   const common = commonSubject.exec(text)?.[0];
   if (common === undefined) return /^ \p{Ll}/u.test(text.slice(nameEnd)) ? ofName : null;
   const predicateStart = common.length + 1;
-  // Of "The display now turns" the adverb belongs to neither.
+  // In "The display now turns" the adverb belongs to neither.
   const subject = common.replace(/ (?:now|still|also|always|often|usually)$/u, '');
   const possessive = /^(?:Its|His|Her|Their) /u;
   if (possessive.test(subject)) {
@@ -138,7 +138,10 @@ function openingPhrase(text: string, names: readonly string[]): string | null {
   return isNamed ? phrase : phrase.charAt(0).toLowerCase() + phrase.slice(1);
 }
 
-/** By last name the whole one: "Osei" is "Philippa Osei" where the passage has named her so, and people ask with the whole name. */
+/**
+ * Whole names by last name: "Osei" is "Philippa Osei" where the passage has named her so, and people ask with the whole
+ * name.
+ */
 export type FullNames = ReadonlyMap<string, string>;
 
 export function fullNamesOf(names: readonly string[]): FullNames {
@@ -203,7 +206,10 @@ export function withAliases(aliases: Aliases, sentence: Stretch, spans: readonly
 /** " built is" after "the house Ada". */
 const reducedRelative = new RegExp(`^ \\p{Ll}+ ${helper} `, 'u');
 
-/** Of "the restaurant " or "the online game " before a name: the noun, which stands for it. Of "the house Ada built is" there is none. */
+/**
+ * The noun of "the restaurant " or "the online game " before a name, which the noun stands for. "the house Ada built
+ * is" has none.
+ */
 function appositionBefore(before: string, after: string): string | undefined {
   const words = /\b[Tt]he ((?:\p{Ll}[\p{Ll}-]* ){1,3})$/u.exec(before)?.[1]?.trim().split(' ') ?? [];
   return reducedRelative.test(after) || words.some((word) => isFunctionWord(word) || isTime(word))

@@ -6,7 +6,7 @@ const day = '\\d{1,2}(?:st|nd|rd|th)?';
 const weekday = '(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?)';
 /** "Monday", "July". */
 export const calendarWord = new RegExp(`^(?:${weekday}|${month})$`, 'u');
-/** Of a month only before or after its day: "Mar" is a name, too. */
+/** A short month is used only before or after its day: "Mar" is a name, too. */
 const shortMonth = '(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)(?![\\p{L}])\\.?';
 /** "1,200", "1 000 000", "5'000", "5,00,000", "1.250,50", "1,5", "1/2", "1.5". */
 const digits = `(?:${[
@@ -65,7 +65,9 @@ const inParts = [
 const measure = `(?:${extent}|${inParts})`;
 export const isMeasure = new RegExp(`^${measure}$`, 'u');
 
-/** With a country's code, with an area's that begins with 0 or stands in brackets, or as in America. */
+/**
+ * Phone numbers with a country's code, with an area's code that begins with 0 or stands in brackets, or as in America.
+ */
 const phone = [
   '\\+\\d{1,3}(?:[ .-]?\\(\\d{1,5}\\))?(?:[ ./-]?\\d{2,}){2,5}',
   '(?:\\(0[1-9]\\d{0,3}\\) ?|0[1-9]\\d{0,4}[ /-])\\d{3,}(?:[ -]\\d{2,})*',
@@ -73,7 +75,7 @@ const phone = [
 ].join('|');
 const account = '[A-Z]{2}\\d{2}(?: [\\dA-Z]{4}){3,7}(?: [\\dA-Z]{1,3})?';
 
-/** In order: what an earlier pattern took, a later one leaves alone. */
+/** The order matters: what an earlier pattern took, a later one leaves alone. */
 export const valuePatterns: readonly (readonly [SpanKind, RegExp])[] = [
   ['quantity', new RegExp(`(?<![\\p{L}\\d.,:/'’-])${measure}`, 'gu')],
   ['code', /\b(?:https?:\/\/|www\.)[^\s<>"'“”()[\]]*[\p{L}\p{N}/]/gu],

@@ -3,7 +3,7 @@ import { containsWords, isFunctionWord, sameAnswer, wordTokens } from '@engraft/
 import { qualified } from '../english/qualified.js';
 import { baseFormOf } from '../english/verbs.js';
 
-/** Without "According to the passage, ". */
+/** Removes "According to the passage, ". */
 function withoutSource(text: string): string {
   const source =
     /^(?:According to|Based on|As (?:stated|mentioned) in) (?:the|this) (?:given |provided )?(?:passage|text),? (?=\S)|^The (?:passage|text) (?:says|states|mentions) that /u;
@@ -28,7 +28,7 @@ export function bareAnswer(question: string, answer: string, notStated: string):
     return answer;
   const asked = new Set(wordTokens(question).map(baseFormOf));
   const words = [...wordSegmenter.segment(text)].filter(({ isWordLike }) => isWordLike === true);
-  // Of "The range of the Tarn 3 is 3 km." only the first number is the question's.
+  // In "The range of the Tarn 3 is 3 km." only the first number is the question's.
   const isAsked = (word: string, before: string): boolean =>
     /\p{N}/u.test(word) ? containsWords(question, `${before} ${word}`) : asked.has(baseFormOf(word.toLowerCase()));
   const isKnown = words.map(({ segment }, index) => isAsked(segment, words[index - 1]?.segment ?? ''));

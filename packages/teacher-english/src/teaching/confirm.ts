@@ -52,7 +52,7 @@ function readFirst({ forms }: Fact): Form[] {
   return forms.filter((form) => !isOnlyTrained(form) && wordingNumber(forms, form) < rules.templatesTried);
 }
 
-/** Which wording of its relation a form is, from 0; 0 when it is of none. */
+/** The number of a form among the wordings of its relation, from 0; also 0 for a form without a relation. */
 function wordingNumber(forms: readonly Form[], form: Form): number {
   if (form.relation === undefined) return 0;
   return forms.filter(({ relation }) => relation === form.relation).indexOf(form);
@@ -166,7 +166,9 @@ function bestTemplates(fact: Fact, kept: readonly Form[]): Form[] {
     .slice(0, rules.templatesPerFact);
 }
 
-/** With some of its words as what asks for it, where people very likely do and nothing else was confirmed. */
+/**
+ * Trusts some of the fact's words as a question, where people very likely ask for it and nothing else was confirmed.
+ */
 function sureByWords(fact: Fact): Fact {
   if (fact.salience < rules.sureSalience || fact.forms.some(isTrusted)) return fact;
   const words = firstKeywords(fact);

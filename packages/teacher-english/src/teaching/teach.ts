@@ -140,7 +140,7 @@ async function askForLists(
   }
 }
 
-/** Of the sentences that contain the answer, the one that shares most words with the question. */
+/** The sentence that contains the answer and shares most words with the question. */
 function sentenceOf(chunk: Chunk, question: string, answer: string): Stretch | null {
   const asked = new Set(questionKey(question).split(' '));
   let best: { sentence: Stretch; shared: number } | null = null;
@@ -191,7 +191,7 @@ function addForm(draft: Draft, text: string, origin: FormOrigin, relation?: stri
   }
 }
 
-/** Without what names a value that the passage contradicts itself about: "What costs 49 dollars?" */
+/** Leaves out questions that name a value about which the passage contradicts itself: "What costs 49 dollars?" */
 function finished(draft: Draft, isContradicted: (question: string) => boolean): Fact {
   const cloze = draft.cloze.map((question) => formOf(question, 'cloze'));
   const keywords = draft.keywords.map((question) => formOf(question, 'keywords'));

@@ -23,7 +23,7 @@ export interface WantedQuestion {
   readonly seed: number;
 }
 
-/** In the order of what is wanted; `null` where nothing likely was asked, or there was no money under `share`. */
+/** Questions in the order of `wanted`; `null` where nothing likely was asked, or there was no money under `share`. */
 export async function askFor(
   { calls, passage, recipe, adapter }: Asking,
   wanted: readonly WantedQuestion[],

@@ -46,7 +46,7 @@ async function readBack(
   }
 }
 
-/** In rounds over the facts. What several of them were asked with is read once, as it has one answer. */
+/** Goes over the facts in rounds. A question that several facts share is read once, as it has one answer. */
 function eachQuestionOnce(facts: readonly Fact[]): { readonly fact: Fact; readonly form: Form }[] {
   const most = Math.max(0, ...facts.map(({ forms }) => forms.length));
   const inRounds = Array.from({ length: most }, (_, round) => round).flatMap((round) =>
@@ -63,7 +63,7 @@ function eachQuestionOnce(facts: readonly Fact[]): { readonly fact: Fact; readon
   return [...first.values()];
 }
 
-/** For the facts that have some questions, but not `enoughQuestions`. */
+/** Asks again for the facts that have some questions, but not `enoughQuestions`. */
 async function askAgain(asking: Asking, facts: readonly Fact[]): Promise<Fact[]> {
   const poor = facts.filter(({ forms }) => forms.length > 0 && distinct(forms).length < settings.enoughQuestions);
   const wanted = Array.from({ length: settings.askedAgain }, (_, round) => round).flatMap((round) =>

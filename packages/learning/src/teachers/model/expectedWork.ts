@@ -8,7 +8,7 @@ import { modelTeacher } from './modelTeacher.js';
 import { modelTeacherSettings as settings } from './settings.js';
 
 export interface ExpectedTokens {
-  /** Which go through the model: those of a prompt that begins like one before are not read again. */
+  /** Tokens that go through the model. Those of a prompt that begins like an earlier one are not read again. */
   readonly readTokens: number;
   readonly writtenTokens: number;
 }
@@ -26,16 +26,16 @@ export type TokenCounts = Pick<Engine, 'countTokens' | 'describe'>;
  * of 540 to 1,302 characters; `docs/experiments.md` has the counts.
  */
 const counted = {
-  /** Of the facts in the plan, so many are proposed, and so many are left. */
+  /** Shares of the facts in the plan: those that are proposed, and those that are left. */
   proposedShare: 0.73,
   taughtShare: 0.4,
   /** Rounds of lists before one brings up little new. */
   listRounds: 2,
-  /** Of the questions that are asked, so many are likely and new. */
+  /** Share of the asked questions that are likely and new. */
   distinctShare: 0.8,
   /**
-   * Of a prompt, read beside passage and question: the wish, the template's marks, and the end of the passage, as prompts
-   * share whole blocks of tokens only.
+   * Tokens of a prompt read beside passage and question: the wish, the template's marks, and the end of the passage, as
+   * prompts share whole blocks of tokens only.
    */
   promptTokens: 14,
   /** Tokens that are written for a call. */
@@ -79,9 +79,9 @@ export async function expectedOfModelTeacher(
 const typicalQuestion = 'What is the name of the place where it was first seen?';
 
 interface PromptTokens {
-  /** Of all prompts about a sentence; each reads it with what stands before. */
+  /** Tokens of all prompts about a sentence; each prompt reads the sentence with what stands before it. */
   readonly windows: number;
-  /** Of all chunks, and of the longest. Prompts about a chunk begin alike, so that it is read once. */
+  /** Tokens of all chunks, and of the longest one. Prompts about a chunk begin alike, so it is read once. */
   readonly passages: number;
   readonly passage: number;
   /** What follows it. */

@@ -31,7 +31,10 @@ export async function proposeFacts(proposing: Proposing, plan: TeachingPlan): Pr
   return factsOf(proposing.passage, chosen);
 }
 
-/** Of each sentence, with what stands before it, so that none is passed over. `false`: there was no money. */
+/**
+ * Lists answers for each sentence, with what stands before it, so that none is passed over. `false`: there was no
+ * money.
+ */
 async function listOfSentences(
   { calls, passage, recipe, adapter, seed }: Proposing,
   drafts: Map<string, Draft>,
@@ -53,7 +56,7 @@ async function listOfSentences(
   return results.some((result) => result !== null);
 }
 
-/** Of each chunk some lists of what one could ask for. Returns how many answers they have. */
+/** Lists several times for each chunk what one could ask for. Returns how many answers the lists have. */
 async function listAnswers(
   { calls, passage, recipe, adapter, seed }: Proposing,
   round: number,

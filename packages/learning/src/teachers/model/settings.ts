@@ -2,7 +2,7 @@
 export const modelTeacherSettings = {
   /** For the plan, before anything was asked: about so many characters say one thing. */
   charsPerFact: 40,
-  /** Of the money for teaching, so much may go into lists; the rest is for asking. */
+  /** At most this share of the money for teaching goes into lists; the rest is for asking. */
   listingShare: 0.5,
   /** Lists of answers of each sentence: the first is greedy. */
   sentenceLists: 1,

@@ -32,7 +32,7 @@ For each of them write three more:
   return about(chunk, `${wish}\n\n${rules}`);
 }
 
-/** In one message, since some models take no system message. */
+/** Everything goes into one message, since some models take no system message. */
 function about(chunk: string, wish: string): RemoteMessage[] {
   return [{ role: 'user', content: `Text:\n${chunk.trim()}\n\n${wish}` }];
 }

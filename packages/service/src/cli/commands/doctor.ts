@@ -143,7 +143,7 @@ async function examineEngine(config: Config): Promise<string> {
     }
     const { architecture, parameters, contentHash } = await engine.describe();
     const teaching = teachingAdapter === null ? '' : `, taught with the adapter in ${teachingAdapter.folder}`;
-    // What is wrong with the database, its own check says.
+    // The database has a check of its own, which says what is wrong with it.
     const count = (): Promise<VersionsByModel> =>
       withInstallation(config, ({ db }) => countVersionsByModel(db, contentHash));
     const versions = (await hasDatabase(config)) ? await count().catch(() => null) : null;

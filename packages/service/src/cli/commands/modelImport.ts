@@ -13,7 +13,7 @@ interface ModelImportOptions {
   readonly json?: boolean;
 }
 
-/** Of the group `model`. */
+/** Adds `import` to the command group `model`. */
 export function addModelImportCommand(model: Command): void {
   model
     .command('import')
@@ -102,7 +102,7 @@ function megabytes(bytes: number): number {
   return Math.ceil(bytes / 1e6);
 }
 
-/** As a shell takes it for one word. */
+/** Quotes a folder so that a shell takes it for one word. */
 function quoted(folder: string): string {
   return /^[\w./~+@%:,=-]+$/.test(folder) ? folder : `'${folder.replaceAll("'", String.raw`'\''`)}'`;
 }

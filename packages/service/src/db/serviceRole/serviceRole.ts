@@ -135,7 +135,7 @@ async function grantWhatIsMissing(client: pg.Client, schema: string): Promise<vo
   });
 }
 
-/** In a transaction that the end of the session would roll back. */
+/** Works in a transaction, which the end of the session would roll back. */
 async function underLock(client: pg.Client, work: () => Promise<void>): Promise<void> {
   await client.query('BEGIN');
   await lockSchema(client);

@@ -1,4 +1,4 @@
-/** Of meetings and their minutes. */
+/** Relations in meetings and their minutes. */
 import { moneyUnit } from '../../english/units.js';
 import { price, when, person, counted, type Template } from './relation.js';
 

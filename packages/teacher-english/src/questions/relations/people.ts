@@ -1,4 +1,4 @@
-/** Of people. */
+/** Relations of people. */
 import { type Template } from './relation.js';
 
 export const ofPeople: readonly Template[] = [

@@ -1,4 +1,4 @@
-/** Of organisations, places and events. */
+/** Relations of organisations, places and events. */
 import { type Template } from './relation.js';
 
 export const ofPlaces: readonly Template[] = [

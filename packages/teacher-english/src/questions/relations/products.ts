@@ -1,4 +1,4 @@
-/** Of products and devices. */
+/** Relations of products and devices. */
 import { durationUnit, lengthUnit, massUnit, moneyUnit } from '../../english/units.js';
 import { price, person, thing, colour, noColour, type Template } from './relation.js';
 

@@ -1,4 +1,4 @@
-/** Of house rules, policies and terms. */
+/** Relations in house rules, policies and terms. */
 import { durationUnit, moneyUnit } from '../../english/units.js';
 import { price, when, person, counted, type Template } from './relation.js';
 

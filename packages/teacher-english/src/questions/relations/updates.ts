@@ -1,4 +1,4 @@
-/** Of changes to software and devices. */
+/** Relations in changes to software and devices. */
 import { durationUnit, moneyUnit } from '../../english/units.js';
 import { price, when, person, dataUnit, colour, type Template } from './relation.js';
 
