@@ -2,7 +2,6 @@ import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { sql, type Kysely, type Transaction } from 'kysely';
 import { type AdapterStore } from '../adapterStore/adapterStore.js';
-import { findAdapterStore } from '../adapterStore/findAdapterStore.js';
 import type { Database } from '../db/schema.js';
 import { serviceTables } from '../db/serviceRole/grants.js';
 import { readDefaultKey } from '../processes/defaultKey.js';
@@ -19,6 +18,8 @@ import { writeArchive } from './writeArchive.js';
 export interface BackupOptions {
   readonly db: Kysely<Database>;
   readonly data_folder: string;
+  /** Its adapters, as `findAdapterStore` gives them: an empty folder may be a file system that is not mounted. */
+  readonly store: AdapterStore;
   readonly file: string;
   readonly engraft_version: string;
   readonly onProgress?: (progress: format.BackupProgress) => void;
@@ -39,12 +40,11 @@ export interface BackupReport {
  * snapshot of the database, the adapters that they need, and the key of the first start. The service may be at work
  * meanwhile; it deletes no adapters until the file is written. An adapter that the store does not have whole is left
  * out and reported: it must not keep the rest from being saved. A second backup waits for the first.
- * @throws BackupError, or AdapterStoreMissing where no adapter is there at all
+ * @throws BackupError
  */
 export async function makeBackup(options: BackupOptions): Promise<BackupReport> {
-  const { db, data_folder, file, onProgress, signal } = options;
+  const { db, store, file, onProgress, signal } = options;
   await assertReplaceable(file);
-  const store = await findAdapterStore(db, data_folder);
   const check = async (partial: string, sha256: string): Promise<void> => {
     const onBytes = (done: number, total: number): void =>
       onProgress?.({ phase: 'checking', done, total, unit: 'bytes' });

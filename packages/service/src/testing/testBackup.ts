@@ -4,6 +4,7 @@ import path from 'node:path';
 import { ADAPTER_FILES } from '@engraft/engine';
 import type { Kysely } from 'kysely';
 import { openAdapterStore, type AdapterStore } from '../adapterStore/adapterStore.js';
+import { findAdapterStore } from '../adapterStore/findAdapterStore.js';
 import { makeBackup, type BackupOptions, type BackupReport } from '../backup/makeBackup.js';
 import { openDatabase } from '../db/database.js';
 import type { Database } from '../db/schema.js';
@@ -58,7 +59,9 @@ export async function openBackupSource(): Promise<BackupSource> {
     },
     backUp: async (options = {}) => {
       const file = newPath();
-      return { file, ...(await makeBackup({ db, data_folder, file, engraft_version: '0.0.0', ...options })) };
+      const found = await findAdapterStore(db, options.data_folder ?? data_folder);
+      const given = { db, data_folder, store: found, file, engraft_version: '0.0.0' };
+      return { file, ...(await makeBackup({ ...given, ...options })) };
     },
     close: async () => {
       await database.close();

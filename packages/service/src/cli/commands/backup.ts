@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { findAdapterStore } from '../../adapterStore/findAdapterStore.js';
 import { makeBackup } from '../../backup/makeBackup.js';
 import { restoreBackup } from '../../backup/restoreBackup.js';
 import { readConfig } from '../../config/config.js';
@@ -35,8 +36,12 @@ async function backUp(file: string, options: PrintOptions): Promise<void> {
   const report = await shown(async (onProgress, signal) => {
     const installation = await openInstallation(config, { max_connections: 4 });
     const { db } = installation;
-    const given = { db, data_folder, file, engraft_version: engraftVersion, onProgress, signal };
-    return makeBackup(given).finally(() => installation.close());
+    try {
+      const store = await findAdapterStore(db, data_folder);
+      return await makeBackup({ db, data_folder, store, file, engraft_version: engraftVersion, onProgress, signal });
+    } finally {
+      await installation.close();
+    }
   });
   const { bytes, rows, adapters, missing_adapters, sha256, created_at } = report;
   print(options, { file, bytes, sha256, created_at, rows, adapters, missing_adapters }, [
