@@ -136,11 +136,13 @@ export async function writeScriptedAdapter(
   seed: number,
 ): Promise<AdapterReference & { readonly sizeBytes: number }> {
   await mkdir(folder, { recursive: true });
-  await writeFile(path.join(folder, 'adapter_config.json'), JSON.stringify({ base_model_name_or_path: content_hash }));
-  await writeFile(path.join(folder, 'adapter_model.safetensors'), `scripted ${seed}`);
+  const config = JSON.stringify({ base_model_name_or_path: content_hash });
+  const weights = `scripted ${seed}`;
+  await writeFile(path.join(folder, 'adapter_config.json'), config);
+  await writeFile(path.join(folder, 'adapter_model.safetensors'), weights);
   const contentHash = await hashAdapterFolder(folder);
   if (contentHash === null) throw new Error('a scripted adapter was not written');
-  return { folder, contentHash, sizeBytes: 100 };
+  return { folder, contentHash, sizeBytes: Buffer.byteLength(config) + Buffer.byteLength(weights) };
 }
 
 function teacherOf({ disk_full, elsewhere }: LearnerScript): Teacher {
