@@ -4,13 +4,8 @@ import { after, before, test } from 'node:test';
 import { startEngineHost, type EngineHost } from '@engraft/engine';
 import { defaultRecipe } from './recipe/defaults.js';
 import { expectedWork } from './expectedWork.js';
+import { velona as content } from './testing/passages.js';
 
-const content = [
-  'Velona is a software company in Ghent. It was started in 2015 by Sara Deck and Jonas Mert.',
-  'Velona has 75 employees and sells a program that plans the routes of delivery vans. The program costs 40 euros a',
-  'month for each van. In 2019 Velona opened a second office in Lyon, which Ines Calder leads. The company earned',
-  '8 million euros in 2021. Its largest customer is the bakery Hulst, which has 120 vans. Sara Deck left in 2022.',
-].join(' ');
 let engine: EngineHost;
 
 before(async () => {

@@ -266,7 +266,7 @@ export class Generator {
     }
   }
 
-  /** What the cache holds of the sequences that run. */
+  /** How many slots and tokens of the cache the running sequences take. */
   private kept(): Kept {
     return { slots: this.running.length, tokens: Math.max(0, ...this.running.map((one) => one.cachedTokens)) };
   }

@@ -26,7 +26,7 @@ const EXAMPLES: readonly TrainingExample[] = Array.from({ length: 12 }, (_, inde
   weight: 1 + (index % 3),
 }));
 
-/** What is multiplied with as the numbers of its blocks; what is looked up and added as it is. */
+/** Gives matrices of products the numbers of their blocks; the embedding and the norms stay as they are. */
 function rounded(config: DecoderConfig, weights: DecoderWeights, format: QuantizedFormat): DecoderWeights {
   const round = ({ shape, data }: WeightTensor): WeightTensor => {
     const [out = 0, width = 0] = shape;

@@ -1,4 +1,4 @@
-/** What graphs over whole sequences are fed of matrices in blocks. */
+/** The inputs that carry matrices in blocks into graphs over whole sequences. */
 import { Tensor } from '../onnx/tensor.js';
 import { sharedBytes, sharedFloats } from '../threadMemory.js';
 import { pieceBlocks, piecesOf } from './blockMatrix.js';

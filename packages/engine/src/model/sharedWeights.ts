@@ -22,7 +22,7 @@ const IDLE_MS = 60_000;
 
 export interface SharedWeightsOptions {
   readonly idleMs?: number;
-  /** What the machine has. */
+  /** Memory of the machine. */
   readonly memoryBytes?: number;
   /** Given where the matrices are to be in blocks. */
   readonly quantized?: QuantizedWeights | undefined;

@@ -8,13 +8,8 @@ import { chunkForTeacher } from '../../teaching/teacherChunks.js';
 import { baseRecipe } from '../../testing/recipe.js';
 import { expectedOfModelTeacher } from './expectedWork.js';
 import { modelTeacher } from './modelTeacher.js';
+import { velona as content } from '../../testing/passages.js';
 
-const content = [
-  'Velona is a software company in Ghent. It was started in 2015 by Sara Deck and Jonas Mert.',
-  'Velona has 75 employees and sells a program that plans the routes of delivery vans. The program costs 40 euros a',
-  'month for each van. In 2019 Velona opened a second office in Lyon, which Ines Calder leads. The company earned',
-  '8 million euros in 2021. Its largest customer is the bakery Hulst, which has 120 vans. Sara Deck left in 2022.',
-].join(' ');
 let engine: EngineHost;
 
 before(async () => {

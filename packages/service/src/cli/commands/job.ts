@@ -174,7 +174,8 @@ async function resolve(id: string, options: ResolveOptions): Promise<void> {
       throw new CommandFailure(`job ${id} reserved ${outcome.reserved_microusd} micro-USD: it cannot be charged more`);
     case 'resolved':
       print(options, { id, status: 'failed', charged_microusd }, [
-        `${id} settled: ${formatUsd(charged_microusd)}${options.reason === undefined ? '; no reason is recorded (--reason)' : ''}`,
+        `${id} settled: ${formatUsd(charged_microusd)}`,
+        ...(options.reason === undefined ? ['No reason is recorded: --reason gives one.'] : []),
       ]);
   }
 }

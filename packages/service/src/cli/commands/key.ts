@@ -41,35 +41,7 @@ export function addKeyCommands(program: Command): void {
       .option('--tenant <tenant>', 'restrict the key to one tenant')
       .addOption(new Option('--expires <lifetime>', '90d unless told').choices(lifetimes).conflicts('expiresAt'))
       .option('--expires-at <timestamp>', 'when it expires, in ISO 8601'),
-  ).action(async (options: CreateOptions) => {
-    const wanted = {
-      name: options.name,
-      scopes: options.scope === undefined ? defaultScopes : parseScopes(options.scope),
-      tenant_id: options.tenant === undefined ? null : parseTenant(options.tenant),
-      expires_at: expiryOf(options),
-    };
-    const operator = operatorOf(options);
-    const outcome = await withDatabase(options, async (db) => {
-      const { id: project_id } = await requireProject(db, options.project);
-      return audited(
-        db,
-        operator,
-        (trx) => createKey(trx, { ...wanted, project_id }),
-        (created) =>
-          created.kind === 'created'
-            ? { action: 'key.create', project_id, target: created.key.id, details: wanted }
-            : null,
-      );
-    });
-    if (outcome.kind === 'too_many_keys') throw new CommandFailure('a project has at most 50 keys: revoke one first');
-    if (outcome.kind === 'project_not_found') throw new CommandFailure(`there is no project '${options.project}'`);
-    const { id, name, scopes, tenant_id, expires_at } = outcome.key;
-    const { secret } = outcome;
-    print(options, { id, secret, name, scopes, tenant_id, expires_at }, [
-      secret,
-      `Keep it now: it is not shown again. ${id}, ${scopes.join(' ')}, ${describeExpiry(expires_at)}`,
-    ]);
-  });
+  ).action(create);
 
   addPrintOptions(
     key
@@ -102,6 +74,36 @@ export function addKeyCommands(program: Command): void {
       print(options, toJson(outcome.key), describe([outcome.key]));
     },
   );
+}
+
+async function create(options: CreateOptions): Promise<void> {
+  const wanted = {
+    name: options.name,
+    scopes: options.scope === undefined ? defaultScopes : parseScopes(options.scope),
+    tenant_id: options.tenant === undefined ? null : parseTenant(options.tenant),
+    expires_at: expiryOf(options),
+  };
+  const operator = operatorOf(options);
+  const outcome = await withDatabase(options, async (db) => {
+    const { id: project_id } = await requireProject(db, options.project);
+    return audited(
+      db,
+      operator,
+      (trx) => createKey(trx, { ...wanted, project_id }),
+      (created) =>
+        created.kind === 'created'
+          ? { action: 'key.create', project_id, target: created.key.id, details: wanted }
+          : null,
+    );
+  });
+  if (outcome.kind === 'too_many_keys') throw new CommandFailure('a project has at most 50 keys: revoke one first');
+  if (outcome.kind === 'project_not_found') throw new CommandFailure(`there is no project '${options.project}'`);
+  const { id, name, scopes, tenant_id, expires_at } = outcome.key;
+  const { secret } = outcome;
+  print(options, { id, secret, name, scopes, tenant_id, expires_at }, [
+    secret,
+    `Keep it now: it is not shown again. ${id}, ${scopes.join(' ')}, ${describeExpiry(expires_at)}`,
+  ]);
 }
 
 function parseTenant(text: string): string {
