@@ -27,6 +27,8 @@ interface Sent {
 
 /** Far longer than anything takes: it proves that there is an end. */
 const patience_ms = 120_000;
+/** Far longer than a round of retention takes here. */
+const retention_round_ms = 20_000;
 const long_ago = new Date(Date.now() - 2 * 24 * 3_600_000);
 
 /** A service to be killed, its data, and what its clients were told. */
@@ -192,7 +194,17 @@ export class CrashTest {
     const receipts = this.#sent.map(({ job_id }) => job_id ?? '').sort();
     const lost = receipts.filter((id) => !jobs.includes(id)).map((id) => `the job of receipt ${id} is lost`);
     const unasked = jobs.filter((id) => !receipts.includes(id)).map((id) => `job ${id} was admitted without a receipt`);
-    return [...lost, ...unasked, ...(await findAftermath(this.database_url, this.data_folder))];
+    return [...lost, ...unasked, ...(await this.#findAftermath())];
+  }
+
+  /** What is still there when retention has had time for its first round, which no start waits for. */
+  async #findAftermath(): Promise<string[]> {
+    const deadline_ms = performance.now() + retention_round_ms;
+    for (;;) {
+      const found = await findAftermath(this.database_url, this.data_folder);
+      if (found.length === 0 || performance.now() > deadline_ms) return found;
+      await sleep(100);
+    }
   }
 }
 
