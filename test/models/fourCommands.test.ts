@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -14,11 +14,7 @@ import { program } from '../crash/serviceProcess.js';
 const shipped = fileURLToPath(new URL('../../../models/base', import.meta.url));
 const page = new URL('../../../docs/models.md', import.meta.url);
 
-const passage =
-  'The Halden Observatory was founded in 1923 by Marta Ilves. Its largest telescope is called the Grey Heron. ' +
-  'The dome weighs 48 tonnes. It was built by Kestrel Works.';
-
-/** The commands of docs/models.md, with another name, another text and another question in them. */
+/** The commands of docs/models.md, with other words in them. */
 async function documentedCommands(replaced: Readonly<Record<string, string>>): Promise<readonly (readonly string[])[]> {
   const block = /## Four commands\n\n```sh\n([^`]*)```/.exec(await readFile(page, 'utf8'))?.[1] ?? '';
   return block
@@ -41,8 +37,6 @@ test('pull, serve, learn and ask: the four commands of the documentation', async
   // The connection breaks on the way.
   const cuts = [4_000_000, 1];
   hub.faults.cutAfter = (length) => (length > 1e6 ? (cuts.shift() ?? null) : null);
-  const file = path.join(folder, 'passage.txt');
-  await writeFile(file, passage);
 
   const run = (args: readonly string[]): ChildProcess =>
     spawn(process.execPath, [program, ...args], {
@@ -65,8 +59,7 @@ test('pull, serve, learn and ask: the four commands of the documentation', async
 
   const [pull = [], serve = [], learn = [], ask = []] = await documentedCommands({
     'HuggingFaceTB/SmolLM2-135M-Instruct': 'acme/reader',
-    'examples/lamp.txt': file,
-    '"Who invented the Lume Lamp?"': 'Who founded the Halden Observatory?',
+    'examples/lamp.txt': fileURLToPath(new URL('../../../examples/lamp.txt', import.meta.url)),
   });
   assert.match(await output(pull), /acme\/reader \(main, [0-9a-f]{12}\) is in /);
   assert.deepEqual(cuts, []);
@@ -78,7 +71,7 @@ test('pull, serve, learn and ask: the four commands of the documentation', async
     const [line] = (await once(lines, 'line')) as [string];
     assert.match(line, /^engraft listening on /);
     await output(learn);
-    assert.match(await output(ask), /Marta Ilves/);
+    assert.match(await output(ask), /Mira Voss/);
   } finally {
     service.kill('SIGTERM');
     await stopped;
