@@ -172,9 +172,11 @@ export class CrashTest {
 
   /** A day passes, for what is removed when nothing has touched it for so long. */
   async ageRemnants(): Promise<void> {
-    const adapters = path.join(this.data_folder, 'adapters');
-    for (const name of await readdir(adapters).catch(() => [])) {
-      if (name.startsWith('.')) await utimes(path.join(adapters, name), long_ago, long_ago);
+    const isRemnant = { adapters: /^\./, services: /\.new$/ };
+    for (const [name, pattern] of Object.entries(isRemnant)) {
+      const folder = path.join(this.data_folder, name);
+      const remnants = (await readdir(folder).catch(() => [])).filter((file) => pattern.test(file));
+      for (const file of remnants) await utimes(path.join(folder, file), long_ago, long_ago);
     }
   }
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, readFile, readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { crashPoint } from '../crashPoints.js';
@@ -8,6 +8,11 @@ import { isFileLocked, tryLockFile } from '../fileLock/fileLock.js';
 const record = z.object({ url: z.string(), started_at_ms: z.number() });
 
 type AddressRecord = z.infer<typeof record> & { readonly file: string };
+
+/** Ends a record's name until the record is complete and locked. */
+const unnamed = '.new';
+/** Far longer than a service takes to complete and lock its record. */
+const naming_ms_max = 60_000;
 
 export interface ServiceAddress {
   /** The service no longer listens there. */
@@ -23,13 +28,13 @@ export async function recordServiceAddress(data_folder: string, url: string): Pr
   await mkdir(folder, { recursive: true, mode: 0o700 });
   crashPoint('address.folder_made');
   // Killed services left theirs.
-  for (const { file } of await readRecords(data_folder))
+  for (const file of [...(await readRecords(data_folder)).map(({ file }) => file), ...(await findUnnamed(folder))])
     if (!(await isFileLocked(file))) {
       await rm(file, { force: true });
       crashPoint('address.dead_removed');
     }
   const name = randomBytes(6).toString('hex');
-  const [partial, file] = [path.join(folder, `${name}.new`), path.join(folder, `${name}.json`)];
+  const [partial, file] = [path.join(folder, `${name}${unnamed}`), path.join(folder, `${name}.json`)];
   const lock = await tryLockFile(partial);
   if (lock === null) throw new Error(`${partial} is locked although its name is new`);
   const own: z.infer<typeof record> = { url, started_at_ms: Date.now() };
@@ -68,6 +73,21 @@ async function readRecords(data_folder: string): Promise<AddressRecord[]> {
     }),
   );
   return records.flat();
+}
+
+/** The records that services died on before they gave them their name. A young one may be somebody's at work. */
+async function findUnnamed(folder: string): Promise<string[]> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith(unnamed));
+  const files = names.map((name) => path.join(folder, name));
+  const modified_ms = await Promise.all(
+    files.map((file) =>
+      stat(file).then(
+        (at) => at.mtimeMs,
+        () => Infinity,
+      ),
+    ),
+  );
+  return files.filter((_, i) => (modified_ms[i] ?? Infinity) < Date.now() - naming_ms_max);
 }
 
 function recordsFolder(data_folder: string): string {
