@@ -111,7 +111,7 @@ async function measure(runs, passages, { modelDir, usd, threads, processes }, st
     if (askBase) asked.add(id);
     const reports = [];
     return {
-      passages: passages.filter((passage) => run.ids.includes(passage.id)),
+      passages,
       ids: run.ids,
       options: {
         budget: budgetOf(usd),

@@ -52,9 +52,16 @@ export function figuresOf(runs) {
     ...Object.fromEntries(shares),
     questions: addTallies([...new Map(reportsOf(alone).map(({ id, base }) => [id, base])).values()]).total,
     accepted: spread(bySeed(alone, acceptedShare)),
+    wrong_values: wrongValues(alone),
     seconds: spread(bySeed(alone, (reports) => summarise(reports).mean_seconds)),
     chain: chains.length === 0 ? null : chainFigures(chains),
   };
+}
+
+/** Shares of the questions of accepted paragraphs, and of questions about others, that are answered with a wrong value. */
+function wrongValues(runs) {
+  const of = (name) => spread(bySeed(runs, (reports) => summarise(reports).wrong_values[name]));
+  return { own: of('own'), elsewhere: of('elsewhere') };
 }
 
 /** What is right about the first passage of each chain, and about all but the last: when learned, and at its end. */
@@ -126,8 +133,12 @@ export function print({ machine: { cpu, cores, loadAverage }, model, half, parag
       }),
     ),
   });
-  const { accepted, seconds, chain } = figures;
+  const { accepted, seconds, chain, wrong_values } = figures;
   console.log(`accepted: ${percent(accepted)}; seconds a paragraph: ${seconds.mean.toFixed(1)}`);
+  console.log(
+    `wrong values rather than "I do not know.", of accepted paragraphs: ${percent(wrong_values.own)}, ` +
+      `of questions about others: ${percent(wrong_values.elsewhere)}`,
+  );
   if (chain === null) return;
   console.log(`one after another: accepted ${percent(chain.accepted)}`);
   console.table({

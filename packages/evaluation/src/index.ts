@@ -5,6 +5,7 @@ export {
   noTally,
   shareOf,
   sharesOf,
+  wrongShareOf,
   type AskedPhrasing,
   type Shares,
   type Tally,

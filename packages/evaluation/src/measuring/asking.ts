@@ -1,5 +1,6 @@
 import type { AdapterReference, CallOptions, ChatPrompt, Engine } from '@engraft/engine';
 import { givesAnswer, mapConcurrently, scoreAnswer } from '@engraft/learning/parts';
+import { declines } from './declining.js';
 
 /** How many of so many questions were answered right, and how well by SQuAD's measures. Kept in files, hence the names. */
 export interface Tally {
@@ -8,17 +9,20 @@ export interface Tally {
   /** Answers that match exactly, and the sum of token F1 over all of them, see `scoreAnswer`. */
   readonly exact: number;
   readonly f1_sum: number;
+  /** Of those that are not right: how many say that the answer is not known. The others are wrong values. */
+  readonly declined: number;
 }
 
-export const noTally: Tally = { right: 0, total: 0, exact: 0, f1_sum: 0 };
+export const noTally: Tally = { right: 0, total: 0, exact: 0, f1_sum: 0, declined: 0 };
 
 export function addTallies(tallies: readonly Tally[]): Tally {
   return tallies.reduce(
-    (sum, { right, total, exact, f1_sum }) => ({
+    (sum, { right, total, exact, f1_sum, declined }) => ({
       right: sum.right + right,
       total: sum.total + total,
       exact: sum.exact + exact,
       f1_sum: sum.f1_sum + f1_sum,
+      declined: sum.declined + declined,
     }),
     noTally,
   );
@@ -39,6 +43,11 @@ export function sharesOf({ right, total, exact, f1_sum }: Tally): Shares | null 
 /** `null` of nothing asked. */
 export function shareOf(tally: Tally): number | null {
   return sharesOf(tally)?.right ?? null;
+}
+
+/** How many of the questions are answered with something that is wrong, from 0 to 1; `null` of nothing asked. */
+export function wrongShareOf({ right, declined, total }: Tally): number | null {
+  return total === 0 ? null : (total - right - declined) / total;
 }
 
 /** One phrasing of one question of a passage. */
@@ -73,7 +82,9 @@ export function tally(asked: readonly AskedPhrasing[], given: readonly string[])
     asked.map((phrasing, index) => {
       const text = given[index] ?? '';
       const { exact, f1 } = scoreAnswer(text, phrasing.answers);
-      return { right: Number(isRight(phrasing, text)), total: 1, exact: Number(exact), f1_sum: f1 };
+      const right = isRight(phrasing, text);
+      const declined = !right && declines(text);
+      return { right: Number(right), total: 1, exact: Number(exact), f1_sum: f1, declined: Number(declined) };
     }),
   );
 }

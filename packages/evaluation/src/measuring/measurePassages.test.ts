@@ -64,6 +64,7 @@ test('gold trains the first phrasing of each question, and a chain asks its firs
   assert.ok((first.trained?.total ?? 0) >= 2);
   assert.equal((first.trained?.total ?? 0) + (first.unseen?.total ?? 0), 4);
   assert.ok((first.trained?.right ?? 0) > 0 && (first.learned?.right ?? 0) > (first.base?.right ?? 4));
+  assert.deepEqual([first.elsewhere?.total, second.elsewhere?.total], [1, 0], 'nothing is left that was not learned');
   assert.equal(first.retention, null);
   assert.equal(second.retention?.first_id, 'company');
   assert.equal(second.retention.learned_count, 2);

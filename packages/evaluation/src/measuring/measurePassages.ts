@@ -7,8 +7,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AdapterReference, Engine } from '@engraft/engine';
-import { chunkForTeacher, containsWords, costNanousd, forManyListeners, questionKey } from '@engraft/learning/parts';
-import { instructedPrompts } from '@engraft/learning';
+import { costNanousd, forManyListeners, questionKey } from '@engraft/learning/parts';
+import { spreadSample } from '@engraft/learning';
 import type {
   GateReport,
   LearningBudget,
@@ -22,6 +22,7 @@ import { addTallies, ask, noTally, tally, type AskedPhrasing, type AskingOptions
 import { Canaries, type CanaryReport } from './canaries.js';
 import { learnGold, learnTaught, secondsSince, type Learned } from './learners.js';
 import type { PassageEntry } from './passageSet.js';
+import { readPassage } from './reading.js';
 
 export type MeasuringPhase = 'base' | 'reading' | LearningPhase | 'asking' | 'canaries';
 
@@ -45,7 +46,10 @@ export interface MeasuringOptions {
   readonly chainLength: number;
   /** Ask base without the passage, and with it. They depend on neither seed nor recipe, so that one run of several is enough. */
   readonly askBase: boolean;
-  /** Passages that reading canaries are about, those of them that are learned left out; by default those that are measured. */
+  /**
+   * Passages that reading canaries are about, and that what is learned does not answer, those of them that are learned
+   * left out; by default those that are measured.
+   */
   readonly canaryPassages?: readonly PassageEntry[];
   /** Ask canaries of every adapter; by default true. */
   readonly askCanaries?: boolean;
@@ -71,6 +75,8 @@ export interface PassageReport {
   /** `learned`, over the phrasings that were trained, and those that were not. */
   readonly trained: Tally | null;
   readonly unseen: Tally | null;
+  /** Some questions of the other passages, asked as those of this one after learning: nothing here answers them. */
+  readonly elsewhere: Tally | null;
   /** The passage is too long for one prompt, so each question was asked with the chunk that holds its answer. */
   readonly read_in_chunks: boolean;
   readonly validation: ValidationReport | null;
@@ -98,12 +104,15 @@ export interface Retention {
   readonly all_after: Tally;
 }
 
-/** What the passages of a chain before this one left behind. */
+/** The passages of a chain before this one. */
 interface ChainState {
   readonly parent: AdapterReference | null;
   readonly earlier: readonly Rehearsal[];
   readonly learned: readonly { readonly entry: PassageEntry; readonly before: Tally }[];
 }
+
+/** Questions of other passages asked of each adapter. */
+const maxElsewhere = 12;
 
 const emptyChain: ChainState = { parent: null, earlier: [], learned: [] };
 
@@ -123,7 +132,7 @@ export async function measurePassages(
 }
 
 class MeasuringRun {
-  readonly #call: { readonly signal?: AbortSignal };
+  readonly #call: Pick<AskingOptions, 'signal'>;
   readonly #recipe: Recipe;
   readonly #asking: AskingOptions;
 
@@ -168,7 +177,10 @@ class MeasuringRun {
     enter('base');
     const base = askBase ? await this.#closedBook(entry, null) : null;
     enter('reading');
-    const { tallies, inChunks } = askBase ? await this.#reading(entry) : { tallies: [], inChunks: false };
+    const reader = { ...this.#asking, contextLength: this.contextLength, recipe: this.#recipe };
+    const { tallies, inChunks } = askBase
+      ? await readPassage(this.engine, entry.passage, phrasingsOf(entry), reader)
+      : { tallies: [], inChunks: false };
     const [reading = null, reading_instructed = null] = tallies;
     const startedAt = performance.now();
     const learned = await (gold ? learnGold : learnTaught)(
@@ -207,6 +219,7 @@ class MeasuringRun {
       learned: after?.all ?? null,
       trained: after?.of(known) ?? null,
       unseen: after?.of((phrasing) => !known(phrasing)) ?? null,
+      elsewhere: adapter === null ? null : await this.#elsewhere(adapter, learnedIds),
       read_in_chunks: inChunks,
       validation: learned.validation,
       gate: learned.gate,
@@ -246,8 +259,21 @@ class MeasuringRun {
     };
   }
 
+  async #elsewhere(adapter: AdapterReference, learnedIds: ReadonlySet<string>): Promise<Tally> {
+    const { canaryPassages = this.passages } = this.options;
+    const others = canaryPassages
+      .filter(({ id }) => !learnedIds.has(id))
+      .flatMap((other) => phrasingsOf(other).slice(0, 1));
+    return this.#tallyOf(spreadSample(others, maxElsewhere), adapter);
+  }
+
+  async #tallyOf(asked: readonly AskedPhrasing[], adapter: AdapterReference | null): Promise<Tally> {
+    const prompts = asked.map(({ question }) => this.#recipe.prompts.closedBook(question));
+    return tally(asked, await ask(this.engine, prompts, adapter, this.#asking));
+  }
+
   async #closedBook(entry: PassageEntry, adapter: AdapterReference | null): Promise<Tally> {
-    return (await this.#answers(entry, adapter)).all;
+    return this.#tallyOf(phrasingsOf(entry), adapter);
   }
 
   async #answers(
@@ -266,38 +292,8 @@ class MeasuringRun {
     };
     return { all: tally(asked, given), of };
   }
-
-  /** Reads with the recipe's prompts, and with those that instruct. */
-  async #reading(entry: PassageEntry): Promise<{ tallies: Tally[]; inChunks: boolean }> {
-    const { prompts, teaching } = this.#recipe;
-    const asked = phrasingsOf(entry);
-    const promptTokens = await this.engine.countTokens(prompts.reading(entry.passage, longestOf(asked)));
-    const inChunks = promptTokens + teaching.maxAnswerTokens > this.contextLength;
-    const texts = inChunks
-      ? (await chunkForTeacher(this.engine, entry.passage, this.contextLength, this.#recipe)).map(({ text }) => text)
-      : [entry.passage];
-    const tallies: Tally[] = [];
-    for (const { reading } of [prompts, instructedPrompts]) {
-      const readings = asked.map((phrasing) => reading(bestText(texts, phrasing), phrasing.question));
-      tallies.push(tally(asked, await ask(this.engine, readings, null, this.#asking)));
-    }
-    return { tallies, inChunks };
-  }
 }
 
 export function phrasingsOf({ questions }: PassageEntry): AskedPhrasing[] {
   return questions.flatMap(({ phrasings, answers }) => phrasings.map((question) => ({ question, answers })));
-}
-
-function longestOf(asked: readonly AskedPhrasing[]): string {
-  return asked.reduce((longest, { question }) => (question.length > longest.length ? question : longest), '');
-}
-
-/** The text that holds the answer and shares most words with the question; the first, if none holds it. */
-function bestText(texts: readonly string[], { question, answers }: AskedPhrasing): string {
-  const words = questionKey(question).split(' ');
-  const sharedWith = (text: string): number => words.filter((word) => containsWords(text, word)).length;
-  const holding = texts.filter((text) => answers.some((answer) => containsWords(text, answer)));
-  const ranked = holding.map((text) => ({ text, shared: sharedWith(text) })).sort((a, b) => b.shared - a.shared);
-  return ranked[0]?.text ?? texts[0] ?? '';
 }

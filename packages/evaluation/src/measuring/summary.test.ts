@@ -6,7 +6,7 @@ import type { PassageReport } from './measurePassages.js';
 import { isWorthHalf, summarise } from './summary.js';
 
 function tallyOf(right: number, total: number): Tally {
-  return { right, total, exact: Math.floor(right / 2), f1_sum: 0.75 * right };
+  return { right, total, exact: Math.floor(right / 2), f1_sum: 0.75 * right, declined: 0 };
 }
 
 function reportOf(changes: Partial<PassageReport>): PassageReport {
@@ -21,6 +21,7 @@ function reportOf(changes: Partial<PassageReport>): PassageReport {
     learned: tallyOf(6, 10),
     trained: tallyOf(2, 2),
     unseen: tallyOf(4, 8),
+    elsewhere: null,
     read_in_chunks: false,
     validation: null,
     gate: null,
@@ -64,6 +65,16 @@ test('a verdict is wrong below half of reading when accepted, and from there on 
   );
   assert.deepEqual(count([{ learned: null, verdict: 'rejected' }]), [0, 0]);
   assert.equal(isWorthHalf(reportOf({ reading: tallyOf(0, 10) })), null, 'nothing to measure by');
+});
+
+test('wrong values are those of what was accepted: neither right nor "I do not know."', () => {
+  const declining = { ...tallyOf(6, 10), declined: 2 };
+  const { wrong_values } = summarise([
+    reportOf({ learned: declining, elsewhere: { ...tallyOf(0, 4), declined: 3 } }),
+    reportOf({ verdict: 'rejected', learned: tallyOf(0, 10), elsewhere: tallyOf(0, 4) }),
+  ]);
+  assert.deepEqual(wrong_values, { own: 2 / 10, elsewhere: 1 / 4 });
+  assert.deepEqual(summarise([reportOf({ verdict: 'rejected' })]).wrong_values, { own: null, elsewhere: null });
 });
 
 test('the last passage of each chain tells what is left of the first, and of all before it', () => {

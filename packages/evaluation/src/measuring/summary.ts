@@ -1,4 +1,4 @@
-import { addTallies, shareOf, sharesOf, type Shares, type Tally } from './asking.js';
+import { addTallies, shareOf, sharesOf, wrongShareOf, type Shares, type Tally } from './asking.js';
 import { addLosses, type CanaryLoss, type CanaryReport } from './canaries.js';
 import type { PassageReport, Retention } from './measurePassages.js';
 
@@ -13,6 +13,11 @@ export interface MeasuringSummary {
   readonly learned: number | null;
   readonly trained: number | null;
   readonly unseen: number | null;
+  /**
+   * Wrong values said instead of "I do not know.", after learning what was accepted: of the passages' own questions, and
+   * of questions that nothing learned answers.
+   */
+  readonly wrong_values: { readonly own: number | null; readonly elsewhere: number | null };
   /** The first three once more, beside SQuAD's own measures. */
   readonly shares: Readonly<Record<'base' | 'reading' | 'learned', Shares | null>>;
   /** Over the ends of chains: what is left of the first passage's right answers. */
@@ -49,6 +54,10 @@ export function summarise(reports: readonly PassageReport[]): MeasuringSummary {
     learned: shares.learned?.right ?? null,
     trained: shareOf(total(({ trained }) => trained)),
     unseen: shareOf(total(({ unseen }) => unseen)),
+    wrong_values: {
+      own: wrongShareOf(total(({ verdict, learned }) => (verdict === 'accepted' ? learned : null))),
+      elsewhere: wrongShareOf(total(({ verdict, elsewhere }) => (verdict === 'accepted' ? elsewhere : null))),
+    },
     shares,
     retained: keptShare(reports, ({ before, after }) => ({ before, after })),
     all_retained: keptShare(reports, ({ all_before, all_after }) => ({ before: all_before, after: all_after })),

@@ -5,7 +5,7 @@ import { measuringChart, measuringLines } from './measuringReport.js';
 
 /** A quarter of the right answers match exactly; F1 is 0.8 for each. */
 function tallyOf(right: number, total: number): Tally {
-  return { right, total, exact: Math.floor(right / 4), f1_sum: 0.8 * right };
+  return { right, total, exact: Math.floor(right / 4), f1_sum: 0.8 * right, declined: 0 };
 }
 
 const lamp: PassageReport = {
@@ -19,6 +19,7 @@ const lamp: PassageReport = {
   learned: tallyOf(11, 16),
   trained: tallyOf(2, 2),
   unseen: tallyOf(9, 14),
+  elsewhere: tallyOf(0, 4),
   read_in_chunks: false,
   validation: {
     passed: true,

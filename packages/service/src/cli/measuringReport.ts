@@ -39,6 +39,7 @@ export function measuringLines(reports: readonly PassageReport[], summary: Measu
     'of the chain; earlier: of all before this one; lost: canaries.',
     '',
     `exact match and mean F1, as SQuAD counts them: ${scoreLine(summary)}`,
+    `wrong values, rather than "I do not know.", of what was accepted: ${wrongLine(summary)}`,
     `canaries lost: ${canaryLine(summary)}`,
     `wrong verdicts: ${summary.wrong_acceptances} accepted below half of reading, ${summary.wrong_rejections} rejected at half of it or more`,
     ...reports.flatMap(rejectionLine),
@@ -126,6 +127,13 @@ function scoreLine({ shares }: MeasuringSummary): string {
     return share === null ? [] : [`${name} ${(100 * share.exact).toFixed(1)} and ${(100 * share.f1).toFixed(1)} %`];
   });
   return scores.join(', ');
+}
+
+/** "28 % of the passages' questions, 40 % of other questions". */
+function wrongLine({ wrong_values: { own, elsewhere } }: MeasuringSummary): string {
+  if (own === null) return 'nothing was accepted';
+  const others = elsewhere === null ? '' : `, ${percent(elsewhere)} of questions about other passages`;
+  return `${percent(own)} of the passages' questions${others}`;
 }
 
 function canaryLine({ canaries }: MeasuringSummary): string {
