@@ -8,9 +8,10 @@
 // keeps apart one half is for reporting; `--development` takes the other, so that nothing is chosen by the paragraphs
 // it is reported on. Each paragraph of 300 to 1,500 characters is learned by itself; with `--one-after-another` also
 // in chains, in which all earlier ones are asked again after each.
-// Whatever is done stands in bench/results/seal-partial.json (seal-development-partial.json), so that the command can
-// be stopped and goes on; other seeds and more paragraphs are added to it. `--anew` begins from nothing.
-// Writes bench/results/seal.json and .svg in the end; of the half for development it only prints.
+// NAME is seal-FOLDER, after the model's folder. Whatever is done stands in bench/results/NAME-partial.json
+// (NAME-development-partial.json), so that the command can be stopped and goes on; other seeds and more paragraphs are
+// added to it. `--anew` begins from nothing. Writes bench/results/NAME.json and .svg in the end; of the half for
+// development it only prints.
 import { rmSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { startClock } from './lib/clock.mjs';
@@ -27,7 +28,8 @@ export default async function bench(args) {
   const passages = chooseParagraphs(readParagraphs(plan.data), plan);
   if (passages.length === 0) throw new Error(`--data: ${plan.data} has no fitting paragraph of a title kept apart`);
   const model = await describeModel(plan.modelDir);
-  const file = join(root, `bench/results/seal${plan.development ? '-development' : ''}-partial.json`);
+  const name = `seal-${basename(plan.modelDir)}`;
+  const file = join(root, `bench/results/${name}${plan.development ? '-development' : ''}-partial.json`);
   if (plan.anew) rmSync(file, { force: true });
   const measured = fingerprint(
     { model: model.contentHash, preset: await presetOf(plan.modelDir), half: plan.half, usd: plan.usd },
@@ -54,8 +56,8 @@ export default async function bench(args) {
   };
   print(results);
   if (plan.development) return;
-  writeResults('seal', results);
-  writeFileSync(join(root, 'bench/results/seal.svg'), plot(results));
+  writeResults(name, results);
+  writeFileSync(join(root, `bench/results/${name}.svg`), plot(results));
 }
 
 function readPlan(args) {
