@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { watchedFigures } from './engineWatch.mjs';
 import { figuresOf, plot } from './passageFigures.mjs';
-import { memoryFigures } from './passageMemory.mjs';
 import { memoryOf } from './processFigures.mjs';
 
 const contestants = (...figures) =>
@@ -49,14 +49,20 @@ test('the plot has a bar for every time and every share', () => {
   assert.match(svg, /kettle: time: 50 %/);
 });
 
-test('the memory is that of the greatest process of each kind', () => {
+test('the memory is that of the greatest process of each kind, the processor time that of all trainings', () => {
   const processes = [
-    { purpose: 'serving', peak_gb: 1 },
-    { purpose: 'training', peak_gb: 0.5 },
-    { purpose: 'training', peak_gb: 1.25 },
+    { purpose: 'serving', peak_gb: 1, cpu_seconds: 100 },
+    { purpose: 'training', peak_gb: 0.5, cpu_seconds: 3 },
+    { purpose: 'training', peak_gb: 1.25, cpu_seconds: 4 },
   ];
-  assert.deepEqual(memoryFigures(processes, 2e9), { serving_gb: 1, training_gb: 1.25, sum_gb: 2.25, together_gb: 2 });
-  assert.throws(() => memoryFigures([], 0), /Linux/);
+  assert.deepEqual(watchedFigures(processes, 2e9), {
+    serving_gb: 1,
+    training_gb: 1.25,
+    sum_gb: 2.25,
+    together_gb: 2,
+    training_cpu_seconds: 7,
+  });
+  assert.throws(() => watchedFigures([], 0), /Linux/);
 });
 
 test('the memory of a process is read in bytes, and is nothing once it has ended', () => {

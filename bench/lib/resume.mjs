@@ -1,7 +1,8 @@
 // Going on with a bench that takes hours: what was measured alike is taken over from its file.
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { machine } from './measure.mjs';
 
 /**
  * Equal for runs that belong together.
@@ -29,4 +30,19 @@ export function earlierRuns(file, measured, advice = 'run without --resume') {
   const earlier = JSON.parse(readFileSync(file, 'utf8'));
   if (earlier.measured === measured) return earlier.runs;
   throw new Error(`${file} was measured with other passages, model, cap or code; ${advice}`);
+}
+
+/**
+ * Runs in a file that is whole at any time: those that it has, and those that are added.
+ * @param {object} facts what else the file is to say
+ * @throws when the file was measured with anything else
+ */
+export function keepRuns(file, measured, facts) {
+  const runs = earlierRuns(file, measured, '--anew begins from nothing');
+  const add = (run) => {
+    runs.push(run);
+    writeFileSync(`${file}.tmp`, JSON.stringify({ machine: machine(), measured, ...facts, runs }));
+    renameSync(`${file}.tmp`, file);
+  };
+  return { runs, add };
 }

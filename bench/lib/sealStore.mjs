@@ -1,7 +1,5 @@
 // What `npm run bench -- seal` has measured so far, in a file that is whole at any time.
-import { renameSync, writeFileSync } from 'node:fs';
-import { machine } from './measure.mjs';
-import { earlierRuns } from './resume.mjs';
+import { keepRuns } from './resume.mjs';
 
 /**
  * A run is what is measured as a whole or not at all: a paragraph by itself, or a chain.
@@ -10,7 +8,7 @@ import { earlierRuns } from './resume.mjs';
  * @throws when the file was measured with anything else
  */
 export function openStore(file, measured, facts) {
-  const runs = earlierRuns(file, measured, '--anew begins from nothing');
+  const { runs, add } = keepRuns(file, measured, facts);
   const reports = () => runs.flatMap((run) => run.reports);
   const askedBase = (id) => reports().find((report) => report.id === id && report.base !== null);
   return {
@@ -25,11 +23,7 @@ export function openStore(file, measured, facts) {
       const { base, reading, reading_instructed } = asked;
       return { ...run, reports: [{ ...report, base, reading, reading_instructed }] };
     },
-    add: (run) => {
-      runs.push(run);
-      writeFileSync(`${file}.tmp`, JSON.stringify({ machine: machine(), measured, ...facts, runs }));
-      renameSync(`${file}.tmp`, file);
-    },
+    add,
   };
 }
 

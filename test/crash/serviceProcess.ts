@@ -30,9 +30,16 @@ export function environment(data_folder: string): NodeJS.ProcessEnv {
   };
 }
 
-/** @param on_log is given every line of the log, of level `info` on, instead of standard error. */
-export async function startService(data_folder: string, on_log?: (line: string) => void): Promise<ServiceProcess> {
-  const env = environment(data_folder);
+/**
+ * @param on_log is given every line of the log, of level `info` on, instead of standard error.
+ * @param settings variables beside those of every test.
+ */
+export async function startService(
+  data_folder: string,
+  on_log?: (line: string) => void,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<ServiceProcess> {
+  const env = { ...environment(data_folder), ...settings };
   const child = spawn(process.execPath, [program, 'serve', '--port', '0'], {
     env: on_log === undefined ? env : { ...env, ENGRAFT_LOG_LEVEL: 'info' },
     stdio: ['ignore', 'pipe', on_log === undefined ? 'inherit' : 'pipe'],

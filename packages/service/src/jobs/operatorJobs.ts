@@ -2,6 +2,7 @@ import { job as jobSchema, type Job, type JobKind, type JobStatus } from '@engra
 import { sql, type Kysely } from 'kysely';
 import type { Database } from '../db/schema.js';
 import { jobResourceColumns, toJobResource } from './jobResource.js';
+import { sumTeacherReceipts, type TeacherAnswer } from './teacherCalls.js';
 
 /** What operators see of jobs, of whatever project: all but what callers sent and what the model answered. */
 export interface OperatorJobQuery {
@@ -40,8 +41,11 @@ export type OperatorJob = Omit<Job, 'result'> & {
   };
   /** The finished phases of a learning job. */
   readonly phases: readonly { readonly phase: string; readonly finished_at: Date }[];
-  /** Calls to a teacher elsewhere. */
-  readonly teacher_calls: { readonly made: number; readonly without_receipt: number };
+  /** Calls to a teacher elsewhere, and what their receipts say. */
+  readonly teacher_calls: {
+    readonly made: number;
+    readonly without_receipt: number;
+  } & TeacherAnswer['usage'];
 };
 
 /** `null`: there is no such job. */
@@ -61,7 +65,8 @@ export async function readOperatorJob(db: Kysely<Database>, job_id: string): Pro
   const job = jobSchema.omit({ result: true }).parse(toJobResource({ ...row, result: null }));
   const { api_key_id, worker_id, lease_expires_at, attempts, training_steps } = row;
   const execution = { worker_id, lease_expires_at, attempts, training_steps };
-  const [phases, teacher_calls] = [await finishedPhases(db, job_id), await countTeacherCalls(db, job_id)];
+  const phases = await finishedPhases(db, job_id);
+  const teacher_calls = { ...(await countTeacherCalls(db, job_id)), ...(await sumTeacherReceipts(db, job_id)) };
   return { ...job, project, api_key_id, execution, phases, teacher_calls };
 }
 
@@ -74,7 +79,10 @@ function finishedPhases(db: Kysely<Database>, job_id: string): Promise<OperatorJ
     .execute();
 }
 
-function countTeacherCalls(db: Kysely<Database>, job_id: string): Promise<OperatorJob['teacher_calls']> {
+function countTeacherCalls(
+  db: Kysely<Database>,
+  job_id: string,
+): Promise<Pick<OperatorJob['teacher_calls'], 'made' | 'without_receipt'>> {
   return db
     .selectFrom('teacher_calls')
     .select([

@@ -1,4 +1,4 @@
-import { sql, type Kysely, type Transaction } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 import type { TokenUsage } from '@engraft/contract';
 import { z } from 'zod';
 import type { Database } from '../db/schema.js';
@@ -80,8 +80,8 @@ export async function hasUnknownTeacherCall(db: Kysely<Database>, job_id: string
 }
 
 /** What the receipts of the job's calls say. */
-export async function sumTeacherReceipts(trx: Transaction<Database>, job_id: string): Promise<TeacherAnswer['usage']> {
-  return trx
+export async function sumTeacherReceipts(db: Kysely<Database>, job_id: string): Promise<TeacherAnswer['usage']> {
+  return db
     .selectFrom('teacher_calls')
     .select([
       sql<number>`coalesce(sum(input_tokens), 0)::bigint`.as('input_tokens'),

@@ -23,7 +23,8 @@ const defaultLimits: TeacherLimits = {
   response_bytes: 1_000_000,
   // A worker that drains has nine seconds.
   grace_ms: 7_000,
-  attempts: 5,
+  // A minute and a half in all: a server that is started again loads its model meanwhile.
+  attempts: 8,
   first_delay_ms: 1_000,
   delay_ms_max: 30_000,
   concurrency: 4,
@@ -83,6 +84,7 @@ function outcomeOf(exchange: Exchange, max_tokens: number): RemoteOutcome {
 }
 
 const hints: Readonly<Record<number, string>> = {
+  400: ': it refuses the request; its context may be too short, see docs/operating',
   401: ': ENGRAFT_TEACHER_API_KEY is missing or wrong',
   402: ': its account has no credit',
   403: ': ENGRAFT_TEACHER_API_KEY may not do this',

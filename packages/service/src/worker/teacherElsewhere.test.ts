@@ -5,6 +5,7 @@ import { remoteTeacher } from '@engraft/learning';
 import { sql } from 'kysely';
 import { readConfig } from '../config/config.js';
 import { claimJob } from '../jobs/claimJob.js';
+import { readOperatorJob } from '../jobs/operatorJobs.js';
 import { resolveJob } from '../jobs/resolveJob.js';
 import { readBalance } from '../ledger/accounts.js';
 import { verifyLedger } from '../ledger/verifyLedger.js';
@@ -94,6 +95,13 @@ describe('a job that a teacher elsewhere teaches', () => {
     assert.equal(job.compute_microusd, computeChargeMicrousd(job, priceCardOf(job.pricing_version)));
     const calls = await callsOf(job.id);
     assert.equal(calls.length, count);
+    assert.deepEqual((await readOperatorJob(it_learns.db, job.id))?.teacher_calls, {
+      made: count,
+      without_receipt: 0,
+      input_tokens: count * 120,
+      output_tokens: count * 40,
+      cached_input_tokens: 0,
+    });
     assert.ok(
       calls.every(({ has_receipt, answer }) => has_receipt && answer === null),
       'no text is kept',
@@ -141,7 +149,7 @@ describe('a job that a teacher elsewhere teaches', () => {
       teacher.requests.length = 0;
       const job = await run(refuseWith(status));
       assert.deepEqual([job.status, job.error_code, job.charged_microusd], ['failed', 'engine_failed', 0]);
-      assert.equal(teacher.requests.length, status === 503 ? 5 : 1);
+      assert.equal(teacher.requests.length, status === 503 ? 8 : 1);
       assert.match(it_learns.log(), new RegExp(`it answered with status ${status}`));
       assert.deepEqual(await callsOf(job.id), []);
     }

@@ -106,6 +106,7 @@ function describe({ usage, billing, execution, teacher_calls, phases, error, ...
     training_steps,
     finished_phases: phases.map(({ phase }) => phase).join(' ') || null,
     teacher_calls: `${teacher_calls.made}, ${teacher_calls.without_receipt} of them without a receipt`,
+    teacher_receipts: `${teacher_calls.input_tokens} tokens read, ${teacher_calls.output_tokens} written`,
   };
   return table(Object.entries(lines).map(([name, value]) => [`${name}:`, String(value ?? '-')]));
 }

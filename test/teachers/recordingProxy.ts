@@ -1,0 +1,54 @@
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { z } from 'zod';
+
+/** What a server says that an answer of its cost. */
+export type SaidUsage = z.infer<typeof answer>['usage'];
+
+const answer = z.object({
+  usage: z.object({
+    prompt_tokens: z.int(),
+    completion_tokens: z.int(),
+    prompt_tokens_details: z.object({ cached_tokens: z.int().nullish() }).nullish(),
+  }),
+});
+
+export interface RecordingProxy {
+  /** Base address, which ends in `/v1`. */
+  readonly url: string;
+  /** Of the answers so far. */
+  readonly said: SaidUsage[];
+  stop(): Promise<void>;
+}
+
+/** Hands requests on to the server at `base_url`, and remembers the usage of its answers. */
+export async function startRecordingProxy(base_url: string): Promise<RecordingProxy> {
+  const said: SaidUsage[] = [];
+  const forward = async (message: http.IncomingMessage, response: http.ServerResponse): Promise<void> => {
+    const { authorization } = message.headers;
+    const answered = await fetch(base_url + (message.url ?? '').slice('/v1'.length), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...(authorization === undefined ? {} : { authorization }) },
+      body: await text(message),
+    });
+    const body = await answered.text();
+    if (answered.ok) said.push(answer.parse(JSON.parse(body)).usage);
+    response.writeHead(answered.status, { 'content-type': 'application/json' }).end(body);
+  };
+  const server = http.createServer((message, response) => {
+    // Broken off here as it broke off there.
+    forward(message, response).catch(() => response.destroy());
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/v1`,
+    said,
+    stop: async () => {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
