@@ -33,7 +33,7 @@ export function englishTeacher(recipe: Recipe): Teacher {
     },
 
     async teach(calls, passage, plan, seed) {
-      if (!isReadable(passage.text)) return { facts: [], understood: false, language_known: false };
+      if (!isReadable(ownText(passage))) return { facts: [], understood: false, language_known: false };
       const { prompts, shares } = recipe;
       const nats = await orderNats(calls, passage.chunks, prompts, shares.teaching, passage.told);
       if (nats !== null && nats < rules.minOrderNats) return { facts: [], understood: false };
@@ -59,6 +59,15 @@ export function englishTeacher(recipe: Recipe): Teacher {
       ]);
     },
   };
+}
+
+/** The passage without the sentences that were made of its tables and lists, which are English whatever it is. */
+function ownText({ text, told }: TaughtPassage): string {
+  if (told === undefined || told.size === 0) return text;
+  return text
+    .split('\n')
+    .filter((line) => !told.has(line))
+    .join('\n');
 }
 
 /**

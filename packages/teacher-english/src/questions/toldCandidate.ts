@@ -37,7 +37,10 @@ export function toldCandidate(
       // A sentence of its own needs none before it.
       cloze: clozeQuestions(sentence, nothing, span, [span]),
       derived: [],
-      relations: isValue(span) && told.kind === 'attribute' && told.moment === null ? relationsOf(cuedIn(table, sentence), sentence, span, subjects) : [],
+      relations:
+        isValue(span) && told.kind === 'attribute' && told.moment === null
+          ? relationsOf(cuedIn(table, sentence), sentence, span, subjects)
+          : [],
       keywords: keywordQuestions(sentence, span, [span], subjects, rules.keywordsPerFact, random),
       tabled: toldQuestions(told, span.kind),
       stated: null,

@@ -10,7 +10,9 @@ import type { SpanKind } from '../spans/spans.js';
 export function toldQuestions(told: Told, kind: SpanKind): string[] {
   switch (told.kind) {
     case 'attribute':
-      return told.moment === null ? ofAttribute(told.key, told.subject, told.answer, kind) : ofMoment(told.key, told.moment, kind);
+      return told.moment === null
+        ? ofAttribute(told.key, told.subject, told.answer, kind)
+        : ofMoment(told.key, told.moment, kind);
     case 'crossing':
       return ofCrossing(told, kind);
     case 'event':
@@ -42,14 +44,18 @@ function ofAttribute(written: string, subject: string, answer: string, kind: Spa
     ...own,
     ...(isCounted(key, answer) ? ['How many KEY does {X} have?', 'How many KEY are there for {X}?'] : []),
     ...(kind === 'money' && own.length === 0 ? ['How much is the KEY of {X}?', 'How much is the KEY for {X}?'] : []),
-    ...(isPhone && own.length === 0 ? ['What is the phone number of the KEY of {X}?', 'What is the phone number of the KEY?'] : []),
+    ...(isPhone && own.length === 0
+      ? ['What is the phone number of the KEY of {X}?', 'What is the phone number of the KEY?']
+      : []),
     'What KEY does {X} have?',
     'What is the KEY for {X}?',
     'Which KEY does {X} have?',
     'What is the KEY?',
   ];
   const names = namesOf(subject);
-  const made = templates.flatMap((template) => (template.includes('{X}') ? names : ['']).map((name) => filled(template, key, name)));
+  const made = templates.flatMap((template) =>
+    (template.includes('{X}') ? names : ['']).map((name) => filled(template, key, name)),
+  );
   return [...new Set([`What ${copulaOf(written)} the ${key} of ${subject}?`, ...made])].slice(0, rules.tabledPerFact);
 }
 
@@ -57,9 +63,14 @@ function ofAttribute(written: string, subject: string, answer: string, kind: Spa
 function filled(template: string, key: string, name: string): string {
   const ofKey = copulaOf(key) === 'are' ? template.replace('is the KEY', 'are the KEY') : template;
   const isPlural = /^the .*[^s]s$/u.test(name);
-  const ofBoth = isPlural ? ofKey.replace('does {X}', 'do {X}').replace('is {X}', 'are {X}').replace('was {X}', 'were {X}') : ofKey;
+  const ofBoth = isPlural
+    ? ofKey.replace('does {X}', 'do {X}').replace('is {X}', 'are {X}').replace('was {X}', 'were {X}')
+    : ofKey;
   const plain = name.replace(/^the /u, '');
-  return ofBoth.replaceAll('KEY', key).replaceAll('{X}', name).replaceAll('{Xs}', isPlural ? plain : pluralOf(plain));
+  return ofBoth
+    .replaceAll('KEY', key)
+    .replaceAll('{X}', name)
+    .replaceAll('{Xs}', isPlural ? plain : pluralOf(plain));
 }
 
 function pluralOf(noun: string): string {
@@ -84,6 +95,9 @@ function isCounted(key: string, answer: string): boolean {
   return /^\d[\d.,]*$/u.test(answer) && /^[\p{Ll} ]+[^s]s$/u.test(key);
 }
 
+const roles =
+  'contact|manager|owner|leader|lead|head|director|teacher|instructor|trainer|keeper|speaker|editor|chef|cook|doctor';
+
 /** How people ask for what a key names in a word of its own. */
 const asked: readonly { readonly keys: RegExp; readonly questions: readonly string[] }[] = [
   {
@@ -92,13 +106,20 @@ const asked: readonly { readonly keys: RegExp; readonly questions: readonly stri
   },
   {
     keys: /^(?:price|cost) (?:per|a) month$|^monthly (?:price|cost|fee)$/u,
-    questions: ['How much does {X} cost per month?', 'What does {X} cost a month?', 'What is the monthly price of {X}?'],
+    questions: [
+      'How much does {X} cost per month?',
+      'What does {X} cost a month?',
+      'What is the monthly price of {X}?',
+    ],
   },
   {
     keys: /^(?:price|cost) (?:per|a) year$|^(?:annual|yearly) (?:price|cost|fee)$/u,
     questions: ['How much does {X} cost per year?', 'What does {X} cost a year?', 'What is the yearly price of {X}?'],
   },
-  { keys: /^(?:net |gross |total )?weight$/u, questions: ['How heavy is {X}?', 'How much does {X} weigh?', 'What does {X} weigh?'] },
+  {
+    keys: /^(?:net |gross |total )?weight$/u,
+    questions: ['How heavy is {X}?', 'How much does {X} weigh?', 'What does {X} weigh?'],
+  },
   { keys: /^(?:size|dimensions)\b/u, questions: ['How big is {X}?', 'How large is {X}?', 'What size is {X}?'] },
   { keys: /^(?:length|range)$/u, questions: ['How long is {X}?'] },
   { keys: /^height$/u, questions: ['How high is {X}?', 'How tall is {X}?'] },
@@ -110,24 +131,53 @@ const asked: readonly { readonly keys: RegExp; readonly questions: readonly stri
   { keys: /^origin$|^country of origin$/u, questions: ['Where does {X} come from?', 'Where is {X} from?'] },
   { keys: /^colours?$|^colors?$/u, questions: ['What colour is {X}?', 'Which colour does {X} have?'] },
   { keys: /^(?:maker|manufacturer|producer|brand)$/u, questions: ['Who makes {X}?', 'Which company makes {X}?'] },
-  { keys: /^(?:supplier|vendor)$/u, questions: ['Who supplies {X}?', 'Which supplier does {X} come from?', 'From whom do we get {X}?'] },
+  {
+    keys: /^(?:supplier|vendor)$/u,
+    questions: ['Who supplies {X}?', 'Which supplier does {X} come from?', 'From whom do we get {X}?'],
+  },
   { keys: /^(?:designer)$/u, questions: ['Who designed {X}?', 'By whom was {X} designed?'] },
   { keys: /^(?:author|writer)$/u, questions: ['Who wrote {X}?', 'By whom was {X} written?'] },
-  { keys: /^(?:contact|manager|owner|leader|lead|head|director|teacher|instructor|trainer|keeper|speaker|editor|chef|cook|doctor)$/u, questions: ['Who is the KEY of {X}?', 'Who is the KEY for {X}?'] },
-  { keys: /^(?:location|place|venue|address|site|city|town)$/u, questions: ['Where is {X}?', 'In which place is {X}?'] },
+  { keys: new RegExp(`^(?:${roles})$`, 'u'), questions: ['Who is the KEY of {X}?', 'Who is the KEY for {X}?'] },
+  {
+    keys: /^(?:location|place|venue|address|site|city|town)$/u,
+    questions: ['Where is {X}?', 'In which place is {X}?'],
+  },
   { keys: /^(?:room|hall)$/u, questions: ['In which room is {X}?', 'Where is {X}?'] },
   { keys: /^floor$/u, questions: ['On which floor is {X}?', 'What floor is {X} on?'] },
-  { keys: /^(?:phone|telephone|phone number|hotline|service hotline|support hotline|tel\.?|extension)$/u, questions: ['What is the phone number of {X}?', 'Which number do I call for {X}?', 'Under which number is {X} reached?'] },
-  { keys: /^(?:stock|in stock|quantity|qty\.?|on hand|units)$/u, questions: ['How many {Xs} are there?', 'How many {Xs} are in stock?', 'What quantity of {X} is there?'] },
-  { keys: /^(?:lead|delivery|delivery time|lead time|shipping time)$/u, questions: ['How long does it take to get {X}?', 'How long does delivery of {X} take?'] },
-  { keys: /^(?:duration|length|running time|trial|free trial|warranty|guarantee)$/u, questions: ['How long is the KEY of {X}?', 'How long is the KEY for {X}?'] },
+  {
+    keys: /^(?:phone|telephone|phone number|hotline|service hotline|support hotline|tel\.?|extension)$/u,
+    questions: [
+      'What is the phone number of {X}?',
+      'Which number do I call for {X}?',
+      'Under which number is {X} reached?',
+    ],
+  },
+  {
+    keys: /^(?:stock|in stock|quantity|qty\.?|on hand|units)$/u,
+    questions: ['How many {Xs} are there?', 'How many {Xs} are in stock?', 'What quantity of {X} is there?'],
+  },
+  {
+    keys: /^(?:lead|delivery|delivery time|lead time|shipping time)$/u,
+    questions: ['How long does it take to get {X}?', 'How long does delivery of {X} take?'],
+  },
+  {
+    keys: /^(?:duration|length|running time|trial|free trial|warranty|guarantee)$/u,
+    questions: ['How long is the KEY of {X}?', 'How long is the KEY for {X}?'],
+  },
   { keys: /^(?:opening )?hours$|^opening times$/u, questions: ['When is {X} open?', 'When does {X} open?'] },
-  { keys: /^(?:(?:due|issue|start|end|release|launch|invoice|delivery) )?date$|^deadline$/u, questions: ['On what date is the KEY of {X}?', 'When is the KEY of {X}?'] },
-]; // prettier-ignore
+  {
+    keys: /^(?:(?:due|issue|start|end|release|launch|invoice|delivery) )?date$|^deadline$/u,
+    questions: ['On what date is the KEY of {X}?', 'When is the KEY of {X}?'],
+  },
+];
 
 function ofMoment(key: string, moment: string, kind: SpanKind): string[] {
   const much = kind === 'money' ? [`How much ${copulaOf(key)} the ${key} ${moment}?`] : [];
-  return [`What ${copulaOf(key)} the ${key} ${moment}?`, ...much, `${capitalised(moment)}, what ${copulaOf(key)} the ${key}?`];
+  return [
+    `What ${copulaOf(key)} the ${key} ${moment}?`,
+    ...much,
+    `${capitalised(moment)}, what ${copulaOf(key)} the ${key}?`,
+  ];
 }
 
 type Crossing = Extract<Told, { kind: 'crossing' }>;
@@ -145,14 +195,24 @@ function ofCrossing({ answer, measure, row, column, moment }: Crossing, kind: Sp
     ];
   }
   if (moment !== null) {
-    return [`What ${copulaOf(measure ?? row)} the ${measure ?? 'value'} of ${row} ${moment}?`, `${capitalised(moment)}, what is the ${measure ?? 'value'} of ${row}?`];
+    return [
+      `What ${copulaOf(measure ?? row)} the ${measure ?? 'value'} of ${row} ${moment}?`,
+      `${capitalised(moment)}, what is the ${measure ?? 'value'} of ${row}?`,
+    ];
   }
   const both = [
-    ...(measure === null ? [] : [`What is the ${column} ${measure} for ${row}?`, `What is the ${measure} of ${row} for ${column}?`]),
+    ...(measure === null
+      ? []
+      : [`What is the ${column} ${measure} for ${row}?`, `What is the ${measure} of ${row} for ${column}?`]),
     `What is the ${column} for ${row}?`,
     `What is the ${column} of ${row}?`,
   ];
-  const much = [`How much is ${column} for ${row}?`, `How much is ${row} for ${column}?`, `How much do I pay for ${row} ${column}?`, `What does ${column} cost for ${row}?`];
+  const much = [
+    `How much is ${column} for ${row}?`,
+    `How much is ${row} for ${column}?`,
+    `How much do I pay for ${row} ${column}?`,
+    `What does ${column} cost for ${row}?`,
+  ];
   return kind === 'money' ? [...both.slice(0, 2), ...much, ...both.slice(2)] : both;
 }
 
