@@ -20,6 +20,11 @@ test('a value of a thing is asked for as people ask, whatever the key is', () =>
   assert.ok(toldQuestions(maker, 'name').includes('Who makes the Tarn 3?'));
 });
 
+test('what a thing has or has not is asked for with yes or no', () => {
+  const search = { kind: 'attribute', key: 'search', subject: 'Pro', moment: null, answer: 'yes' } as const;
+  assert.ok(toldQuestions(search, 'phrase').includes('Does Pro have search?'));
+});
+
 test('verbs have the number of the thing', () => {
   const flakes = { kind: 'attribute', key: 'price', subject: 'the oat flakes', moment: null, answer: '$3' } as const;
   assert.ok(toldQuestions(flakes, 'money').includes('How much do the oat flakes cost?'));
@@ -29,7 +34,7 @@ test('verbs have the number of the thing', () => {
 
 test('a cell of a row and a column is asked for by both, in either order', () => {
   const fare = { kind: 'crossing', measure: 'fare', row: 'Bus', column: 'week', moment: null, answer: '€9' } as const;
-  for (const question of toldQuestions(fare, 'money')) assert.match(question, /Bus.*week|week.*Bus/u);
+  for (const question of toldQuestions(fare, 'money')) assert.match(question, /bus.*week|week.*bus/iu);
   const hours = {
     ...fare,
     measure: 'opening hours',

@@ -40,8 +40,10 @@ function ofAttribute(written: string, subject: string, answer: string, kind: Spa
   const key = written.replace(/ ?\([^()]*\)/gu, '');
   const own = asked.flatMap(({ keys, questions }) => (keys.test(key) ? questions : []));
   const isPhone = /^\+?[\d ()./-]{7,}$/u.test(answer) && !/^[\d.]+$/u.test(answer);
+  const isFlag = /^(?:yes|no)$/iu.test(answer);
   const templates = [
     ...own,
+    ...(isFlag ? ['Does {X} have KEY?', 'Is there KEY with {X}?', 'Does {X} include KEY?'] : []),
     ...(isCounted(key, answer) ? ['How many KEY does {X} have?', 'How many KEY are there for {X}?'] : []),
     ...(kind === 'money' && own.length === 0 ? ['How much is the KEY of {X}?', 'How much is the KEY for {X}?'] : []),
     ...(isPhone && own.length === 0
@@ -54,7 +56,7 @@ function ofAttribute(written: string, subject: string, answer: string, kind: Spa
   ];
   const names = namesOf(subject);
   const made = templates.flatMap((template) =>
-    (template.includes('{X}') ? names : ['']).map((name) => filled(template, key, name)),
+    (/\{Xs?\}/u.test(template) ? names : ['']).map((name) => filled(template, key, name)),
   );
   return [...new Set([`What ${copulaOf(written)} the ${key} of ${subject}?`, ...made])].slice(0, rules.tabledPerFact);
 }
@@ -207,7 +209,10 @@ function ofCrossing({ answer, measure, row, column, moment }: Crossing, kind: Sp
     `What is the ${column} for ${row}?`,
     `What is the ${column} of ${row}?`,
   ];
+  const plain = row.replace(/^the /u, '').replace(/^\p{Lu}(?=\p{Ll})/u, (first) => first.toLowerCase());
   const much = [
+    `How much is a ${column} ${plain}?`,
+    `What does a ${column} ${plain} cost?`,
     `How much is ${column} for ${row}?`,
     `How much is ${row} for ${column}?`,
     `How much do I pay for ${row} ${column}?`,

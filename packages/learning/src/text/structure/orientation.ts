@@ -72,7 +72,9 @@ function byWords(
 ): Orientation | null {
   const share = (all: readonly string[]): number => all.filter(isAttribute).length / Math.max(1, all.length);
   const [across, down] = [share(columns), share(labels)];
-  if (attributeHead.test(corner) || down > across) return { kind: 'things_in_columns' };
+  // What products have or have not stands beside them, not above.
+  const areFlags = common === 'flag' && corner === '';
+  if (attributeHead.test(corner) || down > across || areFlags) return { kind: 'things_in_columns' };
   if (across > down) return null;
   return common === 'text' && corner !== '' ? null : { kind: 'crossed' };
 }

@@ -45,11 +45,16 @@ export function asWritten(text: string): Said {
 
 /** "The price of the Tarn 3 is $249.", or "The price on Monday is $249." where the subject is a moment. */
 export function said(key: string, subject: string, value: string): Said {
-  const [name, thing, answer] = [lowerFirst(key.trim()), withArticle(subject), value.trim()];
+  const [name, thing, answer] = [lowerFirst(key.trim()), withArticle(subject), inLetters(value.trim())];
   return {
     text: asSentence(`The ${name} of ${thing} ${copulaOf(key)} ${answer}`),
     told: { kind: 'attribute', key: name, subject: thing, moment: null, answer },
   };
+}
+
+/** A tick is a yes to whoever reads it. */
+function inLetters(value: string): string {
+  return /^[✓✔☑]$/u.test(value) ? 'yes' : /^[✗✘]$/u.test(value) ? 'no' : value;
 }
 
 /** "are" after "colours", "is" after "glass". */

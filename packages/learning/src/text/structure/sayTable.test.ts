@@ -63,6 +63,15 @@ test('where all cells are of one kind the words tell, and where they do not the 
   ]);
 });
 
+test('what products have or have not is said of them', () => {
+  assert.deepEqual(sentencesOf(['| Basic | Pro', 'Export | no | yes', 'Search | ✓ | ✓']), [
+    'The export of Basic is no.',
+    'The search of Basic is yes.',
+    'The export of Pro is yes.',
+    'The search of Pro is yes.',
+  ]);
+});
+
 test('an empty first head and days above the columns', () => {
   assert.deepEqual(
     sentencesOf(
