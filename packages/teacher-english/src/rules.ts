@@ -51,6 +51,8 @@ export const rules = {
   listedSalience: 0.4,
   /** The salience of a value that its author gave a cell of a table, or a key. */
   toldSalience: 0.9,
+  /** A cell of more words is a text, in which things are looked for as in any. */
+  maxToldWords: 8,
   /** Two occurrences of one name are asked about; more would crowd out the other facts. */
   maxFactsPerAnswer: 2,
   /** Room in the plan for facts that only the teacher's own list brings up. */

@@ -92,7 +92,7 @@ export async function findCandidates(
         continue;
       }
       const tells = told.get(sentence.text.trim());
-      if (tells !== undefined) {
+      if (tells !== undefined && tells.answer.split(' ').length <= rules.maxToldWords) {
         all.push(...toldCandidate({ chunk, sentence }, tells, table, view));
         continue;
       }

@@ -5,14 +5,23 @@ import { findCandidates } from './candidates.js';
 import { toldQuestions } from './toldQuestions.js';
 
 test('a value of a thing is asked for as people ask, whatever the key is', () => {
-  const price = { kind: 'attribute', key: 'price per month', subject: 'Pro', moment: null, answer: '$29' } as const;
+  const price = {
+    kind: 'attribute',
+    key: 'price per month',
+    subject: 'Pro',
+    noun: 'plan',
+    moment: null,
+    answer: '$29',
+  } as const;
   const questions = toldQuestions(price, 'money');
   assert.equal(questions[0], 'What is the price per month of Pro?');
   assert.ok(questions.includes('How much does Pro cost per month?'));
+  assert.ok(questions.includes('How much does the plan Pro cost per month?'));
   const maker = {
     kind: 'attribute',
     key: 'maker',
     subject: 'the Tarn 3 kettle',
+    noun: null,
     moment: null,
     answer: 'Orlo',
   } as const;
@@ -21,14 +30,28 @@ test('a value of a thing is asked for as people ask, whatever the key is', () =>
 });
 
 test('what a thing has or has not is asked for with yes or no', () => {
-  const search = { kind: 'attribute', key: 'search', subject: 'Pro', moment: null, answer: 'yes' } as const;
+  const search = { kind: 'attribute', key: 'search', subject: 'Pro', noun: null, moment: null, answer: 'yes' } as const;
   assert.ok(toldQuestions(search, 'phrase').includes('Does Pro have search?'));
 });
 
 test('verbs have the number of the thing', () => {
-  const flakes = { kind: 'attribute', key: 'price', subject: 'the oat flakes', moment: null, answer: '$3' } as const;
+  const flakes = {
+    kind: 'attribute',
+    key: 'price',
+    subject: 'the oat flakes',
+    noun: null,
+    moment: null,
+    answer: '$3',
+  } as const;
   assert.ok(toldQuestions(flakes, 'money').includes('How much do the oat flakes cost?'));
-  const stock = { kind: 'attribute', key: 'stock', subject: 'the door bell', moment: null, answer: '12' } as const;
+  const stock = {
+    kind: 'attribute',
+    key: 'stock',
+    subject: 'the door bell',
+    noun: null,
+    moment: null,
+    answer: '12',
+  } as const;
   assert.ok(toldQuestions(stock, 'quantity').includes('How many door bells are in stock?'));
 });
 

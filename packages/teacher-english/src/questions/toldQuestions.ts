@@ -10,9 +10,7 @@ import type { SpanKind } from '../spans/spans.js';
 export function toldQuestions(told: Told, kind: SpanKind): string[] {
   switch (told.kind) {
     case 'attribute':
-      return told.moment === null
-        ? ofAttribute(told.key, told.subject, told.answer, kind)
-        : ofMoment(told.key, told.moment, kind);
+      return told.moment === null ? ofAttribute(told, kind) : ofMoment(told.key, told.moment, kind);
     case 'crossing':
       return ofCrossing(told, kind);
     case 'event':
@@ -28,14 +26,17 @@ export function subjectsOfTold(told: Told): string[] {
 }
 
 function namedBy(told: Told): string[] {
-  if (told.kind === 'attribute') return told.moment === null ? namesOf(told.subject).slice(0, 2) : [told.moment];
+  if (told.kind === 'attribute') return told.moment === null ? namesOf(told.subject, null).slice(0, 2) : [told.moment];
   if (told.kind === 'event') return [told.circumstances.join(' ')];
   if (told.kind === 'moment') return [told.subject];
   const column = told.moment ?? told.column;
   return [`${told.row} ${column}`, `${column} ${told.row}`];
 }
 
-function ofAttribute(written: string, subject: string, answer: string, kind: SpanKind): string[] {
+function ofAttribute(
+  { key: written, subject, noun, answer }: Extract<Told, { kind: 'attribute' }>,
+  kind: SpanKind,
+): string[] {
   // "dimensions (W x H x D)": nobody asks with what stands in brackets.
   const key = written.replace(/ ?\([^()]*\)/gu, '');
   const own = asked.flatMap(({ keys, questions }) => (keys.test(key) ? questions : []));
@@ -54,7 +55,7 @@ function ofAttribute(written: string, subject: string, answer: string, kind: Spa
     'Which KEY does {X} have?',
     'What is the KEY?',
   ];
-  const names = namesOf(subject);
+  const names = namesOf(subject, noun);
   const made = templates.flatMap((template) =>
     (/\{Xs?\}/u.test(template) ? names : ['']).map((name) => filled(template, key, name)),
   );
@@ -81,9 +82,10 @@ function pluralOf(noun: string): string {
 
 /**
  * What people call a thing: "the olive oil, extra virgin" also "the olive oil", "the door handle KX-117" by either, and
- * "Venta R9 Dehumidifier" also "the Venta R9" or "the dehumidifier". A name that two things share asks for neither.
+ * "Venta R9 Dehumidifier" also "the Venta R9" or "the dehumidifier", and "Birch" also "the room Birch". A name that two things share asks for neither.
  */
-function namesOf(subject: string): string[] {
+function namesOf(subject: string, kindOfThing: string | null): string[] {
+  if (kindOfThing !== null && /^\p{Lu}/u.test(subject)) return [subject, `the ${kindOfThing} ${subject}`];
   const [, beforeComma] = /^([^,]{3,}), .+$/u.exec(subject) ?? [];
   if (beforeComma !== undefined) return [subject, beforeComma];
   const [, noun, code] = /^(the \p{Ll}.*|\p{Lu}\p{L}+(?: \p{L}+)*) ((?=\S*\d)\S*[\p{Lu}-]\S*)$/u.exec(subject) ?? [];
@@ -139,6 +141,7 @@ const asked: readonly { readonly keys: RegExp; readonly questions: readonly stri
   },
   { keys: /^(?:designer)$/u, questions: ['Who designed {X}?', 'By whom was {X} designed?'] },
   { keys: /^(?:author|writer)$/u, questions: ['Who wrote {X}?', 'By whom was {X} written?'] },
+  { keys: /^contact$/u, questions: ['Whom do I contact about {X}?', 'Who can I ask about {X}?'] },
   { keys: new RegExp(`^(?:${roles})$`, 'u'), questions: ['Who is the KEY of {X}?', 'Who is the KEY for {X}?'] },
   {
     keys: /^(?:location|place|venue|address|site|city|town)$/u,

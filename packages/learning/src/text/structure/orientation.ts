@@ -18,6 +18,7 @@ export function orientationOf(table: Table, isAttribute: (label: string) => bool
   const { heads, rows } = table;
   const [corner = '', ...columns] = heads;
   const labels = rows.map(([first = '']) => first);
+  if (columns.length === 0) return { kind: 'things_in_rows', names: [0] };
   if (columns.length === 1) return ofPairs(table, isAttribute);
   const areMoments = (all: readonly string[]): boolean => all.length > 0 && all.every((one) => momentOf(one) !== null);
   const cells = rows.map((row) => row.slice(1));
@@ -43,6 +44,15 @@ const attributeHead = oneOf(
 const place =
   /^(?:the )?(?:room|hall|stage|court|track|studio|lab|pool|lane|field|gym|tent|auditorium|theatre|theater)\b/iu;
 
+/** "Feature", which is what a column of attributes is called. */
+export function isAttributeHead(head: string): boolean {
+  return attributeHead.test(head);
+}
+
+export function isValueHead(head: string): boolean {
+  return /^(?:value|detail|description|info(?:rmation)?)s?$/iu.test(head);
+}
+
 /** Two columns are keys and values of one thing where the values are of several kinds, or the heads say so. */
 function ofPairs(
   { heads: [corner = '', second = ''], rows }: Table,
@@ -50,6 +60,9 @@ function ofPairs(
 ): Orientation {
   const labels = rows.map(([first = '']) => first);
   const values = commonKind(rows.map(([, value = '']) => value));
+  // "Tarn 3" above the values of its attributes.
+  const isThing = second !== '' && !isValueHead(second) && (corner === '' || attributeHead.test(corner));
+  if (isThing) return { kind: 'things_in_columns' };
   const isNamed = corner !== '' && second !== '' && !attributeHead.test(corner);
   const areAttributes = labels.filter(isAttribute).length > labels.length / 2;
   return isNamed && !(values === null && areAttributes)

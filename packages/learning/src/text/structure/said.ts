@@ -1,22 +1,30 @@
 /** Sentences that say a value of what it belongs to, and what each of them tells. */
 
 /** What a sentence tells that was made of one cell of a table, or of a key with its value. `answer` stands in it. */
-export type Told = { readonly answer: string } & (
-  | { readonly kind: 'attribute'; readonly key: string; readonly subject: string; readonly moment: string | null }
-  /** A cell that belongs to its row and its column alike; `measure` is what it is, "price" or "opening hours". */
-  | {
-      readonly kind: 'crossing';
-      readonly measure: string | null;
-      readonly row: string;
-      readonly column: string;
-      /** The column as a moment, "on Saturday". */
-      readonly moment: string | null;
-    }
-  /** What there is at some moment: "on Monday", "at 9:00", "in the hall"; `noun` says what such things are. */
-  | { readonly kind: 'event'; readonly circumstances: readonly string[]; readonly noun: string | null }
-  /** When something is. */
-  | { readonly kind: 'moment'; readonly subject: string }
-);
+export type Told = { readonly answer: string } &
+  /** `noun` says what the subject is, "room" of Birch, where its table does. */
+  (
+    | {
+        readonly kind: 'attribute';
+        readonly key: string;
+        readonly subject: string;
+        readonly noun: string | null;
+        readonly moment: string | null;
+      }
+    /** A cell that belongs to its row and its column alike; `measure` is what it is, "price" or "opening hours". */
+    | {
+        readonly kind: 'crossing';
+        readonly measure: string | null;
+        readonly row: string;
+        readonly column: string;
+        /** The column as a moment, "on Saturday". */
+        readonly moment: string | null;
+      }
+    /** What there is at some moment: "on Monday", "at 9:00", "in the hall"; `noun` says what such things are. */
+    | { readonly kind: 'event'; readonly circumstances: readonly string[]; readonly noun: string | null }
+    /** When something is. */
+    | { readonly kind: 'moment'; readonly subject: string }
+  );
 
 export interface Said {
   readonly text: string;
@@ -44,11 +52,11 @@ export function asWritten(text: string): Said {
 }
 
 /** "The price of the Tarn 3 is $249.", or "The price on Monday is $249." where the subject is a moment. */
-export function said(key: string, subject: string, value: string): Said {
+export function said(key: string, subject: string, value: string, noun: string | null = null): Said {
   const [name, thing, answer] = [lowerFirst(key.trim()), withArticle(subject), inLetters(value.trim())];
   return {
     text: asSentence(`The ${name} of ${thing} ${copulaOf(key)} ${answer}`),
-    told: { kind: 'attribute', key: name, subject: thing, moment: null, answer },
+    told: { kind: 'attribute', key: name, subject: thing, noun, moment: null, answer },
   };
 }
 

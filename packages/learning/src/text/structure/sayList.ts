@@ -91,7 +91,7 @@ function saidInSection({ key, value }: Pair, section: string): Said {
     const [measure, thing] = [lowerFirst(section), lowerFirst(key)];
     return {
       text: asSentence(`The ${measure} for ${thing} ${copulaOf(section)} ${value}`),
-      told: { kind: 'attribute', key: measure, subject: thing, moment: null, answer: value },
+      told: { kind: 'attribute', key: measure, subject: thing, noun: null, moment: null, answer: value },
     };
   }
   if (isAttribute(key)) return said(key, copulaOf(section) === 'is' ? section : `the ${lowerFirst(section)}`, value);

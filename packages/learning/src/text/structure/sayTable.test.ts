@@ -63,6 +63,20 @@ test('where all cells are of one kind the words tell, and where they do not the 
   ]);
 });
 
+test('one column of values is said of its head where that names something', () => {
+  for (const corner of ['', 'Property'])
+    assert.deepEqual(sentencesOf([`${corner} | Tarn 3`, 'Weight | 8 kg', 'Maker | Orlo']), [
+      'The weight of Tarn 3 is 8 kg.',
+      'The maker of Tarn 3 is Orlo.',
+    ]);
+});
+
+test('rows without values, and a table of one column, lose no word', () => {
+  const fares = ['Ticket | Day | Week', 'Land | | ', 'Bus | €2 | €9', 'Tram | €3 | €11'];
+  assert.equal(sentencesOf(fares, 'Fares')[0], 'Land.');
+  assert.deepEqual(sentencesOf(['Day', 'Monday', 'Friday']), ['Monday.', 'Friday.']);
+});
+
 test('what products have or have not is said of them', () => {
   assert.deepEqual(sentencesOf(['| Basic | Pro', 'Export | no | yes', 'Search | ✓ | ✓']), [
     'The export of Basic is no.',

@@ -1,7 +1,7 @@
 import { isAttribute } from '../english/attributeWords.js';
 import { capitalised } from '../strings.js';
 import { commonKind, kindOfCell, momentOf, type CellKind } from './cellKinds.js';
-import { orientationOf } from './orientation.js';
+import { isAttributeHead, isValueHead, orientationOf } from './orientation.js';
 import { asSentence, asWritten, copulaOf, lowerFirst, said, withArticle, type Said } from './said.js';
 import { turned, type Table } from './table.js';
 
@@ -30,22 +30,29 @@ export function sayTable(table: Table, { subject, caption }: TablePlace): Said[]
 
 function sayRows({ heads, rows }: Table, [name = 0, code]: readonly number[]): Said[] {
   const nouns = asNouns(rows.map((row) => row[name] ?? ''));
+  const kind = nounIn(heads[name] ?? '');
   return rows.flatMap((row, index) => {
     const noun = nouns[index] ?? '';
     const subject = code === undefined ? noun : `${noun} ${row[code] ?? ''}`;
     const told = row.flatMap((value, at) => (value === '' || at === name ? [] : [{ key: heads[at] ?? '', value, at }]));
     if (told.length === 0) return subject === '' ? [] : [asWritten(subject)];
-    return told.map(({ key, value, at }) => attributeOf(at === code ? noun : subject, key, value));
+    return told.map(({ key, value, at }) => attributeOf(at === code ? noun : subject, key, value, kind));
   });
 }
 
-function attributeOf(subject: string, key: string, value: string): Said {
+function attributeOf(subject: string, key: string, value: string, noun: string | null): Said {
   if (subject === '') return asWritten(key === '' ? value : `${key}: ${value}`);
   if (key === '') return asWritten(`${subject}: ${value}`);
   const moment = momentOf(subject);
   if (moment !== null) return onMoment(key, moment, value);
   const when = /^(?:time|when|day|date|start(?:s|ing time)?|begins?)$/iu.test(key) ? momentOf(value) : null;
-  return when === null ? said(key, subject, value) : isWhen(withArticle(subject), when);
+  return when === null ? said(key, subject, value, noun) : isWhen(withArticle(subject), when);
+}
+
+/** "room" above "Birch" and "Cedar"; a head such as "Name" says nothing of what it names. */
+function nounIn(head: string): string | null {
+  const noun = /^\p{Lu}?\p{Ll}{2,}$/u.test(head) ? lowerFirst(head) : '';
+  return noun === '' || /^(?:name|title|description|value)s?$/u.test(noun) || isAttributeHead(noun) ? null : noun;
 }
 
 /** "The temperature in May is 14 °C." */
@@ -53,7 +60,7 @@ function onMoment(key: string, moment: string, value: string): Said {
   const name = lowerFirst(key);
   return {
     text: asSentence(`The ${name} ${moment} ${copulaOf(key)} ${value}`),
-    told: { kind: 'attribute', key: name, subject: '', moment, answer: value },
+    told: { kind: 'attribute', key: name, subject: '', noun: null, moment, answer: value },
   };
 }
 
@@ -66,7 +73,7 @@ function isWhen(subject: string, when: string): Said {
  * latch"), and not the same one, the capital is that of the cell.
  */
 function asNouns(names: readonly string[]): string[] {
-  const isPhrase = (name: string): boolean => /^\p{Lu}\p{Ll}+ [\p{Ll}\d][^\p{Lu}]*$/u.test(name);
+  const isPhrase = (name: string): boolean => /^\p{Lu}\p{Ll}+ \p{Ll}[^\p{Lu}]*$/u.test(name);
   const firsts = new Set(names.map((name) => name.split(' ')[0]));
   const areWords = names.filter(isPhrase).length > names.length / 2 && firsts.size > names.length / 2;
   return areWords ? names.map(lowerFirst) : [...names];
@@ -74,7 +81,7 @@ function asNouns(names: readonly string[]): string[] {
 
 /** Keys and values of what the table is about; where that is not known, as they stand. */
 function sayPairs({ heads: [first = '', second = ''], rows }: Table, subject: string | null): Said[] {
-  const isHead = second === '' || /^(?:value|detail|description|info(?:rmation)?)s?$/iu.test(second);
+  const isHead = second === '' || isValueHead(second);
   const pairs = isHead ? rows : [[first, second], ...rows];
   return pairs.flatMap(([key = '', value = '']) => {
     if (key === '' || value === '') return key + value === '' ? [] : [asWritten(key + value)];
@@ -119,12 +126,17 @@ function sayCrossed(table: Table, caption: string): Said[] {
   const areMomentsDown = table.rows.every(([first = '']) => momentOf(first) !== null);
   const { heads, rows } = areMomentsDown ? turned(table) : table;
   const measure = measureOf(caption, corner, commonKind(rows.flatMap((row) => row.slice(1))));
-  return rows.flatMap(([row = '', ...cells]) =>
-    cells.flatMap((value, at) => {
+  return rows.flatMap(([row = '', ...cells]) => {
+    // A row without values is a heading of those below it.
+    if (cells.every((value) => value === '')) return [asWritten(row)];
+    return cells.flatMap((value, at) => {
       const column = heads[at + 1] ?? '';
-      return value === '' || row === '' || column === '' ? [] : [crossing(row, column, value, measure)];
-    }),
-  );
+      if (value === '') return [];
+      return [
+        row === '' || column === '' ? asWritten(`${row}${column}: ${value}`) : crossing(row, column, value, measure),
+      ];
+    });
+  });
 }
 
 function crossing(row: string, column: string, value: string, measure: string | null): Said {
@@ -136,7 +148,7 @@ function crossing(row: string, column: string, value: string, measure: string | 
   if (moment !== null && measure !== null) {
     const answer = inWords(value);
     const isClosed = /^closed$/iu.test(value);
-    if (/^opening/u.test(measure) && (isClosed || answer !== value)) {
+    if (measure.startsWith('opening') && (isClosed || answer !== value)) {
       const state = isClosed ? `closed ${moment}` : `open ${moment} ${answer}`;
       return {
         text: asSentence(`${capitalised(thing)} is ${state}`),
