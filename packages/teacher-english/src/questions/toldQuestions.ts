@@ -221,7 +221,8 @@ function ofCrossing({ answer, measure, row, column, moment }: Crossing, kind: Sp
     `How much do I pay for ${row} ${column}?`,
     `What does ${column} cost for ${row}?`,
   ];
-  return kind === 'money' ? [...both.slice(0, 2), ...much, ...both.slice(2)] : both;
+  const when = kind === 'time' ? [`When is the ${column} for ${row}?`, `When is the ${column} of ${row}?`] : [];
+  return kind === 'money' ? [...both.slice(0, 2), ...much, ...both.slice(2)] : [...both, ...when];
 }
 
 function ofEvent({ circumstances, noun }: Extract<Told, { kind: 'event' }>): string[] {

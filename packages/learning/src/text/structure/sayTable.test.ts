@@ -107,6 +107,15 @@ test('an empty first head and days above the columns', () => {
   ]);
 });
 
+test('times of day are no hours of opening', () => {
+  assert.deepEqual(sentencesOf(['Stop | First tram | Last tram', 'Quay | 5:40 | 23:10', 'Mill | 5:52 | 23:22']), [
+    'For Quay the first tram is at 5:40.',
+    'For Quay the last tram is at 23:10.',
+    'For Mill the first tram is at 5:52.',
+    'For Mill the last tram is at 23:22.',
+  ]);
+});
+
 test('a timetable says what there is when, and when each thing is', () => {
   const wanted = [
     'On Monday at 9:00 there is yoga.',

@@ -1,6 +1,6 @@
 import { isAttribute } from '../english/attributeWords.js';
 import { capitalised } from '../strings.js';
-import { commonKind, kindOfCell, momentOf, type CellKind } from './cellKinds.js';
+import { commonKind, kindOfCell, momentOf } from './cellKinds.js';
 import { isAttributeHead, isValueHead, orientationOf } from './orientation.js';
 import { asSentence, asWritten, copulaOf, lowerFirst, said, withArticle, type Said } from './said.js';
 import { turned, type Table } from './table.js';
@@ -125,7 +125,11 @@ function sayCrossed(table: Table, caption: string): Said[] {
   const [corner = ''] = table.heads;
   const areMomentsDown = table.rows.every(([first = '']) => momentOf(first) !== null);
   const { heads, rows } = areMomentsDown ? turned(table) : table;
-  const measure = measureOf(caption, corner, commonKind(rows.flatMap((row) => row.slice(1))));
+  const measure = measureOf(
+    caption,
+    corner,
+    rows.flatMap((row) => row.slice(1)),
+  );
   return rows.flatMap(([row = '', ...cells]) => {
     // A row without values is a heading of those below it.
     if (cells.every((value) => value === '')) return [asWritten(row)];
@@ -157,7 +161,10 @@ function crossing(row: string, column: string, value: string, measure: string | 
     }
     return { text: asSentence(`The ${measure} of ${thing} ${moment} ${being} ${answer}`), told: { ...told, answer } };
   }
-  if (measure === null) return { text: asSentence(`For ${thing} the ${lowerFirst(column)} ${being} ${value}`), told };
+  if (measure === null) {
+    const text = `For ${thing} the ${lowerFirst(column)} ${being} ${momentOf(value) ?? value}`;
+    return { text: asSentence(text), told };
+  }
   return { text: asSentence(`The ${lowerFirst(column)} ${measure} for ${thing} ${being} ${value}`), told };
 }
 
@@ -176,9 +183,11 @@ const measures = new RegExp(`\\b(${measureWords})\\b`, 'iu');
 const alwaysPlural = /(?:hours|times|points|sales|votes)$/u;
 
 /** What the values of a table are: its caption or corner says so, else their kind. */
-function measureOf(caption: string, corner: string, kind: CellKind | null): string | null {
+function measureOf(caption: string, corner: string, cells: readonly string[]): string | null {
+  const kind = commonKind(cells);
+  const areRanges = kind === 'time' && cells.some((cell) => inWords(cell) !== cell);
   const named = (measures.exec(corner) ?? measures.exec(caption))?.[1]?.toLowerCase();
   const fits = named !== undefined && (kind === 'time') === /hours|times|departure|arrival/u.test(named);
   if (fits) return alwaysPlural.test(named) ? named : named.replace(/ies$/u, 'y').replace(/s$/u, '');
-  return kind === 'money' ? 'price' : kind === 'time' ? 'hours' : null;
+  return kind === 'money' ? 'price' : areRanges ? 'hours' : null;
 }
