@@ -212,14 +212,18 @@ function ofCrossing({ answer, measure, row, column, moment }: Crossing, kind: Sp
     `What is the ${column} for ${row}?`,
     `What is the ${column} of ${row}?`,
   ];
+  // People write no capital where the cell has one: "a return for an adult".
   const plain = row.replace(/^the /u, '').replace(/^\p{Lu}(?=\p{Ll})/u, (first) => first.toLowerCase());
+  const one = `${/^[aeiou]/u.test(plain) ? 'an' : 'a'} ${plain}`;
   const much = [
     `How much is a ${column} ${plain}?`,
+    `How much is a ${column} for ${one}?`,
     `What does a ${column} ${plain} cost?`,
+    `What does a ${column} cost for ${one}?`,
+    `How much is the ${column} ${measure ?? 'price'} of ${one}?`,
     `How much is ${column} for ${row}?`,
     `How much is ${row} for ${column}?`,
-    `How much do I pay for ${row} ${column}?`,
-    `What does ${column} cost for ${row}?`,
+    `How much do I pay for ${one}, ${column}?`,
   ];
   const when = kind === 'time' ? [`When is the ${column} for ${row}?`, `When is the ${column} of ${row}?`] : [];
   return kind === 'money' ? [...both.slice(0, 2), ...much, ...both.slice(2)] : [...both, ...when];
