@@ -24,7 +24,7 @@ import {
 } from './outcomes.js';
 import { questionsOf, rehearsalOf } from './rehearsal.js';
 import { containsWords } from './text/normalise.js';
-import { plainText } from './text/plainText.js';
+import { readPassage, type PlainPassage } from './text/plainText.js';
 import { drawReplay } from './training/replay.js';
 import { Snapshots } from './training/snapshots.js';
 import { withoutAmbiguity } from './teaching/ambiguity.js';
@@ -66,7 +66,7 @@ export async function learnPassage(
 class LearningRun {
   /** Usage of the phases done so far. */
   #usage: LearningUsage = noUsage;
-  readonly #content: string;
+  readonly #content: PlainPassage;
   readonly #canaries: readonly ReplayRow[];
   readonly #replay: readonly ReplayRow[];
   readonly #signal: AbortSignal | undefined;
@@ -82,7 +82,7 @@ class LearningRun {
     const signals = [options.signal, options.stopping].filter((signal) => signal !== undefined);
     if (signals.length > 0) this.#signal = forManyListeners(...signals);
     this.#snapshots = new Snapshots(input.workFolder, journal.progress, options);
-    this.#content = plainText(input.content);
+    this.#content = readPassage(input.content);
     const drawn = drawReplay(input.replay, input.seed, input.recipe);
     this.#canaries = drawn.canaries;
     this.#replay = drawn.replay;
@@ -254,8 +254,8 @@ class LearningRun {
   }
 
   async #passage(): Promise<TaughtPassage> {
-    const chunks = await chunkForTeacher(this.engine, this.#content, this.contextLength, this.input.recipe);
-    return { text: this.#content, chunks };
+    const { text, told } = this.#content;
+    return { text, chunks: await chunkForTeacher(this.engine, text, this.contextLength, this.input.recipe), told };
   }
 
   async #sizeOf({ chunks }: TaughtPassage, teachingSize: TeachingSize): Promise<PassageSize> {

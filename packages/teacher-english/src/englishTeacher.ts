@@ -33,8 +33,9 @@ export function englishTeacher(recipe: Recipe): Teacher {
     },
 
     async teach(calls, passage, plan, seed) {
-      if (!isReadable(passage.text)) return { facts: [], understood: false, language_known: false };
-      const nats = await orderNats(calls, passage.chunks, recipe.prompts, recipe.shares.teaching);
+      if (!isReadable(ownText(passage))) return { facts: [], understood: false, language_known: false };
+      const { prompts, shares } = recipe;
+      const nats = await orderNats(calls, passage.chunks, prompts, shares.teaching, passage.told);
       if (nats !== null && nats < rules.minOrderNats) return { facts: [], understood: false };
       const { candidates, contradicted } = await lookUp(passage);
       const chosen = { candidates: chooseCandidates(candidates, plan.factCount), contradicted };
@@ -51,7 +52,7 @@ export function englishTeacher(recipe: Recipe): Teacher {
     async rephrase(calls, passage, pairs, seed) {
       const rephrased = await rephrasingsOf(calls, pairs, rules.goldRephrasings, seed, recipe);
       const answers = pairs.map(({ answer }) => answer);
-      const { candidates } = await findCandidates(passage.text, passage.chunks, answers);
+      const { candidates } = await findCandidates(passage.text, passage.chunks, answers, passage.told);
       return pairs.map((pair, index): Form[] => [
         ...(rephrased[index] ?? []).map((question) => formOf(question, 'rephrased')),
         ...keywordsFor(candidates, pair).map((question) => formOf(question, 'keywords')),
@@ -60,13 +61,22 @@ export function englishTeacher(recipe: Recipe): Teacher {
   };
 }
 
+/** The passage without the sentences that were made of its tables and lists, which are English whatever it is. */
+function ownText({ text, told }: TaughtPassage): string {
+  if (told === undefined || told.size === 0) return text;
+  return text
+    .split('\n')
+    .filter((line) => !told.has(line))
+    .join('\n');
+}
+
 /**
  * What is worth teaching of a passage; found once for the plan and for teaching, since a long passage takes seconds.
  */
 function lookedUpOnce(): (passage: TaughtPassage) => Promise<Candidates> {
   const known = new WeakMap<TaughtPassage, Promise<Candidates>>();
-  const find = async ({ text, chunks }: TaughtPassage): Promise<Candidates> => {
-    const { candidates, contradicted } = await findCandidates(text, chunks);
+  const find = async ({ text, chunks, told }: TaughtPassage): Promise<Candidates> => {
+    const { candidates, contradicted } = await findCandidates(text, chunks, [], told);
     return { candidates: worthTeaching(candidates), contradicted };
   };
   return (passage) => {

@@ -16,6 +16,8 @@ const origins = {
   listed: { standing: 'question', testRank: 1, plainRank: 2 },
   /** Made of the sentence by rule. */
   derived: { standing: 'question', testRank: 1, plainRank: 0 },
+  /** Made of a cell of a table, or of a key with its value: right whatever the teacher reads. */
+  tabled: { standing: 'question', testRank: 0, plainRank: 0 },
   /** The usual way to ask for such a value. */
   template: { standing: 'question', testRank: 0, plainRank: 1 },
   /** Another question in other words. */

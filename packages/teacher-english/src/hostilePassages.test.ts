@@ -70,6 +70,11 @@ const shapes: Readonly<Record<string, (length: number) => string>> = {
   'stars without end': repeated('*a'),
   'nested quotes of Markdown': repeated('>'),
   'a row of a thousand cells': repeated('|a'),
+  'rows of a table': listOf((name, index) => `${name},${index},${index * 7} kg\n`),
+  'columns of a table': (length) => `${'a\t'.repeat(length / 4)}\n${'1\t'.repeat(length / 4)}`,
+  'tables of two lines': repeated('a;b;c\n1;2;3\n\n'),
+  'elements of HTML without end': (length) => `<p>a</p>${'<b><p>'.repeat(length / 6)}`,
+  'tables in tables': (length) => `<p>a</p>${'<table><tr><td>'.repeat(length / 15)}`,
   'marks on one letter': (length) => `e${'\u0301'.repeat(length - 1)}`,
 };
 

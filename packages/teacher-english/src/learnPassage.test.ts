@@ -288,11 +288,18 @@ test('a language that the teacher does not know is rejected, with that reason, b
   const content =
     'Die Sternwarte Halden wurde 1923 von Marta Ilves auf der Insel Sorvaag gegründet. Das Teleskop hat einen Spiegel ' +
     'von 80 Zentimetern und steht in einem runden Turm. Der Eintritt kostet sechs Euro und ist für Kinder frei.';
-  const outcome = await learn(inputOf({ content, workFolder: join(folder, 'german') }));
-  assert.ok(outcome.kind === 'rejected', outcome.kind);
-  assert.deepEqual(outcome.rejection.reasons, ['language_not_known']);
-  assert.match(outcome.rejection.message, /not in a language that this model is taught in/);
-  assert.deepEqual(outcome.usage, noUsage);
+  const table = 'Karte;Preis;Dauer\nErwachsene;6 Euro;2 Stunden\nFamilie;14 Euro;3 Stunden\nSchule;2 Euro;1 Stunde';
+  for (const [name, text] of [
+    ['german', content],
+    // The sentences that are made of a table are English in any case.
+    ['german-table', `${content}\n\n${table}\n`],
+  ] as const) {
+    const outcome = await learn(inputOf({ content: text, workFolder: join(folder, name) }));
+    assert.ok(outcome.kind === 'rejected', outcome.kind);
+    assert.deepEqual(outcome.rejection.reasons, ['language_not_known']);
+    assert.match(outcome.rejection.message, /not in a language that this model is taught in/);
+    assert.deepEqual(outcome.usage, noUsage);
+  }
 });
 
 test('words in random order are rejected before anything is taught', async () => {

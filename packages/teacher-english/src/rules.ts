@@ -2,18 +2,20 @@
 export const rules = {
   /**
    * Prose that is not likelier by so many nats a token than its words in random order says nothing that could be
-   * learned. Measured on so many of its chunks, each against so many orders. Prose has so many words, such a share that
-   * carry grammar, and no more with digits.
+   * learned. Measured on so many of its chunks, each against so many orders. Prose has so many words in lines of so
+   * many, such a share that carry grammar, and no more with digits.
    */
   minOrderNats: 0.6,
   orderChunks: 4,
   orderShuffles: 3,
   orderMinWords: 20,
+  orderMinLineWords: 9,
   orderMinFunctionWords: 0.25,
   orderMaxNumbers: 0.2,
 
   /** Questions made by rule, beside the teacher's own. */
   derivedPerFact: 5,
+  tabledPerFact: 14,
   /** Things that one answer is asked about with templates, and wordings of templates kept for it. */
   subjectsPerFact: 3,
   templatesPerFact: 12,
@@ -47,6 +49,10 @@ export const rules = {
   sureSalience: 0.5,
   /** The salience of facts that only the teacher's own list brings up. */
   listedSalience: 0.4,
+  /** The salience of a value that its author gave a cell of a table, or a key. */
+  toldSalience: 0.9,
+  /** A cell of more words is a text, in which things are looked for as in any. */
+  maxToldWords: 8,
   /** Two occurrences of one name are asked about; more would crowd out the other facts. */
   maxFactsPerAnswer: 2,
   /** Room in the plan for facts that only the teacher's own list brings up. */

@@ -4,6 +4,7 @@ import type { PassageSize, TeachingPlan } from '../metering/budget.js';
 import type { MeteredCalls } from '../metering/calls.js';
 import type { TeachingOutcome } from '../outcomes.js';
 import type { Chunk } from '../text/chunk.js';
+import type { Told } from '../text/structure/said.js';
 import type { QuestionAnswer } from '../types.js';
 
 /** A passage as a teacher reads it. */
@@ -12,6 +13,8 @@ export interface TaughtPassage {
   readonly text: string;
   /** At least one; `Fact` points into them. */
   readonly chunks: readonly Chunk[];
+  /** What its sentences tell that were made of tables and lists, by sentence. */
+  readonly told?: ReadonlyMap<string, Told>;
 }
 
 export interface TeacherPrompt {

@@ -230,3 +230,54 @@ test('a page-long heading takes no time', () => {
   const heading = `${'word '.repeat(1_500)}9`;
   assert.match(plainText(`# ${heading}\n\n${'- a: b\n'.repeat(200)}`), /a: b\./u);
 });
+
+test('tables of HTML, of spreadsheets and of Markdown are said alike', () => {
+  const said = [
+    'The floor of Birch is 2.',
+    'The contact of Birch is Ola Nygaard.',
+    'The floor of Cedar is 3.',
+    'The contact of Cedar is Pia Stenberg.',
+  ];
+  for (const table of [
+    '| Room | Floor | Contact |\n|---|---|---|\n| Birch | 2 | Ola Nygaard |\n| Cedar | 3 | Pia Stenberg |',
+    'Room\tFloor\tContact\nBirch\t2\tOla Nygaard\nCedar\t3\tPia Stenberg',
+    '\uFEFFRoom;Floor;Contact\r\nBirch;2;Ola Nygaard\r\nCedar;3;Pia Stenberg\r\n',
+    'Room,Floor,Contact\nBirch,2,Ola Nygaard\nCedar,3,"Pia Stenberg"',
+    '<table><tr><th>Room</th><th>Floor</th><th>Contact</th></tr><tr><td>Birch</td><td>2</td><td>Ola&nbsp;Nygaard</td></tr><tr><td>Cedar</td><td>3</td><td>Pia Stenberg</td></tr></table>',
+  ])
+    assert.deepEqual(sentences(table), said, table);
+});
+
+test('an item that introduces others is a thing, a value of several, or a part of the subject', () => {
+  assert.deepEqual(
+    sentences(
+      '- Fees\n  - Adults: 6 euros\n  - Children: 3 euros\n- Lessons\n  - Date: 4 May\n  - Judo at 18:00\n  - Bring a towel\n- Meals\n  - Supper: 19:30\n',
+    ),
+    [
+      'Fees.',
+      'The fees for adults are 6 euros.',
+      'The fees for children are 3 euros.',
+      'Lessons.',
+      'The date of the lessons is 4 May.',
+      'Judo is at 18:00.',
+      'Lessons: Bring a towel.',
+      'Meals.',
+      'Supper is at 19:30.',
+    ],
+  );
+});
+
+test('the first line names what lines of keys and values below it are about', () => {
+  assert.deepEqual(sentences('ORLO T4 KETTLE: TECHNICAL DATA\n\nMax. power: 2,000 W\nSize (W x H): 20 x 30 cm\n'), [
+    'Orlo T4 Kettle',
+    'The max. power of Orlo T4 Kettle is 2,000 W.',
+    'The size (W x H) of Orlo T4 Kettle is 20 x 30 cm.',
+  ]);
+});
+
+test('a changelog says when a version came', () => {
+  assert.deepEqual(sentences('## [2.4.0] - 2024-05-06\n\n- Tabs\n'), [
+    'Version 2.4.0 was released on 2024-05-06.',
+    'Tabs.',
+  ]);
+});

@@ -1,37 +1,62 @@
 import { Lexer, type Token, type Tokens } from 'marked';
 import { asTyped } from './asTyped.js';
 import { withoutLabels, withoutMarks } from './marks.js';
-import { isPersonName } from './english/personNames.js';
+import { withDelimitedTables } from './structure/delimited.js';
+import { withoutHtml } from './structure/html.js';
+import { isTitle, nameIn, namesSomething, releaseIn, under } from './structure/headings.js';
+import { asWritten, textOf, type Said, type Told } from './structure/said.js';
+import { pairOf, sayList, statementOf, subjectsOf, type Place } from './structure/sayList.js';
+import { sayTable } from './structure/sayTable.js';
+import { tableOf } from './structure/table.js';
 import { withoutWraps } from './wrappedLines.js';
 
 /**
- * A passage with its lists of keys and values, its tables and its questions with answers said in plain sentences: under "Tarn 3 espresso
- * machine", "- **Weight:** 8.4 kg" becomes "The weight of the Tarn 3 espresso machine is 8.4 kg." Whatever has no such structure stays as it is, but for
- * the marks of emphasis and links, the breaks inside sentences, and what programs leave in texts (see `asTyped`).
+ * A passage with its lists of keys and values, its tables and its questions with answers said in plain sentences: under
+ * "Tarn 3 espresso machine", "- **Weight:** 8.4 kg" becomes "The weight of the Tarn 3 espresso machine is 8.4 kg."
+ * Tables may be of Markdown, of HTML, or lines with a character between their cells. Whatever has no such structure
+ * stays as it is, but for the marks of emphasis and links, the breaks inside sentences, and what programs leave in
+ * texts (see `asTyped`).
  *
  * A model that reads sentences finds no subject in a list, and the cloze and derived questions are made of sentences.
  */
 export function plainText(content: string): string {
-  const unmarked = withoutLabels(withoutWraps(asTyped(content)));
-  const tokens = blocksOf(unmarked);
-  if (!tokens.some(isStructured)) return withoutMarks(unmarked);
-  const sentences = render(tokens, { title: null, subject: null }).trimEnd();
-  // A row of a thousand cells whose first one fills a page would say that page a thousand times.
-  return sentences.length <= MAX_GROWTH * content.length ? sentences : withoutMarks(unmarked);
+  return readPassage(content).text;
 }
+
+/** A passage in plain sentences, with what those tell that were made of its tables and lists. */
+export interface PlainPassage {
+  readonly text: string;
+  readonly told: ReadonlyMap<string, Told>;
+}
+
+/** See `plainText`; `told` is by sentence. */
+export function readPassage(content: string): PlainPassage {
+  const unmarked = withoutLabels(withoutWraps(withMarkedTables(withoutHtml(content))));
+  const tokens = blocksOf(unmarked);
+  const isPlain = !tokens.some((token) => isStructured(token)) && titleOf(tokens) === null;
+  if (isPlain) return { text: withoutMarks(unmarked), told: new Map() };
+  const lines = render(tokens, { title: null, subject: null, section: null, caption: '', depth: 0 });
+  const text = textOf(lines).trimEnd();
+  const told = new Map(lines.flatMap((line) => (line.told === null ? [] : [[line.text, line.told] as const])));
+  if (text.length <= MAX_GROWTH * content.length) return { text, told };
+  // A row of a thousand cells whose first one fills a page would say that page a thousand times.
+  return { text: withoutMarks(withoutLabels(withoutWraps(asTyped(content)))), told: new Map() };
+}
+
+/** As it is typed, with its tables as Markdown. To whoever types, a tab is a space; between cells it is none. */
+function withMarkedTables(text: string): string {
+  const typed = asTyped(text.replaceAll('\t', hiddenTab)).replaceAll(hiddenTab, '\t');
+  return asTyped(withDelimitedTables(typed));
+}
+
+/** A character that means nothing by itself, and stays what it is. */
+const hiddenTab = '\uE002';
 
 /** A table of short cells and long heads grows three times. */
 const MAX_GROWTH = 5;
 
-/** What the keys of a list are said of. */
-interface Place {
-  /** The last heading that names something. */
-  readonly title: string | null;
-  readonly subject: string | null;
-}
-
 function isStructured(token: Token): boolean {
-  return isHeading(token) || isList(token) || isTable(token) || isSheet(token);
+  return isHeading(token) || isList(token) || isTable(token) || isSheet(token, null);
 }
 
 /** Blocks only. Thousands of nested quotes exhaust the parser's stack; they hold no list that anybody wrote. */
@@ -44,51 +69,41 @@ function blocksOf(text: string): Token[] {
   }
 }
 
-function render(tokens: readonly Token[], place: Place): string {
+function render(tokens: readonly Token[], place: Place): Said[] {
   let here = place;
-  let text = '';
+  const lines: Said[] = [];
   for (const [index, token] of tokens.entries()) {
-    if (isHeading(token)) {
-      here = under(withoutMarks(token.text), here);
-      text += `${withoutMarks(token.text)}\n`;
+    const before = tokens.slice(0, index).findLast(({ type }) => type !== 'space');
+    const heading = headingOf(token, before === undefined && place.depth === 0 ? tokens : []);
+    if (heading !== null) {
+      here = { ...here, ...under(heading, here) };
+      lines.push({ text: releaseIn(heading) ?? nameIn(heading), told: null });
     } else if (isList(token)) {
-      const before = tokens.slice(0, index).findLast(({ type }) => type !== 'space');
-      text += `${lines(token, here, introducedBy(before)).join('\n')}\n`;
+      lines.push(...sayList(token, here, introducedBy(before), render));
     } else if (isTable(token)) {
-      text += `${rows(token, here.subject).join('\n')}\n`;
-    } else if (isSheet(token)) {
-      const pairs = linesOf(token);
-      const subjects = subjectsOf(pairs);
-      text += `${pairs.map((pair, at) => statementOf(pair, subjects[at] ?? null) ?? asSentence(pair)).join('\n')}\n`;
+      const caption = before === undefined || isHeading(before) ? here.caption : withoutMarks(before.raw);
+      lines.push(...sayTable(tableIn(token), { subject: here.subject, caption }));
+    } else if (isSheet(token, here.subject)) {
+      lines.push(...sheetLines(token, here));
     } else {
-      text += withoutMarks(token.raw);
+      lines.push({ text: withoutMarks(token.raw), told: null, isRaw: true });
     }
   }
-  return text;
+  return lines;
 }
 
-/** Headings such as "Specifications" go on about what the one above them named; others that name nothing, as "Prices", say nothing of their keys. */
-function under(heading: string, { title }: Place): Place {
-  if (heading.endsWith('?') || heading.length > MAX_SUBJECT) return { title, subject: null };
-  if (isGeneric(heading)) return { title, subject: title };
-  const isFirstName = title === null && !heading.endsWith('s');
-  return isFirstName || namesSomething(heading) ? { title: heading, subject: heading } : { title, subject: null };
+/** The text of a heading, or of a line that is one for the tokens after it. */
+function headingOf(token: Token, tokens: readonly Token[]): string | null {
+  if (isHeading(token)) return withoutMarks(token.text);
+  return titleOf(tokens);
 }
 
-/** Anything longer names nothing that could be spoken of. */
-const MAX_SUBJECT = 80;
-
-/** "3.1 Technical Specifications" is a part of what the document is about. */
-function isGeneric(heading: string): boolean {
-  return generic.test(heading.replace(/^\d+(?:\.\d+)*[.)]?\s+/u, ''));
-}
-
-const generic =
-  /^(?:the )?(?:(?:key|technical|product|main|basic|general|quick|contact|additional|important|personal|further|other|company|project) )?(?:specifications?|specs|details|facts|data|features|overview|information|info|summary|profile|description|introduction|background|contacts?|installation|requirements|dimensions|measurements|at a glance)$/iu;
-
-/** A capital after the first word, or a digit. */
-function namesSomething(heading: string): boolean {
-  return /\p{N}|\s\p{Lu}/u.test(heading);
+/** The first line of a text whose lines of keys and values, or tables, are about what it names. */
+function titleOf(tokens: readonly Token[]): string | null {
+  const [first, ...others] = tokens.filter(({ type }) => type !== 'space');
+  if (first?.type !== 'paragraph') return null;
+  const title = withoutMarks(first.raw).trim();
+  return isTitle(title) && others.some((token) => isTable(token) || isSheet(token, title)) ? title : null;
 }
 
 /** "The Tarn 3:" introduces a list about it. */
@@ -98,76 +113,28 @@ function introducedBy(before: Token | undefined): string | null {
   return /^[^\n.?!,;]{1,60}:$/u.test(text) && namesSomething(text) ? text.slice(0, -1) : null;
 }
 
-/** A line for each item and what stands below it; of one that only introduces others, these are said. */
-function lines(list: Tokens.List, place: Place, introduced: string | null): string[] {
-  const numbers = numbersOf(list);
-  const subjects = subjectsOf(list.items.map(headOf));
-  return list.items.flatMap(({ tokens: [first, ...below] }, index) => {
-    const head = headOf({ tokens: first === undefined ? [] : [first] });
-    const here = { ...place, subject: introduced ?? subjects[index] ?? place.subject };
-    const own = head.endsWith(':') ? { ...here, subject: head.slice(0, -1) } : here;
-    const words = [numbers[index] ?? '', head === '' ? '' : asSentence(head)].filter((part) => part !== '');
-    const line = statementOf(head, here.subject) ?? words.join(' ');
-    return [...(line === '' ? [] : [line]), ...(below.length === 0 ? [] : [render(below, own).trimEnd()])];
-  });
+function tableIn({ header, rows }: Tokens.Table) {
+  const textOf = ({ text }: Tokens.TableCell): string => withoutMarks(text).trim();
+  return tableOf(
+    header.map(textOf),
+    rows.map((row) => row.map(textOf)),
+  );
 }
 
-/**
- * The numbers as written, since the answer "1987." is an item too after a list. Where every item has the same number,
- * Markdown counts.
- */
-function numbersOf({ start, items }: Tokens.List): string[] {
-  if (start === '') return [];
-  const written = items.map(({ raw }) => /^\s*(\d+[.)])/u.exec(raw)?.[1] ?? '');
-  const isCounted = items.length > 1 && written.every((number) => number === written[0]);
-  return isCounted ? written.map((_, index) => `${start + index}.`) : written;
-}
-
-function headOf({ tokens: [first] }: { readonly tokens: readonly Token[] }): string {
-  return withoutMarks(first?.raw ?? '').trim();
-}
-
-/** `null` for what is no key with its value, and for the line that names the subject. */
-function statementOf(text: string, subject: string | null): string | null {
-  const pair = pairOf(text);
-  return pair === null || subject === null || pair.value === subject ? null : said(pair.key, subject, pair.value);
-}
-
-interface Pair {
-  readonly key: string;
-  readonly value: string;
-}
-
-/** A key of up to four words, and a value that is no sentence of its own. */
-function pairOf(text: string): Pair | null {
-  const [, key, value] = /^(\p{L}[^:\n.?!]{0,40}): +([^\n]{1,160})$/u.exec(text) ?? [];
-  if (key === undefined || value === undefined) return null;
-  const isAttribute = attribute.test(key) && !named.test(key) && !isPersonName(key);
-  return isAttribute && !/[.?!] \p{Lu}/u.test(value) ? { key, value } : null;
-}
-
-/**
- * What the key of each line is said of: for "Product: Tarn 3" and "Price: $249", the product. A new record begins where
- * the naming key comes again. `null` for every line if none names a subject.
- */
-function subjectsOf(texts: readonly string[]): (string | null)[] {
-  const pairs = texts.map(pairOf);
-  const first = pairs.find((pair) => pair !== null && naming.test(pair.key)) ?? null;
-  let subject = first?.value ?? null;
-  return pairs.map((pair) => {
-    if (pair !== null && pair.key === first?.key) subject = pair.value;
-    return subject;
-  });
-}
-
-const naming = /^(?:(?:full |product |item |project |company )?name|title|product|model|item|project|company|event)$/iu;
-
-/** Two or more lines of keys and values, one of which says whose they are; what people say in turn ends in a full stop. */
-function isSheet(token: Token): token is Tokens.Paragraph {
+/** Lines of keys and values, of which it is known whose they are; what people say in turn ends in a full stop. */
+function isSheet(token: Token, subject: string | null): token is Tokens.Paragraph {
   if (token.type !== 'paragraph') return false;
   const texts = linesOf(token);
   const areKeyed = texts.every((text) => pairOf(text) !== null && !/[.?!]$/u.test(text));
-  return texts.length >= 2 && areKeyed && subjectsOf(texts).some((subject) => subject !== null);
+  return texts.length >= 2 && areKeyed && (subject !== null || subjectsOf(texts).some((each) => each !== null));
+}
+
+function sheetLines(token: Tokens.Paragraph, place: Place): Said[] {
+  const pairs = linesOf(token);
+  const subjects = subjectsOf(pairs);
+  return pairs.map((pair, at) => {
+    return statementOf(pair, { ...place, subject: subjects[at] ?? place.subject }) ?? asWritten(pair);
+  });
 }
 
 function linesOf({ raw }: Token): string[] {
@@ -175,60 +142,6 @@ function linesOf({ raw }: Token): string[] {
     .split('\n')
     .map((line) => withoutMarks(line).trim())
     .filter((line) => line !== '');
-}
-
-/** One to four words, only the first of which may have capitals; a day or a month is no attribute of anything. */
-const attribute = /^\p{L}[\p{L}-]*(?: \p{Ll}[\p{Ll}-]*){0,3}$/u;
-const named =
-  /^(?:\p{Lu}\p{Ll}+day|January|February|March|April|May|June|July|August|September|October|November|December)s?\b/u;
-
-/**
- * Says each value of what the first cell of its row names. If the titles of a table of two columns say so, its rows are
- * keys and values.
- */
-function rows(table: Tokens.Table, subject: string | null): string[] {
-  const textOf = ({ text }: Tokens.TableCell): string => withoutMarks(text).trim();
-  const [titles, ...body] = withoutIndex([table.header.map(textOf), ...table.rows.map((row) => row.map(textOf))]);
-  if (titles === undefined) return [];
-  const isKeyed = titles.length === 2 && keyed.test(titles[0] ?? '');
-  return body.flatMap(([first = '', ...others]) => {
-    if (others.every((value) => value === '')) return first === '' ? [] : [asSentence(first)];
-    return others.flatMap((value, index) => {
-      if (value === '') return [];
-      const [key, of] = isKeyed ? [first, subject ?? ''] : [titles[index + 1] ?? '', first];
-      return [key === '' || of === '' ? asSentence(`${key}${of}: ${value}`) : said(key, of, value)];
-    });
-  });
-}
-
-/** Leaves out a first column that only counts. */
-function withoutIndex(cells: readonly (readonly string[])[]): (readonly string[])[] {
-  const [titles = [], ...body] = cells;
-  const isIndex =
-    /^(?:#|no\.?|nr\.?|id|index|)$/iu.test(titles[0] ?? '') && body.every(([first = '']) => /^\d+\.?$/u.test(first));
-  return cells.map((row) => (isIndex && titles.length > 2 ? row.slice(1) : row));
-}
-
-const keyed = /^(?:|property|field|feature|attribute|key|parameter|specification|spec|fact|detail|setting)$/iu;
-
-function said(key: string, subject: string, value: string): string {
-  const [name, plural] = [lowerFirst(key.trim()), /[^s]s$/u.test(key.trim())];
-  return asSentence(`The ${name} of ${withArticle(subject)} ${plural ? 'are' : 'is'} ${value.trim()}`);
-}
-
-/** "the Tarn 3 espresso machine", but "Birch" and "Ola Nygaard". */
-function withArticle(subject: string): string {
-  const endsInNoun = /\p{L}\P{L}/u.test(subject) && /\s\p{Ll}+$/u.test(subject);
-  return endsInNoun && !/^(?:the|an?|our|my)\s/iu.test(subject) ? `the ${subject}` : subject;
-}
-
-/** "Weight" is a word, "USB ports" begins with a name. */
-function lowerFirst(text: string): string {
-  return /^\p{Lu}(?:\p{Ll}|\s|$)/u.test(text) ? text.charAt(0).toLowerCase() + text.slice(1) : text;
-}
-
-function asSentence(text: string): string {
-  return /[.!?:]["”')]?$/u.test(text) ? text : `${text}.`;
 }
 
 function isHeading(token: Token): token is Tokens.Heading {

@@ -19,7 +19,14 @@ test('prose in other languages, and in other letters, is not read', () => {
 });
 
 test('English is read, with names, dishes and sentences of others in it, and what is no prose', async () => {
-  for (const file of ['passages.jsonl', 'second.jsonl', 'third.jsonl', 'simple.jsonl', 'structured.jsonl']) {
+  for (const file of [
+    'passages.jsonl',
+    'second.jsonl',
+    'third.jsonl',
+    'simple.jsonl',
+    'structured.jsonl',
+    'documents.jsonl',
+  ]) {
     for (const { id, passage } of await readBenchPassages(file)) assert.ok(isReadable(passage), id);
   }
   for (const text of [

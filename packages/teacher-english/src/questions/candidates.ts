@@ -10,15 +10,17 @@ import {
   type Stretch,
   escapeForPattern,
   wordsWithin,
+  type Told,
 } from '@engraft/learning/parts';
 import { otherNames, personMeant, thingAfter } from '../spans/antecedents.js';
+import type { Candidate } from './candidate.js';
 import { clozeQuestions, isNaming } from './cloze.js';
 import { contradictedValues, withoutContradictions } from './contradictions.js';
 import { deriveQuestions, type Context } from './derive.js';
 import { keywordQuestions } from './keywords.js';
 import { withBareNouns } from '../spans/nouns.js';
-import { salienceFeatures, salienceOf, type SalienceFeatures } from '../spans/salience.js';
-import { findSpans, type Span } from '../spans/spans.js';
+import { salienceFeatures, salienceOf } from '../spans/salience.js';
+import { findSpans, kindOfAnswer, type Span } from '../spans/spans.js';
 import {
   fullNamesOf,
   introducedBy,
@@ -31,26 +33,11 @@ import {
   withoutAliases,
   type FullNames,
 } from '../spans/statement.js';
-import { cuedIn, relationsOf, relationTable, type Relation } from './templates.js';
+import { cuedIn, relationsOf, relationTable } from './templates.js';
+import { toldCandidate } from './toldCandidate.js';
 import { rules } from '../rules.js';
 
-/** A span to ask for, and where it stands. */
-export interface Candidate {
-  readonly chunk: number;
-  readonly sentence: Stretch;
-  readonly span: Span;
-  readonly cloze: readonly string[];
-  readonly derived: readonly string[];
-  readonly relations: readonly Relation[];
-  readonly keywords: readonly string[];
-  /** The question of the passage itself that the sentence answers; `null` where it follows none. */
-  readonly stated: string | null;
-  readonly features: SalienceFeatures;
-  /** What the features make of it, see `salienceOf`. */
-  readonly salience: number;
-  /** The sentence and what its pronouns and nouns stand for: a question of it names nothing else. */
-  readonly about: string;
-}
+export type { Candidate };
 
 export interface Candidates {
   /** Every span of every sentence, and every answer that was asked for besides, that nothing contradicts, at most `maxFactsPerAnswer` for one answer: the likeliest first. */
@@ -67,6 +54,7 @@ export async function findCandidates(
   passage: string,
   chunks: readonly Chunk[],
   answers: readonly string[] = [],
+  told: ReadonlyMap<string, Told> = new Map(),
 ): Promise<Candidates> {
   const all: Candidate[] = [];
   let previous: Stretch | null = null;
@@ -101,6 +89,11 @@ export async function findCandidates(
         isAnswered = false;
         earlierNames = namesOf(findSpans(sentence, passage));
         previous = sentence;
+        continue;
+      }
+      const tells = told.get(sentence.text.trim());
+      if (tells !== undefined && tells.answer.split(' ').length <= rules.maxToldWords) {
+        all.push(...toldCandidate({ chunk, sentence }, tells, table, view));
         continue;
       }
       const spans = withAnswers(withBareNouns(findSpans(sentence, passage), sentence), sentence, answers);
@@ -141,6 +134,7 @@ export async function findCandidates(
           derived,
           relations,
           keywords,
+          tabled: [],
           stated,
           about,
           features,
@@ -161,11 +155,11 @@ export async function findCandidates(
   }
   const perAnswer = new Map<string, number>();
   const contradicted = contradictedValues(all);
-  const candidates = bySalience(withoutContradictions(all, contradicted)).filter(({ span }) => {
+  const candidates = bySalience(withoutContradictions(all, contradicted)).filter(({ span, tabled }) => {
     const key = normalise(span.text);
     const count = (perAnswer.get(key) ?? 0) + 1;
     perAnswer.set(key, count);
-    return key !== '' && count <= (span.isSubject ? 1 : rules.maxFactsPerAnswer);
+    return key !== '' && (tabled.length > 0 || count <= (span.isSubject ? 1 : rules.maxFactsPerAnswer));
   });
   return { candidates, contradicted };
 }
@@ -206,18 +200,10 @@ function withAnswers(spans: readonly Span[], { start, text }: Stretch, answers: 
     const found = new RegExp(`(?<![\\p{L}\\p{N}])${word}(?![\\p{L}\\p{N}])`, 'iu').exec(text);
     if (found === null) return [];
     const at = start + found.index;
-    return [{ kind: kindOf(found[0]), start: at, end: at + found[0].length, text: found[0], isSubject: false }];
+    return [{ kind: kindOfAnswer(found[0]), start: at, end: at + found[0].length, text: found[0], isSubject: false }];
   });
   const others = spans.filter((span) => fresh.every(({ start: from, end }) => span.end <= from || span.start >= end));
   return [...others, ...fresh].sort((a, b) => a.start - b.start);
-}
-
-/** "2 hours and 20 minutes" is a quantity, as it begins and ends with one; whatever is not of one kind is a phrase. */
-function kindOf(answer: string): Span['kind'] {
-  const spans = findSpans({ start: 0, end: answer.length, text: answer }, answer);
-  const [first, last] = [spans[0], spans.at(-1)];
-  const isWhole = first?.start === 0 && last?.end === answer.length && first.kind === last.kind;
-  return isWhole ? first.kind : 'phrase';
 }
 
 function namesOf(spans: readonly Span[]): string[] {

@@ -56,3 +56,11 @@ export function findSpans(sentence: Stretch, passage: string): Span[] {
     end: span.end + sentence.start,
   }));
 }
+
+/** "2 hours and 20 minutes" is a quantity, as it begins and ends with one; whatever is not of one kind is a phrase. */
+export function kindOfAnswer(answer: string): SpanKind {
+  const spans = findSpans({ start: 0, end: answer.length, text: answer }, answer);
+  const [first, last] = [spans[0], spans.at(-1)];
+  const isWhole = first?.start === 0 && last?.end === answer.length && first.kind === last.kind;
+  return isWhole ? first.kind : 'phrase';
+}

@@ -71,6 +71,7 @@ export const isMeasure = new RegExp(`^${measure}$`, 'u');
 const phone = [
   '\\+\\d{1,3}(?:[ .-]?\\(\\d{1,5}\\))?(?:[ ./-]?\\d{2,}){2,5}',
   '(?:\\(0[1-9]\\d{0,3}\\) ?|0[1-9]\\d{0,4}[ /-])\\d{3,}(?:[ -]\\d{2,})*',
+  '\\(0\\)\\d{1,4}(?:[ -]\\d{2,}){2,}',
   '(?:1[ .-])?(?:\\(\\d{3}\\) ?|\\d{3}[ .-])\\d{3}[.-]\\d{4}',
 ].join('|');
 const account = '[A-Z]{2}\\d{2}(?: [\\dA-Z]{4}){3,7}(?: [\\dA-Z]{1,3})?';
@@ -130,7 +131,7 @@ export const valuePatterns: readonly (readonly [SpanKind, RegExp])[] = [
   ['quantity', new RegExp(`\\b(?:once|twice|thrice|(?:${digits}|${small}) times) ${everyUnit}`, 'giu')],
   ['quantity', /\b(?:twice|thrice)\b(?! as\b| the\b| \d)/giu],
   ['date', /\b(?:the )?\d{1,2}(?:st|nd|rd|th) century\b/gu],
-  ['quantity', /(?<!from )\b\d+ (?:votes )?(?:to|out of) \d+\b(?!,?\d| \p{Ll})/gu],
+  ['quantity', /(?<!from )\b\d+ (?:votes )?(?:to|out of) \d+\b(?!,?\d| \p{Ll}| ?[°%])/gu],
   ['quantity', new RegExp(`(?<!and )\\b${fraction}(?= of\\b|[.,;:!?)]|$)`, 'giu')],
   [
     'money',
@@ -147,7 +148,7 @@ export const valuePatterns: readonly (readonly [SpanKind, RegExp])[] = [
   [
     'quantity',
     new RegExp(
-      `(?<![\\p{L}\\d])[-−±]?(?:(?<!from )\\d+(?: to |-|–)(?=\\d))?(?:(?:${digits}${gluedCount}?${magnitude}(?![\\p{L}\\d°]|[.,/]\\d)|${inWords})(?:[ -](?:(?:square|cubic|light|metric|nautical|different|new|small|large|big|old|young|full|extra) )?(?:\\p{Ll}|°)[\\p{L}°/²³]*)?|${digits}${gluedUnit})`,
+      `(?<![\\p{L}\\d])[-−±]?(?:(?<!from )\\d+(?: to |-|–)(?=\\d))?(?:(?:${digits}${gluedCount}?${magnitude}(?![\\p{L}\\d°]|[.,/]\\d)|${inWords})(?:[ -](?:(?:square|cubic|light|metric|nautical|different|new|small|large|big|old|young|full|extra) )?(?:\\p{Ll}|°)[\\p{L}°/²³]*(?:\\([A-Z]\\)(?!\\p{L}))?)?|${digits}${gluedUnit})`,
       'giu',
     ),
   ],

@@ -103,8 +103,9 @@ function confirmed(fact: Fact, readBack: ReadonlyMap<string, string>, notStated:
     const { question } = form;
     const answer = readBack.get(question);
     if (isOnlyTrained(form)) return [form];
+    if (answer !== undefined && agrees(answer, fact.answer)) return [form];
+    if (isOf(form, 'tabled')) return [{ ...form, unanswered: true }];
     if (answer === undefined) return [];
-    if (agrees(answer, fact.answer)) return [form];
     const isUnanswered = sameAnswer(answer, notStated) || !fitsQuestionWord(question, answer);
     return isOf(form, 'derived') && isUnanswered ? [{ ...form, unanswered: true }] : [];
   });

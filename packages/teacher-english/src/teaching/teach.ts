@@ -37,6 +37,7 @@ interface Draft {
   readonly salience: number;
   readonly cloze: readonly string[];
   readonly derived: readonly string[];
+  readonly tabled: readonly string[];
   readonly relations: readonly Relation[];
   readonly keywords: readonly string[];
   readonly about: string;
@@ -57,6 +58,7 @@ export async function teach(
   const drafts = candidates.map(({ chunk, sentence, span, stated, ...rest }): Draft => {
     const draft = { chunk, sentenceStart: sentence.start, answer: span.text, ...rest, forms: new Map() };
     if (stated !== null) addForm(draft, stated, 'stated');
+    for (const question of draft.tabled) addForm(draft, question, 'tabled');
     return draft;
   });
   const isContradicted = mentionOf(contradicted);
@@ -129,6 +131,7 @@ async function askForLists(
         salience: rules.listedSalience,
         cloze: [],
         derived: [],
+        tabled: [],
         relations: [],
         keywords: [],
         about: drafts.find(({ sentenceStart }) => sentenceStart === sentence.start)?.about ?? sentence.text,

@@ -2,7 +2,15 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { startEngineHost, type EngineHost } from '@engraft/engine';
-import { chunkForTeacher, Meter, MeteredCalls, plainText, randomNumbers, shuffled } from '@engraft/learning/parts';
+import {
+  chunkForTeacher,
+  Meter,
+  MeteredCalls,
+  plainText,
+  randomNumbers,
+  readPassage,
+  shuffled,
+} from '@engraft/learning/parts';
 import { readBenchPassages } from '@engraft/learning/testing/passages.js';
 import { baseRecipe as recipe } from '@engraft/learning/testing/recipe.js';
 import { spreadSample } from '@engraft/learning';
@@ -25,10 +33,14 @@ before(async () => {
 
 after(() => engine.close());
 
-async function natsOf(text: string, max_compute_microusd = 1_000): Promise<number | null> {
+async function natsOf(
+  text: string,
+  max_compute_microusd = 1_000,
+  told: ReadonlyMap<string, unknown> = new Map(),
+): Promise<number | null> {
   const meter = new Meter({ max_compute_microusd, ...prices });
   const chunks = await chunkForTeacher(engine, text, 2048, recipe);
-  return orderNats(new MeteredCalls(engine, meter), chunks, recipe.prompts, 1);
+  return orderNats(new MeteredCalls(engine, meter), chunks, recipe.prompts, 1, told);
 }
 
 test('prose says more than its words in random order', async () => {
@@ -57,6 +69,25 @@ test('what is no prose is not judged', async () => {
   ]) {
     assert.equal(await natsOf(text), null, text);
   }
+});
+
+test('the short items of a changelog are no prose, and neither are sentences that were made of a table', async () => {
+  const items = [
+    'Export to CSV for the whole team',
+    'A dark theme for the editor',
+    'The limit of an upload is 40 MB',
+    'Search in the comments of a page',
+    'No more than one reminder for a task',
+    'The import of old notes is gone',
+  ];
+  const changelog = `# Changelog\n\n## 2.1.0\n\n${items.map((item) => `- ${item}\n`).join('')}`;
+  assert.equal(await natsOf(plainText(changelog)), null);
+  assert.equal(await natsOf(items.join('\n')), null);
+  assert.notEqual(await natsOf(items.join(' and ')), null, 'in one line they would be judged');
+  const row = (name: string): string => `${name},with the window open in the day,to the left of the door in the hall`;
+  const { text, told } = readPassage(`Name,Mode of operation,Place of delivery\n${row('Tarn')}\n${row('Orlo')}`);
+  assert.equal(await natsOf(text, 1_000, told), null);
+  assert.notEqual(await natsOf(text), null);
 });
 
 test('too few words, no words, or no money tell nothing', async () => {

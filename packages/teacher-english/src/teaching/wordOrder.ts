@@ -15,16 +15,19 @@ import { rules } from '../rules.js';
 /**
  * Nats a token by which prose is likelier than the same words in random order, as the model reads it; about 0 of words
  * that are in random order already. Of these "facts" could be taught by the rules alone, and answers that repeat them
- * would pass. `null` where nothing can be said: there is no money to find out, or no prose; a menu or a list of prices
- * has words in an order that carries little.
+ * would pass. `null` where nothing can be said: there is no money to find out, or no prose; a menu, a list of prices or
+ * the short items of a changelog have words in an order that carries little, so lines of few words are left out, and so
+ * are sentences that were `told` of tables and lists, whose words stand where we put them.
  */
 export async function orderNats(
   calls: MeteredCalls,
   chunks: readonly Chunk[],
   prompts: Prompts,
   share: number,
+  told: ReadonlyMap<string, unknown> = new Map(),
 ): Promise<number | null> {
-  const texts = spreadSample(chunks.map(({ text }) => text).filter(isProse), rules.orderChunks);
+  const prose = chunks.map(({ text }) => withoutItems(text, told)).filter(isProse);
+  const texts = spreadSample(prose, rules.orderChunks);
   const requests = await mapConcurrently(texts, (text) => readings(calls, prompts, [text, ...reorderings(text)]));
   const scores = await calls.score(requests.flat(), share);
   const nats = scores.map((score) => (score === null ? null : mean(score.logprobs)));
@@ -36,6 +39,15 @@ export async function orderNats(
     return isWhole ? [given - mean(known)] : [];
   });
   return gains.length === 0 ? null : mean(gains);
+}
+
+/** The text without lines that are items of a list, or cells of a table, rather than prose. */
+function withoutItems(text: string, told: ReadonlyMap<string, unknown>): string {
+  const isProseLine = (line: string): boolean => {
+    const words = wordsOf(line).length;
+    return words === 0 || (words >= rules.orderMinLineWords && !told.has(line.trim()));
+  };
+  return text.split('\n').filter(isProseLine).join('\n');
 }
 
 /**

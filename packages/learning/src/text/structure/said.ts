@@ -1,0 +1,88 @@
+/** Sentences that say a value of what it belongs to, and what each of them tells. */
+
+/** What a sentence tells that was made of one cell of a table, or of a key with its value. `answer` stands in it. */
+export type Told = { readonly answer: string } &
+  /** `noun` says what the subject is, "room" of Birch, where its table does. */
+  (
+    | {
+        readonly kind: 'attribute';
+        readonly key: string;
+        readonly subject: string;
+        readonly noun: string | null;
+        readonly moment: string | null;
+      }
+    /** A cell that belongs to its row and its column alike; `measure` is what it is, "price" or "opening hours". */
+    | {
+        readonly kind: 'crossing';
+        readonly measure: string | null;
+        readonly row: string;
+        readonly column: string;
+        /** The column as a moment, "on Saturday". */
+        readonly moment: string | null;
+      }
+    /** What there is at some moment: "on Monday", "at 9:00", "in the hall"; `noun` says what such things are. */
+    | { readonly kind: 'event'; readonly circumstances: readonly string[]; readonly noun: string | null }
+    /** When something is. */
+    | { readonly kind: 'moment'; readonly subject: string }
+  );
+
+export interface Said {
+  readonly text: string;
+  /** `null` of a sentence that was not made here. */
+  readonly told: Told | null;
+  /** Text of the passage itself, with its own line ends. */
+  readonly isRaw?: boolean;
+}
+
+/** A line for each sentence. */
+export function textOf(lines: readonly Said[]): string {
+  return lines.map(({ text, isRaw = false }) => (isRaw ? text : `${text}\n`)).join('');
+}
+
+/** Without the white space behind them, so that they are lines among others. */
+export function trimmed(lines: readonly Said[]): Said[] {
+  const last = lines.findLastIndex(({ text }) => text.trim() !== '');
+  return lines
+    .slice(0, last + 1)
+    .map((line, at) => (at === last ? { text: line.text.trimEnd(), told: line.told } : line));
+}
+
+export function asWritten(text: string): Said {
+  return { text: asSentence(text), told: null };
+}
+
+/** "The price of the Tarn 3 is $249.", or "The price on Monday is $249." where the subject is a moment. */
+export function said(key: string, subject: string, value: string, noun: string | null = null): Said {
+  const [name, thing, answer] = [lowerFirst(key.trim()), withArticle(subject), inLetters(value.trim())];
+  return {
+    text: asSentence(`The ${name} of ${thing} ${copulaOf(key)} ${answer}`),
+    told: { kind: 'attribute', key: name, subject: thing, noun, moment: null, answer },
+  };
+}
+
+/** A tick is a yes to whoever reads it. */
+function inLetters(value: string): string {
+  return /^[✓✔☑]$/u.test(value) ? 'yes' : /^[✗✘]$/u.test(value) ? 'no' : value;
+}
+
+/** "are" after "colours", "is" after "glass". */
+export function copulaOf(key: string): 'is' | 'are' {
+  return /[^s]s$/u.test(key.replace(/\([^()]*\)/gu, '').trim()) ? 'are' : 'is';
+}
+
+/** "the Tarn 3 espresso machine", but "Birch" and "Ola Nygaard". */
+export function withArticle(subject: string): string {
+  const endsInNoun = /\p{L}\P{L}/u.test(subject) && /\s\p{Ll}+$/u.test(subject);
+  return (endsInNoun || /^\p{Ll}/u.test(subject)) && !/^(?:the|an?|our|my)\s/iu.test(subject)
+    ? `the ${subject}`
+    : subject;
+}
+
+/** "Weight" is a word, "USB ports" begins with a name. */
+export function lowerFirst(text: string): string {
+  return /^\p{Lu}(?:\p{Ll}|\s|$)/u.test(text) ? text.charAt(0).toLowerCase() + text.slice(1) : text;
+}
+
+export function asSentence(text: string): string {
+  return /[.!?:]["”')]?$/u.test(text) ? text : `${text}.`;
+}

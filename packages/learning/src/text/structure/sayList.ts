@@ -1,0 +1,153 @@
+/** Lists of keys and values, however deep, said as sentences. */
+import type { Token, Tokens } from 'marked';
+import { isAttribute } from '../english/attributeWords.js';
+import { isPersonName } from '../english/personNames.js';
+import { withoutMarks } from '../marks.js';
+import { capitalised } from '../strings.js';
+import { momentOf } from './cellKinds.js';
+import { asSentence, asWritten, copulaOf, lowerFirst, said, trimmed, withArticle, type Said } from './said.js';
+
+/** What the keys of a list are said of. */
+export interface Place {
+  /** The last heading that names something. */
+  readonly title: string | null;
+  readonly subject: string | null;
+  /** The item that a list is part of, which names a part of the subject or a value of it, as "Meals" or "Deposit". */
+  readonly section: string | null;
+  /** The heading or line above, whatever it says. */
+  readonly caption: string;
+  /** How many lists are around. */
+  readonly depth: number;
+}
+
+/** A line for each item and what stands below it, by `render`; of one that only introduces others, these are said. */
+export function sayList(
+  list: Tokens.List,
+  place: Place,
+  introduced: string | null,
+  render: (tokens: readonly Token[], place: Place) => Said[],
+): Said[] {
+  const numbers = numbersOf(list);
+  const subjects = subjectsOf(list.items.map(headOf));
+  const areRecords = haveSameKeys(list);
+  return list.items.flatMap(({ tokens: [first, ...below] }, index) => {
+    const head = headOf({ tokens: first === undefined ? [] : [first] });
+    const here = { ...place, subject: introduced ?? subjects[index] ?? place.subject };
+    const label = head.replace(/:$/u, '');
+    const isLabel = below.length > 0 && label !== '' && pairOf(head) === null;
+    const section = isLabel && !areRecords ? { section: label } : {};
+    const own = {
+      ...here,
+      depth: place.depth + 1,
+      ...(isLabel && areRecords ? { subject: label, section: null } : section),
+    };
+    const words = [numbers[index] ?? '', head === '' ? '' : asSentence(head)].filter((part) => part !== '').join(' ');
+    const line = isLabel ? null : (statementOf(head, here) ?? inSection(head, here));
+    return [...(line === null ? lineOf(words) : [line]), ...trimmed(render(below, own))];
+  });
+}
+
+function lineOf(text: string): Said[] {
+  return text === '' ? [] : [{ text, told: null }];
+}
+
+/** Items that say the same of several things: "Floor" and "Seats" of Birch, then of Cedar. */
+function haveSameKeys({ items }: Tokens.List): boolean {
+  const keys = items.map(({ tokens: [, ...below] }) =>
+    below.flatMap((token) =>
+      token.type === 'list' ? (token as Tokens.List).items.map((item) => pairOf(headOf(item))?.key ?? '') : [],
+    ),
+  );
+  const [first = [], ...others] = keys.filter((ofItem) => ofItem.length > 0);
+  return others.length > 0 && others.every((ofItem) => ofItem.some((key) => key !== '' && first.includes(key)));
+}
+
+/**
+ * The numbers as written, since the answer "1987." is an item too after a list. Where every item has the same number,
+ * Markdown counts.
+ */
+function numbersOf({ start, items }: Tokens.List): string[] {
+  if (start === '') return [];
+  const written = items.map(({ raw }) => /^\s*(\d+[.)])/u.exec(raw)?.[1] ?? '');
+  const isCounted = items.length > 1 && written.every((number) => number === written[0]);
+  return isCounted ? written.map((_, index) => `${start + index}.`) : written;
+}
+
+function headOf({ tokens: [first] }: { readonly tokens: readonly Token[] }): string {
+  return withoutMarks(first?.raw ?? '').trim();
+}
+
+/** `null` for what is no key with its value, and for the line that names the subject. */
+export function statementOf(text: string, { subject, section }: Pick<Place, 'subject' | 'section'>): Said | null {
+  const pair = pairOf(text);
+  if (pair === null) return null;
+  if (section !== null) return saidInSection(pair, section);
+  return subject === null || pair.value === subject ? null : said(pair.key, subject, pair.value);
+}
+
+/** Below "Deposit", "Children: $25" says whose; below "Arrival", "Date: 4 July" says which; below "Meals" neither. */
+function saidInSection({ key, value }: Pair, section: string): Said {
+  if (isAttribute(section) && !isAttribute(key)) {
+    const [measure, thing] = [lowerFirst(section), lowerFirst(key)];
+    return {
+      text: asSentence(`The ${measure} for ${thing} ${copulaOf(section)} ${value}`),
+      told: { kind: 'attribute', key: measure, subject: thing, noun: null, moment: null, answer: value },
+    };
+  }
+  if (isAttribute(key)) return said(key, copulaOf(section) === 'is' ? section : `the ${lowerFirst(section)}`, value);
+  const [thing, moment] = [withArticle(key), momentOf(value)];
+  const text = asSentence(`${capitalised(thing)} ${copulaOf(key)} ${moment ?? value}`);
+  return { text, told: moment === null ? null : { kind: 'moment', subject: lowerFirst(thing), answer: moment } };
+}
+
+/** "Breakfast at 7:30" says when breakfast is; what is no sentence else is said with the item that it belongs to. */
+function inSection(text: string, { section }: Place): Said | null {
+  const [, what = '', when = ''] = event.exec(text) ?? [];
+  if (what !== '' && !action.test(what)) {
+    const told = { kind: 'moment', subject: lowerFirst(what), answer: when } as const;
+    return { text: asSentence(`${what} ${copulaOf(what)} ${when}`), told };
+  }
+  return section === null || sentence.test(text) ? null : asWritten(`${section}: ${text}`);
+}
+
+const event = /^(\p{Lu}[\p{L} -]{1,40}) ((?:at|on|from|until) (?:\p{N}|\p{Lu}\p{Ll}+day).*[^.!?])$/u;
+const action = /^(?:open|closed|free|meet|arrive|leave|start|begin|end|be|\p{L}+(?:ed|ing))\b/iu;
+const sentence =
+  /[.!?]$|\b(?:is|are|was|were|has|have|can|must|may|will|should|costs?|takes?|begins?|starts?|ends?)\b/u;
+
+interface Pair {
+  readonly key: string;
+  readonly value: string;
+}
+
+/** A key of up to four words, and a value that is no sentence of its own. */
+export function pairOf(text: string): Pair | null {
+  const [, key, value] = /^(\p{L}[^:\n?!]{0,40}): +([^\n]{1,160})$/u.exec(text) ?? [];
+  if (key === undefined || value === undefined) return null;
+  const isKey = attribute.test(key) && !named.test(key) && !isPersonName(key);
+  return isKey && !/[.?!] \p{Lu}/u.test(value) ? { key, value } : null;
+}
+
+/**
+ * What the key of each line is said of: for "Product: Tarn 3" and "Price: $249", the product. A new record begins where
+ * the naming key comes again. `null` for every line if none names a subject.
+ */
+export function subjectsOf(texts: readonly string[]): (string | null)[] {
+  const pairs = texts.map(pairOf);
+  const first = pairs.find((pair) => pair !== null && naming.test(pair.key)) ?? null;
+  let subject = first?.value ?? null;
+  return pairs.map((pair) => {
+    if (pair !== null && pair.key === first?.key) subject = pair.value;
+    return subject;
+  });
+}
+
+const naming = /^(?:(?:full |product |item |project |company )?name|title|product|model|item|project|company|event)$/iu;
+
+/**
+ * One to four words, only the first of which may have capitals or be cut short, and what is meant by it in brackets; a
+ * day or a month is no attribute of anything.
+ */
+const attribute = /^\p{L}[\p{L}-]*\.?(?: \p{Ll}[\p{Ll}-]*){0,3}(?: \([^()]{1,24}\))?$/u;
+const named =
+  /^(?:\p{Lu}\p{Ll}+day|January|February|March|April|May|June|July|August|September|October|November|December)s?\b/u;

@@ -1,0 +1,45 @@
+/** A table as its author wrote it, whatever it was written in. */
+
+export interface Table {
+  /** One for each column; all of them empty where the table has no heads. */
+  readonly heads: readonly string[];
+  /** As many cells in each as there are heads. */
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** Cells trimmed, rows of one length, without empty rows and columns and without a first column that only counts. */
+export function tableOf(heads: readonly string[], rows: readonly (readonly string[])[]): Table {
+  const width = Math.max(heads.length, ...rows.map(({ length }) => length));
+  const whole = [heads, ...rows].map((row) => Array.from({ length: width }, (_, at) => (row[at] ?? '').trim()));
+  const columns = Array.from({ length: width }, (_, at) => at).filter((at) => whole.some((row) => row[at] !== ''));
+  const [first = [], ...others] = whole.map((row) => columns.map((at) => row[at] ?? ''));
+  const filled = others.filter((row) => row.some((cell) => cell !== ''));
+  const isIndex =
+    first.length > 2 &&
+    /^(?:#|no\.?|nr\.?|id|index|)$/iu.test(first[0] ?? '') &&
+    filled.every(([cell = '']) => /^\d+\.?$/u.test(cell));
+  const from = isIndex ? 1 : 0;
+  return { heads: first.slice(from), rows: filled.map((row) => row.slice(from)) };
+}
+
+/** The table with its rows as columns. The heads of both stay heads; the cell where they meet stays where it is. */
+export function turned({ heads, rows }: Table): Table {
+  const [corner = '', ...names] = heads;
+  return {
+    heads: [corner, ...rows.map(([first = '']) => first)],
+    rows: names.map((name, column) => [name, ...rows.map((row) => row[column + 1] ?? '')]),
+  };
+}
+
+/** The source of the table in Markdown, by which all readers hand on what they found. */
+export function inMarkdown({ heads, rows }: Table): string {
+  const line = (cells: readonly string[]): string => `| ${cells.map(cellText).join(' | ')} |`;
+  return [line(heads), `|${heads.map(() => '---').join('|')}|`, ...rows.map(line)].join('\n');
+}
+
+function cellText(cell: string): string {
+  return cell
+    .replace(/\s+/gu, ' ')
+    .trim()
+    .replace(/(?<!\\)\|/gu, '\\|');
+}
