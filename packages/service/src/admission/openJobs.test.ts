@@ -167,4 +167,32 @@ describe('429 `queue_full`: "the project, or the service, has as many open jobs 
     assert.equal(await countJobs(key), 1);
     await app.close();
   });
+
+  test('for a moment a chat completion without a key of its own is refused without a look; a replay never is', async () => {
+    const [key, other] = [await newKey(), await newKey()];
+    let now_ms = 0;
+    const open_jobs = { of_project: 1, of_service: far };
+    const { app } = buildTestApp(database.db, { open_jobs, now_ms: () => now_ms });
+    const chat = (by: TestKey, headers: Record<string, string> = {}) =>
+      call(app, 'POST', '/v1/chat/completions', {
+        key: by,
+        headers,
+        body: { model: 'model-5.3', messages: body.messages },
+      });
+    const named = { 'idempotency-key': 'chat-full-0001' };
+    // Nobody works on it, so the wait ends at once: 409, with its job.
+    const first = await chat(key, named);
+    assert.equal(first.statusCode, 409);
+    const job_id = String(first.headers['x-service-job-id']);
+    assert.equal((await chat(key)).statusCode, 429);
+    assert.equal((await cancelJob(database.db, job_id)).kind, 'cancelled');
+    assert.equal((await chat(key)).statusCode, 429, 'nobody has looked since');
+    assert.equal((await chat(key, named)).headers['x-service-job-id'], job_id);
+    assert.equal((await chat(other)).statusCode, 409, 'the queue of another project is another one');
+    now_ms += 150;
+    const second = await chat(key);
+    assert.equal(second.statusCode, 409);
+    assert.notEqual(second.headers['x-service-job-id'], job_id);
+    await app.close();
+  });
 });
