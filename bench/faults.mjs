@@ -8,8 +8,10 @@
 // clients, operators, workers, deaths and jumps of the clock; `isolation` lets callers ask for what is others'. With
 // `--minutes` each of the three random ones goes on for so long. A failure prints the seed (and path) that repeats it.
 // Writes bench/results/faults.json; with --only it renews those parts and leaves the others.
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { attachEmbeddedPostgres } from '../packages/service/dist/index.js';
 import { crashEverywhere } from './faults/crashes.mjs';
 import { probeOthers } from './faults/isolation.mjs';
 import { killAtRandom } from './faults/kills.mjs';
@@ -30,18 +32,41 @@ export default async function bench(args) {
     minutes: minutes === null ? undefined : Number(minutes),
     kills: Number(option(args, 'kills', '10')),
   };
-  const file = join(root, 'bench/results/faults.json');
-  const results = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : { parts: {} };
+  let results;
   console.log(`seed ${options.seed}`);
+  const server = await startDatabaseServer(names);
   for (const name of names) {
     const facts = { machine: withLoadNote(machine()), ...options };
     const began_ms = performance.now();
     const part = await PARTS[name](options);
+    // Read only now: another run may have renewed another part.
+    results = earlierResults();
     results.parts[name] = { ...facts, seconds: (performance.now() - began_ms) / 1e3, ...part };
     console.log(`${name}: ${part.faults} faults, ${part.failures.length} failures`);
     results.total = total(Object.values(results.parts));
     writeResults('faults', results);
   }
+  await server.stop();
   print(results);
   if (results.total.failures > 0) process.exitCode = 1;
+}
+
+function earlierResults() {
+  const file = join(root, 'bench/results/faults.json');
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : { parts: {} };
+}
+
+/** Where `simulation` and `isolation` make their databases, as tests do: a server for each history would take longer. */
+async function startDatabaseServer(names) {
+  const is_needed = names.includes('simulation') || names.includes('isolation');
+  if (!is_needed || process.env.ENGRAFT_TEST_DATABASE_URL) return { stop: () => undefined };
+  const folder = mkdtempSync(join(tmpdir(), 'engraft-faults-'));
+  const server = await attachEmbeddedPostgres(folder);
+  process.env.ENGRAFT_TEST_DATABASE_URL = server.url;
+  return {
+    stop: async () => {
+      await server.release();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
 }

@@ -71,9 +71,11 @@ export async function killAtRandom({ seed, minutes, kills }) {
     }
     await askers.end();
   } catch (error) {
+    askers.abandon();
     figures.failures.push({ what: messageOf(error), repeat });
   }
-  for (const what of askers.faults) figures.failures.push({ what, repeat });
+  // A client that gave up is told of once.
+  for (const what of new Set(askers.faults)) figures.failures.push({ what, repeat });
   const status = await service.stop();
   if (status !== 0) figures.failures.push({ what: `the service stopped with status ${status}`, repeat });
   await lookAfterwards(data_folder, askers, figures, repeat);
