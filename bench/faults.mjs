@@ -6,7 +6,7 @@
 // Parts: `crashes` kills the service (with a scripted model) at each of its named crash points; `kills` kills and hangs
 // processes of a service with the shipped model at random moments, under load; `simulation` plays random histories of
 // clients, operators, workers, deaths and jumps of the clock; `isolation` lets callers ask for what is others'. With
-// `--minutes` each of the three random ones goes on for so long. A failure prints the seed (and path) that repeats it.
+// `--minutes` each part goes on for so long. A failure prints the seed (and path) that repeats it.
 // Writes bench/results/faults.json; with --only it renews those parts and leaves the others.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

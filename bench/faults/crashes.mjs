@@ -1,4 +1,5 @@
-// A death at every named crash point, by the code of test/crash, in an order of the seed's.
+// A death at every named crash point, by the code of test/crash, in an order of the seed's; with `--minutes` as many as
+// there is time for, round after round.
 import { createRandom } from '../../packages/engine/dist/random.js';
 import { crashAndRecover, crashes, firstStartPoints } from '../../test/dist/crash/crashAndRecover.js';
 import { crashFirstStart } from '../../test/dist/crash/crashFirstStart.js';
@@ -6,8 +7,9 @@ import { CrashTest } from '../../test/dist/crash/crashTest.js';
 import { shuffled } from '../lib/statistics.mjs';
 import { messageOf, nothingYet } from './report.mjs';
 
-export async function crashEverywhere({ seed }) {
-  const figures = { ...nothingYet(), crash_points: new Set(firstStartPoints).size };
+export async function crashEverywhere({ seed, minutes }) {
+  const figures = { ...nothingYet(), crash_points: 0 };
+  const tried = new Set(firstStartPoints);
   const repeat = `npm run bench -- faults --only crashes --seed ${seed}`;
   const fail = (what) => figures.failures.push({ what, repeat });
   // What is wrong once is found again after every later crash.
@@ -17,8 +19,11 @@ export async function crashEverywhere({ seed }) {
     await crashFirstStart(test).catch((error) => fail(`a first start: ${messageOf(error)}`));
     figures.faults += firstStartPoints.length;
     const random = createRandom(seed);
-    for (const crash of shuffled(crashes, () => random.next())) {
+    const deadline_ms = performance.now() + (minutes ?? 0) * 60_000;
+    for (const crash of inRounds(minutes === undefined ? 1 : Infinity, random)) {
+      if (minutes !== undefined && performance.now() > deadline_ms) break;
       const { crash_point, passing } = crash.order;
+      tried.add(crash_point);
       figures.faults += 1;
       try {
         const { faults, recovery_ms } = await crashAndRecover(test, crash);
@@ -34,7 +39,7 @@ export async function crashEverywhere({ seed }) {
         await test.service.kill().catch(() => undefined);
       }
     }
-    figures.crash_points += new Set(crashes.map(({ order }) => order.crash_point)).size;
+    figures.crash_points = tried.size;
     figures.jobs = await test.countJobs();
     figures.lost_jobs = found.lost_jobs.size;
     figures.double_charges = found.double_charges.size;
@@ -42,4 +47,9 @@ export async function crashEverywhere({ seed }) {
     await test.release();
   }
   return figures;
+}
+
+/** All crashes, in another order each round. */
+function* inRounds(rounds, random) {
+  for (let round = 0; round < rounds; round += 1) yield* shuffled(crashes, () => random.next());
 }

@@ -68,6 +68,7 @@ export async function killAtRandom({ seed, minutes, kills }) {
       const seconds = (performance.now() - began_ms) / 1e3;
       figures.recoveries_s.push(seconds);
       figures.recoveries.push({ victim, seconds });
+      console.log(`${victim}: answered again after ${seconds.toFixed(1)} s`);
     }
     await askers.end();
   } catch (error) {
