@@ -38,7 +38,8 @@ function testFiles(only) {
   );
   return outputs.flatMap((folder) => {
     // What is not compiled; the peers in bench/.peers bring tests of their own.
-    if (folder === 'bench') return ['bench/lib', 'bench/engine'].flatMap((part) => filesIn(part, '.test.mjs'));
+    if (folder === 'bench')
+      return ['bench/lib', 'bench/engine', 'bench/faults'].flatMap((part) => filesIn(part, '.test.mjs'));
     return filesIn(join(folder, 'dist'), '.test.js');
   });
 }

@@ -22,6 +22,13 @@ export function pairedRatio(values, peers) {
   return median(values.map((value, index) => value / peers[index]));
 }
 
+/** The items by what `nameOf` makes of them. */
+export function groupBy(items, nameOf) {
+  const groups = {};
+  for (const item of items) (groups[nameOf(item)] ??= []).push(item);
+  return groups;
+}
+
 /** The values in another order, the same for the same `random` (numbers in [0, 1)). */
 export function shuffled(values, random) {
   const result = [...values];

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { attachEmbeddedPostgres } from '@engraft/service';
-import { findAftermath } from '@engraft/service/testing/aftermath.js';
+import { findAftermath, findDoubleCharges } from '@engraft/service/testing/aftermath.js';
 import { answerWith, type FaultyTeacher, startFaultyTeacher } from '@engraft/service/testing/faultyTeacher.js';
 import pg from 'pg';
 import { KillableService } from './killableService.js';
@@ -24,6 +24,18 @@ interface Sent {
   readonly request: Request;
   job_id: string | null;
 }
+
+/** Everything that is not as it must be, in sentences. */
+export interface Faults {
+  /** A receipt without its job. */
+  readonly lost_jobs: readonly string[];
+  /** A job that nobody has a receipt of, or that was charged twice or too much. */
+  readonly double_charges: readonly string[];
+  /** Half an admission, a file that nobody would remove, a version without its file, a job without an end. */
+  readonly left_behind: readonly string[];
+}
+
+export const noFaults: Faults = { lost_jobs: [], double_charges: [], left_behind: [] };
 
 /** Far longer than anything takes: it proves that there is an end. */
 const patience_ms = 120_000;
@@ -180,23 +192,30 @@ export class CrashTest {
     }
   }
 
-  /**
-   * After a restart: every receipt has its job, every new request gets the receipt that it had, and nothing is left
-   * behind.
-   */
-  async findFaults(): Promise<string[]> {
+  /** After a restart: every new request gets the receipt that it had, or its first one, and every job ends. */
+  async catchUp(): Promise<void> {
     for (const sent of this.#sent.slice(this.#looked_at)) await this.#post(sent);
     this.#looked_at = this.#sent.length;
     await this.settled();
+  }
+
+  async countJobs(): Promise<number> {
+    const { rows } = await this.database.query<{ jobs: number }>('SELECT count(*)::int AS jobs FROM jobs');
+    return rows[0]?.jobs ?? 0;
+  }
+
+  /** Once it has caught up: whether every receipt has its job, and nothing is left behind. */
+  async findFaults(): Promise<Faults> {
     const { rows } = await this.database.query<{ id: string }>(
       `SELECT id FROM jobs WHERE NOT EXISTS
          (SELECT FROM api_keys WHERE id = jobs.api_key_id AND name = 'engraft import')`,
     );
     const jobs = rows.map(({ id }) => id).sort();
     const receipts = this.#sent.map(({ job_id }) => job_id ?? '').sort();
-    const lost = receipts.filter((id) => !jobs.includes(id)).map((id) => `the job of receipt ${id} is lost`);
+    const lost_jobs = receipts.filter((id) => !jobs.includes(id)).map((id) => `the job of receipt ${id} is lost`);
     const unasked = jobs.filter((id) => !receipts.includes(id)).map((id) => `job ${id} was admitted without a receipt`);
-    return [...lost, ...unasked, ...(await this.#findAftermath())];
+    const double_charges = [...unasked, ...(await findDoubleCharges(this.database_url))];
+    return { lost_jobs, double_charges, left_behind: await this.#findAftermath() };
   }
 
   /** What is still there when retention has had time for its first round, which no start waits for. */

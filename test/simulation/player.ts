@@ -17,13 +17,26 @@ interface WorkersRun {
 const credit_microusd = 30_000_000;
 const steps_between_ledgers = 20;
 
+/** A history that was played to its end, and what was found then. */
+export interface Played {
+  readonly steps: number;
+  /** Deaths of workers, cut connections, jumps of the clock, lost leases, failures of models. */
+  readonly faults: number;
+  readonly jobs: number;
+  /** How often somebody asked for what is not theirs, or with a key that was revoked. */
+  readonly leaks_tried: number;
+  readonly lost_jobs: readonly string[];
+  readonly double_charges: readonly string[];
+}
+
 /** Plays a history on a world of its own; throws at the first step after which something is not as it must be. */
-export async function play(history: readonly Operation[]): Promise<void> {
+export async function play(history: readonly Operation[]): Promise<Played> {
   const world = await openSimulatedWorld();
   const player = await Player.begin(world);
   try {
     for (const operation of history) await player.step(operation);
     await player.end();
+    return await player.findPlayed();
   } finally {
     await player.close();
     await world.close();
@@ -33,6 +46,7 @@ export async function play(history: readonly Operation[]): Promise<void> {
 class Player {
   #runs: WorkersRun[] = [];
   #steps = 0;
+  #faults = 0;
   #ahead_seconds = 0;
 
   private constructor(
@@ -87,6 +101,19 @@ class Player {
     assert.deepEqual(await this.world.findAftermath(), []);
   }
 
+  async findPlayed(): Promise<Played> {
+    const jobs = new Set(this.state.jobs.map(({ id }) => id));
+    const receipts = [...this.model.admitted.values()].map(({ job_id }) => job_id);
+    return {
+      steps: this.#steps,
+      faults: this.#faults,
+      jobs: jobs.size,
+      leaks_tried: this.clients.leaks_tried,
+      lost_jobs: receipts.filter((id) => !jobs.has(id)),
+      double_charges: await this.world.findDoubleCharges(),
+    };
+  }
+
   async close(): Promise<void> {
     for (const worker of this.workers) await worker.kill();
   }
@@ -102,6 +129,7 @@ class Player {
       case 'race':
         return clients.race(operation);
       case 'cut':
+        this.#faults += 1;
         return clients.cut(operation);
       case 'activate':
         return clients.activate(operation, before, this.#now_ms);
@@ -124,6 +152,7 @@ class Player {
       case 'resolve':
         return this.#resolve(operation, before);
       case 'clock':
+        this.#faults += 1;
         this.#ahead_seconds += operation.by_seconds;
         await world.setClock(this.#ahead_seconds);
         return nothingMore;
@@ -133,6 +162,7 @@ class Player {
       case 'claim':
         return this.#claim(operation, before);
       case 'kill': {
+        this.#faults += 1;
         await pickOne(this.workers, operation.worker).kill();
         this.#runs = this.#runs.filter(({ worker }) => worker !== operation.worker % this.workers.length);
         this.workers[operation.worker % this.workers.length] = world.newWorker();
@@ -181,6 +211,7 @@ class Player {
         await run.stop(new EngineError('cancelled', 'the simulated worker stops'));
         break;
       case 'fail':
+        this.#faults += 1;
         await run.fail(
           operation.how === 'engine'
             ? new EngineError('internal', 'a simulated failure')
@@ -190,6 +221,7 @@ class Player {
     if (run.is_over) this.#runs = this.#runs.filter((each) => each !== chosen);
     const was = before.jobs.find(({ id }) => id === run.job_id);
     if (was?.fencing_token === run.fencing_token && was.status === 'running') return nothingMore;
+    this.#faults += 1;
     return (after) => {
       assert.deepEqual(after.jobs, before.jobs, 'a worker that lost its lease writes to a job');
       assert.deepEqual(after.versions, before.versions, 'a worker that lost its lease writes to a version');

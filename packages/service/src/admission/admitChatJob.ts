@@ -1,11 +1,29 @@
 import { admitJob, type AdmissionContext, type AdmissionOutcome, type ModelOperation } from './admitJob.js';
+import type { FullQueues } from './fullQueues.js';
+
+export interface ChatAdmissionContext extends AdmissionContext {
+  readonly full_queues: FullQueues;
+}
+
+/** A chat completion's. */
+export interface ChatOperation extends ModelOperation {
+  /** Its idempotency key was made for it a moment ago: it cannot be a replay. */
+  readonly is_new: boolean;
+}
 
 /**
  * Admits the job of a chat completion. "Same key with changed input, or a different key/credential on the same intent
  * in chat: 409": the answer itself comes back here, and it belongs to the API key that asked for it.
  */
-export async function admitChatJob(context: AdmissionContext, operation: ModelOperation): Promise<AdmissionOutcome> {
+export async function admitChatJob(context: ChatAdmissionContext, operation: ChatOperation): Promise<AdmissionOutcome> {
+  const { full_queues } = context;
+  const { project_id } = operation.key;
+  const full = operation.is_new && context.execution === 'on' ? full_queues.find(project_id) : null;
+  if (full !== null) return { kind: 'refused', code: full };
   const outcome = await admitJob(context, operation);
+  if (outcome.kind === 'refused' && (outcome.code === 'project_queue_full' || outcome.code === 'service_queue_full')) {
+    full_queues.found(outcome.code, project_id);
+  }
   const foreign = outcome.kind === 'replayed' && outcome.api_key_id !== operation.key.id;
   return foreign ? { kind: 'refused', code: 'idempotency_key_of_another' } : outcome;
 }

@@ -114,7 +114,7 @@ async function admit(
   if (context.execution === 'off') return refused('execution_unavailable');
   if (context.execution === 'not_configured') return refused('not_configured');
 
-  const room = await checkOpenJobs(trx, project_id, context.open_jobs, 0);
+  const room = await checkOpenJobs(trx, project_id, context.open_jobs);
   if (room !== 'within_limits') return refused(room);
 
   const route = await resolveRoute(trx, operation);
@@ -142,7 +142,7 @@ async function admit(
   if (limits.kind !== 'within_limits') {
     return tooLittle(limits.kind, reserved_microusd, limits.left_microusd + reserved_microusd);
   }
-  const still_room = await checkOpenJobs(trx, project_id, context.open_jobs, 1);
+  const still_room = await checkOpenJobs(trx, project_id, context.open_jobs);
   if (still_room !== 'within_limits') return refused(still_room);
   return { kind: 'admitted', job_id };
 }

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { cancelJob } from '../jobs/cancelJob.js';
+import { claimJob } from '../jobs/claimJob.js';
 import type { InferenceJobRequest } from '../jobs/jobRequest.js';
+import { releaseJob } from '../jobs/releaseJob.js';
 import { readBalance } from '../ledger/accounts.js';
+import { findHalfStates } from '../testing/findHalfStates.js';
 import { buildTestApp, call, countUnits, createTestKey, createTestProject, type TestKey } from '../testing/testApp.js';
 import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js';
 import { admitJob, type AdmissionOutcome } from './admitJob.js';
@@ -97,6 +101,32 @@ describe('429 `queue_full`: "the project, or the service, has as many open jobs 
     assert.equal((await admit(key, limits)).kind, 'admitted');
   });
 
+  test('whatever becomes of jobs, as many are counted as are open, and the service may not set a count', async () => {
+    const key = await newKey();
+    const counted = async () => {
+      const row = await database.db
+        .selectFrom('open_jobs')
+        .select('jobs')
+        .where('project_id', '=', key.project_id)
+        .executeTakeFirst();
+      return row?.jobs ?? 0;
+    };
+    const limits = { of_project: 2, of_service: far };
+    const [first, second] = [await admit(key, limits), await admit(key, limits)];
+    assert.ok(first.kind === 'admitted' && second.kind === 'admitted');
+    assert.equal((await admit(key, limits)).kind, 'refused');
+    assert.equal(await counted(), 2);
+    const claimed = await claimJob(database.db, { worker_id: 'worker', kind: 'inference', lease_ms: 60_000 });
+    assert.equal(await counted(), 2, 'a running job is open');
+    assert.ok(claimed !== null);
+    await releaseJob(database.db, claimed);
+    assert.equal(await counted(), 2, 'a job that was handed back is open');
+    assert.equal((await cancelJob(database.db, first.job_id)).kind, 'cancelled');
+    assert.equal(await counted(), 1);
+    await assert.rejects(database.db.updateTable('open_jobs').set({ jobs: 0 }).execute(), /permission denied/);
+    assert.deepEqual((await findHalfStates(database.db)).half_states, []);
+  });
+
   test('simultaneous admissions of several projects pass the limit of the service by one job for each other project', async () => {
     const keys = await Promise.all(Array.from({ length: 4 }, newKey));
     const before = await countOpen();
@@ -135,6 +165,34 @@ describe('429 `queue_full`: "the project, or the service, has as many open jobs 
     }
     assert.equal((await native('full-0001')).statusCode, 200);
     assert.equal(await countJobs(key), 1);
+    await app.close();
+  });
+
+  test('for a moment a chat completion without a key of its own is refused without a look; a replay never is', async () => {
+    const [key, other] = [await newKey(), await newKey()];
+    let now_ms = 0;
+    const open_jobs = { of_project: 1, of_service: far };
+    const { app } = buildTestApp(database.db, { open_jobs, now_ms: () => now_ms });
+    const chat = (by: TestKey, headers: Record<string, string> = {}) =>
+      call(app, 'POST', '/v1/chat/completions', {
+        key: by,
+        headers,
+        body: { model: 'model-5.3', messages: body.messages },
+      });
+    const named = { 'idempotency-key': 'chat-full-0001' };
+    // Nobody works on it, so the wait ends at once: 409, with its job.
+    const first = await chat(key, named);
+    assert.equal(first.statusCode, 409);
+    const job_id = String(first.headers['x-service-job-id']);
+    assert.equal((await chat(key)).statusCode, 429);
+    assert.equal((await cancelJob(database.db, job_id)).kind, 'cancelled');
+    assert.equal((await chat(key)).statusCode, 429, 'nobody has looked since');
+    assert.equal((await chat(key, named)).headers['x-service-job-id'], job_id);
+    assert.equal((await chat(other)).statusCode, 409, 'the queue of another project is another one');
+    now_ms += 150;
+    const second = await chat(key);
+    assert.equal(second.statusCode, 409);
+    assert.notEqual(second.headers['x-service-job-id'], job_id);
     await app.close();
   });
 });

@@ -63,6 +63,13 @@ export interface ProjectTurnsTable {
   claimed_at: Date;
 }
 
+/** Kept by triggers on jobs, when a transaction commits. */
+export interface OpenJobsTable {
+  project_id: string;
+  /** How many of the project's jobs are queued or running. */
+  jobs: number;
+}
+
 export interface JobsTable {
   id: string;
   sequence: GeneratedAlways<number>;
@@ -243,6 +250,7 @@ export interface Database {
   subjects: SubjectsTable;
   jobs: JobsTable;
   project_turns: ProjectTurnsTable;
+  open_jobs: OpenJobsTable;
   job_phases: JobPhasesTable;
   teacher_calls: TeacherCallsTable;
   idempotency_keys: IdempotencyKeysTable;

@@ -3,6 +3,7 @@ import { fastify, LogController, type FastifyBaseLogger, type FastifyInstance } 
 import type { Registry } from 'prom-client';
 import { ApiError } from '@engraft/contract';
 import type { AdmissionContext } from '../admission/admitJob.js';
+import { FullQueues } from '../admission/fullQueues.js';
 import { newId } from '../ids.js';
 import { type JobWatcher, startJobWatcher } from '../jobs/jobWatcher.js';
 import { checkScope, createAuthentication, refuseBrowsers } from './authenticateRequest.js';
@@ -147,7 +148,8 @@ function newApp(logger: FastifyBaseLogger, answer_ms: number): FastifyInstance {
 }
 
 function apiRoutes(api: FastifyInstance, options: AppOptions, watcher: JobWatcher): void {
-  chatRoute(api, { keepalive_ms: default_keepalive_ms, ...options, watcher });
+  const full_queues = new FullQueues(options.now_ms ?? (() => performance.now()));
+  chatRoute(api, { keepalive_ms: default_keepalive_ms, ...options, watcher, full_queues });
   inferenceRoute(api, options);
   internalizationRoute(api, options);
   jobRoutes(api, options);

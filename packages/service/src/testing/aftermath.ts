@@ -19,6 +19,7 @@ export async function findAftermath(database_url: string, data_folder: string): 
     return [
       ...half_states,
       ...(await wrongEndings(db)),
+      ...(await doubleCharges(db)),
       ...(await adapterFaults(db, data_folder)),
       ...(await leftFiles(data_folder)),
     ];
@@ -27,16 +28,31 @@ export async function findAftermath(database_url: string, data_folder: string): 
   }
 }
 
-/** "Every job ends, charged at most once and never above its reservation." */
-async function wrongEndings(db: Kysely<Database>): Promise<string[]> {
+/** Jobs that were charged more than once, or more than they reserved, in sentences. */
+export async function findDoubleCharges(database_url: string): Promise<string[]> {
+  const db = openDatabase(database_url, { maxConnections: 1 });
+  try {
+    return await doubleCharges(db);
+  } finally {
+    await db.destroy();
+  }
+}
+
+async function doubleCharges(db: Kysely<Database>): Promise<string[]> {
   const { rows } = await sql<{ what: string }>`
-    select format('job %s is still %s', id, status) as what from jobs where status in ('queued', 'running')
-    union all
-    select format('job %s cost %s of %s micro-USD', id, charged_microusd, reserved_microusd) from jobs
+    select format('job %s cost %s of %s micro-USD', id, charged_microusd, reserved_microusd) as what from jobs
       where charged_microusd > reserved_microusd
     union all
     select format('job %s was charged %s times', job_id, count(*)) from transfers
       where kind = 'post' group by job_id having count(*) > 1
+  `.execute(db);
+  return rows.map(({ what }) => what);
+}
+
+/** "Every job ends", and only what is ready has a version. */
+async function wrongEndings(db: Kysely<Database>): Promise<string[]> {
+  const { rows } = await sql<{ what: string }>`
+    select format('job %s is still %s', id, status) as what from jobs where status in ('queued', 'running')
     union all
     select format('job %s is ready without a version', id) from jobs
       where status = 'ready' and not exists (select from versions where source_job_id = jobs.id)

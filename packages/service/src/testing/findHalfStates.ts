@@ -28,6 +28,11 @@ export async function findHalfStates(db: Kysely<Database>): Promise<StateReport>
     select 'balances hold more or less than the open jobs: ' || project_id from accounts
       where kind = 'reserved' and balance_microusd <>
         (select coalesce(sum(reserved_microusd), 0) from jobs where project_id = accounts.project_id and not settled)
+    union all
+    select format('project %s has %s open jobs, and %s are counted', id, open, counted) from projects,
+      lateral (select count(*) as open from jobs where project_id = projects.id and status in ('queued', 'running')),
+      lateral (select coalesce(sum(jobs), 0) as counted from open_jobs where project_id = projects.id)
+      where open <> counted
   `.execute(db);
   const { differences } = await verifyLedger(db);
   const { count } = await db

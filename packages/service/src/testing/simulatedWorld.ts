@@ -15,7 +15,7 @@ import { deleteUnneededFiles } from '../retention/deleteUnneededFiles.js';
 import { removeEndedWork } from '../retention/removeEndedWork.js';
 import { renewHosting } from '../retention/renewHosting.js';
 import { expireVersion } from '../versions/expireVersion.js';
-import { findAftermath } from './aftermath.js';
+import { findAftermath, findDoubleCharges } from './aftermath.js';
 import { SimulatedWorker } from './simulatedWorker.js';
 import { buildTestApp, call, createTestKey, createTestProject, type TestKey } from './testApp.js';
 import { openTestClock, type TestClock } from './testClock.js';
@@ -70,6 +70,7 @@ export async function openSimulatedWorld() {
     },
     verifyLedger: async () => (await verifyLedger(db)).differences,
     findAftermath: () => findAftermath(clock.url, data_folder),
+    findDoubleCharges: () => findDoubleCharges(clock.url),
     close: async () => {
       await app.close();
       await clock.close();

@@ -17,6 +17,7 @@ const privileges: Readonly<Record<keyof Database | 'schema_migrations', readonly
   subjects: ['SELECT', 'INSERT', 'UPDATE'],
   jobs: ['SELECT', 'INSERT', 'UPDATE'],
   project_turns: ['SELECT', 'INSERT', 'UPDATE'],
+  open_jobs: ['SELECT'],
   job_phases: ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
   teacher_calls: ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],
   idempotency_keys: ['SELECT', 'INSERT', 'DELETE'],

@@ -1,7 +1,6 @@
 import { baseVersion, readChatRequest, type ChatReading } from '@engraft/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { admitChatJob } from '../../admission/admitChatJob.js';
-import type { AdmissionContext } from '../../admission/admitJob.js';
+import { admitChatJob, type ChatAdmissionContext } from '../../admission/admitChatJob.js';
 import { awaitInference, type InferenceWait } from '../../jobs/awaitInference.js';
 import { inferenceJobRequestOf } from '../../jobs/jobRequest.js';
 import type { JobWatcher } from '../../jobs/jobWatcher.js';
@@ -16,7 +15,7 @@ import { givenOrNewIdempotencyKey, selectedSubject, selectedTenant } from '../re
 
 const endpoint = '/v1/chat/completions';
 
-export interface ChatContext extends AdmissionContext {
+export interface ChatContext extends ChatAdmissionContext {
   /** What `model` must be. */
   readonly model_id: string;
   /** How long a request waits for its job; 0: not at all. */
@@ -67,6 +66,7 @@ async function admit(
     endpoint,
     idempotency_key,
     request: inferenceJobRequestOf(inference),
+    is_new: request.state.repeats_as_new,
   });
   if (outcome.kind === 'refused') throw refusalOf(outcome);
   return outcome.job_id;

@@ -1,0 +1,114 @@
+// Processes of a service with the shipped model are killed or stopped at random moments, while clients ask and one
+// passage after another is learned.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createRandom } from '../../packages/engine/dist/random.js';
+import { attachEmbeddedPostgres } from '../../packages/service/dist/index.js';
+import { openDatabase } from '../../packages/service/dist/db/database.js';
+import { findAftermath, findDoubleCharges } from '../../packages/service/dist/testing/aftermath.js';
+import { engraft, enginesOf, killDatabase, startService } from '../../test/dist/crash/serviceProcess.js';
+import { root } from '../lib/measure.mjs';
+import { Askers } from './askers.mjs';
+import { messageOf, nothingYet } from './report.mjs';
+
+const LONGEST_CALM_MS = 3_000;
+const AFTERMATH_MS = 20_000;
+
+/** Each takes the running service and returns the one that runs afterwards. */
+const VICTIMS = {
+  service: async (service, start) => {
+    await service.kill();
+    return start();
+  },
+  'service and database': async (service, start, data_folder) => {
+    await killDatabase(data_folder);
+    await service.kill();
+    return start();
+  },
+  database: async (service, _start, data_folder) => {
+    await killDatabase(data_folder);
+    return service;
+  },
+  engine: (service) => signalEngines(service, 'SIGKILL'),
+  // It hangs, and is noticed by its silence.
+  'engine, stopped': (service) => signalEngines(service, 'SIGSTOP'),
+};
+
+/** All of them: the one that answers and the one that trains, if there is one. */
+async function signalEngines(service, signal) {
+  for (const pid of await enginesOf(service)) process.kill(pid, signal);
+  return service;
+}
+
+export async function killAtRandom({ seed, minutes, kills }) {
+  const figures = { ...nothingYet(), recoveries: [] };
+  const repeat = `npm run bench -- faults --only kills --seed ${seed} --kills ${kills}`;
+  const random = createRandom(seed);
+  const data_folder = mkdtempSync(join(tmpdir(), 'engraft-kills-'));
+  const start = () => startService(data_folder, () => undefined);
+  let service = await start();
+  await engraft(data_folder, 'project', 'set', 'default', 'requests_per_minute=60000');
+  const passage = readFileSync(join(root, 'examples/lamp.txt'), 'utf8');
+  const askers = new Askers(() => service.client, passage);
+  askers.begin();
+  const deadline_ms = performance.now() + (minutes ?? 0) * 60_000;
+  const names = Object.keys(VICTIMS);
+  const isOver = () => (minutes === undefined ? figures.faults >= kills : performance.now() > deadline_ms);
+  try {
+    await askers.nextAnswer();
+    while (!isOver()) {
+      await delay(random.next() * LONGEST_CALM_MS);
+      const victim = names[figures.faults % names.length];
+      figures.faults += 1;
+      const began_ms = performance.now();
+      service = await VICTIMS[victim](service, start, data_folder);
+      await askers.nextAnswer();
+      const seconds = (performance.now() - began_ms) / 1e3;
+      figures.recoveries_s.push(seconds);
+      figures.recoveries.push({ victim, seconds });
+      console.log(`${victim}: answered again after ${seconds.toFixed(1)} s`);
+    }
+    await askers.end();
+  } catch (error) {
+    askers.abandon();
+    figures.failures.push({ what: messageOf(error), repeat });
+  }
+  // A client that gave up is told of once.
+  for (const what of new Set(askers.faults)) figures.failures.push({ what, repeat });
+  const status = await service.stop();
+  if (status !== 0) figures.failures.push({ what: `the service stopped with status ${status}`, repeat });
+  await lookAfterwards(data_folder, askers, figures, repeat);
+  rmSync(data_folder, { recursive: true, force: true });
+  return figures;
+}
+
+/** Every receipt has its job, every job a receipt, and nothing is left behind. */
+async function lookAfterwards(data_folder, askers, figures, repeat) {
+  const database = await attachEmbeddedPostgres(data_folder);
+  const listed = await listJobs(database.url);
+  const receipts = askers.receipts();
+  const lost = receipts.filter((id) => !listed.has(id));
+  const unasked = [...listed].filter((id) => !receipts.includes(id));
+  const charged_twice = [...(await findDoubleCharges(database.url)), ...unasked.map((id) => `nobody asked for ${id}`)];
+  const deadline_ms = performance.now() + AFTERMATH_MS;
+  let left = await findAftermath(database.url, data_folder);
+  while (left.length > 0 && performance.now() < deadline_ms) {
+    await delay(200);
+    left = await findAftermath(database.url, data_folder);
+  }
+  await database.release();
+  figures.jobs = listed.size;
+  figures.lost_jobs = lost.length;
+  figures.double_charges = charged_twice.length;
+  const sentences = [...lost.map((id) => `the job of receipt ${id} is lost`), ...charged_twice, ...left];
+  figures.failures.push(...sentences.map((what) => ({ what, repeat })));
+}
+
+async function listJobs(database_url) {
+  const db = openDatabase(database_url, { maxConnections: 1 });
+  const jobs = await db.selectFrom('jobs').select('id').execute();
+  await db.destroy();
+  return new Set(jobs.map(({ id }) => id));
+}

@@ -1,0 +1,95 @@
+// `engraft serve` with the shipped model, on a data folder of its own.
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { root } from './measure.mjs';
+import { memoryBytes } from './processFigures.mjs';
+
+const PROGRAM = join(root, 'packages/service/bin/engraft.js');
+
+/** @param {Record<string, string>} settings variables of its environment */
+export async function startShippedService(settings = {}) {
+  const data_folder = mkdtempSync(join(tmpdir(), 'engraft-bench-'));
+  const { PATH, HOME } = process.env;
+  const env = { PATH, HOME, ENGRAFT_DATA_DIR: data_folder, ENGRAFT_LOG_LEVEL: 'error', ...settings };
+  const child = spawn(process.execPath, [PROGRAM, 'serve', '--port', '0'], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [line] = await Promise.race([
+    once(child.stdout, 'data'),
+    once(child, 'exit').then(() => {
+      throw new Error('the service ended before it was ready');
+    }),
+  ]);
+  const noLimit = ['project', 'set', 'default', 'requests_per_minute=600000'];
+  const { status } = spawnSync(process.execPath, [PROGRAM, ...noLimit], {
+    env,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  if (status !== 0) throw new Error('the limit of requests per minute could not be lifted');
+  return {
+    data_folder,
+    url: String(line).trim().split(' ').at(-1),
+    authorization: `Bearer ${readFileSync(join(data_folder, 'default-key'), 'utf8').trim()}`,
+    /** Bytes of memory in use by the service, its engines and its database; `null` where there is no /proc. */
+    memory: () => memoryOfAll(child.pid, data_folder),
+    stop: async () => {
+      if (child.exitCode === null) {
+        child.kill('SIGTERM');
+        await once(child, 'exit');
+      }
+      rmSync(data_folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function memoryOfAll(pid, data_folder) {
+  const service = memoryBytes(pid)?.resident ?? null;
+  if (service === null) return null;
+  const [engine, ...training] = childrenOf(pid)
+    .filter((each) => commandOf(each).includes('process/child.js'))
+    .sort((a, b) => a - b);
+  const [postmaster] = readFileSync(join(data_folder, 'postgres/cluster/postmaster.pid'), 'utf8').split('\n');
+  const backends = [Number(postmaster), ...childrenOf(Number(postmaster))];
+  return {
+    service,
+    // The oldest answers; any other trains for a while.
+    engine: residentOf(engine),
+    training: sum(training.map(residentOf)),
+    // Shared pages are counted once for all, private ones for each.
+    database: sum(backends.map(proportional)),
+  };
+}
+
+const residentOf = (pid) => memoryBytes(pid)?.resident ?? 0;
+const sum = (values) => values.reduce((all, value) => all + value, 0);
+
+function childrenOf(pid) {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && parentOf(name) === pid)
+    .map(Number);
+}
+
+function parentOf(pid) {
+  return Number(/^PPid:\s+(\d+)$/m.exec(readOrEmpty(`/proc/${pid}/status`))?.[1] ?? NaN);
+}
+
+function commandOf(pid) {
+  return readOrEmpty(`/proc/${pid}/cmdline`);
+}
+
+function proportional(pid) {
+  const kilobytes = /^Pss:\s+(\d+) kB$/m.exec(readOrEmpty(`/proc/${pid}/smaps_rollup`))?.[1];
+  return kilobytes === undefined ? 0 : 1024 * Number(kilobytes);
+}
+
+function readOrEmpty(file) {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}

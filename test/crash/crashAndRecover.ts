@@ -1,0 +1,76 @@
+import type { CrashOrder, CrashPoint } from '@engraft/service/testing/crashOrder.js';
+import type { CrashTest, Faults } from './crashTest.js';
+import type { Drive } from './driveKinds.js';
+import { drives } from './drives.js';
+
+/** A death of a service or of a command beside it: where, and how it comes there. */
+export interface Crash {
+  readonly order: CrashOrder & { readonly crash_point: CrashPoint };
+  readonly drive: Drive;
+}
+
+export interface Recovery {
+  readonly faults: Faults;
+  /**
+   * From the beginning of the next start until the service listens, every request that was sent has its receipt, and
+   * every job has ended. The process was made ready beforehand: loading its program is not counted.
+   */
+  readonly recovery_ms: number;
+}
+
+/** The points of a first start, in their order. */
+export const firstStartPoints: readonly CrashPoint[] = entries()
+  .filter(([, { by }]) => by === 'first start')
+  .map(([crash_point]) => crash_point);
+
+/** All others, each with the passings at which it is to be tried; they may come in any order. */
+export const crashes: readonly Crash[] = entries()
+  .filter(([, { by }]) => by !== 'first start')
+  .flatMap(([crash_point, drive]) =>
+    (drive.passings ?? [1]).map((passing) => ({ order: { crash_point, passing }, drive })),
+  );
+
+function entries(): [CrashPoint, Drive][] {
+  return Object.entries(drives) as [CrashPoint, Drive][];
+}
+
+/** Drives a real service to the point, where it dies, starts it again, and looks for whatever is wrong then. */
+export async function crashAndRecover(test: CrashTest, { order, drive }: Crash): Promise<Recovery> {
+  const { service } = test;
+  if (!service.is_running) await service.start();
+  try {
+    await drive.prepare?.(test);
+    await crash(test, order, drive);
+  } finally {
+    await drive.repair?.(test);
+  }
+  await test.ageRemnants();
+  const began_ms = performance.now();
+  if (!service.is_running && (await service.start()) !== 'listening') throw new Error('the service died again');
+  await test.catchUp();
+  const recovery_ms = performance.now() - began_ms;
+  return { faults: await test.findFaults(), recovery_ms };
+}
+
+async function crash(test: CrashTest, order: CrashOrder, drive: Drive): Promise<void> {
+  const { service } = test;
+  switch (drive.by) {
+    case 'start':
+      await service.kill();
+      // Jobs that it goes on with may come to the point when it listens already.
+      if ((await service.start(order)) === 'listening') await service.died();
+      break;
+    case 'work':
+      await service.arm(order);
+      await drive.act(test);
+      await service.died();
+      break;
+    case 'command': {
+      const { signal } = await service.command(await drive.args(test), order);
+      if (signal !== 'SIGKILL') throw new Error('the command did not come to the crash point');
+      break;
+    }
+    case 'first start':
+      throw new Error('a first start is tested by itself');
+  }
+}

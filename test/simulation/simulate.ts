@@ -1,0 +1,37 @@
+import fc from 'fast-check';
+import { operation } from './operations.js';
+import { play, type Played } from './player.js';
+
+/** Some 230 on average. */
+const steps_max = 300;
+const default_histories = 12;
+
+export interface SimulationOptions {
+  readonly histories?: number;
+  /** Goes on for so long, however many histories that makes. */
+  readonly minutes?: number;
+  /** Both as a failure prints them. */
+  readonly seed?: number;
+  readonly path?: string;
+  readonly onPlayed?: (played: Played) => void;
+}
+
+/** Plays random histories; rejects with the seed, the path and the shortest history that still fails. */
+export async function simulate({ histories, minutes, seed, path, onPlayed }: SimulationOptions): Promise<void> {
+  const history = fc.array(operation, { maxLength: steps_max, size: 'max' });
+  const property = fc.asyncProperty(history, async (operations) => {
+    const played = await play(operations);
+    onPlayed?.(played);
+  });
+  await fc.assert(property, {
+    ...(minutes === undefined
+      ? { numRuns: histories ?? default_histories }
+      : {
+          numRuns: Number.MAX_SAFE_INTEGER,
+          interruptAfterTimeLimit: minutes * 60_000,
+          markInterruptAsFailure: false,
+        }),
+    ...(seed === undefined ? {} : { seed }),
+    ...(path === undefined ? {} : { path }),
+  });
+}
