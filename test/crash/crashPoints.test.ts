@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { access, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -7,7 +7,7 @@ import type { CrashOrder, CrashPoint } from '@engraft/service/testing/crashOrder
 import { crashPoints } from '@engraft/service/testing/crashOrder.js';
 import pg from 'pg';
 import { CrashTest } from './crashTest.js';
-import type { Drive } from './driveKinds.js';
+import { type Drive, leavingHere, project } from './driveKinds.js';
 import { drives } from './drives.js';
 
 const entries = Object.entries(drives) as [CrashPoint, Drive][];
@@ -54,6 +54,23 @@ describe('a service that dies', () => {
       it(`${of(crash_point)}${nth}`, () => crashAndRecover(test, { crash_point, passing }, drive));
     }
   }
+
+  it('in an import, with its adapter in the store, leaves nothing of it', async () => {
+    const { service } = test;
+    if (!service.is_running) await service.start();
+    const { file, folder } = await leavingHere(test);
+    const args = ['import', 'subject', file, ...project];
+    assert.equal((await service.command(args, { crash_point: 'copy.named', passing: 1 })).signal, 'SIGKILL');
+    await access(folder);
+    await test.ageRemnants();
+    await service.kill();
+    await service.start();
+    await test.untilGone(folder);
+    assert.deepEqual(await test.findFaults(), []);
+    const { printed } = await service.command(args);
+    assert.equal((printed as { versions: unknown[] }).versions.length, 1);
+    await access(folder);
+  });
 });
 
 async function crashAndRecover(test: CrashTest, order: CrashOrder, drive: Drive): Promise<void> {

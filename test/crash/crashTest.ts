@@ -162,6 +162,15 @@ export class CrashTest {
     return untilTrue(condition, async () => (await this.database.query(condition, [...values])).rows.length > 0);
   }
 
+  untilGone(folder: string): Promise<void> {
+    return untilTrue(`${folder} is gone`, () =>
+      access(folder).then(
+        () => false,
+        () => true,
+      ),
+    );
+  }
+
   /** No job waits or runs, and no worker is busy with the files of one. */
   async settled(): Promise<void> {
     await this.until(`SELECT WHERE NOT EXISTS (SELECT FROM jobs WHERE status IN ('queued', 'running'))`);
