@@ -145,7 +145,7 @@ describe('connections', () => {
       });
     const client = async (): Promise<void> => {
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-      for (let outcome = ''; outcome !== 'not accepted'; ) {
+      for (let outcome = ''; outcome !== 'not accepted';) {
         outcome = await send(agent);
         count(outcome);
       }
