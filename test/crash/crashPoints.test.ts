@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import { access } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
 import { crashPoints } from '@engraft/service/testing/crashOrder.js';
 import { crashAndRecover, crashes } from './crashAndRecover.js';
 import { crashFirstStart } from './crashFirstStart.js';
 import { CrashTest, noFaults } from './crashTest.js';
+import { leavingHere, project } from './driveKinds.js';
 
 /** The real service but for the model, killed with SIGKILL at every boundary between two durable effects. */
 describe('a service that dies', () => {
@@ -28,4 +30,22 @@ describe('a service that dies', () => {
       assert.deepEqual((await crashAndRecover(test, crash)).faults, noFaults);
     });
   }
+
+  it('in an import, with its adapter in the store, leaves nothing of it', async () => {
+    const { service } = test;
+    if (!service.is_running) await service.start();
+    const { file, folder } = await leavingHere(test);
+    const args = ['import', 'subject', file, ...project];
+    assert.equal((await service.command(args, { crash_point: 'copy.named', passing: 1 })).signal, 'SIGKILL');
+    await access(folder);
+    await test.ageRemnants();
+    await service.kill();
+    await service.start();
+    await test.untilGone(folder);
+    await test.catchUp();
+    assert.deepEqual(await test.findFaults(), noFaults);
+    const { printed } = await service.command(args);
+    assert.equal((printed as { versions: unknown[] }).versions.length, 1);
+    await access(folder);
+  });
 });

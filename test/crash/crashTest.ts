@@ -59,7 +59,8 @@ export class CrashTest {
     readonly release: () => Promise<void>,
   ) {}
 
-  static async open(): Promise<CrashTest> {
+  /** @param reach makes of the database's URL the one that the service is given; by default it finds its own. */
+  static async open(reach?: (database_url: string) => string): Promise<CrashTest> {
     const folder = await mkdtemp(path.join(tmpdir(), 'engraft-points-'));
     const [data_folder, script_folder] = [path.join(folder, 'data'), path.join(folder, 'script')];
     await mkdir(script_folder);
@@ -71,6 +72,7 @@ export class CrashTest {
       PATH,
       HOME,
       ENGRAFT_DATA_DIR: data_folder,
+      ...(reach === undefined ? {} : { DATABASE_URL: reach(server.url) }),
       ENGRAFT_TEST_SCRIPT_DIR: script_folder,
       ENGRAFT_TEACHER_URL: teacher.url,
       ENGRAFT_TEACHER_MODEL: 'elsewhere',
@@ -174,9 +176,29 @@ export class CrashTest {
     return untilTrue(condition, async () => (await this.database.query(condition, [...values])).rows.length > 0);
   }
 
-  /** No job waits or runs, and no worker is busy with the files of one. */
+  untilGone(folder: string): Promise<void> {
+    return untilTrue(`${folder} is gone`, () =>
+      access(folder).then(
+        () => false,
+        () => true,
+      ),
+    );
+  }
+
+  /** Clients repeat what they have sent, with the same keys. */
+  async resend(): Promise<void> {
+    for (const sent of this.#sent.slice(this.#looked_at)) await this.#post(sent);
+    this.#looked_at = this.#sent.length;
+  }
+
+  /** No job waits or runs. */
+  ended(): Promise<void> {
+    return this.until(`SELECT WHERE NOT EXISTS (SELECT FROM jobs WHERE status IN ('queued', 'running'))`);
+  }
+
+  /** Neither is a worker busy with the files of one. */
   async settled(): Promise<void> {
-    await this.until(`SELECT WHERE NOT EXISTS (SELECT FROM jobs WHERE status IN ('queued', 'running'))`);
+    await this.ended();
     await untilTrue('no work of jobs that have ended is left', async () => {
       return (await readdir(path.join(this.data_folder, 'work')).catch(() => [])).length === 0;
     });
@@ -194,8 +216,7 @@ export class CrashTest {
 
   /** After a restart: every new request gets the receipt that it had, or its first one, and every job ends. */
   async catchUp(): Promise<void> {
-    for (const sent of this.#sent.slice(this.#looked_at)) await this.#post(sent);
-    this.#looked_at = this.#sent.length;
+    await this.resend();
     await this.settled();
   }
 

@@ -166,7 +166,23 @@ export const subjectImport: Drive = {
     await test.service.command(['export', 'subject', subject_id, file, ...project]);
     return ['import', 'subject', file, '--as', `${subject_id}-again`, ...project];
   },
+  // The next start looks for what was cut short.
+  repair: ({ service }) => service.kill(),
 };
+
+/** A subject that was exported and erased, with a folder that its adapter has left. */
+export async function leavingHere(test: CrashTest): Promise<{ readonly file: string; readonly folder: string }> {
+  const { subject_id, folder } = await test.version();
+  const file = path.join(test.script_folder, `${subject_id}.engraft`);
+  await test.service.command(['export', 'subject', subject_id, file, ...project]);
+  await test.service.command(['subject', 'erase', subject_id, ...project]);
+  test.askNoMore();
+  // The next round of retention.
+  await test.service.kill();
+  await test.service.start();
+  await test.untilGone(folder);
+  return { file, folder };
+}
 
 const running: Pick<Drive, 'prepare' | 'repair'> = {
   prepare: async (test) => {

@@ -126,6 +126,7 @@ export const drives: Readonly<Record<CrashPoint, Drive>> = {
     by: 'command',
     args: async (test) => ['version', 'expire', (await test.version()).id],
   },
+  'import.recorded': subjectImport,
   'subject.imported': subjectImport,
   'subject.erased': erasure,
   'tenant.erased': {

@@ -87,6 +87,17 @@ export class KillableService {
     assertKilled(child);
   }
 
+  /** Resolves when the service has stopped at the point that it was armed with. Linux only. */
+  async stopped(): Promise<void> {
+    const { pid } = this.#running ?? {};
+    const deadline_ms = performance.now() + patience_ms;
+    const state = async (): Promise<string> => (await readFile(`/proc/${pid}/stat`, 'utf8')).replace(/^.*\) /s, '');
+    while (!(await state()).startsWith('T')) {
+      if (performance.now() > deadline_ms) throw new Error('the service did not come to the crash point');
+      await sleep(5);
+    }
+  }
+
   signal(signal: NodeJS.Signals): void {
     this.#running?.kill(signal);
   }

@@ -76,7 +76,7 @@ export type EngineErrorCode =
   | 'cancelled'
   /** The engine's process died; the host starts a new one and the caller may repeat the call. */
   | 'process_lost'
-  /** The host has no process, and could not start one: the call was never made. The host goes on trying. */
+  /** The host has no process for the call, and could not start one: it was never made. The host goes on trying to serve. */
   | 'not_running'
   /** A run failed that the call shared with others; whose fault it was is not known, and the caller may repeat the call. */
   | 'batch_lost'

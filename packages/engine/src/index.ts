@@ -14,6 +14,7 @@ export type { WatchBounds } from './process/watch.js';
 export { machineMemory } from './machineMemory.js';
 export { WEIGHT_FORMATS, type WeightFormat } from './model/quantization.js';
 export { ChatTokenizer } from './tokenizer/chatTokenizer.js';
+export { PromptCounter } from './tokenizer/promptCounter.js';
 export {
   importFolder,
   importGguf,

@@ -67,6 +67,7 @@ export const crashPoints = {
   'work.removed': 'the end of the work folder of a job',
   'version.activated': 'the active version of a subject',
   'version.expired': 'the end of a version, by an operator',
+  'import.recorded': 'that adapters of another installation are about to be kept',
   'subject.imported': 'the versions of a subject of another installation',
   'subject.erased': 'the end of a subject, with its versions and what its jobs said',
   'tenant.erased': 'the end of all that a tenant had',

@@ -152,6 +152,9 @@ suite('an engine in its own process', () => {
         process.kill(host.pid!, 'SIGKILL');
         await lostProcess;
         await assert.rejects(host.generate(short), { name: 'EngineError', code: 'not_running' });
+        const training = host.openTraining({ parent: null, rank: 2, alpha: 2, seed: 1 });
+        await assert.rejects(training, { name: 'EngineError', code: 'not_running' });
+        assert.deepEqual(host.trainingPids, []);
         await rename(join(folder, 'away'), modelDir);
         for (;;) {
           const again = await host.generate(short).catch(() => null);

@@ -30,7 +30,8 @@ const MAX_DELAY_MS = 30_000;
  *
  * Every training session has a process of its own, of lower priority and with a model of its own, from `openTraining`
  * to `close`. A training step blocks its thread for longer than a short answer takes; so the operating system shares
- * the cores out, which it can do in the middle of a step. When that process dies, the session is lost with it.
+ * the cores out, which it can do in the middle of a step. When that process dies, the session is lost with it; one that
+ * cannot be started rejects with `not_running`, too.
  *
  * All of the processes end by themselves when this one dies.
  * @throws EngineError `checkpoint_invalid`; `process_lost` when the process dies while loading.
@@ -171,7 +172,7 @@ class ProcessHost implements EngineHost {
 
   private async startTraining(): Promise<EngineProcess> {
     this.checkOpen();
-    const engineProcess = await this.load('training');
+    const engineProcess = await this.load('training').catch(notRunning);
     this.trainings.add(engineProcess);
     void engineProcess.exited.then((exit) => {
       this.trainings.delete(engineProcess);
@@ -249,10 +250,10 @@ class ProcessHost implements EngineHost {
   }
 }
 
-/** What keeps the process from starting is none of the fault of the call that waited for it. */
+/** What keeps a process from starting is none of the fault of the call that waited for it. */
 function notRunning(error: unknown): never {
   if (error instanceof EngineError && error.code === 'cancelled') throw error;
-  throw new EngineError('not_running', 'the engine could not be started again', { cause: error });
+  throw new EngineError('not_running', 'a process of the engine could not be started', { cause: error });
 }
 
 /** `promise`, or a rejection as soon as the signal aborts: starting a process can take a while. */

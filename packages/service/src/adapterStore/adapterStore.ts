@@ -43,8 +43,9 @@ export interface LocatedStore {
 /** A file in the store, by which it is told from a folder without adapters. */
 export const storeMark = '.engraft-adapters';
 
-/** Names that `keep` and `remove` use on their way; nothing that is kept has one. */
-const remnantName = /^\.(keeping|removing)-/;
+/** How names begin that `keep`, `remove` and imports use on their way; nothing that is kept has one. */
+const remnantName = /^\.(keeping|removing|importing)-/;
+export const importingPrefix = '.importing-';
 const adapterHash = /^sha256:[0-9a-f]{64}$/;
 
 export function locateStore(data_folder: string): LocatedStore {

@@ -42,6 +42,33 @@ export async function recordLeftAdapter(db: Kysely<Database>, job_id: string, ad
   crashPoint('adapter.left_recorded');
 }
 
+/**
+ * Records that an import is about to keep these adapters, so that their files are found and deleted should it be killed
+ * before its versions are there. `takeImportRecords` ends the record, or else a round of retention a day later.
+ */
+export async function recordImport(db: Kysely<Database>, adapter_hashes: readonly string[]): Promise<void> {
+  await inTransaction(db, 'import.recorded', async (trx) => {
+    await deleteImportRecords(trx, adapter_hashes);
+    const rows = adapter_hashes.map((adapter_hash) => ({ adapter_hash, job_id: null }));
+    await trx.insertInto('kept_adapters').values(rows).execute();
+  });
+}
+
+/** For who records jobs that keep these adapters in the same transaction, and has called `recordImport` before. */
+export async function takeImportRecords(trx: Transaction<Database>, adapter_hashes: readonly string[]): Promise<void> {
+  const taken = await deleteImportRecords(trx, adapter_hashes);
+  if (taken !== adapter_hashes.length) throw new Error('adapters are imported that nobody has recorded');
+}
+
+async function deleteImportRecords(trx: Transaction<Database>, adapter_hashes: readonly string[]): Promise<number> {
+  const { numDeletedRows } = await trx
+    .deleteFrom('kept_adapters')
+    .where('adapter_hash', 'in', adapter_hashes)
+    .where('job_id', 'is', null)
+    .executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
+}
+
 /** Until the transaction ends nobody else records or deletes this adapter. Order of locks: the job before this. */
 export async function lockAdapter(trx: Transaction<Database>, adapter_hash: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${adapter_hash}, 0))`.execute(trx);

@@ -418,6 +418,27 @@ describe('"Order of checks on a model write"', () => {
     await assertRefused('insufficient_credits', { ...everythingWrong, adapter_version: undefined, request: question });
   });
 
+  test('no transaction waits for the tokens of a prompt to be counted, whatever comes of it', async () => {
+    const key = await newKey();
+    const open = async (): Promise<number> => {
+      const { rows } = await sql<{ open: number }>`select count(*)::int as open from pg_stat_activity
+        where datname = current_database() and xact_start is not null and pid <> pg_backend_pid()`.execute(
+        database.owner,
+      );
+      return rows[0]?.open ?? 0;
+    };
+    const seen: number[] = [];
+    const countTokens = async (): Promise<number> => {
+      seen.push(await open());
+      return 10;
+    };
+    assert.equal((await admit(operation(key), { countTokens })).kind, 'admitted');
+    assert.deepEqual(seen, [0]);
+    const unable = (): Promise<number> => Promise.reject(new Error('it cannot be counted'));
+    await assertRefused('not_found', operation(key, { adapter_version: 'ver_unknown' }), { countTokens: unable });
+    await assert.rejects(admit(operation(key), { countTokens: unable }), /it cannot be counted/);
+  });
+
   test('a used key with other input is a conflict before anything else', async () => {
     const key = await newKey();
     const asked = operation(key);

@@ -8,7 +8,7 @@ import { newId } from '../ids.js';
 import { insertJob } from '../jobs/insertJob.js';
 import type { JobRequest } from '../jobs/jobRequest.js';
 import { reserve } from '../ledger/reserve.js';
-import { priceRequest, type PromptMeter } from '../pricing/priceRequest.js';
+import { type PriceOutcome, priceRequest, type PromptMeter } from '../pricing/priceRequest.js';
 import { findOrCreateSubject } from '../subjects/findOrCreateSubject.js';
 import { resolveVersion } from '../versions/resolveVersion.js';
 import { checkMonthlyLimits } from './checkMonthlyLimits.js';
@@ -79,8 +79,11 @@ const noSubjectName = 'default';
  * money". A full queue is found before a version is resolved, or last of all. The project's balance is locked last and briefly, by the reservation, unless the version's hosting has to be made good first.
  */
 export async function admitJob(context: AdmissionContext, operation: ModelOperation): Promise<AdmissionOutcome> {
+  // No transaction waits for the tokens to be counted. What comes of it counts at its place in the order.
+  const price = priceRequest(operation.request, context, currentPriceCard);
+  await price.catch(() => undefined);
   const outcome = await inTransaction<AdmissionOutcome>(context.db, 'admission.committed', (trx) =>
-    admit(trx, context, operation),
+    admit(trx, context, operation, price),
   );
   if (outcome.kind === 'admitted') context.onAdmitted?.();
   return outcome;
@@ -90,6 +93,7 @@ async function admit(
   trx: Transaction<Database>,
   context: AdmissionContext,
   operation: ModelOperation,
+  pricing: Promise<PriceOutcome>,
 ): Promise<AdmissionOutcome | RolledBack<AdmissionOutcome>> {
   const { key, tenant_id } = operation;
   const { project_id } = key;
@@ -120,7 +124,7 @@ async function admit(
   const route = await resolveRoute(trx, operation);
   if (route.kind !== 'resolved') return refused(route.kind);
 
-  const price = await priceRequest(operation.request, context, currentPriceCard);
+  const price = await pricing;
   if (price.kind !== 'priced') return refused(price.kind);
 
   const { reserved_microusd } = price;

@@ -9,7 +9,9 @@ import { isAdapterIntact } from '@engraft/engine';
 import { sql, type Kysely } from 'kysely';
 import { openAdapterStore } from '../adapterStore/adapterStore.js';
 import { admitJob } from '../admission/admitJob.js';
+import { thisOperator } from '../audit/operator.js';
 import type { Database } from '../db/schema.js';
+import { eraseSubject } from '../erasure/eraseSubject.js';
 import { authenticate } from '../keys/authenticate.js';
 import { grantCredit } from '../ledger/grantCredit.js';
 import { verifyLedger } from '../ledger/verifyLedger.js';
@@ -172,6 +174,31 @@ describe('backup and restore', () => {
     });
   });
 
+  it('leaves out what was erased, though its files are still to be deleted, unless another version has the same', async () => {
+    const { adapter_hash } = await source.learn('of a subject that is erased', 'gerda');
+    const { adapter_hash: shared } = await source.learn('of two subjects', 'hanna');
+    await source.learn('of two subjects', 'irma');
+    for (const name of ['gerda', 'hanna']) {
+      const subject = { project_id: source.key.project_id, tenant_id: null, name };
+      assert.equal((await eraseSubject(db, thisOperator({}), subject)).kind, 'erased');
+    }
+    assert.ok(await source.store.has(adapter_hash));
+    const { file, missing_adapters } = await source.backUp();
+    assert.deepEqual(missing_adapters, []);
+    await withEmptyDatabase(source.database, async (database_url) => {
+      const folder = source.newPath();
+      const report = await restoreBackup({ file, data_folder: folder, database_url });
+      assert.deepEqual([report.missing_adapters, report.ledger.differences], [[], []]);
+      const restored = await openAdapterStore(folder);
+      assert.deepEqual([await restored.has(adapter_hash), await restored.has(shared)], [false, true]);
+      const of = (hash: string) =>
+        reading(database_url, (rows) =>
+          rows.selectFrom('versions').select('damaged_at').where('adapter_hash', '=', hash).execute(),
+        );
+      assert.deepEqual(await of(adapter_hash), [{ damaged_at: null }]);
+    });
+  });
+
   it('saves the rest where an adapter is damaged or missing, and notes it of its versions', async () => {
     const damaged = await source.learn('to be damaged', 'dora');
     const missing = await source.learn('to be lost', 'emil');
@@ -206,7 +233,12 @@ describe('backup and restore', () => {
       ['teaching', 'scoring', 'training', 'evaluating'].map((name) => ({ ...phase, job_id: id, phase: name })),
     );
     await db.insertInto('job_phases').values(phases).execute();
-    await db.updateTable('jobs').set({ training_progress: '{}' }).where('id', '=', open).execute();
+    const used = { input_tokens: 4, output_tokens: 4, cached_input_tokens: 0, training_tokens: 4 };
+    await db
+      .updateTable('jobs')
+      .set({ training_progress: '{}', ...used })
+      .where('id', '=', open)
+      .execute();
     const { file } = await source.backUp();
     await withEmptyDatabase(source.database, async (database_url) => {
       await restoreBackup({ file, data_folder: source.newPath(), database_url });
@@ -214,8 +246,13 @@ describe('backup and restore', () => {
         const left = await restored.selectFrom('job_phases').select(['job_id', 'phase']).execute();
         const of = (id: string) => left.filter((each) => each.job_id === id).map((each) => each.phase);
         assert.deepEqual([of(open).sort(), of(job_id).length], [['scoring', 'teaching'], 4]);
-        const job = restored.selectFrom('jobs').select('training_progress').where('id', '=', open);
-        assert.equal((await job.executeTakeFirstOrThrow()).training_progress, null);
+        const tokens = ['input_tokens', 'output_tokens', 'cached_input_tokens', 'training_tokens'] as const;
+        const job = restored
+          .selectFrom('jobs')
+          .select(['training_progress', ...tokens])
+          .where('id', '=', open);
+        const shown = { input_tokens: 2, output_tokens: 2, cached_input_tokens: 0, training_tokens: 2 };
+        assert.deepEqual(await job.executeTakeFirstOrThrow(), { training_progress: null, ...shown });
       });
     });
   });

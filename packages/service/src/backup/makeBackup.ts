@@ -95,7 +95,8 @@ async function* archiveOf(options: BackupOptions, store: AdapterStore, onEnd: Wr
     const header = await describe(snapshot, tables, options.engraft_version);
     yield* tarText(format.names.header, JSON.stringify(header, null, 2));
     const rows = yield* readAllTables(snapshot, header, onProgress);
-    const adapters = yield* readAllAdapters(store, await findNeededAdapters(snapshot), onProgress);
+    const needed = await findNeededAdapters(snapshot, header.tables['versions'] ?? []);
+    const adapters = yield* readAllAdapters(store, needed, onProgress);
     const default_key = await readDefaultKey(data_folder);
     if (default_key !== null) yield* tarText(format.names.defaultKey, `${default_key}\n`);
     const manifest = { tables: rows, ...adapters };

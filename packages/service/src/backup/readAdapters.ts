@@ -12,13 +12,21 @@ export interface NeededAdapter {
   readonly size_bytes: number;
 }
 
-/** The adapters whose files the versions of the snapshot have; nothing needs the others. */
-export async function findNeededAdapters(trx: Transaction<Database>): Promise<NeededAdapter[]> {
+/**
+ * The adapters whose files the versions of the snapshot have; nothing needs the others. What was erased is not brought
+ * along, even where the next round of retention is still to delete its files.
+ * @param columns of `versions`, as an older schema may have them.
+ */
+export async function findNeededAdapters(
+  trx: Transaction<Database>,
+  columns: readonly string[],
+): Promise<NeededAdapter[]> {
   return trx
     .selectFrom('versions')
     .select('adapter_hash')
     .select(({ fn }) => fn.max('size_bytes').as('size_bytes'))
     .where('files_deleted_at', 'is', null)
+    .$if(columns.includes('erased_at'), (query) => query.where('erased_at', 'is', null))
     .groupBy('adapter_hash')
     .orderBy('adapter_hash')
     .execute();

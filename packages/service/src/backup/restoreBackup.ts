@@ -179,9 +179,22 @@ async function settleDown(client: pg.Client, missing_adapters: readonly string[]
      WHERE adapter_hash = ANY($1::text[]) AND files_deleted_at IS NULL AND damaged_at IS NULL`,
     [missing_adapters],
   );
+  // What these phases used is counted again when they are repeated.
   await client.query(
-    `DELETE FROM job_phases USING jobs
-     WHERE jobs.id = job_id AND NOT settled AND job_phases.phase IN ('training', 'evaluating')`,
+    `WITH lost AS (
+       DELETE FROM job_phases USING jobs
+       WHERE jobs.id = job_id AND NOT settled AND job_phases.phase IN ('training', 'evaluating')
+       RETURNING job_phases.*
+     ), used AS (
+       SELECT job_id, sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens,
+         sum(cached_input_tokens) AS cached_input_tokens, sum(training_tokens) AS training_tokens
+       FROM lost GROUP BY job_id
+     )
+     UPDATE jobs SET input_tokens = jobs.input_tokens - used.input_tokens,
+       output_tokens = jobs.output_tokens - used.output_tokens,
+       cached_input_tokens = jobs.cached_input_tokens - used.cached_input_tokens,
+       training_tokens = jobs.training_tokens - used.training_tokens
+     FROM used WHERE jobs.id = used.job_id`,
   );
   await client.query('UPDATE jobs SET training_progress = NULL WHERE NOT settled AND training_progress IS NOT NULL');
 }

@@ -180,7 +180,8 @@ export interface VersionsTable {
 
 export interface KeptAdaptersTable {
   adapter_hash: string;
-  job_id: string;
+  /** `null`: of an import that has no jobs yet. */
+  job_id: string | null;
   created_at: Timestamp;
 }
 

@@ -22,6 +22,7 @@ import { modelsRoute } from './routes/models.js';
 import { healthRoutes, metricsRoute, type Operations } from './routes/operations.js';
 import { subjectRoutes } from './routes/subjects.js';
 import { sendClientError, sendErrors, sendFrameworkError } from './sendErrors.js';
+import { endConnectionsOnceAnswered, limitConnections, untilLeft } from './connections.js';
 import { answerUnknownPaths } from './unknownPaths.js';
 
 export interface AppOptions extends AdmissionContext {
@@ -35,14 +36,17 @@ export interface AppOptions extends AdmissionContext {
   readonly readiness: () => Promise<readonly string[]>;
   readonly logger: FastifyBaseLogger;
   readonly metrics: Registry;
+  /** The longest time that a client may take to send one request. */
+  readonly request_timeout_ms?: number;
   /** Metrics and the description of the API are served elsewhere, see `buildOperationsApp`. */
   readonly operations_apart?: boolean;
   /** Monotonic; for limits by address and the sampling of the log. */
   readonly now_ms?: () => number;
 }
 
-/** The longest time that a client may take to send one request. */
-const request_timeout_ms = 60_000;
+const default_request_timeout_ms = 60_000;
+/** The same for its headers; a connection on which nothing was ever sent ends then, too. */
+const headers_timeout_ms_max = 15_000;
 /** "A keepalive comment at least every 10 s." */
 const default_keepalive_ms = 8_000;
 /** Chat completions wait no longer than this when the service stops: what still runs is then handed back. */
@@ -53,23 +57,18 @@ const closing_wait_ms = 7_000;
  * → syntax and schema → tenant and subject agreement, and then those of `admitJob`.
  */
 export function buildApp(options: AppOptions): FastifyInstance {
-  const app = newApp(options.logger, options.chat_wait_ms);
+  const app = newApp(options.logger, options.chat_wait_ms, options.request_timeout_ms);
   const { now_ms = () => performance.now() } = options;
   const strangers = createStrangerLimits(now_ms);
   const authenticateRequest = createAuthentication(options.db, strangers);
   const watcher = startJobWatcher(options.db);
   let closing = false;
-  app.addHook('preClose', (done) => {
+  app.addHook('preClose', async () => {
     closing = true;
     watcher.close(closing_wait_ms);
-    done();
+    await untilLeft(app.server);
   });
-
-  app.addHook('onResponse', (_request, _reply, done) => {
-    // Whoever is answered while the service stops must not keep it open by saying nothing more.
-    if (closing) setImmediate(() => app.server.closeIdleConnections());
-    done();
-  });
+  endConnectionsOnceAnswered(app, () => closing);
   observeRequests(app, options.metrics, now_ms);
   answerUnknownPaths(app, strangers);
 
@@ -118,7 +117,12 @@ function openRoutes(app: FastifyInstance, open: Operations & { readonly model_id
 }
 
 /** Without routes: every answer has a request id, and every error the envelope. */
-function newApp(logger: FastifyBaseLogger, answer_ms: number): FastifyInstance {
+function newApp(
+  logger: FastifyBaseLogger,
+  answer_ms: number,
+  request_timeout_ms = default_request_timeout_ms,
+): FastifyInstance {
+  const headersTimeout = Math.min(request_timeout_ms, headers_timeout_ms_max);
   const app: FastifyInstance = fastify({
     loggerInstance: logger,
     // `observeRequests` writes the log; the framework's own lines would show URLs.
@@ -128,13 +132,14 @@ function newApp(logger: FastifyBaseLogger, answer_ms: number): FastifyInstance {
     // A client that reads nothing keeps its connection only so long: longer than the longest silence of an answer that somebody waits for.
     connectionTimeout: answer_ms + request_timeout_ms,
     return503OnClosing: false,
-    http: { requireHostHeader: false },
+    http: { requireHostHeader: false, headersTimeout, connectionsCheckingInterval: headersTimeout / 5 },
     // No shorter than the request line may be: an id of any length is looked up, and not found.
     routerOptions: { maxParamLength: 1 << 16 },
     frameworkErrors: sendFrameworkError,
     clientErrorHandler: sendClientError,
   });
   leaveNothingToNode(app.server);
+  limitConnections(app.server);
   app.decorateRequest('state');
   app.addHook('onRequest', (request, reply, done) => {
     request.state = newRequestState();

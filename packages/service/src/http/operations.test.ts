@@ -146,12 +146,12 @@ describe('"503 `service_unavailable`: database down; shutting down"', () => {
 
   test('a connection that breaks in the middle of an admission: 503, and no trace', async () => {
     const own = openDatabase(database.url, { maxConnections: 1 });
-    const { app } = buildTestApp(own, {
-      countTokens: async () => {
-        await endOpenTransactions();
-        return 5;
-      },
-    });
+    const { app } = buildTestApp(own);
+    // A fault injector: the server ends the connection while the job's row is written.
+    await sql`create function hang_up() returns trigger language plpgsql security definer as
+      $$ begin perform pg_terminate_backend(pg_backend_pid()); return new; end $$`.execute(database.owner);
+    await sql`create trigger hang_up before insert on jobs for each row when (new.subject_name = 'cut-off')
+      execute function hang_up()`.execute(database.owner);
     const headers = { 'idempotency-key': 'interrupted-key' };
     const response = await call(app, 'POST', '/v1/inferences', {
       key,
@@ -224,13 +224,6 @@ describe('"503 `service_unavailable`: database down; shutting down"', () => {
 });
 
 /** Ends the sessions that are in the middle of a transaction: what a restart of the server looks like. */
-async function endOpenTransactions(): Promise<void> {
-  await sql`
-    select pg_terminate_backend(pid, 5000) from pg_stat_activity
-    where datname = current_database() and state = 'idle in transaction' and pid <> pg_backend_pid()
-  `.execute(database.owner);
-}
-
 /** A way to the database, through a port of its own, that breaks at once: a fault injector. */
 async function openBreakableWay(url: string): Promise<{ readonly url: string; readonly break: () => void }> {
   const { host, port, user, password, database: name } = new pg.Client({ connectionString: url });

@@ -1,7 +1,7 @@
 import { baseVersion, currentPriceCard, limits, storageChargeMicrousd, type TenantId } from '@engraft/contract';
 import { sql, type Kysely, type Transaction } from 'kysely';
 import type { AdapterStore } from '../adapterStore/adapterStore.js';
-import { lockAdapter } from '../adapterStore/keptAdapters.js';
+import { lockAdapter, takeImportRecords } from '../adapterStore/keptAdapters.js';
 import type { Database } from '../db/schema.js';
 import { inTransaction, RolledBack } from '../db/transaction.js';
 import { newId } from '../ids.js';
@@ -46,7 +46,8 @@ export type ImportOutcome =
  * Makes versions of this installation of an exported subject's. Each is the outcome of a job of its own, which ends at
  * once and is charged for the first 24 hours of hosting, like one that learned; after that the version is renewed and
  * expires like any other. The active one is activated where the subject uses base. All of it is one transaction; the
- * adapters are put into the store in it, under the lock that keeps others from deleting them.
+ * adapters, which `recordImport` has recorded before, are put into the store in it, under the lock that keeps others from
+ * deleting them.
  */
 export async function importSubject(
   db: Kysely<Database>,
@@ -59,7 +60,9 @@ export async function importSubject(
     if (model.content_hash !== subject.description.base_model_hash) {
       return { kind: 'another_model', base_model_hash: model.content_hash };
     }
-    for (const adapter_hash of [...subject.adapters.keys()].sort()) await lockAdapter(trx, adapter_hash);
+    const adapter_hashes = [...subject.adapters.keys()].sort();
+    for (const adapter_hash of adapter_hashes) await lockAdapter(trx, adapter_hash);
+    await takeImportRecords(trx, adapter_hashes);
     const outcome = await saveVersions(trx, subject);
     if (outcome instanceof RolledBack) return outcome;
     // The session says nothing while files are copied, which may take long.

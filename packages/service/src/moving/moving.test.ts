@@ -8,9 +8,12 @@ import { fileURLToPath } from 'node:url';
 import { isAdapterIntact } from '@engraft/engine';
 import { sql } from 'kysely';
 import { z } from 'zod';
+import { recordImport } from '../adapterStore/keptAdapters.js';
+import { importingPrefix } from '../adapterStore/adapterStore.js';
 import { jobResourceColumns, toJobResource } from '../jobs/jobResource.js';
 import { verifyLedger } from '../ledger/verifyLedger.js';
 import { createTestProject } from '../testing/testApp.js';
+import { deleteUnneededFiles } from '../retention/deleteUnneededFiles.js';
 import { base_model_hash, openBackupSource, type BackupSource } from '../testing/testBackup.js';
 import { recordBaseModel } from '../versions/baseModel.js';
 import { exportSubject, type SubjectExport } from './exportSubject.js';
@@ -55,6 +58,7 @@ describe('a subject that moves to another installation', () => {
     const folder = there.newPath();
     await mkdir(folder);
     const read = await readSubjectFile(file, folder);
+    await recordImport(there.database.db, [...read.adapters.keys()]);
     return importSubject(there.database.db, there.store, { ...read, project_id, tenant_id: 'tenant', name });
   }
 
@@ -155,6 +159,40 @@ describe('a subject that moves to another installation', () => {
     assert.ok((await readdir(there.data_folder)).includes('adapters'));
   });
 
+  it('leaves no adapter behind where its import is killed, nor the record of one, and takes none without a record', async () => {
+    const { adapter_hash } = await here.learn('of an import that is killed', 'egon');
+    const { file } = await takeAway({ name: 'egon' });
+    const folder = there.newPath();
+    await mkdir(folder);
+    const { adapters } = await readSubjectFile(file, folder);
+    const [adapter] = adapters.values();
+    assert.ok(adapter !== undefined);
+    const { db } = there.database;
+    const record = () => db.selectFrom('kept_adapters').selectAll().where('adapter_hash', '=', adapter_hash).execute();
+    await recordImport(db, [adapter_hash]);
+    await there.store.keep(adapter);
+    assert.equal(await deleteUnneededFiles(db, there.store), 1);
+    assert.deepEqual([await there.store.has(adapter_hash), (await record()).length], [false, 1]);
+    await there.database.owner
+      .updateTable('kept_adapters')
+      .set({ created_at: sql<Date>`now() - interval '2 days'` })
+      .where('adapter_hash', '=', adapter_hash)
+      .execute();
+    assert.equal(await deleteUnneededFiles(db, there.store), 0);
+    assert.deepEqual(await record(), []);
+
+    const unrecorded = { ...(await readSubjectFile(file, there.newPath())), name: 'egon', tenant_id: null };
+    const importing = importSubject(db, there.store, { ...unrecorded, project_id: there.key.project_id });
+    await assert.rejects(importing, /nobody has recorded/);
+    const imported = await bring(file, 'egon');
+    assert.ok(imported.kind === 'imported');
+    assert.deepEqual(
+      (await record()).map(({ job_id }) => job_id),
+      imported.versions.map(({ job_id }) => job_id),
+    );
+    assert.equal(await deleteUnneededFiles(db, there.store), 0);
+  });
+
   it('goes by the commands, which say in one line why they refuse', async () => {
     await there.learn('what berta knows', 'berta');
     const run = async (place: BackupSource, ...args: string[]) => {
@@ -186,6 +224,6 @@ describe('a subject that moves to another installation', () => {
     const again = await run(there, 'import', 'subject', file, '--project', to, '--as', 'berta');
     assert.deepEqual([again.status, again.stdout], [1, '']);
     assert.match(again.stderr, /^engraft: the subject has it already, as version ver_\S+\n$/);
-    assert.ok((await readdir(there.data_folder)).every((name) => !name.startsWith('.importing-')));
+    assert.ok((await readdir(there.store.home)).every((name) => !name.startsWith(importingPrefix)));
   });
 });

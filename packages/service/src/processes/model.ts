@@ -1,7 +1,7 @@
 import {
   type AdapterReference,
-  ChatTokenizer,
   type EngineHost,
+  PromptCounter,
   readContextLength,
   startEngineHost,
 } from '@engraft/engine';
@@ -15,9 +15,9 @@ import { learningMethod, readLearningFiles } from './learningMethod.js';
 
 /** What a process needs of the model to count the tokens of prompts: the small files, not the weights. */
 export async function loadPromptMeter(model_folder: string): Promise<PromptMeter> {
-  const tokenizer = await ChatTokenizer.load(model_folder);
+  const counter = await PromptCounter.open(model_folder);
   const contextLength = await readContextLength(model_folder);
-  return { countTokens: (prompt) => tokenizer.countTokens(prompt), contextLength };
+  return { countTokens: (prompt) => counter.countTokens(prompt), contextLength };
 }
 
 /** An engine that has its model, and how the model learns. */

@@ -13,7 +13,7 @@ import { eachApart } from './eachApart.js';
  */
 const grace_days = 7;
 /**
- * For so long after its job has ended a record stays, and its files are looked for again: a worker that had lost the
+ * For so long after its job has ended, or its import has begun, a record stays, and its files are looked for again: a worker that had lost the
  * job may still be copying them into the store. Far longer than a copy takes.
  */
 const late_copy_hours = 24;
@@ -90,12 +90,14 @@ async function deleteIfUnneeded(db: Kysely<Database>, store: AdapterStore, adapt
       .where('adapter_hash', '=', adapter_hash)
       .where('files_deleted_at', 'is', null)
       .execute();
+    const long_ago = sql<Date>`now() - ${late_copy_hours} * interval '1 hour'`;
+    const ended = trx.selectFrom('jobs').select('id').where('updated_at', '<=', long_ago);
     await trx
       .deleteFrom('kept_adapters')
-      .using('jobs')
-      .whereRef('jobs.id', '=', 'kept_adapters.job_id')
-      .where('jobs.updated_at', '<=', sql<Date>`now() - ${late_copy_hours} * interval '1 hour'`)
       .where('adapter_hash', '=', adapter_hash)
+      .where((eb) =>
+        eb.or([eb('job_id', 'in', ended), eb.and([eb('job_id', 'is', null), eb('created_at', '<=', long_ago)])]),
+      )
       .execute();
     return was_there;
   });

@@ -9,17 +9,33 @@ export async function eachApart(
   work: (item: string) => Promise<boolean>,
   stopping?: AbortSignal,
 ): Promise<number> {
+  const left = [...items];
+  return untilNoneBegins(async (begin) => {
+    const item = left.shift();
+    if (item === undefined) return false;
+    begin(item);
+    return work(item);
+  }, stopping);
+}
+
+/** The same for items that are found one by one: `work` calls `begin` with the next one, if there is any. */
+export async function untilNoneBegins(
+  work: (begin: (item: string) => void) => Promise<boolean>,
+  stopping?: AbortSignal,
+): Promise<number> {
   const failures: Error[] = [];
-  let done = 0;
-  for (const item of items) {
-    if (stopping?.aborted === true) break;
+  let [done, begun] = [0, 0];
+  while (stopping?.aborted !== true) {
+    const items: string[] = [];
     try {
-      if (await work(item)) done += 1;
+      if (await work((item) => items.push(item))) done += 1;
     } catch (error) {
-      if (isDatabaseUnavailable(error)) throw error;
-      failures.push(new Error(`${item} failed`, { cause: error }));
+      if (items.length === 0 || isDatabaseUnavailable(error)) throw error;
+      failures.push(new Error(`${items.at(-1)} failed`, { cause: error }));
     }
+    if (items.length === 0) break;
+    begun += 1;
   }
-  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} of ${items.length} failed`);
+  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} of ${begun} failed`);
   return done;
 }

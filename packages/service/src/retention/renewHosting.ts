@@ -4,7 +4,7 @@ import type { Database } from '../db/schema.js';
 import { inTransaction } from '../db/transaction.js';
 import { accountId, lockBalance } from '../ledger/accounts.js';
 import { of_another_model } from '../versions/baseModel.js';
-import { eachApart } from './eachApart.js';
+import { untilNoneBegins } from './eachApart.js';
 
 const day_seconds = 86_400;
 /** A deadline this near is moved on, so that a version in use never passes it between two rounds. */
@@ -22,13 +22,40 @@ const missed_days_charged_max = 7;
  * until it lies ahead again: the first seven are charged, all of them or none, and the others waived. They are those
  * that come next when the clock was wrong and is set right: a day that was paid already is not charged again. While
  * jobs hold the money for the first day past the deadline, it is left undecided for that day: most of a reservation
- * comes back. Returns how many versions were renewed. Several workers may do this at once. A version that cannot be
- * renewed is thrown at the end, after all the others had their turn.
+ * comes back. Returns how many versions were renewed. Several workers share the work: each takes the next version that
+ * nobody else is at. One that cannot be renewed is thrown at the end, after all the others had their turn.
  */
 export async function renewHosting(db: Kysely<Database>, stopping?: AbortSignal): Promise<number> {
-  const due = await dueVersions(db).execute();
-  const version_ids = due.map(({ id }) => id);
-  return eachApart(version_ids, (id) => inTransaction(db, 'hosting.renewed', (trx) => renewOrEnd(trx, id)), stopping);
+  let last: DueVersion | null = null;
+  const renewNext = (begin: (version_id: string) => void): Promise<boolean> =>
+    inTransaction(db, 'hosting.renewed', async (trx) => {
+      const due = await nextDue(trx, last);
+      if (due === null) return false;
+      last = due;
+      begin(due.id);
+      return renewOrEnd(trx, due.id);
+    });
+  return untilNoneBegins(renewNext, stopping);
+}
+
+interface DueVersion {
+  readonly id: string;
+  /** With microseconds, which a `Date` has not. */
+  readonly deadline: string;
+}
+
+/** The first one after `last` that nobody has a lock on. */
+async function nextDue(trx: Transaction<Database>, last: DueVersion | null): Promise<DueVersion | null> {
+  const row = await dueVersions(trx)
+    .select(sql<string>`versions.expires_at::text`.as('deadline'))
+    .$if(last !== null, (query) =>
+      query.where(sql<boolean>`(versions.expires_at, versions.id) > (${last?.deadline}::timestamptz, ${last?.id})`),
+    )
+    .orderBy('versions.id')
+    .limit(1)
+    .modifyEnd(sql`for no key update of versions skip locked`)
+    .executeTakeFirst();
+  return row ?? null;
 }
 
 function dueVersions(db: Kysely<Database>) {

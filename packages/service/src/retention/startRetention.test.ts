@@ -9,7 +9,8 @@ import { pino } from 'pino';
 import { openAdapterStore } from '../adapterStore/adapterStore.js';
 import { createTestKey, createTestProject } from '../testing/testApp.js';
 import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js';
-import { admitTestLearning } from '../testing/testVersion.js';
+import { admitTestLearning, createTestVersion } from '../testing/testVersion.js';
+import { renewHosting } from './renewHosting.js';
 import { startRetention } from './startRetention.js';
 
 describe('rounds of retention', () => {
@@ -22,6 +23,35 @@ describe('rounds of retention', () => {
   after(async () => {
     await database.close();
     await rm(data_folder, { recursive: true });
+  });
+
+  it('of several workers share what is due, pass over what another is at, and come to it later', async () => {
+    const { db } = database;
+    const key = await createTestKey(db, await createTestProject(db));
+    const versions = [];
+    for (let index = 0; index < 9; index += 1)
+      versions.push(await createTestVersion(db, key, { subject_id: `s${index}` }));
+    await db
+      .updateTable('versions')
+      .set({
+        created_at: sql`now() - interval '23.5 hours'`,
+        expires_at: sql<Date>`now() + interval '30 minutes'`,
+      })
+      .execute();
+    const id = versions[4]?.id ?? '';
+    const trx = await db.startTransaction().execute();
+    await trx.selectFrom('versions').select('id').where('id', '=', id).forUpdate().execute();
+    const rounds = await Promise.all([renewHosting(db), renewHosting(db), renewHosting(db)]);
+    assert.equal(
+      rounds.reduce((sum, renewed) => sum + renewed),
+      8,
+    );
+    await trx.rollback().execute();
+    const { rows } = await sql<{ id: string }>`select version_id as id from transfers where kind = 'hosting'`.execute(
+      db,
+    );
+    assert.deepEqual(new Set(rows.map((row) => row.id)).size, 8, 'each is charged once');
+    assert.equal(await renewHosting(db), 1);
   });
 
   it('keep nobody waiting for the first one, and end in the middle when they are told to stop', async () => {

@@ -7,7 +7,9 @@ export const crashOrder = z.object({
   crash_point: z.string(),
   /** At which passing: 1 is the next one. */
   passing: z.int().positive(),
+  /** SIGKILL unless told. With SIGSTOP the process lives, and goes on when it is told to. */
+  signal: z.enum(['SIGKILL', 'SIGSTOP']).optional(),
 });
 
-/** Where a process is to die. */
+/** Where a process is to die, or to stop for something else to go wrong. */
 export type CrashOrder = z.infer<typeof crashOrder>;

@@ -1,5 +1,5 @@
 /**
- * A fault injector, for `node --import`: ends its process with SIGKILL at a crash point. Which, the variable
+ * A fault injector, for `node --import`: ends or stops its process by a signal at a crash point. Which, the variable
  * `ENGRAFT_TEST_CRASH_ORDER` says from the start, and the parent may say later, over IPC. No product code imports this,
  * so that only whoever starts a process can make it crash.
  */
@@ -12,7 +12,7 @@ function obey(first: CrashOrder | null): void {
   subscribe(crashPointChannel, (name) => {
     if (order === null || name !== order.crash_point) return;
     order = { ...order, passing: order.passing - 1 };
-    if (order.passing === 0) process.kill(process.pid, 'SIGKILL');
+    if (order.passing === 0) process.kill(process.pid, order.signal ?? 'SIGKILL');
   });
   if (process.send === undefined) return;
   process.on('message', (message) => {

@@ -23,7 +23,7 @@ import { createWorkerMetrics } from './workerMetrics.js';
 /** No test waits for so long. */
 const long = { first_ms: 600_000, longest_ms: 600_000 };
 
-describe('a worker that finds no room, or no adapters', () => {
+describe('a worker that finds no room, no adapters or no process', () => {
   let database: TestDatabase;
   let key: TestKey;
   let data_folder: string;
@@ -139,6 +139,20 @@ describe('a worker that finds no room, or no adapters', () => {
     await until(async () => (await read(id)).settled);
     assert.deepEqual([(await read(id)).error_code, await damaged()], ['adapter_damaged', true], 'this one is missing');
     assert.equal(await recheckDamaged(database.db, store), 0);
+  });
+
+  it('makes a passage wait for a process to train in, and holds nothing against it', async () => {
+    const id = await admitTestLearning(database.db, key, { subject_id: 'carla' });
+    const lacking = new EngineError('not_running', 'a process of the engine could not be started');
+    start({ method: () => Promise.reject(lacking), storage_wait: long });
+    await until(() => linesWith('a process of the engine cannot be started: learning waits') > 0);
+    await until(async () => (await read(id)).status === 'queued');
+    const { attempts, settled, charged_microusd } = await read(id);
+    assert.deepEqual([attempts, settled, charged_microusd, linesWith('job claimed')], [0, false, 0, 1]);
+    const answer = await ask('carla');
+    await until(async () => (await read(answer)).status === 'succeeded');
+    assert.equal((await read(id)).status, 'queued', 'answers go on');
+    await cancelJob(database.db, id);
   });
 
   it('says that learning waits for as long as it does, whoever ends the job', async () => {

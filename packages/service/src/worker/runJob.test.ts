@@ -100,7 +100,7 @@ describe('running a job', () => {
   it('hands a job back when there is no engine to run it, and holds nothing against the job', async () => {
     const id = await admit();
     const outcome = await runNext(() => Promise.reject(new EngineError('not_running', 'no process')));
-    assert.deepEqual(outcome, { kind: 'handed_back' });
+    assert.deepEqual(outcome, { kind: 'handed_back', waits_for: 'engine' });
     const job = await read(id);
     assert.deepEqual([job.status, job.attempts, job.settled], ['queued', 0, false]);
     assert.deepEqual(await runNext(() => ({})), { kind: 'ended', status: 'succeeded' });
@@ -109,7 +109,7 @@ describe('running a job', () => {
   it('hands a job back that finds no room on a disk, and holds nothing against the job', async () => {
     const id = await admit();
     const full = () => Promise.reject(new EngineError('storage_full', 'there is no room on a disk'));
-    assert.deepEqual(await runNext(full), { kind: 'handed_back', storage_full: true });
+    assert.deepEqual(await runNext(full), { kind: 'handed_back', waits_for: 'disk' });
     const job = await read(id);
     assert.deepEqual([job.status, job.attempts, job.settled, job.charged_microusd], ['queued', 0, false, 0]);
     assert.deepEqual(await runNext(() => ({})), { kind: 'ended', status: 'succeeded' });
@@ -123,7 +123,7 @@ describe('running a job', () => {
     await sql`create trigger no_room before insert on transfers for each row execute function no_room()`.execute(
       database.owner,
     );
-    assert.deepEqual(await runNext(() => ({})), { kind: 'handed_back', storage_full: true });
+    assert.deepEqual(await runNext(() => ({})), { kind: 'handed_back', waits_for: 'disk' });
     const job = await read(id);
     assert.deepEqual([job.status, job.attempts, job.settled], ['queued', 0, false]);
     await sql`drop trigger no_room on transfers`.execute(database.owner);

@@ -22,8 +22,8 @@ export type RunOutcome =
   | ({ readonly kind: 'ended' } & RunReport)
   /** Another worker has the job, or will take it when the lease runs out. */
   | { readonly kind: 'lost' }
-  /** `storage_full`: it waits for room on a disk; `store_missing`: for the file system of the adapters. */
-  | { readonly kind: 'handed_back'; readonly storage_full?: true; readonly store_missing?: true };
+  /** `waits_for`: why it cannot be run now; left out where it can be run by any worker at once. */
+  | { readonly kind: 'handed_back'; readonly waits_for?: 'disk' | 'adapters' | 'engine' };
 
 /** A job whose workers died this often in a row, without any progress, is given up: it may be what kills them. */
 const claims_max = 10;
@@ -86,17 +86,18 @@ async function afterFailure(
     logger.warn({ err: error, job_id: job.job_id }, 'there is no room on a disk: the job is handed back');
     await removeUnfinished(db, data_folder, job);
     assertHeld(await whenDatabaseIsBack(() => releaseJob(db, job), lease));
-    return { kind: 'handed_back', storage_full: true };
+    return { kind: 'handed_back', waits_for: 'disk' };
   }
   if (!shutdown.aborted && error instanceof AdapterStoreMissing) {
     logger.warn({ err: error, job_id: job.job_id }, 'the adapters are not there: the job is handed back');
     assertHeld(await whenDatabaseIsBack(() => releaseJob(db, job), lease));
-    return { kind: 'handed_back', store_missing: true };
+    return { kind: 'handed_back', waits_for: 'adapters' };
   }
   if (shutdown.aborted || isDatabaseUnavailable(error) || isWithoutEngine(error)) {
     if (!shutdown.aborted) logger.warn({ err: error, job_id: job.job_id }, 'the job is handed back');
     assertHeld(await whenDatabaseIsBack(() => releaseJob(db, job), lease));
-    return { kind: 'handed_back' };
+    const waits = !shutdown.aborted && isWithoutEngine(error);
+    return waits ? { kind: 'handed_back', waits_for: 'engine' } : { kind: 'handed_back' };
   }
   // Several calls run at once: one that was refused may end first while another's outcome is unknown.
   if (await hasUnknownTeacherCall(db, job.job_id)) {
@@ -149,7 +150,7 @@ function namesClaim(stored: unknown, { fencing_token }: ClaimedJob): boolean {
   return new RegExp(`"${fencing_token}(?:/|\\\\)`).test(JSON.stringify(stored));
 }
 
-/** The engine cannot be started: nothing of the job was tried, and nothing is wrong with it. */
+/** A process of the engine cannot be started: what it was for was not tried, and nothing is wrong with the job. */
 function isWithoutEngine(error: unknown): boolean {
   return error instanceof EngineError && error.code === 'not_running';
 }

@@ -5,6 +5,7 @@ import { lease_ms_max } from '../jobs/shortenLeases.js';
 import type { JobContext } from './jobContext.js';
 import { startLane } from './lane.js';
 import { runJob, type RunOutcome } from './runJob.js';
+import { shareEngine } from './shareEngine.js';
 import { createStoragePause, type StorageWait } from './storageFull.js';
 import { newWorkerId } from './workerId.js';
 import type { WorkerMetrics } from './workerMetrics.js';
@@ -17,7 +18,7 @@ export interface WorkerOptions extends JobContext {
   readonly lease_ms?: number;
   /** How often an idle worker asks the database for work; another process cannot wake it. */
   readonly poll_ms?: number;
-  /** How long learning waits when it has found a disk full, or no adapters; inference goes on. */
+  /** How long learning waits for room on a disk, adapters or a process to train in; inference goes on. */
   readonly storage_wait?: StorageWait;
   /** The same of inference. */
   readonly answer_wait?: StorageWait;
@@ -42,6 +43,9 @@ const default_answer_wait: StorageWait = { first_ms: 1_000, longest_ms: 30_000 }
 const inference_concurrency = 8;
 const learning_concurrency = 1;
 
+/** A job whose workers died more often in a row may be what kills them; see `shareEngine`. */
+const suspect_attempts = 2;
+
 /** Runs jobs until it is stopped: inferences side by side, learning one at a time, neither in the other's way. */
 export function startWorker({
   metrics,
@@ -57,22 +61,18 @@ export function startWorker({
   const worker_id = newWorkerId();
   const logger = options.logger.child({ worker_id });
   const context: JobContext = { ...options, logger, onAdapterDamaged: () => metrics?.adapterDamaged() };
+  const engineFor = shareEngine(options.engine);
   const pauses = { internalization: createStoragePause(storage_wait), inference: createStoragePause(answer_wait) };
   metrics?.watchLearning(() => pauses.internalization.on());
-  /** What would be computed meanwhile would be lost: nothing that is written finds room, or nothing can be read. */
+  /** What would be computed meanwhile would be lost: nothing can be written, read or trained. */
   const waitAfter = (kind: JobKind, outcome: RunOutcome): void => {
     const pause = pauses[kind];
     if (outcome.kind === 'ended') pause.end();
     // Jobs that run side by side find the same at once.
-    if (outcome.kind !== 'handed_back' || pause.on()) return;
-    const { data_folder } = context;
+    if (outcome.kind !== 'handed_back' || outcome.waits_for === undefined || pause.on()) return;
     const who = kind === 'inference' ? 'answers wait' : 'learning waits';
-    if (outcome.storage_full === true) {
-      logger.error({ data_folder, wait_ms: pause.begin() }, `a disk is full: ${who} for room on it`);
-    } else if (outcome.store_missing === true) {
-      const message = `the adapters are not there: ${who} for their file system, which may not be mounted`;
-      logger.error({ data_folder, wait_ms: pause.begin() }, message);
-    }
+    const wait_ms = pause.begin();
+    logger.error({ data_folder: context.data_folder, wait_ms }, whyWaiting[outcome.waits_for](who));
   };
 
   const openLane = (kind: JobKind, concurrency: number, hand_back: AbortSignal) =>
@@ -85,7 +85,8 @@ export function startWorker({
       run: async (job) => {
         const started_at = performance.now();
         logger.info({ job_id: job.job_id, kind, attempts: job.attempts }, 'job claimed');
-        const outcome = await runJob(context, job, lease_ms, hand_back);
+        const engine = engineFor(job.attempts > suspect_attempts);
+        const outcome = await runJob({ ...context, engine }, job, lease_ms, hand_back);
         waitAfter(kind, outcome);
         const duration_ms = Math.round(performance.now() - started_at);
         logger.info({ job_id: job.job_id, kind, ...describe(outcome), duration_ms }, 'job run');
@@ -112,6 +113,12 @@ export function startWorker({
     },
   };
 }
+
+const whyWaiting = {
+  disk: (who: string) => `a disk is full: ${who} for room on it`,
+  adapters: (who: string) => `the adapters are not there: ${who} for their file system, which may not be mounted`,
+  engine: (who: string) => `a process of the engine cannot be started: ${who} for it`,
+} as const;
 
 function describe(outcome: RunOutcome): object {
   if (outcome.kind !== 'ended') return { outcome: outcome.kind };

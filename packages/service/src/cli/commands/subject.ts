@@ -2,7 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { identifier } from '@engraft/contract';
 import type { Command } from 'commander';
+import { importingPrefix } from '../../adapterStore/adapterStore.js';
 import { findAdapterStore } from '../../adapterStore/findAdapterStore.js';
+import { recordImport } from '../../adapterStore/keptAdapters.js';
 import { audited } from '../../audit/audited.js';
 import { readConfig, UsageError } from '../../config/config.js';
 import { exportSubject, type ExportOutcome } from '../../moving/exportSubject.js';
@@ -109,11 +111,12 @@ async function runImport(file: string, options: ImportOptions): Promise<void> {
   const outcome = await withDatabase(options, async (db) => {
     await requireDataFolder(config);
     const { id: project_id } = await requireProject(db, options.project);
-    const staging = await mkdtemp(path.join(config.data_folder, '.importing-'));
+    const store = await findAdapterStore(db, config.data_folder);
+    const staging = await mkdtemp(path.join(store.home, importingPrefix));
     try {
       const read = await readSubjectFile(file, staging);
       const name = parseName(options.as ?? read.description.name, 'subject');
-      const store = await findAdapterStore(db, config.data_folder);
+      await recordImport(db, [...read.adapters.keys()]);
       return await audited(
         db,
         operator,

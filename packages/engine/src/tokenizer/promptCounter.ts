@@ -1,0 +1,31 @@
+import { ThreadCalls } from '../threadCalls.js';
+import type { ChatPrompt } from '../types.js';
+
+/**
+ * Counts the tokens of prompts in a thread of its own: a long prompt takes a fifth of a second, in which a process that
+ * serves HTTP would answer nobody. Needs the small files of a checkpoint only. Keeps no process alive.
+ */
+export class PromptCounter {
+  private readonly calls: ThreadCalls<ChatPrompt | null, number>;
+
+  private constructor(modelDir: string) {
+    const entry = new URL('./promptCounterThread.js', import.meta.url);
+    this.calls = new ThreadCalls(entry, 'the thread that counts tokens', modelDir);
+  }
+
+  /** @throws EngineError `checkpoint_invalid` */
+  static async open(modelDir: string): Promise<PromptCounter> {
+    const counter = new PromptCounter(modelDir);
+    await counter.calls.call(null);
+    return counter;
+  }
+
+  /** @throws EngineError as `ChatTokenizer.countTokens` */
+  countTokens(prompt: ChatPrompt): Promise<number> {
+    return this.calls.call(prompt);
+  }
+
+  close(): Promise<void> {
+    return this.calls.close();
+  }
+}

@@ -1,0 +1,116 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+/** At which commit that it is sent the database goes away, and whether it has made it by then. */
+export interface CommitFault {
+  /** 1 is the next one. */
+  readonly commit: number;
+  /** Nobody is told: the service cannot know which of the two it was. */
+  readonly made: boolean;
+}
+
+/**
+ * A fault injector: stands between a service and its database. While it is cut there is no database at that address, and
+ * every connection to it is reset, as by a server that is restarted.
+ */
+export class DatabaseProxy {
+  readonly #server = createServer((client) => this.#join(client));
+  readonly #sockets = new Set<Socket>();
+  #is_cut = false;
+  #fault: CommitFault | null = null;
+  #onFault: () => void = () => undefined;
+  #target_port = 0;
+
+  static async open(): Promise<DatabaseProxy> {
+    const proxy = new DatabaseProxy();
+    proxy.#server.listen(0, '127.0.0.1');
+    await once(proxy.#server, 'listening');
+    return proxy;
+  }
+
+  /** The URL by which the database is reached through here. */
+  reach(database_url: string): string {
+    const url = new URL(database_url);
+    this.#target_port = Number(url.port);
+    url.port = String((this.#server.address() as AddressInfo).port);
+    return url.href;
+  }
+
+  cut(): void {
+    this.#is_cut = true;
+    for (const socket of this.#sockets) socket.resetAndDestroy();
+  }
+
+  mend(): void {
+    this.#is_cut = false;
+  }
+
+  /** Resolves when the database has gone away in a commit. */
+  cutIn(fault: CommitFault): Promise<void> {
+    this.#fault = fault;
+    return new Promise((resolve) => {
+      this.#onFault = resolve;
+    });
+  }
+
+  /** Whether the database was still to go away: now it is not. */
+  disarm(): boolean {
+    const was_armed = this.#fault !== null;
+    this.#fault = null;
+    return was_armed;
+  }
+
+  async close(): Promise<void> {
+    this.cut();
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+
+  #join(client: Socket): void {
+    client.on('error', () => undefined);
+    if (this.#is_cut) {
+      client.resetAndDestroy();
+      return;
+    }
+    const server = connect(this.#target_port, '127.0.0.1');
+    server.on('error', () => undefined);
+    for (const [socket, other] of [
+      [client, server],
+      [server, client],
+    ] as const) {
+      this.#sockets.add(socket);
+      socket.once('close', () => {
+        this.#sockets.delete(socket);
+        other.destroy();
+      });
+    }
+    server.pipe(client);
+    client.on('data', (bytes) => {
+      if (this.#isFault(bytes)) this.#fail(client, server, bytes);
+      else server.write(bytes);
+    });
+  }
+
+  /** Kysely sends it in lower case and by itself. */
+  #isFault(bytes: Buffer): boolean {
+    if (this.#fault === null || !bytes.includes('commit\0')) return false;
+    this.#fault = { ...this.#fault, commit: this.#fault.commit - 1 };
+    return this.#fault.commit === 0;
+  }
+
+  #fail(client: Socket, server: Socket, bytes: Buffer): void {
+    const made = this.#fault?.made === true;
+    this.#fault = null;
+    server.unpipe(client);
+    const end = (): void => {
+      this.cut();
+      this.#onFault();
+    };
+    if (!made) {
+      end();
+      return;
+    }
+    server.once('data', end).resume();
+    server.write(bytes);
+  }
+}

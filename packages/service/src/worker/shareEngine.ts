@@ -1,0 +1,82 @@
+import { type Engine, EngineError } from '@engraft/engine';
+
+interface Turn {
+  readonly alone: boolean;
+  readonly begin: () => void;
+}
+
+/** Calls in their order: side by side, but for those that are to be alone. */
+class Turns {
+  readonly #waiting: Turn[] = [];
+  #inside = 0;
+  #is_one_alone = false;
+
+  /** Resolves with how to leave. Rejects with `cancelled` when the signal aborts before that. */
+  enter(alone: boolean, signal: AbortSignal | undefined): Promise<() => void> {
+    return new Promise((resolve, reject) => {
+      const abort = (): void => {
+        this.#waiting.splice(this.#waiting.indexOf(turn), 1);
+        reject(new EngineError('cancelled', 'the call was cancelled'));
+        this.#beginNext();
+      };
+      const begin = (): void => {
+        signal?.removeEventListener('abort', abort);
+        resolve(() => this.#leave());
+      };
+      const turn = { alone, begin };
+      this.#waiting.push(turn);
+      signal?.addEventListener('abort', abort, { once: true });
+      if (signal?.aborted === true) abort();
+      else this.#beginNext();
+    });
+  }
+
+  #leave(): void {
+    this.#inside -= 1;
+    this.#is_one_alone = false;
+    this.#beginNext();
+  }
+
+  #beginNext(): void {
+    for (;;) {
+      const [next] = this.#waiting;
+      if (next === undefined || this.#is_one_alone || (next.alone && this.#inside > 0)) return;
+      this.#waiting.shift();
+      this.#inside += 1;
+      this.#is_one_alone = next.alone;
+      next.begin();
+    }
+  }
+}
+
+/**
+ * Shares an engine among jobs; each job is given what is returned. A call that was lost may have killed the process, or
+ * a run with others. So the job's later calls have the engine to themselves: what kills it takes nobody else with it a
+ * second time, and its bystanders succeed. `suspect`: the job has come with deaths of its own.
+ */
+export function shareEngine(engine: Engine): (suspect: boolean) => Engine {
+  const turns = new Turns();
+  return (suspect) => {
+    let alone = suspect;
+    const call = async <Result>(work: () => Promise<Result>, signal: AbortSignal | undefined): Promise<Result> => {
+      const leave = await turns.enter(alone, signal);
+      try {
+        return await work();
+      } catch (error) {
+        alone ||= error instanceof EngineError && error.repeatable;
+        throw error;
+      } finally {
+        leave();
+      }
+    };
+    return {
+      describe: () => engine.describe(),
+      countTokens: (prompt) => engine.countTokens(prompt),
+      encode: (...sequence) => engine.encode(...sequence),
+      generate: (request, options) => call(() => engine.generate(request, options), options?.signal),
+      score: (request, options) => call(() => engine.score(request, options), options?.signal),
+      openTraining: (options) => engine.openTraining(options),
+      close: () => engine.close(),
+    };
+  };
+}
