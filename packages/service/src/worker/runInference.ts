@@ -54,6 +54,7 @@ export async function runInference(
   if (needsValidation(request)) assertHeld(await recordPhase(db, job, 'validating'));
   const completion = validate(generated, request);
   assertHeld(await completeInference(db, job, completion));
+  observation.work.stored('generating', completion.usage);
   observation.charged(completion.usage);
   return completion.kind === 'succeeded'
     ? { status: 'succeeded' }
