@@ -4,8 +4,10 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 const purposes = ['serving', 'training'] as const satisfies readonly EngineExit['purpose'][];
 const reasons = ['exited', 'unresponsive', 'stalled'] as const satisfies readonly EngineExit['reason'][];
 
+export type WatchedEngine = Pick<EngineHost, 'responsive' | 'onExit' | 'onStart'>;
+
 /** Whether the engine responds, and how often its processes were lost and started again. */
-export function watchEngine(engine: EngineHost, registry: Registry): void {
+export function watchEngine(engine: WatchedEngine, registry: Registry): void {
   const registers = [registry];
   const losses = new Counter({
     name: 'engraft_engine_losses_total',
