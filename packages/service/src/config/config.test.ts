@@ -43,7 +43,10 @@ test("no traces are taken unless OpenTelemetry's own variables name a collector"
   const grpc = /^OTEL_EXPORTER_OTLP_PROTOCOL must be http\/protobuf or http\/json/;
   const no_url = /^OTEL_EXPORTER_OTLP_ENDPOINT must be a URL that starts with http/;
   const wrong = (env: NodeJS.ProcessEnv) => () => tracing(env);
-  assert.throws(wrong({ ...endpoint, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }), { constructor: UsageError, message: grpc });
+  assert.throws(wrong({ ...endpoint, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }), {
+    constructor: UsageError,
+    message: grpc,
+  });
   assert.throws(wrong({ OTEL_EXPORTER_OTLP_ENDPOINT: 'pa55word' }), { constructor: UsageError, message: no_url });
 });
 
