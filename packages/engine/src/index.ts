@@ -9,7 +9,7 @@ export { trainingStepBytes } from './checkpoint/stepBytes.js';
 export { findWeightFiles } from './checkpoint/weightFiles.js';
 export { EmbeddedEngine, type EmbeddedEngineOptions } from './embeddedEngine.js';
 export { startEngineHost } from './process/engineHost.js';
-export type { EngineExit, EngineHost, EngineHostOptions, EngineLogger } from './process/hostTypes.js';
+export type { EngineExit, EngineStart, EngineHost, EngineHostOptions, EngineLogger } from './process/hostTypes.js';
 export type { WatchBounds } from './process/watch.js';
 export { machineMemory } from './machineMemory.js';
 export { WEIGHT_FORMATS, type WeightFormat } from './model/quantization.js';

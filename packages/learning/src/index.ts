@@ -30,5 +30,6 @@ export { modelTeacher } from './teachers/model/modelTeacher.js';
 export { remoteTeacher } from './teachers/remote/remoteTeacher.js';
 export type { TaughtPassage, Teacher, TeacherPrompt, TeachingSize } from './teaching/teacher.js';
 export { replayOf } from './training/ownReplay.js';
+export { usageOfProgress } from './training/progress.js';
 export { loadReplay, replayFile } from './training/replay.js';
 export { spreadSample } from './random.js';

@@ -12,7 +12,7 @@ import { EmbeddedEngine } from '../embeddedEngine.js';
 import type { TrainingSession } from '../engine.js';
 import type { ChatPrompt, GenerateRequest } from '../types.js';
 import { startEngineHost } from './engineHost.js';
-import type { EngineExit, EngineHost } from './hostTypes.js';
+import type { EngineExit, EngineHost, EngineStart } from './hostTypes.js';
 
 const prompt: ChatPrompt = { messages: [{ role: 'user', content: 'Who built it?' }] };
 const short: GenerateRequest = { prompt, adapter: null, maxOutputTokens: 8, temperature: 0 };
@@ -124,6 +124,8 @@ suite('an engine in its own process', () => {
     await withHost(async (host) => {
       const exits: EngineExit[] = [];
       host.onExit((exit) => exits.push(exit));
+      const starts: EngineStart[] = [];
+      host.onStart((start) => starts.push(start));
       const pid = host.pid;
       assert.ok(pid !== undefined);
       const expected = await host.generate(short);
@@ -134,6 +136,7 @@ suite('an engine in its own process', () => {
       assert.deepEqual(exits, [{ ...killed, pid, purpose: 'serving' }]);
       while (host.pid === undefined || host.pid === pid) await sleep(20);
       const next = host.pid;
+      assert.deepEqual(starts, [{ pid: next, purpose: 'serving' }]);
       const again = await host.generate(short);
       assert.equal(again.text, expected.text);
       assert.equal(host.pid, next);

@@ -12,7 +12,7 @@ import type {
   TrainingOptions,
 } from '../types.js';
 import { EngineProcess } from './engineProcess.js';
-import type { EngineExit, EngineHost, EngineHostOptions } from './hostTypes.js';
+import type { EngineExit, EngineHost, EngineHostOptions, EngineStart } from './hostTypes.js';
 import type { EnginePurpose, MethodArguments, MethodName, MethodResult } from './protocol.js';
 import { DEFAULT_BOUNDS } from './watch.js';
 
@@ -46,6 +46,7 @@ class ProcessHost implements EngineHost {
   private current: EngineProcess | undefined;
   private starting: Promise<EngineProcess> | undefined;
   private readonly exitListeners = new Set<(exit: EngineExit) => void>();
+  private readonly startListeners = new Set<(start: EngineStart) => void>();
   private readonly trainings = new Set<EngineProcess>();
   /** Processes of training sessions that are still loading their model. */
   private readonly trainingStarts = new Set<Promise<EngineProcess>>();
@@ -70,6 +71,11 @@ class ProcessHost implements EngineHost {
   onExit(listener: (exit: EngineExit) => void): () => void {
     this.exitListeners.add(listener);
     return () => this.exitListeners.delete(listener);
+  }
+
+  onStart(listener: (start: EngineStart) => void): () => void {
+    this.startListeners.add(listener);
+    return () => this.startListeners.delete(listener);
   }
 
   async start(): Promise<void> {
@@ -225,7 +231,9 @@ class ProcessHost implements EngineHost {
       signal: this.closing.signal,
     });
     const loadMs = Math.round(performance.now() - startedAt);
-    logger?.info({ pid: engineProcess.pid, purpose, loadMs }, 'engine started');
+    const { pid } = engineProcess;
+    logger?.info({ pid, purpose, loadMs }, 'engine started');
+    if (pid !== undefined) for (const listener of this.startListeners) listener({ pid, purpose });
     return engineProcess;
   }
 

@@ -25,6 +25,12 @@ export interface EngineExit {
   readonly reason: 'exited' | Hang;
 }
 
+/** An engine process whose model is loaded. */
+export interface EngineStart {
+  readonly pid: number;
+  readonly purpose: EnginePurpose;
+}
+
 /** An engine in processes of its own: one that serves, and one more for each training session while it is open. */
 export interface EngineHost extends Engine {
   /** Process id of the engine that serves, `undefined` between the death of one and the start of the next. */
@@ -35,4 +41,6 @@ export interface EngineHost extends Engine {
   readonly trainingPids: readonly number[];
   /** Calls `listener` after every end of an engine process that `close` did not ask for; returns its removal. */
   onExit(listener: (exit: EngineExit) => void): () => void;
+  /** Calls `listener` whenever an engine process has loaded its model from now on; returns its removal. */
+  onStart(listener: (start: EngineStart) => void): () => void;
 }

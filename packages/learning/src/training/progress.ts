@@ -2,8 +2,10 @@
 import { createHash } from 'node:crypto';
 import type { AdapterReference, TrainingExample } from '@engraft/engine';
 import { z } from 'zod';
+import { noUsage } from '../metering/meter.js';
 import { trainingSchema, usageSchema } from '../outcomes.js';
 import type { Recipe } from '../recipe/recipe.js';
+import type { LearningUsage } from '../types.js';
 import { batches, type Material } from './material.js';
 
 const count = z.number().int().nonnegative();
@@ -38,6 +40,12 @@ export const progressSchema = z.strictObject({
   state: stateSchema,
 });
 export type TrainingProgress = z.infer<typeof progressSchema>;
+
+/** What stored progress says that its phase had used by then; nothing where it cannot be read. */
+export function usageOfProgress(stored: unknown): LearningUsage {
+  const parsed = progressSchema.safeParse(stored);
+  return parsed.success ? parsed.data.usage : noUsage;
+}
 
 /** The same progress with its folders where they lie now, or as they are stored, see `folderIn` and `folderFrom`. */
 export function withFolders(progress: TrainingProgress, moved: (folder: string) => string): TrainingProgress {

@@ -38,6 +38,8 @@ export interface ModelOperation {
   readonly idempotency_key: string;
   /** With defaults filled in. */
   readonly request: JobRequest;
+  /** What traces call the request, see `tracing.ts`. */
+  readonly trace_context?: string | null;
 }
 
 export type AdmissionRefusal =
@@ -139,6 +141,7 @@ async function admit(
     request: price.request,
     pricing_version: currentPriceCard.version,
     reserved_microusd,
+    trace_context: operation.trace_context ?? null,
   });
   const reservation = await reserve(trx, { project_id, job_id, amount_microusd: reserved_microusd });
   if (reservation.kind !== 'reserved') return tooLittle(reservation.kind, reserved_microusd, reservation.left_microusd);

@@ -16,7 +16,7 @@ import { addServiceCommands } from './commands/service.js';
 import { addSubjectCommands } from './commands/subject.js';
 import { addTeacherCommands } from './commands/teacher.js';
 import { addVersionCommands } from './commands/version.js';
-import { engraftVersion } from './engraftVersion.js';
+import { engraftVersion } from '../engraftVersion.js';
 
 /** The whole command line, one file for each noun. */
 export function createProgram(): Command {

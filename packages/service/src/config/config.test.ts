@@ -19,6 +19,37 @@ test('metrics and the description are beside the API unless a port of their own 
   assert.deepEqual(readConfig({}, { ...env, ...host }).operations, { host: '10.0.0.1', port: 9464 });
 });
 
+test("no traces are taken unless OpenTelemetry's own variables name a collector", () => {
+  const tracing = (env: NodeJS.ProcessEnv) => readConfig({}, env).tracing;
+  const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://localhost:4318' };
+  for (const off of [
+    {},
+    { OTEL_SERVICE_NAME: 'x', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' },
+    { OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'http://localhost:4318' },
+    { OTEL_TRACES_EXPORTER: 'console' },
+    { ...endpoint, OTEL_TRACES_EXPORTER: 'none' },
+    { ...endpoint, OTEL_SDK_DISABLED: 'true' },
+  ]) {
+    assert.equal(tracing(off), null, JSON.stringify(off));
+  }
+  assert.deepEqual(tracing(endpoint), { protocol: 'http/protobuf' });
+  assert.deepEqual(tracing({ OTEL_TRACES_EXPORTER: 'otlp' }), { protocol: 'http/protobuf' });
+  assert.deepEqual(tracing({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://otel/v1/traces' }), {
+    protocol: 'http/protobuf',
+  });
+  assert.deepEqual(tracing({ ...endpoint, OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' }), { protocol: 'http/json' });
+  const by_name = { OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc', OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/json' };
+  assert.deepEqual(tracing({ ...endpoint, ...by_name }), { protocol: 'http/json' });
+  const grpc = /^OTEL_EXPORTER_OTLP_PROTOCOL must be http\/protobuf or http\/json/;
+  const no_url = /^OTEL_EXPORTER_OTLP_ENDPOINT must be a URL that starts with http/;
+  const wrong = (env: NodeJS.ProcessEnv) => () => tracing(env);
+  assert.throws(wrong({ ...endpoint, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }), {
+    constructor: UsageError,
+    message: grpc,
+  });
+  assert.throws(wrong({ OTEL_EXPORTER_OTLP_ENDPOINT: 'pa55word' }), { constructor: UsageError, message: no_url });
+});
+
 test('a project has at most 10,000 open jobs and the service 100,000, unless told', () => {
   assert.deepEqual(readConfig({}, {}).open_jobs, { of_project: 10_000, of_service: 100_000 });
   const env = { ENGRAFT_PROJECT_OPEN_JOBS: '1', ENGRAFT_OPEN_JOBS: '999999' };

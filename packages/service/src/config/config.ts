@@ -3,6 +3,7 @@ import type { OpenJobLimits } from '../admission/checkOpenJobs.js';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { missingOfTeacher, teacherConfigOf, teacherVariables, type TeacherConfig } from './teacherConfig.js';
+import { tracingConfigOf, tracingVariables, type TracingConfig } from './tracingConfig.js';
 
 /** What the service is told by its environment and flags; the table is in docs/operating. */
 export interface Config {
@@ -31,6 +32,8 @@ export interface Config {
   readonly port: number;
   /** Where metrics and the description of the API are served; `null`: beside the API. */
   readonly operations: { readonly host: string; readonly port: number } | null;
+  /** `null`: no traces are taken. */
+  readonly tracing: TracingConfig | null;
   readonly chat_wait_ms: number;
   /** Jobs are forgotten so many days after their end; `null`: never. */
   readonly job_retention_days: number | null;
@@ -93,6 +96,7 @@ const environment = z.object({
   ENGRAFT_ENGINE: z.enum(['embedded', 'vllm', 'off']).default('embedded'),
   ENGRAFT_VLLM_URL: z.url({ protocol: /^https?$/ }).optional(),
   ...teacherVariables,
+  ...tracingVariables,
   ENGRAFT_WEIGHTS: z.enum(weightFormats).default('f32'),
   ENGRAFT_CACHE_BYTES: byteCount.optional(),
   ENGRAFT_ADAPTER_BYTES: byteCount.optional(),
@@ -131,6 +135,8 @@ export function readConfig(givenFlags: ConfigFlags = {}, env: NodeJS.ProcessEnv 
   const values = parsed.data;
   const missing = missingOfTeacher(values);
   if (missing !== null) throw new UsageError(missing);
+  const tracing = tracingConfigOf(values);
+  if (typeof tracing === 'string') throw new UsageError(tracing);
   return {
     database_url: values.DATABASE_URL ?? null,
     data_folder: path.resolve(flags.data ?? values.ENGRAFT_DATA_DIR),
@@ -146,6 +152,7 @@ export function readConfig(givenFlags: ConfigFlags = {}, env: NodeJS.ProcessEnv 
     host: flags.host ?? values.ENGRAFT_HOST,
     port: flags.port === undefined ? values.ENGRAFT_PORT : parsePortFlag(flags.port),
     operations: operationsOf(values),
+    tracing,
     chat_wait_ms: values.ENGRAFT_CHAT_WAIT_SECONDS * 1000,
     job_retention_days: values.ENGRAFT_JOB_RETENTION_DAYS ?? null,
     open_jobs: { of_project: values.ENGRAFT_PROJECT_OPEN_JOBS, of_service: values.ENGRAFT_OPEN_JOBS },

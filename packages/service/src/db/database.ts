@@ -24,7 +24,27 @@ const idle_in_transaction_ms = 60_000;
  * A pool of connections. Opening never fails: an unreachable server shows at the first query.
  * Close with `db.destroy()`.
  */
-export function openDatabase(url: string, { maxConnections, held_ms_max }: DatabaseOptions): Kysely<Database> {
+export function openDatabase(url: string, options: DatabaseOptions): Kysely<Database> {
+  return openCountedDatabase(url, options).db;
+}
+
+/** What a pool has at the moment. */
+export interface PoolCounts {
+  /** Connections, those that are being opened among them. */
+  readonly open: number;
+  readonly idle: number;
+  /** Queries and transactions that wait for a connection. */
+  readonly waiting: number;
+  readonly max: number;
+}
+
+export interface CountedDatabase {
+  readonly db: Kysely<Database>;
+  readonly counts: () => PoolCounts;
+}
+
+/** The same, for those who watch its connections. */
+export function openCountedDatabase(url: string, { maxConnections, held_ms_max }: DatabaseOptions): CountedDatabase {
   const pool = new pg.Pool({
     connectionString: url,
     max: maxConnections,
@@ -39,7 +59,10 @@ export function openDatabase(url: string, { maxConnections, held_ms_max }: Datab
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
   if (held_ms_max !== undefined) endConnectionsHeldFor(held_ms_max, pool);
-  return new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
+  return {
+    db: new Kysely<Database>({ dialect: new PostgresDialect({ pool }) }),
+    counts: () => ({ open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount, max: maxConnections }),
+  };
 }
 
 /** Whoever waits for an answer then learns that the connection was terminated, and the next query gets another. */

@@ -108,6 +108,8 @@ export interface JobsTable {
   training_progress: NullableJsonColumn;
   /** The most that any claim has recorded. */
   training_steps: Generated<number>;
+  /** Of the request that was admitted, as W3C's `traceparent`; `null`: it had none, or the job has ended. */
+  trace_context: string | null;
   /** The checkpoint that learning was begun on; `null`: it has not begun. */
   base_model_hash: string | null;
   created_at: Timestamp;

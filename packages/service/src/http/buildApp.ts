@@ -19,11 +19,13 @@ import { inferenceRoute } from './routes/inferences.js';
 import { internalizationRoute } from './routes/internalizations.js';
 import { jobRoutes } from './routes/jobs.js';
 import { modelsRoute } from './routes/models.js';
-import { healthRoutes, metricsRoute, type Operations } from './routes/operations.js';
+import { healthRoutes, metricsRoute } from './routes/operations.js';
 import { subjectRoutes } from './routes/subjects.js';
 import { sendClientError, sendErrors, sendFrameworkError } from './sendErrors.js';
 import { endConnectionsOnceAnswered, limitConnections, untilLeft } from './connections.js';
+import { noTracing, type Tracing } from '../tracing/tracing.js';
 import { answerUnknownPaths } from './unknownPaths.js';
+import { traceRequests } from './traceRequests.js';
 
 export interface AppOptions extends AdmissionContext {
   /** The name of the model on the wire. */
@@ -38,6 +40,8 @@ export interface AppOptions extends AdmissionContext {
   readonly metrics: Registry;
   /** The longest time that a client may take to send one request. */
   readonly request_timeout_ms?: number;
+  /** Without it no traces are taken. */
+  readonly tracing?: Tracing;
   /** Metrics and the description of the API are served elsewhere, see `buildOperationsApp`. */
   readonly operations_apart?: boolean;
   /** Monotonic; for limits by address and the sampling of the log. */
@@ -70,11 +74,15 @@ export function buildApp(options: AppOptions): FastifyInstance {
   });
   endConnectionsOnceAnswered(app, () => closing);
   observeRequests(app, options.metrics, now_ms);
+  const beginTrace = traceRequests(app, options.tracing ?? noTracing);
   answerUnknownPaths(app, strangers);
 
   const open = { ...options, strangers, now_ms };
   healthRoutes(app, open);
-  if (options.operations_apart !== true) openRoutes(app, open);
+  if (options.operations_apart !== true) {
+    metricsRoute(app, open);
+    descriptionRoutes(app, open);
+  }
   app.register(
     (api, _options, registered) => {
       api.addHook('onRequest', async (request, reply) => {
@@ -82,6 +90,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
         void reply.header('cache-control', 'no-store');
         await refuseBrowsers(strangers, request);
         await authenticateRequest(request, reply);
+        beginTrace(request);
         checkScope(request);
         await limitRate(options.db, request, reply);
       });
@@ -97,7 +106,13 @@ export function buildApp(options: AppOptions): FastifyInstance {
   return app;
 }
 
-export type OperationsAppOptions = Pick<AppOptions, 'model_id' | 'readiness' | 'logger' | 'metrics' | 'now_ms'>;
+export interface OperationsAppOptions extends Pick<
+  AppOptions,
+  'model_id' | 'readiness' | 'logger' | 'metrics' | 'now_ms'
+> {
+  /** Whether this process serves the API, which is described then. */
+  readonly has_api: boolean;
+}
 
 /** What needs no key, for an address of its own: health, metrics and the description of the API. */
 export function buildOperationsApp(options: OperationsAppOptions): FastifyInstance {
@@ -107,13 +122,9 @@ export function buildOperationsApp(options: OperationsAppOptions): FastifyInstan
   answerUnknownPaths(app, strangers);
   const open = { ...options, strangers, now_ms };
   healthRoutes(app, open);
-  openRoutes(app, open);
-  return app;
-}
-
-function openRoutes(app: FastifyInstance, open: Operations & { readonly model_id: string }): void {
   metricsRoute(app, open);
-  descriptionRoutes(app, open);
+  if (options.has_api) descriptionRoutes(app, open);
+  return app;
 }
 
 /** Without routes: every answer has a request id, and every error the envelope. */

@@ -18,6 +18,7 @@ test('metrics and the description may have an address of their own; the API then
   const readiness = () => Promise.resolve([]);
   const operations = buildOperationsApp({
     model_id: 'model-5.3',
+    has_api: true,
     readiness,
     logger: pino({ level: 'silent' }),
     metrics,

@@ -1,3 +1,4 @@
+import type { Span } from '@opentelemetry/api';
 import type { ErrorCode, Scope } from '@engraft/contract';
 import type { AuthenticatedKey } from '../keys/authenticate.js';
 
@@ -10,6 +11,8 @@ export interface RequestState {
   error_code: ErrorCode | null;
   /** A repetition would be another operation, as the caller gave no idempotency key. */
   repeats_as_new: boolean;
+  /** Set on every authenticated request; one that goes nowhere when no traces are taken. */
+  span: Span | null;
 }
 
 declare module 'fastify' {
@@ -24,5 +27,5 @@ declare module 'fastify' {
 }
 
 export function newRequestState(): RequestState {
-  return { key: null, body: null, error_code: null, repeats_as_new: false };
+  return { key: null, body: null, error_code: null, repeats_as_new: false, span: null };
 }

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import type { JobKind, TenantId } from '@engraft/contract';
+import type { JobKind, TenantId, TokenUsage } from '@engraft/contract';
 import { sql, type Kysely } from 'kysely';
 import { crashPoint } from '../crashPoints.js';
 import type { Database } from '../db/schema.js';
@@ -15,6 +15,7 @@ export interface Claim {
 }
 
 export interface ClaimedJob extends JobLease {
+  readonly kind: JobKind;
   readonly project_id: string;
   readonly tenant_id: TenantId;
   readonly subject_ref: string | null;
@@ -29,6 +30,14 @@ export interface ClaimedJob extends JobLease {
    * further step of its training was stored. Handing a job back takes its claim off again.
    */
   readonly attempts: number;
+  /** The claim before this one never said how it ended: its worker died, or lost the lease. */
+  readonly taken_over: boolean;
+  /** What the phases that earlier claims have finished used. */
+  readonly usage: TokenUsage;
+  /** See `trainingProgress.ts`. */
+  readonly training_progress: unknown;
+  /** Of the request that was admitted, see `tracing.ts`; `null`: it had none. */
+  readonly trace_context: string | null;
   /** Since admission, or since the job was last claimed. */
   readonly waited_ms: number;
   /** By the monotonic clock of this process (`performance.now()`): the lease does not end before. */
@@ -46,7 +55,7 @@ const looked_at = 16;
 export async function claimJob(db: Kysely<Database>, { worker_id, kind, lease_ms }: Claim): Promise<ClaimedJob | null> {
   // The lease runs from when the database writes it, which is not before now.
   const held_until_ms = performance.now() + lease_ms;
-  const { rows } = await sql<Omit<ClaimedJob, 'held_until_ms'>>`
+  const { rows } = await sql<Omit<ClaimedJob, 'held_until_ms' | 'usage'> & TokenUsage>`
     with recursive waiting(kind, project_id) as (
       -- One step of the index for each project, however many jobs it has; in the order of that index, so that no other is taken.
       (select kind, project_id from jobs
@@ -81,7 +90,7 @@ export async function claimJob(db: Kysely<Database>, { worker_id, kind, lease_ms
       ) as ids
     ),
     next as (
-      select id, updated_at from jobs
+      select id, status, updated_at from jobs
       where id = any((select ids from due)::text[])
         and (status = 'queued' or (status = 'running' and lease_expires_at <= now()))
       order by array_position((select ids from due), id)
@@ -99,18 +108,22 @@ export async function claimJob(db: Kysely<Database>, { worker_id, kind, lease_ms
         lease_expires_at = now() + ${lease_ms} * interval '1 millisecond',
         updated_at = now()
       from next where jobs.id = next.id
-      returning jobs.*, (extract(epoch from now() - next.updated_at) * 1000)::float8 as waited_ms
+      returning jobs.*, next.status = 'running' as taken_over,
+        (extract(epoch from now() - next.updated_at) * 1000)::float8 as waited_ms
     ),
     turn as (
       insert into project_turns (project_id, kind, claimed_at)
       select project_id, kind, clock_timestamp() from claimed
       on conflict (project_id, kind) do update set claimed_at = excluded.claimed_at
     )
-    select id as job_id, fencing_token, project_id, tenant_id, subject_ref, subject_name, adapter_version,
-      request as stored_request, pricing_version, reserved_microusd, attempts, waited_ms
+    select id as job_id, fencing_token, kind, project_id, tenant_id, subject_ref, subject_name, adapter_version,
+      request as stored_request, pricing_version, reserved_microusd, attempts, waited_ms, taken_over,
+      input_tokens, output_tokens, cached_input_tokens, training_tokens, training_progress, trace_context
     from claimed
   `.execute(db);
   crashPoint('job.claimed');
   const [row] = rows;
-  return row === undefined ? null : { ...row, held_until_ms };
+  if (row === undefined) return null;
+  const { input_tokens, output_tokens, cached_input_tokens, training_tokens, ...job } = row;
+  return { ...job, usage: { input_tokens, output_tokens, cached_input_tokens, training_tokens }, held_until_ms };
 }

@@ -49,6 +49,7 @@ export async function endJob(
       settled: true,
       request: await removeTexts(trx, job),
       training_progress: null,
+      trace_context: null,
       worker_id: null,
       lease_expires_at: null,
       updated_at: sql`now()`,

@@ -15,6 +15,8 @@ export interface NewJob {
   readonly request: JobRequest;
   readonly pricing_version: string;
   readonly reserved_microusd: number;
+  /** Of the request, see `tracing.ts`; `null`: it has none. */
+  readonly trace_context?: string | null;
 }
 
 /** A queued job, in the transaction that also makes its reservation. */

@@ -40,6 +40,7 @@ export async function holdForReconciliation(
       ...(await sumTeacherReceipts(trx, job.id)),
       request: await removeTexts(trx, job),
       training_progress: null,
+      trace_context: null,
       worker_id: null,
       lease_expires_at: null,
       updated_at: sql`now()`,

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { Config } from '../config/config.js';
-import { openDatabase } from '../db/database.js';
+import { openCountedDatabase, type PoolCounts } from '../db/database.js';
 import { attachEmbeddedPostgres, hasCluster, ownConnection } from '../db/embeddedPostgres/index.js';
 import { migrate } from '../db/migrate.js';
 import type { Database } from '../db/schema.js';
@@ -10,6 +10,8 @@ import { makeDataFolder } from './dataFolder.js';
 /** The data of one service, open: its folder and its database at the newest schema. */
 export interface Installation extends Pick<ServiceAccess, 'unrestricted_because'> {
   readonly db: Kysely<Database>;
+  /** Of the connections of `db`. */
+  readonly connections: () => PoolCounts;
   close(): Promise<void>;
 }
 
@@ -42,20 +44,20 @@ export async function openInstallation(
     const { url, unrestricted_because } = await migrate(database_url)
       .then(() => prepareServiceRole(database_url))
       .catch(namingTheVariable);
-    const db = openDatabase(url, options);
-    return { db, unrestricted_because, close: () => db.destroy() };
+    const { db, counts } = openCountedDatabase(url, options);
+    return { db, connections: counts, unrestricted_because, close: () => db.destroy() };
   }
   await makeDataFolder(data_folder);
   const server = await attachEmbeddedPostgres(data_folder, onLost === undefined ? {} : { onLost });
   try {
     const url = ownConnection(server.url);
     await migrate(url);
-    const db = openDatabase(await prepareServiceLogin(url), options);
+    const { db, counts } = openCountedDatabase(await prepareServiceLogin(url), options);
     const close = async (): Promise<void> => {
       await db.destroy();
       await server.release();
     };
-    return { db, unrestricted_because: null, close };
+    return { db, connections: counts, unrestricted_because: null, close };
   } catch (error) {
     await server.release();
     throw error;

@@ -141,4 +141,29 @@ describe('a service without an engine', () => {
     worker.kill('SIGTERM');
     assert.deepEqual(await once(worker, 'exit'), [0, null]);
   });
+
+  it('has health and metrics of a worker at an address of its own, where there is no API to describe', async (t) => {
+    const worker = spawn(process.execPath, [program, 'worker'], {
+      env: { ...environment(), ENGRAFT_OPERATIONS_PORT: '0' },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    t.after(() => void worker.kill('SIGKILL'));
+    let log = '';
+    worker.stderr.on('data', (chunk: Buffer) => (log += chunk.toString()));
+    const url = (): string | undefined => /"url":"(http:[^"]+)"/.exec(log)?.[1];
+    while (worker.exitCode === null && url() === undefined) await sleep(20);
+    const get = async (target: string) => {
+      const response = await fetch(`${url() ?? log}${target}`);
+      return { status: response.status, text: await response.text() };
+    };
+    assert.equal((await get('/healthz')).status, 200);
+    assert.equal((await get('/readyz')).status, 200);
+    const { text } = await get('/metrics');
+    for (const name of ['engraft_open_jobs{', 'engraft_database_reachable 1', 'process_cpu_seconds_total ']) {
+      assert.ok(text.includes(`\n${name}`), name);
+    }
+    for (const target of ['/openapi.json', '/docs', '/v1/models']) assert.equal((await get(target)).status, 404);
+    worker.kill('SIGTERM');
+    assert.deepEqual(await once(worker, 'exit'), [0, null]);
+  });
 });

@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
-import { Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { AdapterStore } from '../adapterStore/adapterStore.js';
 import { findAdapterStore } from '../adapterStore/findAdapterStore.js';
 import { type ClockWatch, watchClock } from '../clock/watchClock.js';
@@ -11,21 +11,23 @@ import { isDatabaseReachable } from '../db/isDatabaseReachable.js';
 import type { FileLock } from '../fileLock/fileLock.js';
 import { buildApp, buildOperationsApp } from '../http/buildApp.js';
 import { type Retention, startRetention } from '../retention/startRetention.js';
+import { openConfiguredTracing } from '../tracing/openConfiguredTracing.js';
+import type { Tracing } from '../tracing/tracing.js';
 import { adoptBaseModel } from '../worker/adoptBaseModel.js';
 import { freeOrphanedJobs } from '../worker/freeOrphanedJobs.js';
 import { startWorker, type Worker } from '../worker/worker.js';
 import { createWorkerMetrics } from '../worker/workerMetrics.js';
 import { type BoundedStop, boundStop } from './boundedStop.js';
 import { makeDataFolder } from './dataFolder.js';
-import { countEngineLosses } from './engineMetrics.js';
 import { prepareFirstStart } from './firstStart.js';
 import { type Installation, openInstallation } from './installation.js';
-import { countDroppedLines, openLog } from './logger.js';
+import { openLog } from './logger.js';
 import { isWrittenSoon } from './logOutput.js';
 import { admissionOf, loadModel, missingOf, type ModelState } from './modelState.js';
 import { tellFit } from './tellFit.js';
 import { recordServiceAddress, type ServiceAddress } from './serviceAddress.js';
 import { lockDataFolder } from './serviceLock.js';
+import { openMetrics } from './serviceMetrics.js';
 import { untilToldToStop } from './untilToldToStop.js';
 
 /** Which parts of the service this process is. */
@@ -33,6 +35,12 @@ export interface Roles {
   readonly api: boolean;
   readonly worker: boolean;
 }
+
+/** By which flags and variables an address is chosen. */
+const addressSettings = {
+  api: '--host, --port, ENGRAFT_HOST, ENGRAFT_PORT',
+  operations: 'ENGRAFT_OPERATIONS_HOST, ENGRAFT_OPERATIONS_PORT',
+} as const;
 
 /** Running inferences may finish within this; container runtimes kill 10 s after asking. */
 const drain_grace_ms = 6_000;
@@ -87,9 +95,10 @@ export async function runService(
       if (!roles.api) throw new Error(model.reason);
       logger.error({ reason: model.reason }, 'no model can be loaded: requests for model work are refused');
     }
-    const parts = { config, installation, model, logger, metrics: new Registry() };
-    running.clock = await watchClock({ db: installation.db, logger, metrics: parts.metrics });
-    countDroppedLines(parts.metrics, output);
+    running.tracing = await openConfiguredTracing(config.tracing, logger);
+    const metrics = openMetrics(installation, model, output);
+    const parts = { config, installation, model, logger, metrics, tracing: running.tracing };
+    running.clock = await watchClock({ db: installation.db, logger, metrics });
     if (roles.worker) {
       const { data_folder, job_retention_days } = config;
       const store = await findAdapterStore(installation.db, data_folder);
@@ -97,14 +106,14 @@ export async function runService(
       running.retention = startRetention({ db: installation.db, store, data_folder, logger, job_retention_days });
       running.worker = await openWorker(parts, store);
     }
-    if (roles.api) {
-      running.app = openApi(parts, running.worker ?? null);
-      const url = await listen(running.app, config, '--host, --port, ENGRAFT_HOST, ENGRAFT_PORT');
-      if (config.operations !== null) {
-        running.operations = openOperations(parts);
-        const settings = 'ENGRAFT_OPERATIONS_HOST, ENGRAFT_OPERATIONS_PORT';
-        logger.info({ url: await listen(running.operations, config.operations, settings) }, 'metrics and description');
-      }
+    if (roles.api) running.app = openApi(parts, running.worker ?? null);
+    const url = running.app === undefined ? null : await listen(running.app, config, addressSettings.api);
+    if (config.operations !== null) {
+      running.operations = openOperations(parts, roles);
+      const operations_url = await listen(running.operations, config.operations, addressSettings.operations);
+      logger.info({ url: operations_url }, 'health and metrics have an address of their own');
+    }
+    if (url !== null) {
       running.address = await recordServiceAddress(config.data_folder, url);
       onListening(url);
     }
@@ -124,6 +133,7 @@ interface Running {
   installation?: Installation;
   model?: ModelState;
   clock?: ClockWatch;
+  tracing?: Tracing;
   retention?: Retention;
   worker?: RunningWorker | null;
   app?: FastifyInstance;
@@ -132,7 +142,7 @@ interface Running {
 }
 
 async function stop(running: Running, stopping: BoundedStop): Promise<void> {
-  const { lock, installation, model, clock, retention, worker, app, operations, address } = running;
+  const { lock, installation, model, clock, tracing, retention, worker, app, operations, address } = running;
   await stopping.part('address', address?.withdraw());
   const engine = model?.kind === 'loaded' ? model.engine?.engine : undefined;
   const close_engine = (): Promise<void> => stopping.part('engine', engine?.close());
@@ -146,6 +156,7 @@ async function stop(running: Running, stopping: BoundedStop): Promise<void> {
   ]);
   clearTimeout(kept);
   await close_engine();
+  await stopping.part('traces', tracing?.stop());
   await stopping.part('database', installation?.close());
   await stopping.part('lock', lock?.release());
 }
@@ -156,6 +167,7 @@ interface Parts {
   readonly model: ModelState;
   readonly logger: Logger;
   readonly metrics: Registry;
+  readonly tracing: Tracing;
 }
 
 /** Before a round of retention, a job or a request meets a version of another checkpoint. */
@@ -170,7 +182,7 @@ interface RunningWorker extends Pick<Worker, 'wake'> {
 }
 
 async function openWorker(
-  { config, installation, model, logger, metrics }: Parts,
+  { config, installation, model, logger, metrics, tracing }: Parts,
   store: AdapterStore,
 ): Promise<RunningWorker | null> {
   // Without an engine jobs stay queued.
@@ -190,9 +202,9 @@ async function openWorker(
     data_folder,
     logger,
     metrics: createWorkerMetrics(metrics),
+    tracing,
     engine_running: () => engine.responsive,
   });
-  countEngineLosses(engine, metrics);
   return { wake: () => worker.wake(), stop: () => worker.stop(drain_grace_ms) };
 }
 
@@ -202,21 +214,21 @@ async function findMissing({ installation: { db }, model }: Parts): Promise<read
   return [...(reachable ? [] : ['database: unreachable']), ...missingOf(model)];
 }
 
-function openOperations(parts: Parts): FastifyInstance {
+function openOperations(parts: Parts, { api }: Roles): FastifyInstance {
   const { config, logger, metrics } = parts;
   const readiness = (): Promise<readonly string[]> => findMissing(parts);
-  return buildOperationsApp({ model_id: config.model_id, readiness, logger, metrics });
+  return buildOperationsApp({ model_id: config.model_id, has_api: api, readiness, logger, metrics });
 }
 
 function openApi(parts: Parts, worker: RunningWorker | null): FastifyInstance {
-  const { config, installation, model, logger, metrics } = parts;
+  const { config, installation, model, logger, metrics, tracing } = parts;
   const readiness = (): Promise<readonly string[]> => findMissing(parts);
   const onAdmitted = (): void => worker?.wake();
   const { model_id, chat_wait_ms, open_jobs } = config;
   const admission = { ...admissionOf(model), open_jobs, onAdmitted };
   const operations_apart = config.operations !== null;
   const { db } = installation;
-  return buildApp({ ...admission, db, model_id, chat_wait_ms, readiness, logger, metrics, operations_apart });
+  return buildApp({ ...admission, db, model_id, chat_wait_ms, readiness, logger, metrics, tracing, operations_apart });
 }
 
 async function listen(

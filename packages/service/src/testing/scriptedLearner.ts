@@ -68,7 +68,9 @@ export function scriptedLearner(script: LearnerScript): {
       Promise.resolve(trainingOf('resume' in options ? 0 : options.seed, (signal) => wait('step', signal))),
     close: () => Promise.resolve(),
   };
-  const host = { ...engine, pid: process.pid, responsive: true, trainingPids: [], onExit: () => () => undefined };
+  const unheard = () => () => undefined;
+  const alive = { pid: process.pid, responsive: true, trainingPids: [] };
+  const host = { ...engine, ...alive, onExit: unheard, onStart: unheard };
   return {
     engine: host,
     method: { teacher: teacherOf(script), recipe: defaultRecipe(description.parameters), replay: [] },

@@ -6,7 +6,9 @@ import type { Logger } from 'pino';
 import type { AdapterStore } from '../adapterStore/adapterStore.js';
 import type { Database } from '../db/schema.js';
 import type { LeasedWrite } from '../jobs/jobLease.js';
+import type { Tracing } from '../tracing/tracing.js';
 import { withEngineRetries } from './engineRetries.js';
+import type { WorkerMetrics } from './workerMetrics.js';
 
 /** What running a job needs besides the job. */
 export interface JobContext {
@@ -19,6 +21,9 @@ export interface JobContext {
   readonly logger: Logger;
   /** A version's adapter was found damaged or missing that was not known to be. */
   readonly onAdapterDamaged?: () => void;
+  readonly metrics?: WorkerMetrics;
+  /** Without it no traces are taken. */
+  readonly tracing?: Tracing;
 }
 
 /** The content hash of the checkpoint that the engine has. Rejects with `EngineError`. */
@@ -42,6 +47,13 @@ export interface RunReport {
   /** The gate's report on an evaluated candidate; only for the log, as a job's result has no place for it. */
   readonly gate?: GateReport;
 }
+
+export type RunOutcome =
+  | ({ readonly kind: 'ended' } & RunReport)
+  /** Another worker has the job, or will take it when the lease runs out. */
+  | { readonly kind: 'lost' }
+  /** `waits_for`: why it cannot be run now; left out where it can be run by any worker at once. */
+  | { readonly kind: 'handed_back'; readonly waits_for?: 'disk' | 'adapters' | 'engine' };
 
 /** The job belongs to another worker now; whatever this one still has is dropped. */
 export class LeaseLost extends Error {

@@ -10,10 +10,12 @@ import { clearMark, isAdapterDamaged, noteDamage } from './damagedAdapter.js';
 import { withEngineRetries } from './engineRetries.js';
 import { findAdapter } from './findAdapter.js';
 import { assertHeld, baseModelHash, seedOf, type JobContext, type RunReport } from './jobContext.js';
+import type { JobObservation } from './jobObservation.js';
 
 /** generating → validating → settling. Rejects with `EngineError` when the engine fails, and with `LeaseLost`. */
 export async function runInference(
   context: JobContext,
+  observation: JobObservation,
   job: ClaimedJob,
   request: InferenceJobRequest,
   signal: AbortSignal,
@@ -52,6 +54,8 @@ export async function runInference(
   if (needsValidation(request)) assertHeld(await recordPhase(db, job, 'validating'));
   const completion = validate(generated, request);
   assertHeld(await completeInference(db, job, completion));
+  observation.work.stored('generating', completion.usage);
+  observation.charged(completion.usage);
   return completion.kind === 'succeeded'
     ? { status: 'succeeded' }
     : { status: 'failed', error_code: completion.error_code };

@@ -15,8 +15,8 @@ import { verifyLedger } from '../ledger/verifyLedger.js';
 import { countUnits, createTestKey, createTestProject, plentyOfJobs, type TestKey } from '../testing/testApp.js';
 import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js';
 import { scriptedEngine, type ScriptedReply } from '../testing/scriptedEngine.js';
-import type { JobContext } from './jobContext.js';
-import { runJob, type RunOutcome } from './runJob.js';
+import type { JobContext, RunOutcome } from './jobContext.js';
+import { runJob } from './runJob.js';
 
 const lease_ms = 60_000;
 const question: InferenceJobRequest = {

@@ -11,19 +11,15 @@ import { releaseJob } from '../jobs/releaseJob.js';
 import { requireReconciliation } from '../jobs/requireReconciliation.js';
 import { hasUnknownTeacherCall } from '../jobs/teacherCalls.js';
 import { loadTrainingProgress } from '../jobs/trainingProgress.js';
-import { LeaseLost, assertHeld, type JobContext, type RunReport, type StopSignals } from './jobContext.js';
+import { LeaseLost, assertHeld, type JobContext, type RunOutcome, type StopSignals } from './jobContext.js';
+import { JobObservation } from './jobObservation.js';
 import { keepLease } from './keepLease.js';
 import { runInference } from './runInference.js';
 import { runLearning } from './runLearning.js';
+import { areNoTokens } from './tokenCounts.js';
 import { isStorageFull } from './storageFull.js';
+import { noTracing } from '../tracing/tracing.js';
 import { whenDatabaseIsBack } from './whenDatabaseIsBack.js';
-
-export type RunOutcome =
-  | ({ readonly kind: 'ended' } & RunReport)
-  /** Another worker has the job, or will take it when the lease runs out. */
-  | { readonly kind: 'lost' }
-  /** `waits_for`: why it cannot be run now; left out where it can be run by any worker at once. */
-  | { readonly kind: 'handed_back'; readonly waits_for?: 'disk' | 'adapters' | 'engine' };
 
 /** A job whose workers died this often in a row, without any progress, is given up: it may be what kills them. */
 const claims_max = 10;
@@ -35,7 +31,11 @@ export async function runJob(
   lease_ms: number,
   shutdown: AbortSignal,
 ): Promise<RunOutcome> {
-  const outcome = await runLeased(context, job, lease_ms, shutdown);
+  const { engine, tracing = noTracing, metrics, logger } = context;
+  const observation = new JobObservation(job, engine, tracing, metrics);
+  const outcome = await runLeased({ ...context, engine: observation.engine }, observation, job, lease_ms, shutdown);
+  const { repeated } = observation.end(outcome);
+  if (!areNoTokens(repeated)) logger.info({ job_id: job.job_id, repeated }, 'work was repeated, uncharged');
   if (outcome.kind === 'ended') {
     await removeWorkFolder(context.data_folder, job.job_id).catch((error: unknown) => {
       context.logger.warn({ err: error, job_id: job.job_id }, 'the work folder is left behind');
@@ -46,6 +46,7 @@ export async function runJob(
 
 async function runLeased(
   context: JobContext,
+  observation: JobObservation,
   job: ClaimedJob,
   lease_ms: number,
   shutdown: AbortSignal,
@@ -56,8 +57,8 @@ async function runLeased(
     if (job.attempts > claims_max) throw new EngineError('internal', 'the job was claimed too often');
     const request = parseJobRequest(job.stored_request);
     const report = await (request.kind === 'inference'
-      ? runInference(context, job, request, AbortSignal.any([shutdown, lease.signal]))
-      : runLearning(context, job, request, { shutdown, lease: lease.signal }));
+      ? runInference(context, observation, job, request, AbortSignal.any([shutdown, lease.signal]))
+      : runLearning(context, observation, job, request, { shutdown, lease: lease.signal }));
     return { kind: 'ended', ...report };
   } catch (error) {
     if (error instanceof LeaseLost || lease.signal.aborted) return { kind: 'lost' };

@@ -2,6 +2,7 @@ import { baseVersion, storageChargeMicrousd } from '@engraft/contract';
 import {
   learnPassage,
   RemoteModelError,
+  usageOfProgress,
   type LearningBudget,
   type LearningJournal,
   type LearningOutcome,
@@ -34,6 +35,7 @@ import {
   type RunReport,
   type StopSignals,
 } from './jobContext.js';
+import type { JobObservation } from './jobObservation.js';
 import { logNotice } from './logNotice.js';
 import { teacherCallsOf } from './teacherJournal.js';
 import { whenDatabaseIsBack } from './whenDatabaseIsBack.js';
@@ -47,6 +49,7 @@ const adapter_bytes_max = 1_000_000_000;
  */
 export async function runLearning(
   context: JobContext,
+  observation: JobObservation,
   job: ClaimedJob,
   request: Extract<JobRequest, { kind: 'internalization' }>,
   signals: StopSignals,
@@ -74,11 +77,16 @@ export async function runLearning(
     workFolder: await openWorkFolder(data_folder, job),
   };
   const learn = async (): Promise<LearningOutcome> =>
-    learnPassage(engine, { ...input, ...(await context.method()), parent }, journalOf(context, job, lease), {
-      signal: lease,
-      stopping: shutdown,
-      onNotice: (notice) => logNotice(logger, job.job_id, notice),
-    });
+    learnPassage(
+      engine,
+      { ...input, ...(await context.method()), parent },
+      journalOf(context, observation, job, lease),
+      {
+        signal: lease,
+        stopping: shutdown,
+        onNotice: (notice) => logNotice(logger, job.job_id, notice),
+      },
+    );
   const retried = (): Promise<LearningOutcome> => withEngineRetries(learn, halted, logger);
   const outcome = await retried().catch(async (error: unknown) => {
     // The parent's files may have been damaged since, or those of the candidate, which is then trained again.
@@ -86,12 +94,13 @@ export async function runLearning(
     if (parent !== null) parent = await intactParent(context, job.adapter_version, start);
     return retried();
   });
-  const completion = await toCompletion(context, job, outcome, {
+  const completion = await toCompletion(context, observation, job, outcome, {
     base_model_hash,
     parent_damaged: parent !== start.adapter,
     parent_base_model_changed: start.base_model_changed,
   });
   assertHeld(await completeLearning(db, job, completion));
+  observation.charged(completion.usage);
   return outcome.kind === 'budget_exhausted' ? reports[outcome.kind] : { ...reports[outcome.kind], gate: outcome.gate };
 }
 
@@ -140,16 +149,23 @@ function budgetOf(job: ClaimedJob): LearningBudget {
 }
 
 /** Finished phases go to `job_phases`, and how far the training has come to the job, under the lease. */
-function journalOf({ db }: JobContext, job: ClaimedJob, lease: AbortSignal): LearningJournal {
+function journalOf(
+  { db }: JobContext,
+  observation: JobObservation,
+  job: ClaimedJob,
+  lease: AbortSignal,
+): LearningJournal {
   return {
     load: (phase) => loadPhaseOutcome(db, job.job_id, phase),
     store: async (phase, outcome, usage) => {
       crashPoint('phase.done');
       assertHeld(await storePhaseOutcome(db, job, { phase, outcome, usage }));
+      observation.work.stored(phase, usage);
     },
-    remoteCalls: teacherCallsOf(db, job, lease),
+    remoteCalls: teacherCallsOf(db, job, lease, (usage) => observation.work.doneElsewhere(usage)),
     entered: async (phase) => {
       assertHeld(await recordPhase(db, job, phase));
+      observation.entered(phase);
     },
     progress: {
       load: () => loadTrainingProgress(db, job.job_id),
@@ -157,6 +173,7 @@ function journalOf({ db }: JobContext, job: ClaimedJob, lease: AbortSignal): Lea
         crashPoint('snapshot.written');
         const write = (): Promise<LeasedWrite> => storeTrainingProgress(db, job, { progress, steps });
         assertHeld(await whenDatabaseIsBack(write, lease));
+        observation.work.kept(usageOfProgress(progress));
       },
     },
   };
@@ -172,6 +189,7 @@ interface Provenance {
 
 async function toCompletion(
   { db, store }: JobContext,
+  observation: JobObservation,
   job: ClaimedJob,
   outcome: LearningOutcome,
   { base_model_hash, parent_damaged, parent_base_model_changed }: Provenance,
@@ -189,12 +207,14 @@ async function toCompletion(
     return { kind: 'rejected', usage, report: { ...report, rejection: { reasons: [...reasons], message } } };
   }
   assertHeld(await recordPhase(db, job, 'saving'));
+  observation.entered('saving');
   assertHeld(await recordKeptAdapter(db, job, outcome.adapter.contentHash));
   const kept = await store.keep(outcome.adapter);
   await markAdapterIntact(db, kept.contentHash);
   const settling = await recordPhase(db, job, 'settling');
   if (settling === 'lost') await recordLeftAdapter(db, job.job_id, kept.contentHash);
   assertHeld(settling);
+  observation.entered('settling');
   const adapter = {
     adapter_hash: kept.contentHash,
     base_model_hash,

@@ -1,22 +1,30 @@
+import type { TokenUsage } from '@engraft/contract';
 import type { RemoteCallJournal } from '@engraft/learning';
 import type { Kysely } from 'kysely';
 import type { Database } from '../db/schema.js';
 import type { JobLease } from '../jobs/jobLease.js';
 import { beginTeacherCall, storeTeacherAnswer, withdrawTeacherCall } from '../jobs/teacherCalls.js';
 import { assertHeld, LeaseLost } from './jobContext.js';
+import { noTokens } from './tokenCounts.js';
 import { whenDatabaseIsBack } from './whenDatabaseIsBack.js';
 
 /**
  * Calls to a teacher elsewhere go to `teacher_calls`, under the lease. A receipt waits for a database that is away:
- * without it nobody knows what the call cost.
+ * without it nobody knows what the call cost. `onAnswer` is told of every answer, also of those that an earlier claim got.
  */
-export function teacherCallsOf(db: Kysely<Database>, job: JobLease, lease: AbortSignal): RemoteCallJournal {
+export function teacherCallsOf(
+  db: Kysely<Database>,
+  job: JobLease,
+  lease: AbortSignal,
+  onAnswer: (usage: TokenUsage) => void,
+): RemoteCallJournal {
   return {
     begin: async (key) => {
       const call = await beginTeacherCall(db, job, key);
       if (call.kind === 'lost') throw new LeaseLost('the lease has passed to another worker');
       if (call.kind !== 'answered') return call;
       const { input_tokens, output_tokens, cached_input_tokens } = call.usage;
+      onAnswer({ ...noTokens, ...call.usage });
       const usage = { inputTokens: input_tokens, outputTokens: output_tokens, cachedInputTokens: cached_input_tokens };
       return { kind: 'answered', text: call.text, usage };
     },
@@ -28,6 +36,7 @@ export function teacherCallsOf(db: Kysely<Database>, job: JobLease, lease: Abort
       const counts = { input_tokens: inputTokens, output_tokens: outputTokens, cached_input_tokens: cachedInputTokens };
       const answer = { text, usage: counts };
       assertHeld(await whenDatabaseIsBack(() => storeTeacherAnswer(db, job, key, answer), lease));
+      onAnswer({ ...noTokens, ...counts });
     },
   };
 }

@@ -2,16 +2,14 @@ import { performance } from 'node:perf_hooks';
 import type { JobKind } from '@engraft/contract';
 import { claimJob, type ClaimedJob } from '../jobs/claimJob.js';
 import { lease_ms_max } from '../jobs/shortenLeases.js';
-import type { JobContext } from './jobContext.js';
+import type { JobContext, RunOutcome } from './jobContext.js';
 import { startLane } from './lane.js';
-import { runJob, type RunOutcome } from './runJob.js';
+import { runJob } from './runJob.js';
 import { shareEngine } from './shareEngine.js';
 import { createStoragePause, type StorageWait } from './storageFull.js';
 import { newWorkerId } from './workerId.js';
-import type { WorkerMetrics } from './workerMetrics.js';
 
 export interface WorkerOptions extends JobContext {
-  readonly metrics?: WorkerMetrics;
   /** Whether the engine has a process that responds; while not, jobs wait in the queue, where any worker finds them. */
   readonly engine_running?: () => boolean;
   /** How long a job stays with a worker that is not heard of. */
@@ -48,7 +46,6 @@ const suspect_attempts = 2;
 
 /** Runs jobs until it is stopped: inferences side by side, learning one at a time, neither in the other's way. */
 export function startWorker({
-  metrics,
   engine_running = () => true,
   lease_ms = default_lease_ms,
   poll_ms = default_poll_ms,
@@ -60,6 +57,7 @@ export function startWorker({
   if (lease_ms > lease_ms_max) throw new RangeError(`lease_ms must be at most ${lease_ms_max}, not ${lease_ms}`);
   const worker_id = newWorkerId();
   const logger = options.logger.child({ worker_id });
+  const { metrics } = options;
   const context: JobContext = { ...options, logger, onAdapterDamaged: () => metrics?.adapterDamaged() };
   const engineFor = shareEngine(options.engine);
   const pauses = { internalization: createStoragePause(storage_wait), inference: createStoragePause(answer_wait) };
@@ -90,7 +88,6 @@ export function startWorker({
         waitAfter(kind, outcome);
         const duration_ms = Math.round(performance.now() - started_at);
         logger.info({ job_id: job.job_id, kind, ...describe(outcome), duration_ms }, 'job run');
-        metrics?.observe(kind, outcome, duration_ms, job.waited_ms);
       },
     });
 

@@ -5,7 +5,7 @@ import { restoreBackup } from '../../backup/restoreBackup.js';
 import { readConfig } from '../../config/config.js';
 import { hasDatabase, openInstallation } from '../../processes/installation.js';
 import { silentBackup, showBackup, type BackupProgressView } from '../backupProgress.js';
-import { engraftVersion } from '../engraftVersion.js';
+import { engraftVersion } from '../../engraftVersion.js';
 import { formatBytes } from '../../formatBytes.js';
 import { print } from '../output.js';
 import { addPrintOptions, CommandFailure, type PrintOptions, requireDataFolder } from '../withDatabase.js';

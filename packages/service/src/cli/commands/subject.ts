@@ -10,7 +10,7 @@ import { readConfig, UsageError } from '../../config/config.js';
 import { exportSubject, type ExportOutcome } from '../../moving/exportSubject.js';
 import { importSubject, type ImportOutcome } from '../../moving/importSubject.js';
 import { readSubjectFile } from '../../moving/readSubjectFile.js';
-import { engraftVersion } from '../engraftVersion.js';
+import { engraftVersion } from '../../engraftVersion.js';
 import { addOperatorOptions, operatorOf, type OperatorOptions } from '../operatorOptions.js';
 import { formatBytes } from '../../formatBytes.js';
 import { formatUsd, print } from '../output.js';

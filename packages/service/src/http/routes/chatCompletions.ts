@@ -12,6 +12,7 @@ import { describeError } from '../describeError.js';
 import { dataEvent, doneEvent, keepAliveUntil, sendEventStream } from '../eventStream.js';
 import { invalid, readJsonBody, refuseQueryParameters } from '../readBody.js';
 import { givenOrNewIdempotencyKey, selectedSubject, selectedTenant } from '../readHeaders.js';
+import { traceContextOfRequest } from '../traceRequests.js';
 
 const endpoint = '/v1/chat/completions';
 
@@ -65,6 +66,7 @@ async function admit(
     adapter_version,
     endpoint,
     idempotency_key,
+    trace_context: traceContextOfRequest(request),
     request: inferenceJobRequestOf(inference),
     is_new: request.state.repeats_as_new,
   });

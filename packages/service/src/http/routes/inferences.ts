@@ -6,6 +6,7 @@ import { keyOf } from '../authenticateRequest.js';
 import { readJsonBody, refuseQueryParameters } from '../readBody.js';
 import { requiredIdempotencyKey, selectedTenant } from '../readHeaders.js';
 import { sendReceipt } from '../sendReceipt.js';
+import { traceContextOfRequest } from '../traceRequests.js';
 
 const endpoint = '/v1/inferences';
 
@@ -22,6 +23,7 @@ export function inferenceRoute(api: FastifyInstance, context: AdmissionContext):
       adapter_version: body.adapter_version,
       endpoint,
       idempotency_key,
+      trace_context: traceContextOfRequest(request),
       request: inferenceJobRequestOf(body),
     });
     return sendReceipt(reply, outcome);

@@ -5,6 +5,7 @@ import { keyOf } from '../authenticateRequest.js';
 import { readJsonBody, refuseQueryParameters } from '../readBody.js';
 import { requiredIdempotencyKey, selectedTenant } from '../readHeaders.js';
 import { sendReceipt } from '../sendReceipt.js';
+import { traceContextOfRequest } from '../traceRequests.js';
 
 const endpoint = '/v1/internalizations';
 
@@ -22,6 +23,7 @@ export function internalizationRoute(api: FastifyInstance, context: AdmissionCon
       adapter_version: undefined,
       endpoint,
       idempotency_key,
+      trace_context: traceContextOfRequest(request),
       request: {
         kind: 'internalization',
         content: body.content,

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Registry } from 'prom-client';
 import { cacheFor } from '../cacheFor.js';
+import { wantsOpenMetrics, writeOpenMetrics, writePrometheusText } from '../../metrics/exposition.js';
 import { limitOperations, type StrangerLimits } from '../limitStrangers.js';
 
 export interface Operations {
@@ -30,11 +31,13 @@ export function healthRoutes(app: FastifyInstance, { readiness, strangers, now_m
   });
 }
 
-/** `GET /metrics`: for operators, without a key, not under `/v1`. */
+/** `GET /metrics`: for operators, without a key, not under `/v1`. Prometheus' text, or OpenMetrics for who asks for it. */
 export function metricsRoute(app: FastifyInstance, { metrics, strangers, now_ms }: Operations): void {
   const onRequest = limitOperations(strangers);
-  const writeMetrics = cacheFor(metrics_fresh_ms, async () => Buffer.from(await metrics.metrics()), now_ms);
-  app.get('/metrics', { onRequest }, async (_request, reply) => {
-    return reply.type(metrics.contentType).send(await writeMetrics());
+  const prometheusText = cacheFor(metrics_fresh_ms, () => writePrometheusText(metrics), now_ms);
+  const openMetrics = cacheFor(metrics_fresh_ms, () => writeOpenMetrics(metrics), now_ms);
+  app.get('/metrics', { onRequest }, async (request, reply) => {
+    const { content_type, text } = await (wantsOpenMetrics(request.headers.accept) ? openMetrics() : prometheusText());
+    return reply.type(content_type).send(text);
   });
 }

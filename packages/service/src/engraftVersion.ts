@@ -3,4 +3,4 @@ import { z } from 'zod';
 
 export const { version: engraftVersion } = z
   .object({ version: z.string() })
-  .parse(createRequire(import.meta.url)('../../package.json') as unknown);
+  .parse(createRequire(import.meta.url)('../package.json') as unknown);

@@ -1,0 +1,48 @@
+import { type Metric, Registry, type RegistryContentType } from 'prom-client';
+
+const openMetrics: RegistryContentType = Registry.OPENMETRICS_CONTENT_TYPE;
+const prometheusText: RegistryContentType = Registry.PROMETHEUS_CONTENT_TYPE;
+
+export interface Exposition {
+  readonly content_type: string;
+  readonly text: Buffer;
+}
+
+/** A registry that keeps exemplars. It is written by `writeOpenMetrics` and `writePrometheusText`, never by itself. */
+export function newRegistry(): Registry {
+  const registry = new Registry<RegistryContentType>();
+  registry.setContentType(openMetrics);
+  // The library types registries by the form in which they write.
+  return registry as unknown as Registry;
+}
+
+/** Whether somebody asks for OpenMetrics, as Prometheus does: that form alone has exemplars. */
+export function wantsOpenMetrics(accept: string | undefined): boolean {
+  return accept?.includes('application/openmetrics-text') === true;
+}
+
+export function writeOpenMetrics(metrics: Registry): Promise<Exposition> {
+  return write(metrics, openMetrics);
+}
+
+export function writePrometheusText(metrics: Registry): Promise<Exposition> {
+  return write(metrics, prometheusText);
+}
+
+/**
+ * The library has one form for each registry, and takes `_total` off the names of counters for good when it writes
+ * OpenMetrics. So it is given views: objects that have a name of their own and the rest from the metric.
+ */
+async function write(metrics: Registry, content_type: RegistryContentType): Promise<Exposition> {
+  const views = new Registry<RegistryContentType>();
+  views.setContentType(content_type);
+  for (const { name } of metrics.getMetricsAsArray()) {
+    const metric = metrics.getSingleMetric(name);
+    if (metric !== undefined) views.registerMetric(viewOf(metric, name));
+  }
+  return { content_type, text: Buffer.from(await views.metrics()) };
+}
+
+function viewOf(metric: Metric, name: string): Metric {
+  return Object.create(metric, { name: { value: name, writable: true, enumerable: true } }) as Metric;
+}

@@ -1,0 +1,69 @@
+import { performance } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Kysely } from 'kysely';
+import { Gauge, type Registry } from 'prom-client';
+import type { Database } from '../db/schema.js';
+import { cacheFor } from '../http/cacheFor.js';
+import { type Queue, readQueue } from '../jobs/readQueue.js';
+
+const fresh_ms = 5_000;
+/** Whoever reads metrics waits no longer for the database: the rest of them matters most when it is away. */
+const patience_ms = 2_000;
+
+/**
+ * What waits and runs in the whole database, asked when the metrics are read, and the same from every process. While the
+ * database does not answer there are no such numbers, and never more than one question waits for it.
+ */
+export function watchQueue(db: Kysely<Database>, registry: Registry): void {
+  const read = cacheFor(
+    fresh_ms,
+    () => readQueue(db),
+    () => performance.now(),
+  );
+  const registers = [registry];
+  const open_jobs = new Gauge({
+    name: 'engraft_open_jobs',
+    help: 'Jobs of all projects that have not ended; the same number from every process.',
+    labelNames: ['kind', 'status'] as const,
+    registers,
+    async collect() {
+      open_jobs.reset();
+      for (const { kind, ...counts } of (await soon(read)) ?? []) {
+        for (const status of ['queued', 'running', 'reconciliation_required'] as const) {
+          open_jobs.set({ kind, status }, counts[status]);
+        }
+      }
+    },
+  });
+  const oldest = new Gauge({
+    name: 'engraft_queue_oldest_seconds',
+    help: 'Time since the admission of the oldest job that is queued, 0 without one; the same from every process.',
+    labelNames: ['kind'] as const,
+    registers,
+    async collect() {
+      oldest.reset();
+      for (const { kind, oldest_seconds } of (await soon(read)) ?? []) oldest.set({ kind }, oldest_seconds);
+    },
+  });
+  new Gauge({
+    name: 'engraft_database_reachable',
+    help: '1 if the database answers within two seconds.',
+    registers,
+    async collect() {
+      this.set((await soon(read)) === null ? 0 : 1);
+    },
+  });
+}
+
+/** `null`: there is no answer, or none soon. */
+async function soon(read: () => Promise<readonly Queue[]>): Promise<readonly Queue[] | null> {
+  const answered = new AbortController();
+  const late = sleep(patience_ms, null, { signal: answered.signal }).catch(() => null);
+  try {
+    return await Promise.race([read(), late]);
+  } catch {
+    return null;
+  } finally {
+    answered.abort();
+  }
+}

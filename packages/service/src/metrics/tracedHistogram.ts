@@ -1,0 +1,31 @@
+import { Histogram, Registry } from 'prom-client';
+
+/** An observation of a histogram; `trace_id` becomes its exemplar, `null`: it has none. */
+export type Observe<Label extends string> = (
+  labels: Readonly<Record<Label, string | number>>,
+  value: number,
+  trace_id: string | null,
+) => void;
+
+interface HistogramOptions<Label extends string> {
+  readonly name: string;
+  readonly help: string;
+  readonly labelNames: Label[];
+  readonly buckets: number[];
+}
+
+/** A histogram whose buckets name the last trace that fell into them, in a registry that can say so. */
+export function tracedHistogram<Label extends string>(
+  options: HistogramOptions<Label>,
+  registry: Registry,
+): Observe<Label> {
+  // The library refuses exemplars where they could not be written, and types their labels as those of the metric.
+  if (registry.contentType !== Registry.OPENMETRICS_CONTENT_TYPE.valueOf()) {
+    const histogram = new Histogram<Label>({ ...options, registers: [registry] });
+    return (labels, value) => histogram.observe(labels, value);
+  }
+  const histogram = new Histogram<string>({ ...options, enableExemplars: true, registers: [registry] });
+  return (labels, value, trace_id) => {
+    histogram.observe({ labels, value, ...(trace_id === null ? {} : { exemplarLabels: { trace_id } }) });
+  };
+}

@@ -1,0 +1,101 @@
+import type { TokenUsage } from '@engraft/contract';
+import { addTokens, fewerTokens, moreTokens, noTokens, subtractTokens } from './tokenCounts.js';
+
+/** What a claim finds when it begins. */
+export interface ClaimStart {
+  /** The usage that the job shows: that of its finished phases. */
+  readonly usage: TokenUsage;
+  /** The usage of a training under way that goes on from its snapshot. */
+  readonly kept: TokenUsage;
+  /** The claim before this one never said how it ended. */
+  readonly taken_over: boolean;
+}
+
+/** How a claim ends, as far as its work is concerned; `lost`: another claim has the job. */
+export type WorkEnd = 'charged' | 'waived' | 'handed_back' | 'lost';
+
+export interface WorkReport {
+  readonly charged: TokenUsage;
+  /** Done for nothing, as the job failed through no fault of its own. */
+  readonly waived: TokenUsage;
+  /** Done once more, or to be done once more, as an engine process or a lease was lost, or the job was handed back. */
+  readonly repeated: TokenUsage;
+}
+
+/**
+ * Meters what one claim of a job has the engine work through, apart from what the job is charged for. What a claim
+ * loses it counts itself: what was done, less what became part of the job's usage or is kept in a snapshot. Where
+ * nobody can know it, since the engine or the worker died with it, the work that is done in its place is counted: as
+ * much was lost at most. Whoever loses a job to another claim counts nothing, as that one will.
+ */
+export class WorkMeter {
+  /** What calls of the engine gave back. */
+  #done = noTokens;
+  #done_elsewhere = noTokens;
+  /** What became part of the job's usage. */
+  #stored = noTokens;
+  #kept: TokenUsage;
+  #repeated = noTokens;
+  #lost_calls = 0;
+  #stands_for_lost: boolean;
+
+  constructor(readonly start: ClaimStart) {
+    this.#kept = start.kept;
+    this.#stands_for_lost = start.taken_over;
+  }
+
+  /** A call ended. */
+  done(usage: TokenUsage): void {
+    this.#done = addTokens(this.#done, usage);
+    if (this.#lost_calls === 0) return;
+    this.#lost_calls -= 1;
+    this.#repeated = addTokens(this.#repeated, usage);
+  }
+
+  /** A teacher elsewhere answered, now or to an earlier claim. */
+  doneElsewhere(usage: TokenUsage): void {
+    this.#done_elsewhere = addTokens(this.#done_elsewhere, usage);
+  }
+
+  /** The engine lost a call, which is made again. */
+  lostCall(): void {
+    this.#lost_calls += 1;
+  }
+
+  /** A phase ended with this usage, or an inference. */
+  stored(phase: string, usage: TokenUsage): void {
+    this.#stored = addTokens(this.#stored, usage);
+    this.#kept = noTokens;
+    // A training goes on from its snapshot, so that only seconds of it are lost, nobody knows how many.
+    if (this.#stands_for_lost && phase !== 'training') {
+      this.#repeated = addTokens(this.#repeated, fewerTokens(usage, this.#done));
+    }
+    this.#stands_for_lost = false;
+  }
+
+  /** The training under way has a snapshot; `usage` is that of its phase so far. */
+  kept(usage: TokenUsage): void {
+    this.#kept = usage;
+  }
+
+  /** `charged`: the usage that the job ended with. */
+  end(how: WorkEnd, charged: TokenUsage = noTokens): WorkReport {
+    const { usage, kept } = this.start;
+    const nothing = { charged: noTokens, waived: noTokens, repeated: noTokens };
+    const done = addTokens(addTokens(this.#done, this.#done_elsewhere), kept);
+    switch (how) {
+      case 'charged': {
+        const surplus = subtractTokens(done, subtractTokens(charged, usage));
+        return { ...nothing, charged, repeated: addTokens(this.#repeated, moreTokens(surplus, noTokens)) };
+      }
+      case 'handed_back': {
+        const surplus = subtractTokens(done, addTokens(this.#stored, this.#kept));
+        return { ...nothing, repeated: addTokens(this.#repeated, moreTokens(surplus, noTokens)) };
+      }
+      case 'waived':
+        return { ...nothing, waived: addTokens(usage, done) };
+      case 'lost':
+        return nothing;
+    }
+  }
+}
