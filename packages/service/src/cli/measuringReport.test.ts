@@ -19,7 +19,7 @@ const lamp: PassageReport = {
   learned: tallyOf(11, 16),
   trained: tallyOf(2, 2),
   unseen: tallyOf(9, 14),
-  elsewhere: tallyOf(0, 4),
+  elsewhere: { ...tallyOf(0, 4), declined: 1 },
   read_in_chunks: false,
   validation: {
     passed: true,
@@ -111,10 +111,12 @@ test('a row a passage and one for all, with what is left of the first passage an
   ]);
 });
 
-test('below them exact match and F1, the canaries by kind, the wrong verdicts, and why the gate rejected', () => {
+test('below them exact match and F1, wrong values, the canaries by kind, the wrong verdicts, and why the gate rejected', () => {
   const reports = [lamp, ship];
-  assert.deepEqual(measuringLines(reports, summarise(reports)).slice(-4), [
+  assert.deepEqual(measuringLines(reports, summarise(reports)).slice(-5), [
     'exact match and mean F1, as SQuAD counts them: base 0.0 and 0.0 %, reading 18.8 and 60.0 %, learned 6.3 and 35.0 %',
+    'wrong values, rather than "I do not know.", of what was accepted: ' +
+      "31 % of the passages' questions, 75 % of questions about other passages",
     'canaries lost: reading 3.3 points (4 of 40 lost, 2 gained), small talk 0.0 points (0 of 32 lost, 0 gained), ' +
       'JSON 18.8 points (6 of 20 lost, 0 gained), tools none held',
     'wrong verdicts: 0 accepted below half of reading, 0 rejected at half of it or more',
