@@ -6,6 +6,8 @@ import type { AdmissionContext } from '../admission/admitJob.js';
 import { newId } from '../ids.js';
 import { type JobWatcher, startJobWatcher } from '../jobs/jobWatcher.js';
 import { checkScope, createAuthentication, refuseBrowsers } from './authenticateRequest.js';
+import { consoleApi } from './console/consoleApi.js';
+import { consolePages } from './console/consolePages.js';
 import { limitRate } from './limitRate.js';
 import { createStrangerLimits } from './limitStrangers.js';
 import { observeRequests } from './observeRequests.js';
@@ -75,6 +77,8 @@ export function buildApp(options: AppOptions): FastifyInstance {
   const open = { ...options, strangers, now_ms };
   healthRoutes(app, open);
   if (options.operations_apart !== true) openRoutes(app, open);
+  consolePages(app, strangers);
+  consoleApi(app, { ...open, isClosing: () => closing });
   app.register(
     (api, _options, registered) => {
       api.addHook('onRequest', async (request, reply) => {
