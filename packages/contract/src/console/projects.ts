@@ -65,6 +65,7 @@ export const consoleJob = z.object({
 
 /** A tenant is chosen by its name; without one, the project's own namespace. */
 export const consoleSubjectQuery = z.strictObject({ tenant_id: identifier.optional() });
+export { activationResult } from '../resources.js';
 export const consoleSubjectList = z.object({ data: z.array(subject) });
 
 export const askRequest = z.strictObject({
@@ -77,7 +78,12 @@ export const learnRequest = internalizationRequest;
 /** The job that was admitted, or that an identical request had admitted before. */
 export const consoleReceipt = z.object({ id: z.string() });
 
-export const ledgerQuery = z.strictObject({ cursor: z.string().regex(/^\d{1,15}$/, 'it is no next_cursor').optional() });
+export const ledgerQuery = z.strictObject({
+  cursor: z
+    .string()
+    .regex(/^\d{1,15}$/, 'it is no next_cursor')
+    .optional(),
+});
 export const ledgerEntry = z.object({
   id: z.int(),
   kind: z.enum(['grant', 'reserve', 'post', 'void', 'hosting']),

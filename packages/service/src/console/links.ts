@@ -31,7 +31,10 @@ export async function makeLink(db: Kysely<Database>, operator: Operator, link: N
     db,
     operator,
     async (trx) => {
-      await trx.deleteFrom('console_links').where('expires_at', '<', sql<Date>`now()`).execute();
+      await trx
+        .deleteFrom('console_links')
+        .where('expires_at', '<', sql<Date>`now()`)
+        .execute();
       const expires_at = sql<Date>`now() + make_interval(hours => ${life_hours})`;
       return trx
         .insertInto('console_links')
@@ -47,6 +50,16 @@ export async function makeLink(db: Kysely<Database>, operator: Operator, link: N
     }),
   );
   return { token, expires_at };
+}
+
+/** The role that a link brings: unless told, a new account owns everything, and one that exists keeps what it has. */
+export async function roleOfLink(
+  db: Kysely<Database>,
+  { email, role }: { readonly email: string | null; readonly role: MemberRole | null },
+): Promise<MemberRole | null> {
+  if (role !== null || email === null) return role ?? 'owner';
+  const member = await db.selectFrom('members').select('id').where('email', '=', email).executeTakeFirst();
+  return member === undefined ? 'owner' : null;
 }
 
 /** The address that a person opens. */

@@ -30,7 +30,10 @@ export async function startSession(db: Kysely<Database>, member: Member): Promis
     db,
     operatorOfMember(member),
     async (trx) => {
-      await trx.deleteFrom('console_sessions').where('expires_at', '<', sql<Date>`now()`).execute();
+      await trx
+        .deleteFrom('console_sessions')
+        .where('expires_at', '<', sql<Date>`now()`)
+        .execute();
       await trx
         .insertInto('console_sessions')
         .values({

@@ -61,11 +61,7 @@ export async function activateForMember(
   );
 }
 
-export async function createKeyForMember(
-  db: Kysely<Database>,
-  member: Member,
-  key: NewKey,
-): Promise<CreateKeyOutcome> {
+export async function createKeyForMember(db: Kysely<Database>, member: Member, key: NewKey): Promise<CreateKeyOutcome> {
   return audited(
     db,
     operatorOfMember(member),

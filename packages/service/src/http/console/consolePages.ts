@@ -64,7 +64,7 @@ function send(
   const page = files.get(name);
   if (page === undefined)
     throw new ApiError('not_found', { message: 'The console is not built; `npm run build` does it.' });
-  const takes_gzip = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''));
+  const takes_gzip = /\bgzip\b/.test(request.headers['accept-encoding'] ?? '');
   void reply.headers({
     'content-security-policy': content_security_policy,
     'x-content-type-options': 'nosniff',
