@@ -18,6 +18,8 @@ const axe_source = readFileSync(createRequire(import.meta.url).resolve('axe-core
 const violations = z.array(z.object({ id: z.string(), impact: z.string().nullable(), nodes: z.array(z.unknown()) }));
 const email = 'anna@example.com';
 
+const problems: string[] = [];
+
 /** A wide page in light and a narrow one in dark: nothing that axe finds serious, and no scrolling to the side. */
 async function check(page: Page, name: string): Promise<void> {
   for (const [width, colorScheme] of [
@@ -31,9 +33,9 @@ async function check(page: Page, name: string): Promise<void> {
     await page.evaluate(axe_source);
     const found = violations.parse(await page.evaluate('axe.run().then((report) => report.violations)'));
     const serious = found.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-    assert.deepEqual(serious, [], `${name} at ${width}: ${JSON.stringify(serious)}`);
+    if (serious.length > 0) problems.push(`${name} at ${width}: ${JSON.stringify(serious)}`);
     const excess = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
-    assert.ok(Number(excess) <= 0, `${name} at ${width} is ${String(excess)} too wide`);
+    if (Number(excess) > 0) problems.push(`${name} at ${width} is ${String(excess)} too wide`);
   }
   await page.setViewportSize({ width: 1280, height: 900 });
 }
@@ -118,7 +120,7 @@ async function signOutAndIn(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Sign out everywhere' }).press('Enter');
   await page.getByRole('heading', { name: 'Sign in to Engraft' }).waitFor();
   await check(page, 'sign-in');
-  await page.keyboard.press('Tab');
+  await page.getByLabel('E-mail').and(page.locator(':focus')).waitFor();
   await page.keyboard.type(email);
   await page.keyboard.press('Tab');
   await page.keyboard.type(test_password);
@@ -158,4 +160,5 @@ test('in a browser: link, account, key, passage learned, asked, rolled back', { 
   await signOutAndIn(page);
   // Above all of the Content-Security-Policy.
   assert.deepEqual(complaints, []);
+  assert.deepEqual(problems, []);
 });

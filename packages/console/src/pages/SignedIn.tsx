@@ -40,6 +40,7 @@ function SignIn() {
               {...ids}
               type="email"
               autoComplete="username"
+              autoFocus
               required
               value={email}
               onChange={(event) => setEmail(event.target.value)}
