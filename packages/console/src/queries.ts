@@ -6,8 +6,9 @@ import {
   consoleSession,
   consoleSubjectList,
   type ConsoleJobQuery,
+  type ConsoleSession,
 } from '@engraft/contract/console';
-import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { infiniteQueryOptions, queryOptions, type QueryClient } from '@tanstack/react-query';
 import { get } from './api.js';
 
 const live_ms = 3_000;
@@ -19,6 +20,16 @@ export const sessionQuery = queryOptions({
   queryFn: () => get(consoleSession, '/session'),
   staleTime: 60_000,
 });
+
+/** What the member before has seen is nobody else's. The session itself stays, since the page on the screen watches it. */
+export function forgetOthers(client: QueryClient): void {
+  client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionQuery.queryKey[0] });
+}
+
+export function beginWith(client: QueryClient, session: ConsoleSession): void {
+  forgetOthers(client);
+  client.setQueryData(sessionQuery.queryKey, session);
+}
 
 export const keysQuery = (project: string) =>
   queryOptions({ queryKey: ['keys', project], queryFn: () => get(consoleKeyList, `${of(project)}/keys`) });

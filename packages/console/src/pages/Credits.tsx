@@ -29,17 +29,17 @@ export function Credits() {
           <div>
             <dt>Available</dt>
             <dd>{formatUsd(newest.available_microusd)}</dd>
-            <p className="hint">Pays for new work. An operator grants more: engraft credit grant.</p>
+            <dd className="hint">Pays for new work. An operator grants more: engraft credit grant.</dd>
           </div>
           <div>
             <dt>Reserved</dt>
             <dd>{formatUsd(newest.reserved_microusd)}</dd>
-            <p className="hint">Held for jobs that have not ended. What they do not need comes back.</p>
+            <dd className="hint">Held for jobs that have not ended. What they do not need comes back.</dd>
           </div>
           <div>
             <dt>Spent</dt>
             <dd>{formatUsd(newest.spent_microusd)}</dd>
-            <p className="hint">Charged for jobs and for hosting, since the beginning.</p>
+            <dd className="hint">Charged for jobs and for hosting, since the beginning.</dd>
           </div>
         </dl>
       )}

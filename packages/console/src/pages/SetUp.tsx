@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { post } from '../api.js';
 import { formatTime } from '../format.js';
 import { ErrorNote, Field, Loading } from '../parts/parts.js';
-import { sessionQuery } from '../queries.js';
+import { beginWith } from '../queries.js';
 
 /** The token stands behind the `#`, which browsers send to nobody. */
 function tokenOfAddress(): string {
@@ -39,8 +39,7 @@ function SetUpForm({ token, link }: { readonly token: string; readonly link: Lin
   const setUp = useMutation({
     mutationFn: () => post(consoleSession, '/links/redeem', { token, email, password }),
     onSuccess: async (session) => {
-      client.clear();
-      client.setQueryData(sessionQuery.queryKey, session);
+      beginWith(client, session);
       await navigate({ to: '/', replace: true });
     },
   });

@@ -4,7 +4,7 @@ import { Link, Outlet, useNavigate } from '@tanstack/react-router';
 import { remove } from '../api.js';
 import { ErrorNote } from '../parts/parts.js';
 import { useProject } from '../project.js';
-import { sessionQuery } from '../queries.js';
+import { forgetOthers, sessionQuery } from '../queries.js';
 import { SignedIn } from './SignedIn.js';
 
 const pages = [
@@ -70,7 +70,7 @@ function Account({ email }: { readonly email: string }) {
   const signOut = useMutation({
     mutationFn: (path: '/session' | '/sessions') => remove(path),
     onSuccess: async () => {
-      client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionQuery.queryKey[0] });
+      forgetOthers(client);
       await client.resetQueries({ queryKey: sessionQuery.queryKey });
     },
   });

@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { ConsoleError, post } from '../api.js';
 import { ErrorNote, Field, Loading } from '../parts/parts.js';
-import { sessionQuery } from '../queries.js';
+import { beginWith, sessionQuery } from '../queries.js';
 
 /** Shows the form to sign in where the page would be, so that nothing has to lead back to it. */
 export function SignedIn(props: { readonly children: (session: ConsoleSession) => ReactNode }) {
@@ -21,8 +21,7 @@ function SignIn() {
   const signIn = useMutation({
     mutationFn: () => post(consoleSession, '/session', { email, password }),
     onSuccess: (session) => {
-      client.clear();
-      client.setQueryData(sessionQuery.queryKey, session);
+      beginWith(client, session);
     },
   });
   return (

@@ -70,7 +70,7 @@ function SubjectCard({ subject, tenant }: { readonly subject: Subject; readonly 
             key={version.id}
             version={version}
             is_active={version.id === subject.active_version}
-            verb={active_at !== -1 && index > active_at ? 'Roll back to' : 'Activate'}
+            verb={active_at !== -1 && index > active_at ? 'Roll back to this' : 'Activate'}
             busy={activate.isPending}
             onActivate={() => activate.mutate(version.id)}
           />
@@ -100,7 +100,7 @@ function VersionRow(props: {
         </span>
         {may_write && !is_active && !is_expired && (
           <button disabled={props.busy} onClick={props.onActivate} aria-label={`${props.verb} ${version.id}`}>
-            {props.verb === 'Activate' ? 'Activate' : 'Roll back to this'}
+            {props.verb}
           </button>
         )}
       </div>

@@ -73,7 +73,7 @@ export function LearningOutcome({ job }: { readonly job: Job }) {
           <dd>
             {validation.passed_count} of {validation.total_count}
           </dd>
-          <p className="hint">{validation.base_passed_count} before learning</p>
+          <dd className="hint">{validation.base_passed_count} before learning</dd>
         </div>
         <div>
           <dt>Earlier passages still known</dt>
