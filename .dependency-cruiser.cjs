@@ -53,6 +53,11 @@ module.exports = {
       'The client is what an application would install: the contract and nothing of the server.',
     ),
     onlyMayUse(
+      'console',
+      ['contract'],
+      'The console runs in browsers: of the service it knows what its interface says, and nothing else.',
+    ),
+    onlyMayUse(
       'hub',
       [],
       'A hub has models of any kind; which of their files are read, and which model is refused, is told by whoever pulls.',

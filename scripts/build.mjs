@@ -1,8 +1,9 @@
-// Compiles all packages, copies what the compiler leaves behind, and removes outputs whose source is gone, so that
+// Compiles all packages, bundles the console, copies what the compiler leaves behind, and removes outputs whose source is gone, so that
 // a deleted test does not go on running from `dist`.
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { createHash } from 'node:crypto';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
 import { root } from './lib/steps.mjs';
 
 const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
@@ -13,16 +14,41 @@ for (const name of readdirSync(join(root, 'packages')))
   removeOrphans(join(root, 'packages', name, 'src'), join(root, 'packages', name, 'dist'));
 removeOrphans(join(root, 'test'), join(root, 'test', 'dist'));
 
+await bundleConsole();
+
 const migrations = join('db', 'migrations');
 const target = join(root, 'packages', 'service', 'dist', migrations);
 rmSync(target, { recursive: true, force: true });
 mkdirSync(target, { recursive: true });
 cpSync(join(root, 'packages', 'service', 'src', migrations), target, { recursive: true });
 
+/** Only when a source of the bundle, or a library of it, has changed. */
+async function bundleConsole() {
+  const folder = join(root, 'packages', 'console');
+  const sources = [
+    ...filesUnder(join(folder, 'src')),
+    ...['index.html', 'package.json', 'vite.config.mjs'].map((name) => join(folder, name)),
+    ...filesUnder(join(root, 'packages', 'contract', 'src')),
+    join(root, 'package-lock.json'),
+  ];
+  const hash = createHash('sha256');
+  for (const file of sources.sort()) hash.update(relative(root, file)).update(readFileSync(file));
+  const digest = hash.digest('hex');
+  const stamp = join(folder, 'dist', 'bundled.sha256');
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === digest) return;
+  rmSync(stamp, { force: true });
+  const { build } = await import('vite');
+  await build({ root: folder, configFile: join(folder, 'vite.config.mjs'), logLevel: 'warn' });
+  writeFileSync(stamp, digest);
+}
+
 function removeOrphans(sourceFolder, outputFolder) {
   for (const output of filesUnder(outputFolder)) {
-    const match = /^(.*)\.(?:js|d\.ts)(?:\.map)?$/.exec(relative(outputFolder, output));
-    if (match !== null && !existsSync(join(sourceFolder, `${match[1]}.ts`))) rmSync(output);
+    const path = relative(outputFolder, output);
+    const match = /^(.*)\.(?:js|d\.ts)(?:\.map)?$/.exec(path);
+    // The console's bundle, of which no file has a source of its own.
+    if (match === null || path.startsWith(`app${sep}`)) continue;
+    if (!['ts', 'tsx'].some((ending) => existsSync(join(sourceFolder, `${match[1]}.${ending}`)))) rmSync(output);
   }
 }
 

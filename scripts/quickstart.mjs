@@ -161,6 +161,7 @@ Next:
      (README.md says what kind of passage the shipped model can learn)
   3. Ask about it:                               npx engraft ask "..." --subject demo
      and compare:                                npx engraft ask "..." --subject demo --version base
+  Or do it in a browser: the start in 1. prints a link that sets up the console, at http://127.0.0.1:8080/console
 `);
 }
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
 /** What an identifier names; the prefix makes a stray one in a log readable. */
-export type IdPrefix = 'prj' | 'key' | 'sub' | 'job' | 'ver' | 'req';
+export type IdPrefix = 'prj' | 'key' | 'sub' | 'job' | 'ver' | 'req' | 'mem';
 
 /** A new opaque identifier with 144 random bits: unguessable, and of the wire's identifier format. */
 export function newId(prefix: IdPrefix): string {

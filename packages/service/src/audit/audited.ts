@@ -15,6 +15,14 @@ export const auditActions = [
   'subject.erase',
   'subject.import',
   'tenant.erase',
+  'console.link',
+  'member.setup',
+  'session.start',
+  'session.end',
+  'session.endall',
+  'job.learn',
+  'job.ask',
+  'version.activate',
 ] as const;
 
 export type AuditAction = (typeof auditActions)[number];
@@ -22,7 +30,8 @@ export type AuditAction = (typeof auditActions)[number];
 /** What was changed. Never a secret or a text of a caller's: events are kept for ever. */
 export interface AuditEvent {
   readonly action: AuditAction;
-  readonly project_id: string;
+  /** `null`: of no project. */
+  readonly project_id: string | null;
   /** The id of what was changed; of a tenant, its name. */
   readonly target: string;
   readonly details: Readonly<Record<string, unknown>>;

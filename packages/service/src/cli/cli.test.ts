@@ -453,7 +453,7 @@ describe('engraft', () => {
     t.after(() => void serve.kill('SIGKILL'));
     const log = text(serve.stderr);
     const [line] = (await once(serve.stdout, 'data')) as [Buffer];
-    const url = /^engraft listening on (http:\/\/127\.0\.0\.1:\d+)\n$/.exec(line.toString())?.[1];
+    const url = /^engraft listening on (http:\/\/127\.0\.0\.1:\d+)\n/.exec(line.toString())?.[1];
     assert.ok(url !== undefined, line.toString());
     assert.equal((await fetch(`${url}/readyz`)).status, 200);
     assert.equal((await stat(path.join(folder, 'default-key'))).mode & 0o777, 0o600);

@@ -152,4 +152,34 @@ describe('engraft for operators', () => {
     assert.match(gone.stderr, /there is nothing of a tenant 'northwind' there/);
     assert.equal((await engraft('subject', 'erase', 'a b', '--project', name)).status, 2);
   });
+
+  it('makes links of the console: for an owner, for a role in one project, and to reset a password', async () => {
+    const made = z.strictObject({ url: z.string(), expires_at: z.iso.datetime() });
+    const { name } = await database.db
+      .selectFrom('projects')
+      .select('name')
+      .where('id', '=', key.project_id)
+      .executeTakeFirstOrThrow();
+    const owner = await json(made, 'console', 'link');
+    assert.match(owner.url, /^http:\/\/127\.0\.0\.1:8080\/console\/setup#[\w-]{43}$/);
+    await database.db
+      .insertInto('members')
+      .values({ id: 'mem_x', email: 'anna@example.com', password_hash: '' })
+      .execute();
+    await json(made, 'console', 'link', '--email', 'Anna@example.com');
+    await json(made, 'console', 'link', '--email', 'ben@example.com', '--role', 'viewer', '--project', name);
+    const links = await database.db
+      .selectFrom('console_links')
+      .select(['email', 'role', 'project_id'])
+      .orderBy('created_at')
+      .execute();
+    assert.deepEqual(links, [
+      { email: null, role: 'owner', project_id: null },
+      { email: 'anna@example.com', role: null, project_id: null },
+      { email: 'ben@example.com', role: 'viewer', project_id: key.project_id },
+    ]);
+    assert.equal((await audit('--action', 'console.link')).length, 3);
+    assert.equal((await engraft('console', 'link', '--project', name)).status, 2);
+    assert.equal((await engraft('console', 'link', '--email', 'nobody')).status, 2);
+  });
 });

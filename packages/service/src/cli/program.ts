@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { addAskCommand } from './commands/ask.js';
 import { addAuditCommands } from './commands/audit.js';
 import { addBackupCommands } from './commands/backup.js';
+import { addConsoleCommands } from './commands/console.js';
 import { addBalanceCommand, addCreditCommands } from './commands/credit.js';
 import { addDoctorCommand } from './commands/doctor.js';
 import { addErasureCommands } from './commands/erasure.js';
@@ -37,6 +38,7 @@ export function createProgram(): Command {
   addErasureCommands(program);
   addLedgerCommands(program);
   addAuditCommands(program);
+  addConsoleCommands(program);
   addLearnCommand(program);
   addAskCommand(program);
   addEvalCommand(program);

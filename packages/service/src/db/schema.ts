@@ -1,4 +1,5 @@
 import type { JobErrorCode, JobKind, JobPhase, JobStatus } from '@engraft/contract';
+import type { MemberRole } from '@engraft/contract/console';
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
 
 /**
@@ -246,6 +247,41 @@ export interface AuditEventsTable {
   details: JsonColumn;
 }
 
+/** People who use the console. */
+export interface MembersTable {
+  id: string;
+  /** In lower case. */
+  email: string;
+  password_hash: string;
+  created_at: Timestamp;
+}
+
+export interface MemberRolesTable {
+  member_id: string;
+  /** `null`: every project. */
+  project_id: string | null;
+  role: MemberRole;
+}
+
+export interface ConsoleLinksTable {
+  token_sha256: Buffer;
+  /** `null`: whoever opens the link chooses one. */
+  email: string | null;
+  /** `null`: the link resets a password, and changes no role. */
+  role: MemberRole | null;
+  /** `null`: the role is for every project. */
+  project_id: string | null;
+  created_at: Timestamp;
+  expires_at: Date;
+}
+
+export interface ConsoleSessionsTable {
+  token_sha256: Buffer;
+  member_id: string;
+  created_at: Timestamp;
+  expires_at: Date;
+}
+
 export interface Database {
   projects: ProjectsTable;
   api_keys: ApiKeysTable;
@@ -264,4 +300,8 @@ export interface Database {
   transfers: TransfersTable;
   clock: ClockTable;
   audit_events: AuditEventsTable;
+  members: MembersTable;
+  member_roles: MemberRolesTable;
+  console_links: ConsoleLinksTable;
+  console_sessions: ConsoleSessionsTable;
 }

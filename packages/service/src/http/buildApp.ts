@@ -7,6 +7,8 @@ import { FullQueues } from '../admission/fullQueues.js';
 import { newId } from '../ids.js';
 import { type JobWatcher, startJobWatcher } from '../jobs/jobWatcher.js';
 import { checkScope, createAuthentication, refuseBrowsers } from './authenticateRequest.js';
+import { consoleApi } from './console/consoleApi.js';
+import { consolePages } from './console/consolePages.js';
 import { limitRate } from './limitRate.js';
 import { createStrangerLimits } from './limitStrangers.js';
 import { observeRequests } from './observeRequests.js';
@@ -83,6 +85,8 @@ export function buildApp(options: AppOptions): FastifyInstance {
     metricsRoute(app, open);
     descriptionRoutes(app, open);
   }
+  consolePages(app, strangers);
+  consoleApi(app, { ...open, isClosing: () => closing });
   app.register(
     (api, _options, registered) => {
       api.addHook('onRequest', async (request, reply) => {

@@ -1,11 +1,14 @@
 import type { Span } from '@opentelemetry/api';
 import type { ErrorCode, Scope } from '@engraft/contract';
+import type { Member, MemberAction } from '../console/members.js';
 import type { AuthenticatedKey } from '../keys/authenticate.js';
 
 /** What the hooks learn of a request, for the routes and the log. */
 export interface RequestState {
   /** Set on every authenticated request. */
   key: AuthenticatedKey | null;
+  /** Set on every request of a console's session. */
+  session: { readonly member: Member; readonly token: string } | null;
   /** The bytes of the body, within the limit; `null` on requests without one. */
   body: Buffer | null;
   error_code: ErrorCode | null;
@@ -23,9 +26,14 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The key needs one of these; empty: any valid key will do. Required on every route under `/v1`. */
     anyScopeOf?: readonly Scope[];
+    /**
+     * Who may use a route of the console: anybody, whoever is signed in, or whoever may do this in the project of the
+     * path. Required on every route under `/console/api`.
+     */
+    console?: 'anybody' | 'signed_in' | MemberAction;
   }
 }
 
 export function newRequestState(): RequestState {
-  return { key: null, body: null, error_code: null, repeats_as_new: false, span: null };
+  return { key: null, session: null, body: null, error_code: null, repeats_as_new: false, span: null };
 }

@@ -73,7 +73,9 @@ function responseUnderWay(socket: Duplex): ServerResponse | null {
 }
 
 function sendError(error: ApiError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  if (error.code === 'unauthorized') void reply.header('www-authenticate', 'Bearer');
+  // Of the console's routes no key is asked.
+  if (error.code === 'unauthorized' && request.routeOptions.config.console === undefined)
+    void reply.header('www-authenticate', 'Bearer');
   if (error.code === 'queue_full') void reply.header('retry-after', queueRetrySeconds());
   const envelope = envelopeOf(error, request.id);
   // OpenAI's clients repeat every 409, 429 and 5xx unless told: without an idempotency key, a new job each time. An admission whose end

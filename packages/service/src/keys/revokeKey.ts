@@ -7,13 +7,18 @@ export type RevokeKeyOutcome = { readonly kind: 'revoked'; readonly key: ApiKey 
 
 /**
  * "Revoking a key blocks later authenticated requests; already admitted jobs and their charges are unaffected."
- * Revoking again changes nothing, and keeps the first time.
+ * Revoking again changes nothing, and keeps the first time. With `project_id`, a key of another project is not found.
  */
-export async function revokeKey(db: Kysely<Database>, key_id: string): Promise<RevokeKeyOutcome> {
+export async function revokeKey(
+  db: Kysely<Database>,
+  key_id: string,
+  { project_id }: { readonly project_id?: string } = {},
+): Promise<RevokeKeyOutcome> {
   const row = await db
     .updateTable('api_keys')
     .set({ revoked_at: sql`coalesce(revoked_at, now())` })
     .where('id', '=', key_id)
+    .$if(project_id !== undefined, (query) => query.where('project_id', '=', project_id ?? ''))
     .returning(apiKeyColumns)
     .executeTakeFirst();
   crashPointOnceCommitted(db, 'key.revoked');

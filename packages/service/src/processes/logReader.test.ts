@@ -60,7 +60,7 @@ describe('whoever reads the log of a service', { skip: process.platform === 'win
     if (typeof stderr === 'number') closeSync(stderr);
     assert.ok(child.stdout !== null);
     const [said] = (await once(child.stdout, 'data')) as [Buffer];
-    const url = said.toString().replace('engraft listening on ', '').trim();
+    const url = /^engraft listening on (\S+)/.exec(said.toString())?.[1] ?? '';
     await database.db.updateTable('projects').set({ requests_per_minute: 1_000_000 }).execute();
     const secret = (await readFile(path.join(folder, 'default-key'), 'utf8')).trim();
     const get = async (where: string): Promise<string> => {

@@ -1,12 +1,14 @@
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
+import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import type { AdapterStore } from '../adapterStore/adapterStore.js';
 import { findAdapterStore } from '../adapterStore/findAdapterStore.js';
 import { type ClockWatch, watchClock } from '../clock/watchClock.js';
 import type { Config } from '../config/config.js';
+import type { Database } from '../db/schema.js';
 import { isDatabaseReachable } from '../db/isDatabaseReachable.js';
 import type { FileLock } from '../fileLock/fileLock.js';
 import { buildApp, buildOperationsApp } from '../http/buildApp.js';
@@ -56,12 +58,12 @@ const held_ms_max = 20_000;
 
 /**
  * Runs until it is told to stop, then drains: "no new work, running work is finished or handed back". Rejects when the
- * service cannot start. `onListening` is called when it is ready to serve. A fault injector may stand for the model.
+ * service cannot start. `onListening` is called, and awaited, when it is ready to serve. A fault injector may stand for the model.
  */
 export async function runService(
   config: Config,
   roles: Roles,
-  onListening: (url: string) => void,
+  onListening: (url: string, db: Kysely<Database>) => unknown,
   load: typeof loadModel = loadModel,
 ): Promise<void> {
   const told = untilToldToStop();
@@ -115,7 +117,7 @@ export async function runService(
     }
     if (url !== null) {
       running.address = await recordServiceAddress(config.data_folder, url);
-      onListening(url);
+      await onListening(url, installation.db);
     }
     logger.info({ pid: process.pid, ...roles }, 'started');
     if (is_first && model.kind === 'loaded' && model.engine !== null) void tellFit(config, model.engine, logger);

@@ -27,13 +27,19 @@ const missed_days_charged_max = 7;
  */
 export async function renewHosting(db: Kysely<Database>, stopping?: AbortSignal): Promise<number> {
   let last: DueVersion | null = null;
+  const had_their_turn = new Set<string>();
   const renewNext = (begin: (version_id: string) => void): Promise<boolean> =>
     inTransaction(db, 'hosting.renewed', async (trx) => {
-      const due = await nextDue(trx, last);
-      if (due === null) return false;
-      last = due;
-      begin(due.id);
-      return renewOrEnd(trx, due.id);
+      for (;;) {
+        const due = await nextDue(trx, last);
+        if (due === null) return false;
+        last = due;
+        // A new deadline may be near, too; it is moved on in the next round.
+        if (had_their_turn.has(due.id)) continue;
+        had_their_turn.add(due.id);
+        begin(due.id);
+        return renewOrEnd(trx, due.id);
+      }
     });
   return untilNoneBegins(renewNext, stopping);
 }

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Engine } from '@engraft/engine';
+import type { LearningMethod } from '@engraft/learning';
 import type { FastifyInstance } from 'fastify';
 import type { Kysely } from 'kysely';
 import { pino } from 'pino';
@@ -22,8 +23,12 @@ export interface TestService {
   stop(): Promise<void>;
 }
 
-/** The api and a worker on the given engine, listening, with a database of their own. */
-export async function startTestService(engine: Engine, overrides: Partial<AppOptions> = {}): Promise<TestService> {
+/** The api and a worker on the given engine, which learns nothing without a `method`, listening, with a database of their own. */
+export async function startTestService(
+  engine: Engine,
+  overrides: Partial<AppOptions> = {},
+  method: LearningMethod | null = null,
+): Promise<TestService> {
   const database = await openTestDatabase({ maxConnections: 16 });
   const { db } = database;
   const key = await createTestKey(db, await createTestProject(db));
@@ -32,7 +37,8 @@ export async function startTestService(engine: Engine, overrides: Partial<AppOpt
   const logger = pino({ level: 'silent' });
   const worker = startWorker({
     engine,
-    method: () => Promise.reject(new Error('this service learns nothing')),
+    method: () =>
+      method === null ? Promise.reject(new Error('this service learns nothing')) : Promise.resolve(method),
     db,
     store,
     data_folder,

@@ -1,10 +1,12 @@
 import { defaultScopes, identifier } from '@engraft/contract';
+import { type KeyLifetime, keyLifetimes } from '@engraft/contract/console';
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
 import { audited } from '../../audit/audited.js';
 import { UsageError } from '../../config/config.js';
 import type { ApiKey } from '../../keys/apiKey.js';
 import { createKey } from '../../keys/createKey.js';
+import { expiryAfter } from '../../keys/keyExpiry.js';
 import { listKeys } from '../../keys/listKeys.js';
 import { revokeKey } from '../../keys/revokeKey.js';
 import { collect, parseScopes } from '../arguments.js';
@@ -17,16 +19,9 @@ interface CreateOptions extends OperatorOptions {
   readonly name: string;
   readonly scope?: readonly string[];
   readonly tenant?: string;
-  readonly expires?: Lifetime;
+  readonly expires?: KeyLifetime;
   readonly expiresAt?: string;
 }
-
-const lifetimes = ['30d', '90d', '1y', 'never'] as const;
-type Lifetime = (typeof lifetimes)[number];
-const lifetime_days = { '30d': 30, '90d': 90, '1y': 365, never: null } as const satisfies Record<
-  Lifetime,
-  number | null
->;
 
 export function addKeyCommands(program: Command): void {
   const key = program.command('key').description('API keys of a project');
@@ -39,7 +34,7 @@ export function addKeyCommands(program: Command): void {
       .option('--name <name>', 'what the key is for', 'key')
       .option('--scope <scope>', 'read, inference, internalize or adapters; repeat it for several (inference)', collect)
       .option('--tenant <tenant>', 'restrict the key to one tenant')
-      .addOption(new Option('--expires <lifetime>', '90d unless told').choices(lifetimes).conflicts('expiresAt'))
+      .addOption(new Option('--expires <lifetime>', '90d unless told').choices(keyLifetimes).conflicts('expiresAt'))
       .option('--expires-at <timestamp>', 'when it expires, in ISO 8601'),
   ).action(create);
 
@@ -121,8 +116,7 @@ function expiryOf({ expires = '90d', expiresAt }: CreateOptions): Date | null {
     if (expires_at.getTime() <= Date.now()) throw new UsageError('--expires-at must lie in the future');
     return expires_at;
   }
-  const days = lifetime_days[expires];
-  return days === null ? null : new Date(Date.now() + days * 86_400_000);
+  return expiryAfter(expires);
 }
 
 function toJson({ id, name, scopes, tenant_id, created_at, expires_at, revoked_at, last_used_at }: ApiKey) {

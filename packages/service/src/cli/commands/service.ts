@@ -41,7 +41,12 @@ async function run({ model, ...flags }: ConfigFlags, roles: Roles, name: string)
   }
   // Only here: other commands start faster without the web server and the engine.
   const { runService } = await import('../../processes/runService.js');
-  await runService(config, roles, (url) => process.stdout.write(`engraft listening on ${url}\n`));
+  const { offerSetUp } = await import('../../processes/offerSetUp.js');
+  await runService(config, roles, async (url, db) => {
+    process.stdout.write(`engraft listening on ${url}\n`);
+    const link = await offerSetUp(db, url);
+    if (link !== null) process.stdout.write(`engraft console: set up its owner within a day at ${link}\n`);
+  });
 }
 
 /** The folder of the named model; `undefined` when none is named. */

@@ -27,6 +27,10 @@ const privileges: Readonly<Record<keyof Database | 'schema_migrations', readonly
   accounts: ['SELECT', 'INSERT (id)', 'INSERT (kind)', 'INSERT (project_id)', 'UPDATE (id)'],
   transfers: ['SELECT', 'INSERT'],
   clock: ['SELECT', 'UPDATE'],
+  members: ['SELECT', 'INSERT', 'UPDATE'],
+  member_roles: ['SELECT', 'INSERT', 'UPDATE'],
+  console_links: ['SELECT', 'INSERT', 'DELETE'],
+  console_sessions: ['SELECT', 'INSERT', 'DELETE'],
   // Not of the number and the time, which nobody chooses.
   audit_events: [
     'SELECT',

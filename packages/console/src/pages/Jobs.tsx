@@ -1,0 +1,151 @@
+import type { ConsoleJobQuery } from '@engraft/contract/console';
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { formatAge, formatTime, formatUsd } from '../format.js';
+import { ErrorNote, Field, Loading, Status } from '../parts/parts.js';
+import { useProject } from '../project.js';
+import { hasEnded, jobsQuery } from '../queries.js';
+
+type Filters = Omit<ConsoleJobQuery, 'cursor'>;
+
+const kinds = { internalization: 'learning', inference: 'questions' } as const;
+const statuses = ['queued', 'running', 'succeeded', 'ready', 'rejected', 'failed', 'reconciliation_required'] as const;
+const identifier = /^[a-zA-Z0-9][a-zA-Z0-9_.:-]{0,127}$/;
+
+/** Everything that the project's keys and members have sent, as it goes on. */
+export function Jobs() {
+  const project = useProject();
+  const [filters, setFilters] = useState<Filters>({});
+  const jobs = useInfiniteQuery({ ...jobsQuery(project, filters), placeholderData: keepPreviousData });
+  const rows = jobs.data?.pages.flatMap(({ data }) => data) ?? [];
+  return (
+    <>
+      <h1>Jobs</h1>
+      <JobFilters filters={filters} setFilters={setFilters} />
+      <ErrorNote error={jobs.error} />
+      {jobs.isPending && <Loading what="the jobs" />}
+      {jobs.isSuccess && rows.length === 0 && <NoJobs filtered={Object.keys(filters).length > 0} />}
+      {rows.length > 0 && (
+        <div className="scroll" tabIndex={0} role="region" aria-label="Jobs">
+          <table>
+            <thead>
+              <tr>
+                <th>Job</th>
+                <th>Subject</th>
+                <th>Status</th>
+                <th>Phase</th>
+                <th>Begun</th>
+                <th className="number">Cost</th>
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map((job) => (
+                <tr key={job.id}>
+                  <td>
+                    <Link to="/p/$project/jobs/$job" params={{ project, job: job.id }}>
+                      {job.kind === 'inference' ? 'Question' : 'Learning'} {job.id.slice(4, 12)}
+                    </Link>
+                  </td>
+                  <td>
+                    {job.subject_id}
+                    {job.tenant_id !== null && <span className="hint"> of {job.tenant_id}</span>}
+                  </td>
+                  <td>
+                    <Status name={job.status} />
+                  </td>
+                  <td>{hasEnded(job.status) ? '' : job.phase}</td>
+                  <td title={formatTime(job.created_at)}>{formatAge(job.created_at)}</td>
+                  <td className="number">
+                    {job.settled ? formatUsd(job.charged_microusd) : `up to ${formatUsd(job.reserved_microusd)}`}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {jobs.hasNextPage && (
+        <button disabled={jobs.isFetchingNextPage} onClick={() => void jobs.fetchNextPage()}>
+          Show older jobs
+        </button>
+      )}
+    </>
+  );
+}
+
+function JobFilters(props: { readonly filters: Filters; readonly setFilters: (filters: Filters) => void }) {
+  const { kind, status, ...others } = props.filters;
+  const [subject, setSubject] = useState('');
+  const chooseSubject = (text: string): void => {
+    setSubject(text);
+    const rest = { ...(kind === undefined ? {} : { kind }), ...(status === undefined ? {} : { status }) };
+    if (text === '') props.setFilters(rest);
+    else if (identifier.test(text)) props.setFilters({ ...rest, subject: text });
+  };
+  return (
+    <div className="filters">
+      <Field label="Kind">
+        {(ids) => (
+          <select
+            {...ids}
+            value={kind ?? ''}
+            onChange={({ target: { value } }) =>
+              props.setFilters({
+                ...others,
+                ...(status === undefined ? {} : { status }),
+                ...(value === 'inference' || value === 'internalization' ? { kind: value } : {}),
+              })
+            }
+          >
+            <option value="">all</option>
+            {Object.entries(kinds).map(([each, name]) => (
+              <option key={each} value={each}>
+                {name}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      <Field label="Status">
+        {(ids) => (
+          <select
+            {...ids}
+            value={status ?? ''}
+            onChange={({ target: { value } }) => {
+              const chosen = statuses.find((each) => each === value);
+              props.setFilters({
+                ...others,
+                ...(kind === undefined ? {} : { kind }),
+                ...(chosen === undefined ? {} : { status: chosen }),
+              });
+            }}
+          >
+            <option value="">all</option>
+            {statuses.map((each) => (
+              <option key={each} value={each}>
+                {each.replaceAll('_', ' ')}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      <Field label="Subject">
+        {(ids) => <input {...ids} value={subject} onChange={(event) => chooseSubject(event.target.value)} />}
+      </Field>
+    </div>
+  );
+}
+
+function NoJobs({ filtered }: { readonly filtered: boolean }) {
+  const project = useProject();
+  if (filtered) return <p>No job is like this. Choose other filters.</p>;
+  return (
+    <p>
+      Nothing was learned or asked yet.{' '}
+      <Link to="/p/$project" params={{ project }}>
+        Learn a first passage in the playground.
+      </Link>
+    </p>
+  );
+}

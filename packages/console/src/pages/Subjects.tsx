@@ -1,0 +1,129 @@
+import type { Subject, Version } from '@engraft/contract';
+import { activationResult } from '@engraft/contract/console';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { ConsoleError, post } from '../api.js';
+import { formatAge, formatTime } from '../format.js';
+import { ErrorNote, Field, Loading, Status } from '../parts/parts.js';
+import { useMayWrite, useProject } from '../project.js';
+import { of, subjectsQuery } from '../queries.js';
+
+const identifier = /^[a-zA-Z0-9][a-zA-Z0-9_.:-]{0,127}$/;
+
+/** What was learned: each subject with its versions. */
+export function Subjects() {
+  const project = useProject();
+  const [tenant, setTenant] = useState('');
+  const asked = identifier.test(tenant) ? tenant : '';
+  const { data, error, isPending } = useQuery(subjectsQuery(project, asked));
+  return (
+    <>
+      <h1>Subjects</h1>
+      <div className="filters">
+        <Field label="Tenant" hint="Empty: the project's own subjects.">
+          {(ids) => <input {...ids} value={tenant} onChange={(event) => setTenant(event.target.value)} />}
+        </Field>
+      </div>
+      <ErrorNote error={error} />
+      {isPending && <Loading what="the subjects" />}
+      {data?.data.length === 0 && (
+        <p>
+          There is no subject here.{' '}
+          <Link to="/p/$project" params={{ project }}>
+            Learn a passage in the playground
+          </Link>{' '}
+          and it makes one.
+        </p>
+      )}
+      {data?.data.map((subject) => (
+        <SubjectCard key={subject.id} subject={subject} tenant={asked} />
+      ))}
+    </>
+  );
+}
+
+function SubjectCard({ subject, tenant }: { readonly subject: Subject; readonly tenant: string }) {
+  const project = useProject();
+  const client = useQueryClient();
+  const activate = useMutation({
+    mutationFn: (version_id: string) =>
+      post(activationResult, `${of(project)}/activations`, {
+        version_id,
+        expected_version_id: subject.active_version,
+        ...(tenant === '' ? {} : { tenant_id: tenant }),
+      }),
+    // After a conflict as well: what is shown is out of date then.
+    onSettled: () => client.invalidateQueries({ queryKey: subjectsQuery(project, tenant).queryKey }),
+  });
+  const active_at = subject.versions.findIndex(({ id }) => id === subject.active_version);
+  return (
+    <article>
+      <h2>{subject.id}</h2>
+      <p className="hint">
+        {subject.active_version === null ? 'Answers with base: no version is active.' : `Revision ${subject.revision}`}
+      </p>
+      <ActivationError error={activate.error} />
+      <ol className="timeline" aria-label={`Versions of ${subject.id}, newest first`}>
+        {subject.versions.map((version, index) => (
+          <VersionRow
+            key={version.id}
+            version={version}
+            is_active={version.id === subject.active_version}
+            verb={active_at !== -1 && index > active_at ? 'Roll back to this' : 'Activate'}
+            busy={activate.isPending}
+            onActivate={() => activate.mutate(version.id)}
+          />
+        ))}
+      </ol>
+    </article>
+  );
+}
+
+function VersionRow(props: {
+  readonly version: Version;
+  readonly is_active: boolean;
+  readonly verb: string;
+  readonly busy: boolean;
+  readonly onActivate: () => void;
+}) {
+  const { version, is_active } = props;
+  const project = useProject();
+  const may_write = useMayWrite();
+  const is_expired = Date.parse(version.expires_at) <= Date.now();
+  return (
+    <li className={is_active ? 'now' : ''}>
+      <div className="title">
+        <span>
+          <code>{version.id.slice(0, 14)}…</code> {is_active && <Status name="active" />}{' '}
+          {is_expired && <Status name="expired" />}
+        </span>
+        {may_write && !is_active && !is_expired && (
+          <button disabled={props.busy} onClick={props.onActivate} aria-label={`${props.verb} ${version.id}`}>
+            {props.verb}
+          </button>
+        )}
+      </div>
+      <p className="hint">
+        {version.validation.passed} of {version.validation.total} held-out questions ·{' '}
+        <span title={formatTime(version.created_at)}>learned {formatAge(version.created_at)}</span> ·{' '}
+        {is_expired ? 'expired' : 'kept until'} {formatTime(version.expires_at)} ·{' '}
+        <Link to="/p/$project/jobs/$job" params={{ project, job: version.source_job }}>
+          its job
+        </Link>
+        {version.base_model_changed === true && ' · of another base model than the service has now'}
+      </p>
+    </li>
+  );
+}
+
+function ActivationError({ error }: { readonly error: unknown }) {
+  if (error instanceof ConsoleError && error.code === 'activation_conflict')
+    return (
+      <p className="note warn" role="alert">
+        Somebody activated another version in the meantime, so nothing was changed. The list is up to date now: look
+        again, then choose.
+      </p>
+    );
+  return <ErrorNote error={error} />;
+}

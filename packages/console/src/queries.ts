@@ -1,0 +1,82 @@
+import {
+  consoleCredits,
+  consoleJob,
+  consoleJobList,
+  consoleKeyList,
+  consoleSession,
+  consoleSubjectList,
+  type ConsoleJobQuery,
+  type ConsoleSession,
+} from '@engraft/contract/console';
+import { infiniteQueryOptions, queryOptions, type QueryClient } from '@tanstack/react-query';
+import { get } from './api.js';
+
+const live_ms = 3_000;
+const watched_ms = 700;
+const ended = new Set(['succeeded', 'ready', 'rejected', 'failed', 'reconciliation_required']);
+
+export const sessionQuery = queryOptions({
+  queryKey: ['session'],
+  queryFn: () => get(consoleSession, '/session'),
+  staleTime: 60_000,
+});
+
+/** What the member before has seen is nobody else's. The session itself stays, since the page on the screen watches it. */
+export function forgetOthers(client: QueryClient): void {
+  client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionQuery.queryKey[0] });
+}
+
+export function beginWith(client: QueryClient, session: ConsoleSession): void {
+  forgetOthers(client);
+  client.setQueryData(sessionQuery.queryKey, session);
+}
+
+export const keysQuery = (project: string) =>
+  queryOptions({ queryKey: ['keys', project], queryFn: () => get(consoleKeyList, `${of(project)}/keys`) });
+
+export const subjectsQuery = (project: string, tenant: string) =>
+  queryOptions({
+    queryKey: ['subjects', project, tenant],
+    queryFn: () => get(consoleSubjectList, `${of(project)}/subjects${parameters({ tenant_id: tenant })}`),
+  });
+
+export const jobsQuery = (project: string, filters: Omit<ConsoleJobQuery, 'cursor'>) =>
+  infiniteQueryOptions({
+    queryKey: ['jobs', project, filters],
+    queryFn: ({ pageParam }) =>
+      get(consoleJobList, `${of(project)}/jobs${parameters({ ...filters, cursor: pageParam })}`),
+    initialPageParam: '',
+    getNextPageParam: ({ next_cursor }) => next_cursor,
+    // Only while the first page alone is shown: later ones would all be asked for again.
+    refetchInterval: ({ state }) => ((state.data?.pages.length ?? 1) > 1 ? false : live_ms),
+  });
+
+/** Asks again until the job has ended. */
+export const jobQuery = (project: string, job: string) =>
+  queryOptions({
+    queryKey: ['job', project, job],
+    queryFn: () => get(consoleJob, `${of(project)}/jobs/${encodeURIComponent(job)}`),
+    refetchInterval: ({ state }) => (state.data !== undefined && ended.has(state.data.job.status) ? false : watched_ms),
+  });
+
+export const creditsQuery = (project: string) =>
+  infiniteQueryOptions({
+    queryKey: ['credits', project],
+    queryFn: ({ pageParam }) => get(consoleCredits, `${of(project)}/credits${parameters({ cursor: pageParam })}`),
+    initialPageParam: '',
+    getNextPageParam: ({ next_cursor }) => next_cursor,
+  });
+
+export function of(project: string): string {
+  return `/projects/${encodeURIComponent(project)}`;
+}
+
+export function hasEnded(status: string): boolean {
+  return ended.has(status);
+}
+
+/** Empty ones are left out. */
+function parameters(values: Readonly<Record<string, string | undefined>>): string {
+  const given = Object.entries(values).filter((entry): entry is [string, string] => (entry[1] ?? '') !== '');
+  return given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`;
+}

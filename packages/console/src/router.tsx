@@ -1,0 +1,34 @@
+import { createRootRoute, createRoute, createRouter, Outlet } from '@tanstack/react-router';
+import { Credits } from './pages/Credits.js';
+import { JobPage } from './pages/JobPage.js';
+import { Jobs } from './pages/Jobs.js';
+import { Keys } from './pages/Keys.js';
+import { NoPage, Projects } from './pages/Projects.js';
+import { Playground } from './pages/Playground.js';
+import { SetUp } from './pages/SetUp.js';
+import { Shell } from './pages/Shell.js';
+import { Subjects } from './pages/Subjects.js';
+
+const root = createRootRoute({ component: Outlet, notFoundComponent: NoPage });
+const setUp = createRoute({ getParentRoute: () => root, path: '/setup', component: SetUp });
+const home = createRoute({ getParentRoute: () => root, path: '/', component: Projects });
+const project = createRoute({ getParentRoute: () => root, path: '/p/$project', component: Shell });
+const pages = [
+  createRoute({ getParentRoute: () => project, path: '/', component: Playground }),
+  createRoute({ getParentRoute: () => project, path: '/subjects', component: Subjects }),
+  createRoute({ getParentRoute: () => project, path: '/jobs', component: Jobs }),
+  createRoute({ getParentRoute: () => project, path: '/jobs/$job', component: JobPage }),
+  createRoute({ getParentRoute: () => project, path: '/keys', component: Keys }),
+  createRoute({ getParentRoute: () => project, path: '/credits', component: Credits }),
+] as const;
+
+export const router = createRouter({
+  routeTree: root.addChildren([home, setUp, project.addChildren(pages)]),
+  basepath: '/console',
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,48 @@
+import { emailAddress, memberRoles, type MemberRole } from '@engraft/contract/console';
+import { type Command, Option } from 'commander';
+import { readConfig, UsageError } from '../../config/config.js';
+import { linkUrl, makeLink, roleOfLink } from '../../console/links.js';
+import { readServiceAddress } from '../../processes/serviceAddress.js';
+import { addOperatorOptions, operatorOf, type OperatorOptions } from '../operatorOptions.js';
+import { print } from '../output.js';
+import { requireProject, withDatabase } from '../withDatabase.js';
+
+interface LinkOptions extends OperatorOptions {
+  readonly email?: string;
+  readonly role?: MemberRole;
+  readonly project?: string;
+}
+
+export function addConsoleCommands(program: Command): void {
+  const console = program.command('console').description('the web console, at /console of the service');
+  addOperatorOptions(
+    console
+      .command('link')
+      .description('a one-time link that sets up the owner, or resets the password of the account of --email')
+      .option('--email <address>', 'whose account; without it, whoever opens the link chooses')
+      .addOption(new Option('--role <role>', 'owner of all projects unless told').choices(memberRoles))
+      .option('--project <name>', 'the role is for this project alone'),
+  ).action(link);
+}
+
+async function link(options: LinkOptions): Promise<void> {
+  if (options.project !== undefined && options.role === undefined)
+    throw new UsageError('--project needs --role: owner, developer or viewer');
+  const email = options.email === undefined ? null : parseEmail(options.email);
+  const operator = operatorOf(options);
+  const { token, expires_at } = await withDatabase(options, async (db) => {
+    const { project } = options;
+    const project_id = project === undefined ? null : (await requireProject(db, project)).id;
+    const role = await roleOfLink(db, { email, role: options.role ?? null });
+    return makeLink(db, operator, { email, role, project_id });
+  });
+  const { data_folder, base_url, host, port } = readConfig(options);
+  const url = linkUrl(base_url ?? (await readServiceAddress(data_folder)) ?? `http://${host}:${port}`, token);
+  print(options, { url, expires_at }, [url, `It works once, until ${expires_at.toISOString()}.`]);
+}
+
+function parseEmail(text: string): string {
+  const parsed = emailAddress.safeParse(text);
+  if (!parsed.success) throw new UsageError(`'${text}' is not an e-mail address`);
+  return parsed.data;
+}

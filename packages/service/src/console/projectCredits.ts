@@ -1,0 +1,41 @@
+import type { ConsoleCredits, LedgerQuery } from '@engraft/contract/console';
+import type { Kysely } from 'kysely';
+import type { Database } from '../db/schema.js';
+import { accountId, readBalance } from '../ledger/accounts.js';
+
+const page_size = 50;
+
+/** What a project has, and a page of the entries of its ledger, newest first. */
+export async function readProjectCredits(
+  db: Kysely<Database>,
+  project_id: string,
+  { cursor }: LedgerQuery,
+): Promise<ConsoleCredits> {
+  const available = accountId('available', project_id);
+  const rows = await db
+    .selectFrom('transfers')
+    .leftJoin('jobs', 'jobs.id', 'transfers.job_id')
+    .leftJoin('versions', 'versions.id', 'transfers.version_id')
+    .leftJoin('subjects', 'subjects.id', 'versions.subject_ref')
+    .select(['transfers.id', 'transfers.kind', 'amount_microusd', 'job_id', 'version_id', 'memo'])
+    .select((eb) => eb.fn.coalesce('jobs.subject_name', 'subjects.name').as('subject_id'))
+    .select('transfers.created_at')
+    // Every entry is between two accounts of the project, or comes from outside into the one.
+    .where((eb) =>
+      eb.or([
+        eb('from_account', 'in', [available, accountId('reserved', project_id)]),
+        eb.and([eb('to_account', '=', available), eb('transfers.kind', '=', 'grant')]),
+      ]),
+    )
+    .$if(cursor !== undefined, (query) => query.where('transfers.id', '<', Number(cursor)))
+    .orderBy('transfers.id', 'desc')
+    .limit(page_size + 1)
+    .execute();
+  const entries = rows.slice(0, page_size).map((row) => ({ ...row, created_at: row.created_at.toISOString() }));
+  const last = rows.length > page_size ? entries.at(-1) : undefined;
+  return {
+    ...(await readBalance(db, project_id)),
+    entries,
+    next_cursor: last === undefined ? null : String(last.id),
+  };
+}

@@ -1,0 +1,11 @@
+import { createHash, randomBytes } from 'node:crypto';
+
+/** A new secret with 256 random bits, for a link or a session. It is handed out once and never stored. */
+export function newSecretToken(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+/** What the database keeps of it, or `null` if the text cannot be one. There is nothing to guess: a fast hash will do. */
+export function secretTokenHash(token: string): Buffer | null {
+  return /^[\w-]{43}$/.test(token) ? createHash('sha256').update(token).digest() : null;
+}

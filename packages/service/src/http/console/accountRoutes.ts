@@ -1,0 +1,100 @@
+import { ApiError, readRequest } from '@engraft/contract';
+import {
+  linkRequest,
+  setUpRequest,
+  signInRequest,
+  type ConsoleSession,
+  type LinkDetails,
+} from '@engraft/contract/console';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Kysely } from 'kysely';
+import { readLink } from '../../console/links.js';
+import { listProjectsOf, type Member } from '../../console/members.js';
+import { endSession, findMemberByPassword, startSession } from '../../console/sessions.js';
+import { setUpMember } from '../../console/setUpMember.js';
+import type { Database } from '../../db/schema.js';
+import { invalid, readJsonBody, refuseQueryParameters } from '../readBody.js';
+import { sessionOf } from './guardRequests.js';
+import type { SignInLimits } from './limitSignIns.js';
+import { clearSessionCookie, setSessionCookie } from './sessionCookie.js';
+
+export interface AccountContext {
+  readonly db: Kysely<Database>;
+  readonly model_id: string;
+  readonly sign_ins: SignInLimits;
+}
+
+const anybody = { config: { console: 'anybody' } } as const;
+const signed_in = { config: { console: 'signed_in' } } as const;
+
+/** Signing in and out, and the links that set up accounts. */
+export function accountRoutes(api: FastifyInstance, context: AccountContext): void {
+  const { db, sign_ins } = context;
+  api.get('/session', signed_in, async (request): Promise<ConsoleSession> => {
+    refuseQueryParameters(request);
+    return describeSession(context, sessionOf(request).member);
+  });
+
+  api.post('/session', anybody, async (request, reply): Promise<ConsoleSession> => {
+    const given = readJsonBody(request, (body) => readRequest(signInRequest, body));
+    sign_ins.take(request, reply, given.email);
+    const member = await findMemberByPassword(db, given);
+    if (member === null) throw new ApiError('unauthorized', { message: 'No account has this address and password.' });
+    sign_ins.giveBack(request, given.email);
+    return beginSession(context, request, reply, member);
+  });
+
+  for (const [path, everywhere] of [
+    ['/session', false],
+    ['/sessions', true],
+  ] as const)
+    api.delete(path, signed_in, async (request, reply) => {
+      const { member, token } = sessionOf(request);
+      await endSession(db, member, { token, everywhere });
+      clearSessionCookie(request, reply);
+      return reply.code(204).send();
+    });
+
+  linkRoutes(api, context);
+}
+
+function linkRoutes(api: FastifyInstance, context: AccountContext): void {
+  const { db, sign_ins } = context;
+  api.post('/links/read', anybody, async (request): Promise<LinkDetails> => {
+    const { token } = readJsonBody(request, (body) => readRequest(linkRequest, body));
+    return (await readLink(db, token)) ?? refuseLink();
+  });
+
+  api.post('/links/redeem', anybody, async (request, reply): Promise<ConsoleSession> => {
+    const given = readJsonBody(request, (body) => readRequest(setUpRequest, body));
+    // A guess costs the service a hash, whatever it guesses at.
+    sign_ins.take(request, reply, `link ${given.email}`);
+    const outcome = await setUpMember(db, given);
+    if (outcome.kind === 'link_unknown') return refuseLink();
+    if (outcome.kind === 'other_email') throw invalid('email', 'the link is for another address');
+    if (outcome.kind === 'email_taken')
+      throw invalid('email', 'this address has an account; sign in, or ask an operator for a link that names it');
+    sign_ins.giveBack(request, `link ${given.email}`);
+    return beginSession(context, request, reply, outcome.member);
+  });
+}
+
+async function beginSession(
+  context: AccountContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  member: Member,
+): Promise<ConsoleSession> {
+  setSessionCookie(request, reply, await startSession(context.db, member));
+  return describeSession(context, member);
+}
+
+async function describeSession({ db, model_id }: AccountContext, { id, email }: Member): Promise<ConsoleSession> {
+  return { email, model_id, projects: await listProjectsOf(db, id) };
+}
+
+function refuseLink(): never {
+  throw new ApiError('not_found', {
+    message: 'This link was used or is too old; `engraft console link` makes another.',
+  });
+}

@@ -1,0 +1,51 @@
+import { ApiError } from '@engraft/contract';
+import type { FastifyInstance } from 'fastify';
+import type { AdmissionContext } from '../../admission/admitJob.js';
+import type { StrangerLimits } from '../limitStrangers.js';
+import { readBodyBytes } from '../readBody.js';
+import { accountRoutes } from './accountRoutes.js';
+import { refuseOtherSites, requireRole, requireSession } from './guardRequests.js';
+import { createSignInLimits } from './limitSignIns.js';
+import { projectRoutes } from './projectRoutes.js';
+import { workRoutes } from './workRoutes.js';
+
+export interface ConsoleOptions extends AdmissionContext {
+  readonly model_id: string;
+  readonly strangers: StrangerLimits;
+  /** Monotonic. */
+  readonly now_ms: () => number;
+  readonly isClosing: () => boolean;
+}
+
+/**
+ * The console's own interface under `/console/api`, with credentials of its own: of an `Authorization` header it takes
+ * no notice. Checks run in this order: another site's page → session → project and role → body size → syntax and schema.
+ */
+export function consoleApi(app: FastifyInstance, options: ConsoleOptions): void {
+  const { db, strangers, now_ms } = options;
+  const sign_ins = createSignInLimits(now_ms);
+  app.register(
+    (api, _options, registered) => {
+      api.addHook('onRequest', async (request, reply) => {
+        if (options.isClosing()) throw new ApiError('service_unavailable');
+        void reply.headers({
+          'cache-control': 'no-store',
+          'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+          'x-content-type-options': 'nosniff',
+        });
+        refuseOtherSites(request);
+        await requireSession(db, strangers, request, reply);
+        await requireRole(db, request);
+      });
+      api.addHook('preParsing', async (request, _reply, payload) => {
+        if (request.method === 'POST') request.state.body = await readBodyBytes(payload);
+        return payload;
+      });
+      accountRoutes(api, { ...options, sign_ins });
+      projectRoutes(api, options);
+      workRoutes(api, options);
+      registered();
+    },
+    { prefix: '/console/api' },
+  );
+}

@@ -1,0 +1,81 @@
+import { ApiError } from '@engraft/contract';
+import { consoleHeader } from '@engraft/contract/console';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Kysely } from 'kysely';
+import { findRole, mayDo, type Member } from '../../console/members.js';
+import { findSession } from '../../console/sessions.js';
+import type { Database } from '../../db/schema.js';
+import { isId } from '../../ids.js';
+import { refuseStranger, type StrangerLimits } from '../limitStrangers.js';
+import { invalid } from '../readBody.js';
+import { sessionTokenOf } from './sessionCookie.js';
+
+/**
+ * Refuses what another site's page may have sent in a member's name: a form cannot send the header, and a script of
+ * another origin would have to ask first, which is never allowed. A write also names the page that it comes from.
+ */
+export function refuseOtherSites(request: FastifyRequest): void {
+  if (request.headers[consoleHeader] !== '1') throw invalid(consoleHeader, 'the pages of the console send it');
+  if (request.method === 'GET' || request.method === 'HEAD') return;
+  if (!isOwnOrigin(request)) throw invalid('Origin', 'the request does not come from a page of this console');
+}
+
+function isOwnOrigin({ headers: { origin, host } }: FastifyRequest): boolean {
+  if (origin === undefined || host === undefined || !URL.canParse(origin)) return false;
+  const page = new URL(origin);
+  const own = `${page.protocol}//${host}`;
+  return /^https?:$/.test(page.protocol) && URL.canParse(own) && new URL(own).origin === page.origin;
+}
+
+/** Leaves the session in the request's state, if the route needs one. Without: 401. */
+export async function requireSession(
+  db: Kysely<Database>,
+  strangers: StrangerLimits,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  const needed = request.routeOptions.config.console;
+  if (needed === undefined) throw new Error(`${request.routeOptions.url ?? 'a route'} does not say who may use it`);
+  if (needed === 'anybody') return;
+  const token = sessionTokenOf(request);
+  if (token === null) {
+    await strangers.slow('no_key', request);
+    throw new ApiError('unauthorized', { message: 'Sign in first.' });
+  }
+  const allowance = strangers.take('unknown_key', request);
+  const member = await findSession(db, token);
+  if (member === null) {
+    if (allowance.kind === 'refused') await refuseStranger(reply, allowance);
+    throw new ApiError('unauthorized', { message: 'The session has ended; sign in again.' });
+  }
+  if (allowance.kind === 'taken') strangers.giveBack('unknown_key', request);
+  request.state.session = { member, token };
+}
+
+/** What is outside the member's projects is not there: 404. What their role does not allow is 403. */
+export async function requireRole(db: Kysely<Database>, request: FastifyRequest): Promise<void> {
+  const needed = request.routeOptions.config.console;
+  if (needed === undefined || needed === 'anybody' || needed === 'signed_in') return;
+  const project_id = projectOf(request);
+  const role = isId('prj', project_id) ? await findRole(db, memberOf(request).id, project_id) : null;
+  if (role === null) throw new ApiError('not_found', { message: 'You have no project under that name.' });
+  if (!mayDo(role, needed))
+    throw new ApiError('insufficient_scope', { message: `Your role in this project, ${role}, does not allow this.` });
+}
+
+/** The project of the path, in which `requireRole` has found the member's role. */
+export function projectOf(request: FastifyRequest): string {
+  const { params } = request;
+  if (typeof params !== 'object' || params === null || !('project' in params) || typeof params.project !== 'string')
+    throw new Error('a route of a project has none in its path');
+  return params.project;
+}
+
+export function sessionOf(request: FastifyRequest): { readonly member: Member; readonly token: string } {
+  if (request.state.session === null) throw new Error('a route was reached without a session');
+  return request.state.session;
+}
+
+export function memberOf(request: FastifyRequest): Member {
+  return sessionOf(request).member;
+}
