@@ -158,7 +158,7 @@ function printNextSteps() {
 Next:
   1. Start the service and leave it running:     npx engraft serve${model === null ? '' : ` --model ${served[1]}`}
   2. In another terminal, learn a text of yours: npx engraft learn my-passage.txt --subject demo
-     (README.md says what kind of passage the shipped model can learn)
+     (docs/models.md says what kind of passage the shipped model can learn)
   3. Ask about it:                               npx engraft ask "..." --subject demo
      and compare:                                npx engraft ask "..." --subject demo --version base
   Or do it in a browser: the start in 1. prints a link that sets up the console, at http://127.0.0.1:8080/console
