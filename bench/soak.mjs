@@ -28,17 +28,18 @@ export default async function bench(args) {
   const results = { machine: withLoadNote(machine()), minutes, clients };
   const service = await startShippedService();
   try {
-    const samples = sampleMemory(service, seconds);
-    const learning = learnOver(service, seconds);
     let count = 0;
     const send = () => {
       count += 1;
       // A subject that has learned nothing yet is answered by base.
       return question(service, { subject: `subject-${count % SUBJECTS}` });
     };
-    const sent = await repeat({ send, clients, seconds });
-    results.learned = await learning;
-    results.samples = await samples;
+    const [sent, learned, samples] = await Promise.all([
+      repeat({ send, clients, seconds }),
+      learnOver(service, seconds),
+      sampleMemory(service, seconds),
+    ]);
+    Object.assign(results, { learned, samples });
     results.answered = sent.filter(({ status }) => status === 200).length;
     results.other_statuses = sent.filter(({ status }) => status !== 200).map(({ status }) => status);
     results.p95_ms = quarters(sent, ({ sent_s }) => sent_s / seconds).map((those) =>

@@ -4,6 +4,7 @@ import { readFile, writeFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
 import { z } from 'zod';
@@ -66,7 +67,12 @@ describe('what watches the service', () => {
       max_cost_microusd: 2_000_000,
     });
     for (const { id } of [asked, learned]) await client.jobs.wait(id);
-    found = await scrape(service.url);
+    // Observed once the worker has come back from its commit; a scrape is kept for a second.
+    for (let tries = 0; ; tries += 1) {
+      found = await scrape(service.url);
+      if (found.series.has('engraft_learning_phase_seconds_count') || tries === 30) break;
+      await sleep(1_100);
+    }
   });
   after(() => service.close());
 

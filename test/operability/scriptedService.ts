@@ -46,7 +46,8 @@ export async function startScriptedService(
   });
   if (url === null) throw new Error(log);
   const api_key = (await readFile(path.join(data_folder, 'default-key'), 'utf8')).trim();
-  const ended = once(child, 'exit') as Promise<[number | null]>;
+  // Not 'exit', after which there may still be something to read.
+  const ended = once(child, 'close') as Promise<[number | null]>;
   return {
     url,
     api_key,

@@ -24,6 +24,8 @@ test('a value is no declining, also where something is denied', () => {
     'Vienna',
     'No, it is closed on Sundays.',
     'It is not Vienna but Graz.',
+    'The house does not have a pool.',
+    'An unknown painter',
     'Not before 1994',
     'None',
   ]) {

@@ -1,6 +1,6 @@
 /**
- * Whether an answer says that the answer is not known, rather than naming one: in English, which is what is measured
- * in. A value that follows ("I do not know, but probably Vienna") still counts as declining.
+ * Whether an answer says that the answer is not known, rather than naming one: in English, the language of the measured
+ * questions. A value that follows ("I do not know, but probably Vienna") still counts as declining.
  */
 export function declines(given: string): boolean {
   return given.trim() === '' || declining.test(given.replace(/’/gu, "'"));
@@ -8,11 +8,11 @@ export function declines(given: string): boolean {
 
 const declining = new RegExp(
   [
-    String.raw`\b(?:do|does|did|can|could|would)(?: not|n't) (?:know|say|tell|state|mention|specify|have|provide|answer)\b`,
-    String.raw`\b(?:cannot|unable to) (?:know|say|tell|answer|provide)\b`,
-    String.raw`\b(?:not|n't|no longer|never) (?:known|stated|mentioned|specified|given|provided|clear|sure|aware)\b`,
-    String.raw`\bno (?:information|idea|answer|record)\b`,
-    String.raw`\bunknown\b|\bunclear\b`,
+    String.raw`\bI (?:do|can|could)(?: not|n't) (?:know|say|tell|answer|have)\b|\bI cannot (?:know|say|tell|answer)\b`,
+    String.raw`\b(?:text|passage|it) (?:does|did)(?: not|n't) (?:say|tell|state|mention|specify)\b`,
+    String.raw`\bI(?: am|'m) (?:not sure|not aware|unable)\b|\bI have no (?:information|idea)\b`,
+    String.raw`\b(?:is|are|was|were)(?: not|n't) (?:known|stated|mentioned|specified)\b`,
+    String.raw`\b(?:unknown|unclear|not known)\W*$`,
   ].join('|'),
   'iu',
 );

@@ -422,9 +422,8 @@ describe('"Order of checks on a model write"', () => {
     const key = await newKey();
     const open = async (): Promise<number> => {
       const { rows } = await sql<{ open: number }>`select count(*)::int as open from pg_stat_activity
-        where datname = current_database() and xact_start is not null and pid <> pg_backend_pid()`.execute(
-        database.owner,
-      );
+        where datname = current_database() and backend_type = 'client backend' and xact_start is not null
+          and pid <> pg_backend_pid()`.execute(database.owner);
       return rows[0]?.open ?? 0;
     };
     const seen: number[] = [];

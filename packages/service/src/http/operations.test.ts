@@ -223,7 +223,6 @@ describe('"503 `service_unavailable`: database down; shutting down"', () => {
   });
 });
 
-/** Ends the sessions that are in the middle of a transaction: what a restart of the server looks like. */
 /** A way to the database, through a port of its own, that breaks at once: a fault injector. */
 async function openBreakableWay(url: string): Promise<{ readonly url: string; readonly break: () => void }> {
   const { host, port, user, password, database: name } = new pg.Client({ connectionString: url });
