@@ -74,6 +74,8 @@ const shapes: Readonly<Record<string, (length: number) => string>> = {
   'columns of a table': (length) => `${'a\t'.repeat(length / 4)}\n${'1\t'.repeat(length / 4)}`,
   'tables of two lines': repeated('a;b;c\n1;2;3\n\n'),
   'elements of HTML without end': (length) => `<p>a</p>${'<b><p>'.repeat(length / 6)}`,
+  'elements of HTML that every paragraph opens again': (length) =>
+    `<p>a</p><p>${listOf((_, index) => `<b a=${index}>`)(length / 2)}${'<p>x'.repeat(length / 8)}`,
   'tables in tables': (length) => `<p>a</p>${'<table><tr><td>'.repeat(length / 15)}`,
   'marks on one letter': (length) => `e${'\u0301'.repeat(length - 1)}`,
 };

@@ -76,3 +76,10 @@ test('pages that were made to be slow or deep come to an end', () => {
     assert.ok(withoutHtml(page).length < 200_000, part);
   }
 });
+
+test('a page whose paragraphs open hundreds of elements again stays as it is', () => {
+  const marks = Array.from({ length: 200 }, (_, index) => `<b a=${index}>`).join('');
+  const closed = `<table><tr><td>${'</b>'.repeat(200)}</table>`;
+  for (const page of [`<p>a</p><p>${marks}${'<p>x'.repeat(400)}`, `<p>a</p><p>${marks}${closed}${'<p>x'.repeat(400)}`])
+    assert.equal(withoutHtml(page), page);
+});

@@ -10,7 +10,12 @@ type Element = DefaultTreeAdapterTypes.Element;
 export function withoutHtml(text: string): string {
   if (!hasBlock(text) || text.includes(hidden)) return text;
   const shown = text.replace(new RegExp(code, 'gu'), (found) => found.replaceAll('<', hidden));
-  return asMarkdown(shown).replaceAll(hidden, '<');
+  try {
+    return asMarkdown(shown).replaceAll(hidden, '<');
+  } catch (error) {
+    if (error instanceof TooManyElements) return text;
+    throw error;
+  }
 }
 
 /** A character that means nothing by itself. */
@@ -28,13 +33,29 @@ function hasBlock(text: string): boolean {
 }
 
 function asMarkdown(source: string): string {
-  const { childNodes } = parseFragment(source, { sourceCodeLocationInfo: true });
+  const { childNodes } = parsed(source);
   const context = { source, depth: 0, isWritten: true, lists: 0 };
   return childNodes
     .map((node) => blockOf(node, context))
     .join('')
     .replace(/\n{3,}/gu, '\n\n')
     .trim();
+}
+
+class TooManyElements extends Error {}
+
+/**
+ * Each paragraph opens every unclosed `<b>` before it again, so a page can have the square of its length in elements.
+ * No page that somebody wrote has more elements than characters.
+ */
+function parsed(source: string): DefaultTreeAdapterTypes.DocumentFragment {
+  let room = source.length;
+  const createElement: typeof defaultTreeAdapter.createElement = (...given) => {
+    if (room-- === 0) throw new TooManyElements();
+    return defaultTreeAdapter.createElement(...given);
+  };
+  const treeAdapter = { ...defaultTreeAdapter, createElement };
+  return parseFragment(source, { sourceCodeLocationInfo: true, treeAdapter });
 }
 
 interface Context {
