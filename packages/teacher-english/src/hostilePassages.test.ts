@@ -73,6 +73,10 @@ const shapes: Readonly<Record<string, (length: number) => string>> = {
   'rows of a table': listOf((name, index) => `${name},${index},${index * 7} kg\n`),
   'columns of a table': (length) => `${'a\t'.repeat(length / 4)}\n${'1\t'.repeat(length / 4)}`,
   'tables of two lines': repeated('a;b;c\n1;2;3\n\n'),
+  'rows of values between commas': repeated('1,2\n'),
+  'rows of values between bars': repeated('a|1\n'),
+  'rows of values between wide gaps': repeated('a  1\n'),
+  'rows of one cell between tabs': repeated('a\t\n'),
   'elements of HTML without end': (length) => `<p>a</p>${'<b><p>'.repeat(length / 6)}`,
   'elements of HTML that every paragraph opens again': (length) =>
     `<p>a</p><p>${listOf((_, index) => `<b a=${index}>`)(length / 2)}${'<p>x'.repeat(length / 8)}`,

@@ -73,3 +73,17 @@ test('a quote without end makes no table, and nothing is lost', () => {
   const text = 'Name,"Size,Price\nAle,4,3\nBeer,5,4';
   assert.equal(withDelimitedTables(text).replace(/[^\p{L}\d]/gu, ''), text.replace(/[^\p{L}\d]/gu, ''));
 });
+
+test('prose that looks like a row hides no table below it', () => {
+  const table = 'Drink,Size\nAle,0.4 l\nBeer,0.5 l';
+  for (const before of ['Dear all, here it is', 'Dear all, here it is\nAs you asked, in one list'])
+    assert.equal(
+      withDelimitedTables(`${before}\n${table}`),
+      `${before}\n\n| Drink | Size |\n|---|---|\n| Ale | 0.4 l |\n| Beer | 0.5 l |`,
+    );
+});
+
+test('cells that are left out are not made up by the million', () => {
+  const text = `${'a\t'.repeat(500)}\n${'a\tb\n'.repeat(100)}`;
+  assert.ok(withDelimitedTables(text).length < 3 * text.length);
+});

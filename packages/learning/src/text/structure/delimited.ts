@@ -11,16 +11,17 @@ export function withDelimitedTables(text: string): string {
   const written: string[] = [];
   let fence: string | null = null;
   let found = false;
+  const runs: Runs = new Map();
   for (let at = 0; at < lines.length;) {
     const line = lines[at] ?? '';
     const mark = /^\s*(```|~~~)/u.exec(line)?.[1];
     if (mark !== undefined) fence = fence === null ? mark : fence === mark ? null : fence;
     const isMarked = line.includes('|') && isMarkdownRule(lines[at + 1] ?? '');
-    const table = fence !== null || mark !== undefined || isMarked ? null : tableAt(lines, at);
+    const table = fence !== null || mark !== undefined || isMarked ? null : tableAt(lines, at, runs);
     if (table === null) {
-      const end = isMarked ? lines.findIndex((row, index) => index > at && !row.includes('|')) : at + 1;
-      written.push(...lines.slice(at, end < 0 ? lines.length : end));
-      at = end < 0 ? lines.length : end;
+      const from = at++;
+      while (isMarked && lines[at]?.includes('|') === true) at++;
+      written.push(...lines.slice(from, at));
       continue;
     }
     found = true;
@@ -57,12 +58,22 @@ interface FoundTable {
   readonly length: number;
 }
 
-function tableAt(lines: readonly string[], at: number): FoundTable | null {
+/** The last run of rows of each delimiter that is no table: where it ends, and how often a table was sought in it. */
+type Runs = Map<Delimiter, { readonly end: number; readonly tries: number }>;
+
+/** A line or two of prose above a table may look like rows of it; each later try would read the whole run again. */
+const maxTries = 3;
+
+function tableAt(lines: readonly string[], at: number, runs: Runs): FoundTable | null {
   for (const delimiter of delimiters) {
+    const run = runs.get(delimiter);
+    const isInside = run !== undefined && at < run.end;
+    if (isInside && run.tries >= maxTries) continue;
     const rows = rowsAt(lines, at, delimiter);
-    if (rows.length < delimiter.minLines) continue;
-    const table = tableFrom(rows, delimiter);
+    const table = rows.length < delimiter.minLines ? null : tableFrom(rows, delimiter);
     if (table !== null) return { markdown: table, length: rows.length };
+    if (isInside) runs.set(delimiter, { end: run.end, tries: run.tries + 1 });
+    else runs.set(delimiter, { end: at + rows.length, tries: 1 });
   }
   return null;
 }
@@ -84,6 +95,9 @@ function rowsAt(lines: readonly string[], at: number, delimiter: Delimiter): str
 
 /** Lines of Markdown that are something else. */
 const otherMark = /^\s*(?:[-*>] |#+ |\d+[.)] )/u;
+
+/** With those that lines leave out; more than the longest passage has characters for. */
+const maxCells = 10_000;
 
 /** More rows than the longest passage has characters for, if each says something. */
 const maxRows = 2_000;
@@ -113,7 +127,7 @@ function tableFrom(lines: readonly string[], delimiter: Delimiter): string | nul
     delimiter,
   );
   const [first, ...others] = cells ?? [];
-  if (first === undefined || others.length === 0) return null;
+  if (first === undefined || others.length === 0 || first.length * others.length > maxCells) return null;
   if (/[,;]/u.test(mark) && !isSeparated(lines, cells ?? [], mark)) return null;
   if (mark === '  ' && !areAligned(lines.filter((line) => !isRule(line, delimiter)))) return null;
   const heads = areHeads(first);
