@@ -30,6 +30,13 @@ test('cells that are left out at the end of a line, and marks inside cells, chan
   );
 });
 
+test('columns of words between commas and spaces are a table where a head says so', () => {
+  assert.equal(
+    withDelimitedTables('Name, Job, Town\nAnna Berg, baker, Varn\nTom Lund, smith, Orlo'),
+    '| Name | Job | Town |\n|---|---|---|\n| Anna Berg | baker | Varn |\n| Tom Lund | smith | Orlo |',
+  );
+});
+
 test('lines of keys and values have no heads', () => {
   assert.equal(
     withDelimitedTables('Weight\t8.4 kg\nMaker\tOrlo Works\nPrice\t$249'),
@@ -64,6 +71,9 @@ test('prose, lists, code and tables of Markdown stay as they are', async () => {
     '```\nname,size,price\nale,4,3\n```',
     'if (a || b) {\nc || d',
     '12 Mill Lane, Varn\n14 Mill Lane, Varn',
+    'Anna Berg, Tom Lund, Ida Dahl\nMaria Holm, Per Strand, Eva Lind\nJon Vik, Siri Moe, Nils Aas',
+    'In winter, the cold of night, my home\nIn summer, the long of day, my boat\nIn autumn, the red of leaf, my road',
+    'Low tide, grey sand, a gull\nHigh tide, green glass, a sail\nNo tide, black stone, a star',
     'Roses are red,\nViolets are blue,\nSugar is sweet,',
   ])
     assert.equal(withDelimitedTables(text), text);

@@ -1,6 +1,6 @@
 /** Tables that spreadsheets export and people paste: cells between tabs, commas, semicolons, bars or wide gaps. */
 import { parse } from 'csv-parse/sync';
-import { kindOfCell, momentOf } from './cellKinds.js';
+import { commonKind, kindOfCell, momentOf } from './cellKinds.js';
 import { isAttribute } from '../english/attributeWords.js';
 import { inMarkdown, tableOf } from './table.js';
 
@@ -189,7 +189,15 @@ function isSeparated(lines: readonly string[], cells: readonly (readonly string[
   const width = cells[0]?.length ?? 0;
   if (isTight) return mark === ';' || lines.length >= (width > 2 ? 2 : 3);
   const areOpen = width >= 3 && lines.length >= 3 && lines.every((line) => !/[.!?;:,]$/u.test(line.trim()));
-  return areOpen && !cells.some(isProse);
+  return areOpen && !cells.some(isProse) && areColumns(cells);
+}
+
+/** Names and verse stand in lines of as many parts, too; in a table a column has values, or a head says what it is. */
+function areColumns([heads = [], ...rows]: readonly (readonly string[])[]): boolean {
+  const isCapital = (text: string): boolean => /^\p{Lu}/u.test(text);
+  const isNamed = heads.some((head) => isAttribute(head) && isCapital(head) === isCapital(heads[0] ?? ''));
+  const kinds = heads.slice(1).map((_, at) => commonKind(rows.map((row) => row[at + 1] ?? '')));
+  return isNamed || kinds.some((kind) => kind !== null && kind !== 'text' && kind !== 'any');
 }
 
 function isProse(cells: readonly string[]): boolean {
