@@ -60,6 +60,18 @@ test('Markdown around a table, and code in the page, stay as written', () => {
   );
 });
 
+test('Markdown inside an element stays as written; the indented text of a page does not', () => {
+  const list = '- Basic: $9\n- Pro: $29';
+  const rows = '| Plan | Price |\n|---|---|\n| Basic | $9 |';
+  for (const tag of ['div', 'section', 'article', 'main'])
+    assert.equal(withoutHtml(`<${tag}>\n\n${list}\n\n${rows}\n\n</${tag}>`), `${list}\n\n${rows}`);
+  assert.equal(
+    withoutHtml(`<details><summary>Prices</summary>\n\n${list}\n\n${rows}\n</details>`),
+    `Prices\n\n${list}\n\n${rows}`,
+  );
+  assert.equal(withoutHtml('<div>\n\n    It\n    costs\n\n    <b>$9</b>.</div>'), 'It costs $9.');
+});
+
 test('pages that were made to be slow or deep come to an end', () => {
   for (const part of [
     '<b><p>',

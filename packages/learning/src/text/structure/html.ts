@@ -62,7 +62,7 @@ interface Context {
   readonly source: string;
   /** Elements around. */
   readonly depth: number;
-  /** No element of HTML is around: the text is Markdown as it was written, and its line breaks count. */
+  /** Around is no element of HTML, or one of Markdown: the text stays as it was written, and its line breaks count. */
   readonly isWritten: boolean;
   readonly lists: number;
 }
@@ -85,7 +85,8 @@ function blockOf(node: Node, context: Context): string {
   if (context.depth >= maxDepth) return ` ${wordsOf(node)} `;
   const name = node.tagName;
   const isKnown = inline.has(name) || blocks.has(name);
-  const inner = { ...context, depth: context.depth + 1, isWritten: context.isWritten && !isKnown };
+  const isWritten = isKnown ? holdsMarkdown(node) : context.isWritten;
+  const inner = { ...context, depth: context.depth + 1, isWritten };
   const below = (): string => node.childNodes.map((child) => blockOf(child, inner)).join('');
   if (name === 'br') return '\n';
   if (inline.has(name)) return below();
@@ -97,6 +98,14 @@ function blockOf(node: Node, context: Context): string {
   if (level !== undefined) return `\n\n${'#'.repeat(Number(level))} ${wordsOf(node)}\n\n`;
   if (name === 'pre') return `\n\n${rawWords([node])}\n\n`;
   return `\n\n${below().trim()}\n\n`;
+}
+
+const containers = words('div details section article main body');
+
+/** As in Markdown, where a blank line ends a block of HTML; the text of pages is indented. */
+function holdsMarkdown({ tagName, childNodes }: Element): boolean {
+  if (!containers.has(tagName)) return false;
+  return childNodes.some((node) => defaultTreeAdapter.isTextNode(node) && /\n[ \t]*\n {0,3}\S/u.test(node.value));
 }
 
 function textOf({ value, sourceCodeLocation: place }: DefaultTreeAdapterTypes.TextNode, context: Context): string {
