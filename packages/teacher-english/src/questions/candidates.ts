@@ -92,8 +92,10 @@ export async function findCandidates(
         continue;
       }
       const tells = told.get(sentence.text.trim());
-      if (tells !== undefined && tells.answer.split(' ').length <= rules.maxToldWords) {
-        all.push(...toldCandidate({ chunk, sentence }, tells, table, view));
+      const isShort = tells !== undefined && tells.answer.split(' ').length <= rules.maxToldWords;
+      const cell = isShort ? toldCandidate({ chunk, sentence }, tells, table, view) : [];
+      if (cell.length > 0) {
+        all.push(...cell);
         continue;
       }
       const spans = withAnswers(withBareNouns(findSpans(sentence, passage), sentence), sentence, answers);

@@ -162,8 +162,9 @@ function crossing(row: string, column: string, value: string, measure: string | 
     return { text: asSentence(`The ${measure} of ${thing} ${moment} ${being} ${answer}`), told: { ...told, answer } };
   }
   if (measure === null) {
-    const text = `For ${thing} the ${lowerFirst(column)} ${being} ${momentOf(value) ?? value}`;
-    return { text: asSentence(text), told };
+    const answer = momentOf(value) ?? value;
+    const text = `For ${thing} the ${lowerFirst(column)} ${being} ${answer}`;
+    return { text: asSentence(text), told: { ...told, answer } };
   }
   return { text: asSentence(`The ${lowerFirst(column)} ${measure} for ${thing} ${being} ${value}`), told };
 }
