@@ -70,10 +70,11 @@ function filled(template: string, key: string, name: string): string {
     ? ofKey.replace('does {X}', 'do {X}').replace('is {X}', 'are {X}').replace('was {X}', 'were {X}')
     : ofKey;
   const plain = name.replace(/^the /u, '');
+  // A function, since "$&" in a name would stand for what is replaced.
   return ofBoth
-    .replaceAll('KEY', key)
-    .replaceAll('{X}', name)
-    .replaceAll('{Xs}', isPlural ? plain : pluralOf(plain));
+    .replaceAll('KEY', () => key)
+    .replaceAll('{X}', () => name)
+    .replaceAll('{Xs}', () => (isPlural ? plain : pluralOf(plain)));
 }
 
 function pluralOf(noun: string): string {
