@@ -20,7 +20,7 @@ export function toldQuestions(told: Told, kind: SpanKind): string[] {
   }
 }
 
-/** What the questions of a told sentence have to name. */
+/** The names that the questions of a told sentence must have. */
 export function subjectsOfTold(told: Told): string[] {
   return namedBy(told).map((name) => name.replace(/^the /u, ''));
 }
@@ -82,8 +82,9 @@ function pluralOf(noun: string): string {
 }
 
 /**
- * What people call a thing: "the olive oil, extra virgin" also "the olive oil", "the door handle KX-117" by either, and
- * "Venta R9 Dehumidifier" also "the Venta R9" or "the dehumidifier", and "Birch" also "the room Birch". A name that two things share asks for neither.
+ * The names that people use for a thing: for "the olive oil, extra virgin" also "the olive oil", for "the door handle
+ * KX-117" either part, for "Venta R9 Dehumidifier" also "the Venta R9" or "the dehumidifier", and for "Birch" also "the
+ * room Birch". A name that two things share asks for neither.
  */
 function namesOf(subject: string, kindOfThing: string | null): string[] {
   if (kindOfThing !== null && /^\p{Lu}/u.test(subject)) return [subject, `the ${kindOfThing} ${subject}`];
