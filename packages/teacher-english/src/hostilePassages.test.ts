@@ -89,7 +89,7 @@ const prose = repeated(
     'Its office has a green door and opens at 9:30. Nobody is told what the 75 employees earn. ',
 );
 
-describe('a passage that was made to be slow takes at most some twice the work for twice the length, and so much more than prose', () => {
+describe('a hostile passage of twice the length takes some twice the work, and a bounded multiple of prose', () => {
   for (const [name, shape] of Object.entries(shapes)) {
     test(name, async () => {
       const [half, whole, usual] = [await workOf(shape(3_000)), await workOf(shape(6_000)), await workOf(prose(6_000))];
