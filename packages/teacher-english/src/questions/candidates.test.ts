@@ -5,7 +5,8 @@ import { findCandidates } from './candidates.js';
 import { chunkPassage, plainText } from '@engraft/learning/parts';
 
 const passage =
-  'The Grey Heron is a ferry of Halden Lines. Children like it because it has a purple funnel. It crosses the bay in 2 hours and 20 minutes.';
+  'The Grey Heron is a ferry of Halden Lines. Children like it because it has a purple funnel. ' +
+  'It crosses the bay in 2 hours and 20 minutes.';
 
 async function askedFor(answers: readonly string[]): Promise<Map<string, readonly string[]>> {
   const { candidates } = await findCandidates(passage, chunkPassage(passage, 1500), answers);

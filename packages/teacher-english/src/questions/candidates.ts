@@ -40,15 +40,18 @@ import { rules } from '../rules.js';
 export type { Candidate };
 
 export interface Candidates {
-  /** Every span of every sentence, and every answer that was asked for besides, that nothing contradicts, at most `maxFactsPerAnswer` for one answer: the likeliest first. */
+  /**
+   * Every span of every sentence, and every answer that was asked for besides, that nothing contradicts, at most
+   * `maxFactsPerAnswer` for one answer: the likeliest first.
+   */
   readonly candidates: readonly Candidate[];
   /** Values that nothing may be taught about. */
   readonly contradicted: readonly string[];
 }
 
 /**
- * Gives way to other work after every sentence and every span, since a long passage takes seconds. `answers` are asked for as well, wherever the passage has
- * them, also those that no pattern finds.
+ * Gives way to other work after every sentence and every span, since a long passage takes seconds. `answers` are asked
+ * for as well, wherever the passage has them, also those that no pattern finds.
  */
 export async function findCandidates(
   passage: string,
@@ -92,8 +95,10 @@ export async function findCandidates(
         continue;
       }
       const tells = told.get(sentence.text.trim());
-      if (tells !== undefined && tells.answer.split(' ').length <= rules.maxToldWords) {
-        all.push(...toldCandidate({ chunk, sentence }, tells, table, view));
+      const isShort = tells !== undefined && tells.answer.split(' ').length <= rules.maxToldWords;
+      const cell = isShort ? toldCandidate({ chunk, sentence }, tells, table, view) : [];
+      if (cell.length > 0) {
+        all.push(...cell);
         continue;
       }
       const spans = withAnswers(withBareNouns(findSpans(sentence, passage), sentence), sentence, answers);
@@ -211,8 +216,8 @@ function namesOf(spans: readonly Span[]): string[] {
 }
 
 /**
- * The subjects, and other names of the sentence, and of the one before it where the sentence goes on about what was named there: people ask
- * about whatever a fact touches.
+ * The subjects, and other names of the sentence, and of the one before it where the sentence goes on about what was
+ * named there: people ask about whatever a fact touches.
  */
 function nearbyNames(
   { text: sentence }: Stretch,

@@ -84,3 +84,16 @@ test('of a sentence that was made of a cell only its value is asked for, and eve
     assert.ok(tabled.length >= 5);
   }
 });
+
+test('a name is asked for to the last character', () => {
+  const bag = { kind: 'attribute', key: 'pa$&ge', subject: 'A$&B', noun: null, moment: null, answer: '3' } as const;
+  for (const question of toldQuestions(bag, 'quantity')) assert.ok(!/KEY|\{X/u.test(question), question);
+  assert.ok(toldQuestions(bag, 'quantity').includes('What is the pa$&ge for A$&B?'));
+});
+
+test('a told sentence without its value is read as prose', async () => {
+  const text = 'The Tarn 3 costs $249.';
+  const lost = { kind: 'moment', subject: 'the Tarn 3', answer: 'on Monday' } as const;
+  const { candidates } = await findCandidates(text, chunkPassage(text, 1500), [], new Map([[text, lost]]));
+  assert.ok(candidates.some(({ span, tabled }) => span.text === '$249' && tabled.length === 0));
+});

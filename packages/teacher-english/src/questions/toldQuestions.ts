@@ -20,7 +20,7 @@ export function toldQuestions(told: Told, kind: SpanKind): string[] {
   }
 }
 
-/** What the questions of a told sentence have to name. */
+/** The names that the questions of a told sentence must have. */
 export function subjectsOfTold(told: Told): string[] {
   return namedBy(told).map((name) => name.replace(/^the /u, ''));
 }
@@ -70,10 +70,11 @@ function filled(template: string, key: string, name: string): string {
     ? ofKey.replace('does {X}', 'do {X}').replace('is {X}', 'are {X}').replace('was {X}', 'were {X}')
     : ofKey;
   const plain = name.replace(/^the /u, '');
+  // A function, since "$&" in a name would stand for what is replaced.
   return ofBoth
-    .replaceAll('KEY', key)
-    .replaceAll('{X}', name)
-    .replaceAll('{Xs}', isPlural ? plain : pluralOf(plain));
+    .replaceAll('KEY', () => key)
+    .replaceAll('{X}', () => name)
+    .replaceAll('{Xs}', () => (isPlural ? plain : pluralOf(plain)));
 }
 
 function pluralOf(noun: string): string {
@@ -81,8 +82,9 @@ function pluralOf(noun: string): string {
 }
 
 /**
- * What people call a thing: "the olive oil, extra virgin" also "the olive oil", "the door handle KX-117" by either, and
- * "Venta R9 Dehumidifier" also "the Venta R9" or "the dehumidifier", and "Birch" also "the room Birch". A name that two things share asks for neither.
+ * The names that people use for a thing: for "the olive oil, extra virgin" also "the olive oil", for "the door handle
+ * KX-117" either part, for "Venta R9 Dehumidifier" also "the Venta R9" or "the dehumidifier", and for "Birch" also "the
+ * room Birch". A name that two things share asks for neither.
  */
 function namesOf(subject: string, kindOfThing: string | null): string[] {
   if (kindOfThing !== null && /^\p{Lu}/u.test(subject)) return [subject, `the ${kindOfThing} ${subject}`];

@@ -30,6 +30,13 @@ test('cells that are left out at the end of a line, and marks inside cells, chan
   );
 });
 
+test('columns of words between commas and spaces are a table where a head says so', () => {
+  assert.equal(
+    withDelimitedTables('Name, Job, Town\nAnna Berg, baker, Varn\nTom Lund, smith, Orlo'),
+    '| Name | Job | Town |\n|---|---|---|\n| Anna Berg | baker | Varn |\n| Tom Lund | smith | Orlo |',
+  );
+});
+
 test('lines of keys and values have no heads', () => {
   assert.equal(
     withDelimitedTables('Weight\t8.4 kg\nMaker\tOrlo Works\nPrice\t$249'),
@@ -64,6 +71,9 @@ test('prose, lists, code and tables of Markdown stay as they are', async () => {
     '```\nname,size,price\nale,4,3\n```',
     'if (a || b) {\nc || d',
     '12 Mill Lane, Varn\n14 Mill Lane, Varn',
+    'Anna Berg, Tom Lund, Ida Dahl\nMaria Holm, Per Strand, Eva Lind\nJon Vik, Siri Moe, Nils Aas',
+    'In winter, the cold of night, my home\nIn summer, the long of day, my boat\nIn autumn, the red of leaf, my road',
+    'Low tide, grey sand, a gull\nHigh tide, green glass, a sail\nNo tide, black stone, a star',
     'Roses are red,\nViolets are blue,\nSugar is sweet,',
   ])
     assert.equal(withDelimitedTables(text), text);
@@ -72,4 +82,18 @@ test('prose, lists, code and tables of Markdown stay as they are', async () => {
 test('a quote without end makes no table, and nothing is lost', () => {
   const text = 'Name,"Size,Price\nAle,4,3\nBeer,5,4';
   assert.equal(withDelimitedTables(text).replace(/[^\p{L}\d]/gu, ''), text.replace(/[^\p{L}\d]/gu, ''));
+});
+
+test('prose that looks like a row hides no table below it', () => {
+  const table = 'Drink,Size\nAle,0.4 l\nBeer,0.5 l';
+  for (const before of ['Dear all, here it is', 'Dear all, here it is\nAs you asked, in one list'])
+    assert.equal(
+      withDelimitedTables(`${before}\n${table}`),
+      `${before}\n\n| Drink | Size |\n|---|---|\n| Ale | 0.4 l |\n| Beer | 0.5 l |`,
+    );
+});
+
+test('cells that are left out are not made up by the million', () => {
+  const text = `${'a\t'.repeat(500)}\n${'a\tb\n'.repeat(100)}`;
+  assert.ok(withDelimitedTables(text).length < 3 * text.length);
 });

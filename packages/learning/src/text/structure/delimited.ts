@@ -1,6 +1,6 @@
 /** Tables that spreadsheets export and people paste: cells between tabs, commas, semicolons, bars or wide gaps. */
 import { parse } from 'csv-parse/sync';
-import { kindOfCell, momentOf } from './cellKinds.js';
+import { commonKind, kindOfCell, momentOf } from './cellKinds.js';
 import { isAttribute } from '../english/attributeWords.js';
 import { inMarkdown, tableOf } from './table.js';
 
@@ -11,16 +11,17 @@ export function withDelimitedTables(text: string): string {
   const written: string[] = [];
   let fence: string | null = null;
   let found = false;
+  const runs: Runs = new Map();
   for (let at = 0; at < lines.length;) {
     const line = lines[at] ?? '';
     const mark = /^\s*(```|~~~)/u.exec(line)?.[1];
     if (mark !== undefined) fence = fence === null ? mark : fence === mark ? null : fence;
     const isMarked = line.includes('|') && isMarkdownRule(lines[at + 1] ?? '');
-    const table = fence !== null || mark !== undefined || isMarked ? null : tableAt(lines, at);
+    const table = fence !== null || mark !== undefined || isMarked ? null : tableAt(lines, at, runs);
     if (table === null) {
-      const end = isMarked ? lines.findIndex((row, index) => index > at && !row.includes('|')) : at + 1;
-      written.push(...lines.slice(at, end < 0 ? lines.length : end));
-      at = end < 0 ? lines.length : end;
+      const from = at++;
+      while (isMarked && lines[at]?.includes('|') === true) at++;
+      written.push(...lines.slice(from, at));
       continue;
     }
     found = true;
@@ -57,12 +58,22 @@ interface FoundTable {
   readonly length: number;
 }
 
-function tableAt(lines: readonly string[], at: number): FoundTable | null {
+/** The last run of rows of each delimiter that is no table: where it ends, and how often a table was sought in it. */
+type Runs = Map<Delimiter, { readonly end: number; readonly tries: number }>;
+
+/** A line or two of prose above a table may look like rows of it; each later try would read the whole run again. */
+const maxTries = 3;
+
+function tableAt(lines: readonly string[], at: number, runs: Runs): FoundTable | null {
   for (const delimiter of delimiters) {
+    const run = runs.get(delimiter);
+    const isInside = run !== undefined && at < run.end;
+    if (isInside && run.tries >= maxTries) continue;
     const rows = rowsAt(lines, at, delimiter);
-    if (rows.length < delimiter.minLines) continue;
-    const table = tableFrom(rows, delimiter);
+    const table = rows.length < delimiter.minLines ? null : tableFrom(rows, delimiter);
     if (table !== null) return { markdown: table, length: rows.length };
+    if (isInside) runs.set(delimiter, { end: run.end, tries: run.tries + 1 });
+    else runs.set(delimiter, { end: at + rows.length, tries: 1 });
   }
   return null;
 }
@@ -84,6 +95,9 @@ function rowsAt(lines: readonly string[], at: number, delimiter: Delimiter): str
 
 /** Lines of Markdown that are something else. */
 const otherMark = /^\s*(?:[-*>] |#+ |\d+[.)] )/u;
+
+/** With those that lines leave out; more than the longest passage has characters for. */
+const maxCells = 10_000;
 
 /** More rows than the longest passage has characters for, if each says something. */
 const maxRows = 2_000;
@@ -113,7 +127,7 @@ function tableFrom(lines: readonly string[], delimiter: Delimiter): string | nul
     delimiter,
   );
   const [first, ...others] = cells ?? [];
-  if (first === undefined || others.length === 0) return null;
+  if (first === undefined || others.length === 0 || first.length * others.length > maxCells) return null;
   if (/[,;]/u.test(mark) && !isSeparated(lines, cells ?? [], mark)) return null;
   if (mark === '  ' && !areAligned(lines.filter((line) => !isRule(line, delimiter)))) return null;
   const heads = areHeads(first);
@@ -175,7 +189,15 @@ function isSeparated(lines: readonly string[], cells: readonly (readonly string[
   const width = cells[0]?.length ?? 0;
   if (isTight) return mark === ';' || lines.length >= (width > 2 ? 2 : 3);
   const areOpen = width >= 3 && lines.length >= 3 && lines.every((line) => !/[.!?;:,]$/u.test(line.trim()));
-  return areOpen && !cells.some(isProse);
+  return areOpen && !cells.some(isProse) && areColumns(cells);
+}
+
+/** Names and verse stand in lines of as many parts, too; in a table a column has values, or a head says what it is. */
+function areColumns([heads = [], ...rows]: readonly (readonly string[])[]): boolean {
+  const isCapital = (text: string): boolean => /^\p{Lu}/u.test(text);
+  const isNamed = heads.some((head) => isAttribute(head) && isCapital(head) === isCapital(heads[0] ?? ''));
+  const kinds = heads.slice(1).map((_, at) => commonKind(rows.map((row) => row[at + 1] ?? '')));
+  return isNamed || kinds.some((kind) => kind !== null && kind !== 'text' && kind !== 'any');
 }
 
 function isProse(cells: readonly string[]): boolean {

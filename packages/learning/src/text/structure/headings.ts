@@ -1,4 +1,4 @@
-/** What a heading says about the text below it. */
+/** A heading, and how much it says about the text below it. */
 import type { Place } from './sayList.js';
 
 /**
@@ -25,8 +25,8 @@ function isGeneric(heading: string): boolean {
 const kindsOfPart =
   'key|technical|product|main|basic|general|quick|contact|additional|important|personal|further|other|company|project';
 const parts =
-  'specifications?|specs|details|facts|data|data ?sheet|features|overview|information|info|summary|profile|description|' +
-  'introduction|background|contacts?|installation|requirements|dimensions|measurements|at a glance|faqs?';
+  'specifications?|specs|details|facts|data|data ?sheet|features|overview|information|info|summary|profile|' +
+  'description|introduction|background|contacts?|installation|requirements|dimensions|measurements|at a glance|faqs?';
 const generic = new RegExp(`^(?:the )?(?:(?:${kindsOfPart}) )?(?:${parts})$`, 'iu');
 
 /** "Venta R9" of "VENTA R9: TECHNICAL DATA". */

@@ -10,7 +10,12 @@ type Element = DefaultTreeAdapterTypes.Element;
 export function withoutHtml(text: string): string {
   if (!hasBlock(text) || text.includes(hidden)) return text;
   const shown = text.replace(new RegExp(code, 'gu'), (found) => found.replaceAll('<', hidden));
-  return asMarkdown(shown).replaceAll(hidden, '<');
+  try {
+    return asMarkdown(shown).replaceAll(hidden, '<');
+  } catch (error) {
+    if (error instanceof TooManyElements) return text;
+    throw error;
+  }
 }
 
 /** A character that means nothing by itself. */
@@ -28,7 +33,7 @@ function hasBlock(text: string): boolean {
 }
 
 function asMarkdown(source: string): string {
-  const { childNodes } = parseFragment(source, { sourceCodeLocationInfo: true });
+  const { childNodes } = parsed(source);
   const context = { source, depth: 0, isWritten: true, lists: 0 };
   return childNodes
     .map((node) => blockOf(node, context))
@@ -37,11 +42,27 @@ function asMarkdown(source: string): string {
     .trim();
 }
 
+class TooManyElements extends Error {}
+
+/**
+ * Each paragraph opens every unclosed `<b>` before it again, so a page can have the square of its length in elements.
+ * No page that somebody wrote has more elements than characters.
+ */
+function parsed(source: string): DefaultTreeAdapterTypes.DocumentFragment {
+  let room = source.length;
+  const createElement: typeof defaultTreeAdapter.createElement = (...given) => {
+    if (room-- === 0) throw new TooManyElements();
+    return defaultTreeAdapter.createElement(...given);
+  };
+  const treeAdapter = { ...defaultTreeAdapter, createElement };
+  return parseFragment(source, { sourceCodeLocationInfo: true, treeAdapter });
+}
+
 interface Context {
   readonly source: string;
   /** Elements around. */
   readonly depth: number;
-  /** No element of HTML is around: the text is Markdown as it was written, and its line breaks count. */
+  /** Around is no element of HTML, or one of Markdown: the text stays as it was written, and its line breaks count. */
   readonly isWritten: boolean;
   readonly lists: number;
 }
@@ -64,7 +85,8 @@ function blockOf(node: Node, context: Context): string {
   if (context.depth >= maxDepth) return ` ${wordsOf(node)} `;
   const name = node.tagName;
   const isKnown = inline.has(name) || blocks.has(name);
-  const inner = { ...context, depth: context.depth + 1, isWritten: context.isWritten && !isKnown };
+  const isWritten = isKnown ? holdsMarkdown(node) : context.isWritten;
+  const inner = { ...context, depth: context.depth + 1, isWritten };
   const below = (): string => node.childNodes.map((child) => blockOf(child, inner)).join('');
   if (name === 'br') return '\n';
   if (inline.has(name)) return below();
@@ -76,6 +98,14 @@ function blockOf(node: Node, context: Context): string {
   if (level !== undefined) return `\n\n${'#'.repeat(Number(level))} ${wordsOf(node)}\n\n`;
   if (name === 'pre') return `\n\n${rawWords([node])}\n\n`;
   return `\n\n${below().trim()}\n\n`;
+}
+
+const containers = words('div details section article main body');
+
+/** As in Markdown, where a blank line ends a block of HTML; the text of pages is indented. */
+function holdsMarkdown({ tagName, childNodes }: Element): boolean {
+  if (!containers.has(tagName)) return false;
+  return childNodes.some((node) => defaultTreeAdapter.isTextNode(node) && /\n[ \t]*\n {0,3}\S/u.test(node.value));
 }
 
 function textOf({ value, sourceCodeLocation: place }: DefaultTreeAdapterTypes.TextNode, context: Context): string {

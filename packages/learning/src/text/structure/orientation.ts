@@ -85,7 +85,7 @@ function byWords(
 ): Orientation | null {
   const share = (all: readonly string[]): number => all.filter(isAttribute).length / Math.max(1, all.length);
   const [across, down] = [share(columns), share(labels)];
-  // What products have or have not stands beside them, not above.
+  // The things that products have or have not stand beside them, not above.
   const areFlags = common === 'flag' && corner === '';
   if (attributeHead.test(corner) || down > across || areFlags) return { kind: 'things_in_columns' };
   if (across > down) return null;
@@ -93,8 +93,9 @@ function byWords(
 }
 
 const naming = oneOf(
-  'names? full.name product.name item.name titles? products? models? items? articles? descriptions? projects? company ' +
-    'events? sessions? class(?:es)? courses? activit(?:y|ies) talks? tasks? person employees? members? dish destinations?',
+  'names? full.name product.name item.name titles? products? models? items? articles? descriptions? projects? ' +
+    'company events? sessions? class(?:es)? courses? activit(?:y|ies) talks? tasks? person employees? members? ' +
+    'dish destinations?',
 );
 
 function oneOf(words: string): RegExp {
@@ -114,7 +115,7 @@ function inRows({ heads, rows }: Table): Orientation {
   if (!areCodes && !areMoments) return { kind: 'things_in_rows', names: [0] };
   const columns = heads.map((_, at) => at).slice(1);
   const byHead = columns.find((at) => naming.test(heads[at] ?? '') && mayName(at));
-  // What there is on a day is rarely named by its other columns.
+  // The other columns rarely name the thing that there is on a day.
   const named = byHead ?? (areCodes ? columns.find(mayName) : undefined);
   if (named === undefined) return { kind: 'things_in_rows', names: [0] };
   return { kind: 'things_in_rows', names: areCodes ? [named, 0] : [named] };

@@ -1,6 +1,6 @@
 /** Sentences that say a value of what it belongs to, and what each of them tells. */
 
-/** What a sentence tells that was made of one cell of a table, or of a key with its value. `answer` stands in it. */
+/** The meaning of a sentence made of one cell of a table, or of a key with its value. `answer` stands in it. */
 export type Told = { readonly answer: string } &
   /** `noun` says what the subject is, "room" of Birch, where its table does. */
   (
@@ -20,7 +20,7 @@ export type Told = { readonly answer: string } &
         /** The column as a moment, "on Saturday". */
         readonly moment: string | null;
       }
-    /** What there is at some moment: "on Monday", "at 9:00", "in the hall"; `noun` says what such things are. */
+    /** Something at some moment: "on Monday", "at 9:00", "in the hall"; `noun` says what such things are. */
     | { readonly kind: 'event'; readonly circumstances: readonly string[]; readonly noun: string | null }
     /** When something is. */
     | { readonly kind: 'moment'; readonly subject: string }

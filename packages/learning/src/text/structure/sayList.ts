@@ -7,7 +7,7 @@ import { capitalised } from '../strings.js';
 import { momentOf } from './cellKinds.js';
 import { asSentence, asWritten, copulaOf, lowerFirst, said, trimmed, withArticle, type Said } from './said.js';
 
-/** What the keys of a list are said of. */
+/** Where a list stands, and so whatever its keys are said of. */
 export interface Place {
   /** The last heading that names something. */
   readonly title: string | null;
@@ -129,7 +129,7 @@ export function pairOf(text: string): Pair | null {
 }
 
 /**
- * What the key of each line is said of: for "Product: Tarn 3" and "Price: $249", the product. A new record begins where
+ * The subject of the key of each line: for "Product: Tarn 3" and "Price: $249", the product. A new record begins where
  * the naming key comes again. `null` for every line if none names a subject.
  */
 export function subjectsOf(texts: readonly string[]): (string | null)[] {

@@ -35,6 +35,15 @@ test('properties in rows and products in columns are said of the products', () =
   );
 });
 
+test('what a sentence tells stands in it, also where the cell is a moment', () => {
+  const said = sayTable(table('Pass | First | Second', 'Adult | Weekdays | Weekends', 'Child | Weekends | Weekdays'), {
+    subject: null,
+    caption: '',
+  });
+  assert.equal(said[0]?.text, 'For Adult the first is on weekdays.');
+  for (const { text, told } of said) assert.ok(told !== null && text.includes(told.answer), text);
+});
+
 test('the kinds of the cells tell the way round, whatever the heads are', () => {
   for (const corner of ['', 'Feature', 'Plan', 'Xyzzy']) {
     assert.equal(

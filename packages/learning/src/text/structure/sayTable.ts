@@ -162,8 +162,9 @@ function crossing(row: string, column: string, value: string, measure: string | 
     return { text: asSentence(`The ${measure} of ${thing} ${moment} ${being} ${answer}`), told: { ...told, answer } };
   }
   if (measure === null) {
-    const text = `For ${thing} the ${lowerFirst(column)} ${being} ${momentOf(value) ?? value}`;
-    return { text: asSentence(text), told };
+    const answer = momentOf(value) ?? value;
+    const text = `For ${thing} the ${lowerFirst(column)} ${being} ${answer}`;
+    return { text: asSentence(text), told: { ...told, answer } };
   }
   return { text: asSentence(`The ${lowerFirst(column)} ${measure} for ${thing} ${being} ${value}`), told };
 }
@@ -176,13 +177,13 @@ function inWords(value: string): string {
 }
 
 const measureWords =
-  'opening hours|opening times|(?:office|business|visiting) hours|hours|departures?|arrivals?|times|prices?|fares?|fees?|' +
-  'rates?|costs?|tariffs?|rents?|wages?|salar(?:y|ies)|temperatures?|scores?|points|distances?|sales|population|votes|' +
-  'weights?|lengths?|capacity|turnover|revenue|rainfall';
+  'opening hours|opening times|(?:office|business|visiting) hours|hours|departures?|arrivals?|times|prices?|fares?|' +
+  'fees?|rates?|costs?|tariffs?|rents?|wages?|salar(?:y|ies)|temperatures?|scores?|points|distances?|sales|' +
+  'population|votes|weights?|lengths?|capacity|turnover|revenue|rainfall';
 const measures = new RegExp(`\\b(${measureWords})\\b`, 'iu');
 const alwaysPlural = /(?:hours|times|points|sales|votes)$/u;
 
-/** What the values of a table are: its caption or corner says so, else their kind. */
+/** A word for the values of a table: its caption or corner has it, else their kind. */
 function measureOf(caption: string, corner: string, cells: readonly string[]): string | null {
   const kind = commonKind(cells);
   const areRanges = kind === 'time' && cells.some((cell) => inWords(cell) !== cell);
