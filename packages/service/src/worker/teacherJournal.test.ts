@@ -8,7 +8,8 @@ import { admitTestLearning } from '../testing/testVersion.js';
 import { teacherCallsOf } from './teacherJournal.js';
 
 test("each answer of a teacher is told once in a claim, however often it is asked for, an earlier claim's too", async () => {
-  const { db, close } = await openTestDatabase();
+  const database = await openTestDatabase();
+  const { db } = database;
   const key = await createTestKey(db, await createTestProject(db));
   await admitTestLearning(db, key);
   const job = await claimJob(db, { worker_id: 'w', kind: 'internalization', lease_ms: 60_000 });
@@ -25,5 +26,5 @@ test("each answer of a teacher is told once in a claim, however often it is aske
   for (const { calls } of [first, later, later]) assert.equal((await calls.begin('call')).kind, 'answered');
   const usage = { input_tokens: 9, output_tokens: 2, cached_input_tokens: 1, training_tokens: 0 };
   assert.deepEqual([first.told, later.told], [[usage], [usage]]);
-  await close();
+  await database.close();
 });
