@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import type { JobKind, TenantId, TokenUsage } from '@engraft/contract';
-import { sql, type Kysely, type RawBuilder } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 import { crashPoint } from '../crashPoints.js';
 import type { Database } from '../db/schema.js';
 import type { JobLease } from './jobLease.js';
@@ -55,16 +55,14 @@ const looked_at = 16;
 export async function claimJob(db: Kysely<Database>, claim: Claim): Promise<ClaimedJob | null> {
   // The lease runs from when the database writes it, which is not before now.
   const held_until_ms = performance.now() + claim.lease_ms;
-  const { rows } = await claimNext(claim).execute(db);
-  crashPoint('job.claimed');
-  const [row] = rows;
+  const row = await claimNext(db, claim);
   return row === undefined ? null : toClaimedJob(row, held_until_ms);
 }
 
 type ClaimedRow = Omit<ClaimedJob, 'held_until_ms' | 'usage'> & TokenUsage;
 
-function claimNext({ worker_id, kind, lease_ms }: Claim): RawBuilder<ClaimedRow> {
-  return sql<ClaimedRow>`
+async function claimNext(db: Kysely<Database>, { worker_id, kind, lease_ms }: Claim): Promise<ClaimedRow | undefined> {
+  const { rows } = await sql<ClaimedRow>`
     with recursive waiting(kind, project_id) as (
       -- One step of the index for each project, however many jobs it has; in the order of that index, so that no other is taken.
       (select kind, project_id from jobs
@@ -129,7 +127,9 @@ function claimNext({ worker_id, kind, lease_ms }: Claim): RawBuilder<ClaimedRow>
       request as stored_request, pricing_version, reserved_microusd, attempts, waited_ms, taken_over,
       input_tokens, output_tokens, cached_input_tokens, training_tokens, training_progress, trace_context
     from claimed
-  `;
+  `.execute(db);
+  crashPoint('job.claimed');
+  return rows[0];
 }
 
 function toClaimedJob(row: ClaimedRow, held_until_ms: number): ClaimedJob {
