@@ -44,7 +44,8 @@ export async function recordLeftAdapter(db: Kysely<Database>, job_id: string, ad
 
 /**
  * Records that an import is about to keep these adapters, so that their files are found and deleted should it be killed
- * before its versions are there. `takeImportRecords` ends the record, or else a round of retention a day later.
+ * before its versions are there. `takeImportRecords` ends the record, or else a round of retention a day later, as when the
+ * import is refused.
  */
 export async function recordImport(db: Kysely<Database>, adapter_hashes: readonly string[]): Promise<void> {
   await inTransaction(db, 'import.recorded', async (trx) => {
@@ -54,19 +55,28 @@ export async function recordImport(db: Kysely<Database>, adapter_hashes: readonl
   });
 }
 
-/** For who records jobs that keep these adapters in the same transaction, and has called `recordImport` before. */
+/**
+ * For who holds `lockAdapter` on each of these adapters, records jobs that keep them in the same transaction, and has
+ * called `recordImport` before. An import of the same adapters at the same time may have taken the record; that of its
+ * job does as well, as the lock keeps that one from being ended.
+ */
 export async function takeImportRecords(trx: Transaction<Database>, adapter_hashes: readonly string[]): Promise<void> {
-  const taken = await deleteImportRecords(trx, adapter_hashes);
-  if (taken !== adapter_hashes.length) throw new Error('adapters are imported that nobody has recorded');
+  const recorded = await trx
+    .selectFrom('kept_adapters')
+    .select('adapter_hash')
+    .distinct()
+    .where('adapter_hash', 'in', adapter_hashes)
+    .execute();
+  if (recorded.length !== adapter_hashes.length) throw new Error('adapters are imported that nobody has recorded');
+  await deleteImportRecords(trx, adapter_hashes);
 }
 
-async function deleteImportRecords(trx: Transaction<Database>, adapter_hashes: readonly string[]): Promise<number> {
-  const { numDeletedRows } = await trx
+async function deleteImportRecords(trx: Transaction<Database>, adapter_hashes: readonly string[]): Promise<void> {
+  await trx
     .deleteFrom('kept_adapters')
     .where('adapter_hash', 'in', adapter_hashes)
     .where('job_id', 'is', null)
-    .executeTakeFirstOrThrow();
-  return Number(numDeletedRows);
+    .execute();
 }
 
 /** Until the transaction ends nobody else records or deletes this adapter. Order of locks: the job before this. */

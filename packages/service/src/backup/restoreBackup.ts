@@ -183,7 +183,7 @@ async function settleDown(client: pg.Client, missing_adapters: readonly string[]
   await client.query(
     `WITH lost AS (
        DELETE FROM job_phases USING jobs
-       WHERE jobs.id = job_id AND NOT settled AND job_phases.phase IN ('training', 'evaluating')
+       WHERE jobs.id = job_id AND jobs.status IN ('queued', 'running') AND NOT settled AND job_phases.phase IN ('training', 'evaluating')
        RETURNING job_phases.*
      ), used AS (
        SELECT job_id, sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readConfig, UsageError } from './config.js';
+import { readConfig, usableTracing, UsageError } from './config.js';
 
 test('a chat completion waits 240 seconds unless told', () => {
   assert.equal(readConfig({}, {}).chat_wait_ms, 240_000);
@@ -42,7 +42,11 @@ test("no traces are taken unless OpenTelemetry's own variables name a collector"
   assert.deepEqual(tracing({ ...endpoint, ...by_name }), { protocol: 'http/json' });
   const grpc = /^OTEL_EXPORTER_OTLP_PROTOCOL must be http\/protobuf or http\/json/;
   const no_url = /^OTEL_EXPORTER_OTLP_ENDPOINT must be a URL that starts with http/;
-  const wrong = (env: NodeJS.ProcessEnv) => () => tracing(env);
+  // Other programs share these variables: whoever takes no traces is not stopped by them.
+  const wrong = (env: NodeJS.ProcessEnv) => {
+    const config = readConfig({}, env);
+    return () => usableTracing(config);
+  };
   assert.throws(wrong({ ...endpoint, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }), {
     constructor: UsageError,
     message: grpc,

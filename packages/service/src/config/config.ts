@@ -3,7 +3,7 @@ import type { OpenJobLimits } from '../admission/checkOpenJobs.js';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { missingOfTeacher, teacherConfigOf, teacherVariables, type TeacherConfig } from './teacherConfig.js';
-import { tracingConfigOf, tracingVariables, type TracingConfig } from './tracingConfig.js';
+import { tracingConfigOf, tracingVariables, type TracingConfig, type TracingProblem } from './tracingConfig.js';
 
 /** What the service is told by its environment and flags; the table is in docs/operating. */
 export interface Config {
@@ -33,7 +33,7 @@ export interface Config {
   /** Where metrics and the description of the API are served; `null`: beside the API. */
   readonly operations: { readonly host: string; readonly port: number } | null;
   /** `null`: no traces are taken. */
-  readonly tracing: TracingConfig | null;
+  readonly tracing: TracingConfig | TracingProblem | null;
   readonly chat_wait_ms: number;
   /** Jobs are forgotten so many days after their end; `null`: never. */
   readonly job_retention_days: number | null;
@@ -135,8 +135,6 @@ export function readConfig(givenFlags: ConfigFlags = {}, env: NodeJS.ProcessEnv 
   const values = parsed.data;
   const missing = missingOfTeacher(values);
   if (missing !== null) throw new UsageError(missing);
-  const tracing = tracingConfigOf(values);
-  if (typeof tracing === 'string') throw new UsageError(tracing);
   return {
     database_url: values.DATABASE_URL ?? null,
     data_folder: path.resolve(flags.data ?? values.ENGRAFT_DATA_DIR),
@@ -152,12 +150,18 @@ export function readConfig(givenFlags: ConfigFlags = {}, env: NodeJS.ProcessEnv 
     host: flags.host ?? values.ENGRAFT_HOST,
     port: flags.port === undefined ? values.ENGRAFT_PORT : parsePortFlag(flags.port),
     operations: operationsOf(values),
-    tracing,
+    tracing: tracingConfigOf(values),
     chat_wait_ms: values.ENGRAFT_CHAT_WAIT_SECONDS * 1000,
     job_retention_days: values.ENGRAFT_JOB_RETENTION_DAYS ?? null,
     open_jobs: { of_project: values.ENGRAFT_PROJECT_OPEN_JOBS, of_service: values.ENGRAFT_OPEN_JOBS },
     log_level: values.ENGRAFT_LOG_LEVEL,
   };
+}
+
+/** For who takes traces, or says whether they can be taken. Throws `UsageError`. */
+export function usableTracing({ tracing }: Pick<Config, 'tracing'>): TracingConfig | null {
+  if (tracing !== null && 'problem' in tracing) throw new UsageError(tracing.problem);
+  return tracing;
 }
 
 function operationsOf(values: z.output<typeof environment>): Config['operations'] {

@@ -15,25 +15,30 @@ export const tracingVariables = {
   OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: z.string().optional(),
 };
 
+/** What is wrong with them, as "VARIABLE what is wrong"; it stops only who would take traces. */
+export interface TracingProblem {
+  readonly problem: string;
+}
+
 type TracingVariables = z.output<z.ZodObject<typeof tracingVariables>>;
 
 /**
- * `null`: no traces are taken, as nobody named a collector. A text: what is wrong, as "VARIABLE what is wrong". These
- * variables are shared with other programs, so what means nothing to this one is passed over.
+ * `null`: no traces are taken, as nobody named a collector. These variables are shared with other programs, so what
+ * means nothing to this one is passed over.
  */
-export function tracingConfigOf(variables: TracingVariables): TracingConfig | string | null {
+export function tracingConfigOf(variables: TracingVariables): TracingConfig | TracingProblem | null {
   const exporters = variables.OTEL_TRACES_EXPORTER?.split(',').map((name) => name.trim());
   const endpoint = given(variables, ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT']);
   const is_wanted = exporters === undefined ? endpoint !== null : exporters.includes('otlp');
   if (!is_wanted || variables.OTEL_SDK_DISABLED?.toLowerCase() === 'true') return null;
   if (endpoint !== null && !(URL.canParse(endpoint.value) && /^https?:/.test(endpoint.value))) {
-    return `${endpoint.name} must be a URL that starts with http:// or https://`;
+    return { problem: `${endpoint.name} must be a URL that starts with http:// or https://` };
   }
   const protocol = given(variables, ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'OTEL_EXPORTER_OTLP_PROTOCOL']);
   if (protocol === null) return { protocol: 'http/protobuf' };
   const { name, value } = protocol;
   if (value === 'http/protobuf' || value === 'http/json') return { protocol: value };
-  return `${name} must be http/protobuf or http/json: OTLP over gRPC is not spoken`;
+  return { problem: `${name} must be http/protobuf or http/json: OTLP over gRPC is not spoken` };
 }
 
 /** The first of these variables that is set. */

@@ -3,9 +3,9 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { endFailed, openSpan, traceContextOf, type Tracing } from '../tracing/tracing.js';
 
 /**
- * A span for each request with a valid key, from the moment when its headers had been read: so nobody without one fills
- * the collector. It goes on with the trace of W3C's `traceparent`. The returned function is to be called when the key is
- * known. Like the log, a span has the route's pattern: never a URL, header or body.
+ * A span for each request with a valid key, so that nobody without one fills the collector. It begins when the key is
+ * known, and goes on with the trace of W3C's `traceparent`. The returned function is to be called then. Like the log,
+ * a span has the route's pattern: never a URL, header or body.
  */
 export function traceRequests(app: FastifyInstance, { tracer, contextOf }: Tracing): (request: FastifyRequest) => void {
   app.addHook('onResponse', (request, reply, done) => {

@@ -52,10 +52,17 @@ const looked_at = 16;
  * whose work of this kind was begun longest ago, so that nobody's backlog keeps others waiting; of a project, of the oldest job.
  * Workers that claim at the same time pass over each other's jobs (SKIP LOCKED); of one project's they take one after the other.
  */
-export async function claimJob(db: Kysely<Database>, { worker_id, kind, lease_ms }: Claim): Promise<ClaimedJob | null> {
+export async function claimJob(db: Kysely<Database>, claim: Claim): Promise<ClaimedJob | null> {
   // The lease runs from when the database writes it, which is not before now.
-  const held_until_ms = performance.now() + lease_ms;
-  const { rows } = await sql<Omit<ClaimedJob, 'held_until_ms' | 'usage'> & TokenUsage>`
+  const held_until_ms = performance.now() + claim.lease_ms;
+  const row = await claimNext(db, claim);
+  return row === undefined ? null : toClaimedJob(row, held_until_ms);
+}
+
+type ClaimedRow = Omit<ClaimedJob, 'held_until_ms' | 'usage'> & TokenUsage;
+
+async function claimNext(db: Kysely<Database>, { worker_id, kind, lease_ms }: Claim): Promise<ClaimedRow | undefined> {
+  const { rows } = await sql<ClaimedRow>`
     with recursive waiting(kind, project_id) as (
       -- One step of the index for each project, however many jobs it has; in the order of that index, so that no other is taken.
       (select kind, project_id from jobs
@@ -122,8 +129,10 @@ export async function claimJob(db: Kysely<Database>, { worker_id, kind, lease_ms
     from claimed
   `.execute(db);
   crashPoint('job.claimed');
-  const [row] = rows;
-  if (row === undefined) return null;
+  return rows[0];
+}
+
+function toClaimedJob(row: ClaimedRow, held_until_ms: number): ClaimedJob {
   const { input_tokens, output_tokens, cached_input_tokens, training_tokens, ...job } = row;
   return { ...job, usage: { input_tokens, output_tokens, cached_input_tokens, training_tokens }, held_until_ms };
 }

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { sql } from 'kysely';
 import { Registry } from 'prom-client';
 import { openCountedDatabase, openDatabase } from '../db/database.js';
 import { claimJob } from '../jobs/claimJob.js';
+import { openInstallation } from '../processes/installation.js';
 import { createTestKey, createTestProject, type TestKey } from '../testing/testApp.js';
 import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js';
 import { admitTestLearning } from '../testing/testVersion.js';
@@ -69,6 +73,18 @@ describe('what is measured of the database', () => {
     assert.equal(value('engraft_database_reachable'), 0);
     assert.ok(Number.isNaN(value('engraft_open_jobs{kind="inference",status="queued"}')));
     await nobody.destroy();
+  });
+
+  it('says that the database is there though all connections of the service are busy', async () => {
+    const data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-metrics-'));
+    const installation = await openInstallation({ data_folder, database_url: database.url }, { max_connections: 1 });
+    const value = await installation.db.transaction().execute(async (trx) => {
+      await sql`select 1`.execute(trx);
+      return read((registry) => watchQueue(installation.watching, registry));
+    });
+    assert.equal(value('engraft_database_reachable'), 1);
+    await installation.close();
+    await rm(data_folder, { recursive: true });
   });
 
   it('counts the connections in use, idle and waited for', async () => {

@@ -11,8 +11,8 @@ const fresh_ms = 5_000;
 const patience_ms = 2_000;
 
 /**
- * What waits and runs in the whole database, asked when the metrics are read, and the same from every process. While the
- * database does not answer there are no such numbers, and never more than one question waits for it.
+ * What waits and runs in the whole database, asked when the metrics are read, and the same from every process. While
+ * the database does not answer there are no such numbers, and never more than one question waits for it.
  */
 export function watchQueue(db: Kysely<Database>, registry: Registry): void {
   const read = cacheFor(

@@ -46,8 +46,8 @@ export type ImportOutcome =
  * Makes versions of this installation of an exported subject's. Each is the outcome of a job of its own, which ends at
  * once and is charged for the first 24 hours of hosting, like one that learned; after that the version is renewed and
  * expires like any other. The active one is activated where the subject uses base. All of it is one transaction; the
- * adapters, which `recordImport` has recorded before, are put into the store in it, under the lock that keeps others from
- * deleting them.
+ * adapters, which `recordImport` has recorded before, are put into the store in it, under the lock that keeps others
+ * from deleting them.
  */
 export async function importSubject(
   db: Kysely<Database>,

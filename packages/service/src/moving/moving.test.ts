@@ -193,6 +193,28 @@ describe('a subject that moves to another installation', () => {
     assert.equal(await deleteUnneededFiles(db, there.store), 0);
   });
 
+  it('is imported twice at once, into two subjects', async () => {
+    await here.learn('of an import that meets another', 'frida');
+    const { file } = await takeAway({ name: 'frida' });
+    const { db } = there.database;
+    const read = async () => {
+      const folder = there.newPath();
+      await mkdir(folder);
+      const subject = await readSubjectFile(file, folder);
+      await recordImport(db, [...subject.adapters.keys()]);
+      return { ...subject, project_id: there.key.project_id, tenant_id: null };
+    };
+    const [first, second] = [await read(), await read()];
+    const outcomes = await Promise.all([
+      importSubject(db, there.store, { ...first, name: 'frida' }),
+      importSubject(db, there.store, { ...second, name: 'frieda' }),
+    ]);
+    assert.deepEqual(
+      outcomes.map(({ kind }) => kind),
+      ['imported', 'imported'],
+    );
+  });
+
   it('goes by the commands, which say in one line why they refuse', async () => {
     await there.learn('what berta knows', 'berta');
     const run = async (place: BackupSource, ...args: string[]) => {

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { Config } from '../config/config.js';
-import { openCountedDatabase, type PoolCounts } from '../db/database.js';
+import { openCountedDatabase, openDatabase, type DatabaseOptions, type PoolCounts } from '../db/database.js';
 import { attachEmbeddedPostgres, hasCluster, ownConnection } from '../db/embeddedPostgres/index.js';
 import { migrate } from '../db/migrate.js';
 import type { Database } from '../db/schema.js';
@@ -12,6 +12,8 @@ export interface Installation extends Pick<ServiceAccess, 'unrestricted_because'
   readonly db: Kysely<Database>;
   /** Of the connections of `db`. */
   readonly connections: () => PoolCounts;
+  /** A connection beside those of `db`, for who watches the database: it answers also while they are all busy. */
+  readonly watching: Kysely<Database>;
   close(): Promise<void>;
 }
 
@@ -44,24 +46,32 @@ export async function openInstallation(
     const { url, unrestricted_because } = await migrate(database_url)
       .then(() => prepareServiceRole(database_url))
       .catch(namingTheVariable);
-    const { db, counts } = openCountedDatabase(url, options);
-    return { db, connections: counts, unrestricted_because, close: () => db.destroy() };
+    return { ...openPools(url, options), unrestricted_because };
   }
   await makeDataFolder(data_folder);
   const server = await attachEmbeddedPostgres(data_folder, onLost === undefined ? {} : { onLost });
   try {
     const url = ownConnection(server.url);
     await migrate(url);
-    const { db, counts } = openCountedDatabase(await prepareServiceLogin(url), options);
+    const pools = openPools(await prepareServiceLogin(url), options);
     const close = async (): Promise<void> => {
-      await db.destroy();
+      await pools.close();
       await server.release();
     };
-    return { db, connections: counts, unrestricted_because: null, close };
+    return { ...pools, unrestricted_because: null, close };
   } catch (error) {
     await server.release();
     throw error;
   }
+}
+
+function openPools(url: string, options: DatabaseOptions): Omit<Installation, 'unrestricted_because'> {
+  const { db, counts } = openCountedDatabase(url, options);
+  const watching = openDatabase(url, { ...options, maxConnections: 1 });
+  const close = async (): Promise<void> => {
+    await Promise.all([db.destroy(), watching.destroy()]);
+  };
+  return { db, connections: counts, watching, close };
 }
 
 /** Never with the URL, which holds a password; with what else says how to connect, by its name. */

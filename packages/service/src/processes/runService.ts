@@ -7,7 +7,7 @@ import type { Registry } from 'prom-client';
 import type { AdapterStore } from '../adapterStore/adapterStore.js';
 import { findAdapterStore } from '../adapterStore/findAdapterStore.js';
 import { type ClockWatch, watchClock } from '../clock/watchClock.js';
-import type { Config } from '../config/config.js';
+import { type Config, usableTracing } from '../config/config.js';
 import type { Database } from '../db/schema.js';
 import { isDatabaseReachable } from '../db/isDatabaseReachable.js';
 import type { FileLock } from '../fileLock/fileLock.js';
@@ -66,6 +66,7 @@ export async function runService(
   onListening: (url: string, db: Kysely<Database>) => unknown,
   load: typeof loadModel = loadModel,
 ): Promise<void> {
+  const tracing_config = usableTracing(config);
   const told = untilToldToStop();
   const { logger, output } = openLog(config);
   const stopping = boundStop(stop_ms_max, logger);
@@ -97,7 +98,7 @@ export async function runService(
       if (!roles.api) throw new Error(model.reason);
       logger.error({ reason: model.reason }, 'no model can be loaded: requests for model work are refused');
     }
-    running.tracing = await openConfiguredTracing(config.tracing, logger);
+    running.tracing = await openConfiguredTracing(tracing_config, logger);
     const metrics = openMetrics(installation, model, output);
     const parts = { config, installation, model, logger, metrics, tracing: running.tracing };
     running.clock = await watchClock({ db: installation.db, logger, metrics });

@@ -15,7 +15,7 @@ export function openMetrics(installation: Installation, model: ModelState, outpu
   const metrics = newRegistry();
   watchProcess(engraftVersion, metrics);
   watchPool(installation.connections, metrics);
-  watchQueue(installation.db, metrics);
+  watchQueue(installation.watching, metrics);
   countDroppedLines(metrics, output);
   if (model.kind === 'loaded' && model.engine !== null) watchEngine(model.engine.engine, metrics);
   return metrics;

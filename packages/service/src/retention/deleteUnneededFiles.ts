@@ -13,8 +13,8 @@ import { eachApart } from './eachApart.js';
  */
 const grace_days = 7;
 /**
- * For so long after its job has ended, or its import has begun, a record stays, and its files are looked for again: a worker that had lost the
- * job may still be copying them into the store. Far longer than a copy takes.
+ * For so long after its job has ended, or its import has begun, a record stays, and its files are looked for again: a
+ * worker that had lost the job may still be copying them into the store. Far longer than a copy takes.
  */
 const late_copy_hours = 24;
 const adapters_per_round = 200;
@@ -22,8 +22,8 @@ const adapters_per_round = 200;
 /**
  * Deletes the adapters that nobody needs any more: of versions that have expired ("its files are deleted 7 days later.
  * The row stays"), and of jobs that ended without one after they had kept it. Only what this database has recorded is
- * looked at: a folder of another installation's is none of its business. Returns how many adapters were deleted; files that
- * cannot be deleted are thrown at the end, after all the others had their turn.
+ * looked at: a folder of another installation's is none of its business. Returns how many adapters were deleted; files
+ * that cannot be deleted are thrown at the end, after all the others had their turn.
  */
 export async function deleteUnneededFiles(
   db: Kysely<Database>,

@@ -28,19 +28,32 @@ const missed_days_charged_max = 7;
 export async function renewHosting(db: Kysely<Database>, stopping?: AbortSignal): Promise<number> {
   let last: DueVersion | null = null;
   const had_their_turn = new Set<string>();
-  const renewNext = (begin: (version_id: string) => void): Promise<boolean> =>
-    inTransaction(db, 'hosting.renewed', async (trx) => {
-      for (;;) {
-        const due = await nextDue(trx, last);
-        if (due === null) return false;
-        last = due;
-        // A new deadline may be near, too; it is moved on in the next round.
-        if (had_their_turn.has(due.id)) continue;
-        had_their_turn.add(due.id);
-        begin(due.id);
-        return renewOrEnd(trx, due.id);
+  const renewNext = async (begin: (version_id: string) => void): Promise<boolean> => {
+    // A transaction that met a conflict is run again, and must come to the same version.
+    const attempt: { passed: DueVersion | null; begun: string | null } = { passed: last, begun: null };
+    try {
+      return await inTransaction(db, 'hosting.renewed', async (trx) => {
+        attempt.passed = last;
+        attempt.begun = null;
+        for (;;) {
+          const due = await nextDue(trx, attempt.passed);
+          if (due === null) return false;
+          attempt.passed = due;
+          // A new deadline may be near, too; it is moved on in the next round.
+          if (had_their_turn.has(due.id)) continue;
+          attempt.begun = due.id;
+          return renewOrEnd(trx, due.id);
+        }
+      });
+    } finally {
+      // One that cannot be renewed has had its turn, too: otherwise the round would not end.
+      last = attempt.passed;
+      if (attempt.begun !== null) {
+        had_their_turn.add(attempt.begun);
+        begin(attempt.begun);
       }
-    });
+    }
+  };
   return untilNoneBegins(renewNext, stopping);
 }
 

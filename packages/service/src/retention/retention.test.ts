@@ -227,6 +227,20 @@ describe('retention', () => {
     assert.equal(await renewHosting(database.db), 1);
   });
 
+  it('renews a version whose transaction has to be run again', async () => {
+    const { id } = await makeVersion({ age: '1 days', left: '0 hours' });
+    // A fault injector: the first of two attempts ends as a serialization failure. A sequence is never rolled back.
+    await sql`create sequence renewals`.execute(database.owner);
+    await sql`create function conflict_once() returns trigger language plpgsql security definer as $$ begin
+      if nextval('renewals') = 1 then raise exception 'a conflict on purpose' using errcode = '40001'; end if;
+      return new; end $$`.execute(database.owner);
+    await sql`create trigger conflict_once before update on versions for each row
+      when (old.id = ${sql.lit(id)}) execute function conflict_once()`.execute(database.owner);
+    assert.equal(await renewHosting(database.db), 1);
+    await sql`drop trigger conflict_once on versions`.execute(database.owner);
+    assert.ok((await hoursLeft(id)) >= 23);
+  });
+
   it('deletes the files of the others when those of one cannot be deleted', async () => {
     const versions = [
       await makeVersion({ age: '10 days', left: '-8 days' }),

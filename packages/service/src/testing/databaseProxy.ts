@@ -10,8 +10,8 @@ export interface CommitFault {
 }
 
 /**
- * A fault injector: stands between a service and its database. While it is cut there is no database at that address, and
- * every connection to it is reset, as by a server that is restarted.
+ * A fault injector: stands between a service and its database. While it is cut there is no database at that address,
+ * and every connection to it is reset, as by a server that is restarted.
  */
 export class DatabaseProxy {
   readonly #server = createServer((client) => this.#join(client));

@@ -14,8 +14,8 @@ import {
 } from '@opentelemetry/api';
 
 /**
- * How spans are made. Contexts are passed from hand to hand: nothing is registered with OpenTelemetry's API, so that two
- * services in one process have nothing in common.
+ * How spans are made. Contexts are passed from hand to hand: nothing is registered with OpenTelemetry's API, so that
+ * two services in one process have nothing in common.
  */
 export interface Tracing {
   /** Makes spans that go nowhere when no traces are taken. */

@@ -13,7 +13,10 @@ import { claimJob } from '../jobs/claimJob.js';
 import { scriptedEngine, type ScriptedReply } from '../testing/scriptedEngine.js';
 import { countUnits, createTestKey, createTestProject, plentyOfJobs, type TestKey } from '../testing/testApp.js';
 import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js';
+import { admitTestLearning } from '../testing/testVersion.js';
 import { testQuestion } from '../testing/testWorker.js';
+import { noTracing } from '../tracing/tracing.js';
+import { JobObservation } from './jobObservation.js';
 import { runJob } from './runJob.js';
 import { createWorkerMetrics } from './workerMetrics.js';
 
@@ -117,6 +120,20 @@ describe('what is measured of a run', () => {
     assert.equal(value('engraft_jobs_taken_over_total{kind="inference"}'), 1);
     const job = await database.db.selectFrom('jobs').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
     assert.equal(job.output_tokens, 3, 'in no usage');
+  });
+
+  it('is a phase that was cut off where the engine died in it, and learning began it again', async () => {
+    await admitTestLearning(database.db, key);
+    const job = await claimJob(database.db, { worker_id: 'w', kind: 'internalization', lease_ms });
+    assert.ok(job !== null);
+    const registry = new Registry();
+    const engine = scriptedEngine(() => ({}));
+    const observation = new JobObservation(job, engine, noTracing, createWorkerMetrics(registry));
+    for (const phase of ['scoring', 'scoring', 'training'] as const) observation.entered(phase);
+    const text = await registry.metrics();
+    for (const outcome of ['cut_off', 'done']) {
+      assert.match(text, new RegExp(`phase_seconds_count\\{phase="scoring",outcome="${outcome}"\\} 1\n`));
+    }
   });
 
   it('is waived where the job fails by no fault of its own', async () => {

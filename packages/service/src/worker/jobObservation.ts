@@ -59,9 +59,9 @@ export class JobObservation {
     return traceIdOf(this.#job.span);
   }
 
-  /** The phase of a learning job that begins now; it ends the one before. */
+  /** The phase of a learning job that begins now; it ends the one before. The engine cut off one that begins again. */
   entered(phase: JobPhase): void {
-    this.#endPhase('done');
+    this.#endPhase(this.#phase?.phase === phase ? 'cut_off' : 'done');
     const span = openSpan(this.tracing.tracer, `phase ${phase}`, this.#job.context);
     this.#phase = { ...span, phase, started_ms: performance.now() };
   }

@@ -8,6 +8,7 @@ import {
   type TrainingSession,
 } from '@engraft/engine';
 import type { SpanAttributes } from '../tracing/tracing.js';
+import { NoTrainingProcess } from './noTrainingProcess.js';
 import { noTokens } from './tokenCounts.js';
 
 /** Told of the calls that one job makes. */
@@ -27,7 +28,10 @@ export interface EngineCall {
   failed(error: unknown): void;
 }
 
-/** The same engine for one job, its calls observed. A training is one call, from its opening to its end. */
+/**
+ * The same engine for one job, its calls observed. A training is one call, from its opening to its end; where it has no
+ * process, `openTraining` rejects with `NoTrainingProcess`.
+ */
 export function observedEngine(engine: Engine, observer: EngineObserver): Engine {
   const observe = async <Result>(work: () => Promise<Result>, usageOf: (result: Result) => TokenUsage) => {
     try {
@@ -85,7 +89,7 @@ export function observedEngine(engine: Engine, observer: EngineObserver): Engine
         return observedSession(session, observe, call);
       } catch (error) {
         call.failed(error);
-        throw error;
+        throw error instanceof EngineError && error.code === 'not_running' ? new NoTrainingProcess(error) : error;
       }
     },
     close: () => engine.close(),

@@ -17,6 +17,7 @@ import { countUnits, createTestKey, createTestProject, plentyOfJobs, type TestKe
 import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js';
 import { admitTestLearning, createTestVersion } from '../testing/testVersion.js';
 import { testQuestion } from '../testing/testWorker.js';
+import { NoTrainingProcess } from './noTrainingProcess.js';
 import { startWorker, type Worker, type WorkerOptions } from './worker.js';
 import { createWorkerMetrics } from './workerMetrics.js';
 
@@ -143,7 +144,7 @@ describe('a worker that finds no room, no adapters or no process', () => {
 
   it('makes a passage wait for a process to train in, and holds nothing against it', async () => {
     const id = await admitTestLearning(database.db, key, { subject_id: 'carla' });
-    const lacking = new EngineError('not_running', 'a process of the engine could not be started');
+    const lacking = new NoTrainingProcess(new EngineError('not_running', 'a process could not be started'));
     start({ method: () => Promise.reject(lacking), storage_wait: long });
     await until(() => linesWith('a process of the engine cannot be started: learning waits') > 0);
     await until(async () => (await read(id)).status === 'queued');

@@ -16,6 +16,7 @@ import { JobObservation } from './jobObservation.js';
 import { keepLease } from './keepLease.js';
 import { runInference } from './runInference.js';
 import { runLearning } from './runLearning.js';
+import { NoTrainingProcess } from './noTrainingProcess.js';
 import { areNoTokens } from './tokenCounts.js';
 import { isStorageFull } from './storageFull.js';
 import { noTracing } from '../tracing/tracing.js';
@@ -97,7 +98,8 @@ async function afterFailure(
   if (shutdown.aborted || isDatabaseUnavailable(error) || isWithoutEngine(error)) {
     if (!shutdown.aborted) logger.warn({ err: error, job_id: job.job_id }, 'the job is handed back');
     assertHeld(await whenDatabaseIsBack(() => releaseJob(db, job), lease));
-    const waits = !shutdown.aborted && isWithoutEngine(error);
+    // Without the process that answers no job is claimed anyway, until it is back.
+    const waits = !shutdown.aborted && error instanceof NoTrainingProcess;
     return waits ? { kind: 'handed_back', waits_for: 'engine' } : { kind: 'handed_back' };
   }
   // Several calls run at once: one that was refused may end first while another's outcome is unknown.

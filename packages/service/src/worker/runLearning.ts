@@ -76,17 +76,13 @@ export async function runLearning(
     isolationKey: JSON.stringify(['learning', job.job_id]),
     workFolder: await openWorkFolder(data_folder, job),
   };
+  const journal = journalOf(context, observation, job, lease);
   const learn = async (): Promise<LearningOutcome> =>
-    learnPassage(
-      engine,
-      { ...input, ...(await context.method()), parent },
-      journalOf(context, observation, job, lease),
-      {
-        signal: lease,
-        stopping: shutdown,
-        onNotice: (notice) => logNotice(logger, job.job_id, notice),
-      },
-    );
+    learnPassage(engine, { ...input, ...(await context.method()), parent }, journal, {
+      signal: lease,
+      stopping: shutdown,
+      onNotice: (notice) => logNotice(logger, job.job_id, notice),
+    });
   const retried = (): Promise<LearningOutcome> => withEngineRetries(learn, halted, logger);
   const outcome = await retried().catch(async (error: unknown) => {
     // The parent's files may have been damaged since, or those of the candidate, which is then trained again.

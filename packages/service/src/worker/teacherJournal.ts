@@ -10,7 +10,8 @@ import { whenDatabaseIsBack } from './whenDatabaseIsBack.js';
 
 /**
  * Calls to a teacher elsewhere go to `teacher_calls`, under the lease. A receipt waits for a database that is away:
- * without it nobody knows what the call cost. `onAnswer` is told of every answer, also of those that an earlier claim got.
+ * without it nobody knows what the call cost. `onAnswer` is told of every answer once, also of those that an earlier
+ * claim got: when the engine dies, learning begins again and asks for all of them again.
  */
 export function teacherCallsOf(
   db: Kysely<Database>,
@@ -18,13 +19,19 @@ export function teacherCallsOf(
   lease: AbortSignal,
   onAnswer: (usage: TokenUsage) => void,
 ): RemoteCallJournal {
+  const told = new Set<string>();
+  const tellOnce = (key: string, usage: TokenUsage): void => {
+    if (told.has(key)) return;
+    told.add(key);
+    onAnswer(usage);
+  };
   return {
     begin: async (key) => {
       const call = await beginTeacherCall(db, job, key);
       if (call.kind === 'lost') throw new LeaseLost('the lease has passed to another worker');
       if (call.kind !== 'answered') return call;
       const { input_tokens, output_tokens, cached_input_tokens } = call.usage;
-      onAnswer({ ...noTokens, ...call.usage });
+      tellOnce(key, { ...noTokens, ...call.usage });
       const usage = { inputTokens: input_tokens, outputTokens: output_tokens, cachedInputTokens: cached_input_tokens };
       return { kind: 'answered', text: call.text, usage };
     },
@@ -36,7 +43,7 @@ export function teacherCallsOf(
       const counts = { input_tokens: inputTokens, output_tokens: outputTokens, cached_input_tokens: cachedInputTokens };
       const answer = { text, usage: counts };
       assertHeld(await whenDatabaseIsBack(() => storeTeacherAnswer(db, job, key, answer), lease));
-      onAnswer({ ...noTokens, ...counts });
+      tellOnce(key, { ...noTokens, ...counts });
     },
   };
 }

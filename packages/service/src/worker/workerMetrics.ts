@@ -41,7 +41,7 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
   let isPaused = (): boolean => false;
   new Gauge({
     name: 'engraft_learning_paused',
-    help: '1 while learning waits for room on a disk, for the file system of the adapters, or for a process to train in.',
+    help: '1 while learning waits for room on a disk, for the adapters, or for a process to train in.',
     registers,
     collect() {
       this.set(isPaused() ? 1 : 0);

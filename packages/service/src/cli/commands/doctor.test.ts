@@ -28,7 +28,7 @@ describe('engraft doctor, with a teacher elsewhere', () => {
     await rm(data_folder, { recursive: true });
   });
 
-  async function doctor(reply: FaultyTeacher['reply']) {
+  async function doctor(reply: FaultyTeacher['reply'], variables: NodeJS.ProcessEnv = {}) {
     teacher.reply = reply;
     const env = {
       ...process.env,
@@ -38,6 +38,7 @@ describe('engraft doctor, with a teacher elsewhere', () => {
       ENGRAFT_TEACHER_URL: teacher.url,
       ENGRAFT_TEACHER_MODEL: 'large',
       ENGRAFT_TEACHER_API_KEY: 'sk-secret',
+      ...variables,
     };
     const child = spawn(process.execPath, [program, 'doctor'], { env, stdio: ['ignore', 'pipe', 'pipe'] });
     const ended = once(child, 'exit') as Promise<[number]>;
@@ -53,6 +54,14 @@ describe('engraft doctor, with a teacher elsewhere', () => {
     assert.equal(status, 0);
     assert.match(stdout, /ok +teacher +large at http:.*\/v1, whose receipts can be billed \(9 \+ 2 tokens\)/);
     assert.equal(teacher.requests.length, 1);
+  });
+
+  it('says what is wrong with the collector of traces, which stops no command', async () => {
+    const grpc = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://localhost:4317', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' };
+    const { status, stdout } = await doctor(answerWith('hello'), grpc);
+    assert.equal(status, 1);
+    assert.match(stdout, /WRONG +traces +OTEL_EXPORTER_OTLP_PROTOCOL must be/);
+    teacher.requests.length = 0;
   });
 
   it('says what is wrong with it', async () => {

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { pino } from 'pino';
 import { jump_ms_min } from '../../clock/measureJump.js';
 import { readClock } from '../../clock/observeClock.js';
-import { type Config, readConfig } from '../../config/config.js';
+import { type Config, readConfig, usableTracing } from '../../config/config.js';
 import { isDatabaseReachable } from '../../db/isDatabaseReachable.js';
 import { countVersionsByModel, type VersionsByModel } from '../../versions/baseModel.js';
 import { makeDataFolder } from '../../processes/dataFolder.js';
@@ -22,11 +22,15 @@ interface Check {
 
 export function addDoctorCommand(program: Command): void {
   addPrintOptions(
-    program.command('doctor').description('check Node, data folder, database, model, engine and teacher'),
+    program.command('doctor').description('check Node, data folder, database, model, engine, teacher and traces'),
   ).action(async (options: PrintOptions) => {
     const config = readConfig(options);
     const checks: Check[] = [];
-    const wanted = config.teacher === null ? examinations : { ...examinations, teacher: examineTeacher };
+    const wanted = {
+      ...examinations,
+      ...(config.teacher === null ? {} : { teacher: examineTeacher }),
+      ...(config.tracing === null ? {} : { traces: examineTracing }),
+    };
     for (const [name, examine] of Object.entries(wanted)) checks.push(await check(name, () => examine(config)));
     const wrong = checks.filter(({ ok }) => !ok).map(({ name }) => name);
     print(
@@ -159,6 +163,11 @@ function describeVersions({ retained, of_another_model }: VersionsByModel): stri
   const versions = `${retained} retained version${retained === 1 ? '' : 's'}`;
   if (of_another_model === 0) return versions;
   return `${versions}, of which ${of_another_model} of another base model, refused with base_model_changed`;
+}
+
+function examineTracing(config: Config): string {
+  const tracing = usableTracing(config);
+  return tracing === null ? 'not taken' : `sent as ${tracing.protocol}`;
 }
 
 /** Makes one small call, which the server may charge for; without a passage. */

@@ -31,7 +31,7 @@ export function healthRoutes(app: FastifyInstance, { readiness, strangers, now_m
   });
 }
 
-/** `GET /metrics`: for operators, without a key, not under `/v1`. Prometheus' text, or OpenMetrics for who asks for it. */
+/** `GET /metrics`: for operators, without a key, not under `/v1`. Prometheus' text, or OpenMetrics on demand. */
 export function metricsRoute(app: FastifyInstance, { metrics, strangers, now_ms }: Operations): void {
   const onRequest = limitOperations(strangers);
   const prometheusText = cacheFor(metrics_fresh_ms, () => writePrometheusText(metrics), now_ms);
