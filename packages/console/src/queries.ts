@@ -21,7 +21,9 @@ export const sessionQuery = queryOptions({
   staleTime: 60_000,
 });
 
-/** What the member before has seen is nobody else's. The session itself stays, since the page on the screen watches it. */
+/**
+ * Forgets everything that the member before has seen, but for the session itself, which the page on the screen watches.
+ */
 export function forgetOthers(client: QueryClient): void {
   client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionQuery.queryKey[0] });
 }

@@ -15,7 +15,7 @@ const pages = [
   ['/p/$project/credits', 'Credits'],
 ] as const;
 
-/** What surrounds every page of a project. */
+/** The frame of every page of a project. */
 export function Shell() {
   return <SignedIn>{(session) => <Frame session={session} />}</SignedIn>;
 }

@@ -11,7 +11,7 @@ import { of, subjectsQuery } from '../queries.js';
 
 const identifier = /^[a-zA-Z0-9][a-zA-Z0-9_.:-]{0,127}$/;
 
-/** What was learned: each subject with its versions. */
+/** Each subject with its versions. */
 export function Subjects() {
   const project = useProject();
   const [tenant, setTenant] = useState('');

@@ -50,7 +50,7 @@ export function JobProgress({ detail }: { readonly detail: ConsoleJob }) {
   );
 }
 
-/** What a learning job came to, for people. */
+/** The end of a learning job, in a sentence for people. */
 export function LearningOutcome({ job }: { readonly job: Job }) {
   const { result } = job;
   if (result === null || 'text' in result) return null;

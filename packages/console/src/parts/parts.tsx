@@ -22,7 +22,7 @@ export function Field(props: {
   );
 }
 
-/** What went wrong, in the service's own sentence. */
+/** An error in the service's own sentence. */
 export function ErrorNote({ error }: { readonly error: unknown }) {
   if (error === null || error === undefined) return null;
   const message = error instanceof ConsoleError ? error.message : 'Something unexpected went wrong. Reload the page.';

@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely';
 import type { Database } from '../db/schema.js';
 import { isId } from '../ids.js';
 import { jobResourceColumns, toJobResource } from '../jobs/jobResource.js';
-import { console_key_name } from './consoleKey.js';
+import { console_key } from './consoleKey.js';
 
 const page_size = 50;
 
@@ -65,7 +65,7 @@ export async function readProjectJob(
     .where('job_id', '=', job_id)
     .orderBy('finished_at')
     .execute();
-  const sender = row.key_name === console_key_name ? await findSender(db, job_id) : null;
+  const sender = row.key_name === console_key.name ? await findSender(db, job_id) : null;
   return {
     job: toJobResource(row),
     submitted_by: sender ?? `key ${row.key_name}`,

@@ -3,13 +3,14 @@ import { admitJob, type AdmissionContext, type AdmissionOutcome, type ModelOpera
 import { audited } from '../audit/audited.js';
 import type { Database } from '../db/schema.js';
 import { createKey, type CreateKeyOutcome, type NewKey } from '../keys/createKey.js';
+import { findOrMakeOwnKey } from '../keys/ownKey.js';
 import { revokeKey, type RevokeKeyOutcome } from '../keys/revokeKey.js';
 import {
   activateInNamespace,
   type ActivateInNamespaceOutcome,
   type ActivationInNamespace,
 } from '../versions/activateInNamespace.js';
-import { findOrMakeConsoleKey } from './consoleKey.js';
+import { console_key } from './consoleKey.js';
 import { operatorOfMember, type Member } from './members.js';
 
 /** What members change in a project: by the domain functions of the API and the commands, each with its audit event. */
@@ -25,7 +26,7 @@ export async function admitForMember(
     context.db,
     operatorOfMember(member),
     async (trx) => {
-      const key = { id: await findOrMakeConsoleKey(trx, project_id), project_id };
+      const key = { id: await findOrMakeOwnKey(trx, { project_id, ...console_key }), project_id };
       return admitJob({ ...context, db: trx }, { ...operation, key });
     },
     (admitted) =>

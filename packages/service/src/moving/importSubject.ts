@@ -9,7 +9,7 @@ import { initial_hosting_seconds } from '../jobs/completeLearning.js';
 import { endJob, waived } from '../jobs/endJob.js';
 import { insertJob } from '../jobs/insertJob.js';
 import type { JobRequest } from '../jobs/jobRequest.js';
-import { keySecretHash, newKeySecret } from '../keys/keySecret.js';
+import { findOrMakeOwnKey } from '../keys/ownKey.js';
 import { reserve } from '../ledger/reserve.js';
 import { findOrCreateSubject, type SubjectRoute } from '../subjects/findOrCreateSubject.js';
 import { activateVersion } from '../versions/activateVersion.js';
@@ -87,7 +87,7 @@ async function saveVersions(
     .execute();
   const there = await findRetained(trx, route, versions);
   if (there !== null) return new RolledBack<ImportOutcome>({ kind: 'already_there', version_id: there });
-  const api_key_id = await findOrMakeImportKey(trx, project_id);
+  const api_key_id = await findOrMakeOwnKey(trx, { project_id, ...import_key });
   const imported: ImportedVersion[] = [];
   let activated: string | null = null;
   for (const version of versions) {
@@ -208,32 +208,4 @@ async function findRetained(
   return row?.id ?? null;
 }
 
-const import_key_name = 'engraft import';
-
-/** A job belongs to a key. Imports belong to one that opens nothing: revoked from the first, its secret unknown. */
-async function findOrMakeImportKey(trx: Transaction<Database>, project_id: string): Promise<string> {
-  const found = await trx
-    .selectFrom('api_keys')
-    .select('id')
-    .where('project_id', '=', project_id)
-    .where('name', '=', import_key_name)
-    .where('revoked_at', 'is not', null)
-    .executeTakeFirst();
-  if (found !== undefined) return found.id;
-  const secret_sha256 = keySecretHash(newKeySecret());
-  if (secret_sha256 === null) throw new Error('a new key secret is malformed');
-  const id = newId('key');
-  await trx
-    .insertInto('api_keys')
-    .values({
-      id,
-      project_id,
-      name: import_key_name,
-      secret_sha256,
-      scopes: ['adapters'],
-      tenant_id: null,
-      revoked_at: sql<Date>`now()`,
-    })
-    .execute();
-  return id;
-}
+const import_key = { name: 'engraft import', scopes: ['adapters'] } as const;

@@ -14,6 +14,7 @@ import { endSession, findMemberByPassword, startSession } from '../../console/se
 import { setUpMember } from '../../console/setUpMember.js';
 import type { Database } from '../../db/schema.js';
 import { invalid, readJsonBody, refuseQueryParameters } from '../readBody.js';
+import { refuseStranger, type StrangerLimits } from '../limitStrangers.js';
 import { sessionOf } from './guardRequests.js';
 import type { SignInLimits } from './limitSignIns.js';
 import { clearSessionCookie, setSessionCookie } from './sessionCookie.js';
@@ -22,6 +23,7 @@ export interface AccountContext {
   readonly db: Kysely<Database>;
   readonly model_id: string;
   readonly sign_ins: SignInLimits;
+  readonly strangers: StrangerLimits;
 }
 
 const anybody = { config: { console: 'anybody' } } as const;
@@ -59,10 +61,16 @@ export function accountRoutes(api: FastifyInstance, context: AccountContext): vo
 }
 
 function linkRoutes(api: FastifyInstance, context: AccountContext): void {
-  const { db, sign_ins } = context;
-  api.post('/links/read', anybody, async (request): Promise<LinkDetails> => {
+  const { db, sign_ins, strangers } = context;
+  api.post('/links/read', anybody, async (request, reply): Promise<LinkDetails> => {
     const { token } = readJsonBody(request, (body) => readRequest(linkRequest, body));
-    return (await readLink(db, token)) ?? refuseLink();
+    // A guess costs a look into the database, as one at a key does.
+    const allowance = strangers.take('unknown_key', request);
+    if (allowance.kind === 'refused') return refuseStranger(reply, allowance);
+    const link = await readLink(db, token);
+    if (link === null) return refuseLink();
+    strangers.giveBack('unknown_key', request);
+    return link;
   });
 
   api.post('/links/redeem', anybody, async (request, reply): Promise<ConsoleSession> => {
