@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ensureBuilt, ensureInstalled, requireNode, root, step } from './lib/steps.mjs';
 
@@ -33,14 +33,21 @@ function sourceFolders() {
 
 /** Every compiled test and those of the benches, or those of the named folders. */
 function testFiles(only) {
-  const outputs = [...readdirSync(join(root, 'packages')).map((name) => `packages/${name}`), 'test', 'bench'].filter(
-    (folder) => only.length === 0 || only.some((each) => folder === each || each.startsWith(`${folder}/`)),
-  );
-  return outputs.flatMap((folder) => {
+  const all = [...readdirSync(join(root, 'packages')).map((name) => `packages/${name}`), 'test', 'bench'];
+  return all.flatMap((folder) => {
     // What is not compiled; the peers in bench/.peers bring tests of their own.
-    if (folder === 'bench')
-      return ['bench/lib', 'bench/engine', 'bench/faults'].flatMap((part) => filesIn(part, '.test.mjs'));
-    return filesIn(join(folder, 'dist'), '.test.js');
+    const [output, parts, ending] =
+      folder === 'bench'
+        ? [folder, ['lib', 'engine', 'faults'], '.test.mjs']
+        : [join(folder, 'dist'), ['.'], '.test.js'];
+    const files = parts.flatMap((part) => filesIn(join(output, part), ending));
+    if (only.length === 0 || only.includes(folder)) return files;
+    // A folder of sources has its tests in the same folder of `dist`.
+    const inside = only.filter((each) => each.startsWith(`${folder}/`)).map((each) => each.slice(folder.length + 1));
+    const wanted = inside.map((part) => join(root, output, part.replace(/^src(?=\/|$)/, '.')));
+    return files.filter((file) =>
+      wanted.some((each) => file.startsWith(`${each}${sep}`) || each === join(root, output)),
+    );
   });
 }
 

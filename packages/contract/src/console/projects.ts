@@ -6,7 +6,7 @@ import { job, jobKind, jobPhase, jobStatus, subject } from '../resources.js';
 import { scope } from '../scopes.js';
 import { textOfUnits } from '../text.js';
 
-/** What `/console/api/projects/{project}` takes and answers. */
+/** Requests to `/console/api/projects/{project}`, and their answers. */
 
 const timestamp = z.iso.datetime();
 const microusd = z.int();

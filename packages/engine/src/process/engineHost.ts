@@ -258,7 +258,7 @@ class ProcessHost implements EngineHost {
   }
 }
 
-/** What keeps a process from starting is none of the fault of the call that waited for it. */
+/** The cause that keeps a process from starting is not in the call that waited for it. */
 function notRunning(error: unknown): never {
   if (error instanceof EngineError && error.code === 'cancelled') throw error;
   throw new EngineError('not_running', 'a process of the engine could not be started', { cause: error });

@@ -3,9 +3,9 @@ import type { AddedToken } from './addedTokens.js';
 
 /** What a chat template writes around an answer in a conversation that goes on: Mistral's has a space before it. */
 export interface AssistantTurn {
-  /** What stands between the prompt that asks for the answer and the answer. */
+  /** The text between the prompt that asks for the answer and the answer. */
   readonly prefix: string;
-  /** What stands between the answer and `end`. */
+  /** The text between the answer and `end`. */
   readonly suffix: string;
   readonly end: AddedToken;
   /** The template has taken the white space around the answer away and put its own there. */

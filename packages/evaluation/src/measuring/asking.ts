@@ -9,7 +9,7 @@ export interface Tally {
   /** Answers that match exactly, and the sum of token F1 over all of them, see `scoreAnswer`. */
   readonly exact: number;
   readonly f1_sum: number;
-  /** Of those that are not right: how many say that the answer is not known. The others are wrong values. */
+  /** Wrong answers that say that the answer is not known. The other wrong answers are wrong values. */
   readonly declined: number;
 }
 

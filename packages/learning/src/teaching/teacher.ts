@@ -13,7 +13,7 @@ export interface TaughtPassage {
   readonly text: string;
   /** At least one; `Fact` points into them. */
   readonly chunks: readonly Chunk[];
-  /** What its sentences tell that were made of tables and lists, by sentence. */
+  /** By sentence: the facts of those sentences that were made of tables and lists. */
   readonly told?: ReadonlyMap<string, Told>;
 }
 

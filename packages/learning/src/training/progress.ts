@@ -41,7 +41,7 @@ export const progressSchema = z.strictObject({
 });
 export type TrainingProgress = z.infer<typeof progressSchema>;
 
-/** What stored progress says that its phase had used by then; nothing where it cannot be read. */
+/** The usage of the phase at its stored progress; none if the progress cannot be read. */
 export function usageOfProgress(stored: unknown): LearningUsage {
   const parsed = progressSchema.safeParse(stored);
   return parsed.success ? parsed.data.usage : noUsage;

@@ -38,7 +38,7 @@ export interface ModelOperation {
   readonly idempotency_key: string;
   /** With defaults filled in. */
   readonly request: JobRequest;
-  /** What traces call the request, see `tracing.ts`. */
+  /** The request's context in traces, see `tracing.ts`. */
   readonly trace_context?: string | null;
 }
 

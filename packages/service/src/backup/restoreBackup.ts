@@ -179,7 +179,7 @@ async function settleDown(client: pg.Client, missing_adapters: readonly string[]
      WHERE adapter_hash = ANY($1::text[]) AND files_deleted_at IS NULL AND damaged_at IS NULL`,
     [missing_adapters],
   );
-  // What these phases used is counted again when they are repeated.
+  // The usage of these phases is counted again when they are repeated.
   await client.query(
     `WITH lost AS (
        DELETE FROM job_phases USING jobs

@@ -15,7 +15,7 @@ export const tracingVariables = {
   OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: z.string().optional(),
 };
 
-/** What is wrong with them, as "VARIABLE what is wrong"; it stops only who would take traces. */
+/** The fault in them, as "VARIABLE fault"; it stops only a process that would take traces. */
 export interface TracingProblem {
   readonly problem: string;
 }

@@ -67,7 +67,7 @@ export function linkUrl(service_url: string, token: string): string {
   return `${service_url.replace(/\/+$/, '')}/console/setup#${token}`;
 }
 
-/** What the link would do; `null`: it was used, is too old, or never was one. */
+/** The effect that the link would have; `null`: it was used, is too old, or never was one. */
 export async function readLink(db: Kysely<Database>, token: string): Promise<LinkDetails | null> {
   const token_sha256 = secretTokenHash(token);
   if (token_sha256 === null) return null;

@@ -5,7 +5,7 @@ import { accountId, readBalance } from '../ledger/accounts.js';
 
 const page_size = 50;
 
-/** What a project has, and a page of the entries of its ledger, newest first. */
+/** A project's balance, and a page of its ledger's entries, newest first. */
 export async function readProjectCredits(
   db: Kysely<Database>,
   project_id: string,

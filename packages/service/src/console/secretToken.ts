@@ -5,7 +5,10 @@ export function newSecretToken(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** What the database keeps of it, or `null` if the text cannot be one. There is nothing to guess: a fast hash will do. */
+/**
+ * The hash that the database keeps, or `null` if the text cannot be a token. Nobody can guess one, so a fast hash will
+ * do.
+ */
 export function secretTokenHash(token: string): Buffer | null {
   return /^[\w-]{43}$/.test(token) ? createHash('sha256').update(token).digest() : null;
 }

@@ -13,7 +13,7 @@ import {
 import { console_key } from './consoleKey.js';
 import { operatorOfMember, type Member } from './members.js';
 
-/** What members change in a project: by the domain functions of the API and the commands, each with its audit event. */
+/** Members' changes in a project, by the domain functions of the API and the commands, each with its audit event. */
 
 /** The same admission as over the API, for a member in place of a key. */
 export async function admitForMember(

@@ -28,7 +28,7 @@ export function openDatabase(url: string, options: DatabaseOptions): Kysely<Data
   return openCountedDatabase(url, options).db;
 }
 
-/** What a pool has at the moment. */
+/** A pool's connections at the moment. */
 export interface PoolCounts {
   /** Connections, those that are being opened among them. */
   readonly open: number;

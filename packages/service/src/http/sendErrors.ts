@@ -73,7 +73,7 @@ function responseUnderWay(socket: Duplex): ServerResponse | null {
 }
 
 function sendError(error: ApiError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  // Of the console's routes no key is asked.
+  // The console's routes ask for no key.
   if (error.code === 'unauthorized' && request.routeOptions.config.console === undefined)
     void reply.header('www-authenticate', 'Bearer');
   if (error.code === 'queue_full') void reply.header('retry-after', queueRetrySeconds());

@@ -31,7 +31,7 @@ export function traceRequests(app: FastifyInstance, { tracer, contextOf }: Traci
   };
 }
 
-/** What is kept with a job that the request admits; `null` where no traces are taken. */
+/** The context kept with a job that the request admits; `null` where no traces are taken. */
 export function traceContextOfRequest({ state }: FastifyRequest): string | null {
   return state.span === null ? null : traceContextOf(state.span);
 }

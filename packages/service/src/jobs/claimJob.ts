@@ -32,7 +32,7 @@ export interface ClaimedJob extends JobLease {
   readonly attempts: number;
   /** The claim before this one never said how it ended: its worker died, or lost the lease. */
   readonly taken_over: boolean;
-  /** What the phases that earlier claims have finished used. */
+  /** The usage of the phases that earlier claims have finished. */
   readonly usage: TokenUsage;
   /** See `trainingProgress.ts`. */
   readonly training_progress: unknown;

@@ -10,7 +10,7 @@ import { countDroppedLines } from './logger.js';
 import type { LogOutput } from './logOutput.js';
 import type { ModelState } from './modelState.js';
 
-/** What every process of a service measures, whatever its part is. */
+/** Measured by every process of a service, whatever its part is. */
 export function openMetrics(installation: Installation, model: ModelState, output: LogOutput): Registry {
   const metrics = newRegistry();
   watchProcess(engraftVersion, metrics);

@@ -39,7 +39,7 @@ export const noTracing: Tracing = {
   stop: () => Promise.resolve(),
 };
 
-/** What a span may say: counts, times, ids and words of ours; never what callers sent or the model wrote. */
+/** A span may have counts, times, ids and words of ours; never a caller's text or the model's. */
 export type SpanAttributes = Attributes;
 
 export interface OpenSpan {

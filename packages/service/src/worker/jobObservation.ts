@@ -18,7 +18,7 @@ import { areNoTokens } from './tokenCounts.js';
 import type { WorkerMetrics } from './workerMetrics.js';
 import { WorkMeter, type WorkEnd, type WorkReport } from './workMeter.js';
 
-/** What is seen of one run of a job: its spans, its measurements, and what it repeats. */
+/** Observes one run of a job: its spans, its measurements, and the work that it repeats. */
 export class JobObservation {
   readonly engine: Engine;
   readonly work: WorkMeter;

@@ -4,9 +4,9 @@ export const noTokens: TokenUsage = { input_tokens: 0, output_tokens: 0, cached_
 
 export const addTokens = combine((a, b) => a + b);
 export const subtractTokens = combine((a, b) => a - b);
-/** Of each kind the smaller count. */
+/** The smaller count of each kind. */
 export const fewerTokens = combine(Math.min);
-/** Of each kind the larger count. */
+/** The larger count of each kind. */
 export const moreTokens = combine(Math.max);
 
 export function areNoTokens(usage: TokenUsage): boolean {

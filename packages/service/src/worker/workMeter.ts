@@ -1,7 +1,7 @@
 import type { TokenUsage } from '@engraft/contract';
 import { addTokens, fewerTokens, moreTokens, noTokens, subtractTokens } from './tokenCounts.js';
 
-/** What a claim finds when it begins. */
+/** The state that a claim finds when it begins. */
 export interface ClaimStart {
   /** The usage that the job shows: that of its finished phases. */
   readonly usage: TokenUsage;
@@ -29,10 +29,10 @@ export interface WorkReport {
  * much was lost at most. Whoever loses a job to another claim counts nothing, as that one will.
  */
 export class WorkMeter {
-  /** What calls of the engine gave back. */
+  /** Tokens of the engine's calls that came back. */
   #done = noTokens;
   #done_elsewhere = noTokens;
-  /** What became part of the job's usage. */
+  /** Tokens that became part of the job's usage. */
   #stored = noTokens;
   #kept: TokenUsage;
   #repeated = noTokens;

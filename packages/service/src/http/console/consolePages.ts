@@ -7,7 +7,7 @@ import { ApiError } from '@engraft/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { limitOperations, type StrangerLimits } from '../limitStrangers.js';
 
-/** What `npm run build` makes of `packages/console`. */
+/** The folder into which `npm run build` bundles `packages/console`. */
 export const builtConsole = fileURLToPath(new URL('../../../../console/dist/app/', import.meta.url));
 
 const content_security_policy = [

@@ -52,7 +52,7 @@ export async function requireSession(
   request.state.session = { member, token };
 }
 
-/** What is outside the member's projects is not there: 404. What their role does not allow is 403. */
+/** 404 for whatever is outside the member's projects, 403 for what their role does not allow. */
 export async function requireRole(db: Kysely<Database>, request: FastifyRequest): Promise<void> {
   const needed = request.routeOptions.config.console;
   if (needed === undefined || needed === 'anybody' || needed === 'signed_in') return;

@@ -30,7 +30,7 @@ const look = { config: { console: 'look' } } as const;
 const manage_keys = { config: { console: 'manage_keys' } } as const;
 const activate = { config: { console: 'activate' } } as const;
 
-/** What a project has, and what its members change without model work. */
+/** Keys, jobs, subjects and credits of a project, and the changes to them that need no model work. */
 export function projectRoutes(api: FastifyInstance, { db }: { readonly db: Kysely<Database> }): void {
   keyRoutes(api, db);
   jobRoutes(api, db);
