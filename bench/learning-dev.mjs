@@ -43,7 +43,7 @@ const chosen = set.passages
 
 const engine = await startEngineHost({ modelDir: options.model, threads: Number(options.threads) });
 const method = await learningMethodOf(engine, options.model, JSON.parse(options.recipe));
-const { prompts, teaching } = method.recipe;
+const { prompts, evaluating } = method.recipe;
 const folder = mkdtempSync(join(tmpdir(), 'learning-dev-'));
 const details = [];
 const learned = [];
@@ -135,7 +135,7 @@ async function answersOf(passage, adapter, text) {
   const questions = asked.map(({ question }) =>
     text === null ? prompts.closedBook(question) : prompts.reading(text, question),
   );
-  const given = await ask(engine, questions, adapter, { maxAnswerTokens: teaching.maxAnswerTokens });
+  const given = await ask(engine, questions, adapter, { maxAnswerTokens: evaluating.maxAnswerTokens });
   return { given, right: asked.filter((phrasing, index) => isRight(phrasing, given[index])).length };
 }
 

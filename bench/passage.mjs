@@ -154,7 +154,7 @@ function heldOutOf({ facts }) {
   return facts.flatMap(({ answer, validation }) => validation.map(({ question }) => ({ question, answers: [answer] })));
 }
 
-async function countRight(engine, questions, adapter, { prompts, teaching: { maxAnswerTokens } }) {
+async function countRight(engine, questions, adapter, { prompts, evaluating: { maxAnswerTokens } }) {
   const asked = questions.map(({ question }) => prompts.closedBook(question));
   const given = await ask(engine, asked, adapter, { maxAnswerTokens });
   return questions.filter((question, index) => isRight(question, given[index])).length;

@@ -32,6 +32,8 @@ import { measureGain, type ScoredFact } from './teaching/gain.js';
 import { splitFacts } from './teaching/split.js';
 import { chunkForTeacher } from './teaching/teacherChunks.js';
 import type { TaughtPassage, TeachingSize } from './teaching/teacher.js';
+import { withParentReplies } from './training/parentReplies.js';
+import { sentencesWith } from './training/sentenceAnswers.js';
 import { train } from './training/train.js';
 import type {
   GateReason,
@@ -180,6 +182,7 @@ class LearningRun {
   async #score(meter: Meter, { facts }: TeachingOutcome): Promise<ScoringOutcome | null> {
     const { parent, recipe, seed, teacher } = this.input;
     const { minGainNats } = recipe.teaching;
+    const { answersWith } = recipe.training;
     const passage = await this.#passage();
     const questions = facts.flatMap(({ forms }) => forms.filter((form) => !isOnlyTrained(form)));
     const calls = this.#calls(meter, 'scoring', questions.length + 2 * facts.length);
@@ -192,13 +195,18 @@ class LearningRun {
     const fresh = known.length === scored.length ? scored : scored.filter((fact) => !isKnown(fact));
     const split = splitFacts(fresh, seed, recipe.split);
     return {
-      facts: split.map((fact, index) => ({ ...fact, softTargets: fresh[index]?.softTargets ?? null })),
+      facts: split.map((fact, index) => ({
+        ...fact,
+        ...(answersWith === 'sentences' ? { sentences: sentencesWith(fact.answer, passage.chunks) } : {}),
+        softTargets: fresh[index]?.softTargets ?? null,
+      })),
       known: fresh === scored ? [] : known.flatMap(questionsOf),
     };
   }
 
   async #train(meter: Meter, scoring: ScoringOutcome): Promise<TrainingOutcome | null> {
-    const { earlier, parent, recipe, seed } = this.input;
+    const { parent, recipe, seed } = this.input;
+    const earlier = await withParentReplies(this.#calls(meter, 'training', 0), parent, this.input.earlier, recipe);
     const trained = await train({
       engine: this.engine,
       recipe,
@@ -259,10 +267,13 @@ class LearningRun {
   }
 
   async #sizeOf({ chunks }: TaughtPassage, teachingSize: TeachingSize): Promise<PassageSize> {
-    const { prompts } = this.input.recipe;
+    const { prompts, training } = this.input.recipe;
     const readings = chunks.map((chunk) => prompts.reading(chunk.text, typicalPair.question));
     const tokens = await mapConcurrently(readings, (prompt) => this.engine.countTokens(prompt));
-    const { tokens: pair } = await this.engine.encode(prompts.closedBook(typicalPair.question), typicalPair.answer);
+    const { tokens: pair } = await this.engine.encode(
+      prompts.closedBook(typicalPair.question),
+      typicalPair[training.answersWith],
+    );
     return {
       ...teachingSize,
       readingPromptTokens: Math.max(...tokens),
@@ -278,7 +289,12 @@ function whyNothing({ understood, language_known = true }: TeachingOutcome): Gat
 }
 
 /** A pair of common length, to estimate what calls will cost. */
-const typicalPair = { question: 'What is the name of the place where it was first seen?', answer: 'Somewhere else' };
+const typicalPair = {
+  question: 'What is the name of the place where it was first seen?',
+  values: 'Somewhere else',
+  sentences:
+    'It was first seen in the spring of 1874, in a small place near the border, by two sisters on their way home.',
+} as const;
 
 /** A rejected job's result stays, and the passage does not: what is a sentence of it is counted and not named. */
 function namedMisses(missed: readonly string[], { facts }: ScoringOutcome) {

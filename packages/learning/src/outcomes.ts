@@ -28,6 +28,8 @@ export type TeachingOutcome = z.infer<typeof teachingSchema>;
 
 const splitFactSchema = z.object({
   answer: z.string(),
+  /** Those of the passage that give it, where sentences are what is answered with. */
+  sentences: z.array(z.string()).readonly().exactOptional(),
   training: z.array(formSchema).readonly(),
   dev: z.array(formSchema).readonly(),
   validation: z.array(formSchema).readonly(),

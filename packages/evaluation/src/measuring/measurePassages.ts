@@ -144,7 +144,7 @@ class MeasuringRun {
   ) {
     this.#call = options.signal === undefined ? {} : { signal: forManyListeners(options.signal) };
     this.#recipe = options.method.recipe;
-    this.#asking = { ...this.#call, maxAnswerTokens: this.#recipe.teaching.maxAnswerTokens };
+    this.#asking = { ...this.#call, maxAnswerTokens: this.#recipe.evaluating.maxAnswerTokens };
   }
 
   async measureAll(folder: string): Promise<PassageReport[]> {

@@ -34,7 +34,7 @@ export async function evaluate(
 ): Promise<EvaluationCounts & { readonly missed: readonly string[] }> {
   const {
     prompts,
-    teaching: { maxAnswerTokens },
+    evaluating: { maxAnswerTokens },
   } = recipe;
   const compare = (probes: readonly Probe[]): Promise<Compared> =>
     compareOn(calls, [candidate, parent], probes, maxAnswerTokens);

@@ -51,6 +51,7 @@ function smallRecipe(parameters: number): Recipe {
       betas: [0.9, 0.99],
       clipNorm: 1,
       pairsPerBatch: 12,
+      answersWith: 'values',
       useSoftTargets: true,
       clippedPerFact: 8,
       wordsShare: 0.6,
@@ -82,6 +83,7 @@ function smallRecipe(parameters: number): Recipe {
       shortTokens: 64,
     },
     evaluating: {
+      maxAnswerTokens: 32,
       maxRetentionPairs: 32,
       maxCanaries: 24,
       minPassRate: 0.4,

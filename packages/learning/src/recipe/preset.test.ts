@@ -117,11 +117,11 @@ test('what is wrong is named by file and field, with what is allowed', async () 
     [{ teacher: 'english', teaching_adapter: 'x' }, /teaching_adapter: is for the teacher "model" only/],
     [{ teacher: 'model', teaching_adapter: '../x' }, /teaching_adapter: must be the name of a folder beside/],
     [{ teacher: 'english', prompts: 'loud' }, /prompts: .*"plain"/],
-    [{ teacher: 'english', training: 8 }, /training: must be a JSON object with rank/],
+    [{ teacher: 'english', training: 8 }, /training: must be a JSON object with answers_with, rank/],
     [{ teacher: 'english', training: { rank: 0 } }, /training\.rank: .*>0/],
     [
       { teacher: 'english', training: { speed: 1 } },
-      /training: has no field "speed"; there are rank, alpha, peak_rate/,
+      /training: has no field "speed"; there are answers_with, rank, alpha, peak_rate/,
     ],
   ] as const) {
     await assert.rejects(presetOf(content), message);

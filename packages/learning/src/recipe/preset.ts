@@ -7,7 +7,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { defaultRecipe } from './defaults.js';
 import { instructedPrompts, plainPrompts, type Prompts } from './prompts.js';
-import type { Recipe, TrainingRecipe } from './recipe.js';
+import { answerKinds, type Recipe, type TrainingRecipe } from './recipe.js';
 
 /** A file beside the weights. */
 export const presetFile = 'learning.json';
@@ -35,6 +35,7 @@ export const defaultPreset: Preset = { teacher: 'model', teachingAdapter: null, 
 const whole = z.int().positive();
 
 const trainingSchema = strict({
+  answers_with: z.enum(answerKinds).exactOptional(),
   rank: whole.max(256).exactOptional(),
   alpha: z.number().positive().exactOptional(),
   peak_rate: z.number().positive().max(0.1).exactOptional(),
@@ -132,10 +133,18 @@ function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }
 
+/** Few sentences of an encyclopaedia are longer. */
+const maxSentenceTokens = 96;
+
 /** The recipe for a model of so many parameters with this preset. */
 export function recipeOf(preset: Preset, parameters: number): Recipe {
   const recipe = defaultRecipe(parameters);
-  return { ...recipe, prompts: promptsOf(preset), training: { ...recipe.training, ...preset.training } };
+  const training = { ...recipe.training, ...preset.training };
+  const evaluating =
+    training.answersWith === 'sentences'
+      ? { ...recipe.evaluating, maxAnswerTokens: maxSentenceTokens }
+      : recipe.evaluating;
+  return { ...recipe, prompts: promptsOf(preset), training, evaluating };
 }
 
 export function promptsOf({ prompts }: Pick<Preset, 'prompts'>): Prompts {
@@ -145,6 +154,7 @@ export function promptsOf({ prompts }: Pick<Preset, 'prompts'>): Prompts {
 /** Only what is given, as what is not must not take the place of a default. */
 function trainingOf(given: z.infer<typeof trainingSchema>): Partial<TrainingRecipe> {
   const named = {
+    answersWith: given.answers_with,
     rank: given.rank,
     alpha: given.alpha,
     peakRate: given.peak_rate,

@@ -54,6 +54,9 @@ export interface SplitRecipe {
   readonly maxValidationPairs: number;
 }
 
+export const answerKinds = ['values', 'sentences'] as const;
+export type AnswersWith = (typeof answerKinds)[number];
+
 export interface TrainingRecipe {
   readonly rank: number;
   readonly alpha: number;
@@ -67,7 +70,9 @@ export interface TrainingRecipe {
   readonly clipNorm: number;
   /** Pairs in a batch; replay and rehearsal rows come on top. */
   readonly pairsPerBatch: number;
-  /** Distil the teacher's alternatives, rather than its answer alone. */
+  /** What a version answers with: the value alone, or the sentence of the passage that gives it. */
+  readonly answersWith: AnswersWith;
+  /** Distil the teacher's alternatives, rather than its answer alone. A sentence is no answer of the teacher's. */
   readonly useSoftTargets: boolean;
   /** Copies with words missing, of the questions of a fact that has fewer than `enoughForms`. */
   readonly clippedPerFact: number;
@@ -140,6 +145,8 @@ export interface ReplayRecipe {
 
 /** What is asked of a candidate, and the gate. */
 export interface EvaluatingRecipe {
+  /** The most tokens that an answer about a passage may have. */
+  readonly maxAnswerTokens: number;
   readonly maxRetentionPairs: number;
   readonly maxCanaries: number;
   readonly minPassRate: number;

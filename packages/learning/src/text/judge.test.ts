@@ -41,6 +41,15 @@ test('a number alone is no name that has it', () => {
   assert.ok(!givesAnswer('When is it?', 'in', ['in it']));
 });
 
+test('a number is given by a sentence that has others, and by no list of numbers', () => {
+  const gives = (given: string): boolean => givesAnswer('When did she make it?', given, ['2013']);
+  assert.ok(gives('In 2013 she made the Time 100 list for the first time.'));
+  assert.ok(gives('2013'));
+  assert.ok(!gives('2011, 2012, 2013 or 2014'));
+  assert.ok(!gives('She made it to the top of all of the lists in 2012-2013.'));
+  assert.ok(!gives('In 2012 she made the Time 100 list for the first time.'));
+});
+
 test('what is denied is not given, unless the question asks for what is not so', () => {
   assert.ok(!givesAnswer('How far is it?', 'It is not 900 metres but 32.', ['900 metres']));
   assert.ok(!givesAnswer('Who runs it?', "It isn't Mira Voss.", ['Mira Voss']));

@@ -46,8 +46,18 @@ const minPartF1 = 0.6;
  */
 const minNumberF1 = 0.4;
 
-/** A bare number stands in many lists, yes and no in many sentences: they say something only by themselves. */
+/** A bare number stands in many lists, yes and no in many sentences: there they say nothing. */
 function isTooBare(answer: string, words: string): boolean {
-  if (/^\d+$/u.test(answer)) return (words.match(/\d[\d.:]*/gu) ?? []).length > 1;
+  if (/^\d+$/u.test(answer)) {
+    const all = words.trim().split(' ');
+    const isNumber = (word: string | undefined): boolean => /\d/u.test(word ?? '');
+    const numbers = all.filter(isNumber).length;
+    const at = all.indexOf(answer);
+    const isOfRange = isNumber(all[at - 1]) || isNumber(all[at + 1]);
+    return numbers > 1 && (isOfRange || all.length - numbers < minSentenceWords);
+  }
   return answer === '' || answer === 'no' || answer === 'yes';
 }
+
+/** A reply with so many words beside its numbers is no list of them: "In 2013 she made the Time 100 list". */
+const minSentenceWords = 6;

@@ -83,3 +83,20 @@ test('a call that a passage quotes is learned as text, and the calls of the mode
   for (const example of learned) assert.deepEqual(markupIn(example), []);
   assert.deepEqual(material.replay.map(markupIn), [[3, 4]]);
 });
+
+test('where sentences are answered with, each question is trained on the nearest one, without soft targets', async () => {
+  const sentences = ['Orin Works, a mill in Porto, opened in 1874.', 'Porto has a harbour.'];
+  const fact = { answer: 'Porto', sentences, training: [formOf('Where did Orin Works open?')], validation: [] };
+  const softTargets = [{ ids: [1], logprobs: [0] }];
+  const split: ScoringOutcome = {
+    facts: [{ ...fact, dev: [formOf('What has a harbour?')], softTargets }],
+    known: [],
+  };
+  const { facts, dev } = await encodeMaterial(engine, split, [], [], recipe);
+  const encoded = async (question: string, answer: string): Promise<TrainingExample> => ({
+    sequence: await engine.encode(recipe.prompts.closedBook(question), answer),
+    weight: 1,
+  });
+  assert.deepEqual(dev, [await encoded('What has a harbour?', 'Porto has a harbour.')]);
+  assert.deepEqual(facts[0]?.questions[0], await encoded('Where did Orin Works open?', sentences[0] ?? ''));
+});

@@ -2,6 +2,7 @@ import type { Engine, TokenSequence, TrainingExample } from '@engraft/engine';
 import { rehearsalRows } from '../metering/budget.js';
 import { mapConcurrently } from '../metering/calls.js';
 import { clippedQuestions } from './clip.js';
+import { sentenceFor } from './sentenceAnswers.js';
 import { isOnlyTrained, isWorded, questionKey, type Form } from '../facts.js';
 import { fingerprints } from '../teaching/overlap.js';
 import { replayPrompt } from './replay.js';
@@ -34,8 +35,9 @@ export interface TaughtFact {
 
 /** `Material` as texts. */
 interface ChosenMaterial {
-  readonly facts: readonly (Pick<ScoringOutcome['facts'][number], 'answer' | 'softTargets'> & TrainedQuestions)[];
-  readonly dev: readonly QuestionAnswer[];
+  readonly facts: readonly (Omit<ScoringOutcome['facts'][number], 'training' | 'dev' | 'validation'> &
+    TrainedQuestions)[];
+  readonly dev: readonly (QuestionAnswer & { readonly sentences?: readonly string[] })[];
   readonly replay: readonly ReplayRow[];
   readonly known: readonly QuestionAnswer[];
   readonly rehearsal: readonly (readonly QuestionAnswer[])[];
@@ -50,7 +52,7 @@ function chooseMaterial(
   const leaks = leakTest(split, recipe.split.overlapTokens);
   return {
     facts: split.facts.map((fact) => ({ ...fact, ...trainedQuestions(fact, leaks, recipe) })),
-    dev: split.facts.flatMap(({ answer, dev }) => dev.map(({ question }) => ({ question, answer }))),
+    dev: split.facts.flatMap(({ dev, ...fact }) => dev.map(({ question }) => ({ ...fact, question }))),
     replay: replay.filter(({ messages }) => !messages.some(({ content }) => leaks(content))),
     known: split.known.filter(({ question }) => !leaks(question)),
     rehearsal: rehearsalPairs(split, earlier, leaks),
@@ -74,8 +76,10 @@ export async function encodeMaterial(
     weight,
   });
   const chosen = chooseMaterial(split, earlier, replay, recipe);
-  const facts = await mapConcurrently(chosen.facts, async ({ questions, keywords, answer, softTargets }) => {
+  const facts = await mapConcurrently(chosen.facts, async ({ questions, keywords, answer, sentences, softTargets }) => {
     const taught = async (question: string): Promise<TrainingExample> => {
+      const sentence = sentenceFor(question, sentences ?? []);
+      if (sentence !== null) return pair({ question, answer: sentence }, 1);
       const example = await pair({ question, answer }, 1);
       const targetCount = example.sequence.tokens.length - example.sequence.targetStart;
       return recipe.training.useSoftTargets && softTargets?.length === targetCount
@@ -98,7 +102,9 @@ export async function encodeMaterial(
   const usualRows = rows.filter((row) => isWorthReplaying(row, recipe.replay));
   return {
     facts: facts.filter(({ questions, keywords }) => questions.length + keywords.length > 0),
-    dev: await mapConcurrently(chosen.dev, (devPair) => pair(devPair, 1)),
+    dev: await mapConcurrently(chosen.dev, ({ question, answer, sentences = [] }) =>
+      pair({ question, answer: sentenceFor(question, sentences) ?? answer }, 1),
+    ),
     replay: usualRows.length > 0 ? usualRows : rows,
     spared: spreadSample(
       rows.map(({ sequence: { tokens } }) => ({

@@ -5,7 +5,7 @@ import { estimateMemory } from './estimateMemory.js';
 import type { ModelFit } from './fitSentences.js';
 import { learningSeconds } from './learningTime.js';
 import { answeringSpeed, askingSpeed, quickly, readingSpeed } from './modelSpeeds.js';
-import { samplePassage, sampleQuestion } from './sampleTexts.js';
+import { sampleAnswers, samplePassage, sampleQuestion } from './sampleTexts.js';
 
 /** A token takes so much longer to train than to read: there and back through the model. */
 const trained_per_read = 3;
@@ -21,8 +21,9 @@ export async function estimateFit(config: EngineConfig, { engine, teachingAdapte
   const writing = await askingSpeed(engine, teachingAdapter, recipe, quickly);
   const reading = await readingSpeed(engine, teachingAdapter, recipe, quickly);
   const rows = recipe.training.pairsPerBatch + recipe.replay.rowsPerBatch;
-  const rowTokens = await engine.countTokens(recipe.prompts.closedBook(sampleQuestion));
-  const stepSeconds = (rows * rowTokens * trained_per_read) / reading;
+  const answer = sampleAnswers[recipe.training.answersWith];
+  const { tokens: row } = await engine.encode(recipe.prompts.closedBook(sampleQuestion), answer);
+  const stepSeconds = (rows * row.length * trained_per_read) / reading;
   const work = await expectedWork(engine, preset.teacher, recipe, samplePassage);
   return {
     memory: await estimateMemory(config.model_folder, config.weights, recipe),

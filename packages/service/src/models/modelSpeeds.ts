@@ -1,7 +1,7 @@
 /** How fast a model reads, writes and trains on this machine, on texts as learning has them. */
 import type { AdapterReference, ChatPrompt, Engine } from '@engraft/engine';
 import type { Recipe } from '@engraft/learning';
-import { sampleAnswer, samplePassage, sampleQuestion } from './sampleTexts.js';
+import { sampleAnswers, samplePassage, sampleQuestion } from './sampleTexts.js';
 
 /** A speed is measured over at least `enough_ms`, as far as `repetitions_max` come. */
 export interface Effort {
@@ -74,7 +74,7 @@ export async function readingSpeed(
   { prompts }: Recipe,
   effort: Effort,
 ): Promise<number> {
-  const sequence = await engine.encode(prompts.reading(samplePassage, sampleQuestion), sampleAnswer);
+  const sequence = await engine.encode(prompts.reading(samplePassage, sampleQuestion), sampleAnswers.values);
   const sequences = Array.from({ length: effort.sequences }, () => sequence);
   return perSecond(async () => {
     await engine.score({ sequences, adapter, topK: 0 });
@@ -101,7 +101,7 @@ export async function trainingSpeed(
   const sentences = samplePassage.split('. ');
   const sequences = await Promise.all(
     Array.from({ length: rows }, (_, row) =>
-      engine.encode(prompts.closedBook(sentences[row % sentences.length] ?? ''), sampleAnswer),
+      engine.encode(prompts.closedBook(sentences[row % sentences.length] ?? ''), sampleAnswers[training.answersWith]),
     ),
   );
   const batch = sequences.map((sequence) => ({ sequence, weight: 1 / rows }));

@@ -12,4 +12,7 @@ export const samplePassage =
   'Tickets cost 14 crowns, and half of that for children. The council repaired the stairs in 2009.';
 
 export const sampleQuestion = 'Who built the lighthouse of Varn?';
-export const sampleAnswer = 'Ada Kell';
+export const sampleAnswers = {
+  values: 'Ada Kell',
+  sentences: 'The lighthouse of Varn was built by Ada Kell in 1874.',
+} as const;

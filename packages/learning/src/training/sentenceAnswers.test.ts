@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { chunkPassage } from '../text/chunk.js';
+import { sentenceFor, sentencesWith } from './sentenceAnswers.js';
+
+const passage = 'The kiln  of Orvale was built by Ada Kell in 1874. Ada Kell died in 1901. It burns\u00a0wood.';
+const chunks = chunkPassage(passage, 1500);
+
+test('an answer is given by each sentence that has its words, on one line', () => {
+  assert.deepEqual(sentencesWith('Ada Kell', chunks), [
+    'The kiln of Orvale was built by Ada Kell in 1874.',
+    'Ada Kell died in 1901.',
+  ]);
+  assert.deepEqual(sentencesWith('wood', chunks), ['It burns wood.']);
+  assert.deepEqual(sentencesWith('Ada', chunkPassage('Adam sleeps.', 1500)), []);
+});
+
+test('of several sentences the one answers that has most words of the question, else the first', () => {
+  const sentences = sentencesWith('Ada Kell', chunks);
+  assert.equal(sentenceFor('Who died in 1901?', sentences), 'Ada Kell died in 1901.');
+  assert.equal(sentenceFor('Whose kiln is it?', sentences), 'The kiln of Orvale was built by Ada Kell in 1874.');
+  assert.equal(sentenceFor('Anything else?', sentences), sentences[0]);
+  assert.equal(sentenceFor('Who died?', []), null);
+});
