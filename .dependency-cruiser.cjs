@@ -69,7 +69,7 @@ module.exports = {
     ),
     ...inOrder(
       'learning',
-      ['text', 'recipe', 'metering', 'teaching', 'teachers', 'training', 'evaluating'],
+      ['text', 'recipe', 'budget', 'teaching', 'teachers', 'training', 'gate'],
       ['learnPassage', 'parts', 'index'],
       'What reads a text must be readable without what teaches it, and that without what trains.',
     ),

@@ -1,5 +1,5 @@
 /** What learning a passage asks of a model, in tokens and steps: for saying how long it will take before it begins. */
-import { wantedSteps } from './metering/budget.js';
+import { wantedSteps } from './budget/plan.js';
 import type { TeacherName } from './recipe/preset.js';
 import type { Recipe } from './recipe/recipe.js';
 import {

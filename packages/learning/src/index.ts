@@ -12,7 +12,7 @@ export {
   type RemoteOutcome,
   type RemoteRequest,
   type RemoteUsage,
-} from './metering/remoteModel.js';
+} from './budget/remoteModel.js';
 export { defaultRecipe } from './recipe/defaults.js';
 export {
   defaultPreset,

@@ -1,13 +1,13 @@
 import { isAdapterIntact, type AdapterReference, type Engine } from '@engraft/engine';
 import type { z } from 'zod';
-import { planTeaching, type PassageSize } from './metering/budget.js';
-import { forManyListeners, mapConcurrently, MeteredCalls, throwIfCancelled } from './metering/calls.js';
-import { evaluate, validationPairs } from './evaluating/evaluate.js';
+import { planTeaching, type PassageSize } from './budget/plan.js';
+import { forManyListeners, mapConcurrently, MeteredCalls, throwIfCancelled } from './budget/calls.js';
+import { evaluate, validationPairs } from './gate/evaluate.js';
 import { isOnlyTrained, isTrusted } from './facts.js';
-import { gateReport, nothingCompared, validationReport } from './evaluating/gate.js';
-import { describeRejection } from './evaluating/rejection.js';
+import { gateReport, nothingCompared, validationReport } from './gate/gate.js';
+import { describeRejection } from './gate/rejection.js';
 import { encodeMaterial, retentionPairs } from './training/material.js';
-import { addUsage, Meter, noUsage, subtractUsage } from './metering/meter.js';
+import { addUsage, Meter, noUsage, subtractUsage } from './budget/meter.js';
 import {
   adapterFrom,
   adapterIn,

@@ -14,10 +14,10 @@ export {
   type TeachingOutcome,
   type TrainingOutcome,
 } from './outcomes.js';
-export { planTeaching, type PassageSize, type TeachingPlan } from './metering/budget.js';
-export { forManyListeners, mapConcurrently, MeteredCalls, type ScoreCall } from './metering/calls.js';
-export { addUsage, costNanousd, Meter, noUsage } from './metering/meter.js';
-export { askRemote } from './metering/remoteModel.js';
+export { planTeaching, type PassageSize, type TeachingPlan } from './budget/plan.js';
+export { forManyListeners, mapConcurrently, MeteredCalls, type ScoreCall } from './budget/calls.js';
+export { addUsage, costNanousd, Meter, noUsage } from './budget/meter.js';
+export { askRemote } from './budget/remoteModel.js';
 export { withoutAmbiguity } from './teaching/ambiguity.js';
 export { chunkForTeacher } from './teaching/teacherChunks.js';
 export { parseList, questionIn } from './teaching/teacherText.js';
@@ -27,7 +27,7 @@ export { negated } from './text/english/negation.js';
 export { numbersInDigits } from './text/english/numberWords.js';
 export { isPersonName } from './text/english/personNames.js';
 export { givesAnswer } from './text/judge.js';
-export { lookedUp } from './text/lookedUp.js';
+export { memoised } from './text/memoised.js';
 export { agrees, containsWords, normalise, sameAnswer, wordsWithin, wordTokens } from './text/normalise.js';
 export { plainText, readPassage } from './text/plainText.js';
 export { sentencesOf, type Stretch } from './text/sentences.js';

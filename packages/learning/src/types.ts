@@ -1,5 +1,5 @@
 import type { AdapterReference, ChatMessage, ToolDefinition } from '@engraft/engine';
-import type { RemoteCallJournal } from './metering/remoteModel.js';
+import type { RemoteCallJournal } from './budget/remoteModel.js';
 import type { Recipe } from './recipe/recipe.js';
 import type { Teacher } from './teaching/teacher.js';
 

@@ -1,6 +1,6 @@
 import type { AdapterReference, SequenceScore } from '@engraft/engine';
 import { isTrusted, type Fact } from '../facts.js';
-import { mapConcurrently, type MeteredCalls, type ScoreCall } from '../metering/calls.js';
+import { mapConcurrently, type MeteredCalls, type ScoreCall } from '../budget/calls.js';
 import type { Recipe } from '../recipe/recipe.js';
 import type { TaughtPassage, Teacher } from './teacher.js';
 

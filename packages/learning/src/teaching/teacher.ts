@@ -1,7 +1,7 @@
 import type { AdapterReference, ChatPrompt } from '@engraft/engine';
 import type { Fact, Form } from '../facts.js';
-import type { PassageSize, TeachingPlan } from '../metering/budget.js';
-import type { MeteredCalls } from '../metering/calls.js';
+import type { PassageSize, TeachingPlan } from '../budget/plan.js';
+import type { MeteredCalls } from '../budget/calls.js';
 import type { TeachingOutcome } from '../outcomes.js';
 import type { Chunk } from '../text/chunk.js';
 import type { Told } from '../text/structure/said.js';

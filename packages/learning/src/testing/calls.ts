@@ -1,6 +1,6 @@
 import type { Engine } from '@engraft/engine';
-import { MeteredCalls } from '../metering/calls.js';
-import { Meter } from '../metering/meter.js';
+import { MeteredCalls } from '../budget/calls.js';
+import { Meter } from '../budget/meter.js';
 
 /** Metered at the prices of a card like any other. */
 export function callsFor(engine: Engine, max_compute_microusd: number): MeteredCalls {

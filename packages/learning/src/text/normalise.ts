@@ -1,5 +1,5 @@
 /** When two answers, or two questions, count as the same. */
-import { lookedUp } from './lookedUp.js';
+import { memoised } from './memoised.js';
 import { numbersInDigits } from './english/numberWords.js';
 
 /**
@@ -31,7 +31,7 @@ export function sameAnswer(a: string, b: string): boolean {
 /** The lower-case words of a text, numbers included, in order, without punctuation. */
 export function wordTokens(text: string): readonly string[] {
   // Names and words are asked for again and again; of whole sentences there would be too many to keep.
-  return text.length > maxKnownLength ? cut(text) : lookedUp(knownTokens, text, () => cut(text));
+  return text.length > maxKnownLength ? cut(text) : memoised(knownTokens, text, () => cut(text));
 }
 
 const maxKnownLength = 64;

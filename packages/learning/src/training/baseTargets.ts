@@ -1,5 +1,5 @@
 import type { TrainingExample } from '@engraft/engine';
-import type { MeteredCalls } from '../metering/calls.js';
+import type { MeteredCalls } from '../budget/calls.js';
 import { replayDrawn, type Material } from './material.js';
 import type { Recipe } from '../recipe/recipe.js';
 

@@ -1,6 +1,6 @@
 import type { Engine, TokenSequence, TrainingExample } from '@engraft/engine';
-import { rehearsalRows } from '../metering/budget.js';
-import { mapConcurrently } from '../metering/calls.js';
+import { rehearsalRows } from '../budget/plan.js';
+import { mapConcurrently } from '../budget/calls.js';
 import { clippedQuestions } from './clip.js';
 import { isOnlyTrained, isWorded, questionKey, type Form } from '../facts.js';
 import { fingerprints } from '../teaching/overlap.js';

@@ -4,7 +4,7 @@
  * data it was trained on (Li and Hoiem, Learning without Forgetting, arXiv:1606.09282).
  */
 import type { ChatPrompt, Engine } from '@engraft/engine';
-import { mapConcurrently } from '../metering/calls.js';
+import { mapConcurrently } from '../budget/calls.js';
 import type { Prompts } from '../recipe/prompts.js';
 import type { Recipe } from '../recipe/recipe.js';
 import type { ReplayRow } from '../types.js';

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { AdapterReference, TrainingExample } from '@engraft/engine';
 import { z } from 'zod';
-import { noUsage } from '../metering/meter.js';
+import { noUsage } from '../budget/meter.js';
 import { trainingSchema, usageSchema } from '../outcomes.js';
 import type { Recipe } from '../recipe/recipe.js';
 import type { LearningUsage } from '../types.js';

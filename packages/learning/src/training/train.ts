@@ -7,10 +7,10 @@ import {
   type TrainingSession,
 } from '@engraft/engine';
 import { withBaseTargets } from './baseTargets.js';
-import { planSteps, wantedSteps } from '../metering/budget.js';
-import { MeteredCalls, retryingLostWork, throwIfCancelled } from '../metering/calls.js';
+import { planSteps, wantedSteps } from '../budget/plan.js';
+import { MeteredCalls, retryingLostWork, throwIfCancelled } from '../budget/calls.js';
 import { batches, replayDrawn, tokensOf, type Material } from './material.js';
-import { addUsage, noUsage, type Meter } from '../metering/meter.js';
+import { addUsage, noUsage, type Meter } from '../budget/meter.js';
 import { notBegun, planIdentity, type TrainingProgress, type TrainingState } from './progress.js';
 import { deriveSeed } from '../random.js';
 import type { Recipe } from '../recipe/recipe.js';

@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TrainingExample, TrainingSession } from '@engraft/engine';
-import { throwIfCancelled } from '../metering/calls.js';
-import { noUsage, subtractUsage, type Meter } from '../metering/meter.js';
+import { throwIfCancelled } from '../budget/calls.js';
+import { noUsage, subtractUsage, type Meter } from '../budget/meter.js';
 import type { TrainingOutcome } from '../outcomes.js';
 import type { Recipe } from '../recipe/recipe.js';
 import type { LearningUsage } from '../types.js';

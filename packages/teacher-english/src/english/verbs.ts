@@ -1,6 +1,6 @@
 /** English verb forms, as the language library compromise knows them: enough to turn "designed" into "did … design". */
 import nlp from 'compromise';
-import { lookedUp } from '@engraft/learning/parts';
+import { memoised } from '@engraft/learning/parts';
 
 /** Pasts that do not end in "ed", by which sentences are found to have a verb. */
 const irregular = {
@@ -34,7 +34,7 @@ export function baseFormOf(word: string): string {
   const known = irregularPasts.get(word);
   return (
     known ??
-    lookedUp(baseForms, word, () => {
+    memoised(baseForms, word, () => {
       const document = nlp(word);
       if (document.has('#Plural')) return document.nouns().toSingular().text() || word;
       return document.has('#Verb') ? document.verbs().toInfinitive().text() || word : word;
@@ -44,7 +44,7 @@ export function baseFormOf(word: string): string {
 
 function infinitiveOf(verb: string): string {
   if (verb === 'has') return 'have';
-  return lookedUp(infinitives, verb, () => {
+  return memoised(infinitives, verb, () => {
     const document = nlp(verb);
     document.tag('Verb');
     return document.verbs().toInfinitive().text() || verb;

@@ -1,7 +1,7 @@
 /** Questions for answers that the passage gives. */
 import type { AdapterReference, GenerateRequest, GenerateResult } from '@engraft/engine';
 import { questionKey, type Form } from '../../facts.js';
-import type { MeteredCalls } from '../../metering/calls.js';
+import type { MeteredCalls } from '../../budget/calls.js';
 import type { Recipe } from '../../recipe/recipe.js';
 import { questionIn } from '../../teaching/teacherText.js';
 import type { TaughtPassage } from '../../teaching/teacher.js';

@@ -1,6 +1,6 @@
 /** What a model that teaches itself reads and writes about a passage: the calls that `proposing.ts` and `confirming.ts` make. */
 import type { Engine } from '@engraft/engine';
-import { mapConcurrently } from '../../metering/calls.js';
+import { mapConcurrently } from '../../budget/calls.js';
 import type { Recipe } from '../../recipe/recipe.js';
 import type { TaughtPassage } from '../../teaching/teacher.js';
 import { windowOf } from '../../text/window.js';

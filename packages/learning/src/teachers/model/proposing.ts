@@ -1,7 +1,7 @@
 /** What a model finds to ask for in a passage, and how it asks; scoring reads all of it back. */
 import type { GenerateRequest, GenerateResult } from '@engraft/engine';
 import type { Fact } from '../../facts.js';
-import type { TeachingPlan } from '../../metering/budget.js';
+import type { TeachingPlan } from '../../budget/plan.js';
 import { deriveSeed } from '../../random.js';
 import { linesOf, parseList } from '../../teaching/teacherText.js';
 import type { Chunk } from '../../text/chunk.js';

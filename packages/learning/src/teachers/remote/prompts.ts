@@ -1,5 +1,5 @@
 /** What a model elsewhere is asked. The words are plain, since it may be any model. */
-import type { RemoteMessage } from '../../metering/remoteModel.js';
+import type { RemoteMessage } from '../../budget/remoteModel.js';
 import type { QuestionAnswer } from '../../types.js';
 
 const rules = `Rules:

@@ -1,8 +1,8 @@
 /** What a model elsewhere finds to ask for in a passage; scoring has the model that learns read all of it back. */
 import type { Fact } from '../../facts.js';
-import type { TeachingPlan } from '../../metering/budget.js';
-import type { MeteredCalls } from '../../metering/calls.js';
-import { askRemote, type RemoteModel, type RemoteRequest } from '../../metering/remoteModel.js';
+import type { TeachingPlan } from '../../budget/plan.js';
+import type { MeteredCalls } from '../../budget/calls.js';
+import { askRemote, type RemoteModel, type RemoteRequest } from '../../budget/remoteModel.js';
 import { deriveSeed } from '../../random.js';
 import type { Recipe } from '../../recipe/recipe.js';
 import type { TaughtPassage } from '../../teaching/teacher.js';

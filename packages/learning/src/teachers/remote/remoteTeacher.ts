@@ -1,5 +1,5 @@
 import type { AdapterReference } from '@engraft/engine';
-import type { RemoteModel } from '../../metering/remoteModel.js';
+import type { RemoteModel } from '../../budget/remoteModel.js';
 import type { Recipe } from '../../recipe/recipe.js';
 import type { Teacher } from '../../teaching/teacher.js';
 import { modelTeacher } from '../model/modelTeacher.js';

@@ -1,5 +1,5 @@
 import nlp from 'compromise';
-import { lookedUp } from '../lookedUp.js';
+import { memoised } from '../memoised.js';
 
 const people = new Map<string, boolean>();
 
@@ -9,6 +9,6 @@ const people = new Map<string, boolean>();
 export function isPersonName(words: string): boolean {
   return (
     /^\p{Lu}[\p{L}'’-]+(?: \p{Lu}[\p{L}'’-]+)?$/u.test(words) &&
-    lookedUp(people, words, () => nlp(words).terms().first().has('#FirstName'))
+    memoised(people, words, () => nlp(words).terms().first().has('#FirstName'))
   );
 }

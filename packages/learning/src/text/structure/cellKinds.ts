@@ -1,5 +1,5 @@
 /** The kind of value in a cell: the cells of one attribute are of one kind, those of one thing of several. */
-import { lookedUp } from '../lookedUp.js';
+import { memoised } from '../memoised.js';
 
 export type CellKind = 'any' | 'money' | 'percent' | 'time' | 'date' | 'flag' | 'count' | 'quantity' | 'code' | 'text';
 
@@ -7,7 +7,7 @@ const known = new Map<string, CellKind>();
 
 /** "any" is a word that may stand in the place of every value, as "none" or a dash. */
 export function kindOfCell(cell: string): CellKind {
-  return lookedUp(known, cell, () => kinds.find(([, pattern]) => pattern.test(cell))?.[0] ?? 'text');
+  return memoised(known, cell, () => kinds.find(([, pattern]) => pattern.test(cell))?.[0] ?? 'text');
 }
 
 const number = "[-−±+~≈<>≤≥]? ?\\d+(?:[.,'’ ]\\d+)*";

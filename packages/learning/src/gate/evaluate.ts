@@ -1,5 +1,5 @@
 import type { AdapterReference, ChatPrompt, GenerateRequest } from '@engraft/engine';
-import type { MeteredCalls } from '../metering/calls.js';
+import type { MeteredCalls } from '../budget/calls.js';
 import type { EvaluationCounts } from './gate.js';
 import { compareSkills } from './skills.js';
 import { givesAnswer } from '../text/judge.js';

@@ -4,7 +4,7 @@
  * has become.
  */
 import type { AdapterReference, GenerateRequest, GenerateResult } from '@engraft/engine';
-import { mapConcurrently, type MeteredCalls, type ScoreCall } from '../metering/calls.js';
+import { mapConcurrently, type MeteredCalls, type ScoreCall } from '../budget/calls.js';
 import type { Recipe } from '../recipe/recipe.js';
 import { givesAnswer } from '../text/judge.js';
 import { wordTokens } from '../text/normalise.js';

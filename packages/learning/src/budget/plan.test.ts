@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { planSteps as stepsOf, planTeaching as planOf, type PassageSize, type TeachingPlan } from './budget.js';
+import { planSteps as stepsOf, planTeaching as planOf, type PassageSize, type TeachingPlan } from './plan.js';
 import { costNanousd, Meter, noUsage, subtractUsage } from './meter.js';
 import { baseRecipe as recipe } from '../testing/recipe.js';
 import type { LearningBudget } from '../types.js';
