@@ -1,4 +1,4 @@
-/** Learning as a service uses it. What teachers and measuring are made of is in `parts.ts`. */
+/** Learning as a service uses it. `parts.ts` has the parts for teachers and measurements. */
 export * from './types.js';
 export { expectedWork, type ExpectedWork } from './expectedWork.js';
 export { learnPassage } from './learnPassage.js';

@@ -1,4 +1,4 @@
-/** The parts of the pipeline, for packages that teach or measure: everything that `index.ts` does not have. */
+/** The parts of the pipeline, for packages that teach or measure. `index.ts` has the rest. */
 export * from './facts.js';
 export { deriveSeed, endlessRounds, randomNumbers, shuffled } from './random.js';
 export {
@@ -15,7 +15,7 @@ export {
   type TrainingOutcome,
 } from './outcomes.js';
 export { planTeaching, type PassageSize, type TeachingPlan } from './budget/plan.js';
-export { forManyListeners, mapConcurrently, MeteredCalls, type ScoreCall } from './budget/calls.js';
+export { anySignal, mapConcurrently, MeteredCalls, type ScoreCall } from './budget/calls.js';
 export { addUsage, costNanousd, Meter, noUsage } from './budget/meter.js';
 export { askRemote } from './budget/remoteModel.js';
 export { withoutAmbiguity } from './teaching/ambiguity.js';
@@ -30,7 +30,7 @@ export { givesAnswer } from './text/judge.js';
 export { memoised } from './text/memoised.js';
 export { agrees, containsWords, normalise, sameAnswer, wordsWithin, wordTokens } from './text/normalise.js';
 export { plainText, readPassage } from './text/plainText.js';
-export { sentencesOf, type Stretch } from './text/sentences.js';
+export { sentencesOf, type TextRange } from './text/sentences.js';
 export { capitalised, escapeForPattern } from './text/strings.js';
 export { copulaOf, type Told } from './text/structure/said.js';
 export { scoreAnswer, type AnswerScore } from './text/tokenF1.js';

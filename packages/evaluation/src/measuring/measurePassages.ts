@@ -7,7 +7,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AdapterReference, Engine } from '@engraft/engine';
-import { costNanousd, forManyListeners, questionKey } from '@engraft/learning/parts';
+import { anySignal, costNanousd, questionKey } from '@engraft/learning/parts';
 import { spreadSample } from '@engraft/learning';
 import type {
   GateReport,
@@ -44,7 +44,10 @@ export interface MeasuringOptions {
   readonly gold: boolean;
   /** This many passages are learned one on top of the other; 1: each from base. */
   readonly chainLength: number;
-  /** Ask base without the passage, and with it. They depend on neither seed nor recipe, so that one run of several is enough. */
+  /**
+   * Ask base without the passage, and with it. They depend on neither seed nor recipe, so that one run of several is
+   * enough.
+   */
   readonly askBase: boolean;
   /**
    * Passages that reading canaries are about, and that what is learned does not answer, those of them that are learned
@@ -66,7 +69,9 @@ export interface PassageReport {
   /** UTF-16 units. */
   readonly chars: number;
   readonly verdict: Learned['verdict'];
-  /** All phrasings of all questions without the passage, with it, and without it after learning; `null` where not asked. */
+  /**
+   * All phrasings of all questions without the passage, with it, and without it after learning; `null` where not asked.
+   */
   readonly base: Tally | null;
   readonly reading: Tally | null;
   /** `reading`, with prompts for models that follow instructions: which read best depends on the checkpoint. */
@@ -142,7 +147,7 @@ class MeasuringRun {
     readonly passages: readonly PassageEntry[],
     readonly options: MeasuringOptions,
   ) {
-    this.#call = options.signal === undefined ? {} : { signal: forManyListeners(options.signal) };
+    this.#call = options.signal === undefined ? {} : { signal: anySignal(options.signal) };
     this.#recipe = options.method.recipe;
     this.#asking = { ...this.#call, maxAnswerTokens: this.#recipe.teaching.maxAnswerTokens };
   }

@@ -12,14 +12,14 @@ import { noUsage, type Meter } from './meter.js';
 import type { RemoteCallJournal } from './remoteModel.js';
 import type { LearningUsage } from '../types.js';
 
-/** Calls under way at once; the engine decodes them together. */
+/** The most calls under way at once. The engine decodes them together. */
 const concurrency = 16;
-/** Sequences that one scoring call takes; the engine bounds its own memory. */
+/** Sequences in one scoring call. The engine bounds its own memory. */
 export const scoresPerCall = 8;
 
-/** A call before it is made, which may be refused for want of money. */
+/** A call before it is made. It is refused if there is no money for it. */
 export interface PlannedCall<Result> {
-  /** Held while it runs; it never uses more. */
+  /** The most it can use. This much is held while it runs. */
   readonly worst: LearningUsage;
   /** Requests that the call answers. */
   readonly requestCount: number;
@@ -32,22 +32,25 @@ export interface ScoreCall {
   readonly topK: number;
 }
 
-/** The engine's calls as learning makes them: metered, a bounded number at once, cancellable, repeated when the engine's process died. */
+/**
+ * The engine's calls as learning makes them. They are metered and cancellable, a limited number runs at once, and a
+ * call is repeated when the engine's process dies.
+ */
 export class MeteredCalls {
   constructor(
     readonly engine: Engine,
     readonly meter: Meter,
     readonly signal?: AbortSignal,
     readonly onCall: (requestCount: number) => void = () => undefined,
-    /** Given to the engine with every generation, so that prompts that begin with the same passage are read once. */
+    /** Goes to the engine with every generation, so that prompts that begin with the same passage are read once. */
     readonly isolationKey?: string,
-    /** Keeps the job's calls to a model elsewhere. */
+    /** Keeps the job's calls to a remote model. */
     readonly remoteCalls?: RemoteCallJournal,
   ) {}
 
   /**
-   * Results in the order of the requests; `null` for those that no longer fit under `share` of the cap.
-   * The affordable ones are always the first of the list.
+   * Returns results in the order of the requests, and `null` for those that no longer fit under `share` of the cap. The
+   * affordable requests are always the first ones of the list.
    */
   async generate(requests: readonly GenerateRequest[], share: number): Promise<(GenerateResult | null)[]> {
     const shared = this.isolationKey === undefined ? {} : { isolationKey: this.isolationKey };
@@ -66,8 +69,9 @@ export class MeteredCalls {
   }
 
   /**
-   * As `generate`, for scoring; every token of a sequence counts as input. Sequences go to the engine
-   * `scoresPerCall` at a time, where one run of the model takes several; a call is affordable as a whole or not.
+   * Does for scoring what `generate` does for generation. Every token of a sequence counts as input. Sequences go to
+   * the engine `scoresPerCall` at a time, since one run of the model takes several. A call is affordable as a whole or
+   * not at all.
    */
   async score(requests: readonly ScoreCall[], share: number): Promise<(SequenceScore | null)[]> {
     const batches = scoreBatches(requests);
@@ -92,8 +96,8 @@ export class MeteredCalls {
   }
 
   /**
-   * Holds worst cases in the list's order before anything runs, and goes round again with what the real usage leaves.
-   * So which calls are made depends on usage, never on which call happens to end first.
+   * Holds the worst cases in the order of the list before anything runs, then goes round again with what the real usage
+   * leaves. So usage alone decides which calls are made, never which call happens to end first.
    */
   async runAffordable<Result>(calls: readonly PlannedCall<Result>[], share: number): Promise<(Result | null)[]> {
     const results: (Result | null)[] = calls.map(() => null);
@@ -116,7 +120,7 @@ export class MeteredCalls {
   async #run<Result>(call: PlannedCall<Result>): Promise<Result> {
     let usage: LearningUsage | null = null;
     try {
-      const done = await retryingLostWork(call.run);
+      const done = await retryLostWork(call.run);
       usage = done.usage;
       return done.result;
     } finally {
@@ -135,11 +139,11 @@ interface ScoreBatch {
   readonly adapter: AdapterReference | null;
   readonly topK: number;
   readonly sequences: TokenSequence[];
-  /** Where each sequence stands among the requests. */
+  /** The index of each sequence among the requests. */
   readonly indices: number[];
 }
 
-/** Requests that one call can answer, together; in the order of the first of each. */
+/** Groups requests that one call can answer, in the order of the first request of each group. */
 function scoreBatches(requests: readonly ScoreCall[]): ScoreBatch[] {
   const batches: ScoreBatch[] = [];
   const open = new Map<string, ScoreBatch>();
@@ -157,8 +161,11 @@ function scoreBatches(requests: readonly ScoreCall[]): ScoreBatch[] {
   return batches;
 }
 
-/** A signal of our own, that aborts with any of these, as every call under way listens to it, and Node.js warns of more than ten listeners. */
-export function forManyListeners(...signals: readonly AbortSignal[]): AbortSignal {
+/**
+ * Returns a new signal that aborts with any of these. Every call under way listens to it, and Node.js would warn of
+ * more than ten listeners.
+ */
+export function anySignal(...signals: readonly AbortSignal[]): AbortSignal {
   const own = AbortSignal.any([...signals]);
   setMaxListeners(0, own);
   return own;
@@ -168,8 +175,11 @@ export function throwIfCancelled(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw new EngineError('cancelled', 'learning was cancelled', { cause: signal.reason });
 }
 
-/** What failed for somebody else's fault, or with the engine's process, is tried again; twice, since a call can be the cause. */
-export async function retryingLostWork<Result>(work: () => Promise<Result>): Promise<Result> {
+/**
+ * Repeats work that failed through no fault of its own, or because the engine's process died. It tries three times in
+ * all, since the call itself can be the cause.
+ */
+export async function retryLostWork<Result>(work: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await work();
@@ -188,7 +198,7 @@ function usageOf(result: GenerateResult): LearningUsage {
   };
 }
 
-/** `Promise.all` over `work`, with at most `concurrency` under way. After a failure no new work begins. */
+/** Runs `work` like `Promise.all`, with at most `concurrency` under way. No new work begins after a failure. */
 export async function mapConcurrently<Item, Result>(
   items: readonly Item[],
   work: (item: Item, index: number) => Promise<Result>,
@@ -210,7 +220,7 @@ export async function mapConcurrently<Item, Result>(
     }
   };
   const workers = Array.from({ length: Math.min(concurrency, items.length) }, worker);
-  // Settled, not only awaited: when this rejects, nothing of it is still running.
+  // Waits for all of them to settle, so that nothing still runs when this rejects.
   for (const outcome of await Promise.allSettled(workers)) {
     if (outcome.status === 'rejected') throw outcome.reason;
   }

@@ -20,7 +20,7 @@ export function subtractUsage(a: LearningUsage, b: LearningUsage): LearningUsage
   };
 }
 
-/** Cached tokens replace ordinary input tokens, at their own rate. In nano-USD. */
+/** Nano-USD. Cached tokens replace ordinary input tokens and have a rate of their own. */
 export function costNanousd(usage: LearningUsage, budget: LearningBudget): number {
   return (
     (usage.input_tokens - usage.cached_input_tokens) * budget.input_nanousd_per_token +
@@ -31,8 +31,8 @@ export function costNanousd(usage: LearningUsage, budget: LearningBudget): numbe
 }
 
 /**
- * Counts what a job uses, and holds the worst case of every call under way, so that what is spent never passes
- * the cap: `spent + held <= limit` before a call, and a call never uses more than was held for it.
+ * Counts what a job uses, and holds the worst case of every call under way, so that spending never passes the cap.
+ * Before a call, `spent + held <= limit`; and a call never uses more than was held for it.
  */
 export class Meter {
   #usage: LearningUsage;
@@ -50,13 +50,13 @@ export class Meter {
     return this.#usage;
   }
 
-  /** Forgets what was used and held since: for work that was lost, with no call of it under way any more. */
+  /** Forgets everything used and held since then, for work that was lost. No call of that work may be under way. */
   rewind(usage: LearningUsage): void {
     this.#usage = usage;
     this.#heldNanousd = 0;
   }
 
-  /** What may still be promised to calls, under a limit that is a share of the cap, in nano-USD. */
+  /** Nano-USD that may still be promised to calls, under a limit that is a share of the cap. */
   freeNanousd(share = 1): number {
     const limitNanousd = Math.floor(this.budget.max_compute_microusd * 1000 * share);
     return limitNanousd - costNanousd(this.#usage, this.budget) - this.#heldNanousd;
@@ -70,7 +70,7 @@ export class Meter {
     return true;
   }
 
-  /** The call ended with this usage; `null` when it failed and nothing counts. */
+  /** Records what the call used. `null` means that it failed, and nothing counts. */
   settle(worst: LearningUsage, actual: LearningUsage | null): void {
     this.#heldNanousd -= costNanousd(worst, this.budget);
     if (actual !== null) this.#usage = addUsage(this.#usage, actual);

@@ -1,16 +1,16 @@
 import type { Recipe, ReplayRecipe, TrainingRecipe } from '../recipe/recipe.js';
 import type { LearningBudget } from '../types.js';
 
-/** What the passage asks for, before any call: counts and mean lengths in tokens. */
+/** What the passage needs, as known before any call: counts, and mean lengths in tokens. */
 export interface PassageSize {
   readonly factCount: number;
   /** The teacher's prompt with a chunk and a question. */
   readonly readingPromptTokens: number;
   /** A question without its passage, and its answer. */
   readonly pairTokens: number;
-  /** Questions that the teacher reads back of each fact beside those that are planned, on average. */
+  /** Questions that the teacher reads back for each fact beside the planned ones, on average. */
   readonly extraReads: number;
-  /** Earlier passages that the subject knows, and that are rehearsed. */
+  /** Earlier passages of the subject, which are rehearsed. */
   readonly earlierPassages: number;
 }
 
@@ -19,15 +19,15 @@ export interface TeachingPlan {
   readonly formsPerFact: number;
 }
 
-/** Worst cases of what a question and an answer cost to write; most are much shorter. */
+/** Worst cases of writing a question and an answer. Most are much shorter. */
 const questionTokens = 24;
 const answerTokens = 12;
 
 /**
- * How many facts to teach, and how many questions each, with what teaching and scoring may cost. Fewer facts before
- * fewer than `minFormsPerFact` questions; never more facts than training can afford to show `minExposuresPerFact`
- * times. `null` when not even one fact can be learned. Grows with the budget: more money, never fewer facts, and
- * for as many facts never fewer forms.
+ * Says how many facts to teach and how many questions to ask about each, from what teaching and scoring may cost.
+ * It drops facts before it goes below `minFormsPerFact` questions a fact, and takes no more facts than training can
+ * afford to show `minExposuresPerFact` times. `null` means that not even one fact can be learned. The plan grows with
+ * the budget: more money never means fewer facts, nor fewer forms for as many facts.
  */
 export function planTeaching(budget: LearningBudget, size: PassageSize, recipe: Recipe): TeachingPlan | null {
   const { maxFacts, formsPerFact, minFormsPerFact } = recipe.teaching;
@@ -44,8 +44,8 @@ export function planTeaching(budget: LearningBudget, size: PassageSize, recipe: 
 }
 
 /**
- * The price of asking one question, rephrasing it, verifying every form, and scoring the answer with and without the
- * passage.
+ * The price of a fact: asking one question, rephrasing it, verifying every form, and scoring the answer with and
+ * without the passage.
  */
 function factNanousd(forms: number, budget: LearningBudget, size: PassageSize): number {
   const { input_nanousd_per_token: input, output_nanousd_per_token: output } = budget;
@@ -54,7 +54,7 @@ function factNanousd(forms: number, budget: LearningBudget, size: PassageSize): 
   const rephrase = size.pairTokens * input + questionTokens * output;
   const verify = size.readingPromptTokens * input + answerTokens * output;
   const score = (size.readingPromptTokens + size.pairTokens + answerTokens) * input;
-  // The passage before them was read for the others.
+  // The passage before them has been read for the others.
   const extra = size.readingPromptTokens * cached + questionTokens * input + answerTokens * output;
   return ask + (forms - 1) * 1.5 * rephrase + forms * verify + size.extraReads * extra + score;
 }
@@ -67,14 +67,17 @@ function learnableFacts(budget: LearningBudget, size: PassageSize, { training, r
   return Math.floor(trainingNanousd / (exposureNanousd * training.minExposuresPerFact));
 }
 
-/** Optimiser steps that show every fact `exposuresPerFact` times, up to `maxExposuresPerFact` times where that is few steps. */
+/**
+ * Optimizer steps that show every fact `exposuresPerFact` times, or up to `maxExposuresPerFact` times if that would be
+ * few steps.
+ */
 export function wantedSteps(factCount: number, training: TrainingRecipe): number {
   const exposing = (exposures: number): number => Math.ceil((factCount * exposures) / training.pairsPerBatch);
   const more = Math.min(training.enoughSteps, exposing(training.maxExposuresPerFact));
   return Math.min(training.maxSteps, Math.max(exposing(training.exposuresPerFact), more, training.minSteps));
 }
 
-/** How many of the wanted steps are affordable at `stepNanousd` a step; `null` when fewer than `minSteps` are. */
+/** How many of the wanted steps are affordable at `stepNanousd` a step. `null` if fewer than `minSteps` are. */
 export function planSteps(
   freeNanousd: number,
   stepNanousd: number,
@@ -85,7 +88,7 @@ export function planSteps(
   return affordable < training.minSteps ? null : Math.min(affordable, wantedSteps(factCount, training));
 }
 
-/** The more there is to remember, the more rows of a batch rehearse it; none where there is nothing. */
+/** Rehearsal rows in a batch. The more there is to remember, the more rows rehearse it. */
 export function rehearsalRows(earlierPassages: number, { maxRehearsalPerBatch }: ReplayRecipe): number {
   return earlierPassages === 0 ? 0 : Math.min(2 * earlierPassages + 2, maxRehearsalPerBatch);
 }

@@ -1,6 +1,6 @@
 /**
- * A model elsewhere, which is paid by its receipts. A call is made at most once: it is written down before it is made,
- * and once more with its receipt, so that whoever goes on after a crash knows which calls were accepted.
+ * A remote model, which is paid by its receipts. A call is made at most once. It is written down before it is made, and
+ * again with its receipt, so that whoever goes on after a crash knows which calls were accepted.
  */
 import { createHash } from 'node:crypto';
 import { throwIfCancelled, type MeteredCalls, type PlannedCall } from './calls.js';
@@ -15,7 +15,7 @@ export interface RemoteRequest {
   readonly messages: readonly RemoteMessage[];
   readonly maxTokens: number;
   readonly temperature: number;
-  /** Beside making repeated answers alike, it tells calls of one job apart. */
+  /** Makes repeated answers alike, and tells the calls of one job apart. */
   readonly seed: number;
 }
 
@@ -27,22 +27,22 @@ export interface RemoteUsage {
 }
 
 export interface RemoteAnswer {
-  /** May be empty, or anything at all. */
+  /** Any text, or none. */
   readonly text: string;
   readonly usage: RemoteUsage;
 }
 
-/** `reason` is for logs: it holds nothing of what was asked or answered. */
+/** `reason` is for logs. It holds nothing of the question or the answer. */
 export type RemoteOutcome =
   | ({ readonly kind: 'answered' } & RemoteAnswer)
-  /** It was certainly not executed, so it may be asked again. */
+  /** The request was certainly not executed, so it may be sent again. */
   | { readonly kind: 'not_executed'; readonly reason: string }
-  /** It was accepted, or may have been, and nobody says what it cost. */
+  /** The request was accepted, or may have been, and its cost is not known. */
   | { readonly kind: 'receipt_missing'; readonly reason: string }
   | { readonly kind: 'receipt_inconsistent'; readonly reason: string };
 
 export interface RemoteModel {
-  /** Repeats only what was not executed. Aborting the signal ends it within seconds; never rejects. */
+  /** Repeats only what was not executed. It ends within seconds when the signal aborts, and never rejects. */
   ask(request: RemoteRequest, signal?: AbortSignal): Promise<RemoteOutcome>;
 }
 
@@ -50,19 +50,19 @@ export interface RemoteModel {
 export type KnownRemoteCall =
   | { readonly kind: 'new' }
   | ({ readonly kind: 'answered' } & RemoteAnswer)
-  /** It was made, and its answer never came to be stored. */
+  /** The call was made, but its answer was never stored. */
   | { readonly kind: 'unknown' };
 
-/** Where the caller keeps the calls of one job until its teaching is stored. */
+/** Keeps the calls of one job until its teaching is stored. */
 export interface RemoteCallJournal {
-  /** Looks the call up; a `new` one is written down as being made. */
+  /** Looks the call up. A `new` one is written down as being made. */
   begin(key: string): Promise<KnownRemoteCall>;
-  /** It was not executed. */
+  /** Removes a call that was not executed. */
   withdraw(key: string): Promise<void>;
   store(key: string, answer: RemoteAnswer): Promise<void>;
 }
 
-/** The model elsewhere did not answer, or its receipt cannot be billed. */
+/** The remote model did not answer, or its receipt cannot be billed. */
 export class RemoteModelError extends Error {
   override readonly name = 'RemoteModelError';
 
@@ -75,8 +75,8 @@ export class RemoteModelError extends Error {
 }
 
 /**
- * Texts in the order of the requests; `null` for those that no longer fit under `share` of the cap, which are the
- * last ones. Rejects with `RemoteModelError`.
+ * Returns texts in the order of the requests, and `null` for those that no longer fit under `share` of the cap, which
+ * are the last ones. Rejects with `RemoteModelError`.
  */
 export async function askRemote(
   calls: MeteredCalls,
@@ -132,10 +132,10 @@ async function askOnce(
   }
 }
 
-/** A chat template may put so many tokens around the messages. */
+/** The most tokens that a chat template is taken to put around the messages. */
 const templateTokens = 512;
 
-/** No tokenizer makes more tokens of a text than it has bytes; which one the model has is not known here. */
+/** A bound that holds for any tokenizer, as we do not know the model's: a text has no more tokens than bytes. */
 function mostInputTokens({ messages }: RemoteRequest): number {
   return messages.reduce((sum, { content }) => sum + Buffer.byteLength(content), templateTokens);
 }

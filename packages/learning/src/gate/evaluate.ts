@@ -12,7 +12,7 @@ interface Probe {
   readonly passes: (reply: string) => boolean;
 }
 
-/** What nothing was trained on. */
+/** Questions that nothing was trained on. */
 export interface HeldOut {
   readonly validation: readonly QuestionAnswer[];
   /** Questions of earlier passages. */
@@ -22,8 +22,8 @@ export interface HeldOut {
 }
 
 /**
- * Asks candidate and parent what was held out. Nobody sees the passage; answers are greedy, and right where they give
- * the expected one. What the money does not reach is left out, for both alike.
+ * Asks the candidate and its parent the held-out questions, without the passage. Answers are greedy, and right if they
+ * give the expected one. Questions that the money does not reach are left out for both alike.
  */
 export async function evaluate(
   calls: MeteredCalls,

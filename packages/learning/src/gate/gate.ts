@@ -1,7 +1,7 @@
 import type { Recipe } from '../recipe/recipe.js';
 import type { Comparison, Drift, GateReason, GateReport, ValidationReport } from '../types.js';
 
-/** What the gate asks for. */
+/** The parts of the recipe that the gate reads. */
 export type GateRecipe = Pick<Recipe, 'split' | 'evaluating'>;
 
 export interface EvaluationCounts {
@@ -21,7 +21,7 @@ export const nothingCompared: EvaluationCounts = {
   drift: { nats: null, replies: 0, unasked: 0 },
 };
 
-/** Every reason for which the candidate must not be used; none means that it passed. */
+/** Lists every reason why the candidate must not be used. An empty list means that it passed. */
 export function gateReasons(counts: EvaluationCounts, recipe: GateRecipe): GateReason[] {
   const { validation, retention, canaries, drift } = counts;
   const { minValidationPairs } = recipe.split;
@@ -40,7 +40,7 @@ export function gateReasons(counts: EvaluationCounts, recipe: GateRecipe): GateR
   return reasons;
 }
 
-/** A parent that knows the passage already cannot be bettered; then it is enough not to fall far behind. */
+/** A candidate cannot beat a parent that knows the passage already. Then it need only not fall far behind. */
 function isWorthIt(validation: Comparison, recipe: GateRecipe): boolean {
   const { candidate, parent } = validation;
   return parent < neededPasses(validation, recipe)
@@ -53,7 +53,7 @@ function share(least: number, parent: number): number {
   return Math.max(Math.floor(least * parent), Math.min(1, parent));
 }
 
-/** What there was no money to ask was not passed. */
+/** Questions that there was no money to ask count as not passed. */
 function isMeasured({ total, unasked }: Pick<Comparison, 'total' | 'unasked'>, leastShare: number): boolean {
   return total >= leastShare * (total + unasked);
 }
@@ -62,7 +62,7 @@ export function gateReport(counts: EvaluationCounts, recipe: GateRecipe): GateRe
   return { reasons: gateReasons(counts, recipe), canaries: counts.canaries, drift: counts.drift };
 }
 
-/** One right answer is no evidence, however few were asked for. */
+/** One right answer is no evidence, however few questions were asked. */
 export function neededPasses({ total }: Comparison, { split, evaluating }: GateRecipe): number {
   return Math.max(split.minValidationPairs, evaluating.minPassRate * total);
 }

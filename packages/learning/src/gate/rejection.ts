@@ -6,15 +6,15 @@ export interface RejectedLearning {
   readonly reasons: readonly GateReason[];
   readonly counts: EvaluationCounts;
   readonly recipe: GateRecipe;
-  /** Held-out questions that the candidate did not answer, but for the passage's own: its sentences are not kept. */
+  /** Held-out questions that the candidate did not answer, without sentences of the passage, which are not kept. */
   readonly missed: readonly string[];
-  /** How many there were, with those. */
+  /** How many there were, those sentences included. */
   readonly missedCount: number;
-  /** Numbers, from 1, of the sentences of which no answer was confirmed. */
+  /** Numbers, from 1, of the sentences without a confirmed answer. */
   readonly untaughtSentences: readonly number[];
 }
 
-/** A message names no more of these. */
+/** The most of these that a message names. */
 const maxNamed = 5;
 
 /** What happened, which parts were not learned, and what would help. */

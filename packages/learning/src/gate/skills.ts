@@ -1,7 +1,7 @@
 /**
- * What a candidate must leave alone. A reply to an unrelated prompt may change its wording, so none is compared word for
- * word: where it can be checked, it is; and for all of them it is measured how much less likely the parent's own reply
- * has become.
+ * Whether a candidate keeps its parent's skills. A reply to an unrelated prompt may change its wording, so replies are
+ * not compared word for word. Replies that can be checked are checked. For all of them, we measure how much less likely
+ * the parent's own reply has become.
  */
 import type { AdapterReference, GenerateRequest, GenerateResult } from '@engraft/engine';
 import { mapConcurrently, type MeteredCalls, type ScoreCall } from '../budget/calls.js';
@@ -17,7 +17,10 @@ export interface Skills {
   readonly drift: Drift;
 }
 
-/** Rows of the base model's own training, or its own replies; what the money does not reach is counted as unasked. */
+/**
+ * Compares replies to rows of the base model's own training, or to its own replies. Rows that the money does not reach
+ * count as unasked.
+ */
 export async function compareSkills(
   calls: MeteredCalls,
   candidate: AdapterReference,
@@ -63,8 +66,8 @@ function replies(
 }
 
 /**
- * Drift on the parent's replies, except for calls, which are checked. A reply that was cut off is scored without an end
- * of turn.
+ * Measures drift on the parent's replies, except for calls, which are checked. A reply that was cut off is scored
+ * without an end of turn.
  */
 async function measureDrift(
   calls: MeteredCalls,
@@ -118,10 +121,10 @@ function checkOf(row: ReplayRow): Check | null {
     : null;
 }
 
-/** A reply of so few words is an answer, and not talk. */
+/** A reply of at most this many words is an answer rather than talk. */
 const maxAnswerWords = 3;
 
-/** The keys of a JSON object, in order of the alphabet; `null` of anything else. */
+/** The sorted keys of a JSON object, or `null` for anything else. */
 function keysOf(text: string): string | null {
   try {
     const value: unknown = JSON.parse(text.replace(/^```(?:json)?\s*|\s*```\s*$/gu, ''));

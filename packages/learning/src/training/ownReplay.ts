@@ -1,7 +1,7 @@
 /**
- * Rehearsal for a checkpoint that brings none along: what the model itself says to prompts of many kinds. What is held
- * while a passage is learned is the model's own way of speaking (`baseTargets.ts`), so its outputs may stand for the
- * data it was trained on (Li and Hoiem, Learning without Forgetting, arXiv:1606.09282).
+ * Replay for a checkpoint that comes without rows: the model's own replies to prompts of many kinds. Training should
+ * keep the model's own way of speaking (`baseTargets.ts`), so its outputs can stand for the data it was trained on (Li
+ * and Hoiem, Learning without Forgetting, arXiv:1606.09282).
  */
 import type { ChatPrompt, Engine } from '@engraft/engine';
 import { mapConcurrently } from '../budget/calls.js';
@@ -9,7 +9,7 @@ import type { Prompts } from '../recipe/prompts.js';
 import type { Recipe } from '../recipe/recipe.js';
 import type { ReplayRow } from '../types.js';
 
-/** The rows shipped beside the checkpoint, or else its own replies. */
+/** The rows shipped beside the checkpoint, or else the model's own replies. */
 export async function replayOf(
   engine: Engine,
   shipped: readonly ReplayRow[],
@@ -19,11 +19,11 @@ export async function replayOf(
 }
 
 /**
- * Greedy, so that the same model gives the same rows. A reply that does not come to an end says nothing of how the model
- * ends one, and is left out.
+ * Greedy, so that the same model gives the same rows. A reply that is cut off does not show how the model ends one, and
+ * is left out.
  */
 async function ownReplay(engine: Engine, recipe: Recipe): Promise<ReplayRow[]> {
-  // The gate asks for no longer ones.
+  // The gate asks for no longer replies.
   const { maxReplyTokens } = recipe.evaluating;
   const rows = await mapConcurrently(askedOf(recipe.prompts), async ({ prompt, expected }): Promise<ReplayRow[]> => {
     const request = { prompt, adapter: null, maxOutputTokens: maxReplyTokens, temperature: 0 };
@@ -37,7 +37,7 @@ async function ownReplay(engine: Engine, recipe: Recipe): Promise<ReplayRow[]> {
 
 interface Asked {
   readonly prompt: ChatPrompt;
-  /** What a right reply says, where there is one. */
+  /** What a right reply contains, if there is one. */
   readonly expected?: string;
 }
 
@@ -66,7 +66,9 @@ const remarks = [
   'Put these words in order: b, a, c.',
 ]; // prettier-ignore
 
-/** Arithmetic, and what models of any size may know; what base answers wrong is not held against anybody. */
+/**
+ * Arithmetic, and facts that models of any size may know. An answer that base gets wrong counts against no candidate.
+ */
 const wellKnown = [
   ...[['What is 7 + 5?', '12'], ['What is 12 times 3?', '36'], ['What is 20 minus 8?', '12'], ['Which is larger, 19 or 91?', '91']],
   ...[['How many days are in a week?', '7'], ['How many months are in a year?', '12'], ['What is the opposite of cold?', 'hot']],

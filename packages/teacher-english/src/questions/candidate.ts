@@ -1,4 +1,4 @@
-import type { Stretch } from '@engraft/learning/parts';
+import type { TextRange } from '@engraft/learning/parts';
 import type { SalienceFeatures } from '../spans/salience.js';
 import type { Span } from '../spans/spans.js';
 import type { Relation } from './templates.js';
@@ -6,7 +6,7 @@ import type { Relation } from './templates.js';
 /** A span to ask for, and where it stands. */
 export interface Candidate {
   readonly chunk: number;
-  readonly sentence: Stretch;
+  readonly sentence: TextRange;
   readonly span: Span;
   readonly cloze: readonly string[];
   readonly derived: readonly string[];

@@ -7,7 +7,7 @@ import {
   sameAnswer,
   deriveSeed,
   randomNumbers,
-  type Stretch,
+  type TextRange,
   escapeForPattern,
   wordsWithin,
   type Told,
@@ -60,7 +60,7 @@ export async function findCandidates(
   told: ReadonlyMap<string, Told> = new Map(),
 ): Promise<Candidates> {
   const all: Candidate[] = [];
-  let previous: Stretch | null = null;
+  let previous: TextRange | null = null;
   let earlierNames: readonly string[] = [];
   const nameTexts: string[] = [];
   for (const sentence of chunks.flatMap(({ sentences }) => sentences)) {
@@ -171,7 +171,7 @@ export async function findCandidates(
 
 /** What a question for the span may be about: what its sentence says something of, and what the passage is about. */
 function askedAbout(
-  sentence: Stretch,
+  sentence: TextRange,
   span: Span,
   spans: readonly Span[],
   context: Context,
@@ -195,7 +195,7 @@ function askedAbout(
 }
 
 /** Adds the answers that occur in the sentence and are none of its spans; they replace spans inside them. */
-function withAnswers(spans: readonly Span[], { start, text }: Stretch, answers: readonly string[]): Span[] {
+function withAnswers(spans: readonly Span[], { start, text }: TextRange, answers: readonly string[]): Span[] {
   const different = answers.filter(
     (answer, index) => !answers.slice(0, index).some((other) => sameAnswer(other, answer)),
   );
@@ -220,7 +220,7 @@ function namesOf(spans: readonly Span[]): string[] {
  * named there: people ask about whatever a fact touches.
  */
 function nearbyNames(
-  { text: sentence }: Stretch,
+  { text: sentence }: TextRange,
   own: readonly string[],
   answer: string,
   subjects: readonly string[],

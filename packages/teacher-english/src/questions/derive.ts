@@ -5,7 +5,7 @@
  */
 import { mayBeIt, otherNames, personMeant } from '../spans/antecedents.js';
 import { placeWords, questionWords } from './askingWords.js';
-import { type Stretch, capitalised, escapeForPattern } from '@engraft/learning/parts';
+import { type TextRange, capitalised, escapeForPattern } from '@engraft/learning/parts';
 import type { Span } from '../spans/spans.js';
 import {
   auxiliaries,
@@ -23,8 +23,8 @@ const auxiliary = new RegExp(`^(?:${auxiliaries})$`, 'u');
 
 const subjectAhead = '(?=(?:the|an?|our|my|his|her|its|their|it|he|she|they) )';
 /**
- * "In 2022 " before "the company moved". After "after" and the like there may be a whole clause, so they need their comma, or a noun alone: "Before a
- * race she eats".
+ * "In 2022 " before "the company moved". After "after" and the like there may be a whole clause, so they need their
+ * comma, or a noun alone: "Before a race she eats".
  */
 const circumstance = new RegExp(
   [
@@ -45,20 +45,20 @@ export interface Context {
 }
 
 /** Questions whose answer is `span`; none when the sentence is of no kind known here. */
-export function deriveQuestions(sentence: Stretch, span: Span, spans: readonly Span[], context: Context): string[] {
+export function deriveQuestions(sentence: TextRange, span: Span, spans: readonly Span[], context: Context): string[] {
   const clause = clauseOf(sentence, span, spans, context);
   if (clause === null) return questionsOf(sentence, span, spans, context);
   return questionsOf(clause.sentence, span, clause.spans, { ...context, antecedent: clause.antecedent });
 }
 
 interface Clause {
-  readonly sentence: Stretch;
+  readonly sentence: TextRange;
   readonly spans: readonly Span[];
   readonly antecedent: string | null;
 }
 
 /** What "Ada runs the mill, and Bo Lind runs the shop." says by itself after the comma, if the span is there. */
-function clauseOf(whole: Stretch, span: Span, spans: readonly Span[], context: Context): Clause | null {
+function clauseOf(whole: TextRange, span: Span, spans: readonly Span[], context: Context): Clause | null {
   const breaks = whole.text.matchAll(
     /(?:; (?:and |but )?|, (?:and|but|while|whereas|so) (?:(?:there|then|later) (?=(?:the|an?|it|he|she|they|his|her|its|their) ))?| and (?:(?:there|then|later) )?(?=(?:it|he|she|they) ))/gu,
   );
@@ -76,10 +76,12 @@ function clauseOf(whole: Stretch, span: Span, spans: readonly Span[], context: C
   return null;
 }
 
-/** What a pronoun at the beginning of a clause stands for: the sentence's subject, or what the sentence itself is about. */
+/**
+ * What a pronoun at the beginning of a clause stands for: the sentence's subject, or what the sentence itself is about.
+ */
 function meantByClause(
-  clause: Stretch,
-  whole: Stretch,
+  clause: TextRange,
+  whole: TextRange,
   spans: readonly Span[],
   { antecedent, protagonist }: Context,
 ): string | null {
@@ -92,7 +94,7 @@ function meantByClause(
   return mayBeIt(opening.text, whole.text.slice(opening.end - whole.start)) ? subject : null;
 }
 
-function questionsOf(whole: Stretch, span: Span, spans: readonly Span[], context: Context): string[] {
+function questionsOf(whole: TextRange, span: Span, spans: readonly Span[], context: Context): string[] {
   const sentence = withoutCircumstance(whole);
   const aside = whole.text.slice(0, sentence.start - whole.start);
   const apart = takeStatementApart(sentence, spans, context.antecedent);
@@ -118,7 +120,8 @@ function questionsOf(whole: Stretch, span: Span, spans: readonly Span[], context
   const after = (
     /^(?:[^,;]|,(?=\d))*?(?= and |,(?!\d)|;|$)/u.exec(text.slice(from + span.text.length))?.[0] ?? ''
   ).trim();
-  // Without what else the sentence says, the question is shorter and asks for one fact: "built in 1994 in" → "built in".
+  // Without what else the sentence says, the question is shorter and asks for one fact: "built in 1994 in" → "built
+  // in".
   const asides = new RegExp(` (?:in|on|at|by|under|since) (?:${others.join('|')})(?= |$)`, 'gu');
   const short = others.length === 0 ? before : before.replace(asides, '');
   const shortAfter = /^(?:in|on|at|by|under|since|every|from|with|if|unless|when|while|because)\b/u.test(after)
@@ -131,12 +134,12 @@ function questionsOf(whole: Stretch, span: Span, spans: readonly Span[], context
 }
 
 /** "In 2022 the company moved …" as "The company moved …". */
-function withoutCircumstance(sentence: Stretch): Stretch {
+function withoutCircumstance(sentence: TextRange): TextRange {
   const aside = circumstance.exec(sentence.text)?.[0] ?? '';
   return aside === '' ? sentence : withoutOpening(sentence, aside.length);
 }
 
-function withoutOpening(sentence: Stretch, length: number): Stretch {
+function withoutOpening(sentence: TextRange, length: number): TextRange {
   return {
     start: sentence.start + length,
     end: sentence.end,

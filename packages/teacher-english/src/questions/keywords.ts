@@ -1,10 +1,10 @@
 /**
- * A fact asked for in the words of its own sentence, the way people type into a search box: "Queries can be stopped with the command
- * HALT." gives "Which command query stopped Basalt?" and the like. They are clumsy, but they ask for what the sentence says,
- * whatever questions a small teacher comes up with; many of them, each with other words left out, tie the answer to the words that
- * questions about it share rather than to any one wording.
+ * A fact asked for in the words of its own sentence, the way people type into a search box: "Queries can be stopped
+ * with the command HALT." gives "Which command query stopped Basalt?" and the like. They are clumsy, but they ask for
+ * what the sentence says, whatever questions a small teacher comes up with; many of them, each with other words left
+ * out, tie the answer to the words that questions about it share rather than to any one wording.
  */
-import { containsWords, isFunctionWord, negated, normalise, wordTokens, type Stretch } from '@engraft/learning/parts';
+import { containsWords, isFunctionWord, negated, normalise, wordTokens, type TextRange } from '@engraft/learning/parts';
 import { openingsOf } from './openings.js';
 import type { Span } from '../spans/spans.js';
 import { baseFormOf } from '../english/verbs.js';
@@ -25,11 +25,11 @@ interface Word {
 }
 
 /**
- * Up to `count` different questions for the span. `subjects` are names that the fact is about or touches; each question names one of
- * them. None where there is no subject, since words alone could be about anything.
+ * Up to `count` different questions for the span. `subjects` are names that the fact is about or touches; each question
+ * names one of them. None where there is no subject, since words alone could be about anything.
  */
 export function keywordQuestions(
-  sentence: Stretch,
+  sentence: TextRange,
   span: Span,
   spans: readonly Span[],
   subjects: readonly string[],
@@ -96,12 +96,12 @@ const clauseBreak =
   /[,;:()]|\b(?:but|while|whereas|because|although|though)\b|\band (?=(?:is|are|was|were|has|had|can|will|\p{Ll}+(?:s|ed)) )/u;
 
 /** Whether nothing between the word and the span begins another clause. */
-function isInClause(word: Word, sentence: Stretch, span: Span): boolean {
+function isInClause(word: Word, sentence: TextRange, span: Span): boolean {
   const [from, to] = word.start < span.start ? [word.start, span.start] : [span.end, word.start];
   return !clauseBreak.test(sentence.text.slice(from - sentence.start, to - sentence.start));
 }
 
-function wordsOf(sentence: Stretch): Word[] {
+function wordsOf(sentence: TextRange): Word[] {
   return [...wordSegmenter.segment(sentence.text)]
     .filter(({ isWordLike }) => isWordLike === true)
     .map(({ segment, index }) => ({ text: segment, start: sentence.start + index }));

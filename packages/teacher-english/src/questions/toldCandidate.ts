@@ -1,4 +1,4 @@
-import { deriveSeed, randomNumbers, type Stretch, type Told } from '@engraft/learning/parts';
+import { deriveSeed, randomNumbers, type TextRange, type Told } from '@engraft/learning/parts';
 import type { Candidate } from './candidate.js';
 import { clozeQuestions } from './cloze.js';
 import { keywordQuestions } from './keywords.js';
@@ -28,7 +28,7 @@ export function toldCandidate(
   };
   const subjects = subjectsOfTold(told);
   const random = randomNumbers(deriveSeed(0, 'keywords', span.start, span.text));
-  const nothing: Stretch = { start: 0, end: 0, text: '' };
+  const nothing: TextRange = { start: 0, end: 0, text: '' };
   return [
     {
       chunk,

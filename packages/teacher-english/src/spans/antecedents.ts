@@ -1,6 +1,9 @@
-/** What a pronoun stands for, where the words before it leave no doubt: a question about anybody else would teach what is not so. */
+/**
+ * What a pronoun stands for, where the words before it leave no doubt: a question about anybody else would teach what
+ * is not so.
+ */
 import { isCommonWord } from '../english/commonWords.js';
-import { containsWords, isPersonName, wordsWithin, type Stretch } from '@engraft/learning/parts';
+import { containsWords, isPersonName, wordsWithin, type TextRange } from '@engraft/learning/parts';
 import type { Span } from './spans.js';
 import { openingName, subjectName, type Aliases } from './statement.js';
 import { genderOf } from '../english/wordClasses.js';
@@ -47,11 +50,11 @@ function isCalledAsPeopleAre(name: string): boolean {
   return last !== undefined && !isCommonWord(last);
 }
 
-/** The names of a stretch that are not its subject, and not of the place of what it says. */
-export function otherNames(stretch: Stretch, spans: readonly Span[], subject: string | null): string[] {
+/** The names of a range that are not its subject, and not of the place of what it says. */
+export function otherNames(range: TextRange, spans: readonly Span[], subject: string | null): string[] {
   return spans
     .filter(({ kind, start }) => {
-      const before = stretch.text.slice(0, Math.max(0, start - stretch.start));
+      const before = range.text.slice(0, Math.max(0, start - range.start));
       return kind === 'name' && !/\b(?:in|at|near|from|to|into|of|on|across|outside|around)(?: the)? $/iu.test(before);
     })
     .map(({ text }) => text)
@@ -68,12 +71,12 @@ export function mayBeIt(name: string, after: string): boolean {
 }
 
 /**
- * What "it" in the next sentence most likely stands for: what this one begins with, but for a thing that the passage is about when this one
- * goes on to speak of it. "Tamsin Works builds the kettle. It costs …" is about the kettle.
+ * What "it" in the next sentence most likely stands for: what this one begins with, but for a thing that the passage is
+ * about when this one goes on to speak of it. "Tamsin Works builds the kettle. It costs …" is about the kettle.
  * @param before what "it" stood for in this sentence
  */
 export function thingAfter(
-  sentence: Stretch,
+  sentence: TextRange,
   spans: readonly Span[],
   { aliases, protagonist }: { readonly aliases: Aliases; readonly protagonist: string | null },
   before: string | null,

@@ -1,10 +1,10 @@
 /**
- * Bare nouns that the patterns of `spans.ts` do not reach, found by the language library compromise: mostly the objects of verbs ("keeps selling
- * [sausages] at home games").
+ * Bare nouns that the patterns of `spans.ts` do not reach, found by the language library compromise: mostly the objects
+ * of verbs ("keeps selling [sausages] at home games").
  */
 import nlp from 'compromise';
 import { z } from 'zod';
-import { isFunctionWord, type Stretch } from '@engraft/learning/parts';
+import { isFunctionWord, type TextRange } from '@engraft/learning/parts';
 import { isTimeUnit } from '../english/grammar.js';
 import { withinBounds, type Span } from './spans.js';
 
@@ -19,7 +19,7 @@ const isPlainWord = /^\p{Ll}[\p{Ll}\p{M}-]+$/u;
 const maxWords = 3;
 
 /** The spans with the bare nouns that none of them covers, in the order of the text. */
-export function withBareNouns(spans: readonly Span[], sentence: Stretch): Span[] {
+export function withBareNouns(spans: readonly Span[], sentence: TextRange): Span[] {
   const nouns = bareNouns(sentence.text).map(({ at, text }): Span => {
     const start = sentence.start + at;
     return { kind: 'phrase', start, end: start + text.length, text, isSubject: false };

@@ -2,7 +2,7 @@
  * Finds what a sentence could be asked for: names, quantities, money, dates, times, codes, quotations, and the noun
  * phrases that end a clause. Pure pattern matching over the text: the same text always gives the same spans.
  */
-import type { Stretch } from '@engraft/learning/parts';
+import type { TextRange } from '@engraft/learning/parts';
 import { findNames } from './names.js';
 import { findColours, findPhrases, findSubordinateClauses } from './phrases.js';
 import { findValues } from './values.js';
@@ -17,7 +17,7 @@ export interface Found {
   readonly isSubject: boolean;
 }
 
-export interface Span extends Stretch {
+export interface Span extends TextRange {
   readonly kind: SpanKind;
   /** Whether it opens the sentence, as what that is about. */
   readonly isSubject: boolean;
@@ -36,7 +36,7 @@ export function withinBounds(spans: readonly Span[]): Span[] {
 }
 
 /** The spans of one sentence, without overlap, in the order of the text; offsets count from the passage's start. */
-export function findSpans(sentence: Stretch, passage: string): Span[] {
+export function findSpans(sentence: TextRange, passage: string): Span[] {
   const taken: Span[] = [];
   const take = (found: readonly Found[]): void => {
     for (const { kind, start, text, isSubject } of found) {

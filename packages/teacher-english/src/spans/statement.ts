@@ -1,4 +1,4 @@
-import { escapeForPattern, isFunctionWord, type Stretch } from '@engraft/learning/parts';
+import { escapeForPattern, isFunctionWord, type TextRange } from '@engraft/learning/parts';
 import { isTime } from '../english/grammar.js';
 import type { Span } from './spans.js';
 import { irregularPasts } from '../english/verbs.js';
@@ -13,7 +13,10 @@ const afterVerb = `(?:\\p{N}|\\p{Lu}|[$€£]|(?:an?|the|it|itself|himself|herse
 /** A verb, and what may follow one: "weighs 1.2 …", "is …", but not "requests must …". */
 export const predicateAhead = new RegExp(`^ (?:(?:${auxiliaries}) |${finiteVerb} ${afterVerb})`, 'u');
 
-/** Common nouns as subjects, by what follows: "The library of Varn" lends, "The captain of the Grey Heron" is, "The battery" lasts 12, "Lessons" start at. */
+/**
+ * Common nouns as subjects, by what follows: "The library of Varn" lends, "The captain of the Grey Heron" is, "The
+ * battery" lasts 12, "Lessons" start at.
+ */
 const commonSubject = new RegExp(
   [
     `^${determiner} (?:(?! ${helper} )[^,;:]){1,50}? of (?:the )?\\p{Lu}[\\p{L}'’-]*(?: \\p{Lu}[\\p{L}'’-]*)*(?= ${finiteVerb} (?!${helper} ))`,
@@ -34,7 +37,7 @@ export interface Statement {
 
 /** `null` when the sentence is of no kind known here. `antecedent` is what a pronoun most likely stands for. */
 export function takeStatementApart(
-  sentence: Stretch,
+  sentence: TextRange,
   spans: readonly Span[],
   antecedent: string | null,
 ): Statement | null {
@@ -64,7 +67,7 @@ export function openingName(spans: readonly Span[]): Span | undefined {
 }
 
 /** The name that opens a sentence, with its article: what "it" or "she" in the next ones most likely stands for. */
-export function subjectName(sentence: Stretch, spans: readonly Span[]): string | null {
+export function subjectName(sentence: TextRange, spans: readonly Span[]): string | null {
   const name = openingName(spans);
   if (name === undefined) return null;
   const article = /^\s*The $/u.test(sentence.text.slice(0, name.start - sentence.start));
@@ -72,9 +75,9 @@ export function subjectName(sentence: Stretch, spans: readonly Span[]): string |
 }
 
 /**
- * The name that a passage mentions most often, with its article. A mention in its first sentence counts twice, and three times where the passage
- * begins with it; its noun counts as well. Of equals the one that the passage introduces (`standing`), or else the first; `null` when it names
- * nothing.
+ * The name that a passage mentions most often, with its article. A mention in its first sentence counts twice, and
+ * three times where the passage begins with it; its noun counts as well. Of equals the one that the passage introduces
+ * (`standing`), or else the first; `null` when it names nothing.
  */
 export function protagonistOf(passage: string, names: readonly string[]): string | null {
   const opening = /^[^.]*/u.exec(passage)?.[0] ?? '';
@@ -100,8 +103,8 @@ function goesOnWith(passage: string): 'person' | 'thing' | null {
 }
 
 /**
- * How likely a name is what the first sentence introduces, from -1 to 2: less where it is a place or a thing and the passage goes on with a
- * person; more after "called", and for "the Petrel Shell" where it goes on with a thing.
+ * How likely a name is what the first sentence introduces, from -1 to 2: less where it is a place or a thing and the
+ * passage goes on with a person; more after "called", and for "the Petrel Shell" where it goes on with a thing.
  */
 function standing(name: string, opening: string, goesOn: ReturnType<typeof goesOnWith>): number {
   const at = Math.max(0, opening.indexOf(name));
@@ -115,10 +118,11 @@ function standing(name: string, opening: string, goesOn: ReturnType<typeof goesO
 }
 
 /**
- * What else the first sentence speaks of, which people may ask about as well: "Tram type C of the city of Veldhaven replaces type B." gives
- * "tram type C"; "Update 11 for the robot vacuum Dusty Otto was sent out." gives "Update 11" and "Dusty Otto".
+ * What else the first sentence speaks of, which people may ask about as well: "Tram type C of the city of Veldhaven
+ * replaces type B." gives "tram type C"; "Update 11 for the robot vacuum Dusty Otto was sent out." gives "Update 11"
+ * and "Dusty Otto".
  */
-export function introducedBy(first: Stretch, spans: readonly Span[]): string[] {
+export function introducedBy(first: TextRange, spans: readonly Span[]): string[] {
   const names = spans.filter(({ kind }) => kind === 'name' || kind === 'code').map(({ text }) => text);
   const head = openingPhrase(first.text, names);
   return (head === null || names.includes(head) ? names : [head, ...names]).slice(0, maxIntroduced);
@@ -167,7 +171,10 @@ export function withFullNames(text: string, fullNames: FullNames): string {
   return result;
 }
 
-/** Away from its passage "the frame" could be any: "the frame of the Lume Lamp", unless the noun stands for a name itself. */
+/**
+ * Away from its passage "the frame" could be any: "the frame of the Lume Lamp", unless the noun stands for a name
+ * itself.
+ */
 export function qualified(subject: string, protagonist: string | null, aliases: Aliases): string {
   const noun = /^(?:the|an?|its|his|her|their|our) (?:\p{Ll}+ )*?(\p{Ll}+)$/u.exec(subject)?.[1];
   if (noun === undefined || protagonist === null || aliases.has(noun)) return subject;
@@ -178,7 +185,7 @@ export function qualified(subject: string, protagonist: string | null, aliases: 
 export type Aliases = ReadonlyMap<string, string>;
 
 /** The aliases that a sentence brings, added to those before it; the first bearer of a noun keeps it. */
-export function withAliases(aliases: Aliases, sentence: Stretch, spans: readonly Span[]): Aliases {
+export function withAliases(aliases: Aliases, sentence: TextRange, spans: readonly Span[]): Aliases {
   const result = new Map(aliases);
   const add = (noun: string | undefined, name: string): void => {
     const key = noun?.toLowerCase();

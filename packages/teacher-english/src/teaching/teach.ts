@@ -11,7 +11,7 @@ import {
   type Chunk,
   type Fact,
   type Form,
-  type Stretch,
+  type TextRange,
   type TeachingPlan,
 } from '@engraft/learning/parts';
 import { formOf, isOf, type FormOrigin } from '../forms.js';
@@ -144,9 +144,9 @@ async function askForLists(
 }
 
 /** The sentence that contains the answer and shares most words with the question. */
-function sentenceOf(chunk: Chunk, question: string, answer: string): Stretch | null {
+function sentenceOf(chunk: Chunk, question: string, answer: string): TextRange | null {
   const asked = new Set(questionKey(question).split(' '));
-  let best: { sentence: Stretch; shared: number } | null = null;
+  let best: { sentence: TextRange; shared: number } | null = null;
   for (const sentence of chunk.sentences) {
     if (!containsWords(sentence.text, answer)) continue;
     const shared = questionKey(sentence.text)

@@ -17,21 +17,21 @@ export function isQuestion(text: string, answer: string): boolean {
 
 /** A small teacher likes to ask about another thing of the passage than the answer belongs to. */
 export function namesOnly(question: string, about: string): boolean {
-  const stretch = { start: 0, end: question.length, text: question };
-  return findSpans(stretch, question).every((span) => !isNaming(span) || containsWords(about, span.text));
+  const range = { start: 0, end: question.length, text: question };
+  return findSpans(range, question).every((span) => !isNaming(span) || containsWords(about, span.text));
 }
 
 /** "How much does it weigh?" means nothing once the passage is gone. */
 function standsAlone(question: string): boolean {
   if (!/\b(?:he|she|it|they|him|her|them|his|hers|its|their|theirs)\b/iu.test(question)) return true;
-  const stretch = { start: 0, end: question.length, text: question };
-  return findSpans(stretch, question).some(isNaming);
+  const range = { start: 0, end: question.length, text: question };
+  return findSpans(range, question).some(isNaming);
 }
 
 /** A rephrasing that lost or changed a name or a number asks for something else. */
 export function keepsNames(source: string, rephrasing: string, answer: string): boolean {
-  const stretch = { start: 0, end: source.length, text: source };
-  return findSpans(stretch, source)
+  const range = { start: 0, end: source.length, text: source };
+  return findSpans(range, source)
     .filter((span) => span.kind !== 'phrase' && !containsWords(answer, span.text))
     .every((span) => containsWords(rephrasing, span.text));
 }
