@@ -1,4 +1,4 @@
-/** What a word is by itself, as the language library compromise knows it. */
+/** The class of a single word, from the compromise library. */
 import nlp from 'compromise';
 import { memoised } from '@engraft/learning/parts';
 
@@ -19,7 +19,7 @@ export function isVerb(word: string): boolean {
   return memoised(verbs, word, () => nlp(word).has('#Verb'));
 }
 
-/** The gender of a name, by its first word after any title; `null` where the library knows none. */
+/** The gender of a name, by its first word after any title. `null` if the library knows none. */
 export function genderOf(name: string): 'female' | 'male' | null {
   const first = /^(?:(?:the|Dr|Prof|Captain|Mayor|Sir|Lady|Professor|Doctor)\.? )?(\p{Lu}[\p{L}'’-]+)/u.exec(name)?.[1];
   if (first === undefined) return null;

@@ -34,7 +34,7 @@ export function toldCandidate(
       chunk,
       sentence,
       span,
-      // A sentence of its own needs none before it.
+      // Such a sentence stands alone, and needs none before it.
       cloze: clozeQuestions(sentence, nothing, span, [span]),
       derived: [],
       relations:
@@ -51,7 +51,7 @@ export function toldCandidate(
   ];
 }
 
-/** A table of words says with its keys what they are. */
+/** In a table of words, the keys say what the words are. */
 function isValue({ kind }: Span): boolean {
   return ['money', 'quantity', 'date', 'time'].includes(kind);
 }

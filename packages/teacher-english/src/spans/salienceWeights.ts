@@ -1,5 +1,5 @@
 /**
- * Printed by `node bench/learning-salience.mjs`, which fits them to what is asked of the passages in
+ * Printed by `node bench/learning-salience.mjs`, which fits them to the questions about the passages in
  * `bench/learning/passages.jsonl`.
  */
 export const salienceWeights = {
