@@ -1,9 +1,9 @@
 import { channel } from 'node:diagnostics_channel';
 
 /**
- * Every boundary between two durable effects, and what has just been made durable when a process passes it. A process
- * may die at any of them, and the next one must make good what it left. `test/crash/crashPoints.test.ts` kills a
- * process at each; `test/crash/boundaries.test.ts` finds, in the source, effects that no name follows.
+ * Every boundary between two durable effects, with what has just become durable when a process passes it. A process may
+ * die at any of them, and the next one must repair what it left. `test/crash/crashPoints.test.ts` kills a process at
+ * each. `test/crash/boundaries.test.ts` finds effects in the source that no name follows.
  */
 export const crashPoints = {
   'migration.committed': 'the newest schema',
@@ -85,12 +85,12 @@ export const crashPoints = {
 
 export type CrashPoint = keyof typeof crashPoints;
 
-/** Subscribed to by nobody but `testing/dieAtCrashPoint.ts`, so that no setting of a service can make it crash. */
+/** Only `testing/dieAtCrashPoint.ts` subscribes to it, so that no setting of a service can make it crash. */
 export const crashPointChannel = 'engraft:crash-point';
 
 const passed = channel(crashPointChannel);
 
-/** To be called right after the effect. */
+/** Call it right after the effect. */
 export function crashPoint(name: CrashPoint): void {
   passed.publish(name);
 }

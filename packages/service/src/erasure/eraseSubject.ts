@@ -18,15 +18,15 @@ export type EraseSubjectOutcome =
   { readonly kind: 'erased'; readonly subject_ref: string; readonly erased: Erased } | { readonly kind: 'not_found' };
 
 /**
- * Erases a subject: its open jobs end without charge, and its versions, its jobs' answers and its name are gone. The
- * ledger stays. A subject of the same name may begin anew.
+ * Erases a subject. Its open jobs end without charge, and its versions, its jobs' answers and its name are gone. The
+ * ledger stays. A new subject may have the same name.
  */
 export async function eraseSubject(
   db: Kysely<Database>,
   operator: Operator,
   subject: SubjectToErase,
 ): Promise<EraseSubjectOutcome> {
-  // Before the subject is locked, as whoever ends a job locks it before its subject.
+  // Comes before the subject is locked, since ending a job locks the job before its subject.
   const found = await findSubject(db, subject).executeTakeFirst();
   if (found === undefined) return { kind: 'not_found' };
   await cancelJobs(db, operator, await jobsOf(db, subject, found.id, 'open').execute());
@@ -48,7 +48,7 @@ async function erase(
   operator: Operator,
   subject: SubjectToErase,
 ): Promise<EraseSubjectOutcome> {
-  // Waits for admissions under way; whoever is admitted later finds no subject of this name.
+  // Waits for admissions under way. Later ones find no subject of this name.
   const found = await findSubject(trx, subject)
     .modifyEnd(sql`for update`)
     .executeTakeFirst();

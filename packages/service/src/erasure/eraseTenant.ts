@@ -14,8 +14,8 @@ export type EraseTenantOutcome =
   { readonly kind: 'erased'; readonly erased: Erased & { readonly keys: number } } | { readonly kind: 'not_found' };
 
 /**
- * Erases all that a project has of a tenant: its subjects and jobs as `eraseSubject` does, the tenant's name, and the
- * keys that are restricted to it, which are revoked. The ledger stays.
+ * Erases everything that a project has of a tenant: its subjects and jobs as in `eraseSubject`, the tenant's name, and
+ * the keys restricted to it, which are revoked. The ledger stays.
  */
 export async function eraseTenant(
   db: Kysely<Database>,

@@ -1,6 +1,6 @@
 /**
- * Makes a value at most once within `fresh_ms`, counted from when it was made, for however many ask. Those who ask
- * while it is made wait for it. A failure reaches those who waited and is not kept.
+ * Makes a value at most once within `fresh_ms`, counted from when it was made, however many callers ask. Callers that
+ * come while it is being made wait for it. A failure reaches those who waited and is not kept.
  */
 export function cacheFor<Value>(
   fresh_ms: number,

@@ -23,9 +23,9 @@ export async function requireReconciliation(
 }
 
 /**
- * For a job that this transaction holds: somebody else's work was used, and nobody knows what it cost. The reservation
- * stays as it is until an operator settles the job; its usage is what the receipts that did come say. Texts are removed
- * as when a job ends, since nobody goes on with it.
+ * For a job that this transaction holds. Somebody else's work was used, and nobody knows what it cost. The reservation
+ * stays until an operator settles the job. Its usage is the sum of the receipts that came. Texts are removed as when a
+ * job ends, since nobody goes on with it.
  */
 export async function holdForReconciliation(
   trx: Transaction<Database>,

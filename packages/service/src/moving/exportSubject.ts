@@ -22,7 +22,7 @@ export interface SubjectExport {
   readonly project_id: string;
   readonly tenant_id: TenantId;
   readonly name: string;
-  /** All retained versions of the active one's checkpoint, not the active one alone. */
+  /** Exports all retained versions of the active one's checkpoint, not the active one alone. */
   readonly all: boolean;
   readonly file: string;
   readonly engraft_version: string;
@@ -31,9 +31,9 @@ export interface SubjectExport {
 export type ExportOutcome =
   | { readonly kind: 'exported'; readonly bytes: number; readonly description: SubjectDescription }
   | { readonly kind: 'not_found' }
-  /** It has no active version that is retained: there is nothing to take along. */
+  /** It has no retained active version, so there is nothing to export. */
   | { readonly kind: 'uses_base' }
-  /** Nothing is written over. */
+  /** Existing files are not overwritten. */
   | { readonly kind: 'file_exists' }
   /** Nobody has recorded what its active version was trained on. */
   | { readonly kind: 'model_unknown' }
@@ -45,7 +45,10 @@ class AdapterDamaged extends Error {
   }
 }
 
-/** Writes what a subject has learned into a file: its adapters, and what later learning is to rehearse. No passage. */
+/**
+ * Writes what a subject has learned into a file: its adapters, and what later learning will rehearse. It has no
+ * passage.
+ */
 export async function exportSubject(
   db: Kysely<Database>,
   store: AdapterStore,
@@ -132,7 +135,7 @@ function retainedVersions(db: Kysely<Database>, subject_ref: string) {
 
 type VersionRow = Awaited<ReturnType<typeof retainedVersions>>[number];
 
-/** What ancestors that stay behind were taught is rehearsed as if this version had been taught it. */
+/** What was taught to ancestors that stay behind is rehearsed as if it had been taught to this version. */
 async function describeVersion(
   db: Kysely<Database>,
   { result, created_at, ...row }: VersionRow,

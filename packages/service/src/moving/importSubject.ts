@@ -20,7 +20,7 @@ import type { ExportedVersion } from './subjectFile.js';
 export interface SubjectImport extends ReadSubject {
   readonly project_id: string;
   readonly tenant_id: TenantId;
-  /** What the subject is called here. */
+  /** The name of the subject here. */
   readonly name: string;
 }
 
@@ -28,12 +28,12 @@ export interface ImportedVersion {
   readonly id: string;
   /** The version's id where it comes from. */
   readonly exported_id: string;
-  /** The job that it is the outcome of here. */
+  /** The job whose outcome it is here. */
   readonly job_id: string;
 }
 
 export type ImportOutcome =
-  /** `activated`: the id of the version that the subject uses now, which used base. */
+  /** `activated` is the id of the version that the subject, which used base, uses now. */
   | { readonly kind: 'imported'; readonly versions: readonly ImportedVersion[]; readonly activated: string | null }
   /** No worker has loaded a checkpoint yet. */
   | { readonly kind: 'model_unknown' }
@@ -43,11 +43,11 @@ export type ImportOutcome =
   | { readonly kind: 'insufficient_credits'; readonly needed_microusd: number };
 
 /**
- * Makes versions of this installation of an exported subject's. Each is the outcome of a job of its own, which ends at
- * once and is charged for the first 24 hours of hosting, like one that learned; after that the version is renewed and
- * expires like any other. The active one is activated where the subject uses base. All of it is one transaction; the
- * adapters, which `recordImport` has recorded before, are put into the store in it, under the lock that keeps others
- * from deleting them.
+ * Turns the versions of an exported subject into versions of this installation. Each is the outcome of a job of its
+ * own, which ends at once and is charged for the first 24 hours of hosting, as after learning. Later the version is
+ * renewed and expires like any other. The active one is activated if the subject uses base.
+ * Everything is one transaction. In it, the adapters that `recordImport` has recorded before are put into the store,
+ * under the lock that keeps others from deleting them.
  */
 export async function importSubject(
   db: Kysely<Database>,
@@ -65,7 +65,7 @@ export async function importSubject(
     await takeImportRecords(trx, adapter_hashes);
     const outcome = await saveVersions(trx, subject);
     if (outcome instanceof RolledBack) return outcome;
-    // The session says nothing while files are copied, which may take long.
+    // The session is silent while files are copied, which may take long.
     await sql`set local idle_in_transaction_session_timeout = 0`.execute(trx);
     for (const adapter of subject.adapters.values()) await store.keep(adapter);
     return outcome;
@@ -78,7 +78,7 @@ async function saveVersions(
 ): Promise<ImportOutcome | RolledBack<ImportOutcome>> {
   const { versions, base_model_hash, active_version_id } = description;
   const route = await findOrCreateSubject(trx, { project_id, tenant_id, name });
-  // Before the project's accounts, see `activateVersion`.
+  // Locked before the project's accounts, see `activateVersion`.
   await trx
     .selectFrom('subjects')
     .select('id')
@@ -117,7 +117,7 @@ interface ImportPlace extends Pick<SubjectImport, 'project_id' | 'tenant_id' | '
   readonly route: SubjectRoute;
   readonly api_key_id: string;
   readonly base_model_hash: string;
-  /** `null`: base, or one that did not come along. */
+  /** `null` for base, or for a version that did not come along. */
   readonly parent: string | null;
   readonly activate: boolean;
 }

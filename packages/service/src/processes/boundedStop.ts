@@ -1,15 +1,15 @@
 import type { Logger } from 'pino';
 import { isWrittenSoon } from './logOutput.js';
 
-/** A stop that ends: when its time is over, the log names what is left, and the process ends with exit code 1. */
+/** A stop that ends. When its time is over, the log names what is left, and the process ends with exit code 1. */
 export interface BoundedStop {
-  /** The time runs from the first call on. */
+  /** The time runs from the first call. */
   begin(): void;
-  /** Names what is being stopped, for as long as that takes. */
+  /** Names what is being stopped, as long as that takes. */
   part(name: string, stopped: Promise<void> | undefined): Promise<void>;
 }
 
-/** Without it a supervisor that kills nobody would wait for ever. */
+/** Without it a supervisor that never kills would wait for ever. */
 export function boundStop(within_ms: number, logger: Logger): BoundedStop {
   const parts = new Set<string>();
   let begun = false;

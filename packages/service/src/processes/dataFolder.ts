@@ -3,14 +3,14 @@ import { access, mkdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { crashPoint } from '../crashPoints.js';
 
-/** Where a backup is restored, until all of it is there. */
+/** A backup is restored here until all of it is there. */
 export function restoringFolder(data_folder: string): string {
   return path.join(data_folder, '.restoring');
 }
 
 /**
- * Makes the folder where it is missing, for its owner alone.
- * @throws Error naming the setting when it cannot be made, or not be written to, or a restore has not come to its end.
+ * Makes the folder if it is missing, for its owner alone.
+ * @throws an Error that names the setting if the folder cannot be made or written to, or a restore has not finished
  */
 export async function makeDataFolder(data_folder: string): Promise<void> {
   try {
@@ -27,7 +27,7 @@ export async function makeDataFolder(data_folder: string): Promise<void> {
   }
 }
 
-/** Level by level: where a file system has no room for folders (`/proc`), the recursion of Node.js 20 never ends. */
+/** Goes level by level: if a file system has no room for folders (`/proc`), the recursion of Node.js 20 never ends. */
 async function makeFolder(folder: string): Promise<void> {
   const code = await make(folder);
   if (code === 'ENOENT' && path.dirname(folder) !== folder) {
@@ -38,7 +38,7 @@ async function makeFolder(folder: string): Promise<void> {
   if (!(await stat(folder)).isDirectory()) throw new Error(`${folder} is no folder`);
 }
 
-/** What prevents it, of what may be otherwise in the end. */
+/** The error that prevents it, if it may pass. */
 async function make(folder: string): Promise<'EEXIST' | 'ENOENT' | null> {
   try {
     await mkdir(folder, { mode: 0o700 });

@@ -5,8 +5,8 @@ import { syncFolder } from '../syncFolder.js';
 import { makeDataFolder } from './dataFolder.js';
 
 /**
- * The key that `engraft learn` and `engraft ask` use when they are given none; `null` when there is none.
- * @throws Error when it cannot be read.
+ * The key that `engraft learn` and `engraft ask` use if they are given none. `null` if there is none.
+ * @throws Error if it cannot be read
  */
 export async function readDefaultKey(data_folder: string): Promise<string | null> {
   const text = await readFile(keyFile(data_folder), 'utf8').catch((error: unknown) => {
@@ -16,10 +16,10 @@ export async function readDefaultKey(data_folder: string): Promise<string | null
   return text.trim() === '' ? null : text.trim();
 }
 
-/** Complete and synced before it bears its name, which survives a power cut too; readable by its owner alone. */
+/** It gets its name when it is complete and synced, so that it survives a power cut. Only its owner can read it. */
 export async function writeDefaultKey(data_folder: string, secret: string): Promise<void> {
   await makeDataFolder(data_folder);
-  // The same name at every attempt, so that one that was cut short leaves no secret beside the key.
+  // Every attempt uses the same name, so that an interrupted one leaves no secret beside the key.
   const partial = `${keyFile(data_folder)}.new`;
   const file = await open(partial, 'w', 0o600);
   try {

@@ -19,9 +19,9 @@ const operator = thisOperator({ reason: 'first start' });
 
 /**
  * "First start on an empty data folder: the project `default` with 100 USD of starter credit and one key with all
- * scopes, kept in the data folder (file mode 0600)." A start that was cut short is made good by the next one. Of several processes
- * that start at once, one does it, and the others wait for it.
- * @returns whether this was the first start.
+ * scopes, kept in the data folder (file mode 0600)." The next start completes one that was interrupted. Of several
+ * processes that start at once, one does it, and the others wait.
+ * @returns whether this was the first start
  */
 export async function prepareFirstStart(db: Kysely<Database>, data_folder: string): Promise<boolean> {
   return db.connection().execute(async (held) => {
@@ -54,8 +54,8 @@ async function makeDefaultProject(db: Kysely<Database>, data_folder: string): Pr
     );
     if (granted.kind !== 'granted') throw new Error('the starter credit could not be granted');
   }
-  // Written first: a key that nobody has the secret of could not be made good. One that is there already may be all that is left of a key of
-  // another database, which this folder was used with: it stays, and opens this one, too.
+  // Comes first, since a key whose secret nobody has could not be repaired. An existing one may be all that is left of
+  // a key of another database, which this folder was used with: it stays, and opens this database, too.
   const kept = await readDefaultKey(data_folder);
   const secret = kept ?? newKeySecret();
   if (kept === null) await writeDefaultKey(data_folder, secret);
@@ -74,7 +74,7 @@ async function makeDefaultProject(db: Kysely<Database>, data_folder: string): Pr
   return true;
 }
 
-/** `null` when this is not the first start. */
+/** `null` if this is not the first start. */
 async function claimDefaultProject(db: Kysely<Database>): Promise<Project | null> {
   const [first, ...others] = await listProjects(db);
   if (first === undefined) {

@@ -7,25 +7,28 @@ import type { Database } from '../db/schema.js';
 import { prepareServiceLogin, prepareServiceRole, type ServiceAccess } from '../db/serviceRole/serviceRole.js';
 import { makeDataFolder } from './dataFolder.js';
 
-/** The data of one service, open: its folder and its database at the newest schema. */
+/** The open data of one service: its folder, and its database at the newest schema. */
 export interface Installation extends Pick<ServiceAccess, 'unrestricted_because'> {
   readonly db: Kysely<Database>;
-  /** Of the connections of `db`. */
+  /** The connections of `db`. */
   readonly connections: () => PoolCounts;
-  /** A connection beside those of `db`, for who watches the database: it answers also while they are all busy. */
+  /**
+   * A connection beside those of `db`, for code that watches the database. It answers even while the others are all
+   * busy.
+   */
   readonly watching: Kysely<Database>;
   close(): Promise<void>;
 }
 
 export interface InstallationOptions {
   readonly max_connections: number;
-  /** See `DatabaseOptions`; commands may ask for what takes long. */
+  /** See `DatabaseOptions`. Commands may run longer queries. */
   readonly held_ms_max?: number;
   /** The embedded database was lost and did not come back. */
   readonly onLost?: (error: Error) => void;
 }
 
-/** Whether there is a database to open; one elsewhere answers for itself. */
+/** Whether there is a database to open. A database elsewhere answers for itself. */
 export async function hasDatabase({
   data_folder,
   database_url,
@@ -34,7 +37,7 @@ export async function hasDatabase({
 }
 
 /**
- * Opens what the configuration names, and makes it when it is missing. Commands and services may have the same
+ * Opens what the configuration names, and makes it if it is missing. Commands and services may have the same
  * installation open at the same time.
  */
 export async function openInstallation(
@@ -74,7 +77,7 @@ function openPools(url: string, options: DatabaseOptions): Omit<Installation, 'u
   return { db, connections: counts, watching, close };
 }
 
-/** Never with the URL, which holds a password; with what else says how to connect, by its name. */
+/** Names the variable, never the URL, which holds a password, and the other settings of the connection. */
 function namingTheVariable(error: unknown): never {
   const first: unknown = error instanceof AggregateError && error.message === '' ? error.errors[0] : error;
   const why = first instanceof Error ? first.message : String(first);
@@ -83,5 +86,5 @@ function namingTheVariable(error: unknown): never {
   throw new Error(`the database of ${named}: ${why}`, { cause: error });
 }
 
-/** PostgreSQL's, which have their usual meaning for `DATABASE_URL`. */
+/** PostgreSQL's own variables, which have their usual meaning for `DATABASE_URL`. */
 const connectionVariables = ['PGUSER', 'PGPASSWORD', 'PGDATABASE', 'PGSSLMODE', 'PGSSLNEGOTIATION', 'PGOPTIONS'];

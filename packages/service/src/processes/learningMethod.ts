@@ -16,18 +16,18 @@ import {
 } from '@engraft/learning';
 import { englishTeacher } from '@engraft/teacher-english';
 
-/** Beside the shipped model: for checkpoints of others that bring no `learning.json` along. */
+/** Beside the shipped model, for checkpoints that have no `learning.json`. */
 export const shippedPresets = fileURLToPath(new URL('../../../../models/presets', import.meta.url));
 
-/** What lies beside a checkpoint and decides how it learns. */
+/** The files beside a checkpoint that decide how it learns. */
 export interface LearningFiles {
   readonly preset: Preset;
-  /** What the teacher asks with; `null`: the checkpoint itself. */
+  /** What the teacher asks with, or `null` for the checkpoint itself. */
   readonly adapter: AdapterReference | null;
   readonly replay: readonly ReplayRow[];
 }
 
-/** Rejects, naming the file, when one of them is not as it should be. */
+/** Rejects with an error that names the file if one of them is wrong. */
 export async function readLearningFiles(model_folder: string): Promise<LearningFiles> {
   try {
     const preset = await loadPreset(model_folder, shippedPresets);
@@ -41,8 +41,8 @@ export async function readLearningFiles(model_folder: string): Promise<LearningF
 }
 
 /**
- * How the engine's model learns. Asks it for replies when it brings no rows along. A trial may change the recipe.
- * `elsewhere`, where there is one, writes the questions in place of the preset's teacher.
+ * How the engine's model learns. Asks the model for replies if it comes without replay rows. A trial may change the
+ * recipe. `elsewhere`, if given, writes the questions in place of the preset's teacher.
  */
 export async function learningMethod(
   engine: Engine,

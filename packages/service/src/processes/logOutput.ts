@@ -1,16 +1,16 @@
 import type { Writable } from 'node:stream';
 
 export interface LogOutput {
-  /** Takes a whole line, or drops it. Never waits, whoever reads or does not read. */
+  /** Takes a whole line, or drops it. It never waits for a reader. */
   write(line: string): void;
-  /** Since the start. */
+  /** Lines dropped since the start. */
   readonly dropped_lines: () => number;
 }
 
 export interface LogOutputOptions {
   /** UTF-16 units of lines that may wait for the reader. */
   readonly waiting_units_max?: number;
-  /** The reader takes lines again, after so many were dropped. */
+  /** The reader takes lines again, after this many were dropped. */
   readonly onResumed: (dropped_lines: number) => void;
 }
 
@@ -18,9 +18,9 @@ export interface LogOutputOptions {
 const default_waiting_units_max = 1024 * 1024;
 
 /**
- * Lines to a stream that somebody else reads, such as standard error. What a slow reader leaves waits in memory up to a
- * bound. From there on lines are dropped until half of them have been taken, so that what is missing is one gap. A line
- * that cannot be written counts as dropped, too.
+ * Writes lines to a stream that somebody else reads, such as standard error. Lines that a slow reader leaves wait in
+ * memory up to a limit. Then lines are dropped until half of the waiting ones have been taken, so that what is missing
+ * is one gap. A line that cannot be written also counts as dropped.
  *
  * pino's own asynchronous destination does not serve: each of its writes blocks a thread until the reader comes, and a
  * process does not end before its threads.
@@ -31,7 +31,7 @@ export function openLogOutput(stream: Writable, { waiting_units_max, onResumed }
   let is_dropping = false;
   let dropped_lines = 0;
   let told_lines = 0;
-  // A reader that is gone; each line that it did not get is counted below.
+  // The reader is gone. Each line that it did not get is counted below.
   stream.on('error', () => undefined);
 
   const onWritten = (units: number, error: Error | null | undefined): void => {
@@ -61,8 +61,8 @@ export function openLogOutput(stream: Writable, { waiting_units_max, onResumed }
 }
 
 /**
- * Before each line: Node.js writes to a terminal in blocking mode, and another process that shares a pipe may set it
- * back, as npm does when it ends. Where the stream has no such handle (files, Windows) nothing is to be done.
+ * Runs before each line. Node.js writes to a terminal in blocking mode, and another process that shares a pipe may set
+ * it back, as npm does when it ends. A stream without such a handle (files, Windows) needs nothing.
  */
 function doNotBlock(stream: Writable): void {
   if ('_handle' in stream && isSettable(stream._handle)) stream._handle.setBlocking(false);
@@ -77,7 +77,7 @@ function isSettable(handle: unknown): handle is { setBlocking(blocking: boolean)
 /** At the end of a process. */
 const soon_ms = 1_000;
 
-/** Resolves when the reader has taken all that was written before, or with `false` after a second. */
+/** Resolves when the reader has taken everything written before, or with `false` after a second. */
 export async function isWrittenSoon(stream: Writable): Promise<boolean> {
   if (stream.writableLength === 0) return true;
   return new Promise((resolve) => {

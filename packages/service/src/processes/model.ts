@@ -13,31 +13,31 @@ import type { PromptMeter } from '../pricing/priceRequest.js';
 import { openTeacherServer } from '../teacherServer/teacherServer.js';
 import { learningMethod, readLearningFiles } from './learningMethod.js';
 
-/** What a process needs of the model to count the tokens of prompts: the small files, not the weights. */
+/** What a process needs to count the tokens of prompts: the small files of the model, not the weights. */
 export async function loadPromptMeter(model_folder: string): Promise<PromptMeter> {
   const counter = await PromptCounter.open(model_folder);
   const contextLength = await readContextLength(model_folder);
   return { countTokens: (prompt) => counter.countTokens(prompt), contextLength };
 }
 
-/** An engine that has its model, and how the model learns. */
+/** An engine with its model, and how the model learns. */
 export interface LoadedEngine {
   readonly engine: EngineHost;
-  /** What the teacher asks with; `null`: the model itself. */
+  /** What the teacher asks with, or `null` for the model itself. */
   readonly teachingAdapter: AdapterReference | null;
-  /** May ask the model for what it is to rehearse, so only when a passage is to be learned. */
+  /** May ask the model for replies to rehearse, so it is called only when a passage will be learned. */
   readonly method: () => Promise<LearningMethod>;
 }
 
-/** What the configuration says about the engine and its memory. */
+/** The settings of the engine and its memory. */
 export type EngineConfig = Pick<
   Config,
   'model_folder' | 'data_folder' | 'weights' | 'cache_bytes' | 'adapter_bytes' | 'teacher'
 >;
 
 /**
- * Rejects with `EngineError` `checkpoint_invalid` when the folder holds no model that the engine can run, and when what
- * lies beside it for learning is damaged.
+ * Rejects with `EngineError` `checkpoint_invalid` if the folder holds no model that the engine can run, or if the files
+ * beside it for learning are damaged.
  */
 export async function loadEngine(
   { model_folder, data_folder, weights, cache_bytes, adapter_bytes, teacher }: EngineConfig,
@@ -60,7 +60,7 @@ export async function loadEngine(
   return { engine, teachingAdapter: files.adapter, method };
 }
 
-/** The same promise for all callers; after a failure the next one tries again. */
+/** Returns the same promise to all callers. After a failure the next caller tries again. */
 function onceItSucceeds<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | null = null;
   return () => {

@@ -8,7 +8,7 @@ import { type LoadedEngine, loadEngine, loadPromptMeter } from './model.js';
 /** What a process has of the model. */
 export type ModelState =
   | { readonly kind: 'loaded'; readonly meter: PromptMeter; readonly engine: LoadedEngine | null }
-  /** "No model or engine is configured": requests for model work are refused, the rest is served. */
+  /** "No model or engine is configured": requests for model work are refused, and the rest is served. */
   | { readonly kind: 'missing'; readonly reason: string }
   /** The hosted preview. */
   | { readonly kind: 'off' };
@@ -42,7 +42,7 @@ export function admissionOf(model: ModelState): PromptMeter & { readonly executi
   return { execution, countTokens: unreachable, contextLength: 0 };
 }
 
-/** What is missing before model work can be done; empty when nothing is. */
+/** What is missing before model work can be done. Empty if nothing is. */
 export function missingOf(model: ModelState): string[] {
   if (model.kind === 'missing') return [`model: ${model.reason}`];
   if (model.kind !== 'loaded' || model.engine === null) return [];

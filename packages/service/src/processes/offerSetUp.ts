@@ -4,7 +4,7 @@ import { linkUrl, makeLink } from '../console/links.js';
 import { hasMembers } from '../console/members.js';
 import type { Database } from '../db/schema.js';
 
-/** A one-time link that sets up the console's owner, as long as there is none; `null`: somebody has an account. */
+/** A one-time link that sets up the console's owner. `null` if somebody has an account. */
 export async function offerSetUp(db: Kysely<Database>, url: string): Promise<string | null> {
   if (await hasMembers(db)) return null;
   const operator = thisOperator({ reason: 'a start without members' });

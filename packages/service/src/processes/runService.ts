@@ -32,33 +32,34 @@ import { lockDataFolder } from './serviceLock.js';
 import { openMetrics } from './serviceMetrics.js';
 import { untilToldToStop } from './untilToldToStop.js';
 
-/** Which parts of the service this process is. */
+/** The parts of the service that this process runs. */
 export interface Roles {
   readonly api: boolean;
   readonly worker: boolean;
 }
 
-/** By which flags and variables an address is chosen. */
+/** The flags and variables that choose an address. */
 const addressSettings = {
   api: '--host, --port, ENGRAFT_HOST, ENGRAFT_PORT',
   operations: 'ENGRAFT_OPERATIONS_HOST, ENGRAFT_OPERATIONS_PORT',
 } as const;
 
-/** Running inferences may finish within this; container runtimes kill 10 s after asking. */
+/** Running inferences may finish within this time. Container runtimes kill 10 s after asking. */
 const drain_grace_ms = 6_000;
-/** Clients get this much more to read their answers. */
+/** Clients get this long to read their answers. */
 const hang_up_after_ms = 8_000;
-/** The worker waits this long for calls that take no notice of the stop; then they end with the engine. */
+/** The worker waits this long for calls that ignore the stop. Then they end with the engine. */
 const engine_kept_ms = 9_000;
 /** The whole stop takes no longer, whatever hangs. */
 const stop_ms_max = 25_000;
 const max_connections = 24;
-/** No query or transaction of the service takes so long unless the database is gone without a word. */
+/** A query or transaction of the service takes this long only if the database is gone without a word. */
 const held_ms_max = 20_000;
 
 /**
- * Runs until it is told to stop, then drains: "no new work, running work is finished or handed back". Rejects when the
- * service cannot start. `onListening` is called, and awaited, when it is ready to serve. A fault injector may stand for the model.
+ * Runs until it is told to stop, then drains: "no new work, running work is finished or handed back". Rejects if the
+ * service cannot start. `onListening` is called, and awaited, when it is ready to serve. A fault injector may replace
+ * the model.
  */
 export async function runService(
   config: Config,
@@ -76,7 +77,7 @@ export async function runService(
     logger.fatal({ err: error }, 'the embedded database is lost');
     void isWrittenSoon(process.stderr).then(() => process.exit(1));
   };
-  // Also with a database elsewhere: adapters and the first key lie there.
+  // Also needed with a database elsewhere, since adapters and the first key are there.
   await makeDataFolder(config.data_folder);
   const running: Running = {};
   try {
@@ -130,7 +131,7 @@ export async function runService(
   logger.info('stopped');
 }
 
-/** What has been started so far, so that a start that fails half-way stops it again. */
+/** What has been started so far, so that a failed start stops it again. */
 interface Running {
   lock?: FileLock;
   installation?: Installation;
@@ -173,7 +174,7 @@ interface Parts {
   readonly tracing: Tracing;
 }
 
-/** Before a round of retention, a job or a request meets a version of another checkpoint. */
+/** Runs before a round of retention, a job or a request meets a version of another checkpoint. */
 async function adoptModelOf({ installation: { db }, model, logger }: Parts, store: AdapterStore): Promise<void> {
   if (model.kind !== 'loaded' || model.engine === null) return;
   const { contentHash: content_hash } = await model.engine.engine.describe();
@@ -188,7 +189,7 @@ async function openWorker(
   { config, installation, model, logger, metrics, tracing }: Parts,
   store: AdapterStore,
 ): Promise<RunningWorker | null> {
-  // Without an engine jobs stay queued.
+  // Without an engine, jobs stay queued.
   if (model.kind !== 'loaded' || model.engine === null) return null;
   const { db } = installation;
   const { data_folder } = config;

@@ -9,7 +9,7 @@ const record = z.object({ url: z.string(), started_at_ms: z.number() });
 
 type AddressRecord = z.infer<typeof record> & { readonly file: string };
 
-/** Ends a record's name until the record is complete and locked. */
+/** The ending of a record's name until the record is complete and locked. */
 const unnamed = '.new';
 /** Far longer than a service takes to complete and lock its record. */
 const naming_ms_max = 60_000;
@@ -20,14 +20,14 @@ export interface ServiceAddress {
 }
 
 /**
- * Says where a service of this data folder listens, for commands that are given no address: each service in a file of
- * its own, since there may be several, and locked for as long as the service lives.
+ * Records where a service of this data folder listens, for commands without an address. Each service has a file of its
+ * own, since there may be several, and holds its lock as long as it lives.
  */
 export async function recordServiceAddress(data_folder: string, url: string): Promise<ServiceAddress> {
   const folder = recordsFolder(data_folder);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   crashPoint('address.folder_made');
-  // Killed services left theirs.
+  // Removes the records of killed services.
   for (const file of [...(await readRecords(data_folder)).map(({ file }) => file), ...(await findUnnamed(folder))])
     if (!(await isFileLocked(file))) {
       await rm(file, { force: true });
@@ -39,12 +39,12 @@ export async function recordServiceAddress(data_folder: string, url: string): Pr
   if (lock === null) throw new Error(`${partial} is locked although its name is new`);
   const own: z.infer<typeof record> = { url, started_at_ms: Date.now() };
   await lock.write(JSON.stringify(own));
-  // Locked before it bears its name: others would take it for a dead service's.
+  // Locked before it gets its name, as others would take it for a dead service's.
   await rename(partial, file);
   crashPoint('address.named');
   return {
     withdraw: async () => {
-      // One that cannot be removed is passed over without its lock.
+      // A record that cannot be removed is ignored without its lock.
       await rm(file, { force: true }).catch(() => undefined);
       crashPoint('address.withdrawn');
       await lock.release();
@@ -52,7 +52,7 @@ export async function recordServiceAddress(data_folder: string, url: string): Pr
   };
 }
 
-/** The address of the service that was started last and still lives; `null` when none does. */
+/** The address of the latest live service. `null` if none lives. */
 export async function readServiceAddress(data_folder: string): Promise<string | null> {
   const newest_first = (await readRecords(data_folder)).sort((a, b) => b.started_at_ms - a.started_at_ms);
   for (const { file, url } of newest_first) if (await isFileLocked(file)) return url;
@@ -75,7 +75,7 @@ async function readRecords(data_folder: string): Promise<AddressRecord[]> {
   return records.flat();
 }
 
-/** The records that services died on before they gave them their name. A young one may be somebody's at work. */
+/** The records that services left when they died before they named them. A young one may still be in use. */
 async function findUnnamed(folder: string): Promise<string[]> {
   const names = (await readdir(folder)).filter((name) => name.endsWith(unnamed));
   const files = names.map((name) => path.join(folder, name));

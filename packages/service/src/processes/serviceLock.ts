@@ -3,9 +3,9 @@ import type { FileLock } from '../fileLock/fileLock.js';
 import { ownFile } from '../fileLock/ownedFile.js';
 
 /**
- * Makes this process the one service of a data folder with an embedded database. Commands beside it need no such lock:
- * they use its database.
- * @throws Error naming the folder and the service that has it.
+ * Makes this process the one service of a data folder with an embedded database. Commands beside it need no such lock,
+ * since they use its database.
+ * @throws an Error that names the folder and the service that has it
  */
 export async function lockDataFolder(data_folder: string): Promise<FileLock> {
   const file = await ownFile(path.join(data_folder, 'service.lock'));

@@ -10,7 +10,7 @@ import { countDroppedLines } from './logger.js';
 import type { LogOutput } from './logOutput.js';
 import type { ModelState } from './modelState.js';
 
-/** Measured by every process of a service, whatever its part is. */
+/** The metrics of every process of a service, whatever it runs. */
 export function openMetrics(installation: Installation, model: ModelState, output: LogOutput): Registry {
   const metrics = newRegistry();
   watchProcess(engraftVersion, metrics);

@@ -4,7 +4,7 @@ import { estimateFit } from '../models/estimateFit.js';
 import { fitSentences } from '../models/fitSentences.js';
 import type { EngineConfig, LoadedEngine } from './model.js';
 
-/** Says, to whoever has just installed the service, what its model takes. Never rejects: nothing depends on it. */
+/** Tells whoever has just installed the service what its model needs. Never rejects, since nothing depends on it. */
 export async function tellFit(config: EngineConfig, loaded: LoadedEngine, logger: Logger): Promise<void> {
   try {
     const fit = await estimateFit(config, loaded);

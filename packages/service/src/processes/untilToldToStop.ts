@@ -1,10 +1,11 @@
-/** `timeout` and other wrappers signal a process and its group, so that one wish to stop comes twice. */
+/** `timeout` and other wrappers signal a process and its group, so that one wish to stop arrives twice. */
 const same_wish_ms = 1_000;
 const parent_poll_ms = 500;
 
 /**
- * Resolves with the signal's name on the first SIGTERM, SIGINT or SIGHUP, which a terminal sends that is closed; another one, later than a
- * moment, ends the process at once. Under `npx` the loss of the parent counts as SIGTERM: npm passes no signal on to what it runs.
+ * Resolves with the signal's name on the first SIGTERM, SIGINT or SIGHUP (which a closing terminal sends). Another one,
+ * more than a moment later, ends the process at once. Under `npx` the loss of the parent counts as SIGTERM, since npm
+ * does not pass signals on to what it runs.
  */
 export function untilToldToStop(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {

@@ -1,8 +1,8 @@
 import { isDatabaseUnavailable } from '../db/databaseErrors.js';
 
 /**
- * Does the work for one item after the other and returns for how many it did something. What fails for one keeps none
- * of the others from their turn, and is thrown at the end; only without a database there is no use in going on.
+ * Does the work for one item after the other, and returns how many times it did something. A failure does not stop the
+ * others, and is thrown at the end. Only an unavailable database ends it at once.
  */
 export async function eachApart(
   items: readonly string[],
@@ -18,7 +18,7 @@ export async function eachApart(
   }, stopping);
 }
 
-/** The same for items that are found one by one: `work` calls `begin` with the next one, if there is any. */
+/** Does the same for items that are found one by one: `work` calls `begin` with the next one, if there is any. */
 export async function untilNoneBegins(
   work: (begin: (item: string) => void) => Promise<boolean>,
   stopping?: AbortSignal,

@@ -6,8 +6,8 @@ import { markAdapterIntact } from '../versions/adapterDamage.js';
 import { eachApart } from './eachApart.js';
 
 /**
- * Takes the mark off versions whose adapter is whole again, put back from a backup or with its file system, before
- * hosting is renewed: nobody need ask them for that. Returns how many adapters were.
+ * Unmarks versions whose adapter is whole again, restored from a backup or with its file system, before hosting is
+ * renewed, so that nobody need ask for them first. Returns how many adapters there were.
  */
 export async function recheckDamaged(
   db: Kysely<Database>,

@@ -8,7 +8,7 @@ import { lookAfter } from './lookAfter.js';
 
 export interface ActivationInNamespace extends VersionOwner {
   readonly version_id: string;
-  /** `null`: base. The string `base` is no version's id, and so never the active one. */
+  /** `null` for base. The string `base` is no version's id, and so never the active one. */
   readonly expected_version_id: string | null;
 }
 

@@ -16,16 +16,16 @@ export interface FoundVersion {
   readonly subject_ref: string;
   readonly expired: boolean;
   /**
-   * Past its deadline, perhaps only because nobody was there to move it on, or ended by a clock that was ahead; see
-   * `lookAfter`.
+   * It is past its deadline, perhaps only because nobody was there to move it on, or was ended by a clock that was
+   * ahead. See `lookAfter`.
    */
   readonly undecided: boolean;
   readonly of_another_model: boolean;
 }
 
 /**
- * "now" is when the transaction began, or the statement if there is none. What has ended is expired, even if the clock
- * goes back.
+ * "now" is when the transaction began, or the statement if there is none. An ended version is expired, even if the
+ * clock goes back.
  */
 const state = [
   of_another_model.as('of_another_model'),

@@ -5,9 +5,9 @@ import { renewOrEnd } from '../retention/renewHosting.js';
 import { findVersionOfSubject, type FoundVersion } from './findVersion.js';
 
 /**
- * The version after its deadline was looked after. One that passed while no worker was there, or slept, is made good
- * now: nobody is refused what the next round of retention would renew, or take back because a wrong clock had ended it.
- * Waits for whoever is at it.
+ * Settles a deadline that passed while no worker was there, or slept. So nobody is refused a version that the next
+ * round of retention would renew, or revive because a wrong clock had ended it. Waits for whoever is at it. Returns the
+ * version as it is then.
  */
 export async function lookAfter(trx: Transaction<Database>, version: FoundVersion): Promise<FoundVersion> {
   if (!version.undecided) return version;

@@ -10,13 +10,13 @@ export type ResolveVersionOutcome =
   | { readonly kind: 'resolved'; readonly adapter_version: string }
   | { readonly kind: 'not_found' }
   | { readonly kind: 'adapter_expired' }
-  /** It is of another checkpoint than the workers have loaded. */
+  /** It belongs to another checkpoint than the one that the workers have loaded. */
   | { readonly kind: 'base_model_changed' };
 
 /**
  * The version that a job runs on, fixed at its admission: the requested one ("retained version of this subject, or
- * `base`; omitted means the active version"). "There is no automatic fallback." To learn, a parent of another checkpoint
- * will do: the worker starts from base then, and rehearses what the parent was taught.
+ * `base`; omitted means the active version"). "There is no automatic fallback." For learning, a parent of another
+ * checkpoint is enough: the worker starts from base then, and rehearses what the parent was taught.
  */
 export async function resolveVersion(
   trx: Transaction<Database>,

@@ -6,7 +6,10 @@ import type { Database } from '../db/schema.js';
 const pairs = z.array(z.object({ question: z.string(), answer: z.string() }));
 const rehearsal = z.object({ training_pairs: pairs, validation_pairs: pairs });
 
-/** What the parent and its ancestors were taught with, oldest first; expired ones too, since only files are deleted. */
+/**
+ * What the parent and its ancestors were taught, oldest first. Expired ones count too, since only their files are
+ * deleted.
+ */
 export async function readEarlierRehearsals(
   db: Kysely<Database>,
   parent_version_id: string | null,

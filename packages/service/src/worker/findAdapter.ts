@@ -9,9 +9,9 @@ import { lookAfter } from '../versions/lookAfter.js';
 import { learnModelOfAdapter } from './modelOfAdapter.js';
 
 export interface UsableAdapter {
-  /** `null`: the clean base model. */
+  /** `null` for the clean base model. */
   readonly adapter: AdapterReference | null;
-  /** It was found damaged or missing before, and may have been made whole since. */
+  /** It was found damaged or missing before, and may have been repaired since. */
   readonly marked_damaged: boolean;
 }
 
@@ -19,12 +19,12 @@ export type FoundAdapter =
   | ({ readonly kind: 'found' } & UsableAdapter)
   /** The version's retention ended after the job was admitted. */
   | { readonly kind: 'adapter_expired' }
-  /** The version was trained on another checkpoint than the engine has, or nothing says on which. */
+  /** The version was trained on another checkpoint than the engine's, or nothing says on which. */
   | { readonly kind: 'base_model_changed' };
 
 /**
- * The adapter of the version that admission resolved. Throws when there is no such version.
- * @param base_model_hash of the checkpoint that the engine has.
+ * Finds the adapter of the version that admission resolved. Throws if there is no such version.
+ * @param base_model_hash of the engine's checkpoint
  */
 export async function findAdapter(
   db: Kysely<Database>,
@@ -46,7 +46,7 @@ export async function findAdapter(
   if (expired) return { kind: 'adapter_expired' };
   const adapter = store.locate(row.adapter_hash);
   const trained_on = row.base_model_hash ?? (await modelOf(db, adapter));
-  // A damaged adapter is found to be so when it is loaded.
+  // Loading a damaged adapter reveals the damage.
   const is_usable = trained_on === 'damaged' || trained_on === (await base_model_hash());
   return is_usable
     ? { kind: 'found', adapter, marked_damaged: row.damaged_at !== null }

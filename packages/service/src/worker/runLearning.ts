@@ -40,12 +40,12 @@ import { logNotice } from './logNotice.js';
 import { teacherCallsOf } from './teacherJournal.js';
 import { whenDatabaseIsBack } from './whenDatabaseIsBack.js';
 
-/** No adapter that this service makes is larger; hosting of that much is set aside before computing begins. */
+/** The largest adapter that this service makes. Hosting of this size is set aside before computing begins. */
 const adapter_bytes_max = 1_000_000_000;
 
 /**
- * teaching → scoring → training → evaluating → saving → settling; see the learning package for the first four.
- * Rejects with `EngineError` when the engine fails, and with `LeaseLost`.
+ * teaching → scoring → training → evaluating → saving → settling. The learning package does the first four. Rejects
+ * with `EngineError` when the engine fails, and with `LeaseLost`.
  */
 export async function runLearning(
   context: JobContext,
@@ -56,7 +56,7 @@ export async function runLearning(
 ): Promise<RunReport> {
   const { db, engine, data_folder, logger } = context;
   const { shutdown, lease } = signals;
-  // Before anything else, as the teacher may be another one now, or none.
+  // Comes before anything else, as the teacher may be a different one now, or none.
   if (await hasUnknownTeacherCall(db, job.job_id)) {
     throw new RemoteModelError('receipt_missing', 'a call of an earlier claim was made, and its answer is lost');
   }
@@ -100,7 +100,7 @@ export async function runLearning(
   return outcome.kind === 'budget_exhausted' ? reports[outcome.kind] : { ...reports[outcome.kind], gate: outcome.gate };
 }
 
-/** Where learning starts: from the parent, or from base where the parent is of another checkpoint. */
+/** Where learning starts: from the parent, or from base if the parent belongs to another checkpoint. */
 type LearningStart =
   | ({ readonly kind: 'usable'; readonly base_model_changed: boolean } & UsableAdapter)
   | { readonly kind: 'failed'; readonly error_code: 'adapter_expired' | 'base_model_changed' };
@@ -131,7 +131,7 @@ const reports = {
   budget_exhausted: { status: 'failed', error_code: 'budget_exhausted' },
 } as const satisfies Record<LearningOutcome['kind'], RunReport>;
 
-/** `max_cost_microusd` "caps compute plus initial 24-hour hosting": hosting is taken off first. */
+/** `max_cost_microusd` "caps compute plus initial 24-hour hosting", so hosting is taken off first. */
 function budgetOf(job: ClaimedJob): LearningBudget {
   const card = priceCardOf(job.pricing_version);
   const hosting_microusd = storageChargeMicrousd(adapter_bytes_max, initial_hosting_seconds, card);
@@ -144,7 +144,7 @@ function budgetOf(job: ClaimedJob): LearningBudget {
   };
 }
 
-/** Finished phases go to `job_phases`, and how far the training has come to the job, under the lease. */
+/** Stores finished phases in `job_phases`, and the progress of a training in the job, under the lease. */
 function journalOf(
   { db }: JobContext,
   observation: JobObservation,
@@ -178,7 +178,7 @@ function journalOf(
 /** What a candidate was trained on. */
 interface Provenance {
   readonly base_model_hash: string;
-  /** It was trained from base, as its parent could not be used. */
+  /** It was trained from base, since its parent could not be used. */
   readonly parent_damaged: boolean;
   readonly parent_base_model_changed: boolean;
 }

@@ -75,7 +75,7 @@ function missingLines(missing: readonly string[]): string[] {
   return [`${missing.length} adapters of versions are missing or damaged in the store:`, ...missing];
 }
 
-/** Shows progress on a terminal; Ctrl-C leaves nothing half-done behind. */
+/** Shows progress on a terminal. Ctrl-C leaves nothing half-done. */
 async function shown<Result>(
   work: (onProgress: BackupProgressView['update'], signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {

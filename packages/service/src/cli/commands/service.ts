@@ -39,7 +39,7 @@ async function run({ model, ...flags }: ConfigFlags, roles: Roles, name: string)
   if (!(roles.api && roles.worker) && config.database_url === null) {
     throw new UsageError(`engraft ${name} needs DATABASE_URL: an embedded database is for one machine`);
   }
-  // Only here: other commands start faster without the web server and the engine.
+  // Loaded only here: other commands start faster without the web server and the engine.
   const { runService } = await import('../../processes/runService.js');
   const { offerSetUp } = await import('../../processes/offerSetUp.js');
   await runService(config, roles, async (url, db) => {
@@ -49,7 +49,7 @@ async function run({ model, ...flags }: ConfigFlags, roles: Roles, name: string)
   });
 }
 
-/** The folder of the named model; `undefined` when none is named. */
+/** The folder of the named model, or `undefined` if none is named. */
 async function folderOf(model: string | undefined): Promise<string | undefined> {
   if (model === undefined || model === '') return undefined;
   const { findModelFolder } = await import('../../models/modelFolder.js');

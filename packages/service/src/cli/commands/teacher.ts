@@ -87,7 +87,7 @@ async function train(options: TrainOptions): Promise<void> {
   if (steps < 1) throw new UsageError('--steps must be at least 1');
   const paragraphs = await readParagraphs(options.data);
   const parent = options.from === undefined ? null : await adapterIn('--from', path.resolve(options.from));
-  // Loaded here only: other commands start faster.
+  // Loaded only here, so that other commands start faster.
   const { splitByTitle } = await import('@engraft/evaluation');
   const split = splitByTitle(paragraphs);
   if (split.training.length === 0)
