@@ -71,7 +71,7 @@ export const crashPoints = {
   'subject.imported': 'the versions of a subject of another installation',
   'subject.erased': 'the end of a subject, with its versions and what its jobs said',
   'tenant.erased': 'the end of all that a tenant had',
-  'version.looked_after': 'the deadline of a version that is needed now',
+  'version.deadline_settled': 'the deadline of a version that is needed now',
   'hosting.renewed': 'a later deadline of a version and its charge, or its end',
   'deadlines.corrected': 'deadlines that a wrong clock had set',
   'deletion.prepared': 'the end of what an earlier deletion left',

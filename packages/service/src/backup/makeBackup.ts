@@ -4,7 +4,7 @@ import { sql, type Kysely, type Transaction } from 'kysely';
 import { type AdapterStore } from '../adapterStore/adapterStore.js';
 import type { Database } from '../db/schema.js';
 import { serviceTables } from '../db/serviceRole/grants.js';
-import { readDefaultKey } from '../processes/defaultKey.js';
+import { readDefaultKey } from '../startup/defaultKey.js';
 import { BackupError } from './backupError.js';
 import * as format from './format.js';
 import { holdingAdapters } from './holdingAdapters.js';

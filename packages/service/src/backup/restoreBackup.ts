@@ -7,8 +7,8 @@ import { attachEmbeddedPostgres, ownConnection } from '../db/embeddedPostgres/in
 import { assertMigratable, lockSchema, migrateWithin } from '../db/migrate.js';
 import { withSession } from '../db/session.js';
 import { verifyLedger, type LedgerReport } from '../ledger/verifyLedger.js';
-import { makeDataFolder, restoringFolder } from '../processes/dataFolder.js';
-import { writeDefaultKey } from '../processes/defaultKey.js';
+import { makeDataFolder, restoringFolder } from '../startup/dataFolder.js';
+import { writeDefaultKey } from '../startup/defaultKey.js';
 import { syncFolder } from '../syncFolder.js';
 import { BackupError } from './backupError.js';
 import type { BackupHeader, BackupProgress } from './format.js';

@@ -1,4 +1,4 @@
-import { isWrittenSoon } from '../processes/logOutput.js';
+import { isWrittenSoon } from '../startup/logOutput.js';
 import { runCli } from './runCli.js';
 
 // Node.js would print warnings as several lines of text. The service writes them to its log.

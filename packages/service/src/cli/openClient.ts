@@ -1,7 +1,7 @@
 import { EngraftClient } from '@engraft/client';
 import { readConfig } from '../config/config.js';
-import { readDefaultKey } from '../processes/defaultKey.js';
-import { readServiceAddress } from '../processes/serviceAddress.js';
+import { readDefaultKey } from '../startup/defaultKey.js';
+import { readServiceAddress } from '../startup/serviceAddress.js';
 import { CommandFailure, type DataOptions } from './withDatabase.js';
 
 /**

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import type { Kysely } from 'kysely';
 import { type Config, readConfig } from '../config/config.js';
 import type { Database } from '../db/schema.js';
-import { hasDatabase, openInstallation } from '../processes/installation.js';
+import { hasDatabase, openInstallation } from '../startup/installation.js';
 import { findProjectByName, type Project } from '../projects/projectQueries.js';
 
 /** The message says in one line what went wrong. The exit status is 1. */

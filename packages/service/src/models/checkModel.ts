@@ -1,8 +1,8 @@
 import { EngineError, loadFittingTokenizer } from '@engraft/engine';
 import { expectedWork, recipeOf } from '@engraft/learning';
 import type { Logger } from 'pino';
-import { loadEngine, type EngineConfig, type LoadedEngine } from '../processes/model.js';
-import { readLearningFiles, type LearningFiles } from '../processes/learningMethod.js';
+import { loadEngine, type EngineConfig, type LoadedEngine } from '../startup/model.js';
+import { readLearningFiles, type LearningFiles } from '../startup/learningMethod.js';
 import { estimateMemory } from './estimateMemory.js';
 import type { ModelFit, ModelMemory } from './fitSentences.js';
 import { learningSeconds } from './learningTime.js';

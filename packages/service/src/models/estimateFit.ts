@@ -1,6 +1,6 @@
 import { expectedWork, recipeOf } from '@engraft/learning';
-import type { EngineConfig, LoadedEngine } from '../processes/model.js';
-import { readLearningFiles } from '../processes/learningMethod.js';
+import type { EngineConfig, LoadedEngine } from '../startup/model.js';
+import { readLearningFiles } from '../startup/learningMethod.js';
 import { estimateMemory } from './estimateMemory.js';
 import type { ModelFit } from './fitSentences.js';
 import { learningSeconds } from './learningTime.js';

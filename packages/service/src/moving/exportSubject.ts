@@ -9,7 +9,7 @@ import { tarEnd, tarFile } from '../backup/tar.js';
 import { writeArchive } from '../backup/writeArchive.js';
 import type { Database } from '../db/schema.js';
 import { tenantIs } from '../tenants/tenantIs.js';
-import { readEarlierRehearsals } from '../worker/earlierRehearsals.js';
+import { readEarlierRehearsals } from '../versions/earlierRehearsals.js';
 import {
   descriptionName,
   format_version,

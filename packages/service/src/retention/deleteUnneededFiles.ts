@@ -4,7 +4,7 @@ import type { AdapterStore } from '../adapterStore/adapterStore.js';
 import { steady_time } from '../clock/observeClock.js';
 import type { Database } from '../db/schema.js';
 import { inTransaction } from '../db/transaction.js';
-import { eachApart } from './eachApart.js';
+import { forEachIndependently } from './independently.js';
 
 /**
  * How long the files of an expired version stay: "its files are deleted 7 days later". The days count from the
@@ -33,7 +33,7 @@ export async function deleteUnneededFiles(
 ): Promise<number> {
   const adapters = await unneededAdapters(db).distinct().limit(adapters_per_round).execute();
   const hashes = adapters.map(({ adapter_hash }) => adapter_hash);
-  return eachApart(hashes, (adapter_hash) => deleteIfUnneeded(db, store, adapter_hash), stopping);
+  return forEachIndependently(hashes, (adapter_hash) => deleteIfUnneeded(db, store, adapter_hash), stopping);
 }
 
 /** Equal adapters share their files. None of their jobs may be open, and none of their versions retained. */

@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely';
 import type { AdapterStore } from '../adapterStore/adapterStore.js';
 import type { Database } from '../db/schema.js';
 import { markAdapterIntact } from '../versions/adapterDamage.js';
-import { eachApart } from './eachApart.js';
+import { forEachIndependently } from './independently.js';
 
 /**
  * Unmarks versions whose adapter is whole again, restored from a backup or with its file system, before hosting is
@@ -27,7 +27,7 @@ export async function recheckDamaged(
     await markAdapterIntact(db, adapter_hash);
     return true;
   };
-  return eachApart(
+  return forEachIndependently(
     damaged.map(({ adapter_hash }) => adapter_hash),
     recheck,
     stopping,

@@ -4,7 +4,7 @@ import type { Database } from '../db/schema.js';
 import { inTransaction } from '../db/transaction.js';
 import { accountId, lockBalance } from '../ledger/accounts.js';
 import { of_another_model } from '../versions/baseModel.js';
-import { untilNoneBegins } from './eachApart.js';
+import { repeatIndependently } from './independently.js';
 
 const day_seconds = 86_400;
 /** A deadline this close is moved on, so that a version in use never passes it between two rounds. */
@@ -57,7 +57,7 @@ export async function renewHosting(db: Kysely<Database>, stopping?: AbortSignal)
       }
     }
   };
-  return untilNoneBegins(renewNext, stopping);
+  return repeatIndependently(renewNext, stopping);
 }
 
 interface DueVersion {

@@ -32,7 +32,7 @@ export interface Retention {
 /**
  * Renews the hosting of versions, deletes files that nobody needs any more, and forgets what need not be kept, now and
  * every five minutes. Nobody waits for the first round: a version that is asked for before its turn is handled then,
- * see `lookAfter`.
+ * see `settleDeadline`.
  */
 export function startRetention(options: RetentionOptions): Retention {
   const stopping = new AbortController();

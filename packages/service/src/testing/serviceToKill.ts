@@ -8,7 +8,7 @@ import { access, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { readConfig } from '../config/config.js';
-import { runService } from '../processes/runService.js';
+import { runService } from '../startup/runService.js';
 import { openTeacherServer } from '../teacherServer/teacherServer.js';
 import { scriptedLearner } from './scriptedLearner.js';
 import { countUnits } from './testApp.js';

@@ -8,7 +8,7 @@ import { findAdapterStore } from '../adapterStore/findAdapterStore.js';
 import { makeBackup, type BackupOptions, type BackupReport } from '../backup/makeBackup.js';
 import { openDatabase } from '../db/database.js';
 import type { Database } from '../db/schema.js';
-import { writeDefaultKey } from '../processes/defaultKey.js';
+import { writeDefaultKey } from '../startup/defaultKey.js';
 import { keepTestAdapter } from './testAdapter.js';
 import { createTestKey, createTestProject, type TestKey } from './testApp.js';
 import { openTestDatabase, type TestDatabase } from './testDatabase.js';

@@ -8,7 +8,7 @@ import { type AdapterStore, openAdapterStore } from '../adapterStore/adapterStor
 import { admitJob } from '../admission/admitJob.js';
 import { readConfig } from '../config/config.js';
 import type { JobRequest } from '../jobs/jobRequest.js';
-import { loadEngine, loadPromptMeter, type LoadedEngine } from '../processes/model.js';
+import { loadEngine, loadPromptMeter, type LoadedEngine } from '../startup/model.js';
 import { startWorker, type Worker, type WorkerOptions } from '../worker/worker.js';
 import { createWorkerMetrics } from '../worker/workerMetrics.js';
 import { createTestKey, createTestProject, plentyOfJobs, type TestKey } from './testApp.js';

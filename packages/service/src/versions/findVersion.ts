@@ -17,7 +17,7 @@ export interface FoundVersion {
   readonly expired: boolean;
   /**
    * It is past its deadline, perhaps only because nobody was there to move it on, or was ended by a clock that was
-   * ahead. See `lookAfter`.
+   * ahead. See `settleDeadline`.
    */
   readonly undecided: boolean;
   readonly of_another_model: boolean;

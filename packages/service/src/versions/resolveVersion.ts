@@ -3,7 +3,7 @@ import type { Transaction } from 'kysely';
 import type { Database } from '../db/schema.js';
 import type { SubjectRoute } from '../subjects/findOrCreateSubject.js';
 import { findVersionOfSubject } from './findVersion.js';
-import { lookAfter } from './lookAfter.js';
+import { settleDeadline } from './settleDeadline.js';
 
 export type ResolveVersionOutcome =
   /** A version id, or `base`. */
@@ -28,7 +28,7 @@ export async function resolveVersion(
   if (adapter_version === baseVersion) return { kind: 'resolved', adapter_version };
   const version = await findVersionOfSubject(trx, subject.id, adapter_version);
   if (version === null) return { kind: 'not_found' };
-  if ((await lookAfter(trx, version)).expired) return { kind: 'adapter_expired' };
+  if ((await settleDeadline(trx, version)).expired) return { kind: 'adapter_expired' };
   if (version.of_another_model && !learns) return { kind: 'base_model_changed' };
   return { kind: 'resolved', adapter_version };
 }

@@ -5,7 +5,7 @@ import type { AdapterStore } from '../adapterStore/adapterStore.js';
 import type { Database } from '../db/schema.js';
 import { inTransaction } from '../db/transaction.js';
 import { findVersionOfSubject } from '../versions/findVersion.js';
-import { lookAfter } from '../versions/lookAfter.js';
+import { settleDeadline } from '../versions/settleDeadline.js';
 import { learnModelOfAdapter } from './modelOfAdapter.js';
 
 export interface UsableAdapter {
@@ -41,7 +41,7 @@ export async function findAdapter(
   const version = await findVersionOfSubject(db, row.subject_ref, adapter_version);
   if (version === null) throw new Error(`version ${adapter_version} is not of its subject`);
   const { expired } = version.undecided
-    ? await inTransaction(db, 'version.looked_after', (trx) => lookAfter(trx, version))
+    ? await inTransaction(db, 'version.deadline_settled', (trx) => settleDeadline(trx, version))
     : version;
   if (expired) return { kind: 'adapter_expired' };
   const adapter = store.locate(row.adapter_hash);

@@ -22,7 +22,7 @@ import { hasUnknownTeacherCall } from '../jobs/teacherCalls.js';
 import { loadTrainingProgress, storeTrainingProgress } from '../jobs/trainingProgress.js';
 import { priceCardOf } from '../pricing/priceCardOf.js';
 import { markAdapterIntact } from '../versions/adapterDamage.js';
-import { readEarlierRehearsals } from './earlierRehearsals.js';
+import { readEarlierRehearsals } from '../versions/earlierRehearsals.js';
 import { withEngineRetries } from './engineRetries.js';
 import { intactParent, isAdapterDamaged } from './damagedAdapter.js';
 import { findAdapter, type UsableAdapter } from './findAdapter.js';

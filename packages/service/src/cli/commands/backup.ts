@@ -3,7 +3,7 @@ import { findAdapterStore } from '../../adapterStore/findAdapterStore.js';
 import { makeBackup } from '../../backup/makeBackup.js';
 import { restoreBackup } from '../../backup/restoreBackup.js';
 import { readConfig } from '../../config/config.js';
-import { hasDatabase, openInstallation } from '../../processes/installation.js';
+import { hasDatabase, openInstallation } from '../../startup/installation.js';
 import { silentBackup, showBackup, type BackupProgressView } from '../backupProgress.js';
 import { engraftVersion } from '../../engraftVersion.js';
 import { formatBytes } from '../../formatBytes.js';

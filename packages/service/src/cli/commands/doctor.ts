@@ -6,8 +6,8 @@ import { readClock } from '../../clock/observeClock.js';
 import { type Config, readConfig, usableTracing } from '../../config/config.js';
 import { isDatabaseReachable } from '../../db/isDatabaseReachable.js';
 import { countVersionsByModel, type VersionsByModel } from '../../versions/baseModel.js';
-import { makeDataFolder } from '../../processes/dataFolder.js';
-import { hasDatabase, type Installation, openInstallation } from '../../processes/installation.js';
+import { makeDataFolder } from '../../startup/dataFolder.js';
+import { hasDatabase, type Installation, openInstallation } from '../../startup/installation.js';
 import { openTeacherServer } from '../../teacherServer/teacherServer.js';
 import { print, table } from '../output.js';
 import { addPrintOptions, CommandFailure, type PrintOptions } from '../withDatabase.js';
@@ -133,7 +133,7 @@ async function examineClock({ db }: Installation): Promise<string> {
 
 async function examineModel({ engine, model_folder }: Config): Promise<string> {
   if (engine === 'off') return 'not needed: ENGRAFT_ENGINE is off';
-  const { loadPromptMeter } = await import('../../processes/model.js');
+  const { loadPromptMeter } = await import('../../startup/model.js');
   const { contextLength } = await loadPromptMeter(model_folder);
   return `${model_folder}, ${contextLength} tokens of context`;
 }
@@ -141,7 +141,7 @@ async function examineModel({ engine, model_folder }: Config): Promise<string> {
 async function examineEngine(config: Config): Promise<string> {
   if (config.engine === 'off') return 'off';
   if (config.engine === 'vllm') throw new Error('vllm is not available yet');
-  const { loadEngine } = await import('../../processes/model.js');
+  const { loadEngine } = await import('../../startup/model.js');
   const { engine, teachingAdapter } = await loadEngine(config, pino({ level: 'silent' }));
   try {
     const prompt = { messages: [{ role: 'user', content: 'Hello.' }] } as const;

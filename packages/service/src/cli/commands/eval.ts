@@ -58,7 +58,7 @@ async function evaluateFile(file: string, options: EvalOptions): Promise<void> {
   const all = await readPassages(file);
   for (const output of [options.json, options.plot]) if (output !== undefined) await assertWritable(output);
   const passages = spreadSample(all, limit);
-  const { loadEngine } = await import('../../processes/model.js');
+  const { loadEngine } = await import('../../startup/model.js');
   const { engine, method } = await loadEngine(config, pino({ level: 'silent' }));
   const progress = process.stderr.isTTY ? showMeasuring(process.stderr) : silentMeasuring;
   const interrupted = new AbortController();

@@ -75,7 +75,7 @@ async function measure(options: MeasureOptions): Promise<void> {
 
 async function openModel(modelDir: string): Promise<{ readonly engine: EngineHost; readonly prompts: Prompts }> {
   const { loadPreset, promptsOf } = await import('@engraft/learning');
-  const { shippedPresets } = await import('../../processes/learningMethod.js');
+  const { shippedPresets } = await import('../../startup/learningMethod.js');
   const { startEngineHost } = await import('@engraft/engine');
   const prompts = promptsOf(await loadPreset(modelDir, shippedPresets));
   return { engine: await startEngineHost({ modelDir, logger: pino({ level: 'silent' }) }), prompts };

@@ -9,7 +9,7 @@ import { findVersionOfSubject, type FoundVersion } from './findVersion.js';
  * round of retention would renew, or revive because a wrong clock had ended it. Waits for whoever is at it. Returns the
  * version as it is then.
  */
-export async function lookAfter(trx: Transaction<Database>, version: FoundVersion): Promise<FoundVersion> {
+export async function settleDeadline(trx: Transaction<Database>, version: FoundVersion): Promise<FoundVersion> {
   if (!version.undecided) return version;
   await correctDeadlines(trx, version.id);
   await renewOrEnd(trx, version.id, { wait: true });

@@ -4,13 +4,13 @@ import { isDatabaseUnavailable } from '../db/databaseErrors.js';
  * Does the work for one item after the other, and returns how many times it did something. A failure does not stop the
  * others, and is thrown at the end. Only an unavailable database ends it at once.
  */
-export async function eachApart(
+export async function forEachIndependently(
   items: readonly string[],
   work: (item: string) => Promise<boolean>,
   stopping?: AbortSignal,
 ): Promise<number> {
   const left = [...items];
-  return untilNoneBegins(async (begin) => {
+  return repeatIndependently(async (begin) => {
     const item = left.shift();
     if (item === undefined) return false;
     begin(item);
@@ -19,7 +19,7 @@ export async function eachApart(
 }
 
 /** Does the same for items that are found one by one: `work` calls `begin` with the next one, if there is any. */
-export async function untilNoneBegins(
+export async function repeatIndependently(
   work: (begin: (item: string) => void) => Promise<boolean>,
   stopping?: AbortSignal,
 ): Promise<number> {

@@ -16,7 +16,7 @@ import { type Retention, startRetention } from '../retention/startRetention.js';
 import { openConfiguredTracing } from '../tracing/openConfiguredTracing.js';
 import type { Tracing } from '../tracing/tracing.js';
 import { adoptBaseModel } from '../worker/adoptBaseModel.js';
-import { freeOrphanedJobs } from '../worker/freeOrphanedJobs.js';
+import { freeOrphanedJobs } from '../jobs/freeOrphanedJobs.js';
 import { startWorker, type Worker } from '../worker/worker.js';
 import { createWorkerMetrics } from '../worker/workerMetrics.js';
 import { type BoundedStop, boundStop } from './boundedStop.js';

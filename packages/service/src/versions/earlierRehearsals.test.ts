@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { activateInNamespace } from '../versions/activateInNamespace.js';
+import { activateInNamespace } from './activateInNamespace.js';
 import { createTestKey, createTestProject, type TestKey } from '../testing/testApp.js';
 import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js';
 import { createTestVersion, expireTestVersion } from '../testing/testVersion.js';
