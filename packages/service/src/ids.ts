@@ -15,3 +15,8 @@ export function newId(prefix: IdPrefix): string {
 export function isId(prefix: IdPrefix, text: string): boolean {
   return text.length === prefix.length + 25 && text.startsWith(`${prefix}_`) && /^[\w-]+$/.test(text);
 }
+
+/** Replaces the name of something erased. No caller can send a name like it. */
+export function erasedName(id = randomBytes(9).toString('base64url')): string {
+  return `(erased) ${id}`;
+}

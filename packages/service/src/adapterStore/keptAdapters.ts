@@ -79,6 +79,15 @@ async function deleteImportRecords(trx: Transaction<Database>, adapter_hashes: r
     .execute();
 }
 
+/** Records, under `lockAdapter`, the job of an imported version as one that keeps the adapter. */
+export async function recordImportedAdapter(
+  trx: Transaction<Database>,
+  job_id: string,
+  adapter_hash: string,
+): Promise<void> {
+  await trx.insertInto('kept_adapters').values({ adapter_hash, job_id }).execute();
+}
+
 /** Until the transaction ends, nobody else records or deletes this adapter. Order of locks: the job before this. */
 export async function lockAdapter(trx: Transaction<Database>, adapter_hash: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${adapter_hash}, 0))`.execute(trx);

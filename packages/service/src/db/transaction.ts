@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Kysely, Transaction } from 'kysely';
+import { sql, type Kysely, type Transaction } from 'kysely';
 import { crashPoint, type CrashPoint } from '../crashPoints.js';
 import { isTransactionConflict } from './databaseErrors.js';
 import type { Database } from './schema.js';
@@ -69,4 +69,9 @@ export function crashPointOnceCommitted(db: Kysely<Database>, name: CrashPoint):
 
 function isOpenTransaction(db: Kysely<Database>): db is Transaction<Database> {
   return db.isTransaction;
+}
+
+/** Lets the transaction wait for other work longer than a process may otherwise take. */
+export async function allowIdling(trx: Transaction<Database>): Promise<void> {
+  await sql`set local idle_in_transaction_session_timeout = 0`.execute(trx);
 }

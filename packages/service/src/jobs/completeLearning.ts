@@ -14,7 +14,6 @@ import { activateVersion } from '../versions/activateVersion.js';
 import { saveVersion } from '../versions/saveVersion.js';
 import { endJob } from './endJob.js';
 import { lockLeasedJob, type JobLease, type LeasedJob, type LeasedWrite } from './jobLease.js';
-import { parseJobRequest } from './jobRequest.js';
 
 type Report = Pick<LearningResult, 'validation' | 'training'>;
 
@@ -29,7 +28,14 @@ export interface KeptAdapter {
 }
 
 export type LearningCompletion =
-  | { readonly kind: 'accepted'; readonly usage: TokenUsage; readonly report: Report; readonly adapter: KeptAdapter }
+  | {
+      readonly kind: 'accepted';
+      readonly usage: TokenUsage;
+      readonly report: Report;
+      readonly adapter: KeptAdapter;
+      /** Whether the request asks for the version to be activated. */
+      readonly activate: boolean;
+    }
   | {
       readonly kind: 'rejected';
       readonly usage: TokenUsage;
@@ -77,12 +83,9 @@ export async function completeLearning(
 async function saveAndActivate(
   trx: Transaction<Database>,
   job: LeasedJob,
-  { report, adapter }: Extract<LearningCompletion, { kind: 'accepted' }>,
+  { report, adapter, activate }: Extract<LearningCompletion, { kind: 'accepted' }>,
 ): Promise<Omit<LearningResult, keyof Report>> {
-  const request = parseJobRequest(job.request);
-  if (request.kind !== 'internalization' || job.subject_ref === null) {
-    throw new Error(`job ${job.id} is not a learning job of a subject`);
-  }
+  if (job.subject_ref === null) throw new Error(`job ${job.id} is not a learning job of a subject`);
   const parent_version_id = job.adapter_version === baseVersion ? null : job.adapter_version;
   const version = await saveVersion(trx, {
     ...adapter,
@@ -94,7 +97,7 @@ async function saveAndActivate(
     hosting_hours: limits.initial_hosting_hours,
   });
   const candidate = { version_id: version.id };
-  if (!request.activate) return { candidate, activated: false, activation_conflict: false };
+  if (!activate) return { candidate, activated: false, activation_conflict: false };
   const activation = await activateVersion(trx, {
     subject_ref: job.subject_ref,
     version_id: version.id,

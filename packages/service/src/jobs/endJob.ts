@@ -1,9 +1,9 @@
 import type { InferenceResult, JobErrorCode, LearningResult, TokenUsage } from '@engraft/contract';
-import { sql, type Transaction } from 'kysely';
+import type { Transaction } from 'kysely';
 import type { Database } from '../db/schema.js';
 import { settleReservation } from '../ledger/settleReservation.js';
+import { closedJob } from './closedJob.js';
 import type { LeasedJob } from './jobLease.js';
-import { removeTexts } from './removeTexts.js';
 
 export interface JobEnding {
   readonly status: 'succeeded' | 'ready' | 'rejected' | 'failed';
@@ -47,12 +47,7 @@ export async function endJob(
       result: result === null ? null : JSON.stringify(result),
       phase: 'done',
       settled: true,
-      request: await removeTexts(trx, job),
-      training_progress: null,
-      trace_context: null,
-      worker_id: null,
-      lease_expires_at: null,
-      updated_at: sql`now()`,
+      ...(await closedJob(trx, job)),
     })
     .where('id', '=', job.id)
     .execute();

@@ -1,9 +1,9 @@
 import type { JobErrorCode } from '@engraft/contract';
-import { sql, type Kysely, type Transaction } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import type { Database } from '../db/schema.js';
 import { inTransaction } from '../db/transaction.js';
+import { closedJob } from './closedJob.js';
 import { lockLeasedJob, type JobLease, type LeasedJob, type LeasedWrite } from './jobLease.js';
-import { removeTexts } from './removeTexts.js';
 import { sumTeacherReceipts } from './teacherCalls.js';
 
 type ReceiptErrorCode = Extract<JobErrorCode, 'receipt_missing' | 'receipt_inconsistent'>;
@@ -38,12 +38,7 @@ export async function holdForReconciliation(
       status: 'reconciliation_required',
       error_code,
       ...(await sumTeacherReceipts(trx, job.id)),
-      request: await removeTexts(trx, job),
-      training_progress: null,
-      trace_context: null,
-      worker_id: null,
-      lease_expires_at: null,
-      updated_at: sql`now()`,
+      ...(await closedJob(trx, job)),
     })
     .where('id', '=', job.id)
     .execute();

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import { Gauge, type Registry } from 'prom-client';
 import type { Database } from '../db/schema.js';
-import { cacheFor } from '../http/cacheFor.js';
+import { cacheFor } from '../cacheFor.js';
 import { type Queue, readQueue } from '../jobs/readQueue.js';
 
 const fresh_ms = 5_000;

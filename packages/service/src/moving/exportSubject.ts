@@ -8,8 +8,9 @@ import { checkSeal } from '../backup/seal.js';
 import { tarEnd, tarFile } from '../backup/tar.js';
 import { writeArchive } from '../backup/writeArchive.js';
 import type { Database } from '../db/schema.js';
-import { tenantIs } from '../tenants/tenantIs.js';
+import { findSubject } from '../subjects/findSubject.js';
 import { readEarlierRehearsals } from '../versions/earlierRehearsals.js';
+import { findExportableVersions, type ExportableVersion } from '../versions/exportableVersions.js';
 import {
   descriptionName,
   format_version,
@@ -89,15 +90,9 @@ async function describe(
   db: Kysely<Database>,
   { project_id, tenant_id, name, all, engraft_version }: SubjectExport,
 ): Promise<SubjectDescription | Exclude<ExportOutcome, { kind: 'exported' }>> {
-  const subject = await db
-    .selectFrom('subjects')
-    .select(['id', 'active_version_id'])
-    .where('project_id', '=', project_id)
-    .where(tenantIs('tenant_id', tenant_id))
-    .where('name', '=', name)
-    .executeTakeFirst();
-  if (subject === undefined) return { kind: 'not_found' };
-  const rows = await retainedVersions(db, subject.id);
+  const subject = await findSubject(db, { project_id, tenant_id, name });
+  if (subject === null) return { kind: 'not_found' };
+  const rows = await findExportableVersions(db, subject.id);
   const active = rows.find(({ id }) => id === subject.active_version_id);
   if (active === undefined) return { kind: 'uses_base' };
   const { base_model_hash } = active;
@@ -118,27 +113,10 @@ async function describe(
   };
 }
 
-function retainedVersions(db: Kysely<Database>, subject_ref: string) {
-  return db
-    .selectFrom('versions')
-    .innerJoin('jobs', 'jobs.id', 'versions.source_job_id')
-    .select(['versions.id', 'versions.parent_version_id', 'versions.created_at', 'versions.adapter_hash'])
-    .select(['versions.size_bytes', 'versions.passed_count', 'versions.total_count', 'versions.rehearsal'])
-    .select(['versions.base_model_hash', 'jobs.result'])
-    .where('versions.subject_ref', '=', subject_ref)
-    .where('versions.retention_ended_at', 'is', null)
-    .where('versions.files_deleted_at', 'is', null)
-    .orderBy('versions.created_at')
-    .orderBy('versions.id')
-    .execute();
-}
-
-type VersionRow = Awaited<ReturnType<typeof retainedVersions>>[number];
-
 /** What was taught to ancestors that stay behind is rehearsed as if it had been taught to this version. */
 async function describeVersion(
   db: Kysely<Database>,
-  { result, created_at, ...row }: VersionRow,
+  { result, created_at, ...row }: ExportableVersion,
   taken: ReadonlySet<string>,
 ): Promise<ExportedVersion> {
   const has_parent = row.parent_version_id !== null && taken.has(row.parent_version_id);

@@ -9,6 +9,12 @@ import type { Database } from '../db/schema.js';
 export const of_another_model = sql<boolean>`exists (
   select from base_model where base_model.content_hash <> versions.base_model_hash)`;
 
+/** The checkpoint that the workers have loaded. `null` if none has loaded one yet. */
+export async function readBaseModel(db: Kysely<Database>): Promise<string | null> {
+  const row = await db.selectFrom('base_model').select('content_hash').executeTakeFirst();
+  return row?.content_hash ?? null;
+}
+
 /** Records the checkpoint that a worker has loaded. Returns the one before if it was a different one. */
 export async function recordBaseModel(db: Kysely<Database>, content_hash: string): Promise<string | null> {
   const { rows } = await sql<{ before: string }>`

@@ -11,6 +11,14 @@ export interface VersionOwner {
   readonly tenant_id: TenantId;
 }
 
+/** A version as a worker needs it. */
+export interface LocatedVersion extends FoundVersion {
+  readonly adapter_hash: string;
+  /** The checkpoint that it was trained on. `null` if nobody has recorded it yet. */
+  readonly base_model_hash: string | null;
+  readonly marked_damaged: boolean;
+}
+
 export interface FoundVersion {
   readonly id: string;
   readonly subject_ref: string;
@@ -73,4 +81,15 @@ export async function findVersionOfSubject(
     .where('subject_ref', '=', subject_ref)
     .executeTakeFirst();
   return row ?? null;
+}
+
+/** The version that admission resolved. Throws if there is none. */
+export async function locateVersion(db: Kysely<Database>, version_id: string): Promise<LocatedVersion> {
+  return db
+    .selectFrom('versions')
+    .select(['id', 'subject_ref', 'adapter_hash', 'base_model_hash'])
+    .select(sql<boolean>`damaged_at is not null`.as('marked_damaged'))
+    .select(state)
+    .where('id', '=', version_id)
+    .executeTakeFirstOrThrow();
 }

@@ -4,7 +4,7 @@ import type { Kysely } from 'kysely';
 import type { AdapterStore } from '../adapterStore/adapterStore.js';
 import type { Database } from '../db/schema.js';
 import { inTransaction } from '../db/transaction.js';
-import { findVersionOfSubject } from '../versions/findVersion.js';
+import { locateVersion } from '../versions/findVersion.js';
 import { settleDeadline } from '../versions/settleDeadline.js';
 import { learnModelOfAdapter } from './modelOfAdapter.js';
 
@@ -33,23 +33,17 @@ export async function findAdapter(
   base_model_hash: () => Promise<string>,
 ): Promise<FoundAdapter> {
   if (adapter_version === baseVersion) return { kind: 'found', adapter: null, marked_damaged: false };
-  const row = await db
-    .selectFrom('versions')
-    .select(['adapter_hash', 'subject_ref', 'damaged_at', 'base_model_hash'])
-    .where('id', '=', adapter_version)
-    .executeTakeFirstOrThrow();
-  const version = await findVersionOfSubject(db, row.subject_ref, adapter_version);
-  if (version === null) throw new Error(`version ${adapter_version} is not of its subject`);
+  const version = await locateVersion(db, adapter_version);
   const { expired } = version.undecided
     ? await inTransaction(db, 'version.deadline_settled', (trx) => settleDeadline(trx, version))
     : version;
   if (expired) return { kind: 'adapter_expired' };
-  const adapter = store.locate(row.adapter_hash);
-  const trained_on = row.base_model_hash ?? (await modelOf(db, adapter));
+  const adapter = store.locate(version.adapter_hash);
+  const trained_on = version.base_model_hash ?? (await modelOf(db, adapter));
   // Loading a damaged adapter reveals the damage.
   const is_usable = trained_on === 'damaged' || trained_on === (await base_model_hash());
   return is_usable
-    ? { kind: 'found', adapter, marked_damaged: row.damaged_at !== null }
+    ? { kind: 'found', adapter, marked_damaged: version.marked_damaged }
     : { kind: 'base_model_changed' };
 }
 

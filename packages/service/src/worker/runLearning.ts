@@ -15,7 +15,7 @@ import type { ClaimedJob } from '../jobs/claimJob.js';
 import { completeLearning, initial_hosting_seconds, type LearningCompletion } from '../jobs/completeLearning.js';
 import { failJob } from '../jobs/failJob.js';
 import type { LeasedWrite } from '../jobs/jobLease.js';
-import type { JobRequest } from '../jobs/jobRequest.js';
+import type { InternalizationJobRequest } from '../jobs/jobRequest.js';
 import { loadPhaseOutcome, storePhaseOutcome } from '../jobs/phaseOutcomes.js';
 import { recordPhase } from '../jobs/recordPhase.js';
 import { hasUnknownTeacherCall } from '../jobs/teacherCalls.js';
@@ -51,7 +51,7 @@ export async function runLearning(
   context: JobContext,
   observation: JobObservation,
   job: ClaimedJob,
-  request: Extract<JobRequest, { kind: 'internalization' }>,
+  request: InternalizationJobRequest,
   signals: StopSignals,
 ): Promise<RunReport> {
   const { db, engine, data_folder, logger } = context;
@@ -94,6 +94,7 @@ export async function runLearning(
     base_model_hash,
     parent_damaged: parent !== start.adapter,
     parent_base_model_changed: start.base_model_changed,
+    activate: request.activate,
   });
   assertHeld(await completeLearning(db, job, completion));
   observation.charged(completion.usage);
@@ -175,12 +176,13 @@ function journalOf(
   };
 }
 
-/** What a candidate was trained on. */
+/** What a candidate was trained on, and what becomes of it. */
 interface Provenance {
   readonly base_model_hash: string;
   /** It was trained from base, since its parent could not be used. */
   readonly parent_damaged: boolean;
   readonly parent_base_model_changed: boolean;
+  readonly activate: boolean;
 }
 
 async function toCompletion(
@@ -188,7 +190,7 @@ async function toCompletion(
   observation: JobObservation,
   job: ClaimedJob,
   outcome: LearningOutcome,
-  { base_model_hash, parent_damaged, parent_base_model_changed }: Provenance,
+  { base_model_hash, parent_damaged, parent_base_model_changed, activate }: Provenance,
 ): Promise<LearningCompletion> {
   const { usage } = outcome;
   if (outcome.kind === 'budget_exhausted') return { kind: 'budget_exhausted', usage };
@@ -217,5 +219,5 @@ async function toCompletion(
     size_bytes: outcome.adapter.sizeBytes,
     rehearsal: outcome.rehearsal,
   };
-  return { kind: 'accepted', usage, report, adapter };
+  return { kind: 'accepted', usage, report, adapter, activate };
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Registry } from 'prom-client';
-import { cacheFor } from '../cacheFor.js';
+import { cacheFor } from '../../cacheFor.js';
 import { wantsOpenMetrics, writeOpenMetrics, writePrometheusText } from '../../metrics/exposition.js';
 import { limitOperations, type StrangerLimits } from '../limitStrangers.js';
 
