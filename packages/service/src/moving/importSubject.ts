@@ -61,7 +61,7 @@ export async function importSubject(
     const base_model_hash = await readBaseModel(trx);
     if (base_model_hash === null) return { kind: 'model_unknown' };
     if (base_model_hash !== subject.description.base_model_hash) {
-      return { kind: 'another_model', base_model_hash: model.content_hash };
+      return { kind: 'another_model', base_model_hash };
     }
     const adapter_hashes = [...subject.adapters.keys()].sort();
     for (const adapter_hash of adapter_hashes) await lockAdapter(trx, adapter_hash);
