@@ -41,19 +41,21 @@ export async function readLearningFiles(model_folder: string): Promise<LearningF
 }
 
 /**
- * How the engine's model learns. Asks the model for replies if it comes without replay rows. A trial may change the
- * recipe. `elsewhere`, if given, writes the questions in place of the preset's teacher.
+ * How the engine's model learns. If the model comes without replay rows, it is asked for replies, which are kept in
+ * `replayFolder`. A trial may change the recipe. `elsewhere`, if given, writes the questions in place of the preset's
+ * teacher.
  */
 export async function learningMethod(
   engine: Engine,
   { preset, adapter, replay }: LearningFiles,
   changed: (recipe: Recipe) => Recipe = (recipe) => recipe,
   elsewhere: RemoteModel | null = null,
+  replayFolder: string | null = null,
 ): Promise<LearningMethod> {
   const { parameters } = await engine.describe();
   const recipe = changed(recipeOf(preset, parameters));
   const teacher = elsewhere === null ? teacherOf(preset, recipe, adapter) : remoteTeacher(recipe, elsewhere, adapter);
-  return { recipe, teacher, replay: await replayOf(engine, replay, recipe) };
+  return { recipe, teacher, replay: await replayOf(engine, replay, recipe, replayFolder) };
 }
 
 function teacherOf({ teacher }: Preset, recipe: Recipe, adapter: AdapterReference | null): Teacher {
