@@ -22,6 +22,6 @@ export const toolCallId = textOfUnits(1, limits.tool_call_id_units);
 export const baseVersion = 'base';
 
 /**
- * The tenant namespace that a header, body field or key names; `null` is the project namespace, a tenant of its own.
+ * The tenant namespace that a header, body field or key names. `null` is the project namespace, a tenant of its own.
  */
 export type TenantId = string | null;
