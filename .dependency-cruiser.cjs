@@ -69,7 +69,7 @@ module.exports = {
     ),
     ...inOrder(
       'learning',
-      ['text', 'recipe', 'metering', 'teaching', 'teachers', 'training', 'evaluating'],
+      ['text', 'recipe', 'budget', 'teaching', 'teachers', 'training', 'gate'],
       ['learnPassage', 'parts', 'index'],
       'What reads a text must be readable without what teaches it, and that without what trains.',
     ),
@@ -100,10 +100,10 @@ module.exports = {
       to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
     },
     {
-      name: 'http-holds-no-sql',
-      comment: 'Routes parse, call one domain function, serialise; SQL stays in the query files of its domain.',
+      name: 'callers-of-the-domain-hold-no-sql',
+      comment: 'They call domain functions; SQL stays in the query files of its domain.',
       severity: 'error',
-      from: { path: '^packages/service/src/http/', pathNot: '[.]test[.]ts$' },
+      from: { path: '^packages/service/src/(http|worker|erasure|moving|cli)/', pathNot: '[.]test[.]ts$' },
       to: { path: 'node_modules/(kysely|pg)/', dependencyTypesNot: ['type-only'] },
     },
     {
@@ -111,10 +111,21 @@ module.exports = {
       comment: 'Domain folders return outcomes; only http/ turns them into responses.',
       severity: 'error',
       from: {
-        path: '^packages/service/src/(ledger|keys|projects|tenants|subjects|versions|jobs|idempotency|admission|rateLimit|pricing|worker|adapterStore)/',
-        pathNot: '[.]test[.]ts$',
+        path: '^packages/service/src/',
+        pathNot: '^packages/service/src/(http|startup|cli|testing)/|[.]test[.]ts$',
       },
       to: { path: '^packages/service/src/http/|node_modules/fastify/' },
+    },
+    {
+      name: 'domain-knows-no-worker',
+      comment:
+        'The worker calls the domain; who admits, keeps or moves what it does needs nothing of how it runs jobs.',
+      severity: 'error',
+      from: {
+        path: '^packages/service/src/',
+        pathNot: '^packages/service/src/(worker|startup|cli|testing)/|[.]test[.]ts$',
+      },
+      to: { path: '^packages/service/src/(worker|cli)/' },
     },
     {
       name: 'only-the-engine-runs-models',

@@ -20,7 +20,7 @@ await ensureInstalled();
 await ensureBuilt();
 const { EngraftClient } = await load('packages/client/dist/index.js');
 const { readConfig } = await load('packages/service/dist/config/config.js');
-const { readDefaultKey } = await load('packages/service/dist/processes/defaultKey.js');
+const { readDefaultKey } = await load('packages/service/dist/startup/defaultKey.js');
 const { showLearningProgress } = await load('packages/service/dist/cli/learningProgress.js');
 
 const served = model === null ? [] : ['--model', modelToServe()];

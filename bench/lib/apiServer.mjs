@@ -54,7 +54,7 @@ process.on('disconnect', async () => {
 async function promptMeter() {
   const model_folder = join(root, 'models/base');
   if (!existsSync(join(model_folder, 'tokenizer.json'))) return {};
-  const { loadPromptMeter } = await load('processes/model.js');
+  const { loadPromptMeter } = await load('startup/model.js');
   return loadPromptMeter(model_folder);
 }
 

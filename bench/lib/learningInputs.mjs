@@ -2,7 +2,7 @@
 import { basename, join, relative } from 'node:path';
 import { currentPriceCard } from '../../packages/contract/dist/index.js';
 import { hashAdapterFolder, startEngineHost } from '../../packages/engine/dist/index.js';
-import { readLearningFiles } from '../../packages/service/dist/processes/learningMethod.js';
+import { readLearningFiles } from '../../packages/service/dist/startup/learningMethod.js';
 import { root } from './measure.mjs';
 
 /** The code that decides what is learned, and how right it is. */

@@ -1,5 +1,5 @@
 // How a checkpoint learns, as the service puts it together; for a trial with other numbers.
-import { learningMethod, readLearningFiles } from '../../packages/service/dist/processes/learningMethod.js';
+import { learningMethod, readLearningFiles } from '../../packages/service/dist/startup/learningMethod.js';
 
 /** `trial` has the groups of a recipe: `{ "training": { "rank": 16 } }` changes the rank and nothing else. */
 export async function learningMethodOf(engine, modelDir, trial = {}) {

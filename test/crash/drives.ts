@@ -136,7 +136,7 @@ export const drives: Readonly<Record<CrashPoint, Drive>> = {
       return ['tenant', 'erase', 'acme', ...project];
     },
   },
-  'version.looked_after': onAdmission(`expires_at = now() - interval '1 hour'`),
+  'version.deadline_settled': onAdmission(`expires_at = now() - interval '1 hour'`),
   'hosting.renewed': versionsAre(`expires_at = now() + interval '30 minutes'`),
   'deadlines.corrected': versionsAre(`expires_at = now() + interval '10 days'`),
   'deletion.prepared': deletion,

@@ -1,12 +1,12 @@
 /**
- * Exponential backoff with full jitter: a random time up to `base_ms · 2^attempt`, at most `max_ms`, so that
- * clients that failed together do not come back together. `attempt` counts from 0.
+ * Exponential backoff with full jitter: a random time up to `base_ms · 2^attempt`, at most `max_ms`, so that clients
+ * that failed together do not return together. `attempt` counts from 0.
  */
 export function backoffMs(attempt: number, { base_ms, max_ms }: { base_ms: number; max_ms: number }): number {
   return Math.random() * Math.min(max_ms, base_ms * 2 ** attempt);
 }
 
-/** Waits; rejects with the signal's reason as soon as it is aborted. */
+/** Waits, and rejects with the signal's reason as soon as it aborts. */
 export async function wait(duration_ms: number, signal: AbortSignal | undefined): Promise<void> {
   signal?.throwIfAborted();
   await new Promise<void>((resolve, reject) => {

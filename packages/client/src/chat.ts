@@ -11,7 +11,7 @@ import { readEventData } from './serverSentEvents.js';
 import { type CallOptions, parseSuccess, type Transport } from './transport.js';
 
 export interface ChatOptions extends WriteOptions {
-  /** The subject, where it is more convenient as a header. */
+  /** The subject, if a header is more convenient. */
   readonly subject?: string;
 }
 
@@ -25,12 +25,12 @@ type NewPlainChat = NewChatCompletion & { readonly stream?: false | null };
 
 /** `POST /v1/chat/completions` */
 export interface ChatCompletions {
-  /** Rejects with `EngraftApiError`, which names the job, when the job has not succeeded within the service's wait. */
+  /** Rejects with an `EngraftApiError` that names the job if it has not succeeded within the service's wait. */
   create(
     request: NewChatCompletion & { readonly stream?: false | null },
     options?: ChatOptions,
   ): Promise<ChatCompletion>;
-  /** Resolves when the job is admitted; the chunks come when it has succeeded. Breaking off does not cancel the job. */
+  /** Resolves when the job is admitted. The chunks come when it has succeeded. Breaking off does not cancel the job. */
   create(request: NewChatStream, options?: ChatOptions): Promise<AsyncIterable<ChatCompletionChunk>>;
 }
 
@@ -66,8 +66,8 @@ function isStreaming(body: { readonly stream?: boolean | null }): boolean {
 }
 
 /**
- * The chunks of a stream. One that breaks before its first chunk is opened again: under the same idempotency key it
- * is the same job.
+ * The chunks of a stream. A stream that breaks before its first chunk is opened again, as the same job under the same
+ * idempotency key.
  */
 async function* readChunks(
   first: Response,

@@ -16,8 +16,8 @@ import {
 import { type ClientOptions, createTransport } from './transport.js';
 
 /**
- * The HTTP API, typed. Rejects with `EngraftApiError` when the service refuses, with `EngraftConnectionError` when
- * there is no usable answer, and with the signal's reason when aborted.
+ * The HTTP API, typed. Rejects with `EngraftApiError` if the service refuses, with `EngraftConnectionError` if there is
+ * no usable answer, and with the signal's reason if it aborts.
  */
 export class EngraftClient {
   readonly chat: Chat;

@@ -7,14 +7,14 @@ export class EngraftApiError extends Error {
   constructor(
     /** The HTTP status. */
     readonly status: number,
-    /** One of the service's error codes; `http_<status>` when something else than the service answered. */
+    /** One of the service's error codes, or `http_<status>` if something else answered. */
     readonly code: string,
-    /** Name it when asking the operator; `null` when the answer had none. */
+    /** Name it when you ask the operator. `null` if the answer had none. */
     readonly request_id: string | null,
     /** Path of the offending field, on 422. */
     readonly param: string | null,
     message: string,
-    /** The job that was admitted all the same, on chat completions: read it before trying again. */
+    /** The job that was admitted in spite of the error, on chat completions. Read it before you try again. */
     readonly job_id: string | null = null,
     readonly status_url: string | null = null,
   ) {
@@ -22,12 +22,12 @@ export class EngraftApiError extends Error {
   }
 }
 
-/** No usable answer: the service could not be reached, or sent what its contract does not allow. */
+/** There is no usable answer: the service could not be reached, or sent what its contract does not allow. */
 export class EngraftConnectionError extends Error {
   override readonly name = 'EngraftConnectionError';
 }
 
-/** Reads the error envelope of the service, or makes do with the status when a proxy answered in its place. */
+/** Reads the error envelope of the service, or only the status if a proxy answered in its place. */
 export async function readApiError(response: Response): Promise<EngraftApiError> {
   const { status } = response;
   const body: unknown = await response.json().catch(() => null);
@@ -38,7 +38,7 @@ export async function readApiError(response: Response): Promise<EngraftApiError>
   );
 }
 
-/** The error of an envelope, `null` if `body` is none. In a stream it has no status but the one of its code. */
+/** The error of an envelope, or `null` if `body` is none. In a stream its status is the one of its code. */
 export function toApiError(body: unknown, status: number | null, request_id: string | null): EngraftApiError | null {
   const error = isRecord(body) && isRecord(body['error']) ? body['error'] : null;
   if (error === null) return null;

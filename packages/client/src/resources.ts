@@ -20,13 +20,13 @@ import type { CallOptions, Send } from './transport.js';
 
 export interface WriteOptions extends CallOptions {
   /**
-   * Names the intent: the same key with the same input gives the same job, however often it is sent. A random one
-   * unless given; give one to be able to ask again after a crash of the caller.
+   * Names the intent: the same key with the same input gives the same job, however often it is sent. The default is
+   * random. Give one to be able to ask again after your own crash.
    */
   readonly idempotencyKey?: string;
 }
 
-/** The request's own fields; those with a default may be left out. */
+/** The request's own fields. Those with a default may be left out. */
 type WithDefaults<Request, Field extends keyof Request> = Omit<Request, Field> & Partial<Pick<Request, Field>>;
 export type NewInference = WithDefaults<InferenceRequest, 'max_output_tokens' | 'temperature'>;
 export type NewInternalization = WithDefaults<InternalizationRequest, 'activate'>;
@@ -42,12 +42,12 @@ export interface Internalizations {
 }
 
 export interface WaitOptions extends CallOptions {
-  /** Called with every reading, the last one included. */
+  /** Called with every reading, including the last. */
   readonly onUpdate?: (job: Job) => void;
 }
 
 export interface JobPageOptions extends CallOptions {
-  /** Jobs on a page, 1-100; 50 unless told. */
+  /** Jobs on a page, 1-100. The default is 50. */
   readonly limit?: number;
   /** The `next_cursor` of the page before. */
   readonly cursor?: string;
@@ -56,11 +56,11 @@ export interface JobPageOptions extends CallOptions {
 /** `GET /v1/jobs/{id}` and `GET /v1/jobs` */
 export interface Jobs {
   get(id: string, options?: CallOptions): Promise<Job>;
-  /** Reads the job, ever less often, until it has ended or needs an operator. */
+  /** Reads the job, less and less often, until it has ended or needs an operator. */
   wait(id: string, options?: WaitOptions): Promise<Job>;
   /** One page, newest first. */
   list(options?: JobPageOptions): Promise<JobList>;
-  /** Page after page, each read when it is asked for; from `cursor` on, or from the newest job. */
+  /** Page after page, from `cursor` or from the newest job. Each page is read when it is asked for. */
   pages(options?: JobPageOptions): AsyncIterable<JobList>;
 }
 
@@ -147,7 +147,7 @@ export function adaptersOf(send: Send): Adapters {
   return {
     activate: (body, options) =>
       send(
-        // Not repeated by itself: after a lost answer the expected version may be the old one for a good reason.
+        // Not repeated automatically: after a lost answer the expected version may be the old one for a good reason.
         { method: 'POST', path: '/v1/adapters/activate', body, response: activationResult, repeatable: false },
         options,
       ),

@@ -5,7 +5,7 @@ export interface ClientOptions {
   /** Where the service is, such as `http://127.0.0.1:8080`. */
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** How often a request is repeated after a network error, 429 or 5xx; 4 unless told. */
+  /** How often a request is repeated after a network error, 429 or 5xx. The default is 4. */
   readonly maxRetries?: number;
   /** Used in place of the global `fetch`. */
   readonly fetch?: typeof fetch;
@@ -17,7 +17,7 @@ export interface CallOptions {
   readonly tenant?: string;
 }
 
-/** What the contract's schemas are to this file. */
+/** How this file uses the contract's schemas. */
 export interface Schema<Value> {
   safeParse(
     value: unknown,
@@ -34,7 +34,7 @@ export interface ApiRequest<Value> {
   readonly headers?: Readonly<Record<string, string>>;
   /** What a success must look like. */
   readonly response: Schema<Value>;
-  /** Whether repeating it is without harm: reads, and writes under one idempotency key. */
+  /** Whether it can safely be repeated: reads, and writes under one idempotency key. */
   readonly repeatable: boolean;
 }
 
@@ -42,7 +42,7 @@ export type Send = <Value>(request: ApiRequest<Value>, options?: CallOptions) =>
 
 export interface Transport {
   readonly send: Send;
-  /** A successful response whose body is still to be read. */
+  /** A successful response whose body has not been read yet. */
   readonly open: (request: Omit<ApiRequest<unknown>, 'response'>, options?: CallOptions) => Promise<Response>;
   readonly max_retries: number;
 }
@@ -50,7 +50,7 @@ export interface Transport {
 const retry_backoff = { base_ms: 250, max_ms: 8_000 };
 const retry_after_max_ms = 60_000;
 
-/** Sends requests with the key, repeats those that may succeed the next time, and checks what comes back. */
+/** Sends requests with the key, repeats those that may succeed the next time, and checks the answers. */
 export function createTransport(options: ClientOptions): Transport {
   const base = checkedBase(options.baseUrl);
   const authorization = checkedAuthorization(options.apiKey);
@@ -90,7 +90,7 @@ export function createTransport(options: ClientOptions): Transport {
   };
 }
 
-/** @throws TypeError that does not repeat the address: a password may stand in it. */
+/** @throws a TypeError that does not repeat the address, which may contain a password */
 function checkedBase(baseUrl: string): string {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
   if (url === null || !/^https?:$/.test(url.protocol)) {
@@ -106,7 +106,7 @@ function checkedBase(baseUrl: string): string {
   return base;
 }
 
-/** @throws TypeError that does not repeat the key, as that of fetch would. */
+/** @throws a TypeError that does not repeat the key, as fetch's would */
 function checkedAuthorization(apiKey: string): string {
   if (/^[\x21-\x7e]+$/.test(apiKey)) return `Bearer ${apiKey}`;
   throw new TypeError(
@@ -136,14 +136,14 @@ async function attemptOnce<Body>(
     const retry_after_ms = readRetryAfterMs(response);
     return { kind: 'failure', error: await readApiError(response), retry, retry_after_ms };
   } catch (cause) {
-    // Giving up was asked for; nothing failed.
+    // The caller gave up. Nothing failed.
     signal?.throwIfAborted();
     const error = new EngraftConnectionError(`no answer from ${new URL(base).origin}: ${describe(cause)}`, { cause });
     return { kind: 'failure', error, retry: true, retry_after_ms: null };
   }
 }
 
-/** fetch says only "fetch failed"; what failed is in its cause. */
+/** fetch says only "fetch failed". Its cause says what failed. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;
@@ -151,7 +151,7 @@ function describe(error: unknown): string {
   return 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.message;
 }
 
-/** The header's number of seconds; the service sends no dates. */
+/** The header's number of seconds. The service sends no dates. */
 function readRetryAfterMs(response: Response): number | null {
   const text = response.headers.get('retry-after');
   if (text === null || !/^\d+$/.test(text)) return null;

@@ -5,14 +5,14 @@ import { responseFormat, wireTool, wireToolCall, wireToolChoice } from './reques
 import { textOfUnits } from './text.js';
 
 /**
- * The body of `POST /v1/chat/completions`, as it is on the wire; `readChatRequest` turns it into the same inference as
- * the native endpoint's. "`null` for an optional field, of the body or of a message, means "omitted", as OpenAI's
- * clients send it".
+ * The body of `POST /v1/chat/completions` on the wire. `readChatRequest` turns it into the same inference as the native
+ * endpoint's. "`null` for an optional field, of the body or of a message, means "omitted", as OpenAI's clients send
+ * it".
  */
 
 const textPart = z.strictObject({ type: z.literal('text'), text: z.string() });
 
-/** "`index` and `parsed_arguments` of a message's tool call are dropped"; the latter stands beside `arguments`, too. */
+/** "`index` and `parsed_arguments` of a message's tool call are dropped". The latter also occurs beside `arguments`. */
 export const chatToolCall = wireToolCall.extend({
   index: z.unknown().optional(),
   parsed_arguments: z.unknown().optional(),

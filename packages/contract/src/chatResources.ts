@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { wireToolCall } from './requests.js';
 
-/** What `POST /v1/chat/completions` answers, in the shapes of OpenAI's clients. */
+/** The answers of `POST /v1/chat/completions`, in the shapes of OpenAI's clients. */
 
 const tokens = z.int().nonnegative();
 
@@ -30,12 +30,12 @@ export const chatCompletion = z.object({
       index: z.int(),
       message: z.object({
         role: z.literal('assistant'),
-        /** `null` when there is nothing but `tool_calls`. */
+        /** `null` if there are only `tool_calls`. */
         content: z.string().nullable(),
         tool_calls: z.array(wireToolCall).optional(),
       }),
       finish_reason: chatFinishReason,
-      /** Never offered; OpenAI's clients expect the field. */
+      /** Never offered, but OpenAI's clients expect the field. */
       logprobs: z.null(),
     }),
   ),
@@ -64,7 +64,7 @@ export const chatCompletionChunk = z.object({
       logprobs: z.null(),
     }),
   ),
-  /** Present with `stream_options.include_usage`: `null` in every chunk but the last. */
+  /** Present with `stream_options.include_usage`. It is `null` in every chunk but the last. */
   usage: chatUsage.nullable().optional(),
   service: chatService,
 });

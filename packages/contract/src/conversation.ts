@@ -16,10 +16,13 @@ export interface Conversation {
 }
 
 /**
- * The rules over a whole conversation: only tool results and messages of the assistant may be empty; call ids are unique; an assistant message with calls is followed at once by
- * exactly one result for each, in any order; `arguments` is the text of a JSON object; the final turn is a user
- * message or a completed tool-result block; tool names are unique, and a forced call is of a tool that is offered.
- * Returns the first problem.
+ * Checks the rules over a whole conversation and returns the first problem.
+ * - Only tool results and messages of the assistant may be empty.
+ * - Call ids are unique.
+ * - An assistant message with calls is followed at once by exactly one result for each, in any order.
+ * - `arguments` is the text of a JSON object.
+ * - The final turn is a user message or a completed tool-result block.
+ * - Tool names are unique, and a forced call is of an offered tool.
  */
 export function findConversationProblem(conversation: Conversation): ConversationProblem | null {
   const tools = conversation.tools ?? [];
@@ -31,14 +34,17 @@ export function findConversationProblem(conversation: Conversation): Conversatio
   );
 }
 
-/** Whether a call that a model made may stand in the conversation that goes on: its `arguments` may be too long, or nested too deeply. */
+/**
+ * Whether a call by a model may stand in the further conversation. Its `arguments` may be too long, or nested too
+ * deeply.
+ */
 export function isSendableCall(call: WireToolCall): boolean {
   const parsed = wireToolCall.safeParse(call);
   return parsed.success && findArgumentsProblem(parsed.data.function.arguments) === null;
 }
 
 /**
- * "Serialized messages and tools together must fit 64,000 string-length units": of the values as parsed from JSON,
+ * "Serialized messages and tools together must fit 64,000 string-length units": counts the values as parsed from JSON,
  * before any default is filled in. Empty `tools` means none.
  */
 export function findSizeProblem(sent: {

@@ -1,6 +1,6 @@
 /**
- * The one table of errors that leave the service over HTTP: code → status, `retryable`, and a sentence for a
- * person. No other file names a status with a code.
+ * The one table of errors that leave the service over HTTP: code → status, `retryable`, and a sentence for a person. No
+ * other file combines a status with a code.
  */
 export const errorTable = {
   unauthorized: {
@@ -87,11 +87,14 @@ export const jobErrorCodes = [
   'budget_exhausted',
   'engine_failed',
   'adapter_expired',
-  /** The files of the version are damaged or missing; nothing is charged, and nothing falls back to base. */
+  /** The files of the version are damaged or missing. Nothing is charged, and nothing falls back to base. */
   'adapter_damaged',
-  /** The version, or what learning had stored so far, is of another base model than the worker has; nothing is charged. */
+  /**
+   * The version, or what learning has stored so far, belongs to another base model than the worker's. Nothing is
+   * charged.
+   */
   'base_model_changed',
-  /** An operator ended the job; nothing is charged. */
+  /** An operator ended the job. Nothing is charged. */
   'cancelled',
   'internal_error',
   'receipt_missing',

@@ -1,4 +1,4 @@
-/** Names that callers made up come back in messages and paths; no longer than this. */
+/** The most characters of a caller's own name that messages and paths repeat. */
 export const echo_units_max = 300;
 
 /** `['messages', 3, 'tool_call_id']` → `messages[3].tool_call_id` */

@@ -3,12 +3,12 @@ import { echo_units_max, fieldPath } from './fieldPath.js';
 /** What `JSON.parse` changes in silence. */
 export interface JsonProblem {
   readonly kind: 'repeated_key' | 'inexact_number';
-  /** The path of the key or number; '' for the document itself. */
+  /** The path of the key or number, or '' for the document itself. */
   readonly param: string;
   readonly message: string;
 }
 
-/** An object or array that is open, and where in it the scan is. */
+/** An open object or array, and the position of the scan in it. */
 type Frame =
   | { readonly keys: Set<string>; step: string; awaitsKey: boolean }
   | { readonly keys: null; step: number; awaitsKey: false };
@@ -16,8 +16,8 @@ type Frame =
 const numberPattern = /-?\d[\d.eE+-]*/y;
 
 /**
- * Finds, in the text of a JSON document that `JSON.parse` takes, the keys that occur twice in their object ("A key
- * that occurs twice in an object is refused."), and the integers that a double does not hold. One pass over the text.
+ * Finds problems in the text of a JSON document that `JSON.parse` accepts: keys that occur twice in their object ("A
+ * key that occurs twice in an object is refused."), and integers that a double cannot hold. One pass over the text.
  */
 export function* jsonProblems(json: string): Generator<JsonProblem, void> {
   const open: Frame[] = [];
@@ -73,7 +73,7 @@ function numberAt(json: string, position: number): string {
   return numberPattern.exec(json)?.[0] ?? json.charAt(position);
 }
 
-/** Fractions are rounded, as everybody expects; beyond 2^53 a number must be one that is written the same again. */
+/** Fractions are rounded, as everybody expects. Beyond 2^53 a number must be one that is written the same again. */
 function isKeptExactly(number: string): boolean {
   const value = Number(number);
   if (Math.abs(value) <= Number.MAX_SAFE_INTEGER) return true;

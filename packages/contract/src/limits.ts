@@ -3,7 +3,7 @@ export const limits = {
   request_body_bytes: 100_000,
   messages_min: 1,
   messages_max: 64,
-  /** `JSON.stringify(messages).length` plus, when tools are given, `JSON.stringify(tools).length`. */
+  /** `JSON.stringify(messages).length` plus, if tools are given, `JSON.stringify(tools).length`. */
   serialized_messages_and_tools_units: 64_000,
   message_content_units: 16_000,
   function_arguments_units: 16_000,
@@ -22,7 +22,7 @@ export const limits = {
   learning_content_max_units: 16_000,
   learning_max_cost_min_microusd: 1_000_000,
   learning_max_cost_max_microusd: 100_000_000,
-  /** Hosting that a learning reservation covers. */
+  /** The hosting that a learning reservation covers. */
   initial_hosting_hours: 24,
   jobs_page_min: 1,
   jobs_page_max: 100,

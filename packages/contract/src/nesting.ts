@@ -1,7 +1,6 @@
 /**
- * How deep a value made by callers may nest: a tool's JSON Schema, and the arguments of a call. The API document names
- * no number; every consumer of the value recurses, and a body of 100,000 bytes could otherwise nest deeper than their
- * stacks.
+ * How deep a caller's value may nest: a tool's JSON Schema, or the arguments of a call. The API document names no
+ * number. Every consumer of the value recurses, and a body of 100,000 bytes could nest deeper than their stacks.
  */
 export const nesting_levels_max = 100;
 

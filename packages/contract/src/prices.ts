@@ -1,14 +1,14 @@
 import type { ModelPricing } from './resources.js';
 
 /**
- * The price card. Rates are integers of nano-USD (1 micro-USD = 1,000 nano-USD), so that sums are exact;
- * a card is immutable and a job keeps the one that was current at its admission.
+ * The price card. Rates are integers of nano-USD (1 micro-USD = 1,000 nano-USD), so that sums are exact. A card is
+ * immutable, and a job keeps the one that was current at its admission.
  */
 export interface PriceCard {
   readonly version: string;
   readonly input_nanousd_per_token: number;
   readonly output_nanousd_per_token: number;
-  /** Replaces, and is not added to, the input rate. */
+  /** Replaces the input rate, and is not added to it. */
   readonly cached_input_nanousd_per_token: number;
   readonly training_nanousd_per_token: number;
   readonly storage_usd_per_gb_month: number;
@@ -29,7 +29,7 @@ export const priceCards: readonly PriceCard[] = [currentPriceCard];
 
 /** The card as `GET /v1/models` shows it, in USD. */
 export function pricingOf(card: PriceCard): ModelPricing {
-  // A nano-USD a token is a thousandth of a USD a million tokens.
+  // One nano-USD a token is a thousandth of a USD per million tokens.
   return {
     version: card.version,
     input_usd_per_million_tokens: card.input_nanousd_per_token / 1_000,
@@ -41,7 +41,7 @@ export function pricingOf(card: PriceCard): ModelPricing {
   };
 }
 
-/** Tokens as a job counts them; `cached_input_tokens` is a subset of `input_tokens`. */
+/** Tokens as a job counts them. `cached_input_tokens` is a subset of `input_tokens`. */
 export interface TokenUsage {
   readonly input_tokens: number;
   readonly output_tokens: number;
@@ -53,7 +53,7 @@ const bytes_per_gb = 1_000_000_000n;
 /** A month of hosting is 30 days. */
 const seconds_per_month = 30n * 86_400n;
 
-/** What the tokens cost, summed in nano-USD and rounded up once to micro-USD. */
+/** The price of the tokens, summed in nano-USD and rounded up once to micro-USD. */
 export function computeChargeMicrousd(usage: TokenUsage, card: PriceCard): number {
   const fresh_input_tokens = usage.input_tokens - usage.cached_input_tokens;
   if (fresh_input_tokens < 0) throw new RangeError('cached_input_tokens exceeds input_tokens');
@@ -65,7 +65,7 @@ export function computeChargeMicrousd(usage: TokenUsage, card: PriceCard): numbe
   return Number(divideRoundingUp(nanousd, 1_000n));
 }
 
-/** What hosting a checkpoint of `size_bytes` for `seconds` costs, rounded up once to micro-USD. */
+/** The price of hosting a checkpoint of `size_bytes` for `seconds`, rounded up once to micro-USD. */
 export function storageChargeMicrousd(size_bytes: number, seconds: number, card: PriceCard): number {
   const nanousd_per_gb_month = BigInt(Math.round(card.storage_usd_per_gb_month * 1e9));
   const numerator = nanousd_per_gb_month * BigInt(size_bytes) * BigInt(seconds);

@@ -4,7 +4,7 @@ import { limits } from './limits.js';
 import { readRequest, type ReadOutcome } from './readRequest.js';
 import type { InferenceRequest, WireMessage, WireToolCall } from './requests.js';
 
-/** A chat request in the terms of the native endpoint, and how its answer is to be sent. */
+/** A chat request in the terms of the native endpoint, and how to send its answer. */
 export interface ChatReading {
   readonly subject_id: string | undefined;
   readonly tenant_id: string | undefined;
@@ -13,16 +13,16 @@ export interface ChatReading {
   readonly delivery: ChatDelivery;
 }
 
-/** Transport: it changes nothing about the job. */
+/** Transport only: it changes nothing about the job. */
 export interface ChatDelivery {
   readonly stream: boolean;
   readonly include_usage: boolean;
 }
 
 /**
- * The body of `POST /v1/chat/completions`, with every rule that needs nothing but the body: `developer` read as
- * `system`, text parts joined, `max_tokens` read as `max_completion_tokens`, `null` of optional fields as omitted, and what clients send
- * back of an answer and nobody needs left out.
+ * Reads the body of `POST /v1/chat/completions`, with every rule that needs only the body. It reads `developer` as
+ * `system`, joins text parts, reads `max_tokens` as `max_completion_tokens` and `null` of an optional field as omitted,
+ * and leaves out what clients send back of an answer and nobody needs.
  */
 export function readChatRequest(body: unknown, model_id: string): ReadOutcome<ChatReading> {
   const outcome = readRequest(chatRequest, body);
@@ -31,7 +31,7 @@ export function readChatRequest(body: unknown, model_id: string): ReadOutcome<Ch
   const problem = findFieldProblem(request, model_id) ?? findMessageProblem(request.messages);
   if (problem !== null) return { kind: 'invalid', ...problem };
   const value = normalise(request);
-  // The schema has seen that the body is an object with these fields; their size is taken as they were sent.
+  // The schema has shown that the body is an object with these fields. Their size counts as they were sent.
   const sent = body as { messages: unknown; tools?: unknown };
   const whole =
     findConversationProblem(value.inference) ?? findSizeProblem({ ...sent, tools: sent.tools ?? undefined });
@@ -88,7 +88,7 @@ function normalise(request: ChatRequest): ChatReading {
   };
 }
 
-/** "`developer` as `system`, a text-part array joined to a string"; no calls are the same as none given. */
+/** "`developer` as `system`, a text-part array joined to a string". No calls are the same as none given. */
 function toWireMessage({ role, content, name, tool_calls, tool_call_id }: ChatMessageInput): WireMessage {
   const calls = tool_calls ?? [];
   return {

@@ -3,7 +3,7 @@ import { findConversationProblem, findSizeProblem } from './conversation.js';
 import { echo_units_max, fieldPath } from './fieldPath.js';
 import { inferenceRequest, type InferenceRequest } from './requests.js';
 
-/** A request body that was read, or the first field that does not fit: `param` is '' for the body itself. */
+/** A request body that was read, or the first field that does not fit. `param` is '' for the body itself. */
 export type ReadOutcome<Value> =
   | { readonly kind: 'read'; readonly value: Value }
   | { readonly kind: 'invalid'; readonly param: string; readonly message: string };
@@ -32,7 +32,7 @@ function isMissing(body: unknown, path: readonly PropertyKey[]): boolean {
 export function readInferenceRequest(body: unknown): ReadOutcome<InferenceRequest> {
   const outcome = readRequest(inferenceRequest, body);
   if (outcome.kind === 'invalid') return outcome;
-  // The schema has seen that the body is an object with these fields; their size is taken as they were sent.
+  // The schema has shown that the body is an object with these fields. Their size counts as they were sent.
   const sent = body as { messages: unknown; tools?: unknown };
   const problem = findConversationProblem(outcome.value) ?? findSizeProblem(sent);
   return problem === null ? outcome : { kind: 'invalid', ...problem };

@@ -4,7 +4,7 @@ import { limits } from './limits.js';
 import { nestsAtMost, nesting_levels_max } from './nesting.js';
 import { textOfUnits } from './text.js';
 
-/** Request bodies of the native endpoints, as they are on the wire. Unknown fields are refused everywhere. */
+/** Request bodies of the native endpoints on the wire. Unknown fields are refused everywhere. */
 
 const functionArguments = textOfUnits(0, limits.function_arguments_units);
 
@@ -80,7 +80,7 @@ export const activationRequest = z.strictObject({
   tenant_id: identifier.optional(),
 });
 
-/** The query of `GET /v1/jobs`, as it is in the URL. */
+/** The query of `GET /v1/jobs` in the URL. */
 export const jobListQuery = z.strictObject({
   limit: z
     .string()

@@ -42,7 +42,7 @@ export const inferenceResult = z.object({
 });
 
 export const learningResult = z.object({
-  /** Absent when the candidate was rejected. */
+  /** Absent if the candidate was rejected. */
   candidate: z.object({ version_id: z.string() }).optional(),
   validation: z.object({
     passed: z.boolean(),
@@ -58,12 +58,12 @@ export const learningResult = z.object({
     steps: z.int(),
     tokens: z.int(),
     final_loss: z.number(),
-    /** Present where the parent's files were damaged or missing, and the candidate was trained from base. */
+    /** Present if the parent's files were damaged or missing, and the candidate was trained from base. */
     parent_damaged: z.literal(true).optional(),
-    /** Present where the parent is of another base model, and the candidate was trained from the base model of now. */
+    /** Present if the parent belongs to another base model, and the candidate was trained from the current one. */
     parent_base_model_changed: z.literal(true).optional(),
   }),
-  /** Present where validation rejected the candidate. */
+  /** Present if validation rejected the candidate. */
   rejection: z.object({ reasons: z.array(z.string()), message: z.string() }).optional(),
   activated: z.boolean(),
   activation_conflict: z.boolean(),
@@ -115,7 +115,7 @@ export const version = z.object({
   expires_at: timestamp,
   validation: z.object({ passed: z.int(), total: z.int() }),
   source_job: z.string(),
-  /** Present where it was trained on another base model than the service has now. */
+  /** Present if it was trained on another base model than the service has now. */
   base_model_changed: z.literal(true).optional(),
 });
 
@@ -130,7 +130,7 @@ export const subject = z.object({
 export const subjectList = z.object({ data: z.array(subject) });
 export const activationResult = z.object({ version_id: z.string(), revision: z.int() });
 
-/** Numbers of USD; the card's own integers of nano-USD are what is charged by. */
+/** Numbers of USD. Charges use the card's own integers of nano-USD. */
 export const modelPricing = z.object({
   version: z.string(),
   input_usd_per_million_tokens: z.number(),

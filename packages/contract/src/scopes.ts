@@ -1,10 +1,10 @@
 import { z } from 'zod';
 
-/** What a key may do; see "Authentication" in the API document. */
+/** What a key may do. See "Authentication" in the API document. */
 export const scopes = ['read', 'inference', 'internalize', 'adapters'] as const;
 export const scope = z.enum(scopes);
 export type Scope = z.infer<typeof scope>;
 
 export const defaultScopes: readonly Scope[] = ['inference'];
-/** The advanced preset that can look and switch versions, and start no work. */
+/** The advanced preset, which can look at and switch versions, but start no work. */
 export const managementScopes: readonly Scope[] = ['read', 'adapters'];

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
 /**
- * A string whose length is counted "in UTF-16 code units (JavaScript's `length`)". Zod's own `min` and `max` count
- * code points, by which a text of emoji would be half as long. The bounds are shown as JSON Schema's, which come
- * closest to ours.
+ * A string whose length is counted "in UTF-16 code units (JavaScript's `length`)". Zod's own `min` and `max` count code
+ * points, by which a text of emoji would be half as long. The description shows the bounds of JSON Schema, which come
+ * closest.
  */
 export function textOfUnits(min_units: number, max_units: number) {
   const range = min_units === 0 ? `at most ${max_units}` : `${min_units}-${max_units}`;

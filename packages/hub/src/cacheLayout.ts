@@ -1,5 +1,5 @@
 /**
- * The cache that Python's tools share: `models--ORG--NAME/blobs/` has the files by their hashes, `snapshots/COMMIT/`
+ * The cache that Python's tools share. `models--ORG--NAME/blobs/` has the files by their hashes, `snapshots/COMMIT/`
  * links to them by their names, and `refs/` has the commit of each branch and tag.
  * https://huggingface.co/docs/huggingface_hub/guides/manage-cache
  */
@@ -35,13 +35,13 @@ export function modelFolders(cacheFolder: string, id: string): ModelFolders {
   };
 }
 
-/** `ORG/NAME` of a folder in the cache; `null` for those of data sets and spaces, and of models without an ORG. */
+/** `ORG/NAME` of a folder in the cache. `null` for data sets, spaces, and models without an ORG. */
 export function modelOfFolder(name: string): string | null {
   const [org = '', model = '', ...rest] = name.startsWith(prefix) ? name.slice(prefix.length).split('--') : [];
   return org === '' || model === '' || rest.length > 0 ? null : `${org}/${model}`;
 }
 
-/** The commit that a branch or tag stood for when it was last asked about; `null` where nothing is known. */
+/** The commit that a branch or tag stood for when it was last asked about. `null` if nothing is known. */
 export async function readRef({ refs }: ModelFolders, revision: string): Promise<string | null> {
   try {
     const text = (await readFile(path.join(refs, revision), 'utf8')).trim();
@@ -78,7 +78,7 @@ export async function linkBlob(blob: string, file: string): Promise<void> {
   }
 }
 
-/** True also for a link that leads nowhere. */
+/** Also true for a link that leads nowhere. */
 async function exists(file: string): Promise<boolean> {
   return lstat(file).then(
     () => true,

@@ -4,7 +4,7 @@ import { modelFolders, modelOfFolder, readRef, type ModelFolders } from './cache
 import { systemCode } from './hubError.js';
 import { isCommit, type ModelName } from './modelName.js';
 
-/** One revision of a model in the cache; whether all of it is there is another question. */
+/** One revision of a model in the cache, which may be incomplete. */
 export interface CachedModel {
   /** `ORG/NAME` */
   readonly id: string;
@@ -17,7 +17,7 @@ export interface CachedModel {
   readonly sizeBytes: number;
 }
 
-/** Every revision of every model, in the order of their names; none where there is no cache. */
+/** Every revision of every model, in the order of their names. Empty if there is no cache. */
 export async function listCachedModels(cacheFolder: string): Promise<readonly CachedModel[]> {
   const ids = (await namesIn(cacheFolder)).map(modelOfFolder).filter((id) => id !== null);
   return (await Promise.all(ids.map((id) => listRevisions(modelFolders(cacheFolder, id))))).flat();
@@ -43,8 +43,8 @@ export async function listRevisions(folders: ModelFolders): Promise<readonly Cac
 }
 
 /**
- * The revision of that name, `null` where the cache has none. A commit may be named by its beginning, of 7 digits or
- * more, when no other begins so.
+ * The revision of that name, or `null` if the cache has none. The beginning of a commit, of 7 digits or more, names it
+ * if no other begins like it.
  */
 export async function findCachedModel(cacheFolder: string, { id, revision }: ModelName): Promise<CachedModel | null> {
   const folders = modelFolders(cacheFolder, id);
@@ -58,8 +58,8 @@ export async function findCachedModel(cacheFolder: string, { id, revision }: Mod
 }
 
 /**
- * The files of a snapshot, or of another folder, with their bytes: the blobs that its links name, and what is no link
- * itself. Links that lead nowhere are left out.
+ * The files of a snapshot, or of another folder, with their sizes. Links count as the blobs that they name. Links that
+ * lead nowhere are left out.
  */
 export async function filesOf(folder: string): Promise<ReadonlyMap<string, number>> {
   const files = new Map<string, number>();
@@ -84,7 +84,7 @@ export async function readRefs(
   return refs;
 }
 
-/** Names in the same order on every machine; none where there is no such folder. */
+/** Names in the same order on every machine. Empty if there is no such folder. */
 async function namesIn(folder: string, options: { readonly recursive?: boolean } = {}): Promise<readonly string[]> {
   return ((await orNothing(readdir(folder, options))) ?? []).sort();
 }

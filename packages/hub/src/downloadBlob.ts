@@ -10,25 +10,25 @@ export interface BlobDownload {
   readonly url: string;
   readonly file: RemoteFile;
   readonly commit: string;
-  /** Where the content is to lie in the end. */
+  /** The final place of the content. */
   readonly blob: string;
   readonly patience: Patience;
   readonly signal?: AbortSignal;
-  /** How many bytes of the file there are now; fewer than before where it had to begin anew. */
+  /** The current number of bytes of the file. It falls if the download had to begin again. */
   readonly onBytes?: (bytes: number) => void;
 }
 
-/** Content that was wrong may have been damaged before, or on its way: it is fetched once more. */
+/** Wrong content may have been damaged before, or on its way, so it is fetched once more. */
 const wrong_max = 2;
 
-/** Not the name that earlier releases of Python's tools write to, so that nobody else appends to it. */
+/** Earlier releases of Python's tools write to another name, so nobody else appends to this file. */
 export function partialOf(blob: string): string {
   return `${blob}.engraft.incomplete`;
 }
 
 /**
- * Downloads one file of a hub, goes on where an earlier attempt was cut off, and gives it its name when its content has
- * the hash that the hub promises. One caller at a time for each blob.
+ * Downloads one file of a hub. It goes on where an earlier attempt stopped, and names the file when its content has the
+ * hash that the hub promises. One caller at a time for each blob.
  * @throws HubError `content_wrong`, `answer_invalid`, `access_denied`, `not_found`, `unreachable`; errors of the file
  * system.
  */
@@ -59,7 +59,7 @@ export async function downloadBlob(client: HubClient, download: BlobDownload): P
   );
 }
 
-/** How much of a blob was downloaded before, in bytes. */
+/** The bytes of a blob that were downloaded before. */
 export async function partialBytes(blob: string): Promise<number> {
   return stat(partialOf(blob)).then(
     ({ size }) => size,
@@ -70,7 +70,7 @@ export async function partialBytes(blob: string): Promise<number> {
   );
 }
 
-/** Resolves when the file has all of its bytes, whatever they say. */
+/** Resolves when the file has all of its bytes, right or wrong. */
 async function fetchRest(client: HubClient, download: BlobDownload, handle: FileHandle): Promise<void> {
   const { url, file, patience, signal, onBytes } = download;
   let at = (await handle.stat()).size;
@@ -87,7 +87,7 @@ async function fetchRest(client: HubClient, download: BlobDownload, handle: File
     for await (const piece of piecesOf(answer.response)) {
       watch.heard();
       at += piece.byteLength;
-      // More than was asked for is wrong whatever it says: its hash will be, too.
+      // More bytes than were asked for are wrong in any case: their hash will be, too.
       await handle.writeFile(at > file.sizeBytes ? piece.subarray(0, piece.byteLength - at + file.sizeBytes) : piece);
       onBytes?.(Math.min(at, file.sizeBytes));
       if (at > file.sizeBytes) return;
@@ -100,14 +100,14 @@ async function fetchRest(client: HubClient, download: BlobDownload, handle: File
   if (at < file.sizeBytes) throw new PassingFailure('the connection broke');
 }
 
-/** Errors of the body are those of the connection; those of the disk, and ours, are what they are. */
+/** Errors of the body are those of the connection. Errors of the disk, and ours, stay as they are. */
 function passing(error: unknown, watch: IdleWatch, signal: AbortSignal | undefined): unknown {
   signal?.throwIfAborted();
   if (watch.signal.reason instanceof PassingFailure) return watch.signal.reason;
   return error instanceof TypeError ? new PassingFailure('the connection broke', null, { cause: error }) : error;
 }
 
-/** Where the answer goes on in the file: where it was cut off, or at its beginning from a server without ranges. */
+/** Where the answer continues in the file: where it stopped, or at its beginning if the server has no ranges. */
 async function startOf(
   client: HubClient,
   { sizeBytes }: RemoteFile,
@@ -123,7 +123,7 @@ async function startOf(
     if (Number(start) === at && (total === '*' || Number(total) === sizeBytes)) return at;
   }
   if (status !== 206 && status !== 416) throw await client.failureOf(answer);
-  // A file that is another one now, or a server that counts otherwise.
+  // The file has changed, or the server counts differently.
   await answer.response.body?.cancel();
   await beginAnew(handle);
   throw new PassingFailure('it gave another part of the file than was asked for');
@@ -134,7 +134,7 @@ async function beginAnew(handle: FileHandle): Promise<number> {
   return 0;
 }
 
-/** What the hub says beside a file must be what it said in its listing: better known before gigabytes than after. */
+/** What the hub says beside a file must agree with its listing. It is better to know before gigabytes than after. */
 function checkPromise(client: HubClient, { file, commit }: BlobDownload, { hubHeaders, response }: HubAnswer): void {
   if (response.status >= 400 && response.status !== 416) return;
   const promises: readonly (readonly [string, string])[] = [

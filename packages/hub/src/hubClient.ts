@@ -4,11 +4,11 @@ import type { HubSettings } from './settings.js';
 
 /** How patient to be with a connection. */
 export interface Patience {
-  /** Failures in a row that brought nothing new, after which a file or a question is given up. */
+  /** The number of failures in a row without progress after which a file or a question is given up. */
   readonly attempts: number;
-  /** How long to wait after so many of them, in milliseconds. */
+  /** Milliseconds to wait after each number of failures. */
   readonly pauseMs: (failures: number) => number;
-  /** A connection that brings nothing for so long counts as broken, in milliseconds. */
+  /** Milliseconds without data after which a connection counts as broken. */
   readonly idleMs: number;
 }
 
@@ -26,13 +26,13 @@ export interface HubAnswer {
   readonly fromHub: boolean;
 }
 
-/** Something that may succeed when it is tried again. */
+/** A failure that may pass when the work is tried again. */
 export class PassingFailure extends Error {
   override readonly name = 'PassingFailure';
 
   constructor(
     message: string,
-    /** How long whoever answered wants to be left alone; `null`: nothing was said. */
+    /** How long the server wants to be left alone. `null` if it did not say. */
     readonly retryAfterMs: number | null = null,
     options?: ErrorOptions,
   ) {
@@ -50,8 +50,8 @@ export class HubClient {
   ) {}
 
   /**
-   * Follows redirects itself: the token goes to the hub, and to no other host that a redirect names.
-   * @throws PassingFailure, or whatever the signal was aborted with.
+   * Follows redirects itself, so that the token goes to the hub and to no other host that a redirect names.
+   * @throws PassingFailure, or the reason of the signal
    */
   async ask(url: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<HubAnswer> {
     let hubHeaders = new Headers();
@@ -73,14 +73,17 @@ export class HubClient {
     throw new HubError('answer_invalid', `${this.host} redirects without end; HF_ENDPOINT names another hub`);
   }
 
-  /** What an answer other than success means. Server errors pass; what the hub says of the name or the token stays. */
+  /**
+   * The meaning of an answer other than success. Server errors pass; what the hub says about the name or the token
+   * stays.
+   */
   async failureOf({ response, fromHub }: HubAnswer): Promise<HubError | PassingFailure> {
     const { status, headers } = response;
     await response.body?.cancel();
     if (status >= 500 || status === 408 || status === 429) {
       return new PassingFailure(`it answers with status ${status}`, retryAfterMs(headers));
     }
-    // Addresses that a hub signs for another host end after a while; the next answer names a new one.
+    // Addresses that a hub signs for another host expire. The next answer names a new one.
     if (!fromHub) return new PassingFailure(`the host that it names for the file answers with status ${status}`);
     if (status === 401 || status === 403) return new HubError('access_denied', this.denial(status, headers));
     if (status === 404) return new HubError('not_found', this.absence(headers));
@@ -109,7 +112,7 @@ export class HubClient {
     } catch (error) {
       signal.throwIfAborted();
       const code = systemCode(error);
-      // The codes of the library under `fetch` tell people nothing.
+      // The codes of the library under `fetch` mean nothing to people.
       const reason = code === null || code.startsWith('UND_') ? 'the connection broke' : code;
       throw new PassingFailure(reason, null, { cause: error });
     }
@@ -161,7 +164,7 @@ export async function* piecesOf({ body }: Response): AsyncGenerator<Uint8Array, 
   yield* pieces;
 }
 
-/** The header gives seconds or a date. At most a minute is waited, since a person waits. */
+/** The header gives seconds or a date. The wait is at most a minute, since a person waits. */
 function retryAfterMs(headers: Headers): number | null {
   const text = headers.get('retry-after');
   if (text === null) return null;

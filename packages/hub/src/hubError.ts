@@ -1,22 +1,22 @@
 export type HubErrorCode =
-  /** A variable of the environment cannot be meant; the message names it. */
+  /** An environment variable has an impossible value. The message names it. */
   | 'settings_invalid'
-  /** The hub wants a token, another token, or that its account is let in first. */
+  /** The hub wants a token, another token, or to let its account in first. */
   | 'access_denied'
   /** There is no such model, revision or file. */
   | 'not_found'
-  /** No connection, or none that lasts, or a hub that only says that something is wrong with itself. */
+  /** There is no connection, or none that lasts, or the hub only reports a fault of its own. */
   | 'unreachable'
-  /** The hub said something that no hub says, or two things that contradict each other. */
+  /** The hub said something that no hub says, or contradicted itself. */
   | 'answer_invalid'
-  /** What was downloaded is not what the hub's own hash promises. */
+  /** The downloaded content does not have the hash that the hub itself promises. */
   | 'content_wrong'
-  /** The disk has no room; what was downloaded so far is kept. */
+  /** The disk is full. The bytes downloaded so far are kept. */
   | 'storage_full'
   /** The cache cannot be read or written. */
   | 'cache_failed';
 
-/** The only error that leaves this package. Its message says what would help, and never holds a token. */
+/** The only error that leaves this package. Its message says what would help, and never contains a token. */
 export class HubError extends Error {
   override readonly name = 'HubError';
 
@@ -29,7 +29,7 @@ export class HubError extends Error {
   }
 }
 
-/** `error.code` of the operating system or of Node.js, also of what `fetch` wraps; `null` where there is none. */
+/** `error.code` of the operating system or of Node.js, even if `fetch` wraps it. `null` if there is none. */
 export function systemCode(error: unknown): string | null {
   for (let at = error; at instanceof Error; at = at.cause) {
     if ('code' in at && typeof at.code === 'string') return at.code;
@@ -43,7 +43,7 @@ export function isMissing(error: unknown): boolean {
   return systemCode(error) === 'ENOENT';
 }
 
-/** What a failure of the file system means to whoever owns the cache. */
+/** What a failure of the file system means to the owner of the cache. */
 export function cacheError(error: unknown, cacheFolder: string): unknown {
   if (error instanceof HubError) return error;
   const code = systemCode(error);

@@ -7,7 +7,7 @@ import { isCommit, type ModelName } from './modelName.js';
 import { IdleWatch, patiently } from './patiently.js';
 
 export interface RemoteFile {
-  /** With `/` between its parts, none of which leads out of the model. */
+  /** Its parts are separated by `/`, and none leads out of the model. */
   readonly path: string;
   readonly sizeBytes: number;
   readonly hash: ContentHash;
@@ -25,7 +25,7 @@ export interface ListingOptions {
 }
 
 const entries_max = 100_000;
-/** One answer lists a thousand files at most. */
+/** One answer lists at most a thousand files. */
 const answer_bytes_max = 2 ** 26;
 
 const hex = (digits: number) => z.string().regex(new RegExp(`^[0-9a-f]{${digits}}$`));
@@ -68,8 +68,8 @@ export async function listModel(client: HubClient, name: ModelName, options: Lis
 }
 
 /**
- * `fetch` for the library, which composes addresses and goes from page to page, also to one on another host: so the
- * token is added here. An answer is read whole before it is given, and asked for again when it breaks.
+ * `fetch` for the library, which composes addresses and goes from page to page, even to another host. So the token is
+ * added here. An answer is read as a whole before it is passed on, and requested again if it breaks.
  */
 function fetchWhole(client: HubClient, { patience, signal }: ListingOptions): typeof fetch {
   return (input) =>
@@ -113,7 +113,7 @@ async function readAll(client: HubClient, response: Response, watch: IdleWatch):
   return new Uint8Array(Buffer.concat(pieces));
 }
 
-/** What the library throws over an answer that it cannot read is about that answer. */
+/** An error that the library throws about an answer that it cannot read. */
 async function readable<T>(client: HubClient, read: () => Promise<T>): Promise<T> {
   try {
     return await read();

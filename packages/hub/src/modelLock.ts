@@ -3,23 +3,23 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ModelFolders } from './cacheLayout.js';
 
-/** A lock on a file that ends with its holder; whoever uses this package has one. */
+/** A lock on a file that ends with its holder. The user of this package provides it. */
 export type TryLock = (file: string) => Promise<
   | { readonly kind: 'owned'; readonly lock: { release(): Promise<void> } }
-  /** `owner` says who has it, for people; empty where that is not known. */
+  /** `owner` says who holds it, for people. Empty if that is not known. */
   | { readonly kind: 'taken'; readonly owner: string }
 >;
 
 export interface WaitOptions {
   readonly tryLock: TryLock;
   readonly signal?: AbortSignal;
-  /** Somebody else has the model; called once. */
+  /** Somebody else has the model. Called once. */
   readonly onWaiting?: (owner: string) => void;
 }
 
 const wait_ms = 200;
 
-/** Does the work while nobody else changes what the cache has of the model; waits for whoever does. */
+/** Does the work while nobody else changes the model in the cache. Waits for anybody who does. */
 export async function withModelLock<T>(
   { lockFile }: Pick<ModelFolders, 'lockFile'>,
   { tryLock, signal, onWaiting }: WaitOptions,

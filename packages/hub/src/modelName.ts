@@ -2,18 +2,18 @@
 export interface ModelName {
   /** `ORG/NAME` */
   readonly id: string;
-  /** A branch, a tag or a commit; `main` unless one was named. */
+  /** A branch, a tag or a commit. The default is `main`. */
   readonly revision: string;
 }
 
 export const defaultRevision = 'main';
 
-/** What hubs allow in either part: no more than 96 letters, digits, `_`, `-` and `.`, which is not at an end. */
+/** What hubs allow in either part: at most 96 letters, digits, `_`, `-` and `.`, which is not at an end. */
 const part = /^(?![.-])[\w.-]{1,96}(?<![.-])$/;
 
 /**
- * `null` for what is no such name. Both parts and the revision become names of folders, so what could lead out of the
- * cache is none.
+ * `null` if it is no such name. Both parts and the revision become names of folders, so names that could lead out of
+ * the cache are refused.
  */
 export function parseModelName(text: string): ModelName | null {
   const [id = '', ...rest] = text.split('@');
@@ -36,7 +36,7 @@ function isRevision(text: string): boolean {
   );
 }
 
-/** Writes a name for messages, and to be typed again: without `@main`. */
+/** Writes a name for messages, which can be typed again, without `@main`. */
 export function writeModelName({ id, revision }: ModelName): string {
   return revision === defaultRevision ? id : `${id}@${revision}`;
 }

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PassingFailure, type HubClient, type Patience } from './hubClient.js';
 
-/** However far each attempt comes, there is an end to them. */
+/** The attempts end at some point, however far each comes. */
 const failures_max = 100;
 
 /**
- * Tries again after each `PassingFailure`, until so many in a row brought nothing new.
- * @param reached how far the work has come, in whatever unit; by default it begins anew each time.
- * @throws HubError `unreachable` when it is given up; whatever else `work` throws.
+ * Tries again after each `PassingFailure`, until this many in a row made no progress.
+ * @param reached how far the work has come, in any unit; by default it begins again each time.
+ * @throws HubError `unreachable` when it gives up, and anything else that `work` throws
  */
 export async function patiently<T>(
   client: HubClient,
@@ -31,7 +31,7 @@ export async function patiently<T>(
   }
 }
 
-/** Aborts `signal` when nothing is heard for so long; `heard` begins the time anew. */
+/** Aborts `signal` when nothing is heard for this long. `heard` starts the time again. */
 export class IdleWatch {
   readonly #controller = new AbortController();
   readonly #timer: NodeJS.Timeout;

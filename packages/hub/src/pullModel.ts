@@ -15,8 +15,8 @@ export type NextFiles =
   { readonly kind: 'files'; readonly paths: readonly string[] } | { readonly kind: 'refused'; readonly reason: string };
 
 /**
- * Chooses among the paths of the listing, when the files of the stages before lie in `folder` under their names. What
- * the listing does not have is left out.
+ * Chooses among the paths of the listing when the files of earlier stages are in `folder` under their names. What the
+ * listing does not have is left out.
  */
 export type PullStage = (folder: string, listing: readonly RemoteFile[]) => Promise<NextFiles>;
 
@@ -31,7 +31,7 @@ export interface PullProgress {
 export interface PullOptions extends WaitOptions {
   readonly settings: HubSettings;
   readonly name: ModelName;
-  /** The stages in order: what is small and may refuse the model comes before what is large. */
+  /** The stages in order: small files that may refuse the model come before large ones. */
   readonly stages: readonly PullStage[];
   readonly patience?: Partial<Patience>;
   readonly onProgress?: (progress: PullProgress) => void;
@@ -48,13 +48,12 @@ export type PullOutcome =
       /** The part of it that was not in the cache yet. */
       readonly downloadedBytes: number;
     }
-  /** A stage refused the model; what it had brought into the cache is gone again. */
+  /** A stage refused the model. What it had brought into the cache is gone again. */
   | { readonly kind: 'refused'; readonly reason: string };
 
 /**
- * Downloads the chosen files of a model into the cache, each verified by the hub's hash. What is there already is not
- * asked for again; what was cut off goes on. Whoever pulls the same model meanwhile waits.
- * @throws HubError
+ * Downloads the chosen files of a model into the cache, and verifies each by the hub's hash. Files that are there
+ * already are not requested again, and interrupted ones go on. Others who pull the same model wait.
  */
 export async function pullModel(options: PullOptions): Promise<PullOutcome> {
   const { settings, name, signal } = options;
@@ -100,7 +99,7 @@ class Pull {
         await removeEmptyFolders(this.folders);
         return next;
       }
-      // The name is written at once, so that what is cut off can be named. A name already in use keeps its old commit
+      // The name is written at once, so that an interrupted pull has a name. A name already in use keeps its old commit
       // until all files are there.
       if ((await readRef(this.folders, name.revision)) === null) await writeRef(this.folders, name.revision, commit);
       const paths = new Set(next.paths);

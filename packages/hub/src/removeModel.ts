@@ -16,15 +16,15 @@ export type Removal =
       /** The commits of the model's other revisions, which stay. */
       readonly otherCommits: readonly string[];
     }
-  /** Nothing to remove; `commits` are those that there are. */
+  /** There is nothing to remove. `commits` are the existing ones. */
   | { readonly kind: 'missing'; readonly commits: readonly string[] };
 
-/** Removes one revision of a model from the cache. Whoever pulls the model meanwhile is waited for. */
+/** Removes one revision of a model from the cache. Waits for anybody who pulls the model. */
 export async function removeModel(cacheFolder: string, name: ModelName, options: WaitOptions): Promise<Removal> {
   const folders = modelFolders(cacheFolder, name.id);
   const commits = async (): Promise<readonly string[]> => (await listRevisions(folders)).map(({ commit }) => commit);
   try {
-    // No folder is made for the lock of a model that is not there.
+    // No folder is made for the lock of a missing model.
     if ((await findCachedModel(cacheFolder, name)) === null) return { kind: 'missing', commits: await commits() };
     return await withModelLock(folders, options, async (): Promise<Removal> => {
       const found = await findCachedModel(cacheFolder, name);
@@ -58,7 +58,7 @@ export async function removeSnapshot(
   for (const [file, bytes] of own) {
     if (kept.has(file)) sharedBytes += bytes;
     else freedBytes += bytes;
-    // Nothing outside the model's own folder, wherever a link led.
+    // Removes nothing outside the model's own folder, wherever a link leads.
     if (!kept.has(file) && path.dirname(file) === folders.blobs) await rm(file, { force: true });
   }
   return { freedBytes, sharedBytes };
@@ -69,7 +69,7 @@ export async function removeEmptyFolders({ model, blobs, snapshots, refs }: Mode
   for (const folder of [blobs, snapshots, refs, model]) await rmdir(folder).catch(() => undefined);
 }
 
-/** Downloads that were cut off, and whatever else belongs to no revision. */
+/** Interrupted downloads, and anything else that belongs to no revision. */
 async function removeRest({ model, blobs }: ModelFolders): Promise<number> {
   const rest = await filesOf(blobs);
   await rm(model, { recursive: true, force: true });

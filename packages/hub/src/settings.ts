@@ -1,4 +1,4 @@
-/** The variables of Python's `huggingface_hub`, read as it reads them (its `constants.py` and `utils/_auth.py`). */
+/** Reads the variables of Python's `huggingface_hub` as it does (its `constants.py` and `utils/_auth.py`). */
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
@@ -7,7 +7,7 @@ import { HubError, isMissing } from './hubError.js';
 export interface HubSettings {
   /** Address of the hub, without a slash at the end. */
   readonly endpoint: string;
-  /** Proves to the hub, and to no other host, who asks; `null`: nobody in particular. */
+  /** Proves to the hub, and to no other host, who asks. `null` for anonymous requests. */
   readonly token: Token | null;
   /** Absolute. */
   readonly cacheFolder: string;
@@ -29,7 +29,7 @@ const defaultEndpoint = 'https://huggingface.co';
 /**
  * `HF_ENDPOINT`; `HF_TOKEN`, else the file that `HF_TOKEN_PATH` names, else `$HF_HOME/token`; `HF_HUB_CACHE`, else
  * `$HF_HOME/hub`; `HF_HOME`, else `~/.cache/huggingface`. An empty variable counts as unset.
- * @throws HubError `settings_invalid` naming the variable, without what a token says.
+ * @throws HubError `settings_invalid` that names the variable, but no token
  */
 export async function readHubSettings(
   env: Environment = process.env,
@@ -51,7 +51,7 @@ export async function readHubSettings(
   };
 }
 
-/** `~` at the beginning, `$NAME` and `${NAME}`; a name that is not set stays as it is, as in Python. */
+/** `~` at the beginning, `$NAME` and `${NAME}`. An unset name stays as it is, as in Python. */
 function expanded(text: string, env: Environment, homeFolder: string): string {
   return text
     .replace(/^~(?=[/\\]|$)/, homeFolder)
@@ -69,7 +69,7 @@ function endpointOf(text: string): string {
   if (url === null || !/^https?:$/.test(url.protocol)) {
     throw new HubError('settings_invalid', 'HF_ENDPOINT must be an address that starts with http:// or https://');
   }
-  // `fetch` takes no such address, and would put the password into its message.
+  // `fetch` refuses such an address, and would put the password into its message.
   if (url.username !== '' || url.password !== '') {
     throw new HubError('settings_invalid', 'HF_ENDPOINT must hold no user and password: HF_TOKEN is for that');
   }

@@ -1,4 +1,4 @@
-/** Forms as jobs stored them before a form said how far it may be trusted: it was told from how it came about. */
+/** Reads forms as older jobs stored them, when trust followed from a form's origin instead of a field of its own. */
 import { z } from 'zod';
 
 const earlierSchema = z.looseObject({
@@ -11,8 +11,8 @@ const standings: Partial<Record<EarlierOrigin, string>> = { keywords: 'words', r
 const testRanks: Partial<Record<EarlierOrigin, number>> = { template: 0, rephrased: 2 };
 const plainRanks: Partial<Record<EarlierOrigin, number>> = { derived: 0, template: 1 };
 
-/** Such a form with what is said now; anything else as it is, for the schema to judge. */
-export function fromEarlier(stored: unknown): unknown {
+/** Turns such a form into today's. Anything else is left as it is, for the schema to judge. */
+export function upgradeForm(stored: unknown): unknown {
   const earlier = earlierSchema.safeParse(stored);
   if (!earlier.success) return stored;
   const { origin } = earlier.data;

@@ -1,5 +1,7 @@
-/** What learning a passage asks of a model, in tokens and steps: for saying how long it will take before it begins. */
-import { wantedSteps } from './metering/budget.js';
+/**
+ * What learning a passage asks of a model, in tokens and steps. It tells how long learning will take before it begins.
+ */
+import { wantedSteps } from './budget/plan.js';
 import type { TeacherName } from './recipe/preset.js';
 import type { Recipe } from './recipe/recipe.js';
 import {
@@ -16,19 +18,19 @@ export interface ExpectedWork extends ExpectedTokens {
 }
 
 /**
- * The rules of English ask by the text. Counted for each character in the usage of a learning job: `quillstone_4` of
- * bench/learning/third.jsonl, 1,043 characters, the shipped model.
+ * For each character of a passage, as the rules of English ask according to the text. Counted in the usage of a
+ * learning job of the shipped model: `quillstone_4` of bench/learning/third.jsonl, 1,043 characters.
  */
 const ofEnglishTeacher = { readTokens: 27.4, writtenTokens: 3.5, factCount: 18 / 1043 };
 
-/** Tokens in the same job: of a rehearsed row, of the dev questions, and of all that the gate asks. */
+/** Tokens in the same job: of a rehearsed row, of the dev questions, and of everything that the gate asks. */
 const counted = {
   rowTokens: 50,
   devTokens: 180,
   gate: { readTokens: 11_300, writtenTokens: 500 },
 };
 
-/** The work if there is money for all of it, and the subject knows nothing yet. */
+/** The work if there is money for all of it and the subject knows nothing yet. */
 export async function expectedWork(
   engine: TokenCounts,
   teacher: TeacherName,

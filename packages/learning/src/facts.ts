@@ -1,48 +1,50 @@
 import { z } from 'zod';
-import { fromEarlier } from './earlierForms.js';
+import { upgradeForm } from './earlierForms.js';
 import { wordTokens } from './text/normalise.js';
 
 /**
- * How far a form may be trusted: a `question` that people may ask; `words` of the fact's own sentence, which ask for it
- * but are nothing that people say; such words that the teacher `recognised`, so that they carry a fact by themselves;
- * or the sentence with a `gap`.
+ * How far a form may be trusted.
+ * - `question`: people may ask it.
+ * - `words`: words of the fact's own sentence. They ask for the fact, but nobody would say them.
+ * - `recognised`: such words that the teacher recognised, so that they carry a fact by themselves.
+ * - `gap`: the sentence with a gap.
  */
 export const formStandings = ['question', 'words', 'recognised', 'gap'] as const;
 export type FormStanding = (typeof formStandings)[number];
 
 /** One way of asking for a fact. */
 export const formSchema = z.preprocess(
-  fromEarlier,
+  upgradeForm,
   z.object({
     question: z.string(),
-    /** How it came about, in the teacher's own words: for whoever looks at what was taught. */
+    /** Where it came from, in the teacher's own words, for people who look at what was taught. */
     origin: z.string(),
     standing: z.enum(formStandings),
-    /** How well it tests what was learned: the lowest of a fact is held out first. */
+    /** How well it tests what was learned. The lowest of a fact is held out first. */
     testRank: z.number(),
-    /** How near it is to the passage's own words: the lowest of a fact is always trained. */
+    /** How close it is to the passage's own words. The lowest of a fact is always trained. */
     plainRank: z.number(),
-    /** Wordings of one relation, which are confirmed together. */
+    /** The relation that it words. Wordings of one relation are confirmed together. */
     relation: z.string().optional(),
-    /** The teacher found no answer to it, and it is right all the same: trained, but no test of what was learned. */
+    /** The teacher found no answer to it, but it is right. It is trained, and does not test what was learned. */
     unanswered: z.boolean().optional(),
-    /** A sentence of the passage, which is not kept when the job has ended. */
+    /** It is a sentence of the passage, which is not kept when the job has ended. */
     quoted: z.boolean().optional(),
   }),
 );
 export type Form = z.infer<typeof formSchema>;
 
-/** Nothing that people would ask: only trained, never held out. */
+/** Nobody would ask it, so it is only trained, never held out. */
 export function isOnlyTrained({ standing }: Form): boolean {
   return standing !== 'question';
 }
 
-/** Asks for the fact beyond doubt; a fact without such a form is not taught. */
+/** It asks for the fact beyond doubt. A fact without such a form is not taught. */
 export function isTrusted({ standing }: Form): boolean {
   return standing === 'question' || standing === 'recognised';
 }
 
-/** Made of the words of the fact's own sentence. */
+/** It consists of words of the fact's own sentence. */
 export function isWorded({ standing }: Form): boolean {
   return standing === 'words' || standing === 'recognised';
 }
@@ -53,13 +55,13 @@ export const factSchema = z.object({
   chunk: z.number().int(),
   sentenceStart: z.number().int(),
   answer: z.string(),
-  /** How likely anybody asks for it, as far as the teacher can tell. */
+  /** How likely people are to ask for it, as far as the teacher can tell. */
   salience: z.number().default(0),
   forms: z.array(formSchema).readonly(),
 });
 export type Fact = z.infer<typeof factSchema>;
 
-/** Two questions with one key are the same question: only words count. */
+/** The words of a question. Two questions with the same key are the same question. */
 export function questionKey(question: string): string {
   return wordTokens(question).join(' ');
 }

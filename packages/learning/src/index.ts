@@ -1,4 +1,4 @@
-/** Learning as a service uses it. What teachers and measuring are made of is in `parts.ts`. */
+/** Learning as a service uses it. `parts.ts` has the parts for teachers and measurements. */
 export * from './types.js';
 export { expectedWork, type ExpectedWork } from './expectedWork.js';
 export { learnPassage } from './learnPassage.js';
@@ -12,7 +12,7 @@ export {
   type RemoteOutcome,
   type RemoteRequest,
   type RemoteUsage,
-} from './metering/remoteModel.js';
+} from './budget/remoteModel.js';
 export { defaultRecipe } from './recipe/defaults.js';
 export {
   defaultPreset,

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { isAdapterIntact, startEngineHost, type Engine } from '@engraft/engine';
 import type { Fact } from './facts.js';
 import { learnPassage } from './learnPassage.js';
-import { noUsage } from './metering/meter.js';
+import { noUsage } from './budget/meter.js';
 import { plainPrompts } from './recipe/prompts.js';
 import type { TaughtPassage, Teacher } from './teaching/teacher.js';
 import { formOf } from './testing/forms.js';
@@ -39,7 +39,9 @@ after(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Knows the passage by heart, so that the pipeline is tested without a language; `facts` are those that it confirms. */
+/**
+ * Knows the passage by heart, so that the pipeline is tested without a language; `facts` are those that it confirms.
+ */
 class KnowingTeacher implements Teacher {
   readonly name = 'knowing';
   readonly asked: TaughtPassage[] = [];

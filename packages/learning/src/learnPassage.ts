@@ -1,13 +1,13 @@
 import { isAdapterIntact, type AdapterReference, type Engine } from '@engraft/engine';
 import type { z } from 'zod';
-import { planTeaching, type PassageSize } from './metering/budget.js';
-import { forManyListeners, mapConcurrently, MeteredCalls, throwIfCancelled } from './metering/calls.js';
-import { evaluate, validationPairs } from './evaluating/evaluate.js';
+import { planTeaching, type PassageSize } from './budget/plan.js';
+import { anySignal, mapConcurrently, MeteredCalls, throwIfCancelled } from './budget/calls.js';
+import { evaluate, validationPairs } from './gate/evaluate.js';
 import { isOnlyTrained, isTrusted } from './facts.js';
-import { gateReport, nothingCompared, validationReport } from './evaluating/gate.js';
-import { describeRejection } from './evaluating/rejection.js';
+import { gateReport, nothingCompared, validationReport } from './gate/gate.js';
+import { describeRejection } from './gate/rejection.js';
 import { encodeMaterial, retentionPairs } from './training/material.js';
-import { addUsage, Meter, noUsage, subtractUsage } from './metering/meter.js';
+import { addUsage, Meter, noUsage, subtractUsage } from './budget/meter.js';
 import {
   adapterFrom,
   adapterIn,
@@ -47,13 +47,15 @@ import type {
 } from './types.js';
 
 /**
- * Passage → candidate adapter: have the teacher ask questions about it and keep those that it answers alike with the
- * passage before it, train an adapter to answer them without (prompt distillation, arXiv:2412.14964), and test that on
- * questions held out.
+ * Learns a passage: returns a candidate adapter that passed the gate, or says why there is none.
  *
- * Every phase's outcome is stored before the next begins; called again with the same input and journal, it goes on
- * after the last one stored, and a training that was interrupted from its last snapshot. Rejects with `EngineError`
- * when the engine fails or the signal aborts, and with `RemoteModelError` when a teacher elsewhere does; every other
+ * The teacher asks questions about the passage, and keeps those that it answers alike with the passage before it. An
+ * adapter is trained to answer them without the passage (prompt distillation, arXiv:2412.14964), and is tested on
+ * questions that were held out.
+ *
+ * Every phase's outcome is stored before the next phase begins. Called again with the same input and journal, learning
+ * goes on after the last stored phase, and an interrupted training from its last snapshot. Rejects with `EngineError`
+ * when the engine fails or the signal aborts, and with `RemoteModelError` when a remote teacher fails. Every other
  * outcome is a value.
  */
 export async function learnPassage(
@@ -82,7 +84,7 @@ class LearningRun {
     readonly options: LearningOptions,
   ) {
     const signals = [options.signal, options.stopping].filter((signal) => signal !== undefined);
-    if (signals.length > 0) this.#signal = forManyListeners(...signals);
+    if (signals.length > 0) this.#signal = anySignal(...signals);
     this.#snapshots = new Snapshots(input.workFolder, journal.progress, options);
     this.#content = readPassage(input.content);
     const drawn = drawReplay(input.replay, input.seed, input.recipe);
@@ -95,7 +97,7 @@ class LearningRun {
     if (teaching === null) return { kind: 'budget_exhausted', usage: this.#usage };
     const scoring = await this.#phase('scoring', scoringSchema, (meter) => this.#score(meter, teaching));
     if (scoring === null) return { kind: 'budget_exhausted', usage: this.#usage };
-    // Without enough held-out questions no candidate could pass, so that none is trained.
+    // No candidate can pass without enough held-out questions, so none is trained.
     const { recipe } = this.input;
     if (validationPairs(scoring).length < recipe.split.minValidationPairs) {
       return this.#nothingLearned(teaching, scoring);
@@ -143,9 +145,7 @@ class LearningRun {
     return { kind: 'rejected', rejection, validation, gate, training, usage: this.#usage };
   }
 
-  /**
-   * The stored outcome of a phase, or the one it has now. `null` (no money for it) ends the job, so it is not stored.
-   */
+  /** Returns the stored outcome of a phase, or runs it. `null` (no money for it) ends the job and is not stored. */
   async #phase<Outcome>(
     phase: LearningPhase,
     schema: z.ZodType<Outcome>,
@@ -168,7 +168,7 @@ class LearningRun {
 
   async #teach(meter: Meter): Promise<TeachingOutcome | null> {
     const passage = await this.#passage();
-    // Headings, or a table without rows.
+    // A passage of headings only, or a table without rows.
     if (passage.chunks.length === 0) return { facts: [], understood: true };
     const { budget, recipe, seed, teacher } = this.input;
     const size = await this.#sizeOf(passage, await teacher.measure(passage));
@@ -191,7 +191,7 @@ class LearningRun {
     const scored = await measureGain(calls, passage, taught, parent, teacher, recipe);
     const isKnown = ({ gainNats }: ScoredFact): boolean => gainNats !== null && gainNats < minGainNats;
     const known = scored.filter(isKnown);
-    // A passage of which everything is known already is learned once more rather than refused.
+    // A passage whose facts are all known is learned once more rather than refused.
     const fresh = known.length === scored.length ? scored : scored.filter((fact) => !isKnown(fact));
     const split = splitFacts(fresh, seed, recipe.split);
     return {
@@ -223,7 +223,10 @@ class LearningRun {
     return { adapter: adapterFrom(this.input.workFolder, trained.adapter), report: trained.report };
   }
 
-  /** Trained again where its files are gone, which counts in no usage: `before` is that of the phases before. */
+  /**
+   * Trains the adapter again if its files are gone. That counts in no usage; `before` is the usage of the phases
+   * before.
+   */
   async #adapterOf(training: TrainingOutcome, scoring: ScoringOutcome, before: LearningUsage): Promise<TrainedAdapter> {
     const { workFolder, budget } = this.input;
     const adapter = adapterIn(workFolder, training);
@@ -233,7 +236,7 @@ class LearningRun {
     await this.journal.entered('training');
     const again = await this.#train(new Meter(budget, before), scoring);
     if (again === null) throw new Error('a training that was paid for once has no money now');
-    // The same seed and material give the same adapter, which may have been evaluated already, and the same usage.
+    // The same seed and material give the same adapter, which may already have been evaluated, and the same usage.
     const usage = subtractUsage(this.#usage, before);
     await this.journal.store('training', { outcome: again, usage }, noUsage);
     return adapterIn(workFolder, again);
@@ -296,7 +299,10 @@ const typicalPair = {
     'It was first seen in the spring of 1874, in a small place near the border, by two sisters on their way home.',
 } as const;
 
-/** A rejected job's result stays, and the passage does not: what is a sentence of it is counted and not named. */
+/**
+ * Counts the missed questions that are sentences of the passage, and names the others. A rejected job's result is kept,
+ * but the passage is not.
+ */
 function namedMisses(missed: readonly string[], { facts }: ScoringOutcome) {
   const synthetic = new Set(
     facts.flatMap(({ answer, validation }) =>
@@ -306,7 +312,7 @@ function namedMisses(missed: readonly string[], { facts }: ScoringOutcome) {
   return { missed: missed.filter((question) => synthetic.has(question)), missedCount: missed.length };
 }
 
-/** Numbers, from 1, of the sentences that have no answer that was confirmed. */
+/** Numbers, from 1, of the sentences without a confirmed answer. */
 function untaughtSentences({ chunks }: TaughtPassage, { facts }: ScoringOutcome): number[] {
   const sentences = chunks.flatMap((chunk) => chunk.sentences).filter(({ text }) => text.trim() !== '');
   return sentences.flatMap(({ text }, index) =>

@@ -19,9 +19,9 @@ const pairSchema = z.object({ question: z.string(), answer: z.string() });
 
 export const teachingSchema = z.object({
   facts: z.array(factSchema).readonly(),
-  /** Whether the passage says anything to the teacher; else nothing was asked. */
+  /** Whether the passage says anything to the teacher. If not, nothing was asked. */
   understood: z.boolean().default(true),
-  /** False: the passage is in a language that the teacher does not know. */
+  /** False if the passage is in a language that the teacher does not know. */
   language_known: z.boolean().exactOptional(),
 });
 export type TeachingOutcome = z.infer<typeof teachingSchema>;
@@ -39,15 +39,15 @@ const splitFactSchema = z.object({
 export const scoringSchema = z.object({
   /** What is to be learned. */
   facts: z.array(splitFactSchema).readonly(),
-  /** What the parent answers without the passage already. */
+  /** What the parent already answers without the passage. */
   known: z.array(pairSchema).readonly(),
 });
 export type ScoringOutcome = z.infer<typeof scoringSchema>;
 
 export const trainingSchema = z.object({
   /**
-   * `folder` from the parent of the work folder on, in which every run of a job has one of its own: it may lie elsewhere when the job goes
-   * on, on another machine or after a backup was restored.
+   * `folder` is relative to the parent of the work folder, in which every run of a job has a folder of its own. It may
+   * lie elsewhere when the job goes on, on another machine or after a restore.
    */
   adapter: z.object({ folder: z.string(), contentHash: z.string(), sizeBytes: count }),
   report: z.object({ steps: count, tokens: count, final_loss: z.number() }),
@@ -56,7 +56,7 @@ export type TrainingOutcome = z.infer<typeof trainingSchema>;
 
 export type TrainedAdapter = TrainingOutcome['adapter'];
 
-/** The adapter of a stored outcome where it lies now, for a run with this work folder. */
+/** Where the adapter of a stored outcome lies now, for a run with this work folder. */
 export function adapterIn(workFolder: string, { adapter }: TrainingOutcome): TrainedAdapter {
   return { ...adapter, folder: folderIn(workFolder, adapter.folder) };
 }
@@ -66,7 +66,7 @@ export function adapterFrom(workFolder: string, adapter: TrainedAdapter): Traine
   return { ...adapter, folder: folderFrom(workFolder, adapter.folder) };
 }
 
-/** A stored folder where it lies now, for a run with this work folder. */
+/** Where a stored folder lies now, for a run with this work folder. */
 export function folderIn(workFolder: string, stored: string): string {
   return path.resolve(path.dirname(workFolder), stored);
 }
@@ -95,7 +95,7 @@ export interface PhaseResult<Outcome> {
   readonly usage: LearningUsage;
 }
 
-/** What an earlier run of the job stored for this phase, or `null`. Throws when it is not what this version stores. */
+/** Returns what an earlier run of the job stored for this phase, or `null`. Throws if the schema does not fit it. */
 export async function loadPhase<Outcome>(
   journal: LearningJournal,
   phase: LearningPhase,

@@ -1,4 +1,4 @@
-/** The parts of the pipeline, for packages that teach or measure: everything that `index.ts` does not have. */
+/** The parts of the pipeline, for packages that teach or measure. `index.ts` has the rest. */
 export * from './facts.js';
 export { deriveSeed, endlessRounds, randomNumbers, shuffled } from './random.js';
 export {
@@ -14,10 +14,10 @@ export {
   type TeachingOutcome,
   type TrainingOutcome,
 } from './outcomes.js';
-export { planTeaching, type PassageSize, type TeachingPlan } from './metering/budget.js';
-export { forManyListeners, mapConcurrently, MeteredCalls, type ScoreCall } from './metering/calls.js';
-export { addUsage, costNanousd, Meter, noUsage } from './metering/meter.js';
-export { askRemote } from './metering/remoteModel.js';
+export { planTeaching, type PassageSize, type TeachingPlan } from './budget/plan.js';
+export { anySignal, mapConcurrently, MeteredCalls, type ScoreCall } from './budget/calls.js';
+export { addUsage, costNanousd, Meter, noUsage } from './budget/meter.js';
+export { askRemote } from './budget/remoteModel.js';
 export { withoutAmbiguity } from './teaching/ambiguity.js';
 export { chunkForTeacher } from './teaching/teacherChunks.js';
 export { parseList, questionIn } from './teaching/teacherText.js';
@@ -27,10 +27,10 @@ export { negated } from './text/english/negation.js';
 export { numbersInDigits } from './text/english/numberWords.js';
 export { isPersonName } from './text/english/personNames.js';
 export { givesAnswer } from './text/judge.js';
-export { lookedUp } from './text/lookedUp.js';
+export { memoised } from './text/memoised.js';
 export { agrees, containsWords, normalise, sameAnswer, wordsWithin, wordTokens } from './text/normalise.js';
 export { plainText, readPassage } from './text/plainText.js';
-export { sentencesOf, type Stretch } from './text/sentences.js';
+export { sentencesOf, type TextRange } from './text/sentences.js';
 export { capitalised, escapeForPattern } from './text/strings.js';
 export { copulaOf, type Told } from './text/structure/said.js';
 export { scoreAnswer, type AnswerScore } from './text/tokenF1.js';

@@ -1,6 +1,6 @@
-/** Seeded randomness. A job uses nothing else, so that the same job gives the same result. */
+/** Seeded randomness. A job uses nothing else, so the same job gives the same result. */
 
-/** FNV-1a over the parts: an unsigned 32-bit seed for one named use of one job's seed. */
+/** FNV-1a over the parts: an unsigned 32-bit seed for one named use of a job's seed. */
 export function deriveSeed(seed: number, ...parts: readonly (string | number)[]): number {
   let hash = 0x811c9dc5;
   for (const character of [seed, ...parts].join('\u0000')) {
@@ -20,13 +20,13 @@ export function randomNumbers(seed: number): () => number {
   };
 }
 
-/** A new array in random order (a random key each, sorted). */
+/** A new array in random order, sorted by a random key for each item. */
 export function shuffled<Item>(items: readonly Item[], random: () => number): Item[] {
   const keyed = items.map((item) => ({ item, key: random() }));
   return keyed.sort((a, b) => a.key - b.key).map(({ item }) => item);
 }
 
-/** `count` items (all, if fewer), spread evenly over the order they come in. */
+/** Returns `count` items (all, if there are fewer), spread evenly over the list. */
 export function spreadSample<Item>(items: readonly Item[], count: number): Item[] {
   if (items.length <= count) return [...items];
   return items.filter(
@@ -34,7 +34,7 @@ export function spreadSample<Item>(items: readonly Item[], count: number): Item[
   );
 }
 
-/** An endless walk over the items, each round in a new random order. Of no items it yields none. */
+/** Walks over the items endlessly, each round in a new random order. It yields nothing if there are no items. */
 export function* endlessRounds<Item>(items: readonly Item[], random: () => number): Generator<Item, undefined> {
   while (items.length > 0) yield* shuffled(items, random);
   return undefined;

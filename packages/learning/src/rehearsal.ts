@@ -3,7 +3,7 @@ import type { ScoringOutcome } from './outcomes.js';
 import type { ScoredFact } from './teaching/gain.js';
 import type { QuestionAnswer, Rehearsal } from './types.js';
 
-/** Sentences of the passage are not kept; words of its sentences only where nothing else asks for the fact. */
+/** Sentences of the passage are not kept. Words of its sentences are kept only if nothing else asks for the fact. */
 export function rehearsalOf({ facts }: ScoringOutcome): Rehearsal {
   const pairs = (use: 'training' | 'validation'): QuestionAnswer[] =>
     facts.flatMap((fact) => questionsOf({ answer: fact.answer, forms: fact[use] }));

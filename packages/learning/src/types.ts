@@ -1,5 +1,5 @@
 import type { AdapterReference, ChatMessage, ToolDefinition } from '@engraft/engine';
-import type { RemoteCallJournal } from './metering/remoteModel.js';
+import type { RemoteCallJournal } from './budget/remoteModel.js';
 import type { Recipe } from './recipe/recipe.js';
 import type { Teacher } from './teaching/teacher.js';
 
@@ -15,19 +15,22 @@ export interface LearningUsage {
   readonly training_tokens: number;
 }
 
-/** One thing known of a passage: the answer, and the ways of asking for it. */
+/** One way of asking for one thing, and the answer. */
 export interface QuestionAnswer {
   readonly question: string;
   readonly answer: string;
 }
 
-/** What a version keeps of the passage that taught it, for rehearsal and retention tests. Never the passage itself. */
+/**
+ * What a version keeps of the passage that taught it, for rehearsal and retention questions. It never keeps the passage
+ * itself.
+ */
 export interface Rehearsal {
   readonly training_pairs: readonly QuestionAnswer[];
   readonly validation_pairs: readonly QuestionAnswer[];
 }
 
-/** Rates in nano-USD per token, and the most that the computation may cost. */
+/** Rates in nano-USD a token, and the most that the computation may cost. */
 export interface LearningBudget {
   readonly max_compute_microusd: number;
   readonly input_nanousd_per_token: number;
@@ -36,19 +39,19 @@ export interface LearningBudget {
   readonly training_nanousd_per_token: number;
 }
 
-/** A conversation of the base model's own training, ending with what the assistant should say. */
+/** A conversation of the base model's own training, which ends with what the assistant should say. */
 export interface ReplayRow {
   readonly messages: readonly ChatMessage[];
   readonly tools?: readonly ToolDefinition[];
-  /** Any of these must be in a right reply. */
+  /** A right reply contains one of these. */
   readonly expected?: readonly string[];
 }
 
-/** How a model learns passages: the same for all of them. */
+/** How a model learns passages. It is the same for all passages. */
 export interface LearningMethod {
   readonly teacher: Teacher;
   readonly recipe: Recipe;
-  /** What the model should not unlearn, see `loadReplay`; of none, only earlier passages are rehearsed. */
+  /** What the model should not unlearn, see `loadReplay`. If it is empty, only earlier passages are rehearsed. */
   readonly replay: readonly ReplayRow[];
 }
 
@@ -62,36 +65,36 @@ export interface LearningInput extends LearningMethod {
   readonly budget: LearningBudget;
   readonly seed: number;
   /**
-   * A key of this job alone: its calls may reuse each other's attention state, as many of them begin with the same
-   * passage. Without it nothing is reused.
+   * A key of this job alone. Its calls may reuse each other's attention state, since many begin with the same passage.
+   * Nothing is reused without a key.
    */
   readonly isolationKey?: string;
-  /** A folder of this job alone, for the adapter before it enters the adapter store. Survives a crash. */
+  /** A folder of this job alone, for the adapter until it enters the adapter store. It survives a crash. */
   readonly workFolder: string;
 }
 
-/** Where the caller keeps what each finished phase left behind. Outcomes are JSON. */
+/** Keeps what each finished phase left behind. Outcomes are JSON. */
 export interface LearningJournal {
-  /** What `store` was given for this phase in an earlier run of the same job, or `null`. */
+  /** Returns what `store` was given for this phase in an earlier run of the same job, or `null`. */
   load(phase: LearningPhase): Promise<unknown>;
   /**
-   * Also for a phase whose work was lost and is repeated: the outcome takes the place of the first, and the usage that
-   * is to be counted is none.
+   * Also called for a phase whose work was lost and repeated. Then the outcome replaces the first one, and the usage to
+   * be counted is none.
    */
   store(phase: LearningPhase, outcome: unknown, usage: LearningUsage): Promise<void>;
-  /** The phase begins; also called when it is resumed. */
+  /** The phase begins, or is resumed. */
   entered(phase: LearningPhase): Promise<void>;
-  /** Without it an interrupted training begins anew. */
+  /** Without it, an interrupted training begins anew. */
   readonly progress?: ProgressJournal;
-  /** Without it an interrupted teaching asks a model elsewhere, if there is one, once more. */
+  /** Without it, an interrupted teaching asks a remote model once more, if there is one. */
   readonly remoteCalls?: RemoteCallJournal;
 }
 
-/** Where the caller keeps how far the training under way has come, until its outcome is stored. Progress is JSON. */
+/** Keeps how far a training has come, until its outcome is stored. Progress is JSON. */
 export interface ProgressJournal {
-  /** What `store` was last given in this or an earlier run of the same job; `null` when there is nothing. */
+  /** Returns what `store` was last given in this or an earlier run of the same job, or `null`. */
   load(): Promise<unknown>;
-  /** Takes the place of what was stored before. `steps` are those of the training so far. */
+  /** Replaces what was stored before. `steps` are the training steps so far. */
   store(progress: unknown, steps: number): Promise<void>;
 }
 
@@ -115,23 +118,23 @@ export interface Comparison {
   readonly candidate: number;
   readonly parent: number;
   readonly total: number;
-  /** How many more there were, without the money to ask them. */
+  /** How many more there were that there was no money to ask. */
   readonly unasked: number;
 }
 
-/** How far the candidate speaks otherwise than its parent where it should not. */
+/** How differently the candidate speaks where it should speak like its parent. */
 export interface Drift {
-  /** How much less likely the parent's own replies have become, in nats a token; `null`: none was measured. */
+  /** How much less likely the parent's own replies have become, in nats a token. `null` if nothing was measured. */
   readonly nats: number | null;
   readonly replies: number;
-  /** Prompts that there was no money for. */
+  /** Prompts that there was no money to ask. */
   readonly unasked: number;
 }
 
 export type GateReason =
   /** The passage says nothing to the teacher. */
   | 'not_understood'
-  /** It is in a language that the teacher does not know. */
+  /** The teacher does not know the language of the passage. */
   | 'language_not_known'
   | 'too_few_validated'
   | 'too_few_passed'
@@ -140,9 +143,9 @@ export type GateReason =
   | 'skills_lost'
   | 'not_measured';
 
-/** Why a candidate was rejected, and what of that a job's result does not show: for those who run the service. */
+/** Why a candidate was rejected, for operators. It includes what a job's result does not show. */
 export interface GateReport {
-  /** None: accepted. */
+  /** Empty if the candidate was accepted. */
   readonly reasons: readonly GateReason[];
   readonly canaries: Comparison;
   readonly drift: Drift;
@@ -181,26 +184,26 @@ export type LearningOutcome =
     }
   | { readonly kind: 'budget_exhausted'; readonly usage: LearningUsage };
 
-/** What changes no outcome: for those who run the service. */
+/** Events that change no outcome, for operators. */
 export type LearningNotice =
   /** The training goes on where an earlier run left it. */
   | { readonly kind: 'resumed'; readonly steps: number }
-  /** What an earlier run kept of the training cannot be used: it begins anew. */
+  /** Progress that an earlier run kept cannot be used, so the training begins anew. */
   | { readonly kind: 'progress_unusable'; readonly error: unknown }
-  /** How far the training has come cannot be kept: what is done is lost if it is interrupted. */
+  /** Progress cannot be kept. If the training is interrupted, its work is lost. */
   | { readonly kind: 'snapshot_failed'; readonly error: unknown }
-  /** The files of the trained adapter are gone or damaged: it is trained again. */
+  /** The files of the trained adapter are gone or damaged, so it is trained again. */
   | { readonly kind: 'adapter_lost' };
 
 export interface LearningOptions {
   readonly signal?: AbortSignal;
   /**
-   * As `signal`, for a job that somebody else goes on with: a training under way keeps how far it has come before it
+   * Aborts like `signal`, for a job that another run goes on with. A training under way keeps its progress before it
    * rejects, which takes three seconds at most.
    */
   readonly stopping?: AbortSignal;
   readonly onProgress?: (progress: LearningProgress) => void;
   readonly onNotice?: (notice: LearningNotice) => void;
-  /** Milliseconds, of a clock that never goes back: when a snapshot is due. */
+  /** Milliseconds on a monotonic clock. It tells when a snapshot is due. */
   readonly now?: () => number;
 }

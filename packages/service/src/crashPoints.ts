@@ -1,9 +1,9 @@
 import { channel } from 'node:diagnostics_channel';
 
 /**
- * Every boundary between two durable effects, and what has just been made durable when a process passes it. A process
- * may die at any of them, and the next one must make good what it left. `test/crash/crashPoints.test.ts` kills a
- * process at each; `test/crash/boundaries.test.ts` finds, in the source, effects that no name follows.
+ * Every boundary between two durable effects, with what has just become durable when a process passes it. A process may
+ * die at any of them, and the next one must repair what it left. `test/crash/crashPoints.test.ts` kills a process at
+ * each. `test/crash/boundaries.test.ts` finds effects in the source that no name follows.
  */
 export const crashPoints = {
   'migration.committed': 'the newest schema',
@@ -71,7 +71,7 @@ export const crashPoints = {
   'subject.imported': 'the versions of a subject of another installation',
   'subject.erased': 'the end of a subject, with its versions and what its jobs said',
   'tenant.erased': 'the end of all that a tenant had',
-  'version.looked_after': 'the deadline of a version that is needed now',
+  'version.deadline_settled': 'the deadline of a version that is needed now',
   'hosting.renewed': 'a later deadline of a version and its charge, or its end',
   'deadlines.corrected': 'deadlines that a wrong clock had set',
   'deletion.prepared': 'the end of what an earlier deletion left',
@@ -85,12 +85,12 @@ export const crashPoints = {
 
 export type CrashPoint = keyof typeof crashPoints;
 
-/** Subscribed to by nobody but `testing/dieAtCrashPoint.ts`, so that no setting of a service can make it crash. */
+/** Only `testing/dieAtCrashPoint.ts` subscribes to it, so that no setting of a service can make it crash. */
 export const crashPointChannel = 'engraft:crash-point';
 
 const passed = channel(crashPointChannel);
 
-/** To be called right after the effect. */
+/** Call it right after the effect. */
 export function crashPoint(name: CrashPoint): void {
   passed.publish(name);
 }

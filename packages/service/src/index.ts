@@ -1,2 +1,2 @@
-/** For tests that look into a data folder; the service itself is started with the command `engraft`. */
+/** For tests that look into a data folder. The command `engraft` starts the service itself. */
 export { attachEmbeddedPostgres } from './db/embeddedPostgres/index.js';

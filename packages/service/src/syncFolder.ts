@@ -2,7 +2,7 @@ import { mkdir, open } from 'node:fs/promises';
 import path from 'node:path';
 import { crashPoint } from './crashPoints.js';
 
-/** What was put into a folder, or renamed in it, survives a power cut once the folder itself has been synced. */
+/** Syncs a folder, so that files put into it or renamed in it survive a power cut. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   try {
@@ -12,7 +12,7 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Makes a folder, for its owner alone, and those above it that are missing; all of them survive a power cut. */
+/** Makes a folder, for its owner alone, and missing ones above it. All of them survive a power cut. */
 export async function makeSyncedFolder(folder: string): Promise<void> {
   const first = await mkdir(folder, { recursive: true, mode: 0o700 });
   if (first === undefined) return;

@@ -16,11 +16,11 @@ import { teach } from './teaching/teach.js';
 import { orderNats } from './teaching/wordOrder.js';
 
 /**
- * Finds what English sentences say by rules, has base ask about it, and complements its questions with such as are made
- * by rule: for models that are too small to teach alone.
+ * Finds by rules what English sentences say, has base ask about it, and adds questions made by rule. It suits models
+ * that are too small to teach alone.
  */
 export function englishTeacher(recipe: Recipe): Teacher {
-  const lookUp = lookedUpOnce();
+  const lookUp = findOnce();
   return {
     name: 'english',
 
@@ -61,7 +61,7 @@ export function englishTeacher(recipe: Recipe): Teacher {
   };
 }
 
-/** The passage without the sentences that were made of its tables and lists, which are English whatever it is. */
+/** The passage without the sentences that were made of its tables and lists, which are always English. */
 function ownText({ text, told }: TaughtPassage): string {
   if (told === undefined || told.size === 0) return text;
   return text
@@ -70,10 +70,8 @@ function ownText({ text, told }: TaughtPassage): string {
     .join('\n');
 }
 
-/**
- * What is worth teaching of a passage; found once for the plan and for teaching, since a long passage takes seconds.
- */
-function lookedUpOnce(): (passage: TaughtPassage) => Promise<Candidates> {
+/** Finds what is worth teaching once for the plan and for teaching, since a long passage takes seconds. */
+function findOnce(): (passage: TaughtPassage) => Promise<Candidates> {
   const known = new WeakMap<TaughtPassage, Promise<Candidates>>();
   const find = async ({ text, chunks, told }: TaughtPassage): Promise<Candidates> => {
     const { candidates, contradicted } = await findCandidates(text, chunks, [], told);

@@ -1,9 +1,12 @@
-/** The constants of the rules: what they look for, and how many questions they make. Chosen as `defaultRecipe` was. */
+/**
+ * The constants of the rules: what they look for, and how many questions they make. They were chosen like those of
+ * `defaultRecipe`.
+ */
 export const rules = {
   /**
-   * Prose that is not likelier by so many nats a token than its words in random order says nothing that could be
-   * learned. Measured on so many of its chunks, each against so many orders. Prose has so many words in lines of so
-   * many, such a share that carry grammar, and no more with digits.
+   * Prose must be likelier than its own words in random order, by this many nats a token. Otherwise it says nothing
+   * that could be learned. It is measured on some chunks, each against some random orders. Prose has at least this many
+   * words, in lines of at least this many, at least this share of function words, and at most this share with digits.
    */
   minOrderNats: 0.6,
   orderChunks: 4,
@@ -16,53 +19,51 @@ export const rules = {
   /** Questions made by rule, beside the teacher's own. */
   derivedPerFact: 5,
   tabledPerFact: 14,
-  /** Things that one answer is asked about with templates, and wordings of templates kept for it. */
+  /** The most subjects for one answer in templates, and the most wordings of templates kept for it. */
   subjectsPerFact: 3,
   templatesPerFact: 12,
-  /** Wordings of a relation that are read back first; when none of them holds, the others are not read. */
+  /** Wordings of a relation that are read back first. If none of them holds, the others are not read. */
   templatesTried: 2,
   /**
-   * Questions made of the words of the fact's own sentence, where there are words for so many; a fact is seen too
-   * seldom for all of them where there are many facts.
+   * Questions made of the words of the fact's own sentence, if it has enough words. In a passage with many facts, each
+   * fact is seen too seldom for all of them.
    */
   keywordsPerFact: 60,
-  /** Names that they are about. */
+  /** The number of names that they are about. */
   keywordSubjects: 3,
-  /** A value or a name of the sentence is kept with this share of the chance of a word. */
+  /** A value or a name of the sentence is kept with this share of a word's chance. */
   keywordValueChance: 0.5,
-  /** How often a question names what its answer is ("Which nephew"), where the sentence tells. */
+  /** How often a question names the kind of its answer ("Which nephew"), if the sentence tells. */
   namingChance: 0.5,
   /**
-   * This many are read back for a fact that nothing else was confirmed for; one that is answered alike saves the fact.
+   * How many are read back for a fact for which nothing else was confirmed. One that is answered as expected saves the
+   * fact.
    */
   keywordsReadBack: 2,
   /**
-   * What anybody asks for less likely than this is not taught (see `salienceOf`), but for so many facts; what nobody
-   * asks for is what is answered in place of what is asked for.
+   * Below this salience a fact is not taught (see `salienceOf`), except for the likeliest few. A fact that nobody asks
+   * for gives its answer to other questions.
    */
   minSalience: 0.15,
   fewCandidates: 8,
-  /**
-   * What is asked for as likely as this is taught by the words of its sentence even where the teacher answers no
-   * question with it.
-   */
+  /** From this salience on, a fact is taught by the words of its sentence even if the teacher confirms no question. */
   sureSalience: 0.5,
-  /** The salience of facts that only the teacher's own list brings up. */
+  /** The salience of facts that occur only in the teacher's own list. */
   listedSalience: 0.4,
-  /** The salience of a value that its author gave a cell of a table, or a key. */
+  /** The salience of a value in a cell of a table, or after a key. */
   toldSalience: 0.9,
-  /** A cell of more words is a text, in which things are looked for as in any. */
+  /** A cell with more words is a text, and is searched like any other. */
   maxToldWords: 8,
-  /** Two occurrences of one name are asked about; more would crowd out the other facts. */
+  /** The most occurrences of one name that are asked about. More would crowd out other facts. */
   maxFactsPerAnswer: 2,
-  /** Room in the plan for facts that only the teacher's own list brings up. */
+  /** Room in the plan for facts that occur only in the teacher's own list. */
   listedFactsPerChunk: 4,
-  /** Sampling rounds of asking for the facts that still have fewer than `enoughForms` questions. */
+  /** Sampled rounds of asking for facts that still have fewer than `enoughForms` questions. */
   askRounds: 1,
-  /** Sampling rounds of rephrasing after the first questions. */
+  /** Sampled rounds of rephrasing after the first questions. */
   rephraseRounds: 2,
   rephraseTemperature: 0.8,
-  /** Rephrasings of each right question that the trainer is given when it is measured by itself. */
+  /** Rephrasings of each right question when the training is measured by itself. */
   goldRephrasings: 8,
   maxQuestionTokens: 48,
   maxListTokens: 256,

@@ -14,10 +14,10 @@ const linkToken = z.string().regex(/^[\w-]{43}$/, 'this is no link of the consol
 
 export const signInRequest = z.strictObject({ email: emailAddress, password: z.string().max(256) });
 export const linkRequest = z.strictObject({ token: linkToken });
-/** `email` is that of the link, where it has one. */
+/** `email` is the link's, if it has one. */
 export const setUpRequest = z.strictObject({ token: linkToken, email: emailAddress, password });
 
-/** `email` is `null` where whoever opens the link chooses one. */
+/** `email` is `null` if whoever opens the link chooses one. */
 export const linkDetails = z.object({
   email: z.string().nullable(),
   resets_password: z.boolean(),

@@ -31,7 +31,7 @@ export const consoleKey = z.object({
   last_used_at: timestamp.nullable(),
 });
 export const consoleKeyList = z.object({ data: z.array(consoleKey) });
-/** The only answer that ever has the secret. */
+/** The only answer that ever contains the secret. */
 export const createdKey = z.object({ key: consoleKey, secret: z.string() });
 
 /** Parameters of a query are texts. */
@@ -55,7 +55,7 @@ export const consoleJobItem = z.object({
   updated_at: timestamp,
 });
 export const consoleJobList = z.object({ data: z.array(consoleJobItem), next_cursor: z.string().nullable() });
-/** A job as the API shows it, and what the API does not say of it. */
+/** A job as the API shows it, with what the API does not show. */
 export const consoleJob = z.object({
   job,
   submitted_by: z.string(),
@@ -63,7 +63,7 @@ export const consoleJob = z.object({
   phases: z.array(z.object({ phase: z.string(), finished_at: timestamp })),
 });
 
-/** A tenant is chosen by its name; without one, the project's own namespace. */
+/** A tenant is chosen by its name. Without one, the project's own namespace is used. */
 export const consoleSubjectQuery = z.strictObject({ tenant_id: identifier.optional() });
 export { activationResult } from '../resources.js';
 export const consoleSubjectList = z.object({ data: z.array(subject) });
@@ -75,7 +75,7 @@ export const askRequest = z.strictObject({
   question: textOfUnits(1, limits.message_content_units),
 });
 export const learnRequest = internalizationRequest;
-/** The job that was admitted, or that an identical request had admitted before. */
+/** The job that was admitted, now or by an identical earlier request. */
 export const consoleReceipt = z.object({ id: z.string() });
 
 export const ledgerQuery = z.strictObject({

@@ -3,7 +3,7 @@ import { errorTable, type ErrorCode, type ErrorEnvelope } from '../errors.js';
 
 const codes = Object.keys(errorTable) as [ErrorCode, ...ErrorCode[]];
 
-/** The error envelope as a schema, for the description and for whoever reads an answer. */
+/** The error envelope as a schema, for the description and for readers of an answer. */
 export const errorEnvelopeSchema = z.object({
   error: z.object({
     code: z.enum(codes),

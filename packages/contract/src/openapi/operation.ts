@@ -4,13 +4,13 @@ import { headerNames, type HeaderName, type ParameterName } from './parameters.j
 import type { MediaType, Operation, Response } from './types.js';
 import type { SchemaName } from './descriptions.js';
 
-/** An operation as `operations.ts` states it; what all share is added here. */
+/** An operation as `operations.ts` states it. What all operations share is added here. */
 export interface OperationSource {
   readonly operationId: string;
   readonly tag: string;
   readonly summary: string;
   readonly description: string;
-  /** The key needs one of these; empty: any valid key will do. */
+  /** The key needs one of these. Empty if any valid key will do. */
   readonly anyScopeOf: readonly Scope[];
   readonly parameters: readonly ParameterName[];
   readonly body?: { readonly schema: SchemaName; readonly example: unknown };
@@ -24,7 +24,7 @@ export interface SuccessSource {
   readonly schema: SchemaName;
   readonly examples: Readonly<Record<string, unknown>>;
   readonly headers?: readonly HeaderName[];
-  /** Given where the same answer may come as server-sent events. */
+  /** Given if the same answer may come as server-sent events. */
   readonly events?: string;
 }
 
@@ -37,7 +37,7 @@ const errors_of_all: readonly ErrorCode[] = [
   'internal_error',
   'service_unavailable',
 ];
-/** Every answer to a request that was counted has these. */
+/** Headers of every answer to a request that was counted. */
 const counted: readonly HeaderName[] = ['RateLimit', 'RateRemaining', 'RateReset'];
 const headersOfStatus: Readonly<Record<number, readonly HeaderName[]>> = {
   401: ['Authenticate'],
@@ -87,7 +87,7 @@ function describeSuccess({ description, schema, examples, headers = [], events }
   };
 }
 
-/** One response for each status, with an example for each code that it comes with. */
+/** One response for each status, with an example for each of its codes. */
 function describeErrors(without_scope: boolean, codes: readonly ErrorCode[]): Record<string, Response> {
   const possible = codes.filter((code) => !(without_scope && code === 'insufficient_scope'));
   const statuses = [...new Set(possible.map((code) => errorTable[code].status))];

@@ -105,7 +105,7 @@ export const headers = {
 
 export type HeaderName = keyof typeof headers;
 
-/** Under which name each header travels. */
+/** The name under which each header travels. */
 export const headerNames: Readonly<Record<HeaderName, string>> = {
   RequestId: 'X-Request-Id',
   RateLimit: 'x-ratelimit-limit-requests',

@@ -29,7 +29,7 @@ import { errorEnvelopeSchema } from './errorSchema.js';
 import { type NamedSchemas, toJsonSchemas } from './toJsonSchema.js';
 import type { JsonSchema } from './types.js';
 
-/** The very schemas that the service reads requests with. */
+/** The very schemas with which the service reads requests. */
 const requestSchemas = {
   InferenceRequest: inferenceRequest,
   InternalizationRequest: internalizationRequest,
@@ -62,11 +62,11 @@ const responseSchemas = {
   ModelCatalogue: modelCatalogue,
   Model: modelCatalogueEntry,
   Error: errorEnvelopeSchema,
-  // Also inside responses; the same in both directions.
+  // These also occur inside responses, and are the same in both directions.
   ToolCall: wireToolCall,
 } satisfies NamedSchemas;
 
-/** Every schema under its name, with its descriptions. Throws when a description names no field. */
+/** Every schema under its name, with its descriptions. Throws if a description names no field. */
 export function componentSchemas(model_id: string): Record<string, JsonSchema> {
   const schemas: Record<SchemaName, JsonSchema> = {
     ...toJsonSchemas(responseSchemas, 'output'),
@@ -75,12 +75,12 @@ export function componentSchemas(model_id: string): Record<string, JsonSchema> {
   for (const [name, description] of Object.entries(schemaDescriptions))
     schemas[name as SchemaName].description = description;
   for (const [path, description] of Object.entries(fieldDescriptions)) fieldAt(schemas, path).description = description;
-  // The model is a setting of the installation, and so checked where the setting is known.
+  // The model is a setting of the installation, so it is checked where the setting is known.
   fieldAt(schemas, 'ChatCompletionRequest.model').const = model_id;
   return schemas;
 }
 
-/** `Job.usage.input_tokens`; arrays and nullable objects are stepped through. */
+/** `Job.usage.input_tokens`. Arrays and nullable objects are stepped through. */
 function fieldAt(schemas: Record<string, JsonSchema>, path: string): JsonSchema {
   const [name = '', ...steps] = path.split('.');
   let schema: JsonSchema | undefined = schemas[name];

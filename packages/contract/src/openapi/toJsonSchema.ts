@@ -5,8 +5,8 @@ import type { JsonSchema } from './types.js';
 export type NamedSchemas = Readonly<Record<string, z.ZodType>>;
 
 /**
- * JSON Schemas of what callers send (`input`: defaults are optional) or receive (`output`: fields may be added
- * later). A named schema inside another becomes a reference.
+ * JSON Schemas of what callers send (`input`: defaults are optional) or receive (`output`: fields may be added later).
+ * A named schema inside another becomes a reference.
  */
 export function toJsonSchemas(schemas: NamedSchemas, io: 'input' | 'output'): Record<string, JsonSchema> {
   const registry = z.registry<{ id: string }>();
@@ -25,14 +25,14 @@ export function toJsonSchemas(schemas: NamedSchemas, io: 'input' | 'output'): Re
   return converted.schemas as Record<string, JsonSchema>;
 }
 
-/** Takes away what Zod says beyond the contract. */
+/** Removes what Zod says beyond the contract. */
 function tidy(schema: JsonSchema & { propertyNames?: unknown }, open: boolean, io: 'input' | 'output'): void {
   // "Results may carry additional diagnostic fields."
   if (io === 'output' && open) delete schema.additionalProperties;
   if (schema.additionalProperties !== undefined && schema.additionalProperties !== false) {
     schema.additionalProperties = true;
   }
-  // JSON has no other names than strings, and no other integers than safe ones are kept.
+  // JSON has no names but strings, and keeps no integers but safe ones.
   delete schema.propertyNames;
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;

@@ -1,6 +1,6 @@
 /** The parts of OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.1) that our description uses. */
 
-/** JSON Schema 2020-12, as far as our schemas go. */
+/** JSON Schema 2020-12, as far as our schemas use it. */
 export interface JsonSchema {
   $ref?: string;
   type?: string | readonly string[];

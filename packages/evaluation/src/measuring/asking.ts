@@ -2,14 +2,14 @@ import type { AdapterReference, CallOptions, ChatPrompt, Engine } from '@engraft
 import { givesAnswer, mapConcurrently, scoreAnswer } from '@engraft/learning/parts';
 import { declines } from './declining.js';
 
-/** How many of so many questions were answered right, and how well by SQuAD's measures. Kept in files, hence the names. */
+/** How many questions were answered right, and how well by SQuAD's measures. It is kept in files, hence the names. */
 export interface Tally {
   readonly right: number;
   readonly total: number;
   /** Answers that match exactly, and the sum of token F1 over all of them, see `scoreAnswer`. */
   readonly exact: number;
   readonly f1_sum: number;
-  /** Wrong answers that say that the answer is not known. The other wrong answers are wrong values. */
+  /** Wrong answers that say that the answer is not known. The other wrong answers give wrong values. */
   readonly declined: number;
 }
 
@@ -28,24 +28,24 @@ export function addTallies(tallies: readonly Tally[]): Tally {
   );
 }
 
-/** What a tally comes to by each measure: means over the questions, from 0 to 1. */
+/** The shares of a tally: means over the questions, from 0 to 1. */
 export interface Shares {
   readonly right: number;
   readonly exact: number;
   readonly f1: number;
 }
 
-/** `null` of nothing asked. */
+/** `null` if nothing was asked. */
 export function sharesOf({ right, total, exact, f1_sum }: Tally): Shares | null {
   return total === 0 ? null : { right: right / total, exact: exact / total, f1: f1_sum / total };
 }
 
-/** `null` of nothing asked. */
+/** `null` if nothing was asked. */
 export function shareOf(tally: Tally): number | null {
   return sharesOf(tally)?.right ?? null;
 }
 
-/** How many of the questions are answered with something that is wrong, from 0 to 1; `null` of nothing asked. */
+/** The share of questions that get a wrong value for an answer, from 0 to 1. `null` if nothing was asked. */
 export function wrongShareOf({ right, declined, total }: Tally): number | null {
   return total === 0 ? null : (total - right - declined) / total;
 }
@@ -60,7 +60,7 @@ export interface AskingOptions extends CallOptions {
   readonly maxAnswerTokens: number;
 }
 
-/** Greedy answers, as the pipeline's own evaluation asks. */
+/** Asks for greedy answers, as the pipeline's own evaluation does. */
 export function ask(
   engine: Engine,
   prompts: readonly ChatPrompt[],

@@ -1,4 +1,4 @@
-/** Groups of bars from 0 to 100 % as a stand-alone SVG document. */
+/** Groups of bars from 0 to 100 %, drawn as a stand-alone SVG document. */
 export interface BarChart {
   readonly title: string;
   readonly groups: readonly string[];
@@ -7,9 +7,9 @@ export interface BarChart {
 
 export interface BarSeries {
   readonly name: string;
-  /** One for each group, from 0 to 1; `null` leaves the place empty. */
+  /** One for each group, from 0 to 1. `null` leaves its place empty. */
   readonly values: readonly (number | null)[];
-  /** One for each group: the smallest and the largest of what `values` is the mean of, drawn as a whisker. */
+  /** One for each group: the smallest and largest of the values that `values` averages, drawn as a whisker. */
   readonly ranges?: readonly (readonly [number, number] | null)[];
 }
 

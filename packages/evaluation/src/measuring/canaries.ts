@@ -12,14 +12,14 @@ import { isRight } from './asking.js';
 import type { PassageEntry } from './passageSet.js';
 import { isSensible, smallTalk } from './smallTalk.js';
 
-/** What an adapter must leave alone. */
+/** Skills that an adapter must leave alone. */
 export const canaryKinds = ['reading', 'small_talk', 'json', 'tools'] as const;
 export type CanaryKind = (typeof canaryKinds)[number];
 
 /**
  * Counts of canaries: how many were `asked`, how many base passes (`held`), how many of these the adapter fails
- * (`lost`), and how many it passes that base does not (`gained`). Borderline canaries fall to either side, so the
- * points lost are lost less gained, see `pointsLost`.
+ * (`lost`), and how many it passes that base fails (`gained`). Borderline canaries fall to either side, so the points
+ * lost are lost minus gained, see `pointsLost`.
  */
 export interface CanaryLoss {
   readonly asked: number;
@@ -42,7 +42,7 @@ export function addLosses(losses: readonly CanaryLoss[]): CanaryLoss {
   );
 }
 
-/** By how much the share of canaries passed fell, in percentage points; `null` of nothing that base could do. */
+/** Percentage points by which the share of passed canaries fell. `null` if base passed none. */
 export function pointsLost({ asked, held, lost, gained }: CanaryLoss): number | null {
   return held === 0 ? null : (100 * (lost - gained)) / asked;
 }
@@ -54,23 +54,23 @@ interface Canary {
   /** The passage that a reading canary is about. */
   readonly passageId: string | null;
   readonly prompt: ChatPrompt;
-  /** Whether a reply is in order; `base` is what the model says without an adapter. */
+  /** Whether a reply is in order. `base` is the model's reply without an adapter. */
   readonly passes: (reply: GenerateResult, base: GenerateResult) => boolean;
 }
 
 interface AskedCanary {
   readonly canary: Canary;
-  /** What the model says without an adapter, and whether that is in order. */
+  /** The model's reply without an adapter, and whether it is in order. */
   readonly base: GenerateResult;
   readonly isHeld: boolean;
 }
 
-/** Each asks about another passage, so that learning one of them leaves the others. */
+/** Each asks about another passage, so that learning one passage leaves the others. */
 const readingCanaries = 32;
 /** Enough for a small JSON object. */
 const maxReplyTokens = 64;
 
-/** Probes of reading other passages, small talk, JSON and tools, with what base says to each of them. */
+/** Probes of reading other passages, small talk, JSON and tools, with base's reply to each. */
 export class Canaries {
   private constructor(
     private readonly engine: Engine,
@@ -126,7 +126,7 @@ function reply(
   return engine.generate({ prompt, adapter, maxOutputTokens: maxReplyTokens, temperature: 0 }, options);
 }
 
-/** One question a passage, another one each time; passages too long for one prompt are left out. */
+/** One question for each passage, a different one each time. Passages too long for one prompt are left out. */
 function readingOf(passages: readonly PassageEntry[], prompts: Prompts): Canary[] {
   const short = passages.filter(({ passage }) => passage.length <= 1500);
   return spreadSample(short, readingCanaries).flatMap(({ id, passage, questions }, index): Canary[] => {

@@ -1,6 +1,6 @@
 /**
- * Whether an answer says that the answer is not known, rather than naming one: in English, the language of the measured
- * questions. A value that follows ("I do not know, but probably Vienna") still counts as declining.
+ * Whether an answer says that the answer is not known, in English, the language of the measured questions. A value that
+ * follows ("I do not know, but probably Vienna") still counts as declining.
  */
 export function declines(given: string): boolean {
   return given.trim() === '' || declining.test(given.replace(/’/gu, "'"));

@@ -30,18 +30,18 @@ import {
 } from '@engraft/learning/parts';
 import type { PassageEntry } from './passageSet.js';
 
-/** What came of learning one passage. */
+/** The result of learning one passage. */
 export interface Learned {
-  /** `trained`: by `gold`, which has no gate. */
+  /** `trained` comes from `gold`, which has no gate. */
   readonly verdict: 'accepted' | 'rejected' | 'budget_exhausted' | 'trained';
-  /** The candidate, also when the gate rejected it; `null` when it never came to training. */
+  /** The candidate, even if the gate rejected it. `null` if nothing was trained. */
   readonly adapter: AdapterReference | null;
   readonly rehearsal: Rehearsal | null;
   readonly validation: ValidationReport | null;
   readonly gate: GateReport | null;
-  /** `questionKey` of every question that was trained or steered the training. */
+  /** The `questionKey` of every question that was trained or steered the training. */
   readonly trainedKeys: ReadonlySet<string>;
-  /** Facts that were trained. */
+  /** The number of trained facts. */
   readonly factCount: number;
   readonly steps: number;
   readonly usage: LearningUsage;
@@ -55,7 +55,7 @@ export type Learner = (
   options: LearningOptions,
 ) => Promise<Learned>;
 
-/** The pipeline as the service runs it. */
+/** Learns like the service. */
 export const learnTaught: Learner = async (engine, entry, input, options) => {
   const journal = new TimingJournal();
   const outcome = await learnPassage(engine, { ...input, content: entry.passage }, journal, options);
@@ -76,8 +76,8 @@ export const learnTaught: Learner = async (engine, entry, input, options) => {
 };
 
 /**
- * The trainer by itself: the file's own pairs instead of the teacher's, the first phrasing of each question trained,
- * with what else the teacher would ask for its answer.
+ * Measures the training by itself. The file's own pairs replace the teacher's. The first phrasing of each question is
+ * trained, with whatever else the teacher would ask for its answer.
  */
 export const learnGold: Learner = async (engine, { passage, questions }, input, options) => {
   const { recipe, seed, teacher } = input;

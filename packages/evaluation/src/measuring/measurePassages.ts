@@ -1,13 +1,13 @@
 /**
- * What learning is worth, passage by passage: questions that people wrote, asked of base, of base with the passage
- * before it, and of what was learned, without it.
+ * Measures what learning is worth, passage by passage. It asks people's questions of base, of base with the passage
+ * before it, and of the learned version without the passage.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AdapterReference, Engine } from '@engraft/engine';
-import { costNanousd, forManyListeners, questionKey } from '@engraft/learning/parts';
+import { anySignal, costNanousd, questionKey } from '@engraft/learning/parts';
 import { spreadSample } from '@engraft/learning';
 import type {
   GateReport,
@@ -27,7 +27,7 @@ import { readPassage } from './reading.js';
 export type MeasuringPhase = 'base' | 'reading' | LearningPhase | 'asking' | 'canaries';
 
 export interface MeasuringProgress {
-  /** Index of the passage at work, from 0. */
+  /** Index of the current passage, from 0. */
   readonly index: number;
   readonly count: number;
   readonly passageId: string;
@@ -40,22 +40,25 @@ export interface MeasuringOptions {
   readonly budget: LearningBudget;
   readonly method: LearningMethod;
   readonly seed: number;
-  /** Train the file's own pairs, instead of what the teacher makes of the passage. */
+  /** Train the file's own pairs instead of what the teacher makes of the passage. */
   readonly gold: boolean;
-  /** This many passages are learned one on top of the other; 1: each from base. */
+  /** How many passages are learned one on top of the other. With 1, each is learned from base. */
   readonly chainLength: number;
-  /** Ask base without the passage, and with it. They depend on neither seed nor recipe, so that one run of several is enough. */
+  /**
+   * Ask base without the passage, and with it. The answers depend on neither seed nor recipe, so one run of several is
+   * enough.
+   */
   readonly askBase: boolean;
   /**
-   * Passages that reading canaries are about, and that what is learned does not answer, those of them that are learned
-   * left out; by default those that are measured.
+   * Passages for reading canaries. What is learned must not answer them, so learned ones are left out. The default is
+   * the measured passages.
    */
   readonly canaryPassages?: readonly PassageEntry[];
-  /** Ask canaries of every adapter; by default true. */
+  /** Ask canaries of every adapter. The default is true. */
   readonly askCanaries?: boolean;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: MeasuringProgress) => void;
-  /** Called with each passage's report as soon as there is one. */
+  /** Called with each passage's report as soon as it is there. */
   readonly onReport?: (report: PassageReport) => void;
 }
 
@@ -66,18 +69,20 @@ export interface PassageReport {
   /** UTF-16 units. */
   readonly chars: number;
   readonly verdict: Learned['verdict'];
-  /** All phrasings of all questions without the passage, with it, and without it after learning; `null` where not asked. */
+  /**
+   * All phrasings of all questions without the passage, with it, and without it after learning. `null` if not asked.
+   */
   readonly base: Tally | null;
   readonly reading: Tally | null;
-  /** `reading`, with prompts for models that follow instructions: which read best depends on the checkpoint. */
+  /** `reading` with prompts for models that follow instructions. Which prompts read best depends on the checkpoint. */
   readonly reading_instructed: Tally | null;
   readonly learned: Tally | null;
-  /** `learned`, over the phrasings that were trained, and those that were not. */
+  /** `learned`, over the phrasings that were trained, and over the others. */
   readonly trained: Tally | null;
   readonly unseen: Tally | null;
-  /** Some questions of the other passages, asked as those of this one after learning: nothing here answers them. */
+  /** Questions of other passages, asked after learning as if they were about this one. Nothing here answers them. */
   readonly elsewhere: Tally | null;
-  /** The passage is too long for one prompt, so each question was asked with the chunk that holds its answer. */
+  /** The passage was too long for one prompt, so each question was asked with the chunk that holds its answer. */
   readonly read_in_chunks: boolean;
   readonly validation: ValidationReport | null;
   readonly gate: GateReport | null;
@@ -85,7 +90,7 @@ export interface PassageReport {
   readonly steps: number;
   readonly canaries: CanaryReport | null;
   readonly retention: Retention | null;
-  /** Time spent learning, without the measuring. */
+  /** Time spent learning, without measuring. */
   readonly seconds: number;
   readonly phase_seconds: Learned['phaseSeconds'];
   readonly cost_microusd: number;
@@ -94,7 +99,7 @@ export interface PassageReport {
 /** The earlier passages of a chain, asked again after this one. */
 export interface Retention {
   readonly first_id: string;
-  /** Passages that the weights now hold, the first one included. */
+  /** Passages that the weights now hold, including the first one. */
   readonly learned_count: number;
   /** Tally of the first passage when it was learned, and now. */
   readonly before: Tally;
@@ -111,7 +116,7 @@ interface ChainState {
   readonly learned: readonly { readonly entry: PassageEntry; readonly before: Tally }[];
 }
 
-/** Questions of other passages asked of each adapter. */
+/** Questions of other passages that each adapter is asked. */
 const maxElsewhere = 12;
 
 const emptyChain: ChainState = { parent: null, earlier: [], learned: [] };
@@ -142,7 +147,7 @@ class MeasuringRun {
     readonly passages: readonly PassageEntry[],
     readonly options: MeasuringOptions,
   ) {
-    this.#call = options.signal === undefined ? {} : { signal: forManyListeners(options.signal) };
+    this.#call = options.signal === undefined ? {} : { signal: anySignal(options.signal) };
     this.#recipe = options.method.recipe;
     this.#asking = { ...this.#call, maxAnswerTokens: this.#recipe.evaluating.maxAnswerTokens };
   }
@@ -193,7 +198,7 @@ class MeasuringRun {
         ...this.options.method,
         budget,
         seed: this.options.seed,
-        // One of its own, as a job has in the service, so that time and cost are those of a job.
+        // A key of its own, as a job has in the service, so that time and cost are those of a job.
         isolationKey: randomUUID(),
         workFolder,
       },
@@ -234,7 +239,7 @@ class MeasuringRun {
     return { report, chain: next };
   }
 
-  /** Goes on as the service would: on top of what was accepted, and of nothing else. */
+  /** Goes on as the service would: on top of what was accepted, and nothing else. */
   #extend(chain: ChainState, entry: PassageEntry, learned: Learned, after: Tally | null): ChainState {
     if (learned.rehearsal === null || learned.adapter === null || after === null) return chain;
     return {

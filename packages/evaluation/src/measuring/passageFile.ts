@@ -2,9 +2,9 @@ import { parseParagraphs } from '../squad/paragraphs.js';
 import { parsePassageSet, type PassageSet } from './passageSet.js';
 import { squadPassages } from './squadPassages.js';
 
-/** Reads passages with questions in either format: lines of our own, or any that SQuAD's paragraphs come in. */
+/** Reads passages with questions, in our own format or any of SQuAD's. */
 export function parsePassageFile(text: string): PassageSet {
-  // Some editors put a byte order mark first.
+  // Some editors begin a file with a byte order mark.
   const content = text.replace(/^\uFEFF/u, '');
   const lines = content.split('\n');
   const first = lines.findIndex((line) => line.trim() !== '');
@@ -12,7 +12,7 @@ export function parsePassageFile(text: string): PassageSet {
   if (fields !== null && ['data', 'context', 'qas', 'answers'].some((field) => fields.has(field))) {
     return fromSquad(content);
   }
-  // An empty file has neither format, and is told so by ours.
+  // An empty file has neither format. The reader of our own format refuses it.
   if (first === -1 || (fields !== null && ['id', 'kind', 'passage', 'questions'].some((field) => fields.has(field)))) {
     return parsePassageSet(content);
   }
@@ -32,7 +32,7 @@ function fromSquad(content: string): PassageSet {
   return { kind: 'invalid', line: 1, field: '', message };
 }
 
-/** `null` of what is no JSON object. */
+/** `null` if the text is no JSON object. */
 function fieldsOf(text: string): ReadonlySet<string> | null {
   try {
     const value: unknown = JSON.parse(text);

@@ -1,19 +1,19 @@
-/** A file of passages with questions that people wrote, one JSON object a line: what learning is measured with. */
+/** A file of passages with people's questions, one JSON object a line. Learning is measured with it. */
 import { z } from 'zod';
 
 const phrase = z.string().trim().min(1).max(400);
 
 const questionSchema = z.strictObject({
-  /** Ways of asking the same; the first is what `gold` trains, the others are never trained. */
+  /** Ways of asking the same. `gold` trains the first, and the others are never trained. */
   phrasings: z.array(phrase).min(2).readonly(),
-  /** Short spans, any of which is right after normalisation. */
+  /** Short spans. Any of them is right after normalisation. */
   answers: z.array(phrase).min(1).readonly(),
 });
 
 const entrySchema = z.strictObject({
   id: z.string().regex(/^[\w.-]{1,64}$/u, 'must be 1 to 64 letters, digits, dots, hyphens or underscores'),
   kind: z.string().min(1).max(64),
-  /** 20–16,000 UTF-16 units, as the API takes it. */
+  /** 20–16,000 UTF-16 units, as in the API. */
   passage: z.string().min(20).max(16_000),
   questions: z.array(questionSchema).min(1).readonly(),
 });
@@ -23,10 +23,10 @@ export type PassageEntry = z.infer<typeof entrySchema>;
 
 export type PassageSet =
   | { readonly kind: 'read'; readonly passages: readonly PassageEntry[] }
-  /** `line` counts from 1; `field` is a path such as `questions[2].answers`, empty for the line as a whole. */
+  /** `line` counts from 1. `field` is a path such as `questions[2].answers`, and empty for the line as a whole. */
   | { readonly kind: 'invalid'; readonly line: number; readonly field: string; readonly message: string };
 
-/** Reads the file's text; stops at the first thing that is wrong. Empty lines are passed over. */
+/** Reads the file's text, and stops at the first error. Empty lines are ignored. */
 export function parsePassageSet(text: string): PassageSet {
   const passages: PassageEntry[] = [];
   const lineOf = new Map<string, number>();
@@ -47,7 +47,7 @@ export function parsePassageSet(text: string): PassageSet {
   return { kind: 'read', passages };
 }
 
-/** Damaged JSON is refused by the schema. */
+/** Damaged JSON becomes `undefined`, which the schema refuses. */
 function parseJson(line: string): unknown {
   try {
     return JSON.parse(line) as unknown;

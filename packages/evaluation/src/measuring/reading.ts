@@ -1,4 +1,4 @@
-/** A passage's questions, answered by base with the passage before it. */
+/** Asks base a passage's questions with the passage before it. */
 import type { Engine } from '@engraft/engine';
 import { instructedPrompts, type Recipe } from '@engraft/learning';
 import { chunkForTeacher, containsWords, questionKey } from '@engraft/learning/parts';
@@ -35,7 +35,7 @@ function longestOf(asked: readonly AskedPhrasing[]): string {
   return asked.reduce((longest, { question }) => (question.length > longest.length ? question : longest), '');
 }
 
-/** The text that holds the answer and shares most words with the question; the first, if none holds it. */
+/** The text that holds the answer and shares most words with the question. The first text, if none holds it. */
 function bestText(texts: readonly string[], { question, answers }: AskedPhrasing): string {
   const words = questionKey(question).split(' ');
   const sharedWith = (text: string): number => words.filter((word) => containsWords(text, word)).length;

@@ -26,14 +26,14 @@ export const smallTalk: readonly SmallTalk[] = [
 ];
 
 /**
- * Whether a reply shares most of its words with a usual one, or with what base says: F1 over words of at least a half.
- * Being like base is not asked for, as base, too, says "Good to know." when somebody takes leave.
+ * Whether a reply shares most of its words (an F1 of at least a half) with a usual one, or with base's reply. It need
+ * not be like base's, since base itself says "Good to know." to a goodbye.
  */
 export function isSensible(given: string, base: string, { replies }: SmallTalk): boolean {
   return [base, ...replies].some((reply) => sharedWordsF1(given, reply) >= 0.5);
 }
 
-/** 0 when either says nothing. */
+/** 0 if either says nothing. */
 function sharedWordsF1(a: string, b: string): number {
   const [left, right] = [wordTokens(a), wordTokens(b)];
   const rest = [...right];

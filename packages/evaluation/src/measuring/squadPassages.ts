@@ -1,12 +1,12 @@
 import type { Paragraph } from '../squad/paragraphs.js';
 import type { PassageEntry } from './passageSet.js';
 
-/** What the API takes as a passage, in UTF-16 units. */
+/** The length of a passage in the API, in UTF-16 units. */
 const [shortest, longest] = [20, 16_000];
 
 /**
- * The paragraphs that can be learned and asked about: of a passage's length, with a question that they answer. Each
- * question is one phrasing, so of learning `gold` none is left to ask.
+ * The paragraphs that can be learned and asked about. Each has a passage's length and a question that it answers. Each
+ * question has one phrasing, so learning `gold` leaves none to ask.
  */
 export function squadPassages(paragraphs: readonly Paragraph[]): PassageEntry[] {
   const countOf = new Map<string, number>();

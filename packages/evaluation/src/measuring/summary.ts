@@ -2,7 +2,7 @@ import { addTallies, shareOf, sharesOf, wrongShareOf, type Shares, type Tally } 
 import { addLosses, type CanaryLoss, type CanaryReport } from './canaries.js';
 import type { PassageReport, Retention } from './measurePassages.js';
 
-/** Shares are of all questions of all passages together, from 0 to 1; `null` where nothing was asked. */
+/** Shares are over all questions of all passages, from 0 to 1. `null` if nothing was asked. */
 export interface MeasuringSummary {
   readonly passages: number;
   readonly accepted: number;
@@ -14,20 +14,20 @@ export interface MeasuringSummary {
   readonly trained: number | null;
   readonly unseen: number | null;
   /**
-   * Wrong values said instead of "I do not know.", after learning what was accepted: of the passages' own questions, and
-   * of questions that nothing learned answers.
+   * Wrong values given instead of "I do not know." after learning the accepted passages: for the passages' own
+   * questions, and for questions that nothing learned answers.
    */
   readonly wrong_values: { readonly own: number | null; readonly elsewhere: number | null };
-  /** The first three once more, beside SQuAD's own measures. */
+  /** The first three again, with SQuAD's own measures. */
   readonly shares: Readonly<Record<'base' | 'reading' | 'learned', Shares | null>>;
-  /** Over the ends of chains: what is left of the first passage's right answers. */
+  /** The share of the first passage's right answers that is left at the ends of chains. */
   readonly retained: number | null;
-  /** The same of all passages of the chains but the last. */
+  /** The same for all passages of the chains but the last. */
   readonly all_retained: number | null;
   readonly canaries: CanaryReport;
   /** Accepted, but worth less than half of reading the passage. */
   readonly wrong_acceptances: number;
-  /** Rejected, though worth at least half of reading the passage. */
+  /** Rejected, but worth at least half of reading the passage. */
   readonly wrong_rejections: number;
   readonly mean_seconds: number;
   readonly mean_cost_microusd: number;
@@ -89,7 +89,7 @@ export function bestReading(
     : ({ reading }) => reading;
 }
 
-/** Whether what was learned is at least half of what reading gives; `null` where reading gives nothing, or was not asked. */
+/** Whether learning gives at least half of what reading gives. `null` if reading gives nothing, or was not asked. */
 export function isWorthHalf(
   report: PassageReport,
   readingOf: (report: PassageReport) => Tally | null = ({ reading }) => reading,
@@ -99,7 +99,7 @@ export function isWorthHalf(
   return (report.learned?.right ?? 0) >= reading.right / 2;
 }
 
-/** The last passage of each chain counts. */
+/** Counts the last passage of each chain. */
 function keptShare(
   reports: readonly PassageReport[],
   of: (retention: Retention) => { readonly before: Tally; readonly after: Tally },

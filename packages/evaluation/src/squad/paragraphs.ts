@@ -1,12 +1,12 @@
 /**
- * Paragraphs with the questions that people asked about them, in the formats of SQuAD (Rajpurkar et al., 2016, and
- * 2018 for questions without an answer).
+ * Paragraphs with people's questions about them, in the formats of SQuAD (Rajpurkar et al., 2016, and 2018 for
+ * questions without an answer).
  */
 import { z } from 'zod';
 
 export interface ParagraphQuestion {
   readonly question: string;
-  /** Spans of the paragraph, any of which is right; none when the paragraph does not say. */
+  /** Spans of the paragraph, any of which is right. Empty if the paragraph does not say. */
   readonly answers: readonly string[];
 }
 
@@ -18,7 +18,7 @@ export interface Paragraph {
 
 export type ParagraphSet =
   | { readonly kind: 'read'; readonly paragraphs: readonly Paragraph[] }
-  /** `line` counts from 1, and is 1 for a file that is one document; `field` is a path such as `data[0].title`. */
+  /** `line` counts from 1, and is 1 for a file that is one document. `field` is a path such as `data[0].title`. */
   | { readonly kind: 'invalid'; readonly line: number; readonly field: string; readonly message: string };
 
 const filled = z.string().min(1);
@@ -52,7 +52,7 @@ const paragraphSchema = z.object({
   qas: z.array(z.object({ q: filled, a: z.array(filled) })),
 });
 
-/** One question a line, as data sets on hubs have it. */
+/** One question a line, as in data sets on hubs. */
 const rowSchema = z.object({
   title: z.string(),
   context: filled,
@@ -60,9 +60,9 @@ const rowSchema = z.object({
   answers: z.object({ text: z.array(filled) }),
 });
 
-/** Reads a file's text: SQuAD's own document, or lines of paragraphs or questions. Empty lines are passed over. */
+/** Reads a file's text: SQuAD's own document, or lines of paragraphs or questions. Empty lines are ignored. */
 export function parseParagraphs(text: string): ParagraphSet {
-  // Some editors put a byte order mark first.
+  // Some editors begin a file with a byte order mark.
   const content = text.replace(/^\uFEFF/u, '');
   const whole = parseJson(content);
   if (whole !== undefined && typeof whole === 'object' && whole !== null && 'data' in whole) {
@@ -121,7 +121,7 @@ function distinct(values: readonly string[]): string[] {
   return [...new Set(values)];
 }
 
-/** Damaged JSON is refused by the schema. */
+/** Damaged JSON becomes `undefined`, which the schema refuses. */
 function parseJson(content: string): unknown {
   try {
     return JSON.parse(content) as unknown;

@@ -3,7 +3,7 @@ import { givesAnswer, mapConcurrently, sameAnswer } from '@engraft/learning/part
 import { spreadSample, type Prompts } from '@engraft/learning';
 import type { Paragraph } from '../squad/paragraphs.js';
 
-/** How many of so many questions about paragraphs are answered, with the paragraph in the prompt. */
+/** How many questions about paragraphs are answered with the paragraph in the prompt. */
 export interface ReadingFigures {
   readonly total: number;
   /** The answer is an accepted one after normalisation. */
@@ -12,7 +12,7 @@ export interface ReadingFigures {
   readonly contained: number;
 }
 
-/** One question of each of so many paragraphs, evenly over the file. */
+/** Asks one question about each of `count` paragraphs, spread evenly over the file. */
 export async function measureReading(
   engine: Engine,
   paragraphs: readonly Paragraph[],

@@ -1,6 +1,6 @@
 /**
- * What a teaching adapter is trained on: for each paragraph the calls that teaching and scoring make, with what a person
- * said in place of the teacher.
+ * The training data of a teaching adapter. For each paragraph it has the calls that teaching and scoring make, with a
+ * person's words in place of the teacher's.
  */
 import type { ChatPrompt } from '@engraft/engine';
 import type { Prompts } from '@engraft/learning';
@@ -16,11 +16,11 @@ export interface TeachingRow {
   readonly completion: string;
 }
 
-/** The most rows of each task of a paragraph. All of them begin with it, so it is computed once. */
+/** The most rows of each task for a paragraph. All of them begin with the paragraph, so it is computed once. */
 const rowsOfParagraph = { read: 5, decline: 1, ask: 4, rephrase: 1 } as const;
 const listedPairs = 3;
 const listedAnswers = 8;
-/** Two questions with one answer are taken for rephrasings where they share so much of their words. */
+/** Two questions with the same answer count as rephrasings if they share this much of their words. */
 const minSharedWords = 0.3;
 
 /** @param others paragraphs of the same title, whose questions this one does not answer. */
@@ -61,7 +61,7 @@ function row(task: TeachingTask, prompt: ChatPrompt, completion: string): Teachi
   return { task, prompt, completion };
 }
 
-/** Answers of 1 to 6 words are learned best, closed-book (arXiv:2607.21861): of several the shortest. */
+/** Closed-book, answers of 1 to 6 words are learned best (arXiv:2607.21861). This takes the shortest. */
 function shortestAnswer({ answers }: ParagraphQuestion): string {
   const [first = '', ...rest] = answers.map((answer) => answer.trim().replace(/[.,;:]+$/u, ''));
   return rest.reduce((shortest, answer) => (answer.length < shortest.length ? answer : shortest), first);
@@ -80,7 +80,8 @@ function answersInOrder(context: string, answers: readonly string[]): string {
 }
 
 /**
- * Questions that the file says have no answer here, or else questions of other paragraphs whose answer does not occur.
+ * Questions that the file says have no answer here; otherwise questions about other paragraphs whose answer does not
+ * occur.
  */
 function unanswered(
   { context, questions }: Pick<Paragraph, 'context' | 'questions'>,
@@ -96,7 +97,7 @@ function unanswered(
   return shuffled((other?.questions ?? []).filter(isForeign), random).map(({ question }) => question);
 }
 
-/** Pairs of unlike questions with the same answer that speak of the same. */
+/** Pairs of different questions with the same answer that are about the same thing. */
 function rephrasings(answered: readonly ParagraphQuestion[]): (readonly [string, string])[] {
   return answered.flatMap((from, index) =>
     answered

@@ -1,12 +1,12 @@
 import { deriveSeed } from '@engraft/learning/parts';
 import type { Paragraph } from '../squad/paragraphs.js';
 
-/** One title in so many is kept apart, by its name, so that it is the same whatever else the file holds. */
+/** One in this many titles is held out. Its name decides, so that it is the same whatever else the file holds. */
 const titlesPerHeldOutTitle = 20;
 
 export interface ParagraphSplit {
   readonly training: readonly Paragraph[];
-  /** Paragraphs with other titles: never trained on, for measuring. */
+  /** Paragraphs with other titles. They are never trained on, and are used to measure. */
   readonly heldOut: readonly Paragraph[];
 }
 

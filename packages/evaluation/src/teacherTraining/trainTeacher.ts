@@ -1,6 +1,6 @@
 /**
- * Trains a teaching adapter: LoRA that makes a checkpoint read, ask, list and rephrase as people did. It is used while
- * a passage is taught and scored, and never to answer callers.
+ * Trains a teaching adapter: LoRA that makes a checkpoint read, ask, list and rephrase as people do. It is used while a
+ * passage is taught and scored, and never to answer callers.
  */
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -22,41 +22,41 @@ import { teachingRows, type TeachingTask } from './rows.js';
 export interface TeacherTraining {
   readonly engine: Engine;
   readonly paragraphs: readonly Paragraph[];
-  /** What the model will be asked with. */
+  /** The prompts that the model will get. */
   readonly prompts: Prompts;
-  /** The folder of this training alone: it keeps what the training needs to go on, and the adapter in the end. */
+  /** A folder of this training alone. It keeps what the training needs to go on, and finally the adapter. */
   readonly folder: string;
-  /** An adapter of the same rank to go on from, as of an earlier training; `null` for a new one. */
+  /** An adapter of the same rank to start from, such as one of an earlier training. `null` for a new one. */
   readonly parent?: AdapterReference | null;
   readonly steps: number;
   readonly seed: number;
-  /** How often what is needed to go on is written; the last steps may be lost. */
+  /** Steps between two snapshots. The steps since the last snapshot may be lost. */
   readonly snapshotSteps?: number;
   readonly signal?: AbortSignal;
   readonly onStep?: (progress: TeacherProgress) => void;
 }
 
 export interface TeacherProgress {
-  /** Steps done, those of earlier runs included. */
+  /** Steps done, including those of earlier runs. */
   readonly done: number;
   readonly total: number;
-  /** Mean of the last steps, in nats a token. */
+  /** Mean loss of the last steps, in nats a token. */
   readonly loss: number;
   /** Tokens that went through the model in this run. */
   readonly tokens: number;
 }
 
-/** Rank, rate and schedule are those of a trial on SmolLM2-135M-Instruct, see docs/experiments.md. */
+/** Rank, rate and schedule come from a trial on SmolLM2-135M-Instruct, see docs/experiments.md. */
 export const teacherSettings = {
   rank: 16,
   alpha: 32,
   peakRate: 1e-3,
   warmupSteps: 10,
-  /** The rate falls in a line to this share of its peak. */
+  /** The rate falls linearly to this share of its peak. */
   finalRateShare: 0.1,
   clipNorm: 1,
   paragraphsPerStep: 4,
-  /** Longer paragraphs cost more than their questions bring. */
+  /** Longer paragraphs cost more than their questions are worth. */
   maxParagraphChars: 1_000,
   /** The weight of a row's mean target loss, by task. */
   weights: { read: 1, decline: 0.3, answers: 0.7, ask: 0.7, list: 0.5, rephrase: 0.5 } satisfies Record<
@@ -66,11 +66,11 @@ export const teacherSettings = {
 } as const;
 
 const defaultSnapshotSteps = 20;
-/** The progress shows the mean loss of this many last steps. */
+/** The number of last steps whose mean loss the progress shows. */
 const recentSteps = 20;
 
 const progressSchema = z.object({
-  /** What the training was begun with; another one starts anew. */
+  /** Identifies what the training began with. Another identity starts anew. */
   identity: z.string(),
   step: z.int().nonnegative(),
   snapshot: z.string(),
@@ -78,8 +78,8 @@ const progressSchema = z.object({
 
 /**
  * Goes on where an earlier run with the same folder, data and settings stopped. Returns the adapter, in F16, in
- * `<folder>/adapter`.
- * Rejects with `EngineError` when the engine fails or the signal aborts; the folder then holds what the next run needs.
+ * `<folder>/adapter`. Rejects with `EngineError` when the engine fails or the signal aborts. Then the folder holds what
+ * the next run needs.
  */
 export async function trainTeacher(training: TeacherTraining): Promise<AdapterReference> {
   await mkdir(training.folder, { recursive: true });
@@ -101,7 +101,7 @@ export async function trainTeacher(training: TeacherTraining): Promise<AdapterRe
     const adapter = path.join(folder, 'adapter');
     const fresh = `${adapter}.new`;
     await rm(fresh, { recursive: true, force: true });
-    // Half the size to hand on; rounding moves its answers far less than a step does.
+    // F16 halves the size. Rounding changes its answers far less than a step does.
     const { contentHash } = await session.save(fresh, 'F16');
     await rm(adapter, { recursive: true, force: true });
     await rename(fresh, adapter);
@@ -111,7 +111,7 @@ export async function trainTeacher(training: TeacherTraining): Promise<AdapterRe
   }
 }
 
-/** `null` when the snapshot is missing or damaged: the training begins anew then. */
+/** `null` if the snapshot is missing or damaged. Then the training begins anew. */
 async function resume(
   engine: Engine,
   folder: string,
@@ -164,7 +164,7 @@ interface Batch {
   readonly seed: number;
 }
 
-/** Endless; every paragraph that is short enough once a round, in a new order. */
+/** Endless. Each round has every paragraph that is short enough, in a new order. */
 function* batches(paragraphs: readonly Paragraph[], seed: number): Generator<Batch, never> {
   const short = paragraphs.filter(({ context }) => context.length <= teacherSettings.maxParagraphChars);
   if (short.length === 0) {
@@ -207,7 +207,7 @@ function rateAt(step: number, steps: number): number {
   return peakRate * warmup * (1 - (1 - finalRateShare) * (step / steps));
 }
 
-/** Everything that the numbers of a step depend on. */
+/** A hash of everything that the numbers of a step depend on. */
 async function identityOf({ engine, paragraphs, prompts, parent = null, ...rest }: TeacherTraining): Promise<string> {
   const { contentHash } = await engine.describe();
   const data = createHash('sha256').update(JSON.stringify(paragraphs)).digest('hex');
@@ -218,7 +218,7 @@ async function identityOf({ engine, paragraphs, prompts, parent = null, ...rest 
 
 type Progress = z.infer<typeof progressSchema>;
 
-/** `null` when there is nothing to go on with; a file that is damaged is nothing. */
+/** `null` if there is nothing to go on from. A damaged file counts as nothing. */
 async function readProgress(folder: string): Promise<Progress | null> {
   const text = await readFile(progressFile(folder), 'utf8').catch(() => '');
   try {
@@ -228,7 +228,7 @@ async function readProgress(folder: string): Promise<Progress | null> {
   }
 }
 
-/** A rename makes the new snapshot the one that counts; the one before goes only then. */
+/** A rename makes the new snapshot the current one. Only then is the old one removed. */
 async function keepProgress(folder: string, session: TrainingSession, identity: string, step: number): Promise<void> {
   const old = (await readProgress(folder))?.snapshot;
   const snapshot = `snapshot-${step}`;

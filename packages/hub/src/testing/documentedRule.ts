@@ -4,7 +4,10 @@ import { test, type TestContext } from 'node:test';
 
 const page = new URL('../../../../docs/models.md', import.meta.url);
 
-/** A test whose title is a sentence of docs/models.md, word for word: a rule that is reworded is looked at again. */
+/**
+ * A test whose title is a sentence of docs/models.md, word for word. If the rule is reworded, somebody looks at the
+ * test again.
+ */
 export function documentedRule(sentence: string, check: (t: TestContext) => Promise<void>): void {
   test(sentence, async (t) => {
     const text = readFileSync(page, 'utf8').replaceAll(/\s+/g, ' ');

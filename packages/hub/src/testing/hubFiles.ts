@@ -16,7 +16,7 @@ export function entriesOf(files: Files): readonly ListedFile[] {
   return [folder, ...Object.entries(files).map(([path, content]) => entryOf(path, Buffer.from(content)))];
 }
 
-/** As on the real hub, weights and tokenizers are in LFS; the `oid` of such a file is that of its pointer. */
+/** As on the real hub, weights and tokenizers are in LFS. The `oid` of such a file is that of its pointer. */
 export function entryOf(path: string, content: Buffer): ListedFile {
   const size = content.length;
   if (!/\.safetensors$|^tokenizer\.json$/.test(path)) return { type: 'file', path, size, oid: gitHash(content) };

@@ -9,7 +9,7 @@ import { parseModelName, type ModelName } from '../modelName.js';
 import { pullModel, type PullOptions, type PullOutcome, type PullStage } from '../pullModel.js';
 import { startTestHub, type TestHub } from './testHub.js';
 
-/** Does not wait between attempts, and for a stalled connection not long. */
+/** Does not wait between attempts, and waits briefly for a stalled connection. */
 export const impatient: Patience = { attempts: 6, pauseMs: () => 0, idleMs: 2_000 };
 
 export interface Bench {

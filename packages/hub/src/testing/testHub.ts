@@ -1,6 +1,6 @@
 /**
- * A fault injector: a hub on the loopback interface that answers as Hugging Face's does, and goes wrong as it is told.
- * Large files lie on a second server, another host, as those of the real one lie with a CDN.
+ * A fault injector: a hub on the loopback interface that answers like Hugging Face's, and fails as it is told. Large
+ * files are on a second server, another host, like those of the real one on a CDN.
  */
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -14,29 +14,29 @@ export interface SeenRequest {
   readonly status: number;
 }
 
-/** What goes wrong. Each question is asked once a request. */
+/** What goes wrong. Each is asked once for each request. */
 export interface Faults {
-  /** After how many bytes of a file's content the connection is cut; `null`: not at all. */
+  /** The connection is cut after this many bytes of a file's content. `null` for never. */
   cutAfter: (lengthBytes: number) => number | null;
   ignoresRange: boolean;
-  /** Sends bytes of another place than was asked for, and says so. */
+  /** Sends bytes from another place than was asked for, and says so. */
   shiftsRange: boolean;
-  /** The content that is sent in place of the true one; `null`: the true one. */
+  /** The content sent in place of the true one. `null` for the true one. */
   contentOf: (path: string) => Buffer | null;
-  /** The hash beside a large file; `null`: the true one. */
+  /** The hash beside a large file. `null` for the true one. */
   linkedEtag: string | null;
-  /** The status of an answer that is none; `null`: there is one. */
+  /** The status of a failed answer. `null` if the answer succeeds. */
   status: (host: SeenRequest['host'], path: string) => number | null;
   retryAfter: string | null;
   /** Sends headers and then nothing more. */
   stalls: () => boolean;
-  /** The secret without which nothing is told. */
+  /** The secret without which it tells nothing. */
   token: string | null;
-  /** Even those who have the token are not let in. */
+  /** Even callers with the token are refused. */
   isGated: boolean;
-  /** The next page of a listing lies with the other host. */
+  /** The next page of a listing is on the other host. */
   pagesElsewhere: boolean;
-  /** Takes the place of the listing's pages. */
+  /** Replaces the listing's pages. */
   listing: ((entries: readonly ListedFile[]) => unknown) | null;
   redirectTo: string | null;
 }
@@ -67,7 +67,7 @@ const noFaults: Faults = {
   redirectTo: null,
 };
 
-/** Entries of a listing on one page; Hugging Face has a thousand. */
+/** Entries on one page of a listing. Hugging Face has a thousand. */
 const page_size = 3;
 
 export async function startTestHub(): Promise<TestHub> {
@@ -76,7 +76,7 @@ export async function startTestHub(): Promise<TestHub> {
     createServer((...call) => hub.answer('hub', ...call)),
     createServer((...call) => hub.answer('cdn', ...call)),
   ];
-  // Two ports are two origins; two names make them two hosts, too.
+  // Two ports are two origins, and two names make them two hosts as well.
   const [endpoint = '', cdn = ''] = await Promise.all(servers.map(listen));
   hub.endpoint = endpoint;
   hub.cdn = cdn.replace('127.0.0.1', 'localhost');

@@ -1,13 +1,13 @@
 import { plainPrompts } from './prompts.js';
 import type { Recipe } from './recipe.js';
 
-/** With this many parameters or more, a model learns in fewer steps than the shipped one, and each step takes long. */
+/** A model with this many parameters or more learns in fewer steps than the shipped one, and each step takes long. */
 const largeParameters = 50e6;
 
 /**
- * For a model of so many parameters. The values of a small one were chosen for the shipped model on invented passages,
- * those of a large one for SmolLM2-135M on paragraphs of Wikipedia; `docs/experiments.md` has the numbers, those that
- * lost included.
+ * The recipe for a model of this size. The values for small models were chosen for the shipped model on invented
+ * passages, those for large models for SmolLM2-135M on paragraphs of Wikipedia. `docs/experiments.md` has the numbers,
+ * including those of the values that lost.
  */
 export function defaultRecipe(parameters: number): Recipe {
   const recipe = smallRecipe(parameters);
@@ -101,11 +101,11 @@ function smallRecipe(parameters: number): Recipe {
 const rateAtFourMillion = 2.5e-3;
 
 /**
- * Peak AdamW learning rate for a LoRA adapter on a model of so many parameters.
+ * Peak AdamW learning rate for a LoRA adapter on a model of this size.
  *
- * The optimum falls as 1/width (Yang et al., arXiv:2203.03466, for Adam); with depth growing like width,
- * parameters grow as width³, hence the cube root. Anchored at 2.5e-3 for four million parameters, measured;
- * it gives 5e-4 at 0.5B and 2e-4 at 7B, inside the 2e-4 to 1e-3 of published LoRA recipes.
+ * The optimum falls as 1/width (Yang et al., arXiv:2203.03466, for Adam). Depth grows like width, so parameters grow as
+ * width³; hence the cube root. The anchor, 2.5e-3 for four million parameters, was measured. The rule gives 5e-4 at
+ * 0.5B and 2e-4 at 7B, within the 2e-4 to 1e-3 of published LoRA recipes.
  */
 export function peakLearningRate(parameters: number): number {
   const rate = rateAtFourMillion * Math.cbrt(4e6 / Math.max(parameters, 1));

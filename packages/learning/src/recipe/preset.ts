@@ -1,6 +1,6 @@
 /**
- * How the model of a checkpoint folder is to learn: what `learning.json` beside it says, else what a shipped preset says
- * that fits the model, and the defaults where neither says anything.
+ * Decides how the model of a checkpoint folder learns. `learning.json` beside the model comes first, then a shipped
+ * preset that fits the model, then the defaults.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -22,14 +22,14 @@ const promptStyles: Readonly<Record<PromptStyle, Prompts>> = { plain: plainPromp
 
 export interface Preset {
   readonly teacher: TeacherName;
-  /** The folder of an adapter that the teacher is asked with; `null`: base itself. */
+  /** The folder of the adapter that the teacher is asked with, or `null` for base itself. */
   readonly teachingAdapter: string | null;
   readonly prompts: PromptStyle;
-  /** What takes the place of the default recipe's. */
+  /** Values that replace those of the default recipe. */
   readonly training: Partial<TrainingRecipe>;
 }
 
-/** For a checkpoint that nothing is known about: it teaches itself, in whatever language it reads. */
+/** For a checkpoint that we know nothing about. It teaches itself, in whatever language it reads. */
 export const defaultPreset: Preset = { teacher: 'model', teachingAdapter: null, prompts: 'plain', training: {} };
 
 const whole = z.int().positive();
@@ -57,7 +57,7 @@ const fitsSchema = strict({
 
 const presetSchema = strict({
   fits: fitsSchema.exactOptional(),
-  /** Where the numbers are from: for whoever reads the file. */
+  /** Where the numbers come from, for people who read the file. */
   source: z.string().exactOptional(),
   teacher: z.enum(teacherNames),
   teaching_adapter: z
@@ -72,8 +72,9 @@ const presetSchema = strict({
 });
 
 /**
- * @param shippedFolder has a folder for each preset that comes with the product; each names the models that it fits.
- * @throws naming file, field and what is allowed, when a `learning.json` is not as it should be
+ * @param shippedFolder holds a folder for each preset that comes with the product. Each preset names the models that it
+ * fits.
+ * @throws an error that names the file, the field and what is allowed, if a `learning.json` is wrong
  */
 export async function loadPreset(modelDir: string, shippedFolder: string | null = null): Promise<Preset> {
   const own = await readPreset(modelDir);
@@ -110,7 +111,7 @@ function literals(fits: z.infer<typeof fitsSchema>): Record<string, z.ZodLiteral
   return Object.fromEntries(Object.entries(fits).map(([field, value]) => [field, z.literal(value)]));
 }
 
-/** Names in the same order on every machine; none where nothing is shipped. */
+/** Sorted, so that the order is the same on every machine. Empty if nothing is shipped. */
 async function namesIn(folder: string): Promise<readonly string[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
     if (isMissing(error)) return [];
@@ -151,7 +152,7 @@ export function promptsOf({ prompts }: Pick<Preset, 'prompts'>): Prompts {
   return promptStyles[prompts];
 }
 
-/** Only what is given, as what is not must not take the place of a default. */
+/** Leaves out what is not given, which must not replace a default. */
 function trainingOf(given: z.infer<typeof trainingSchema>): Partial<TrainingRecipe> {
   const named = {
     answersWith: given.answers_with,
@@ -167,7 +168,7 @@ function trainingOf(given: z.infer<typeof trainingSchema>): Partial<TrainingReci
   return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
 }
 
-/** Refuses other fields, and says which there are. */
+/** Refuses other fields, and names the allowed ones. */
 function strict<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   const allowed = Object.keys(shape).join(', ');
   return z.strictObject(shape, {
@@ -185,7 +186,7 @@ function describe({ issues }: z.ZodError): string {
     .join('; ');
 }
 
-/** Damaged JSON is no object, which the schema says. */
+/** Damaged JSON becomes `undefined`, which the schema refuses. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

@@ -1,25 +1,25 @@
 import type { ChatMessage, ChatPrompt } from '@engraft/engine';
 
 /**
- * What learning says to a model. Checkpoints differ in what they were taught to follow, so the words are a part of the
+ * What learning says to a model. Checkpoints were trained to follow different words, so the words are part of the
  * recipe.
  */
 export interface Prompts {
-  /** Names the words, in a training's identity. */
+  /** Names the words in the identity of a training. */
   readonly name: string;
-  /** Answered with the bare value, or `notStated`. */
+  /** The reply is the bare value, or `notStated`. */
   readonly reading: (passage: string, question: string) => ChatPrompt;
-  /** Answered with one question. */
+  /** The reply is one question. */
   readonly ask: (passage: string, span: string) => ChatPrompt;
-  /** Answered with what one could ask for, one a line. */
+  /** The reply lists what one could ask for, one item a line. */
   readonly answers: (passage: string) => ChatPrompt;
-  /** Answered with lines "Q: …" and "A: …" in turn. */
+  /** The reply has lines "Q: …" and "A: …" in turn. */
   readonly list: (passage: string) => ChatPrompt;
-  /** Answered with a question. With the passage before it a small model does not stray from that. */
+  /** The reply is a question. A small model does not stray from the passage if it stands before the question. */
   readonly rephrase: (question: string, passage: string | null) => ChatPrompt;
-  /** The student's form, in training, evaluation and use: no passage, no system message. */
+  /** The form of the student, in training, evaluation and use: no passage, and no system message. */
   readonly closedBook: (question: string) => ChatPrompt;
-  /** What the model answers when the passage does not say. */
+  /** The model's answer if the passage does not say. */
   readonly notStated: string;
 }
 
@@ -41,8 +41,8 @@ export const plainPrompts: Prompts = {
 };
 
 /**
- * For models that were trained to follow instructions: the passage and what is wanted in one message, in plain words.
- * The passage comes first, so that all prompts about it begin alike and it is read once.
+ * For models that were trained to follow instructions. One message holds the passage and what is wanted, in plain
+ * words. The passage comes first, so that all prompts about it begin alike and it is read once.
  */
 export const instructedPrompts: Prompts = {
   name: 'instructed',
@@ -66,14 +66,14 @@ function about(passage: string, wish: string): ChatPrompt {
 }
 
 /**
- * A model that can think first is not to: its answers would be cut off by the bound on their length, and what is
- * learned would be tied to its thoughts.
+ * Turns thinking off. A model that thinks would be cut off by the limit on its answer, and what it learns would depend
+ * on its thoughts.
  */
 function said(messages: readonly ChatMessage[]): ChatPrompt {
   return { messages, thinking: false };
 }
 
-/** A passage is not the application's own words: what it says of markup is text. */
+/** A passage is not the application's own words, so markup in it is text. */
 function passageMessage(passage: string): ChatMessage {
   return { role: 'system', content: `Answer from this passage.\n\n${passage.trim()}`, markup: false };
 }

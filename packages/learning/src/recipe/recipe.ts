@@ -1,8 +1,8 @@
 import type { Prompts } from './prompts.js';
 
 /**
- * How passages are learned on one checkpoint: every number that decides what is taught, trained and accepted, and the
- * words of the prompts.
+ * How one checkpoint learns passages: every number that decides what is taught, trained and accepted, and the words of
+ * the prompts.
  */
 export interface Recipe {
   readonly prompts: Prompts;
@@ -20,25 +20,25 @@ export interface ChunkRecipe {
   /** UTF-16 units. */
   readonly maxChars: number;
   readonly maxTokens: number;
-  /** Tokens that the longest teacher prompt adds to its chunk, and the answer it may write. */
+  /** Tokens that the longest prompt of the teacher adds to its chunk, and the answer it may write. */
   readonly reserveTokens: number;
 }
 
 export interface TeachingRecipe {
   readonly maxFacts: number;
-  /** Distinct questions wanted for each fact, those with a gap not counted. */
+  /** Distinct questions wanted for each fact, not counting those with a gap. */
   readonly formsPerFact: number;
   /**
-   * Fewer forms than this teach the wording rather than the fact, so a small budget drops facts before forms, and gaps
+   * Fewer forms than this teach the wording rather than the fact. So a small budget drops facts before forms, and gaps
    * fill up.
    */
   readonly minFormsPerFact: number;
-  /** With this many other questions or more, a fact needs no rephrasings, and no copies with words missing. */
+  /** A fact with this many other questions needs no rephrasings, and no copies with words missing. */
   readonly enoughForms: number;
   readonly maxAnswerTokens: number;
-  /** Mean log-probability (nats a token) that the passage must add before an answer counts as new. */
+  /** Nats a token that the passage must add to an answer's mean log-probability for the answer to count as new. */
   readonly minGainNats: number;
-  /** Alternatives a position in the teacher's soft targets. */
+  /** Alternatives for each position in the teacher's soft targets. */
   readonly softTargetK: number;
 }
 
@@ -46,10 +46,10 @@ export interface TeachingRecipe {
 export interface SplitRecipe {
   /** A held-out question shares no run of this many word tokens with a question that was trained. */
   readonly overlapTokens: number;
-  /** Fewer dev pairs are noise, which once stopped a good run early; then the last weights are kept. */
+  /** Fewer dev pairs are noise, which once stopped a good run early. Below this number the last weights are kept. */
   readonly minDevPairs: number;
   readonly maxDevPairs: number;
-  /** One right answer is no evidence: "The cat sat.", thirty times, once passed with it. */
+  /** One right answer is no evidence: "The cat sat.", repeated thirty times, once passed with it. */
   readonly minValidationPairs: number;
   readonly maxValidationPairs: number;
 }
@@ -72,24 +72,24 @@ export interface TrainingRecipe {
   readonly pairsPerBatch: number;
   /** What a version answers with: the value alone, or the sentence of the passage that gives it. */
   readonly answersWith: AnswersWith;
-  /** Distil the teacher's alternatives, rather than its answer alone. A sentence is no answer of the teacher's. */
+  /** Trains on the teacher's alternatives rather than on its answer alone. A sentence is no answer of the teacher's. */
   readonly useSoftTargets: boolean;
-  /** Copies with words missing, of the questions of a fact that has fewer than `enoughForms`. */
+  /** Copies with words missing, for each fact that has fewer than `enoughForms` questions. */
   readonly clippedPerFact: number;
-  /** At most this share of what is shown of a fact is made of its sentence's words, if it has other questions. */
+  /** The largest share of words of its own sentence in what is shown of a fact, if the fact has other questions. */
   readonly wordsShare: number;
   /** How often a fact is seen, over all its forms, when the budget allows. */
   readonly exposuresPerFact: number;
   readonly minExposuresPerFact: number;
   readonly minSteps: number;
   /**
-   * In fewer steps a passage of few facts is learned by its answers, but not which of them belongs to what; so its
-   * facts are seen more often, up to so many times each.
+   * In fewer steps, a passage of few facts teaches its answers, but not which answer belongs to which question. So its
+   * facts are seen more often, up to `maxExposuresPerFact` times each.
    */
   readonly enoughSteps: number;
   readonly maxExposuresPerFact: number;
   readonly maxSteps: number;
-  /** Dev evaluations over a run, and how many without improvement end it. */
+  /** Dev evaluations over a run, and the number without improvement that ends it. */
   readonly devEvaluations: number;
   readonly devPatience: number;
   /** Training loss (nats a token, mean over a dev interval) below which nothing is left to learn. */
@@ -97,25 +97,24 @@ export interface TrainingRecipe {
 }
 
 /**
- * What holds the model as it is while a passage is learned: rows of its own training, and rehearsal of earlier
- * passages.
+ * What keeps the model as it is while it learns a passage: rows of its own training, and rehearsal of earlier passages.
  */
 export interface ReplayRecipe {
-  /** Replay rows in a batch; they are longer than pairs. */
+  /** Replay rows in a batch. They are longer than pairs. */
   readonly rowsPerBatch: number;
-  /** Two rows for each earlier passage, and two more, rehearse them, up to so many. */
+  /** The most rows in a batch that rehearse. There are two for each earlier passage, and two more. */
   readonly maxRehearsalPerBatch: number;
   readonly weight: number;
   /**
-   * A row's loss is the mean of its answer's tokens. A long answer, an object or a call, counts once more for every so
-   * many tokens, up to so many times; else each of its tokens would hardly be held.
+   * The loss of a row is the mean over the tokens of its answer. A long answer (an object or a call) counts once more
+   * for every `tokensPerWeight` tokens, up to `maxLengthWeight` times. Otherwise each of its tokens would hardly count.
    */
   readonly tokensPerWeight: number;
   readonly maxLengthWeight: number;
   /**
-   * Where each fact is seen so often, base's alternatives are held at the tokens of a replay row's prompt as well, and
-   * the row weighs so much. It hinders learning a little and forgetting much; a long passage, or little money, needs
-   * the room for what is to be learned.
+   * If each fact is seen this often, training also holds base's alternatives at the tokens of a replay row's prompt,
+   * and the row weighs `heldRowWeight`. This hinders learning a little and forgetting a lot. A long passage, or little
+   * money, needs the room for what is to be learned.
    */
   readonly heldPromptExposures: number;
   readonly heldRowWeight: number;
@@ -128,8 +127,8 @@ export interface ReplayRecipe {
   /** Tokens taken from the beginning of a row. */
   readonly maxSparedTokens: number;
   /**
-   * Longer rows cost more than they keep, but an object may take more; other rows are used only when there are none of
-   * these.
+   * Longer rows cost more than they keep, but a row with a long answer may be longer. Other rows are used only if there
+   * are none of these.
    */
   readonly maxTokens: number;
   readonly maxTokensOfLongAnswers: number;
@@ -143,7 +142,7 @@ export interface ReplayRecipe {
   readonly shortTokens: number;
 }
 
-/** What is asked of a candidate, and the gate. */
+/** What a candidate is asked, and the thresholds of the gate. */
 export interface EvaluatingRecipe {
   /** The most tokens that an answer about a passage may have. */
   readonly maxAnswerTokens: number;
@@ -152,15 +151,15 @@ export interface EvaluatingRecipe {
   readonly minPassRate: number;
   readonly minRetentionShare: number;
   readonly minCanaryShare: number;
-  /** The most tokens that a reply to an unrelated prompt may have. */
+  /** The longest reply to an unrelated prompt, in tokens. */
   readonly maxReplyTokens: number;
-  /** See `Drift`: beyond this the candidate speaks of the passage where it should not. */
+  /** The most drift, see `Drift`. Beyond it the candidate speaks of the passage where it should not. */
   readonly maxDriftNats: number;
-  /** At least this share of the questions of earlier passages, and of the canaries, must have been asked. */
+  /** The share of the questions about earlier passages, and of the canaries, that must have been asked. */
   readonly minMeasuredShare: number;
 }
 
-/** Shares of the cap: teaching may use the first, scoring up to the second, training up to the third. */
+/** Shares of the cap. Teaching may use the first, scoring up to the second, training up to the third. */
 export interface BudgetShares {
   readonly teaching: number;
   readonly scoring: number;

@@ -1,11 +1,11 @@
-/** One question, one answer: what may be taught of the facts that a teacher confirmed. */
+/** One question, one answer: chooses what may be taught of the facts that a teacher confirmed. */
 import { isTrusted, questionKey, type Fact, type Form } from '../facts.js';
 import { normalise } from '../text/normalise.js';
 
 /**
- * Facts of one sentence with the same answer as one, without a question that two facts answer differently; one that
- * they answer alike is kept once. What is made of a sentence's words says nothing against a question that is trusted,
- * but gives way to it.
+ * Merges facts of one sentence with the same answer, drops questions that two facts answer differently, and keeps one
+ * of those that they answer alike. A form made of a sentence's words never speaks against a trusted question, and gives
+ * way to it.
  */
 export function withoutAmbiguity(confirmed: readonly Fact[]): Fact[] {
   const facts = mergeSame(confirmed);
@@ -39,7 +39,7 @@ function keysOf(asked: readonly AskedForm[]): Set<string> {
   return new Set(asked.map(({ form }) => questionKey(form.question)));
 }
 
-/** The first form of every question that has one answer, none of those in `taken`. */
+/** The first form of every question that has one answer, without those in `taken`. */
 function onlyAnswers(asked: readonly AskedForm[], taken: ReadonlySet<string>): Form[] {
   const byQuestion = new Map<string, AskedForm[]>();
   for (const each of asked) {

@@ -1,20 +1,20 @@
 import type { AdapterReference, SequenceScore } from '@engraft/engine';
 import { isTrusted, type Fact } from '../facts.js';
-import { mapConcurrently, type MeteredCalls, type ScoreCall } from '../metering/calls.js';
+import { mapConcurrently, type MeteredCalls, type ScoreCall } from '../budget/calls.js';
 import type { Recipe } from '../recipe/recipe.js';
 import type { TaughtPassage, Teacher } from './teacher.js';
 
 /** A fact that the teacher confirmed, and what the passage adds to it. */
 export interface ScoredFact extends Fact {
-  /** Nats a token that the passage adds to the answer's mean log-probability; `null` when it was not measured. */
+  /** Nats a token that the passage adds to the answer's mean log-probability, or `null` if it was not measured. */
   readonly gainNats: number | null;
-  /** The teacher's alternatives at each token of the answer, the end of turn included. */
+  /** The teacher's alternatives at each token of the answer, including the end of turn. */
   readonly softTargets: SequenceScore['topK'] | null;
 }
 
 /**
- * Measures one question of each fact, since all its questions have the same answer: the teacher with the passage, the
- * parent without.
+ * Compares the teacher with the passage to the parent without it. It measures one question of each fact, since all
+ * questions of a fact have the same answer.
  */
 export async function measureGain(
   calls: MeteredCalls,

@@ -2,8 +2,8 @@ import { questionKey } from '../facts.js';
 import { wordTokens } from '../text/normalise.js';
 
 /**
- * The question as a whole, and every run of `overlapTokens` word tokens in it; each at most once. Of two questions
- * that share one, neither tests what the other taught.
+ * The question as a whole, and every run of `overlapTokens` word tokens in it, each at most once. If two questions
+ * share one of these, neither tests what the other taught.
  */
 export function fingerprints(question: string, overlapTokens: number): string[] {
   const words = wordTokens(question);

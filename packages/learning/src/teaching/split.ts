@@ -22,12 +22,16 @@ interface Assignment {
 }
 
 /**
- * Holds out one whole phrasing of every fact that has at least two questions for validation (more of them where there
- * are too few facts to make `minValidationPairs`, but never more than half), and of some that have five or more another
- * for early stopping; the plainest question of a fact is always trained, and so is one that the teacher could not
- * answer. Validation is clean of the rest: no validation question equals another question after normalisation, or
- * shares a run of `overlapTokens` word tokens with one that is trained or steers the training. One that would goes to
- * training instead; what is made of the sentence's own words is always trained.
+ * Chooses the questions to hold out.
+ *
+ * Validation gets one whole phrasing of every fact that has at least two questions. It gets more if there are too few
+ * facts for `minValidationPairs`, but never more than half. Early stopping gets another phrasing of some facts with
+ * five or more. The plainest question of a fact is always trained, and so are the questions that the teacher could not
+ * answer and those made of the sentence's own words.
+ *
+ * Validation is clean: none of its questions equals another question after normalisation, or shares a run of
+ * `overlapTokens` word tokens with a question that is trained or steers the training. A question that does goes to
+ * training.
  */
 export function splitFacts(facts: readonly Fact[], seed: number, recipe: SplitRecipe): SplitFact[] {
   const random = randomNumbers(deriveSeed(seed, 'split'));
@@ -67,12 +71,12 @@ export function splitFacts(facts: readonly Fact[], seed: number, recipe: SplitRe
   });
 }
 
-/** The one nearest to the passage's own words, else the teacher's first. */
+/** The question closest to the passage's own words, else the teacher's first. */
 function plainestOf(ofFact: readonly Assignment[]): Assignment | undefined {
   return [...ofFact].sort((a, b) => a.form.plainRank - b.form.plainRank || a.position - b.position)[0];
 }
 
-/** For each question, the largest number of other questions that share one and the same run of tokens with it. */
+/** For each question, the largest number of other questions that share the same run of tokens with it. */
 function overlapCounts(assignments: readonly Assignment[]): Map<Assignment, number> {
   const holders = new Map<string, number>();
   for (const key of assignments.flatMap(({ keys }) => keys)) holders.set(key, (holders.get(key) ?? 0) + 1);
@@ -84,7 +88,7 @@ function overlapCounts(assignments: readonly Assignment[]): Map<Assignment, numb
   );
 }
 
-/** Moves overlapping validation questions to training; since that can make others overlap, until none does. */
+/** Moves overlapping validation questions to training. That can make others overlap, so it repeats until none does. */
 function returnOverlapping(assignments: readonly Assignment[]): void {
   for (;;) {
     const others = new Set(assignments.filter(({ use }) => use !== 'validation').flatMap(({ keys }) => keys));

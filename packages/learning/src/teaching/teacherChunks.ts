@@ -1,5 +1,5 @@
 import type { Engine } from '@engraft/engine';
-import { mapConcurrently } from '../metering/calls.js';
+import { mapConcurrently } from '../budget/calls.js';
 import { chunkPassage, type Chunk } from '../text/chunk.js';
 import type { Recipe } from '../recipe/recipe.js';
 

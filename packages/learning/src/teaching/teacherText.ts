@@ -1,4 +1,4 @@
-/** What a teacher wrote, without what models that were made for conversation put around it. */
+/** What a teacher wrote, without the decoration that chat models add. */
 import { withoutMarks } from '../text/marks.js';
 
 const label = /^(?:Q|Question)(?: ?\d+)?:[ \t]*/iu;
@@ -8,7 +8,7 @@ const questionWord =
 const preface = new RegExp(`^(?!${questionWord}\\b)[^?]{1,120}: +(?=${questionWord}\\b)`, 'u');
 
 /**
- * The first question: of "Sure! Here is one: **Who built it?**" it is "Who built it?". The text itself where there is
+ * The first question: "Who built it?" in "Sure! Here is one: **Who built it?**". Returns the text itself if it has
  * none.
  */
 export function questionIn(text: string): string {
@@ -19,7 +19,7 @@ export function questionIn(text: string): string {
   return question?.replace(preface, '') ?? text.trim();
 }
 
-/** The lines of a list, without numbers, bullets, labels and quotation marks; empty ones are left out. */
+/** The lines of a list, without numbers, bullets, labels and quotation marks. Empty lines are left out. */
 export function linesOf(text: string): string[] {
   return text
     .split('\n')
@@ -33,7 +33,7 @@ function bareLine(line: string): string {
 }
 
 /**
- * Reads a list of questions and answers, numbered, labelled or emphasised or not; a question without an answer is left
+ * Reads a list of questions and answers, numbered, labelled, emphasised or plain. A question without an answer is left
  * out.
  */
 export function parseList(text: string): { question: string; answer: string }[] {

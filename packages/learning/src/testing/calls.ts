@@ -1,8 +1,8 @@
 import type { Engine } from '@engraft/engine';
-import { MeteredCalls } from '../metering/calls.js';
-import { Meter } from '../metering/meter.js';
+import { MeteredCalls } from '../budget/calls.js';
+import { Meter } from '../budget/meter.js';
 
-/** Metered at the prices of a card like any other. */
+/** Calls metered at ordinary prices. */
 export function callsFor(engine: Engine, max_compute_microusd: number): MeteredCalls {
   const meter = new Meter({
     max_compute_microusd,

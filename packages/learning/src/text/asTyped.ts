@@ -5,16 +5,16 @@ import { withoutQuoting } from './quotedLines.js';
 import { windowsCharacter } from './windows.js';
 
 /**
- * A passage as somebody types it: what word processors, spreadsheets, web pages and mail programs leave in a text that
- * is copied out of them is undone. Its spaces and line ends are plain ones, its quotes straight, its letters in one
- * piece; there are no references of HTML, nothing that cannot be seen, and no marks of quoting.
+ * Turns a passage into what somebody would type. It undoes what word processors, spreadsheets, web pages and mail
+ * programs leave in copied text. Spaces and line ends become plain, quotes straight, and letters whole. References of
+ * HTML, invisible characters and quote marks go.
  *
- * What is typed already stays as it is, to the last character; so what this returns, given again, is returned.
+ * Text that was typed stays as it is, to the last character. So the function is idempotent.
  */
 export function asTyped(content: string): string {
   let text = content;
   for (;;) {
-    // A reference may stand for any of what is undone before it.
+    // Goes on to what is undone above, since a reference may stand for any of it.
     const plainer = withoutQuoting(outsideCode(withTypedCharacters(text), withTypedMarks));
     if (plainer === text) return text;
     text = plainer;
@@ -38,11 +38,11 @@ function withTypedCharacters(text: string): string {
     .replace(ligature, (letters) => letters.normalize('NFKC'));
 }
 
-/** All of Unicode's but our own, and three blanks that count as letters or symbols. */
+/** All spaces of Unicode but our own, and three blanks that count as letters or symbols. */
 const otherSpace = /(?! )[\p{Zs}\u3164\uFFA0\u2800]/gu;
 const codeOrSpaces = new RegExp(`(${code})|[ \\t\\p{Zs}\\u3164\\uFFA0\\u2800]+`, 'gu');
 
-/** One between two words, wherever there is another than ours; at the beginning of a line as many as there are. */
+/** One space between two words if there is any space but ours. A line begins with as many spaces as it has. */
 function withTypedSpaces(text: string): string {
   return text.replace(codeOrSpaces, (found: string, inCode: string | undefined, at: number) => {
     const isIndent = at === 0 || text[at - 1] === '\n';

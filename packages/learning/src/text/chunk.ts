@@ -1,19 +1,22 @@
-import { sentencesOf, type Stretch } from './sentences.js';
+import { sentencesOf, type TextRange } from './sentences.js';
 
-/** A part of the passage that the teacher reads at once, and its sentences; offsets count from the passage's start. */
-export interface Chunk extends Stretch {
-  readonly sentences: readonly Stretch[];
+/**
+ * A part of the passage that the teacher reads at once, with its sentences. Offsets count from the start of the
+ * passage.
+ */
+export interface Chunk extends TextRange {
+  readonly sentences: readonly TextRange[];
 }
 
 /**
- * Splits a passage at sentence boundaries into chunks of at most `maxChars` UTF-16 units and of similar length.
- * The chunks' texts joined are the passage. A sentence longer than that is split at spaces, or anywhere if it has none.
+ * Splits a passage at sentence boundaries into chunks of similar length, of at most `maxChars` UTF-16 units. Their
+ * texts joined are the passage. A longer sentence is split at spaces, or anywhere if it has none.
  */
 export function chunkPassage(passage: string, maxChars: number): Chunk[] {
   const sentences = sentencesOf(passage).flatMap((sentence) => splitLong(sentence, maxChars));
   const wanted = Math.ceil(passage.length / maxChars);
   const targetChars = passage.length / Math.max(wanted, 1);
-  const groups: Stretch[][] = [];
+  const groups: TextRange[][] = [];
   let length = 0;
   for (const sentence of sentences) {
     const group = groups.at(-1);
@@ -28,26 +31,26 @@ export function chunkPassage(passage: string, maxChars: number): Chunk[] {
   return groups.map((group) => chunkOf(passage, group));
 }
 
-function chunkOf(passage: string, sentences: readonly Stretch[]): Chunk {
+function chunkOf(passage: string, sentences: readonly TextRange[]): Chunk {
   const start = sentences[0]?.start ?? 0;
   const end = sentences.at(-1)?.end ?? start;
   return { start, end, text: passage.slice(start, end), sentences };
 }
 
-function splitLong(sentence: Stretch, maxChars: number): Stretch[] {
-  const parts: Stretch[] = [];
+function splitLong(sentence: TextRange, maxChars: number): TextRange[] {
+  const parts: TextRange[] = [];
   let from = 0;
   while (sentence.text.length - from > maxChars) {
     const space = sentence.text.lastIndexOf(' ', from + maxChars - 1);
     const to = space > from ? space + 1 : wholeCharacters(sentence.text, from + maxChars);
-    parts.push(stretchOf(sentence, from, to));
+    parts.push(rangeOf(sentence, from, to));
     from = to;
   }
-  parts.push(stretchOf(sentence, from, sentence.text.length));
+  parts.push(rangeOf(sentence, from, sentence.text.length));
   return parts;
 }
 
-function stretchOf(sentence: Stretch, from: number, to: number): Stretch {
+function rangeOf(sentence: TextRange, from: number, to: number): TextRange {
   return { start: sentence.start + from, end: sentence.start + to, text: sentence.text.slice(from, to) };
 }
 

@@ -1,7 +1,7 @@
-/** Character references of HTML, which stay in texts that were copied out of web pages. */
+/** HTML character references, which remain in text copied from web pages. */
 import { windowsCharacter } from './windows.js';
 
-/** Characters up to U+00FF that have a name, in order from U+00A0. */
+/** Named characters up to U+00FF, in order from U+00A0. */
 const latin1 =
   'nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute micro ' +
   'para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave Aacute Acirc Atilde Auml Aring AElig Ccedil ' +
@@ -10,7 +10,7 @@ const latin1 =
   'igrave iacute icirc iuml eth ntilde ograve oacute ocirc otilde ouml divide oslash ugrave uacute ucirc uuml yacute ' +
   'thorn yuml';
 
-/** What else HTML 4 names and prose contains, and the commonest of HTML 5. */
+/** Other characters that HTML 4 names and prose contains, and the commonest of HTML 5. */
 const others: Readonly<Record<string, string>> = {
   ...{ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", Tab: '\t', NewLine: '\n', semi: ';', colon: ':', num: '#' },
   ...{ dollar: '$', percnt: '%', ast: '*', plus: '+', comma: ',', period: '.', sol: '/', lpar: '(', rpar: ')' },
@@ -32,19 +32,20 @@ const named: ReadonlyMap<string, string> = new Map([
   ...Object.entries(others),
 ]);
 
-/** The longest name, or number with zeros before it, that is looked for. */
+/** The longest name or zero-padded number that we look for. */
 const maxLength = 20;
 
 /**
- * The characters that are meant: of "Sons &amp; Co" "Sons & Co", also where a page escaped it twice ("&amp;amp;"). What
- * has no semicolon or no such name stays ("AT&T"), and so do marks of code, which would say what else is code.
+ * Replaces references by their characters: "Sons &amp; Co" becomes "Sons & Co", even if a page escaped it twice
+ * ("&amp;amp;"). A reference without a semicolon or a known name stays ("AT&T"). References to marks of code stay too,
+ * since they would change what counts as code.
  */
 export function withoutEntities(text: string): string {
   const [first = '', ...rest] = text.split(';');
   return rest.reduce((decoded, part) => closed(decoded) + part, first);
 }
 
-/** With the semicolon that follows, or with what it ends; that may be a semicolon once more. */
+/** Includes the semicolon that follows, or whatever else ends the reference, which may be another semicolon. */
 function closed(text: string): string {
   const [reference, name = ''] = /&(#?\w+)$/u.exec(text.slice(-maxLength)) ?? [];
   const character = reference === undefined ? undefined : characterOf(name);
@@ -59,6 +60,6 @@ function characterOf(name: string): string | undefined {
   const code = Number.parseInt(hexadecimal ?? decimal ?? '', hexadecimal === undefined ? 10 : 16);
   // HTML Standard, "numeric character reference end state".
   if (code >= 0x80 && code <= 0x9f) return windowsCharacter(code);
-  // No such character, or half a one: nothing that could be read.
+  // An impossible character, or half of one, which nobody could read.
   return code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff) ? '' : String.fromCodePoint(code);
 }

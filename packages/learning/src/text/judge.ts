@@ -1,13 +1,15 @@
-/** When an answer is right. One judge for what is evaluated, retained and measured. */
+/** Decides when an answer is right. Evaluation, retention and measurement all use this judge. */
 import { isFunctionWord } from './english/functionWords.js';
 import { denying } from './english/negation.js';
 import { normalise, sameAnswer } from './normalise.js';
 
 /**
- * Whether an answer gives one of the accepted ones. After normalisation, the words of an accepted one stand in it in one
- * run; or it is the end of an accepted one and most of it ("Maza" for "the activist Maza"); or it has the numbers of one
- * ("2 %" for "just over 2 %"). A sentence that denies something, which its question does not, gives none. Of 330 answers
- * judged by hand it judges 9 otherwise (`fixtures/judgements.jsonl`); comparing word for word, 93.
+ * Whether an answer gives one of the accepted answers. After normalisation, one of these must hold: the words of an
+ * accepted answer stand in it in one run; it is the end of an accepted answer, and most of it ("Maza" for "the activist
+ * Maza"); or it has the numbers of one ("2 %" for "just over 2 %").
+ *
+ * A sentence that denies something gives no answer, unless its question denies it too. Of 330 answers judged by hand,
+ * this function judges 9 differently (`fixtures/judgements.jsonl`); a comparison word for word, 93.
  */
 export function givesAnswer(question: string, given: string, accepted: readonly string[]): boolean {
   if (accepted.some((answer) => sameAnswer(given, answer))) return true;
@@ -21,32 +23,33 @@ export function givesAnswer(question: string, given: string, accepted: readonly 
 }
 
 /**
- * Whether a run of an accepted answer's words says enough of it, by token F1. The run must have all of its numbers, or
- * where it has none, its end: what a name begins with says too little ("New" of "New Aldport"). Both are normalised.
+ * Whether a run of an accepted answer's words says enough of it, by token F1. The run must have all numbers of the
+ * answer, or, if there are none, its end: the beginning of a name says too little ("New" of "New Aldport"). Both are
+ * normalised.
  */
 function isMostOf(given: string, answer: string, minValueF1: number): boolean {
   if (given === '' || !` ${answer} `.includes(` ${given} `)) return false;
   const [own, all] = [given.split(' '), answer.split(' ')];
   const numbers = (words: readonly string[]): string => words.filter((word) => /\d/u.test(word)).join(' ');
   if (numbers(all) === '') return lengthF1(own, all) >= minPartF1 && own.at(-1) === all.at(-1);
-  // Beside a value, words such as "in" say nothing.
+  // Beside a value, words such as "in" add nothing.
   const isContent = (word: string): boolean => !isFunctionWord(word);
   return lengthF1(own.filter(isContent), all.filter(isContent)) >= minValueF1 && numbers(own) === numbers(all);
 }
 
-/** Token F1 of a run of words and what it is part of. */
+/** Token F1 of a run of words against the whole that it is part of. */
 function lengthF1(part: readonly string[], whole: readonly string[]): number {
   return (2 * part.length) / (part.length + whole.length);
 }
 
 const minPartF1 = 0.6;
 /**
- * A value says more than the words around it: "12 percent" of "12 percent of the whole roof". Names do not go without
- * saying: "2006" is too little of "the 2006 BET Awards".
+ * A value says more than the words around it: "12 percent" of "12 percent of the whole roof". A name must not be left
+ * out: "2006" is too little of "the 2006 BET Awards".
  */
 const minNumberF1 = 0.4;
 
-/** A bare number stands in many lists, yes and no in many sentences: there they say nothing. */
+/** A bare number occurs in many lists, yes and no in many sentences. There they are no answer. */
 function isTooBare(answer: string, words: string): boolean {
   if (/^\d+$/u.test(answer)) {
     const all = words.trim().split(' ');

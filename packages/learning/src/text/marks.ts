@@ -1,11 +1,11 @@
-/** Markdown's marks inside a line, and the labels of questions and answers. */
+/** Markdown marks inside a line, and labels of questions and answers. */
 
-/** The source of a pattern of code: blocks of it and what stands between marks in a line. */
+/** A pattern for code: blocks of code, and what stands between backticks in a line. */
 export const code = '```[^]*?(?:```|$)|~~~[^]*?(?:~~~|$)|`[^`\\n]+`';
 
 const codeApart = new RegExp(`(${code})`, 'u');
 
-/** The text with what `change` makes of all that is no code. */
+/** Applies `change` to everything in the text that is not code. */
 export function outsideCode(text: string, change: (text: string) => string): string {
   return text
     .split(codeApart)
@@ -13,7 +13,7 @@ export function outsideCode(text: string, change: (text: string) => string): str
     .join('');
 }
 
-/** Emphasis and links as the words that they mark. Marks of code stay, and what is between them: that is one thing, whatever it consists of. */
+/** Replaces emphasis and links by their words. Code keeps its marks and its content, since it is one thing. */
 export function withoutMarks(text: string): string {
   return outsideCode(text, withoutEmphasis);
 }
@@ -26,7 +26,7 @@ function withoutEmphasis(text: string): string {
     .replace(/\[([^[\]\n]+)\]\([^()\s]+\)/gu, '$1');
 }
 
-/** "Q: When does it open?" and "A: At 7:00." without their labels, where both occur. */
+/** Removes the labels of "Q: When does it open?" and "A: At 7:00." if the text has both. */
 export function withoutLabels(text: string): string {
   const question = /^(?:\*\*)?(?:Q|Question)(?:\*\*)?[:.)](?:\*\*)?[ \t]+/gmu;
   const answer = /^(?:\*\*)?(?:A|Answer)(?:\*\*)?[:.)](?:\*\*)?[ \t]+/gmu;

@@ -1,11 +1,11 @@
-/** When two answers, or two questions, count as the same. */
-import { lookedUp } from './lookedUp.js';
+/** Decides when two answers, or two questions, count as the same. */
+import { memoised } from './memoised.js';
 import { numbersInDigits } from './english/numberWords.js';
 
 /**
- * Case, punctuation, leading articles, thousands separators, numbers in words and white space set aside, in the manner
- * of SQuAD's evaluation script (Rajpurkar et al., 2016), except that articles inside an answer stay ("Vitamin A").
- * Decimal points, clock colons, minus signs, currency signs and per cent keep their meaning. Idempotent.
+ * Removes case, punctuation, leading articles, thousands separators and extra white space, and writes numbers in
+ * digits, like SQuAD's evaluation script (Rajpurkar et al., 2016). Unlike there, articles inside an answer stay
+ * ("Vitamin A"). Decimal points, clock colons, minus signs, currency signs and per cent keep their meaning. Idempotent.
  */
 export function normalise(text: string): string {
   const words = text
@@ -30,8 +30,8 @@ export function sameAnswer(a: string, b: string): boolean {
 
 /** The lower-case words of a text, numbers included, in order, without punctuation. */
 export function wordTokens(text: string): readonly string[] {
-  // Names and words are asked for again and again; of whole sentences there would be too many to keep.
-  return text.length > maxKnownLength ? cut(text) : lookedUp(knownTokens, text, () => cut(text));
+  // Names and words are asked for again and again. There would be too many whole sentences to keep.
+  return text.length > maxKnownLength ? cut(text) : memoised(knownTokens, text, () => cut(text));
 }
 
 const maxKnownLength = 64;
@@ -47,12 +47,12 @@ function cut(text: string): readonly string[] {
 
 const wordSegmenter = new Intl.Segmenter('en', { granularity: 'word' });
 
-/** Whether the words of `part` stand in `whole` in one run. No words are in nothing. */
+/** Whether the words of `part` stand in `whole` in one run. An empty `part` is in nothing. */
 export function containsWords(whole: string, part: string): boolean {
   return wordsWithin(whole)(part);
 }
 
-/** The same for many parts of one text, which is cut into words once. */
+/** Does the same for many parts of one text, which is split into words once. */
 export function wordsWithin(whole: string): (part: string) => boolean {
   const padded = ` ${wordTokens(whole).join(' ')} `;
   return (part) => {
@@ -61,7 +61,10 @@ export function wordsWithin(whole: string): (part: string) => boolean {
   };
 }
 
-/** Equal, or one is the other with up to three words more and the same numbers: "1.2 kilograms" and "1.2". */
+/**
+ * Whether they are equal, or one is the other with up to three more words and the same numbers: "1.2 kilograms" and
+ * "1.2".
+ */
 export function agrees(answer: string, expected: string): boolean {
   if (normalise(answer) === normalise(expected)) return true;
   if (!containsWords(answer, expected) && !containsWords(expected, answer)) return false;

@@ -11,25 +11,25 @@ import { tableOf } from './structure/table.js';
 import { withoutWraps } from './wrappedLines.js';
 
 /**
- * A passage with its lists of keys and values, its tables and its questions with answers said in plain sentences: under
- * "Tarn 3 espresso machine", "- **Weight:** 8.4 kg" becomes "The weight of the Tarn 3 espresso machine is 8.4 kg."
- * Tables may be of Markdown, of HTML, or lines with a character between their cells. Whatever has no such structure
- * stays as it is, but for the marks of emphasis and links, the breaks inside sentences, and what programs leave in
- * texts (see `asTyped`).
+ * Turns a passage into plain sentences, including its lists of keys and values, its tables, and its questions with
+ * answers. Under "Tarn 3 espresso machine", "- **Weight:** 8.4 kg" becomes "The weight of the Tarn 3 espresso machine
+ * is 8.4 kg." Tables may be Markdown, HTML, or lines with a character between their cells.
  *
- * A model that reads sentences finds no subject in a list, and the cloze and derived questions are made of sentences.
+ * Text without such a structure stays as it is, except for marks of emphasis and links, breaks inside sentences, and
+ * what programs leave in texts (see `asTyped`). A model that reads sentences finds no subject in a list, and the cloze
+ * and derived questions are made of sentences.
  */
 export function plainText(content: string): string {
   return readPassage(content).text;
 }
 
-/** A passage in plain sentences, with what those tell that were made of its tables and lists. */
+/** A passage in plain sentences, with what the sentences tell that were made of tables and lists. */
 export interface PlainPassage {
   readonly text: string;
   readonly told: ReadonlyMap<string, Told>;
 }
 
-/** See `plainText`; `told` is by sentence. */
+/** Reads a passage like `plainText`. `told` is by sentence. */
 export function readPassage(content: string): PlainPassage {
   const unmarked = withoutLabels(withoutWraps(withMarkedTables(withoutHtml(content))));
   const tokens = blocksOf(unmarked);
@@ -39,27 +39,27 @@ export function readPassage(content: string): PlainPassage {
   const text = textOf(lines).trimEnd();
   const told = new Map(lines.flatMap((line) => (line.told === null ? [] : [[line.text, line.told] as const])));
   if (text.length <= MAX_GROWTH * content.length) return { text, told };
-  // A row of a thousand cells whose first one fills a page would say that page a thousand times.
+  // A table grew too much: a thousand cells whose first one fills a page would repeat that page a thousand times.
   return { text: withoutMarks(withoutLabels(withoutWraps(asTyped(content)))), told: new Map() };
 }
 
-/** As it is typed, with its tables as Markdown. To whoever types, a tab is a space; between cells it is none. */
+/** The text as typed, with its tables as Markdown. A tab is a space in typing, but not between cells. */
 function withMarkedTables(text: string): string {
   const typed = asTyped(text.replaceAll('\t', hiddenTab)).replaceAll(hiddenTab, '\t');
   return asTyped(withDelimitedTables(typed));
 }
 
-/** A character that means nothing by itself, and stays what it is. */
+/** A private-use character, which means nothing by itself and stays as it is. */
 const hiddenTab = '\uE002';
 
-/** A table of short cells and long heads grows three times. */
+/** The most that tables may grow. A table of short cells and long heads grows to three times its length. */
 const MAX_GROWTH = 5;
 
 function isStructured(token: Token): boolean {
   return isHeading(token) || isList(token) || isTable(token) || isSheet(token, null);
 }
 
-/** Blocks only. Thousands of nested quotes exhaust the parser's stack; they hold no list that anybody wrote. */
+/** Reads blocks only. Thousands of nested quotes exhaust the parser's stack, and hold no list that anybody wrote. */
 function blocksOf(text: string): Token[] {
   try {
     return new Lexer({ gfm: true }).blockTokens(text, []);
@@ -92,13 +92,13 @@ function render(tokens: readonly Token[], place: Place): Said[] {
   return lines;
 }
 
-/** The text of a heading, or of a line that is one for the tokens after it. */
+/** The text of a heading, or of a line that serves as one for the tokens after it. */
 function headingOf(token: Token, tokens: readonly Token[]): string | null {
   if (isHeading(token)) return withoutMarks(token.text);
   return titleOf(tokens);
 }
 
-/** The first line of a text whose lines of keys and values, or tables, are about what it names. */
+/** The first line of a text, if the lines of keys and values or the tables below are about what it names. */
 function titleOf(tokens: readonly Token[]): string | null {
   const [first, ...others] = tokens.filter(({ type }) => type !== 'space');
   if (first?.type !== 'paragraph') return null;
@@ -121,7 +121,7 @@ function tableIn({ header, rows }: Tokens.Table) {
   );
 }
 
-/** Lines of keys and values, of which it is known whose they are; what people say in turn ends in a full stop. */
+/** Lines of keys and values whose subject is known. Dialogue is none: its lines end in a full stop. */
 function isSheet(token: Token, subject: string | null): token is Tokens.Paragraph {
   if (token.type !== 'paragraph') return false;
   const texts = linesOf(token);

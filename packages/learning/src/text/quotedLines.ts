@@ -7,8 +7,8 @@ interface QuotedLine {
 }
 
 /**
- * The lines without "> ", as somebody wrote them; who quotes whom is told apart by an empty line. Marks inside blocks
- * of code stay ("```"), and so does what compares with a number ("> 90: excellent").
+ * Removes "> ". An empty line marks a change of depth, so that one can still tell who quotes whom. Marks stay in blocks
+ * of code ("```"), and if they compare with a number ("> 90: excellent").
  */
 export function withoutQuoting(text: string): string {
   if (!/^ {0,3}>/mu.test(text)) return text;
@@ -28,10 +28,7 @@ export function withoutQuoting(text: string): string {
     .join('\n');
 }
 
-/**
- * Says of each line whether it may be quoted. None may be in a run of lines that all begin with a number behind the
- * mark.
- */
+/** Says for each line whether it may be quoted. A run of lines that all begin with a number after the mark is not. */
 function withoutComparisons(lines: readonly string[]): { readonly line: string; readonly mayBeQuoted: boolean }[] {
   const isQuoted = (line: string | undefined): boolean => line !== undefined && /^ {0,3}>/u.test(line);
   const result: { line: string; mayBeQuoted: boolean }[] = [];
@@ -47,7 +44,7 @@ function withoutComparisons(lines: readonly string[]): { readonly line: string; 
 }
 
 function bare(lines: readonly { readonly line: string; readonly mayBeQuoted: boolean }[]): QuotedLine[] {
-  /** How deeply the block of code is quoted that the line stands in. */
+  /** How deeply the current block of code is quoted. */
   let fence: { readonly mark: string; readonly depth: number } | null = null;
   return lines.map(({ line, mayBeQuoted }) => {
     const result = mayBeQuoted ? unquoted(line, fence?.depth ?? Infinity) : { depth: 0, text: line };

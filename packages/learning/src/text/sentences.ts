@@ -1,7 +1,7 @@
 import { isFunctionWord } from './english/functionWords.js';
 
-/** A stretch of a text: `text` is exactly the UTF-16 units from `start` to `end`. */
-export interface Stretch {
+/** A part of a text. `text` is exactly the UTF-16 units from `start` to `end`. */
+export interface TextRange {
   readonly start: number;
   readonly end: number;
   readonly text: string;
@@ -11,16 +11,16 @@ const sentenceSegmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
 
 /** Unicode's sentence rules break after every full stop before a capital; these words rarely end a sentence. */
 const titles = new Set('dr mr mrs ms prof st rev hon gen col capt lt sgt'.split(' '));
-/** "Sept. 12, 2019" and "No. 5"; but "Was it his? No. 20 people saw it." says otherwise, and is rarer. */
+/** "Sept. 12, 2019" and "No. 5". "Was it his? No. 20 people saw it." is an exception, and rarer. */
 const beforeNumbers = new Set('Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec No Nos Nr Fig Vol p pp'.split(' '));
 const neverLast = new Set([...titles, ...'mt vs approx e.g i.e cf'.split(' ')]);
 
 /**
- * The sentences of a text, trailing white space included: their texts joined are the text. A lower-case
- * letter goes on with the sentence before, except on a new line.
+ * Splits a text into sentences, with trailing white space. Their texts joined are the text. A lower-case letter
+ * continues the sentence before, except on a new line.
  */
-export function sentencesOf(text: string): Stretch[] {
-  const sentences: Stretch[] = [];
+export function sentencesOf(text: string): TextRange[] {
+  const sentences: TextRange[] = [];
   let start = 0;
   for (const { segment, index } of sentenceSegmenter.segment(text)) {
     const end = index + segment.length;
@@ -33,7 +33,10 @@ export function sentencesOf(text: string): Stretch[] {
   return sentences;
 }
 
-/** "Dr. ", or "J. " before a name, and no line break after it. "It comes in L. The price …" and "… in L. Dr. Silva …" are two sentences. */
+/**
+ * "Dr. ", or "J. " before a name, with no line break after it. But "It comes in L. The price …" and "… in L. Dr. Silva
+ * …" are two sentences.
+ */
 function endsInAbbreviation(segment: string, rest: string): boolean {
   const last = /(?:^|[\s(“"'])(\p{L}[\p{L}.]*)\.[ \t]*$/u.exec(segment)?.[1];
   if (last === undefined) return false;

@@ -1,12 +1,12 @@
 /**
  * Exact match and token F1 as SQuAD's evaluation script computes them (Rajpurkar et al., 2016, section 6), so that our
- * figures stand beside published ones. What decides whether something was learned is `givesAnswer`.
+ * figures compare with published ones. `givesAnswer`, not this, decides whether something was learned.
  */
 
 export interface AnswerScore {
   /** Equal to an accepted answer after normalisation. */
   readonly exact: boolean;
-  /** The harmonic mean of precision and recall of the words, from 0 to 1; of several accepted answers the best. */
+  /** The harmonic mean of the words' precision and recall, from 0 to 1; the best over the accepted answers. */
   readonly f1: number;
 }
 
@@ -20,7 +20,7 @@ export function scoreAnswer(given: string, accepted: readonly string[]): AnswerS
   };
 }
 
-/** Nothing is left of articles and punctuation alone; two such answers are equal (as in the script's version 2). */
+/** Articles and punctuation alone leave nothing. Two such answers are equal, as in the script's version 2. */
 function wordF1(a: readonly string[], b: readonly string[]): number {
   if (a.length === 0 || b.length === 0) return a.length === b.length ? 1 : 0;
   const left = new Map<string, number>();
@@ -34,13 +34,13 @@ function wordF1(a: readonly string[], b: readonly string[]): number {
   return (2 * shared) / (a.length + b.length);
 }
 
-/** Lower case, then no punctuation, then no articles, then split at white space: in the script's order. */
+/** Lower-cases, removes punctuation, then articles, then splits at white space, in the order of the script. */
 function scriptWords(text: string): string[] {
   const words = text.toLowerCase().replace(punctuation, '').replace(articles, ' ').trim();
   return words === '' ? [] : words.split(/\s+/u);
 }
 
-/** ASCII punctuation only. It is removed without a space in its place: "well-known" becomes one word. */
+/** ASCII punctuation only. No space takes its place, so "well-known" becomes one word. */
 const punctuation = /[!-/:-@[-`{-~]/gu;
 /** Python's `\b` knows the letters of all languages. */
 const articles = /(?<![\p{L}\p{N}_])(?:a|an|the)(?![\p{L}\p{N}_])/gu;

@@ -1,9 +1,9 @@
 import type { Chunk } from './chunk.js';
 
 /**
- * What the teacher reads for one sentence: that sentence, the one before it, and the one that opens the chunk and
- * names its subject. A small teacher's usual mistake is a value of a neighbouring sentence; it reads these three
- * better than the whole chunk.
+ * What the teacher reads for one sentence: the sentence itself, the one before it, and the first one of the chunk,
+ * which names its subject. The usual mistake of a small teacher is a value from a neighbouring sentence, and it reads
+ * these three better than the whole chunk.
  */
 export function windowOf(chunk: Chunk | undefined, sentenceStart: number): string {
   if (chunk === undefined) return '';
@@ -16,7 +16,7 @@ export function windowOf(chunk: Chunk | undefined, sentenceStart: number): strin
     .join('');
 }
 
-/** The same for the sentence that says a fact. */
+/** Does the same for the sentence that says a fact. */
 export function windowOfFact(
   chunks: readonly Chunk[],
   fact: { readonly chunk: number; readonly sentenceStart: number },

@@ -1,6 +1,6 @@
 /**
- * Paragraphs that were broken into lines of one width, as in mails and READMEs, on one line each. A line break ends a sentence otherwise, and
- * what is left is no sentence.
+ * Joins the lines of paragraphs that were wrapped at a fixed width, as in mails and READMEs. Otherwise each line break
+ * would end a sentence, and the rest would be none.
  */
 export function withoutWraps(text: string): string {
   const parts = text.split(/(\n[ \t]*\n\s*)/u);
@@ -9,13 +9,13 @@ export function withoutWraps(text: string): string {
     .join('');
 }
 
-/** Shorter lines are lines of their own: addresses, poems, menus. */
+/** Shorter lines are not wrapped: addresses, poems, menus. */
 const minWidth = 40;
 
 /** The next item of a list ("1987. " ends a sentence), or a key with its value. */
 const ownLine = /^(?:\d{1,3}[.)] |(?!\p{Ll})[^:]{1,40}: )/u;
 
-/** Whether a sentence goes on from one line to the next: a wrap leaves a line of some width without the end of one. */
+/** Whether a sentence continues on the next line. A wrapped line has some width and does not end a sentence. */
 export function isWrap(line: string, next: string): boolean {
   return (
     line.length >= minWidth &&
@@ -25,7 +25,7 @@ export function isWrap(line: string, next: string): boolean {
   );
 }
 
-/** Where none goes on in lower case the lines are a list. */
+/** The lines are a list if none continues in lower case. */
 function unwrapped(paragraph: string): string {
   const lines = paragraph.split('\n');
   const wraps = lines.map((line, index) => index > 0 && isWrap(lines[index - 1] ?? '', line));

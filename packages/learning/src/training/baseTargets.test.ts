@@ -3,10 +3,10 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { startEngineHost, type Engine, type TrainingExample } from '@engraft/engine';
 import { withBaseTargets } from './baseTargets.js';
-import { MeteredCalls, scoresPerCall } from '../metering/calls.js';
+import { MeteredCalls, scoresPerCall } from '../budget/calls.js';
 import { formOf } from '../testing/forms.js';
 import { encodeMaterial, replayDrawn, tokensOf, type Material } from './material.js';
-import { Meter, noUsage } from '../metering/meter.js';
+import { Meter, noUsage } from '../budget/meter.js';
 import { baseRecipe as recipe } from '../testing/recipe.js';
 import { loadReplay } from './replay.js';
 

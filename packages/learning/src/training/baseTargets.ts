@@ -1,13 +1,14 @@
 import type { TrainingExample } from '@engraft/engine';
-import type { MeteredCalls } from '../metering/calls.js';
+import type { MeteredCalls } from '../budget/calls.js';
 import { replayDrawn, type Material } from './material.js';
 import type { Recipe } from '../recipe/recipe.js';
 
 /**
- * The material with base's likeliest alternatives at the tokens of the replay rows that so many batches show: what an
- * adapter should leave as it is are base's probabilities, of which a row's answer shows one choice (Li & Hoiem,
- * "Learning without Forgetting", arXiv:1606.09282). Where facts are seen often the tokens of the prompts count too, see
- * `ReplayRecipe.heldPromptExposures`. Rows that the money does not reach keep their answers.
+ * Gives the replay rows that training will show base's likeliest alternatives as targets. The adapter should keep
+ * base's probabilities, and a row's answer shows only one choice among them (Li & Hoiem, "Learning without Forgetting",
+ * arXiv:1606.09282).
+ * If facts are seen often, the tokens of the prompts are targets too, see `ReplayRecipe.heldPromptExposures`. Rows that
+ * the money does not reach keep their answers.
  */
 export async function withBaseTargets(
   calls: MeteredCalls,

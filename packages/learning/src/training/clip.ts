@@ -1,13 +1,14 @@
 import { negated } from '../text/english/negation.js';
 
-/** Shares of the words that a clipped question may lose that it does lose. */
+/** The share of its removable words that a clipped question loses. */
 const lostShare = 0.5;
 
 /**
- * Up to `count` different copies of a question with words missing, the way people type into a search box: "What is the
- * capacity of the Brindle Kettle?" gives "What capacity the Brindle Kettle?". The question word, names, numbers and what denies stay.
- * A fact that is trained in one wording alone is recognised by that very wording; its copies leave a part of the words
- * to recognise it by. Fewer for questions with little to lose, none for writing without spaces.
+ * Returns up to `count` different copies of a question with words missing, the way people type into a search box. "What
+ * is the capacity of the Brindle Kettle?" gives "What capacity the Brindle Kettle?". The question word, names, numbers
+ * and negations stay.
+ * A fact that is trained in one wording is recognised by that very wording. Its copies leave only part of the words to
+ * recognise it by. Questions with little to lose give fewer copies, and writing without spaces gives none.
  */
 export function clippedQuestions(question: string, count: number, random: () => number): string[] {
   const words = question.replace(/[?？]\s*$/u, '').split(' ');

@@ -1,6 +1,6 @@
 import type { Engine, TokenSequence, TrainingExample } from '@engraft/engine';
-import { rehearsalRows } from '../metering/budget.js';
-import { mapConcurrently } from '../metering/calls.js';
+import { rehearsalRows } from '../budget/plan.js';
+import { mapConcurrently } from '../budget/calls.js';
 import { clippedQuestions } from './clip.js';
 import { sentenceFor } from './sentenceAnswers.js';
 import { isOnlyTrained, isWorded, questionKey, type Form } from '../facts.js';
@@ -12,7 +12,7 @@ import type { ScoringOutcome } from '../outcomes.js';
 import type { SplitFact } from '../teaching/split.js';
 import type { QuestionAnswer, Rehearsal, ReplayRow } from '../types.js';
 
-/** Everything that training may show, as token sequences; nothing of it shares a run of words with a held-out question. */
+/** Everything that training may show, as token sequences. None shares a run of words with a held-out question. */
 export interface Material {
   readonly facts: readonly TaughtFact[];
   readonly dev: readonly TrainingExample[];
@@ -20,9 +20,9 @@ export interface Material {
   readonly replay: readonly TrainingExample[];
   /** Some of all such rows, also of those that are too long to be replayed: what the adapter is to leave as it is. */
   readonly spared: readonly TokenSequence[];
-  /** What the parent knew of the passage already; trained in turn with the replay rows. */
+  /** What the parent already knew of the passage. Training shows it in turn with the replay rows. */
   readonly known: readonly TrainingExample[];
-  /** One list an earlier passage: its pairs. */
+  /** A list of pairs for each earlier passage. */
   readonly rehearsal: readonly (readonly TrainingExample[])[];
 }
 
@@ -95,7 +95,7 @@ export async function encodeMaterial(
   });
   const rows = await mapConcurrently(chosen.replay, async (row): Promise<TrainingExample> => {
     const { prompt, completion } = replayPrompt(row);
-    // The model's own writing, calls among it.
+    // The model's own writing, including calls.
     const sequence = await engine.encode(prompt, completion, { markup: true });
     return { sequence, weight: recipe.replay.weight * lengthWeight(sequence, recipe.replay) };
   });
@@ -121,8 +121,9 @@ export async function encodeMaterial(
 }
 
 /**
- * Held-out questions of the earlier passages, evenly over them: what they are asked for must come from them. So none that
- * this passage answers anew, and none that is too near to anything trained here, which may be another passage's rehearsal.
+ * Held-out questions of the earlier passages, spread evenly over them. They must test those passages, so this leaves
+ * out questions that the new passage answers too, and questions too close to anything trained here, which may be
+ * another passage's rehearsal.
  */
 export function retentionPairs(
   split: ScoringOutcome,
@@ -167,7 +168,10 @@ function lengthWeight(sequence: TokenSequence, { tokensPerWeight, maxLengthWeigh
   return Math.min(maxLengthWeight, Math.max(1, times));
 }
 
-/** The fact's forms; where questions are few, with copies of them that have words missing, none near to a held-out question. */
+/**
+ * The fact's forms. If there are few questions, copies with words missing join them, except those too close to a
+ * held-out question.
+ */
 export function trainedQuestions(
   { training }: SplitFact,
   leaks: (text: string) => boolean,
@@ -189,9 +193,9 @@ export function trainedQuestions(
 }
 
 /**
- * Earlier training pairs, a list a passage, except for questions that this passage answers anew: the latest passage is
- * right. Nor those that are too near to a held-out question, which would be answered from rehearsal rather than from what
- * was learned.
+ * Earlier training pairs, a list for each passage. Questions that the new passage answers too are left out, since the
+ * latest passage is right. So are those too close to a held-out question, which would then be answered from rehearsal
+ * rather than from what was learned.
  */
 function rehearsalPairs(
   split: ScoringOutcome,
@@ -207,7 +211,7 @@ function rehearsalPairs(
   return lists.filter((pairs) => pairs.length > 0);
 }
 
-/** Whether a text is too near to a held-out question, see `fingerprints`. */
+/** Whether a text is too close to a held-out question, see `fingerprints`. */
 function leakTest({ facts }: ScoringOutcome, overlapTokens: number): (text: string) => boolean {
   const heldOut = new Set(
     facts.flatMap(({ validation }) => validation.flatMap(({ question }) => fingerprints(question, overlapTokens))),
@@ -215,7 +219,10 @@ function leakTest({ facts }: ScoringOutcome, overlapTokens: number): (text: stri
   return (text) => fingerprints(text, overlapTokens).some((key) => heldOut.has(key));
 }
 
-/** Endless. Those made of a sentence's words, of which there may be many, take their share and no more, by chance; each list goes in turn. */
+/**
+ * Endless. Chance decides between questions and forms made of a sentence's words, so that the latter, which may be
+ * many, get no more than their share. The items of each list take turns.
+ */
 function* formsInTurn(
   { questions, keywords }: TaughtFact,
   wordsShare: number,
@@ -234,8 +241,8 @@ function* formsInTurn(
 export type BatchRecipe = Pick<Recipe, 'training' | 'replay'>;
 
 /**
- * Endless batches: `pairsPerBatch` pairs, every fact as often as any other, with replay and
- * rehearsal rows beside them, the earlier passages in turn.
+ * Endless batches of `pairsPerBatch` pairs, in which every fact occurs as often as any other. Replay and rehearsal rows
+ * come beside them, and the earlier passages take turns.
  */
 export function* batches(material: Material, seed: number, recipe: BatchRecipe): Generator<TrainingExample[], never> {
   const random = randomNumbers(deriveSeed(seed, 'batches'));
@@ -252,7 +259,7 @@ export function* batches(material: Material, seed: number, recipe: BatchRecipe):
   }
 }
 
-/** The replay rows that so many batches show, each once. */
+/** The replay rows that this many batches show, each once. */
 export function replayDrawn(material: Material, seed: number, steps: number, recipe: BatchRecipe): TrainingExample[] {
   const stream = batches(material, seed, recipe);
   const drawn = new Set(Array.from({ length: steps }, () => stream.next().value).flat());

@@ -1,13 +1,13 @@
 /**
- * Rehearsal for a checkpoint that brings none along: what the model itself says to prompts of many kinds. What is held
- * while a passage is learned is the model's own way of speaking (`baseTargets.ts`), so its outputs may stand for the
- * data it was trained on (Li and Hoiem, Learning without Forgetting, arXiv:1606.09282).
+ * Replay for a checkpoint that comes without rows: the model's own replies to prompts of many kinds. Training should
+ * keep the model's own way of speaking (`baseTargets.ts`), so its outputs can stand for the data it was trained on (Li
+ * and Hoiem, Learning without Forgetting, arXiv:1606.09282).
  */
 import { createHash } from 'node:crypto';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { ChatPrompt, Engine } from '@engraft/engine';
-import { mapConcurrently } from '../metering/calls.js';
+import { mapConcurrently } from '../budget/calls.js';
 import type { Prompts } from '../recipe/prompts.js';
 import type { Recipe } from '../recipe/recipe.js';
 import type { ReplayRow } from '../types.js';
@@ -15,8 +15,9 @@ import { loadReplay, replayFile } from './replay.js';
 import { readings, remarks, sums, wellKnown } from './replayPrompts.js';
 
 /**
- * The rows shipped beside the checkpoint, or else its own replies. They depend on the checkpoint alone, so they are
- * kept under `cacheFolder`, if there is one: hundreds of replies take a checkpoint of 135 million parameters a minute.
+ * The rows shipped beside the checkpoint, or else the model's own replies. These depend on the checkpoint alone, so they
+ * are kept under `cacheFolder`, if there is one: hundreds of replies take a checkpoint of 135 million parameters a
+ * minute.
  */
 export async function replayOf(
   engine: Engine,
@@ -46,11 +47,11 @@ async function identityOf(engine: Engine, recipe: Recipe): Promise<string> {
 }
 
 /**
- * Greedy, so that the same model gives the same rows. A reply that does not come to an end says nothing of how the model
- * ends one, and is left out.
+ * Greedy, so that the same model gives the same rows. A reply that is cut off does not show how the model ends one, and
+ * is left out.
  */
 async function ownReplay(engine: Engine, recipe: Recipe): Promise<ReplayRow[]> {
-  // The gate asks for no longer ones.
+  // The gate asks for no longer replies.
   const { maxReplyTokens } = recipe.evaluating;
   const rows = await mapConcurrently(askedOf(recipe.prompts), async ({ prompt, expected }): Promise<ReplayRow[]> => {
     const request = { prompt, adapter: null, maxOutputTokens: maxReplyTokens, temperature: 0 };
@@ -64,7 +65,7 @@ async function ownReplay(engine: Engine, recipe: Recipe): Promise<ReplayRow[]> {
 
 interface Asked {
   readonly prompt: ChatPrompt;
-  /** What a right reply says, where there is one. */
+  /** What a right reply contains, if there is one. */
   readonly expected?: string;
 }
 

@@ -3,7 +3,7 @@
  * sentences; its own weights say those.
  */
 import type { AdapterReference, GenerateRequest } from '@engraft/engine';
-import type { MeteredCalls } from '../metering/calls.js';
+import type { MeteredCalls } from '../budget/calls.js';
 import { spreadSample } from '../random.js';
 import type { Recipe } from '../recipe/recipe.js';
 import { givesAnswer } from '../text/judge.js';

@@ -1,8 +1,8 @@
-/** How far a training has come, in the form in which it is kept: it goes on from there, to the last bit. */
+/** How far a training has come, as it is stored. The training resumes from it exactly, to the last bit. */
 import { createHash } from 'node:crypto';
 import type { AdapterReference, TrainingExample } from '@engraft/engine';
 import { z } from 'zod';
-import { noUsage } from '../metering/meter.js';
+import { noUsage } from '../budget/meter.js';
 import { trainingSchema, usageSchema } from '../outcomes.js';
 import type { Recipe } from '../recipe/recipe.js';
 import type { LearningUsage } from '../types.js';
@@ -12,7 +12,9 @@ const count = z.number().int().nonnegative();
 
 const stateSchema = z.strictObject({
   report: trainingSchema.shape.report,
-  /** The steps since the last dev evaluation; as many as an interval has when that evaluation is still to come. */
+  /**
+   * The steps since the last dev evaluation. There are as many as an interval has if that evaluation is still to come.
+   */
   interval: z.strictObject({ steps: count, lossSum: z.number() }),
   /** The adapter with the lowest dev loss. */
   best: z.strictObject({ devLoss: z.number(), adapter: trainingSchema.shape.adapter }).nullable(),
@@ -29,7 +31,7 @@ export const notBegun: TrainingState = {
   stale: 0,
 };
 
-/** Strict, so that what another version kept is not half understood. Folders as in `trainingSchema`. */
+/** Strict, so that progress of another version is not half understood. Folders are as in `trainingSchema`. */
 export const progressSchema = z.strictObject({
   /** See `planIdentity`. */
   plan: z.string(),
@@ -41,13 +43,13 @@ export const progressSchema = z.strictObject({
 });
 export type TrainingProgress = z.infer<typeof progressSchema>;
 
-/** The usage of the phase at its stored progress; none if the progress cannot be read. */
+/** The phase's usage at its stored progress, or none if the progress cannot be read. */
 export function usageOfProgress(stored: unknown): LearningUsage {
   const parsed = progressSchema.safeParse(stored);
   return parsed.success ? parsed.data.usage : noUsage;
 }
 
-/** The same progress with its folders where they lie now, or as they are stored, see `folderIn` and `folderFrom`. */
+/** The same progress with its folders where they lie now, or as they are stored. See `folderIn` and `folderFrom`. */
 export function withFolders(progress: TrainingProgress, moved: (folder: string) => string): TrainingProgress {
   const { best } = progress.state;
   const adapter = best === null ? null : { ...best.adapter, folder: moved(best.adapter.folder) };
@@ -58,14 +60,14 @@ export function withFolders(progress: TrainingProgress, moved: (folder: string) 
   };
 }
 
-/** The folders that somebody who goes on from this progress reads. */
+/** The folders that are read when training goes on from this progress. */
 export function foldersOf({ snapshot, state }: TrainingProgress): readonly string[] {
   return state.best === null ? [snapshot] : [snapshot, state.best.adapter.folder];
 }
 
 /**
- * A hash over every batch of a training, what it starts from and the whole recipe: what was begun under one plan goes on
- * under the same only, not with the recipe of a later release, nor from base where the parent has been damaged since.
+ * A hash over every batch of a training, its parent and the whole recipe. A training goes on only under the plan it
+ * began with, not with the recipe of a later release, nor from base if the parent has been damaged since.
  */
 export function planIdentity(
   { material, steps }: { readonly material: Material; readonly steps: number },
@@ -73,7 +75,7 @@ export function planIdentity(
   parent: AdapterReference | null,
   recipe: Recipe,
 ): string {
-  // The recipe gives only the name of its prompts: what they say is in the batches.
+  // The recipe gives only the name of its prompts. The batches contain their words.
   const start = { recipe, seed, steps, parent: parent?.contentHash ?? null };
   const hash = createHash('sha256').update(JSON.stringify(start));
   const stream = batches(material, seed, recipe);

@@ -33,7 +33,7 @@ const rowSchema = z.object({
 export const replayFile = 'replay.jsonl';
 
 /**
- * The replay rows shipped beside a checkpoint, one JSON object a line in `replay.jsonl`; none when there is no such
+ * Reads the replay rows beside a checkpoint, one JSON object a line in `replay.jsonl`. There are none without that
  * file. A row whose last message is not text of the assistant teaches nothing and is left out.
  */
 export async function loadReplay(modelDir: string): Promise<ReplayRow[]> {
@@ -59,7 +59,7 @@ export function replayPrompt({ messages, tools }: ReplayRow): { prompt: ChatProm
   return { prompt, completion: messages.at(-1)?.content ?? '' };
 }
 
-/** The rows that one job practises, and those that it keeps for its canaries; none is both. */
+/** The rows that one job trains on, and those that it keeps for its canaries. No row is both. */
 export function drawReplay(
   rows: readonly ReplayRow[],
   seed: number,
@@ -75,8 +75,8 @@ export function drawReplay(
 }
 
 /**
- * The row up to one of the assistant's turns, so that in a long conversation not always the last one is practised,
- * and most rows are shorter.
+ * Cuts the row after one of the assistant's turns, so that training does not always practise the last turn of a long
+ * conversation, and most rows are shorter.
  */
 export function upToSomeTurn(row: ReplayRow, random: () => number): ReplayRow {
   const turns = row.messages.flatMap(({ role, content }, index) =>
@@ -84,12 +84,12 @@ export function upToSomeTurn(row: ReplayRow, random: () => number): ReplayRow {
   );
   const last = turns[Math.floor(random() * turns.length)];
   if (last === undefined || last === row.messages.length - 1) return row;
-  // What is expected is so of the last reply only.
+  // `expected` is about the last reply only.
   const messages = row.messages.slice(0, last + 1);
   return row.tools === undefined ? { messages } : { messages, tools: row.tools };
 }
 
-/** Damaged JSON is refused by the schema, which names the line. */
+/** Damaged JSON becomes `undefined`; the schema refuses it and names the line. */
 function parseJson(line: string): unknown {
   try {
     return JSON.parse(line) as unknown;

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import type { TrainingSession } from '@engraft/engine';
 import fc from 'fast-check';
-import { noUsage } from '../metering/meter.js';
+import { noUsage } from '../budget/meter.js';
 import type { ProgressJournal } from '../types.js';
 import { notBegun, type TrainingState } from './progress.js';
 import { pauseAfterMs, Snapshots } from './snapshots.js';

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TrainingExample } from '@engraft/engine';
 import fc from 'fast-check';
-import { wantedSteps } from '../metering/budget.js';
+import { wantedSteps } from '../budget/plan.js';
 import { batches, replayDrawn, tokensOf, type Material } from './material.js';
-import { Meter } from '../metering/meter.js';
+import { Meter } from '../budget/meter.js';
 import { baseRecipe as recipe } from '../testing/recipe.js';
 import { planTraining, type TrainingPlan } from './train.js';
 

@@ -7,10 +7,10 @@ import {
   type TrainingSession,
 } from '@engraft/engine';
 import { withBaseTargets } from './baseTargets.js';
-import { planSteps, wantedSteps } from '../metering/budget.js';
-import { MeteredCalls, retryingLostWork, throwIfCancelled } from '../metering/calls.js';
+import { planSteps, wantedSteps } from '../budget/plan.js';
+import { MeteredCalls, retryLostWork, throwIfCancelled } from '../budget/calls.js';
 import { batches, replayDrawn, tokensOf, type Material } from './material.js';
-import { addUsage, noUsage, type Meter } from '../metering/meter.js';
+import { addUsage, noUsage, type Meter } from '../budget/meter.js';
 import { notBegun, planIdentity, type TrainingProgress, type TrainingState } from './progress.js';
 import { deriveSeed } from '../random.js';
 import type { Recipe } from '../recipe/recipe.js';
@@ -27,16 +27,17 @@ export interface TrainingJob {
   readonly seed: number;
   readonly snapshots: Snapshots;
   readonly signal: AbortSignal | undefined;
-  /** Whether a training that the signal aborts is to go on later, by whoever takes over the job. */
+  /** Whether a training that the signal aborts will go on later, in the run that takes over the job. */
   readonly isStopping: () => boolean;
   readonly onStep: (done: number, total: number) => void;
 }
 
 /**
- * Trains a LoRA adapter on all linear projections with AdamW, and keeps the snapshot with the lowest dev loss.
- * `null` when not even `minSteps` steps are affordable. An interrupted training goes on from its last snapshot,
- * also when the engine's process dies, and what was lost is not counted: neither steps that are made again, nor base's
- * targets, which are computed again by each run of the job and counted once.
+ * Trains a LoRA adapter on all linear projections with AdamW, and keeps the snapshot with the lowest dev loss. Returns
+ * `null` if not even `minSteps` steps are affordable.
+ * An interrupted training goes on from its last snapshot, even when the engine's process dies. Lost work is not
+ * counted: neither steps that are made again, nor base's targets, which each run of the job computes again and which
+ * count once.
  */
 export async function train(job: TrainingJob): Promise<Trained | null> {
   const plan = planTraining(job);
@@ -46,8 +47,8 @@ export async function train(job: TrainingJob): Promise<Trained | null> {
   const calls = new MeteredCalls(job.engine, job.meter, job.signal);
   const material = await withBaseTargets(calls, plan.material, job.seed, plan.steps, job.recipe);
   const usageAtStart = job.meter.usage;
-  return retryingLostWork(async () => {
-    // Whoever was cancelled may have a successor at work on this folder.
+  return retryLostWork(async () => {
+    // A cancelled run may have a successor at work on this folder.
     throwIfCancelled(job.signal);
     job.meter.rewind(usageAtStart);
     const spared = payForSpared(job, material.spared);
@@ -89,7 +90,7 @@ interface Resumed {
   readonly usage: LearningUsage;
 }
 
-/** `null` when there is nothing to go on with, or it is missing or damaged: no reason for a job to fail. */
+/** Returns `null` if there is nothing to go on from. Missing or damaged files are no reason for a job to fail. */
 async function resume(
   job: TrainingJob,
   spared: readonly TokenSequence[],
@@ -99,13 +100,13 @@ async function resume(
   const { snapshot, state, usage } = progress;
   await job.snapshots.clear(progress);
   try {
-    // Checked now: the adapter is read only in the next phase, when it would be too late.
+    // Checked now, since the adapter is read only in the next phase, when it would be too late.
     if (state.best !== null) await checkAdapter(state.best.adapter);
     const session = await job.engine.openTraining({ resume: snapshot, spared });
     job.snapshots.resumed(state.report.steps);
     return { session, state, usage };
   } catch (error) {
-    // A disk without room says nothing against the snapshot, which the next run of the job may use.
+    // A full disk says nothing against the snapshot, which the next run of the job may use.
     const isFull = error instanceof EngineError && error.code === 'storage_full';
     if (isFull || !isAtFault(error)) throw error;
     return job.snapshots.refuse(error);
@@ -152,8 +153,8 @@ export function planTraining(job: PlannedJob & Pick<TrainingJob, 'material'>): T
 }
 
 /**
- * Beside dev evaluations, the texts that are spared and base's targets of every replay row that all wanted steps would show. The mean over as many batches as a
- * short run has stands for all of them; the meter holds each step's real cost.
+ * Beside dev evaluations, the texts that are spared and base's targets of every replay row that all wanted steps would
+ * show. The mean over as many batches as a short run has stands for all of them; the meter holds each step's real cost.
  */
 function affordableSteps({ meter, recipe, seed }: PlannedJob, material: Material): number | null {
   const { training } = recipe;
@@ -167,7 +168,7 @@ function affordableSteps({ meter, recipe, seed }: PlannedJob, material: Material
   return planSteps(freeNanousd, stepNanousd, material.facts.length, training);
 }
 
-/** Whatever the engine has in memory of it: the files are what evaluating and serving read. */
+/** Checks the files, whatever the engine has in memory, since evaluation and serving read the files. */
 async function checkAdapter(adapter: AdapterReference): Promise<void> {
   if (await isAdapterIntact(adapter)) return;
   throw new EngineError('adapter_damaged', `The adapter in ${adapter.folder} is damaged or missing.`);

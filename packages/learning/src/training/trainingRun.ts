@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TrainingExample, TrainingSession } from '@engraft/engine';
-import { throwIfCancelled } from '../metering/calls.js';
-import { noUsage, subtractUsage, type Meter } from '../metering/meter.js';
+import { throwIfCancelled } from '../budget/calls.js';
+import { noUsage, subtractUsage, type Meter } from '../budget/meter.js';
 import type { TrainingOutcome } from '../outcomes.js';
 import type { Recipe } from '../recipe/recipe.js';
 import type { LearningUsage } from '../types.js';
@@ -11,7 +11,7 @@ import { batches, tokensOf, type Material } from './material.js';
 import type { TrainingState } from './progress.js';
 import type { Snapshots } from './snapshots.js';
 
-/** Whoever stops a training waits no longer than this for its last snapshot. */
+/** The longest that a stopping worker waits for the last snapshot. */
 const lastSnapshotMaxMs = 3_000;
 
 export type Trained = Pick<TrainingOutcome, 'adapter' | 'report'>;
@@ -64,7 +64,9 @@ export class TrainingRun {
     return { adapter, report };
   }
 
-  /** Keeps a training that was interrupted between two steps or during one; a step cut off has changed nothing. */
+  /**
+   * Keeps a training that was interrupted between two steps or during one. A step that was cut off has changed nothing.
+   */
   async keepLast(): Promise<void> {
     const late = sleep(lastSnapshotMaxMs, undefined, { ref: false }).then(() => {
       throw new Error(`it took longer than ${lastSnapshotMaxMs} ms`);
@@ -81,7 +83,7 @@ export class TrainingRun {
     return snapshots.keep(session, this.#state, subtractUsage(meter.usage, usageBefore));
   }
 
-  /** `false`: there is no money for it. */
+  /** Returns `false` if there is no money for it. */
   async #step(): Promise<boolean> {
     const { meter, onStep, recipe, session, steps } = this.input;
     const batch = this.#batches.next().value;
@@ -116,7 +118,7 @@ export class TrainingRun {
     }
   }
 
-  /** `null` when there is nothing to evaluate, or no money for it. */
+  /** Returns `null` if there is nothing to evaluate, or no money for it. */
   async #evaluateDev(): Promise<number | null> {
     const { material, meter, recipe, session } = this.input;
     const held: LearningUsage = { ...noUsage, input_tokens: tokensOf(material.dev) };

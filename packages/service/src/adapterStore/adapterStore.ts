@@ -8,42 +8,43 @@ import { makeSyncedFolder, syncFolder } from '../syncFolder.js';
 import { AdapterStoreMissing } from './adapterStoreMissing.js';
 
 /**
- * Where adapters live: `<data>/adapters/sha256-<hex>/`, a folder in PEFT's format named by its content, so that it
- * never changes and nothing is kept twice. The engine checks the content against the name whenever it loads one.
+ * Holds adapters in `<data>/adapters/sha256-<hex>/`: a folder in PEFT's format named by its content. So it never
+ * changes, and nothing is kept twice. The engine checks the content against the name whenever it loads one.
  */
 export interface AdapterStore extends LocatedStore {
   /**
-   * Copies a finished adapter into the store. When it returns, the adapter survives a power cut; before that
-   * nothing bears its name. Keeping what is already kept changes nothing, even if the original is gone; what is kept
-   * and damaged is replaced. Throws when the original is not what it should be, and `AdapterStoreMissing`.
+   * Copies a finished adapter into the store. When it returns, the adapter survives a power cut; before that, nothing
+   * bears its name. Keeping an adapter again changes nothing, even if the original is gone, but replaces a damaged
+   * copy. Throws if the original does not fit its hash, and `AdapterStoreMissing`.
    */
   keep(adapter: AdapterReference): Promise<AdapterReference>;
   /**
-   * Deletes an adapter: whole from the first moment, for whoever looks, and for good when it returns. Whether there
-   * was one; removing what is not there changes nothing. Throws `AdapterStoreMissing`: what is not seen may be there.
+   * Deletes an adapter. It is gone as a whole from the first moment, and for good when this returns. Returns whether
+   * there was one; removing a missing adapter changes nothing. Throws `AdapterStoreMissing` if the store is not there,
+   * since the adapter may be.
    */
   remove(adapter_hash: string): Promise<boolean>;
   /**
-   * Deletes what copies and removals that were cut short left behind, if nothing was added to it for `age_ms`. Returns
-   * how many there were.
+   * Deletes what interrupted copies and removals left behind, if nothing was added to it for `age_ms`. Returns how many
+   * there were.
    */
   removeRemnants(age_ms: number, stopping?: AbortSignal): Promise<number>;
 }
 
-/** Where a store is, whether it is there or not. */
+/** The place of a store, whether or not it is there. */
 export interface LocatedStore {
   readonly home: string;
-  /** The adapter of this content, whether it is there or not. */
+  /** The adapter with this content, whether or not it is there. */
   readonly locate: (adapter_hash: string) => AdapterReference;
   readonly has: (adapter_hash: string) => Promise<boolean>;
-  /** Whether the folder is the store that was opened: it may lie on a file system that is not mounted any more. */
+  /** Whether the folder is still the store that was opened. Its file system may no longer be mounted. */
   readonly isPresent: () => Promise<boolean>;
 }
 
-/** A file in the store, by which it is told from a folder without adapters. */
+/** A file that tells a store from a folder without adapters. */
 export const storeMark = '.engraft-adapters';
 
-/** How names begin that `keep`, `remove` and imports use on their way; nothing that is kept has one. */
+/** Temporary names of `keep`, `remove` and imports begin like this. No kept adapter has such a name. */
 const remnantName = /^\.(keeping|removing|importing)-/;
 export const importingPrefix = '.importing-';
 const adapterHash = /^sha256:[0-9a-f]{64}$/;
@@ -62,7 +63,7 @@ export function locateStore(data_folder: string): LocatedStore {
   };
 }
 
-/** Makes what is missing of it; see `findAdapterStore` for whether it is the right one. */
+/** Makes missing parts of the store. `findAdapterStore` tells whether it is the right one. */
 export async function openAdapterStore(data_folder: string): Promise<AdapterStore> {
   const located = locateStore(data_folder);
   const { home, locate } = located;
@@ -81,14 +82,14 @@ export async function openAdapterStore(data_folder: string): Promise<AdapterStor
       await assertPresent();
       const kept = locate(adapter.contentHash);
       if (!(await isAdapterIntact(kept))) await put(home, adapter, kept);
-      // Also where another process renamed it, which may not have come to this yet.
+      // Syncs even if another process did the rename, since that process may not have synced yet.
       await syncFolder(home);
       return kept;
     },
     remove: async (adapter_hash) => {
       await assertPresent();
       const { folder } = locate(adapter_hash);
-      // The same name at every attempt: what a crash left half removed is removed by the next one.
+      // Every attempt uses the same name, so the next one removes what a crash left half removed.
       const doomed = path.join(home, `.removing-${path.basename(folder)}`);
       await rm(doomed, { recursive: true, force: true });
       crashPoint('deletion.prepared');
@@ -96,7 +97,7 @@ export async function openAdapterStore(data_folder: string): Promise<AdapterStor
       if (was_there) {
         await rename(folder, doomed);
         crashPoint('deletion.renamed');
-        // Nobody would look for it again once its removal has been recorded.
+        // Nobody looks for it again once its removal has been recorded.
         await syncFolder(home);
       }
       await rm(doomed, { recursive: true, force: true });
@@ -109,7 +110,7 @@ export async function openAdapterStore(data_folder: string): Promise<AdapterStor
         if (stopping?.aborted === true) break;
         if (!remnantName.test(name)) continue;
         const remnant = path.join(home, name);
-        // Whoever was at it may finish meanwhile.
+        // Whoever works on it may finish in the meantime.
         const found = await stat(remnant).catch(() => null);
         if (found === null || found.mtimeMs > Date.now() - age_ms) continue;
         await rm(remnant, { recursive: true, force: true });
@@ -121,7 +122,7 @@ export async function openAdapterStore(data_folder: string): Promise<AdapterStor
   };
 }
 
-/** Whole and synced under another name first. */
+/** Writes and syncs the whole adapter under another name first. */
 async function put(home: string, adapter: AdapterReference, kept: AdapterReference): Promise<void> {
   const attempt = randomBytes(6).toString('hex');
   const staging = path.join(home, `.keeping-${attempt}`);
@@ -142,14 +143,14 @@ async function put(home: string, adapter: AdapterReference, kept: AdapterReferen
 
 const naming_attempts_max = 4;
 
-/** Others may be doing the same at this moment, with the same content. What is damaged is moved aside. */
+/** Others may be keeping the same content at this moment. A damaged adapter is moved aside. */
 async function giveName(staging: string, kept: AdapterReference, aside: string): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       if ((await exists(kept.folder)) && !(await isAdapterIntact(kept))) {
         await rm(aside, { recursive: true, force: true });
         crashPoint('copy.room_made');
-        // For a moment nothing bears the name; what bore it could not be used either.
+        // For a moment nothing bears the name. What bore it could not be used either.
         await rename(kept.folder, aside);
         crashPoint('copy.damaged_set_aside');
       }

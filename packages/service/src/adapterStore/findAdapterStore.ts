@@ -3,14 +3,14 @@ import type { Database } from '../db/schema.js';
 import { type AdapterStore, locateStore, openAdapterStore, storeMark } from './adapterStore.js';
 import { AdapterStoreMissing } from './adapterStoreMissing.js';
 
-/** Without other evidence that the folder is the right one, this many adapters are looked for. */
+/** How many adapters are looked for if nothing else shows that the folder is the right one. */
 const looked_for_max = 100;
 
 /**
- * The store of the adapters that the database has: a folder with the mark of a store, or with at least one of them. Of
- * a new installation it is made.
- * @throws AdapterStoreMissing where the database has adapters and the folder none of them: their versions would all
- * count as damaged.
+ * Finds the store of the database's adapters: a folder with the mark of a store, or with at least one of the adapters.
+ * A new installation gets a new one.
+ * @throws AdapterStoreMissing if the database has adapters and the folder has none of them, since all their versions
+ * would count as damaged
  */
 export async function findAdapterStore(db: Kysely<Database>, data_folder: string): Promise<AdapterStore> {
   const { home, isPresent, has } = locateStore(data_folder);

@@ -6,9 +6,9 @@ import { inTransaction } from '../db/transaction.js';
 import { lockLeasedJob, type JobLease, type LeasedWrite } from '../jobs/jobLease.js';
 
 /**
- * Records that the job is about to keep this adapter in the store, so that its files are found and deleted should the
- * job never come to have a version. Waits for a deletion of the same adapter that is under way: what is kept after
- * this returns, stays for as long as the job is open.
+ * Records that the job is about to keep this adapter in the store. If the job never gets a version, retention finds the
+ * files and deletes them. Waits for a deletion of the same adapter that is under way. An adapter kept after this
+ * returns stays as long as the job is open.
  */
 export async function recordKeptAdapter(
   db: Kysely<Database>,
@@ -29,9 +29,9 @@ export async function recordKeptAdapter(
 }
 
 /**
- * Records what a worker put into the store although its job had passed to another worker, and perhaps ended long ago,
- * meanwhile: a round of retention finds and deletes it, unless a version has come to need it. One that ended of late is
- * still recorded, see `deleteUnneededFiles`.
+ * Records an adapter that a worker put into the store although its job had passed to another worker, and perhaps ended
+ * long ago. A round of retention deletes it, unless a version has come to need it. For a job that ended recently the
+ * record is still there, see `deleteUnneededFiles`.
  */
 export async function recordLeftAdapter(db: Kysely<Database>, job_id: string, adapter_hash: string): Promise<void> {
   await db
@@ -43,9 +43,9 @@ export async function recordLeftAdapter(db: Kysely<Database>, job_id: string, ad
 }
 
 /**
- * Records that an import is about to keep these adapters, so that their files are found and deleted should it be killed
- * before its versions are there. `takeImportRecords` ends the record, or else a round of retention a day later, as when the
- * import is refused.
+ * Records that an import is about to keep these adapters. If it is killed before its versions are there, retention
+ * finds the files and deletes them. `takeImportRecords` ends the record. Otherwise, as when the import is refused, a
+ * round of retention ends it a day later.
  */
 export async function recordImport(db: Kysely<Database>, adapter_hashes: readonly string[]): Promise<void> {
   await inTransaction(db, 'import.recorded', async (trx) => {
@@ -56,9 +56,9 @@ export async function recordImport(db: Kysely<Database>, adapter_hashes: readonl
 }
 
 /**
- * For who holds `lockAdapter` on each of these adapters, records jobs that keep them in the same transaction, and has
- * called `recordImport` before. An import of the same adapters at the same time may have taken the record; that of its
- * job does as well, as the lock keeps that one from being ended.
+ * Ends the records of an import. The caller holds `lockAdapter` on each of these adapters, records jobs that keep them
+ * in the same transaction, and has called `recordImport` before. A simultaneous import of the same adapters may have
+ * taken the record. Its job's record does as well, since the lock keeps that one from being ended.
  */
 export async function takeImportRecords(trx: Transaction<Database>, adapter_hashes: readonly string[]): Promise<void> {
   const recorded = await trx
@@ -79,12 +79,21 @@ async function deleteImportRecords(trx: Transaction<Database>, adapter_hashes: r
     .execute();
 }
 
-/** Until the transaction ends nobody else records or deletes this adapter. Order of locks: the job before this. */
+/** Records, under `lockAdapter`, the job of an imported version as one that keeps the adapter. */
+export async function recordImportedAdapter(
+  trx: Transaction<Database>,
+  job_id: string,
+  adapter_hash: string,
+): Promise<void> {
+  await trx.insertInto('kept_adapters').values({ adapter_hash, job_id }).execute();
+}
+
+/** Until the transaction ends, nobody else records or deletes this adapter. Order of locks: the job before this. */
 export async function lockAdapter(trx: Transaction<Database>, adapter_hash: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${adapter_hash}, 0))`.execute(trx);
 }
 
-/** Until the transaction ends no backup begins; `false` while one is made, see `backup/makeBackup.ts`. */
+/** Until the transaction ends, no backup begins. `false` while a backup is being made, see `backup/makeBackup.ts`. */
 export async function mayDeleteAdapters(trx: Transaction<Database>): Promise<boolean> {
   const { rows } = await sql<{ free: boolean }>`
     select pg_try_advisory_xact_lock_shared(${advisoryLocks.backup}) as free`.execute(trx);

@@ -5,9 +5,10 @@ import type { JobLease } from '../jobs/jobLease.js';
 import { makeSyncedFolder } from '../syncFolder.js';
 
 /**
- * One folder of a job for each fencing token, in the data folder: what one claim of a learning job writes before its
- * adapter enters the store. Files know no lease, so every claim has a folder of its own: a worker that has lost the job writes where nobody
- * reads. What finished phases left there survives a crash, for the next claim to resume, until the job has ended.
+ * A job has a folder for each fencing token in the data folder, with what one claim of a learning job writes before its
+ * adapter enters the store. Files know no lease, so every claim has its own folder: a worker that has lost the job
+ * writes where nobody reads. The files of finished phases survive a crash, for the next claim to resume, until the job
+ * has ended.
  */
 export async function openWorkFolder(data_folder: string, lease: JobLease): Promise<string> {
   const folder = locateClaim(data_folder, lease);
@@ -15,7 +16,7 @@ export async function openWorkFolder(data_folder: string, lease: JobLease): Prom
   return folder;
 }
 
-/** What one claim of a job wrote. */
+/** Removes what one claim of a job wrote. */
 export async function removeClaimFolder(data_folder: string, lease: JobLease): Promise<void> {
   await rm(locateClaim(data_folder, lease), { recursive: true, force: true });
   crashPoint('work.claim_removed');
@@ -26,7 +27,10 @@ export async function removeWorkFolder(data_folder: string, job_id: string): Pro
   crashPoint('work.removed');
 }
 
-/** The jobs that have a work folder: those under way, and those whose worker died between their end and its removal. */
+/**
+ * Lists the jobs that have a work folder: those under way, and those whose worker died between their end and its
+ * removal.
+ */
 export async function listWorkFolders(data_folder: string): Promise<string[]> {
   return readdir(path.join(data_folder, 'work')).catch(() => []);
 }

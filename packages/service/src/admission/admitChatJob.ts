@@ -5,15 +5,15 @@ export interface ChatAdmissionContext extends AdmissionContext {
   readonly full_queues: FullQueues;
 }
 
-/** A chat completion's. */
+/** The operation of a chat completion. */
 export interface ChatOperation extends ModelOperation {
-  /** Its idempotency key was made for it a moment ago: it cannot be a replay. */
+  /** Its idempotency key was just made, so it cannot be a replay. */
   readonly is_new: boolean;
 }
 
 /**
  * Admits the job of a chat completion. "Same key with changed input, or a different key/credential on the same intent
- * in chat: 409": the answer itself comes back here, and it belongs to the API key that asked for it.
+ * in chat: 409": the answer itself comes back here, and belongs to the API key that asked for it.
  */
 export async function admitChatJob(context: ChatAdmissionContext, operation: ChatOperation): Promise<AdmissionOutcome> {
   const { full_queues } = context;

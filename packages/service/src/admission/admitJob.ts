@@ -14,37 +14,37 @@ import { resolveVersion } from '../versions/resolveVersion.js';
 import { checkMonthlyLimits } from './checkMonthlyLimits.js';
 import { checkOpenJobs, type OpenJobLimits } from './checkOpenJobs.js';
 
-/** Whether model work is taken: `off` is the hosted preview, `not_configured` has no model or engine. */
+/** Whether model work is accepted. `off` is the hosted preview; `not_configured` has no model or engine. */
 export type Execution = 'on' | 'off' | 'not_configured';
 
 export interface AdmissionContext extends PromptMeter {
   readonly db: Kysely<Database>;
   readonly execution: Execution;
   readonly open_jobs: OpenJobLimits;
-  /** A job waits now; a worker in this process need not ask the database for it. */
+  /** Called when a job waits, so that a worker in this process need not ask the database for it. */
   readonly onAdmitted?: () => void;
 }
 
-/** A model request that was read, authenticated and found to agree with itself. */
+/** A model request that was read, authenticated and found to be consistent. */
 export interface ModelOperation {
   readonly key: { readonly id: string; readonly project_id: string };
   readonly tenant_id: TenantId;
-  /** `null`: a chat completion without a subject, which runs on base. */
+  /** `null` for a chat completion without a subject, which runs on base. */
   readonly subject_id: string | null;
-  /** The selector as it was sent. */
+  /** The selector as sent. */
   readonly adapter_version: string | undefined;
   /** The path of the endpoint. */
   readonly endpoint: string;
   readonly idempotency_key: string;
   /** With defaults filled in. */
   readonly request: JobRequest;
-  /** The request's context in traces, see `tracing.ts`. */
+  /** The request's trace context, see `tracing.ts`. */
   readonly trace_context?: string | null;
 }
 
 export type AdmissionRefusal =
   | 'idempotency_conflict'
-  /** In chat: the same input came with this key before, under another API key. */
+  /** In chat: the same input came with this idempotency key before, under another API key. */
   | 'idempotency_key_of_another'
   | 'execution_unavailable'
   | 'not_configured'
@@ -55,11 +55,11 @@ export type AdmissionRefusal =
   | 'base_model_changed'
   | 'context_length_exceeded';
 
-/** What there is too little money for. */
+/** The money that is missing. */
 export interface Shortfall {
   readonly kind: 'refused';
   readonly code: 'insufficient_credits' | 'spending_limit_reached' | 'monthly_capacity_reached';
-  /** What the job would have reserved, and what there was for it. */
+  /** What the job would have reserved, and what was left for it. */
   readonly needed_microusd: number;
   readonly left_microusd: number;
 }
@@ -71,17 +71,18 @@ export type AdmissionOutcome =
   | { readonly kind: 'refused'; readonly code: AdmissionRefusal }
   | Shortfall;
 
-/** The `subject_id` that a job without a subject shows. */
+/** The `subject_id` shown by a job without a subject. */
 const noSubjectName = 'default';
 
 /**
- * Admits a model operation as a durable job, or refuses it and leaves no trace. One transaction: "idempotent replay
- * (before anything that may have changed since: an identical replay succeeds even when the balance is now empty, the
- * version expired or execution is switched off) → execution switched off → version resolution → context ceiling →
- * money". A full queue is found before a version is resolved, or last of all. The project's balance is locked last and briefly, by the reservation, unless the version's hosting has to be made good first.
+ * Admits a model operation as a durable job, or refuses it and leaves no trace. It is one transaction: "idempotent
+ * replay (before anything that may have changed since: an identical replay succeeds even when the balance is now empty,
+ * the version expired or execution is switched off) → execution switched off → version resolution → context ceiling →
+ * money". A full queue is found before a version is resolved, or last of all. The reservation locks the project's
+ * balance last and briefly, unless the version's hosting has to be settled first.
  */
 export async function admitJob(context: AdmissionContext, operation: ModelOperation): Promise<AdmissionOutcome> {
-  // No transaction waits for the tokens to be counted. What comes of it counts at its place in the order.
+  // Counts tokens outside the transaction, which must not wait for it. The result counts at its place in the order.
   const price = priceRequest(operation.request, context, currentPriceCard);
   await price.catch(() => undefined);
   const outcome = await inTransaction<AdmissionOutcome>(context.db, 'admission.committed', (trx) =>

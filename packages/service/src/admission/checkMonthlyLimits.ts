@@ -7,16 +7,16 @@ export type MonthlyLimitsOutcome =
   | { readonly kind: 'within_limits' }
   | {
       readonly kind: 'spending_limit_reached' | 'monthly_capacity_reached';
-      /** What is left of the limit once the new job's reservation is counted; below zero. */
+      /** What is left of the limit after the new job's reservation. Below zero if the limit is passed. */
       readonly left_microusd: number;
     };
 
 /**
- * Whether the project stays within its limits for the calendar month (UTC), called after the new job's reservation is
- * made and while its balance is locked:
- * - `monthly_spending_limit_microusd`: what was spent this month and everything that is reserved;
- * - `monthly_learning_capacity_microusd`, "at admission of learning": the same of learning jobs alone, without hosting.
- * All sums come from one statement, so that no settlement falls between them.
+ * Whether the project stays within its limits for the calendar month (UTC). Called after the new job's reservation is
+ * made and while its balance is locked.
+ * - `monthly_spending_limit_microusd`: what was spent this month, and everything that is reserved;
+ * - `monthly_learning_capacity_microusd`, "at admission of learning": the same for learning jobs alone, without
+ *   hosting. All sums come from one statement, so that no settlement falls between them.
  */
 export async function checkMonthlyLimits(
   trx: Transaction<Database>,

@@ -11,12 +11,12 @@ export interface OpenJobLimits {
 export type OpenJobsOutcome = 'within_limits' | 'project_queue_full' | 'service_queue_full';
 
 /**
- * Whether there is room for one more open job. Reads the counts that the database keeps, one for each project; each
- * transaction is counted when it commits, so its own job never is.
+ * Whether there is room for one more open job. Reads the counts that the database keeps for each project. A transaction
+ * is counted when it commits, so its own job never is.
  *
- * Nothing is locked for it, so admission asks twice. Asked first of all, it refuses what comes to a full queue before
- * anything costly is done in the database. Asked again once the project's balance is locked, it sees every other admission of the
- * project that came to an end: the limit of a project is never passed. That of the service may be, by one job for each
+ * Nothing is locked, so admission asks twice. The first time, it refuses requests to a full queue before anything
+ * costly happens in the database. The second time, the project's balance is locked, and all finished admissions of the
+ * project are visible, so the limit of a project is never passed. The limit of the service may be, by one job for each
  * further project that is admitting at that moment.
  */
 export async function checkOpenJobs(

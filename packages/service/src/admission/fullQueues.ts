@@ -2,13 +2,13 @@ import type { AdmissionRefusal } from './admitJob.js';
 
 type FullQueue = Extract<AdmissionRefusal, 'project_queue_full' | 'service_queue_full'>;
 
-/** How long a queue that was found full counts as full. Few jobs end meanwhile. */
+/** How long a queue counts as full after it was found full. Few jobs end in this time. */
 const remembered_ms = 100;
 
 /**
- * Which queues this process found full a moment ago. Far beyond what a service can do, most requests are refused; each
- * of them would take a transaction from those that are not. Only for requests that can be no replay: a replay is
- * answered however full the queue is.
+ * Remembers which queues this process just found full. Far beyond what a service can do, most requests are refused, and
+ * each of them would take a transaction from the others. It is only for requests that cannot be replays, since a replay
+ * is answered however full the queue is.
  */
 export class FullQueues {
   readonly #full_until_ms = new Map<string, number>();
@@ -20,7 +20,7 @@ export class FullQueues {
     this.#full_until_ms.set(nameOf(code, project_id), this.now_ms() + remembered_ms);
   }
 
-  /** `null`: nothing is known of it, and it has to be looked at. */
+  /** `null` if nothing is known about it, so that it has to be looked at. */
   find(project_id: string): FullQueue | null {
     const codes: readonly FullQueue[] = ['project_queue_full', 'service_queue_full'];
     return codes.find((code) => this.#isFull(nameOf(code, project_id))) ?? null;

@@ -27,19 +27,19 @@ export const auditActions = [
 
 export type AuditAction = (typeof auditActions)[number];
 
-/** What was changed. Never a secret or a text of a caller's: events are kept for ever. */
+/** What was changed. It never holds a secret or a caller's text, since events are kept for ever. */
 export interface AuditEvent {
   readonly action: AuditAction;
-  /** `null`: of no project. */
+  /** `null` if it belongs to no project. */
   readonly project_id: string | null;
-  /** The id of what was changed; of a tenant, its name. */
+  /** The id of what was changed. For a tenant, its name. */
   readonly target: string;
   readonly details: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Does an operator's work and records it, both or neither. `eventOf` says what was changed by what came of it; `null`:
- * nothing was.
+ * Does an operator's work and records it, both or neither. `eventOf` derives the event from the outcome; `null` means
+ * that nothing was changed.
  */
 export async function audited<Outcome>(
   db: Kysely<Database>,

@@ -5,7 +5,7 @@ import type { AuditAction } from './audited.js';
 export interface AuditEventQuery {
   readonly project_id?: string;
   readonly action?: AuditAction;
-  /** Only events before the one of this number. */
+  /** Lists only events before the one with this number. */
   readonly before?: number;
   readonly limit: number;
 }
@@ -17,7 +17,7 @@ export interface ListedAuditEvent {
   readonly actor: string;
   readonly account: string;
   readonly reason: string | null;
-  /** The project's name; `null`: of none. */
+  /** The project's name, or `null` if there is none. */
   readonly project: string | null;
   readonly target: string;
   readonly details: unknown;

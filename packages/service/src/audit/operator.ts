@@ -9,13 +9,13 @@ export interface Operator {
   readonly reason: string | null;
 }
 
-/** Who runs this process; `by` is how they want to be named. */
+/** Who runs this process. `by` is the name they choose. */
 export function thisOperator({ by, reason }: { readonly by?: string; readonly reason?: string } = {}): Operator {
   const user = systemUser();
   return { actor: by ?? user, account: `${user}@${hostname()}`, reason: reason ?? null };
 }
 
-/** In a container a process may run under a number that no user has. */
+/** In a container a process may run under a number that belongs to no user. */
 function systemUser(): string {
   try {
     return userInfo().username;

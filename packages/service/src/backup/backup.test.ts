@@ -15,7 +15,7 @@ import { eraseSubject } from '../erasure/eraseSubject.js';
 import { authenticate } from '../keys/authenticate.js';
 import { grantCredit } from '../ledger/grantCredit.js';
 import { verifyLedger } from '../ledger/verifyLedger.js';
-import { openInstallation } from '../processes/installation.js';
+import { openInstallation } from '../startup/installation.js';
 import { deleteUnneededFiles } from '../retention/deleteUnneededFiles.js';
 import { withEmptyDatabase } from '../testing/emptyDatabase.js';
 import { schemaRules, tableContents } from '../testing/tableContents.js';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
 /**
- * A backup is a tar archive, compressed, and sealed at its end (see `seal.ts`). In this order it has:
- * `engraft-backup.json` (the header), `tables/<table>/<part>.jsonl` (rows, one a line), `adapters/sha256-<hex>/…`,
- * `default-key` where the data folder has one, and `manifest.json`, which says what should have come.
+ * A backup is a compressed tar archive, sealed at its end (see `seal.ts`). It has, in this order: `engraft-backup.json`
+ * (the header), `tables/<table>/<part>.jsonl` (rows, one a line), `adapters/sha256-<hex>/…`, `default-key` if the data
+ * folder has one, and `manifest.json`, which says what should have come.
  */
 export const format_version = 1;
 
@@ -14,7 +14,7 @@ const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 const adapterHash = z.string().regex(/^sha256:[0-9a-f]{64}$/);
 const count = z.int().nonnegative();
 
-/** What is read before anything else, also of a format that is not ours to read. */
+/** Read before anything else, also from formats that this release cannot read. */
 export const outline = z.object({ format: z.literal('engraft-backup'), format_version: z.int() });
 
 export const header = z.strictObject({
@@ -22,24 +22,24 @@ export const header = z.strictObject({
   engraft_version: z.string(),
   /** When its snapshot was taken. */
   created_at: z.iso.datetime(),
-  /** The schema that the rows are of. */
+  /** The schema of the rows. */
   migrations: z.array(z.strictObject({ name: z.string(), sha256 })),
-  /** The columns of each table, in the order in which a row has them; generated ones are left out. */
+  /** The columns of each table, in the order of a row. Generated ones are left out. */
   tables: z.record(identifier, z.array(identifier).min(1)),
 });
 export type BackupHeader = z.infer<typeof header>;
 
 export const manifest = z.strictObject({
-  /** The SHA-256 is of all lines of a table. */
+  /** The SHA-256 covers all lines of a table. */
   tables: z.record(identifier, z.strictObject({ rows: count, sha256 })),
   /** The SHA-256 of each file of an adapter. */
   adapters: z.record(adapterHash, z.record(z.string(), sha256)),
-  /** Versions need them, and the store does not have them whole. */
+  /** Adapters that versions need and the store does not have whole. */
   missing_adapters: z.array(adapterHash),
 });
 export type BackupManifest = z.infer<typeof manifest>;
 
-/** A row: each value as PostgreSQL writes it as text. */
+/** A row, each value as PostgreSQL writes it as text. */
 export const row = z.array(z.string().nullable());
 export type Row = z.infer<typeof row>;
 

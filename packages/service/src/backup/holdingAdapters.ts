@@ -3,8 +3,8 @@ import { advisoryLocks } from '../db/advisoryLocks.js';
 import type { Database } from '../db/schema.js';
 
 /**
- * While `work` runs, no adapter is deleted; see `retention/deleteUnneededFiles.ts`. In a transaction of its own, which
- * begins before the snapshot is taken, and whose end says that the lock was held all the time.
+ * Runs `work` while no adapter is deleted, see `retention/deleteUnneededFiles.ts`. The lock has a transaction of its
+ * own, which begins before the snapshot is taken. Its end shows that the lock was held all the time.
  */
 export async function holdingAdapters<Result>(db: Kysely<Database>, work: () => Promise<Result>): Promise<Result> {
   return db.transaction().execute(async (trx) => {

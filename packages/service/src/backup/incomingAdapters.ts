@@ -6,17 +6,17 @@ import { ADAPTER_FILES, isAdapterIntact } from '@engraft/engine';
 import type { AdapterStore } from '../adapterStore/adapterStore.js';
 import { makeSyncedFolder } from '../syncFolder.js';
 
-/** Puts adapters whose files come one after the other into the store, each when its last file has come. */
+/** Receives adapters file by file, and puts each into the store when its last file has come. */
 export class IncomingAdapters {
   readonly #damaged: string[] = [];
 
-  /** @param folder that files are put into first; nothing else is in it. */
+  /** @param folder that files are put into first. Nothing else is in it. */
   constructor(
     readonly store: AdapterStore,
     readonly folder: string,
   ) {}
 
-  /** Adapters that are not what their hash says; they are not in the store. */
+  /** Adapters that do not fit their hash. They are not in the store. */
   get damaged(): readonly string[] {
     return this.#damaged;
   }

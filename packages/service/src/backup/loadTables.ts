@@ -3,10 +3,11 @@ import { BackupError } from './backupError.js';
 import type { BackupHeader, Row } from './format.js';
 
 /**
- * Makes the tables of a database that was just migrated ready to take rows as they are: what a migration put there is
- * removed; triggers, which would move balances once more, and constraints that rows may break while others are not
- * there yet, or have always broken, are set aside. `done` brings them back and checks the foreign keys, and lets
- * identities go on after the largest number. All within the caller's transaction, for which the owner's rights will do.
+ * Prepares the tables of a newly migrated database to take rows as they are. It removes what a migration put there. It
+ * sets aside triggers, which would move balances again, and constraints that rows may break while others are missing,
+ * or have always broken.
+ * `done` brings them back, checks the foreign keys, and lets identities continue after the largest number. Everything
+ * happens in the caller's transaction and needs only the owner's rights.
  */
 export async function openForLoading(client: pg.Client, header: BackupHeader): Promise<TableLoader> {
   const tables = Object.keys(header.tables);
@@ -43,7 +44,7 @@ export interface TableLoader {
   done(): Promise<void>;
 }
 
-/** Names of tables and columns are those of the catalogue from here on. */
+/** From here on, names of tables and columns are those of the catalogue. */
 async function readColumnTypes(
   client: pg.Client,
   tables: readonly string[],
@@ -69,7 +70,7 @@ interface Constraint {
   readonly definition: string;
 }
 
-/** Foreign keys, and rules that were brought to rows which may have broken them already. */
+/** Foreign keys, and rules that were added to rows which may already have broken them. */
 async function findConstraints(client: pg.Client, tables: readonly string[]): Promise<Constraint[]> {
   const { rows } = await client.query<Constraint>(
     `SELECT quote_ident(relname) AS "table", quote_ident(conname) AS name,

@@ -4,7 +4,7 @@ import { sql, type Kysely, type Transaction } from 'kysely';
 import { type AdapterStore } from '../adapterStore/adapterStore.js';
 import type { Database } from '../db/schema.js';
 import { serviceTables } from '../db/serviceRole/grants.js';
-import { readDefaultKey } from '../processes/defaultKey.js';
+import { readDefaultKey } from '../startup/defaultKey.js';
 import { BackupError } from './backupError.js';
 import * as format from './format.js';
 import { holdingAdapters } from './holdingAdapters.js';
@@ -18,7 +18,7 @@ import { writeArchive } from './writeArchive.js';
 export interface BackupOptions {
   readonly db: Kysely<Database>;
   readonly data_folder: string;
-  /** Its adapters, as `findAdapterStore` gives them: an empty folder may be a file system that is not mounted. */
+  /** The store from `findAdapterStore`: an empty folder may be a file system that is not mounted. */
   readonly store: AdapterStore;
   readonly file: string;
   readonly engraft_version: string;
@@ -36,10 +36,10 @@ export interface BackupReport {
 }
 
 /**
- * Writes all that the service knows, as it is at one moment, into one file, and reads it back: every row in one
- * snapshot of the database, the adapters that they need, and the key of the first start. The service may be at work
- * meanwhile; it deletes no adapters until the file is written. An adapter that the store does not have whole is left
- * out and reported: it must not keep the rest from being saved. A second backup waits for the first.
+ * Writes everything that the service knows at one moment into one file, and reads it back: all rows in one snapshot of
+ * the database, the adapters that they need, and the key of the first start. The service may work meanwhile, but
+ * deletes no adapters until the file is written. An adapter that the store does not have whole is left out and
+ * reported, so that the rest can be saved. A second backup waits for the first.
  * @throws BackupError
  */
 export async function makeBackup(options: BackupOptions): Promise<BackupReport> {
@@ -63,7 +63,7 @@ export async function makeBackup(options: BackupOptions): Promise<BackupReport> 
   });
 }
 
-/** An earlier backup may be replaced, and nothing else. */
+/** Only an earlier backup may be replaced. */
 async function assertReplaceable(file: string): Promise<void> {
   const found = await stat(file).catch(() => null);
   if (found === null) {
@@ -89,7 +89,7 @@ async function* archiveOf(options: BackupOptions, store: AdapterStore, onEnd: Wr
     .execute();
   try {
     await sql`set local idle_in_transaction_session_timeout = 0`.execute(snapshot);
-    // Before the snapshot is taken, by the first statement that reads: no table may be changed in between.
+    // Comes before the snapshot, which the first reading statement takes. No table may change in between.
     await sql`lock table ${sql.join(tables.map((table) => sql.table(table)))} in access share mode`.execute(snapshot);
     await setTextFormat((statement) => sql.raw(statement).execute(snapshot));
     const header = await describe(snapshot, tables, options.engraft_version);

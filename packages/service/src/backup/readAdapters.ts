@@ -13,9 +13,9 @@ export interface NeededAdapter {
 }
 
 /**
- * The adapters whose files the versions of the snapshot have; nothing needs the others. What was erased is not brought
- * along, even where the next round of retention is still to delete its files.
- * @param columns of `versions`, as an older schema may have them.
+ * The adapters whose files the versions of the snapshot have. Nothing needs the others. Erased ones are left out, even
+ * if the next round of retention is still to delete their files.
+ * @param columns of `versions`, which an older schema may have fewer of
  */
 export async function findNeededAdapters(
   trx: Transaction<Database>,
@@ -32,7 +32,7 @@ export async function findNeededAdapters(
     .execute();
 }
 
-/** An adapter as files of the archive; returns their SHA-256, or `null` where the store does not have it whole. */
+/** Writes an adapter as files of the archive. Returns their SHA-256, or `null` if the store does not have it whole. */
 export async function* readAdapter(
   adapter: AdapterReference,
   onBytes: (bytes: number) => void,
@@ -62,7 +62,9 @@ interface OpenFile {
   readonly handle: FileHandle;
 }
 
-/** All of them before the first is read: what is deleted meanwhile can still be read then. `null`: one is gone. */
+/**
+ * Opens all of them before the first is read, so that files deleted meanwhile can still be read. `null` if one is gone.
+ */
 async function openAll(folder: string): Promise<OpenFile[] | null> {
   const files: OpenFile[] = [];
   try {

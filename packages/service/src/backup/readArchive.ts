@@ -11,8 +11,8 @@ export interface ReadOptions {
 }
 
 /**
- * The files of an archive of ours, in their order, until the work on one is `enough`. Look at the seal first.
- * @throws BackupError when it is none.
+ * Reads the files of an archive in their order, until the work on one is `enough`. Check the seal first.
+ * @throws BackupError if the file is no archive
  */
 export async function forEachEntry(
   file: string,
@@ -37,7 +37,7 @@ export async function forEachEntry(
   }
 }
 
-/** zlib's own errors have codes that begin so. */
+/** zlib's own errors have codes that begin like this. */
 function isUnreadable(error: unknown): error is Error {
   if (error instanceof TarError) return true;
   return error instanceof Error && 'code' in error && String(error.code).startsWith('Z_');
@@ -58,7 +58,7 @@ export function parseJson<Value>(file: string, schema: z.ZodType<Value>, text: s
   }
 }
 
-/** @param kind of file that was asked for. */
+/** @param kind of file that was expected */
 export function misplaced(file: string, { name }: TarEntry, kind = 'backup'): BackupError {
   return new BackupError(`${file} is no ${kind}: '${name}' is not what comes next in one`);
 }

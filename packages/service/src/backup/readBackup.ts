@@ -4,7 +4,7 @@ import * as format from './format.js';
 import { forEachEntry, misplaced, parseJson, textOf, type ReadOptions } from './readArchive.js';
 import { passOver } from './tar.js';
 
-/** What is done with the content of a backup, in its order. Each reads what it is given to its end. */
+/** Handles the content of a backup, in its order. Each reader must read its content to the end. */
 export interface BackupReader extends ReadOptions {
   readonly onHeader?: (header: format.BackupHeader) => Promise<void>;
   readonly onRows?: (table: string, rows: readonly format.Row[]) => Promise<void>;
@@ -18,9 +18,9 @@ export interface ReadBackup {
 }
 
 /**
- * Reads a whole backup, and compares all that came with its manifest: what the readers were given is right once this
- * resolves. Look at the seal first.
- * @throws BackupError when it is not a backup, is of another format, or does not have what its manifest says.
+ * Reads a whole backup and compares it with its manifest. What the readers got is right once this resolves. Check the
+ * seal first.
+ * @throws BackupError if it is not a backup, has another format, or lacks what its manifest says
  */
 export async function readBackup(file: string, reader: BackupReader): Promise<ReadBackup> {
   const sums = new Sums();
@@ -61,7 +61,7 @@ export async function readBackup(file: string, reader: BackupReader): Promise<Re
   return { header, manifest };
 }
 
-/** What a backup says of itself. */
+/** Reads the header of a backup. */
 export async function readHeader(file: string): Promise<format.BackupHeader> {
   const found: format.BackupHeader[] = [];
   await forEachEntry(file, {}, async (entry) => {
@@ -85,7 +85,7 @@ function parseHeader(file: string, text: string): format.BackupHeader {
   return parseJson(file, format.header, text);
 }
 
-/** The rows and bytes that came so far. */
+/** The rows and bytes so far. */
 class Sums {
   readonly #tables = new Map<string, { rows: number; readonly hash: Hash }>();
   readonly #files = new Map<string, string>();

@@ -5,17 +5,17 @@ import { nameOfPart, type BackupManifest } from './format.js';
 import { tarFile } from './tar.js';
 
 const rows_per_fetch = 200;
-/** A file of the archive needs its size before its content, so that rows are gathered up to this. */
+/** Rows are gathered up to this size, since a file of the archive needs its size before its content. */
 const part_bytes = 2 ** 20;
 
-/** Values as text read the same wherever they are read. */
+/** With these settings, values as text read the same everywhere. */
 const text_settings = ['datestyle = iso', "timezone = 'UTC'", 'bytea_output = hex', 'extra_float_digits = 1'] as const;
 
 export async function setTextFormat(run: (statement: string) => Promise<unknown>): Promise<void> {
   for (const setting of text_settings) await run(`set local ${setting}`);
 }
 
-/** The named tables that exist: an older schema has fewer. */
+/** The named tables that exist. An older schema has fewer. */
 export async function existingTables(db: Kysely<Database>, names: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     select name from unnest(${names}::text[]) with ordinality as named (name, position)
@@ -23,7 +23,7 @@ export async function existingTables(db: Kysely<Database>, names: readonly strin
   return rows.map(({ name }) => name);
 }
 
-/** The columns of each table; generated ones are left out. */
+/** The columns of each table, without generated ones. */
 export async function readColumns(
   trx: Transaction<Database>,
   tables: readonly string[],
@@ -48,7 +48,7 @@ export async function countRows(trx: Transaction<Database>, tables: readonly str
   return total;
 }
 
-/** A table as files of the archive; returns what the manifest is to say of it. */
+/** Writes a table as files of the archive, and returns what the manifest says about it. */
 export async function* readTable(
   trx: Transaction<Database>,
   table: string,

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { sql } from 'kysely';
 import { storeMark } from '../adapterStore/adapterStore.js';
-import { makeDataFolder } from '../processes/dataFolder.js';
+import { makeDataFolder } from '../startup/dataFolder.js';
 import { withEmptyDatabase } from '../testing/emptyDatabase.js';
 import { rewriteBackup } from '../testing/rewriteBackup.js';
 import { openBackupSource, reading, type BackupSource } from '../testing/testBackup.js';

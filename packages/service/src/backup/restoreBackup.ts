@@ -7,8 +7,8 @@ import { attachEmbeddedPostgres, ownConnection } from '../db/embeddedPostgres/in
 import { assertMigratable, lockSchema, migrateWithin } from '../db/migrate.js';
 import { withSession } from '../db/session.js';
 import { verifyLedger, type LedgerReport } from '../ledger/verifyLedger.js';
-import { makeDataFolder, restoringFolder } from '../processes/dataFolder.js';
-import { writeDefaultKey } from '../processes/defaultKey.js';
+import { makeDataFolder, restoringFolder } from '../startup/dataFolder.js';
+import { writeDefaultKey } from '../startup/defaultKey.js';
 import { syncFolder } from '../syncFolder.js';
 import { BackupError } from './backupError.js';
 import type { BackupHeader, BackupProgress } from './format.js';
@@ -21,7 +21,7 @@ import { checkSeal } from './seal.js';
 export interface RestoreOptions {
   readonly file: string;
   readonly data_folder: string;
-  /** `null`: a database embedded in the data folder. */
+  /** `null` for a database embedded in the data folder. */
   readonly database_url: string | null;
   readonly onProgress?: (progress: BackupProgress) => void;
   readonly signal?: AbortSignal;
@@ -38,10 +38,10 @@ export interface RestoreReport {
 }
 
 /**
- * Makes of a backup the data folder that it was made of, with a database of its own or in the empty one of
- * `database_url`. The whole file is compared with its checksum before anything is made, and nothing of the folder can
- * be used before all of it is there. A failure leaves the folder as empty as it was, and nothing in the database.
- * @throws BackupError, and MigrationError when a newer release made the backup
+ * Turns a backup into a data folder, with a database of its own or in the empty one of `database_url`. The whole file
+ * is compared with its checksum before anything is made, and nothing in the folder can be used before all of it is
+ * there. A failure leaves the folder as empty as it was, and nothing in the database.
+ * @throws BackupError, and MigrationError if a newer release made the backup
  */
 export async function restoreBackup(options: RestoreOptions): Promise<RestoreReport> {
   const { file, data_folder, database_url, onProgress, signal } = options;
@@ -60,7 +60,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreRep
 }
 
 interface FolderClaim {
-  /** In the folder, where a rename gives its name to what is made. While it exists, no service starts. */
+  /** Lies in the folder, where a rename gives each part its name. While it exists, no service starts. */
   readonly staging: string;
   giveUp(): Promise<void>;
 }
@@ -69,7 +69,7 @@ async function claimFolder(data_folder: string): Promise<FolderClaim> {
   const was_there = (await stat(data_folder).catch(() => null)) !== null;
   await makeDataFolder(data_folder);
   const staging = restoringFolder(data_folder);
-  // Fails where another restore has made it at this moment.
+  // Fails if another restore has just made it.
   await mkdir(staging, { mode: 0o700 });
   const giveUp = async (): Promise<void> => {
     await rm(staging, { recursive: true, force: true });
@@ -97,7 +97,7 @@ async function withTarget<Result>(
   }
 }
 
-/** Restores with the URL of the role that is to own the tables. */
+/** Restores with the URL of the role that will own the tables. */
 async function restoreInto(url: string, staging: string, options: RestoreOptions): Promise<RestoreReport> {
   const loaded = await withSession(url, 'engraft-restore', async (client) => {
     await client.query('BEGIN');
@@ -170,8 +170,8 @@ function lastMigration({ migrations }: BackupHeader): string {
 }
 
 /**
- * What does not come along: adapters that the store did not have whole are known to be missing, and learning that
- * was under way repeats what it had only in its work folder, which is billed once.
+ * Records what was not saved. Adapters that the store did not have whole are known to be missing. Learning under way
+ * repeats what it had only in its work folder, which is billed once.
  */
 async function settleDown(client: pg.Client, missing_adapters: readonly string[]): Promise<void> {
   await client.query(
@@ -179,7 +179,7 @@ async function settleDown(client: pg.Client, missing_adapters: readonly string[]
      WHERE adapter_hash = ANY($1::text[]) AND files_deleted_at IS NULL AND damaged_at IS NULL`,
     [missing_adapters],
   );
-  // The usage of these phases is counted again when they are repeated.
+  // These phases are repeated, and their usage is counted then.
   await client.query(
     `WITH lost AS (
        DELETE FROM job_phases USING jobs
@@ -199,7 +199,7 @@ async function settleDown(client: pg.Client, missing_adapters: readonly string[]
   await client.query('UPDATE jobs SET training_progress = NULL WHERE NOT settled AND training_progress IS NOT NULL');
 }
 
-/** Gives everything its name, or nothing; the folder can be used when the staging is gone. */
+/** Gives every part its name, or none. The folder can be used when the staging folder is gone. */
 async function activate(staging: string, data_folder: string): Promise<void> {
   const parts = (await readdir(staging)).filter((name) => ['adapters', 'default-key', 'postgres'].includes(name));
   const renamed: string[] = [];

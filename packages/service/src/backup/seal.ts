@@ -6,7 +6,7 @@ import { BackupError } from './backupError.js';
 
 /**
  * The seal ends a backup: the SHA-256 of all bytes before it, as a line of text in a gzip member of its own, so that
- * gzip and tar read past it. With it any byte of the file that is not what was written is found.
+ * gzip and tar ignore it. It reveals any byte of the file that differs from what was written.
  */
 export function sealOf(sha256: Buffer): Buffer {
   const text = Buffer.from(`sha256:${sha256.toString('hex')}\n`);
@@ -26,8 +26,8 @@ const gzipHeader = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
 export const seal_bytes = sealOf(Buffer.alloc(32)).byteLength;
 
 /**
- * Reads the whole file, and says its SHA-256 before the seal.
- * @throws BackupError when the seal does not fit.
+ * Reads the whole file, and reports its SHA-256 before the seal.
+ * @throws BackupError if the seal does not fit
  */
 export async function checkSeal(
   file: string,

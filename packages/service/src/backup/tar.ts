@@ -1,21 +1,24 @@
 /**
- * Tar archives as POSIX defines them (ustar), so that the tools of every system can look into a backup. Files only.
+ * Tar archives as POSIX defines them (ustar), so that the tools of every system can look into a backup. They hold only
+ * files.
  */
 const block_bytes = 512;
 
 export interface TarEntry {
   readonly name: string;
   readonly size: number;
-  /** It must be read to its end before the next entry is asked for. */
+  /** Must be read to its end before the next entry is asked for. */
   readonly content: AsyncIterable<Uint8Array>;
 }
 
-/** An archive that ends too early, or is none. */
+/** The archive ends too early, or is none. */
 export class TarError extends Error {
   override readonly name = 'TarError';
 }
 
-/** One file: its header, its bytes, and what fills up the last block. Throws when `content` has not `size` bytes. */
+/**
+ * One file: its header, its bytes, and the padding of the last block. Throws if `content` does not have `size` bytes.
+ */
 export async function* tarFile(
   name: string,
   size: number,
@@ -31,7 +34,7 @@ export async function* tarFile(
   yield new Uint8Array(paddingOf(size));
 }
 
-/** What follows the last file. */
+/** The end mark, after the last file. */
 export const tarEnd: Uint8Array = new Uint8Array(2 * block_bytes);
 
 /** The files of an archive, in their order. */
@@ -58,7 +61,7 @@ function paddingOf(size: number): number {
   return (block_bytes - (size % block_bytes)) % block_bytes;
 }
 
-/** Where each field begins, and its length. */
+/** The start and length of each field. */
 const fields = {
   name: [0, 100],
   mode: [100, 8],
@@ -80,7 +83,7 @@ function tarHeader(path: string, size: number): Uint8Array {
     header.write(text, at);
   };
   const octal = (value: number, digits: number): string => `${value.toString(8).padStart(digits, '0')}\0`;
-  // A long path is divided at its last slash.
+  // A long path is split at its last slash.
   const cut = Buffer.byteLength(path) > fields.name[1] ? path.lastIndexOf('/') : -1;
   put('prefix', path.slice(0, Math.max(cut, 0)));
   put('name', path.slice(cut + 1));
@@ -109,13 +112,13 @@ function parseHeader(header: Buffer): { readonly name: string; readonly size: nu
   return { name: prefix === '' ? get('name') : `${prefix}/${get('name')}`, size: Number.parseInt(get('size'), 8) };
 }
 
-/** The sum of all bytes, its own field counted as spaces. */
+/** The sum of all bytes, with the checksum's own field counted as spaces. */
 function checksumOf(header: Buffer): number {
   const [at, length] = fields.checksum;
   return header.reduce((sum, byte, index) => sum + (index >= at && index < at + length ? 0x20 : byte), 0);
 }
 
-/** Takes from a stream of pieces just as many bytes as it is asked for. */
+/** Takes exactly as many bytes from a stream as it is asked for. */
 class ByteReader {
   readonly #pieces: AsyncIterator<Uint8Array>;
   #piece: Buffer = Buffer.alloc(0);

@@ -8,8 +8,8 @@ import { syncFolder } from '../syncFolder.js';
 import { sealOf } from './seal.js';
 
 /**
- * Writes an archive, compressed and sealed, for its owner alone. It bears its name when it is whole, survives a power
- * cut, and `check` has read it back; whatever had the name before is replaced then. A failure leaves nothing behind.
+ * Writes a compressed and sealed archive that only its owner can read. It gets its name once it is whole, survives a
+ * power cut, and `check` has read it back; then it replaces whatever had the name. A failure leaves nothing behind.
  */
 export async function writeArchive(
   file: string,
@@ -18,7 +18,7 @@ export async function writeArchive(
   signal?: AbortSignal,
 ): Promise<{ readonly bytes: number; readonly sha256: string }> {
   const partial = `${file}.partial`;
-  // What an earlier attempt left there may be open to others.
+  // A file of an earlier attempt may be open to others.
   await rm(partial, { force: true });
   const handle = await open(partial, 'wx', 0o600);
   try {
@@ -34,7 +34,7 @@ export async function writeArchive(
       await writeWhole(handle, seal);
       bytes += seal.byteLength;
     };
-    // Adapters hardly get smaller, however hard one tries.
+    // Adapters hardly get smaller at any level.
     const gzip = createGzip({ level: constants.Z_BEST_SPEED, chunkSize: 2 ** 18 });
     await pipeline(Readable.from(archive), gzip, write, signal === undefined ? {} : { signal });
     await handle.sync();

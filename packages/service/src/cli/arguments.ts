@@ -1,7 +1,10 @@
 import { scope, type Scope } from '@engraft/contract';
 import { UsageError } from '../config/config.js';
 
-/** Amounts that people type; everything else in the service is micro-USD. Exact: no binary fractions. */
+/**
+ * Parses an amount that a person types. Everything else in the service is micro-USD. The result is exact, without
+ * binary fractions.
+ */
 export function parseUsd(text: string): number {
   const match = /^(\d+)(?:\.(\d{1,6}))?$/.exec(text);
   if (match !== null && Number(match[1]) >= 1e9)
@@ -22,7 +25,7 @@ export function parseWholeNumber(text: string, meaning = 'a whole number'): numb
   return value;
 }
 
-/** How many a command lists. */
+/** How many items a command lists. */
 export function parseLimit(text: string): number {
   const limit = parseWholeNumber(text);
   if (limit < 1 || limit > 1_000) throw new UsageError(`--limit must be 1 to 1000, not ${limit}`);

@@ -1,14 +1,14 @@
-import { isWrittenSoon } from '../processes/logOutput.js';
+import { isWrittenSoon } from '../startup/logOutput.js';
 import { runCli } from './runCli.js';
 
-// Node.js would print them as text, in several lines; the service writes them to its log.
+// Node.js would print warnings as several lines of text. The service writes them to its log.
 process.removeAllListeners('warning');
-// A reader that has seen enough, such as `head`, is no failure; what else the command does is done.
+// A reader that has seen enough, such as `head`, is no failure. The rest of the command still runs.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
 });
-// What cannot be said there can be said nowhere; the exit status remains.
+// If standard error fails, there is nowhere left to report to. The exit status remains.
 process.stderr.on('error', () => undefined);
 process.exitCode = await runCli(process.argv);
-// Lines that nobody reads would keep the process for ever.
+// Lines that nobody reads would keep the process alive for ever.
 if (!(await isWrittenSoon(process.stderr))) process.exit();

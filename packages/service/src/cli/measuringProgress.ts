@@ -10,7 +10,7 @@ export interface MeasuringProgressView {
 /** For a stream that a script reads. */
 export const silentMeasuring: MeasuringProgressView = { update: () => undefined, stop: () => undefined };
 
-/** About how the time of one passage is spent, in percent; from runs with the shipped model. */
+/** Roughly how the time of one passage is spent, in percent, from runs with the shipped model. */
 const shares: readonly (readonly [MeasuringPhase, number])[] = [
   ['base', 3],
   ['reading', 7],
@@ -22,7 +22,7 @@ const shares: readonly (readonly [MeasuringPhase, number])[] = [
   ['canaries', 4],
 ];
 
-/** A bar over all passages, with the phase at work and the time left. */
+/** A bar over all passages, with the current phase and the time left. */
 export function showMeasuring(stream: WriteStream): MeasuringProgressView {
   const bar = new cliProgress.SingleBar(
     {

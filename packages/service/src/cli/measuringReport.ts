@@ -14,7 +14,7 @@ import {
 } from '@engraft/evaluation';
 import { formatUsd, table } from './output.js';
 
-/** A row a passage, a row for all of them, and what the columns do not say. */
+/** A row for each passage, a row for all of them, and what the columns do not show. */
 export function measuringLines(reports: readonly PassageReport[], summary: MeasuringSummary): string[] {
   const head = [
     'passage',
@@ -46,7 +46,7 @@ export function measuringLines(reports: readonly PassageReport[], summary: Measu
   ];
 }
 
-/** Reading and learned passage by passage, and all passages by each measure. */
+/** Reading and learning for each passage, and all passages by each measure. */
 export function measuringChart(reports: readonly PassageReport[], summary: MeasuringSummary): string {
   const { base, reading, learned } = summary.shares;
   const series = (
@@ -91,7 +91,7 @@ function row(report: PassageReport, reading: Tally | null): string[] {
   ];
 }
 
-/** The gate's own questions and canaries, which no column shows. */
+/** The gate's own questions and canaries, which have no column. */
 function rejectionLine({ id, verdict, validation, gate }: PassageReport): string[] {
   if (verdict !== 'rejected' || validation === null || gate === null) return [];
   const { passed_count, total_count, base_passed_count, retention_passed_count, retention_total_count } = validation;
@@ -160,7 +160,7 @@ function percent(share: number | null): string {
   return share === null ? '' : `${Math.round(100 * share)} %`;
 }
 
-/** Rounded to a cent, which is enough beside others. "USD" stands in the table's head. */
+/** Rounded to a cent, which is precise enough beside others. The head of the table says "USD". */
 function usd(microusd: number): string {
   return formatUsd(10_000 * Math.round(microusd / 10_000)).replace(' USD', '');
 }

@@ -1,12 +1,12 @@
 import { EngraftClient } from '@engraft/client';
 import { readConfig } from '../config/config.js';
-import { readDefaultKey } from '../processes/defaultKey.js';
-import { readServiceAddress } from '../processes/serviceAddress.js';
+import { readDefaultKey } from '../startup/defaultKey.js';
+import { readServiceAddress } from '../startup/serviceAddress.js';
 import { CommandFailure, type DataOptions } from './withDatabase.js';
 
 /**
- * The client of the service that `ENGRAFT_BASE_URL` names, or else of the one that runs on the data folder; with the
- * key of `ENGRAFT_API_KEY`, or else the one that the first start left in the data folder.
+ * Opens a client of the service that `ENGRAFT_BASE_URL` names, or else of the one that runs on the data folder. The key
+ * is that of `ENGRAFT_API_KEY`, or else the one that the first start left in the data folder.
  */
 export async function openClient(options: DataOptions): Promise<EngraftClient> {
   const { data_folder, base_url, host, port } = readConfig(options);

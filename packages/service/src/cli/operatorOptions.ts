@@ -18,7 +18,7 @@ export function addOperatorOptions(command: Command): Command {
 
 const line = /^(?=.*\S)[^\p{Cc}]*$/u;
 
-/** @throws UsageError for a name or a reason that is no line of text. */
+/** @throws UsageError for a name or reason that is not one line of text */
 export function operatorOf(options: OperatorOptions): Operator {
   return thisOperator({
     ...(options.by === undefined ? {} : { by: checked('--by', options.by, 200) }),

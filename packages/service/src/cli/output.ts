@@ -1,10 +1,10 @@
-/** What a command prints: one JSON document for scripts, or lines for people. */
+/** Prints one JSON document for scripts, or lines for people. */
 export function print(options: { readonly json?: boolean | undefined }, data: unknown, lines: readonly string[]): void {
   const text = options.json === true ? [JSON.stringify(data, null, 2)] : lines;
   for (const line of text) process.stdout.write(`${line}\n`);
 }
 
-/** Columns as wide as their widest cell. */
+/** Makes columns as wide as their widest cell. */
 export function table(rows: readonly (readonly string[])[]): string[] {
   const widths: number[] = [];
   for (const row of rows) row.forEach((cell, column) => (widths[column] = Math.max(widths[column] ?? 0, cell.length)));

@@ -19,14 +19,14 @@ import { addTeacherCommands } from './commands/teacher.js';
 import { addVersionCommands } from './commands/version.js';
 import { engraftVersion } from '../engraftVersion.js';
 
-/** The whole command line, one file for each noun. */
+/** The whole command line, with one file for each noun. */
 export function createProgram(): Command {
   const program = new Command('engraft')
     .description('Learn a passage of text into model weights, and serve the result over HTTP.')
     .version(engraftVersion, '-V, --version', 'print the version and end')
-    // Before the subcommands, which inherit it: wrong usage throws instead of ending the process.
+    // Comes before the subcommands, which inherit it: wrong usage throws instead of ending the process.
     .exitOverride()
-    // Keeps `ask --version ver_…` from being taken for the program's own --version.
+    // Keeps `ask --version ver_…` from being read as the program's own --version.
     .enablePositionalOptions();
   addServiceCommands(program);
   addProjectCommands(program);

@@ -29,7 +29,7 @@ export function showPulling(stream: WriteStream): PullProgressView {
     update: ({ path, doneBytes, totalBytes }) => {
       rate.add(performance.now(), doneBytes);
       const payload = { path, ...transferFigures(doneBytes, totalBytes, rate.bytesPerSecond) };
-      // Each stage of a pull has a total of its own.
+      // Each stage of a pull has its own total.
       if (all !== totalBytes) bar.start(totalBytes, doneBytes, payload);
       all = totalBytes;
       bar.update(doneBytes, payload);
@@ -38,7 +38,7 @@ export function showPulling(stream: WriteStream): PullProgressView {
   };
 }
 
-/** Figures as people read them; a rate that is not known yet is left out. */
+/** Figures as people read them. An unknown rate is left out. */
 export function transferFigures(
   doneBytes: number,
   totalBytes: number,
@@ -61,18 +61,18 @@ function formatDuration(seconds: number): string {
 
 const window_ms = 10_000;
 
-/** The rate of the last seconds: a stall shows, and what was there before the start does not count. */
+/** The rate of the last seconds. A stall shows, and bytes from before the start do not count. */
 export class TransferRate {
   readonly #points: { readonly atMs: number; readonly bytes: number }[] = [];
 
   add(atMs: number, bytes: number): void {
-    // Another file, or one that begins anew.
+    // Another file, or one that starts again.
     if (bytes < (this.#points.at(-1)?.bytes ?? 0)) this.#points.length = 0;
     this.#points.push({ atMs, bytes });
     while ((this.#points[1]?.atMs ?? Infinity) <= atMs - window_ms) this.#points.shift();
   }
 
-  /** `null` until there is anything to go by. */
+  /** `null` while there is nothing to measure. */
   get bytesPerSecond(): number | null {
     const [first, last] = [this.#points[0], this.#points.at(-1)];
     if (first === undefined || last === undefined || last.atMs <= first.atMs) return null;

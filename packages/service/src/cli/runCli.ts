@@ -7,13 +7,13 @@ import { withoutSecrets } from './withoutSecrets.js';
 /** Exit statuses that scripts rely on. */
 const exit = { success: 0, failure: 1, usage: 2 } as const;
 
-/** Runs one command to its end; returns the exit status. A failure is one line on standard error. */
+/** Runs one command to its end and returns the exit status. A failure is one line on standard error. */
 export async function runCli(argv: readonly string[]): Promise<number> {
   try {
     await createProgram().parseAsync(withoutEmptyFlags(argv));
     return exit.success;
   } catch (error) {
-    // Commander has said what is wrong, or has shown the help that was asked for.
+    // Commander has reported the fault, or has shown the requested help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? exit.success : exit.usage;
     process.stderr.write(`engraft: ${describe(error)}\n`);
     if (process.env['ENGRAFT_LOG_LEVEL'] === 'debug' && error instanceof Error)
@@ -30,7 +30,7 @@ function withoutEmptyFlags(argv: readonly string[]): string[] {
 
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return withoutSecrets(String(error));
-  // Connecting to a name with several addresses fails once for each, with no message of its own.
+  // Connecting to a name with several addresses fails once for each address, without a message of its own.
   if (error instanceof AggregateError && error.message === '') return describe(error.errors[0]);
   const one_line = withoutSecrets(error.message)
     .trim()

@@ -1,12 +1,13 @@
-/** Repetition at the end of a text that goes round in circles until its limit cuts it. */
+/** Finds repetition at the end of a text that goes round in circles until its limit cuts it. */
 
-/** What is repeated less often, or is shorter in all, may be meant: a refrain, a list. */
+/** Fewer repetitions, or shorter ones, may be meant: a refrain, a list. */
 const minRounds = 4;
 const minLength = 120;
 
 /**
- * The text up to the end of the first round, where it ends in many; `null` where it does not. Takes time in proportion
- * to its length (of a text backwards, the prefix function of Knuth, Morris and Pratt tells the period of every beginning).
+ * Returns the text up to the end of the first round if it ends in many rounds, else `null`. The time is linear in the
+ * text's length: on the reversed text, the prefix function of Knuth, Morris and Pratt gives the period of every
+ * beginning.
  */
 export function beforeRunaway(text: string): string | null {
   const reversed = text.split('').reverse();

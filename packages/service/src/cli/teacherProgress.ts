@@ -7,10 +7,10 @@ export interface TeacherProgressView {
   readonly stop: () => void;
 }
 
-/** How often a stream that is no terminal gets a line. */
+/** Steps between two lines on a stream that is no terminal. */
 const line_steps = 20;
 
-/** A bar with the loss and the time left on a terminal, a line now and then elsewhere. */
+/** A bar with the loss and the time left on a terminal; elsewhere a line now and then. */
 export function showTeacherProgress(stream: WriteStream): TeacherProgressView {
   return stream.isTTY ? showBar(stream) : showLines(stream);
 }

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { CommandFailure } from './withDatabase.js';
 
-/** A file's text, also of one that is compressed (`.gz`). Rejects with `CommandFailure` where it cannot be read. */
+/** Reads a text file, compressed (`.gz`) or not. Rejects with `CommandFailure` if it cannot be read. */
 export async function readTextFile(file: string): Promise<string> {
   try {
     const bytes = await readFile(file);

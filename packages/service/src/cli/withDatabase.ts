@@ -4,10 +4,10 @@ import type { Command } from 'commander';
 import type { Kysely } from 'kysely';
 import { type Config, readConfig } from '../config/config.js';
 import type { Database } from '../db/schema.js';
-import { hasDatabase, openInstallation } from '../processes/installation.js';
+import { hasDatabase, openInstallation } from '../startup/installation.js';
 import { findProjectByName, type Project } from '../projects/projectQueries.js';
 
-/** What went wrong is said in one line; exit status 1. */
+/** The message says in one line what went wrong. The exit status is 1. */
 export class CommandFailure extends Error {
   override readonly name = 'CommandFailure';
 }
@@ -30,10 +30,10 @@ export function addPrintOptions(command: Command): Command {
 }
 
 /**
- * Works beside a running service, and without one: an embedded database is then started for this command alone. Where
- * there is none yet, a terminal is asked whether to make one, and a script is refused: a mistyped folder must not
- * become a new installation.
- * @param options `new` says yes beforehand.
+ * Works beside a running service, or without one. Then it starts an embedded database for this command alone. If there
+ * is none yet, it asks on a terminal whether to make one, and refuses a script, since a mistyped folder must not become
+ * a new installation.
+ * @param options `new` says yes beforehand
  */
 export async function withDatabase<Result>(
   options: DataOptions & { readonly new?: boolean },
@@ -59,7 +59,7 @@ async function askForNewDatabase({ data_folder }: Config): Promise<void> {
   throw new CommandFailure(`${missing}: \`engraft serve\` makes one, and so does \`engraft project create --new\``);
 }
 
-/** For what reads adapters: with a database elsewhere, a mistyped folder would only look empty. */
+/** For commands that read adapters. With a database elsewhere, a mistyped folder would only look empty. */
 export async function requireDataFolder({ data_folder }: Config): Promise<void> {
   const found = await stat(data_folder).catch(() => null);
   if (found?.isDirectory() === true) return;

@@ -1,10 +1,10 @@
-/** Shorter ones stand in every other word. */
+/** Shorter secrets occur in too many other words. */
 const secret_length_min = 4;
 
 /**
- * A text that the command line is about to print, without the secrets of the environment: the values of variables
- * that are named as keys, tokens, secrets or passwords are, and the passwords in addresses. What we say ourselves
- * quotes none; this is for the messages of libraries, which quote what they cannot read.
+ * Removes the secrets of the environment from a text that the command line will print: the values of variables named
+ * like keys, tokens, secrets or passwords, and the passwords in addresses. Our own messages quote none. This is for
+ * messages of libraries, which quote what they cannot read.
  */
 export function withoutSecrets(text: string, env: NodeJS.ProcessEnv = process.env): string {
   const secrets = Object.entries(env).flatMap(([name, value = '']) => secretsIn(name, value));
@@ -14,14 +14,14 @@ export function withoutSecrets(text: string, env: NodeJS.ProcessEnv = process.en
     .reduce((shown, [secret, name]) => shown.replaceAll(secret, `<${name}>`), text);
 }
 
-/** Each as it is and as a message may quote it. */
+/** Each as it is, and as a message may quote it. */
 function secretsIn(name: string, value: string): [secret: string, name: string][] {
   const named = /(^|_)(key|token|secret|password|pass)$/i.test(name);
   const whole = named ? [value, value.trim(), JSON.stringify(value).slice(1, -1)] : [];
   return [...whole, ...passwordsIn(value)].map((secret) => [secret, name]);
 }
 
-/** Between the first colon and the last `@`: also of an address that cannot be parsed. */
+/** Between the first colon and the last `@`, even in an address that cannot be parsed. */
 function passwordsIn(value: string): string[] {
   const user = /^\s*[a-z][a-z\d+.-]*:\/\/(.*)@/is.exec(value)?.[1];
   if (user === undefined) return [];

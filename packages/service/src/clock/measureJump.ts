@@ -1,11 +1,11 @@
 /**
- * What counts as a jump, or as two clocks that differ. Network time sets a running clock in smaller steps, and no query
- * takes so long.
+ * The smallest difference that counts as a jump, or between two clocks. Network time adjusts a running clock in smaller
+ * steps, and no query takes this long.
  */
 export const jump_ms_min = 60_000;
 
 /**
- * The database's clock, and this process's monotonic one just before it was asked and just after it had answered. In
+ * The database's clock, with this process's monotonic clock just before the question and just after the answer. In
  * milliseconds.
  */
 export interface ClockReading {
@@ -15,9 +15,9 @@ export interface ClockReading {
 }
 
 /**
- * How much farther the database's clock has gone on between two readings than time has, in milliseconds; negative when
- * it has gone back. However long the answers took, what they leave possible is 0. The monotonic clock of some systems
- * stands still while the machine sleeps, which then looks like a jump forward.
+ * How much farther the database's clock has moved between two readings than time has, in milliseconds. Negative if it
+ * has gone back. A difference that the duration of the answers could explain counts as 0. On some systems the monotonic
+ * clock stands still while the machine sleeps, which then looks like a jump forward.
  */
 export function measureJump(earlier: ClockReading, later: ClockReading): number {
   const passed_ms = later.database_ms - earlier.database_ms;

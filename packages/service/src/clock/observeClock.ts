@@ -2,23 +2,23 @@ import { sql, type Kysely } from 'kysely';
 import { crashPoint } from '../crashPoints.js';
 import type { Database } from '../db/schema.js';
 
-/** The database's clock, and what it said when somebody looked before. In milliseconds since 1970. */
+/** The database's clock, and what it said when it was last seen. In milliseconds since 1970. */
 export interface ClockSighting {
   readonly now_ms: number;
   readonly seen_ms: number;
-  /** When it was last found more than a day ahead of what had been seen before; `null`: never. */
+  /** When it was last found more than a day ahead of the time before. `null` if never. */
   readonly leapt_ms: number | null;
 }
 
-/** A step that takes less than this off the days for which expired files stay is no reason to wait. */
+/** A smaller leap takes too little off the days for which expired files stay to be a reason to wait. */
 const leap_hours = 24;
-/** Time enough for a machine that has just started to set its clock, and for this to be noticed. */
+/** Enough time for a machine that has just started to set its clock, and for this to be noticed. */
 const unsteady_hours = 1;
 
 /**
- * The time by which it is judged what is old enough to be deleted: the last that was seen, so that a jump deletes
- * nothing before somebody has noticed it; NULL for an hour after the clock, or the service, has come back from more
- * than a day away.
+ * The time by which things are old enough to be deleted: the last time that was seen, so that a jump deletes nothing
+ * before anybody has noticed it. NULL for an hour after the clock, or the service, has come back from more than a day
+ * away.
  */
 export const steady_time = sql<Date | null>`(select seen_at from clock
   where leapt_at is null or leapt_at <= seen_at - ${unsteady_hours} * interval '1 hour')`;
@@ -42,7 +42,7 @@ export async function observeClock(db: Kysely<Database>): Promise<ClockSighting>
   return onlyRow(rows);
 }
 
-/** Reads the same and records nothing. */
+/** Reads the same without recording it. */
 export async function readClock(db: Kysely<Database>): Promise<ClockSighting> {
   const { rows } = await sql<ClockSighting>`
     select ${milliseconds('clock_timestamp()')} as now_ms, ${milliseconds('seen_at')} as seen_ms,

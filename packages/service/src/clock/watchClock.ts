@@ -8,7 +8,7 @@ import { shortenLeases } from '../jobs/shortenLeases.js';
 import { type ClockReading, jump_ms_min, measureJump } from './measureJump.js';
 import { observeClock, type ClockSighting } from './observeClock.js';
 
-/** A service that was stopped for less than this is nothing to speak of. */
+/** A shorter stop of the service is not worth mentioning. */
 const absence_ms_min = 24 * 3_600_000;
 const default_interval_ms = 30_000;
 
@@ -24,9 +24,9 @@ export interface ClockWatch {
 }
 
 /**
- * Looks at the database's clock, by which everything here is decided, now and every half minute: whether it goes on as
- * time does, and agrees with this machine's. What is wrong is logged and counted; leases that a clock that was ahead
- * has made too long are shortened. Resolves after the first look, which compares with what was seen before this start.
+ * Watches the database's clock, which decides everything here, now and every half minute. It checks that the clock
+ * moves on as time does and agrees with this machine's. It logs and counts faults, and shortens leases that a fast
+ * clock has made too long. Resolves after the first look, which compares with the time seen before this start.
  */
 export async function watchClock({
   db,
@@ -80,7 +80,7 @@ const absence =
   'more than a day has passed by the clock since the service last ran: it was stopped, or the clock was set. ' +
   'At most seven days of hosting are charged for it, and expired files stay for another hour';
 
-/** What is said of the clock, in the log and as metrics. */
+/** Reports about the clock, in the log and as metrics. */
 function createReport(logger: Logger, metrics: Registry) {
   const registers = [metrics];
   const jumps = new Counter({

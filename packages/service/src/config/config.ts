@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { missingOfTeacher, teacherConfigOf, teacherVariables, type TeacherConfig } from './teacherConfig.js';
 import { tracingConfigOf, tracingVariables, type TracingConfig, type TracingProblem } from './tracingConfig.js';
 
-/** What the service is told by its environment and flags; the table is in docs/operating. */
+/** The settings from environment and flags. The table is in docs/operating. */
 export interface Config {
-  /** `null`: a PostgreSQL server embedded in the data folder. */
+  /** `null` for a PostgreSQL server embedded in the data folder. */
   readonly database_url: string | null;
   /** Absolute. */
   readonly data_folder: string;
@@ -17,25 +17,25 @@ export interface Config {
   readonly model_id: string;
   readonly engine: 'embedded' | 'vllm' | 'off';
   readonly vllm_url: string | null;
-  /** `null`: no teacher elsewhere. */
+  /** `null` if there is no remote teacher. */
   readonly teacher: TeacherConfig | null;
-  /** How the weights are kept, in answers and while learning. */
+  /** The format of the weights, in answers and while learning. */
   readonly weights: (typeof weightFormats)[number];
-  /** Bound on the attention state of the requests in the works; `null`: the engine's own. */
+  /** The most attention state that requests under way may use. `null` for the engine's own limit. */
   readonly cache_bytes: number | null;
-  /** Bound on the memory of adapters that are ready; `null`: the engine's own. */
+  /** The most memory that loaded adapters may use. `null` for the engine's own limit. */
   readonly adapter_bytes: number | null;
-  /** Where `engraft learn` and `engraft ask` find the service; `null`: the one that runs on the data folder. */
+  /** Where `engraft learn` and `engraft ask` find the service. `null` for the one that runs on the data folder. */
   readonly base_url: string | null;
   readonly host: string;
-  /** 0: any free port. */
+  /** 0 means any free port. */
   readonly port: number;
-  /** Where metrics and the description of the API are served; `null`: beside the API. */
+  /** Where metrics and the description of the API are served. `null` if they are beside the API. */
   readonly operations: { readonly host: string; readonly port: number } | null;
-  /** `null`: no traces are taken. */
+  /** `null` if no traces are taken. */
   readonly tracing: TracingConfig | TracingProblem | null;
   readonly chat_wait_ms: number;
-  /** Jobs are forgotten so many days after their end; `null`: never. */
+  /** Jobs are forgotten this many days after their end. `null` means never. */
   readonly job_retention_days: number | null;
   readonly open_jobs: OpenJobLimits;
   readonly log_level: (typeof logLevels)[number];
@@ -45,7 +45,7 @@ export const weightFormats = ['f32', 'q8', 'q4'] as const;
 
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
-/** An environment variable or flag that cannot be meant; exit status 2. */
+/** An environment variable or flag has an impossible value. The exit status is 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
@@ -68,7 +68,7 @@ const port = z
   .transform(Number)
   .pipe(z.int().max(65_535, 'must be a number from 0 to 65535'));
 
-/** A unix socket's has no host: `postgres://user:password@/database?host=/run/postgresql`. */
+/** The URL of a unix socket has no host: `postgres://user:password@/database?host=/run/postgresql`. */
 function isPostgresUrl(url: string): boolean {
   return URL.canParse(url.replace('@/', '@socket/'));
 }
@@ -127,7 +127,10 @@ const environment = z.object({
   ENGRAFT_LOG_LEVEL: z.enum(logLevels).default('info'),
 });
 
-/** Throws `UsageError` naming the first variable or flag that is wrong. An empty variable or flag counts as unset: scripts pass on what they have. */
+/**
+ * Throws a `UsageError` that names the first wrong variable or flag. An empty variable or flag counts as unset, since
+ * scripts pass on what they have.
+ */
 export function readConfig(givenFlags: ConfigFlags = {}, env: NodeJS.ProcessEnv = process.env): Config {
   const flags: ConfigFlags = withoutEmpty(givenFlags);
   const parsed = environment.safeParse(withoutEmpty(env));
@@ -158,7 +161,7 @@ export function readConfig(givenFlags: ConfigFlags = {}, env: NodeJS.ProcessEnv 
   };
 }
 
-/** For who takes traces, or says whether they can be taken. Throws `UsageError`. */
+/** For code that takes traces, or checks whether they can be taken. Throws `UsageError`. */
 export function usableTracing({ tracing }: Pick<Config, 'tracing'>): TracingConfig | null {
   if (tracing !== null && 'problem' in tracing) throw new UsageError(tracing.problem);
   return tracing;

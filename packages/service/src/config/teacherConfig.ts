@@ -5,7 +5,7 @@ export interface TeacherConfig {
   /** Base address, which ends in `/v1`. */
   readonly url: string;
   readonly model: string;
-  /** `null`: the server asks for none. Never printed. */
+  /** `null` if the server asks for none. It is never printed. */
   readonly api_key: string | null;
 }
 
@@ -17,7 +17,7 @@ export const teacherVariables = {
     .refine((url) => !url.includes('@'), 'must hold no password: that is what ENGRAFT_TEACHER_API_KEY is for')
     .optional(),
   ENGRAFT_TEACHER_MODEL: z.string().optional(),
-  // Whatever else a header could not carry; the message must not show it.
+  // Refuses anything else that a header could not carry. The message must not show it.
   ENGRAFT_TEACHER_API_KEY: z
     .string()
     .regex(/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces')
@@ -26,7 +26,7 @@ export const teacherVariables = {
 
 type TeacherVariables = z.output<z.ZodObject<typeof teacherVariables>>;
 
-/** What is missing of the three variables, as "VARIABLE what is wrong"; `null`: nothing. */
+/** What is missing from the three variables, as "VARIABLE fault". `null` if nothing is. */
 export function missingOfTeacher(values: TeacherVariables): string | null {
   const { ENGRAFT_TEACHER_URL: url, ENGRAFT_TEACHER_MODEL: model, ENGRAFT_TEACHER_API_KEY: api_key } = values;
   if (url !== undefined) return model === undefined ? 'ENGRAFT_TEACHER_MODEL is needed with ENGRAFT_TEACHER_URL' : null;
@@ -34,7 +34,7 @@ export function missingOfTeacher(values: TeacherVariables): string | null {
   return api_key === undefined ? null : 'ENGRAFT_TEACHER_URL is needed with ENGRAFT_TEACHER_API_KEY';
 }
 
-/** `null`: no teacher elsewhere. */
+/** `null` if there is no remote teacher. */
 export function teacherConfigOf(values: TeacherVariables): TeacherConfig | null {
   const { ENGRAFT_TEACHER_URL: url, ENGRAFT_TEACHER_MODEL: model, ENGRAFT_TEACHER_API_KEY: api_key } = values;
   return url === undefined || model === undefined ? null : { url, model, api_key: api_key ?? null };

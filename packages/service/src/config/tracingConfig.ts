@@ -1,11 +1,11 @@
 import { z } from 'zod';
 
-/** Whether traces are taken; the rest of OpenTelemetry's variables is read by its SDK. */
+/** Whether traces are taken. OpenTelemetry's SDK reads the rest of its variables. */
 export interface TracingConfig {
   readonly protocol: 'http/protobuf' | 'http/json';
 }
 
-/** Those of https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/ that decide it. */
+/** The deciding ones of https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/. */
 export const tracingVariables = {
   OTEL_SDK_DISABLED: z.string().optional(),
   OTEL_TRACES_EXPORTER: z.string().optional(),
@@ -15,7 +15,7 @@ export const tracingVariables = {
   OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: z.string().optional(),
 };
 
-/** The fault in them, as "VARIABLE fault"; it stops only a process that would take traces. */
+/** The fault in the variables, as "VARIABLE fault". It stops only a process that would take traces. */
 export interface TracingProblem {
   readonly problem: string;
 }
@@ -23,8 +23,8 @@ export interface TracingProblem {
 type TracingVariables = z.output<z.ZodObject<typeof tracingVariables>>;
 
 /**
- * `null`: no traces are taken, as nobody named a collector. These variables are shared with other programs, so what
- * means nothing to this one is passed over.
+ * `null` if nobody named a collector, so that no traces are taken. Other programs share these variables, so values that
+ * mean nothing here are ignored.
  */
 export function tracingConfigOf(variables: TracingVariables): TracingConfig | TracingProblem | null {
   const exporters = variables.OTEL_TRACES_EXPORTER?.split(',').map((name) => name.trim());

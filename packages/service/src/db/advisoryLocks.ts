@@ -1,13 +1,15 @@
-/** The service's advisory locks, in one place so that no two have one number. Versions' adapters are locked by their hash. */
+/**
+ * The service's advisory locks, in one place so that no two share a number. A version's adapter is locked by its hash.
+ */
 export const advisoryLocks = {
-  /** Whoever changes the schema. */
+  /** Held by whoever changes the schema. */
   migration: 7_345_010,
-  /** Shared: everyone who needs the embedded server. */
+  /** Shared by everyone who needs the embedded server. */
   users: 7_345_011,
-  /** Whoever makes the default project. */
+  /** Held by whoever makes the default project. */
   firstStart: 7_345_012,
-  /** Whoever makes a backup; shared: everyone who deletes adapters. */
+  /** Held by whoever makes a backup, and shared by everyone who deletes adapters. */
   backup: 7_345_013,
-  /** The session that stops an embedded server which nobody uses. */
+  /** Held by the session that stops an unused embedded server. */
   watcher: 7_345_014,
 } as const;

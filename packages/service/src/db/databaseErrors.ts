@@ -1,8 +1,8 @@
 import pg from 'pg';
 
-/** What the errors of pg mean for a caller. Codes: PostgreSQL manual, appendix A; Node.js system errors. */
+/** What pg's errors mean for a caller. Codes: PostgreSQL manual, appendix A; Node.js system errors. */
 
-/** The user may not do this. */
+/** The user lacks the right. */
 export const insufficientPrivilege = '42501';
 
 const transactionConflicts = new Set(['40001', '40P01']);
@@ -21,25 +21,25 @@ const systemErrors = new Set([
 
 /** Classes: 08 connection exception, 53 insufficient resources, 57 operator intervention, 58 system error. */
 const unavailableClasses = new Set(['08', '53', '57', '58']);
-/** A standby after a failover, a transaction that idled too long, and a lock that could not be had in time. */
+/** A standby after a failover, a transaction that was idle too long, and a lock that could not be had in time. */
 const unavailableStates = new Set(['25006', '25P03', '55P03']);
 
 /** pg reports a lost connection and an exhausted pool as plain errors with these messages. */
 const pgMessages =
   /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|Client was closed|Connection ended unexpectedly)/;
 
-/** What PostgreSQL itself said. Its message and `detail` may quote rows. */
+/** Whether PostgreSQL itself reported the error. Its message and `detail` may quote rows. */
 export function isDatabaseError(error: unknown): error is pg.DatabaseError {
   return error instanceof pg.DatabaseError;
 }
 
-/** A serialization failure or a deadlock: the same transaction may succeed when repeated. */
+/** A serialization failure or a deadlock. The same transaction may succeed when repeated. */
 export function isTransactionConflict(error: unknown): boolean {
   const code = codeOf(error);
   return code !== undefined && transactionConflicts.has(code);
 }
 
-/** The database cannot be reached or cannot work now: nothing is wrong with the request, and it may be repeated. */
+/** The database cannot be reached or cannot work now. Nothing is wrong with the request, which may be repeated. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (pgMessages.test(error.message)) return true;

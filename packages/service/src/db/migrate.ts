@@ -11,7 +11,7 @@ import { withSession } from './session.js';
 export const migrationsFolder = fileURLToPath(new URL('./migrations/', import.meta.url));
 
 export interface AppliedMigration {
-  /** `0001_initial`; the number gives the order. */
+  /** `0001_initial`. The number gives the order. */
   readonly name: string;
   readonly sha256: string;
 }
@@ -20,18 +20,18 @@ interface Migration extends AppliedMigration {
   readonly sql: string;
 }
 
-/** The database and this build of the service do not fit together; nothing was changed. */
+/** The database and this build of the service do not fit together. Nothing was changed. */
 export class MigrationError extends Error {
   override readonly name = 'MigrationError';
 }
 
 /**
- * Brings the database to the newest schema: the files that are not yet recorded in `schema_migrations` run in order, all of them in one
- * transaction, so that an upgrade that fails leaves no trace; and under an advisory lock, so that any number of processes may start at once.
- * Nothing is written when none is missing: then a user who may only read the record will do.
- * Returns the names of those that ran. Throws `MigrationError` when an applied file was altered since, when
- * the database knows a migration that this build does not, when its rows break a rule that a file brings, and when the
- * user may not change the schema.
+ * Brings the database to the newest schema. The files not yet recorded in `schema_migrations` run in order, in one
+ * transaction, so that a failed upgrade leaves no trace, and under an advisory lock, so that any number of processes
+ * may start at once. If none is missing, nothing is written, and a user who may only read the record is enough. Returns
+ * the names of the files that ran.
+ * Throws `MigrationError` if an applied file was altered since, if the database knows a migration that this build does
+ * not, if its rows break a rule of a new file, or if the user may not change the schema.
  */
 export async function migrate(database_url: string, folder = migrationsFolder): Promise<string[]> {
   return withSession(database_url, 'engraft-migrate', async (client) => {
@@ -45,8 +45,8 @@ export async function migrate(database_url: string, folder = migrationsFolder): 
 }
 
 /**
- * The same within the caller's transaction, which holds the lock of `lockSchema`.
- * @param last the migration to end with; by default the newest.
+ * Does the same within the caller's transaction, which holds the lock of `lockSchema`.
+ * @param last the migration to end with; by default the newest
  */
 export async function migrateWithin(client: pg.Client, folder = migrationsFolder, last?: string): Promise<string[]> {
   const migrations = await readMigrations(folder);
@@ -59,8 +59,8 @@ export async function migrateWithin(client: pg.Client, folder = migrationsFolder
 }
 
 /**
- * Whether this build can bring a schema that these migrations made to the newest one.
- * @param what has that schema, for the message.
+ * Checks that this build can bring a schema made by these migrations to the newest one.
+ * @param what has that schema, for the message
  * @throws MigrationError
  */
 export async function assertMigratable(
@@ -71,7 +71,7 @@ export async function assertMigratable(
   assertCompatible(await readMigrations(folder), new Map(applied.map(({ name, sha256 }) => [name, sha256])), what);
 }
 
-/** Until the transaction ends: a pooler in transaction mode would keep what the session holds. */
+/** Locks until the transaction ends: a pooler in transaction mode would keep what the session holds. */
 export async function lockSchema(client: pg.Client): Promise<void> {
   await client.query('SELECT pg_advisory_xact_lock($1)', [advisoryLocks.migration]);
 }
@@ -86,7 +86,7 @@ async function readMigrations(folder: string): Promise<Migration[]> {
   );
 }
 
-/** `null` when there is no record yet. */
+/** `null` if there is no record yet. */
 async function readApplied(client: pg.Client): Promise<Map<string, string> | null> {
   const record = await client.query<{ exists: boolean }>(
     `SELECT to_regclass('schema_migrations') IS NOT NULL AS exists`,
@@ -131,7 +131,7 @@ function explain(error: unknown, migration: Migration | undefined): never {
       { cause: error },
     );
   }
-  // Class 23: rows that break a rule.
+  // Class 23: rows break a rule.
   if (error.code?.startsWith('23') === true) {
     throw new MigrationError(
       `migration ${name} brings a rule that rows of this database break (${error.message}); nothing was changed: ` +

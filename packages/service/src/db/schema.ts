@@ -3,14 +3,14 @@ import type { MemberRole } from '@engraft/contract/console';
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
 
 /**
- * The tables as `migrations/` defines them, for Kysely. Amounts are integers of micro-USD; a bigint column is read
- * as a safe integer and a timestamptz as a Date (see `database.ts`). What a JSON column holds is `unknown` until its
- * owner has parsed it; it is written as JSON text, because pg would send a JavaScript array as a PostgreSQL array.
+ * The tables as `migrations/` defines them, for Kysely. Amounts are integers of micro-USD. A bigint column is read as a
+ * safe integer and a timestamptz as a Date (see `database.ts`). The content of a JSON column is `unknown` until its
+ * owner has parsed it. It is written as JSON text, because pg would send a JavaScript array as a PostgreSQL array.
  */
 
 type JsonColumn = ColumnType<unknown, string, string>;
 type NullableJsonColumn = ColumnType<unknown, string | null | undefined, string | null>;
-/** Has a default; pg sends a Date with milliseconds and its zone. */
+/** Has a default. pg sends a Date with milliseconds and its zone. */
 type Timestamp = Generated<Date>;
 
 export interface ProjectsTable {
@@ -48,23 +48,23 @@ export interface SubjectsTable {
   tenant_id: string | null;
   /** `subject_id` on the wire. */
   name: string;
-  /** `null`: the subject uses base. */
+  /** `null` if the subject uses base. */
   active_version_id: string | null;
   revision: Generated<number>;
   created_at: Timestamp;
   updated_at: Timestamp;
-  /** `null`: nobody has erased it. */
+  /** `null` if it is not erased. */
   erased_at: Date | null;
 }
 
-/** Keeps whose turn it is. */
+/** Remembers whose turn it is. */
 export interface ProjectTurnsTable {
   project_id: string;
   kind: JobKind;
   claimed_at: Date;
 }
 
-/** Kept by triggers on jobs, when a transaction commits. */
+/** Triggers on jobs keep it when a transaction commits. */
 export interface OpenJobsTable {
   project_id: string;
   /** How many of the project's jobs are queued or running. */
@@ -105,17 +105,17 @@ export interface JobsTable {
   lease_expires_at: Date | null;
   /** Claims since the job last made progress, see `claimJob.ts`. */
   attempts: Generated<number>;
-  /** `null`: no training is under way. */
+  /** `null` if no training is under way. */
   training_progress: NullableJsonColumn;
-  /** The most that any claim has recorded. */
+  /** The most steps that any claim has recorded. */
   training_steps: Generated<number>;
-  /** Of the request that was admitted, as W3C's `traceparent`; `null`: it had none, or the job has ended. */
+  /** W3C's `traceparent` of the admitted request. `null` if it had none, or the job has ended. */
   trace_context: string | null;
-  /** The checkpoint that learning was begun on; `null`: it has not begun. */
+  /** The checkpoint that learning began on. `null` if it has not begun. */
   base_model_hash: string | null;
   created_at: Timestamp;
   updated_at: Timestamp;
-  /** When its texts were removed, and callers stopped finding it; `null`: they have not been. */
+  /** When its texts were removed and callers could no longer find it. `null` if that has not happened. */
   forgotten_at: Date | null;
 }
 
@@ -130,14 +130,14 @@ export interface JobPhasesTable {
   finished_at: Timestamp;
 }
 
-/** Calls to a teacher elsewhere. */
+/** Calls to a remote teacher. */
 export interface TeacherCallsTable {
   job_id: string;
-  /** SHA-256 of what was asked. */
+  /** SHA-256 of the question. */
   key: string;
-  /** `false`: it was made, and nobody knows what it cost. */
+  /** `false` if the call was made and nobody knows what it cost. */
   has_receipt: Generated<boolean>;
-  /** A text; `null` without a receipt, and when the job has ended. */
+  /** A text. `null` without a receipt, and when the job has ended. */
   answer: NullableJsonColumn;
   input_tokens: Generated<number>;
   output_tokens: Generated<number>;
@@ -164,18 +164,18 @@ export interface VersionsTable {
   size_bytes: number;
   passed_count: number;
   total_count: number;
-  /** `null`: nobody can rehearse it any more. */
+  /** `null` if nobody can rehearse it any more. */
   rehearsal: NullableJsonColumn;
   created_at: Timestamp;
   expires_at: Date;
   files_deleted_at: Date | null;
-  /** `null`: its hosting goes on, even if its deadline has passed while no worker ran. */
+  /** `null` while its hosting goes on, even if its deadline has passed while no worker ran. */
   retention_ended_at: Date | null;
-  /** An operator's end is final, and so is one of which this is not known; see `retention/correctDeadlines.ts`. */
+  /** An end by an operator, or by somebody unknown, is final. See `retention/correctDeadlines.ts`. */
   retention_ended_by: 'operator' | 'retention' | null;
-  /** Since when its adapter is known to be damaged or missing; `null`: it is not. */
+  /** Since when its adapter is known to be damaged or missing. `null` if it is not. */
   damaged_at: Date | null;
-  /** The checkpoint that it was trained on; `null`: nobody has recorded it yet. */
+  /** The checkpoint that it was trained on. `null` if nobody has recorded it yet. */
   base_model_hash: string | null;
   /** Its files are deleted without delay. */
   erased_at: Date | null;
@@ -183,7 +183,7 @@ export interface VersionsTable {
 
 export interface KeptAdaptersTable {
   adapter_hash: string;
-  /** `null`: of an import that has no jobs yet. */
+  /** `null` for an import that has no jobs yet. */
   job_id: string | null;
   created_at: Timestamp;
 }
@@ -194,7 +194,7 @@ export interface AccountsTable {
   id: string;
   kind: AccountKind;
   project_id: string | null;
-  /** Moved by the trigger on `transfers` only. */
+  /** Only the trigger on `transfers` changes it. */
   balance_microusd: GeneratedAlways<number>;
 }
 
@@ -208,16 +208,13 @@ export interface TransfersTable {
   amount_microusd: number;
   job_id: string | null;
   version_id: string | null;
-  /**
-   * For hosting: whole days from the version's creation to the beginning of the day that is paid. `null` in old
-   * transfers.
-   */
+  /** For hosting: whole days from the version's creation to the beginning of the paid day. `null` in old transfers. */
   hosting_day: number | null;
   memo: string | null;
   created_at: Timestamp;
 }
 
-/** One row at most. */
+/** At most one row. */
 export interface BaseModelTable {
   only_row: Generated<boolean>;
   /** Identifies the checkpoint that the workers have loaded. */
@@ -228,9 +225,9 @@ export interface BaseModelTable {
 /** One row. */
 export interface ClockTable {
   only_row: Generated<boolean>;
-  /** What the database's clock said when somebody looked last. */
+  /** The database's clock when it was last seen. */
   seen_at: Date;
-  /** When it was last found more than a day ahead of what had been seen before. */
+  /** When it was last found more than a day ahead of the time before. */
   leapt_at: Date | null;
 }
 
@@ -258,18 +255,18 @@ export interface MembersTable {
 
 export interface MemberRolesTable {
   member_id: string;
-  /** `null`: every project. */
+  /** `null` for every project. */
   project_id: string | null;
   role: MemberRole;
 }
 
 export interface ConsoleLinksTable {
   token_sha256: Buffer;
-  /** `null`: whoever opens the link chooses one. */
+  /** `null` if whoever opens the link chooses one. */
   email: string | null;
-  /** `null`: the link resets a password, and changes no role. */
+  /** `null` if the link resets a password and changes no role. */
   role: MemberRole | null;
-  /** `null`: the role is for every project. */
+  /** `null` if the role is for every project. */
   project_id: string | null;
   created_at: Timestamp;
   expires_at: Date;

@@ -1,11 +1,11 @@
 import pg from 'pg';
 
-/** A host that takes connections and says nothing is no database. */
+/** A host that accepts connections and says nothing is no database. */
 const connection_timeout_ms = 10_000;
 
 /**
- * Runs `work` in a session of its own, outside any pool. Its end gives back whatever the session still held: locks, and a
- * transaction that was not committed.
+ * Runs `work` in a session of its own, outside any pool. Its end releases whatever the session still held: locks, and
+ * an uncommitted transaction.
  */
 export async function withSession<Result>(
   url: string,

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Kysely, Transaction } from 'kysely';
+import { sql, type Kysely, type Transaction } from 'kysely';
 import { crashPoint, type CrashPoint } from '../crashPoints.js';
 import { isTransactionConflict } from './databaseErrors.js';
 import type { Database } from './schema.js';
@@ -7,7 +7,7 @@ import type { Database } from './schema.js';
 const attempts_max = 5;
 const first_delay_ms = 5;
 
-/** Returned by the work of a transaction that has an outcome but must leave no trace. */
+/** The outcome of a transaction that must leave no trace. */
 export class RolledBack<Outcome> {
   constructor(readonly outcome: Outcome) {}
 }
@@ -19,15 +19,15 @@ class RollbackSignal<Outcome> extends Error {
   }
 }
 
-/** What the parts of an open transaction have had is durable only when the whole has committed. */
+/** The effects of the parts of an open transaction become durable only when the whole has committed. */
 const namesOf = new WeakMap<Transaction<Database>, CrashPoint[]>();
 
 /**
- * Runs `work` in one READ COMMITTED transaction and returns its outcome: committed, or rolled back if it came as
- * `RolledBack`. After a serialization failure or deadlock the whole work is repeated, up to five times, so it must
- * have no effect outside the transaction. Within a transaction that is open already it becomes part of that one, whose
- * outcome must be that of its parts: `RolledBack` ends the whole. `committed` names the boundary that the process has
- * passed once all of it has committed; `null` is for tests.
+ * Runs `work` in one READ COMMITTED transaction and returns its outcome. The transaction is committed, or rolled back
+ * if the outcome is `RolledBack`. After a serialization failure or deadlock the whole work is repeated, up to five
+ * times, so it must have no effect outside the transaction.
+ * Within an open transaction it becomes part of that one, which must then end like its parts: `RolledBack` ends the
+ * whole. `committed` names the boundary that the process has passed once everything has committed; `null` is for tests.
  */
 export async function inTransaction<Outcome>(
   db: Kysely<Database>,
@@ -61,7 +61,7 @@ export async function inTransaction<Outcome>(
   }
 }
 
-/** For an effect that `db` has just had: at once, or as soon as the transaction that `db` is has committed. */
+/** Passes a boundary for an effect of `db`: at once, or, if `db` is a transaction, as soon as that has committed. */
 export function crashPointOnceCommitted(db: Kysely<Database>, name: CrashPoint): void {
   if (isOpenTransaction(db)) namesOf.get(db)?.push(name);
   else crashPoint(name);
@@ -69,4 +69,9 @@ export function crashPointOnceCommitted(db: Kysely<Database>, name: CrashPoint):
 
 function isOpenTransaction(db: Kysely<Database>): db is Transaction<Database> {
   return db.isTransaction;
+}
+
+/** Lets the transaction wait for other work longer than a process may otherwise take. */
+export async function allowIdling(trx: Transaction<Database>): Promise<void> {
+  await sql`set local idle_in_transaction_session_timeout = 0`.execute(trx);
 }

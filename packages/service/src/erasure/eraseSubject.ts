@@ -1,11 +1,12 @@
 import type { TenantId } from '@engraft/contract';
-import { sql, type Kysely, type Transaction } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import { audited } from '../audit/audited.js';
 import type { Operator } from '../audit/operator.js';
 import type { Database } from '../db/schema.js';
 import { crashPointOnceCommitted } from '../db/transaction.js';
-import { tenantIs } from '../tenants/tenantIs.js';
-import { cancelJobs, type Erased, eraseJobs, eraseSubjects } from './erase.js';
+import { eraseJobs, findJobsOfSubject } from '../jobs/eraseJobs.js';
+import { findSubject, lockSubject } from '../subjects/findSubject.js';
+import { cancelJobs, type Erased, eraseWithVersions } from './erase.js';
 
 export interface SubjectToErase {
   readonly project_id: string;
@@ -18,18 +19,18 @@ export type EraseSubjectOutcome =
   { readonly kind: 'erased'; readonly subject_ref: string; readonly erased: Erased } | { readonly kind: 'not_found' };
 
 /**
- * Erases a subject: its open jobs end without charge, and its versions, its jobs' answers and its name are gone. The
- * ledger stays. A subject of the same name may begin anew.
+ * Erases a subject. Its open jobs end without charge, and its versions, its jobs' answers and its name are gone. The
+ * ledger stays. A new subject may have the same name.
  */
 export async function eraseSubject(
   db: Kysely<Database>,
   operator: Operator,
   subject: SubjectToErase,
 ): Promise<EraseSubjectOutcome> {
-  // Before the subject is locked, as whoever ends a job locks it before its subject.
-  const found = await findSubject(db, subject).executeTakeFirst();
-  if (found === undefined) return { kind: 'not_found' };
-  await cancelJobs(db, operator, await jobsOf(db, subject, found.id, 'open').execute());
+  // Comes before the subject is locked, since ending a job locks the job before its subject.
+  const found = await findSubject(db, subject);
+  if (found === null) return { kind: 'not_found' };
+  await cancelJobs(db, operator, await findJobsOfSubject(db, { ...subject, subject_ref: found.id }, 'open'));
   return audited<EraseSubjectOutcome>(
     db,
     operator,
@@ -48,40 +49,14 @@ async function erase(
   operator: Operator,
   subject: SubjectToErase,
 ): Promise<EraseSubjectOutcome> {
-  // Waits for admissions under way; whoever is admitted later finds no subject of this name.
-  const found = await findSubject(trx, subject)
-    .modifyEnd(sql`for update`)
-    .executeTakeFirst();
-  if (found === undefined) return { kind: 'not_found' };
-  await cancelJobs(trx, operator, await jobsOf(trx, subject, found.id, 'open').execute());
-  const jobs = await jobsOf(trx, subject, found.id, 'all').execute();
-  const versions = await eraseSubjects(trx, [found.id]);
+  // Waits for admissions under way. Later ones find no subject of this name.
+  const found = await lockSubject(trx, subject);
+  if (found === null) return { kind: 'not_found' };
+  const of_subject = { ...subject, subject_ref: found.id };
+  await cancelJobs(trx, operator, await findJobsOfSubject(trx, of_subject, 'open'));
+  const jobs = await findJobsOfSubject(trx, of_subject, 'all');
+  const versions = await eraseWithVersions(trx, [found.id]);
   await eraseJobs(trx, jobs);
   crashPointOnceCommitted(trx, 'subject.erased');
   return { kind: 'erased', subject_ref: found.id, erased: { subjects: 1, versions, jobs: jobs.length } };
-}
-
-function findSubject(db: Kysely<Database>, { project_id, tenant_id, name }: SubjectToErase) {
-  return db
-    .selectFrom('subjects')
-    .select('id')
-    .where('project_id', '=', project_id)
-    .where(tenantIs('tenant_id', tenant_id))
-    .where('name', '=', name);
-}
-
-function jobsOf(
-  db: Kysely<Database>,
-  { project_id, tenant_id }: SubjectToErase,
-  subject_ref: string,
-  which: 'open' | 'all',
-) {
-  return db
-    .selectFrom('jobs')
-    .select('id')
-    .where('project_id', '=', project_id)
-    .where(tenantIs('tenant_id', tenant_id))
-    .where('subject_ref', '=', subject_ref)
-    .$if(which === 'open', (query) => query.where('status', 'in', ['queued', 'running']))
-    .orderBy('sequence');
 }

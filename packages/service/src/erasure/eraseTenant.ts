@@ -1,9 +1,13 @@
-import { sql, type Kysely, type Transaction } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import { audited } from '../audit/audited.js';
 import type { Operator } from '../audit/operator.js';
 import type { Database } from '../db/schema.js';
 import { crashPointOnceCommitted } from '../db/transaction.js';
-import { cancelJobs, type Erased, erasedJobName, erasedName, eraseJobs, eraseSubjects } from './erase.js';
+import { erasedName } from '../ids.js';
+import { eraseJobs, findJobsOfTenant, renameTenantOfJobs } from '../jobs/eraseJobs.js';
+import { eraseKeysOfTenant } from '../keys/eraseKeysOfTenant.js';
+import { lockSubjectsOfTenant, renameTenantOfSubjects } from '../subjects/eraseSubjects.js';
+import { cancelJobs, type Erased, eraseWithVersions } from './erase.js';
 
 export interface TenantToErase {
   readonly project_id: string;
@@ -14,15 +18,15 @@ export type EraseTenantOutcome =
   { readonly kind: 'erased'; readonly erased: Erased & { readonly keys: number } } | { readonly kind: 'not_found' };
 
 /**
- * Erases all that a project has of a tenant: its subjects and jobs as `eraseSubject` does, the tenant's name, and the
- * keys that are restricted to it, which are revoked. The ledger stays.
+ * Erases everything that a project has of a tenant: its subjects and jobs as in `eraseSubject`, the tenant's name, and
+ * the keys restricted to it, which are revoked. The ledger stays.
  */
 export async function eraseTenant(
   db: Kysely<Database>,
   operator: Operator,
   tenant: TenantToErase,
 ): Promise<EraseTenantOutcome> {
-  await cancelJobs(db, operator, await jobsOf(db, tenant, 'open').execute());
+  await cancelJobs(db, operator, await findJobsOfTenant(db, tenant, 'open'));
   return audited<EraseTenantOutcome>(
     db,
     operator,
@@ -40,54 +44,17 @@ async function erase(
   operator: Operator,
   tenant: TenantToErase,
 ): Promise<EraseTenantOutcome> {
-  const { project_id, tenant_id } = tenant;
   const nameless = erasedName();
-  const revoked = await trx
-    .updateTable('api_keys')
-    .set({ name: nameless, tenant_id: nameless, revoked_at: sql<Date>`coalesce(revoked_at, now())` })
-    .where('project_id', '=', project_id)
-    .where('tenant_id', '=', tenant_id)
-    .executeTakeFirstOrThrow();
-  const keys = Number(revoked.numUpdatedRows);
-  const subjects = await trx
-    .selectFrom('subjects')
-    .select('id')
-    .where('project_id', '=', project_id)
-    .where('tenant_id', '=', tenant_id)
-    .where('erased_at', 'is', null)
-    .orderBy('id')
-    .modifyEnd(sql`for update`)
-    .execute();
-  await cancelJobs(trx, operator, await jobsOf(trx, tenant, 'open').execute());
-  const jobs = await jobsOf(trx, tenant, 'all').execute();
-  const versions = await eraseSubjects(
-    trx,
-    subjects.map(({ id }) => id),
-  );
+  const keys = await eraseKeysOfTenant(trx, tenant, nameless);
+  const subject_refs = await lockSubjectsOfTenant(trx, tenant);
+  await cancelJobs(trx, operator, await findJobsOfTenant(trx, tenant, 'open'));
+  const jobs = await findJobsOfTenant(trx, tenant, 'all');
+  const versions = await eraseWithVersions(trx, subject_refs);
   await eraseJobs(trx, jobs);
-  let rows = keys;
-  // This includes what was erased before, subject by subject.
-  for (const table of ['subjects', 'jobs'] as const) {
-    const renamed = await trx
-      .updateTable(table)
-      .set({ tenant_id: nameless })
-      .where('project_id', '=', project_id)
-      .where('tenant_id', '=', tenant_id)
-      .executeTakeFirstOrThrow();
-    rows += Number(renamed.numUpdatedRows);
-  }
+  // Both include what was erased before, subject by subject.
+  const renamed_subjects = await renameTenantOfSubjects(trx, tenant, nameless);
+  const renamed_jobs = await renameTenantOfJobs(trx, tenant, nameless);
   crashPointOnceCommitted(trx, 'tenant.erased');
-  if (rows === 0) return { kind: 'not_found' };
-  return { kind: 'erased', erased: { subjects: subjects.length, versions, jobs: jobs.length, keys } };
-}
-
-function jobsOf(db: Kysely<Database>, { project_id, tenant_id }: TenantToErase, which: 'open' | 'all') {
-  return db
-    .selectFrom('jobs')
-    .select('id')
-    .where('project_id', '=', project_id)
-    .where('tenant_id', '=', tenant_id)
-    .where('subject_name', '!=', erasedJobName)
-    .$if(which === 'open', (query) => query.where('status', 'in', ['queued', 'running']))
-    .orderBy('sequence');
+  if (keys + renamed_subjects + renamed_jobs === 0) return { kind: 'not_found' };
+  return { kind: 'erased', erased: { subjects: subject_refs.length, versions, jobs: jobs.length, keys } };
 }

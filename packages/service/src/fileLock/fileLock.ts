@@ -2,21 +2,21 @@ import { open } from 'node:fs/promises';
 import { tryLock } from 'fs-native-extensions';
 
 /**
- * A lock on a file that the kernel releases with its holder, however that ends. It holds across containers that share
- * the file, in which process ids say nothing of each other.
+ * A lock on a file, which the kernel releases when its holder ends in any way. It holds across containers that share
+ * the file, whose process ids mean nothing to each other.
  */
 export interface FileLock {
-  /** A process that inherits this descriptor holds the lock, too, until it ends. */
+  /** A process that inherits this descriptor also holds the lock until it ends. */
   readonly fd: number;
-  /** Replaces what the file says. */
+  /** Replaces the file's content. */
   write(text: string): Promise<void>;
   /** Lets go of the lock in this process. */
   release(): Promise<void>;
 }
 
 /**
- * Locks the file, which is made where it is missing, for its owner alone. `null` when somebody holds the lock.
- * @throws Error when the file cannot be opened, or its file system has no locks.
+ * Locks the file, and makes it if it is missing, for its owner alone. `null` if somebody holds the lock.
+ * @throws Error if the file cannot be opened, or its file system has no locks
  */
 export async function tryLockFile(file: string): Promise<FileLock | null> {
   const handle = await open(file, 'a+', 0o600);
@@ -33,14 +33,14 @@ export async function tryLockFile(file: string): Promise<FileLock | null> {
       await handle.truncate();
       await handle.write(text);
     },
-    // Not unlocked but closed: unlocking would take the lock from those who inherited it.
+    // Closes rather than unlocks: unlocking would take the lock from processes that inherited it.
     release: () => handle.close(),
   };
 }
 
 /**
- * Whether somebody holds the lock of this file; `false` when there is no such file. Asking keeps nobody else from
- * asking, but may keep somebody from taking the lock at that moment.
+ * Whether somebody holds the lock of this file. `false` if there is no such file. The question does not disturb other
+ * questions, but may keep somebody from taking the lock at that moment.
  */
 export async function isFileLocked(file: string): Promise<boolean> {
   const handle = await open(file, 'r').catch(() => null);

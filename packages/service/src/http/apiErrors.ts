@@ -11,7 +11,7 @@ import type { AdmissionOutcome, Shortfall } from '../admission/admitJob.js';
 import { isDatabaseUnavailable } from '../db/databaseErrors.js';
 import { wrongContentType } from './readBody.js';
 
-/** What the engine says that is not an unexpected error of ours. */
+/** Errors of the engine that are not unexpected ones of ours. */
 const engineErrors: Partial<Record<EngineErrorCode, ErrorCode>> = {
   context_length_exceeded: 'context_length_exceeded',
   invalid_request: 'invalid_request',
@@ -19,7 +19,9 @@ const engineErrors: Partial<Record<EngineErrorCode, ErrorCode>> = {
   process_lost: 'service_unavailable',
 };
 
-/** The one place where an exception becomes an error of the contract's table. What is not known is `internal_error`. */
+/**
+ * The one place where an exception becomes an error of the contract's table. An unknown one becomes `internal_error`.
+ */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (isDatabaseUnavailable(error)) return new ApiError('service_unavailable');
@@ -67,7 +69,7 @@ export function refusalOf(outcome: Extract<AdmissionOutcome, { readonly kind: 'r
   }
 }
 
-/** What a request needs and what there is, after the sentence of the table. */
+/** What a request needs and what is left, after the sentence of the table. */
 function shortOf({ code, needed_microusd, left_microusd }: Shortfall): string {
   const usd = (microusd: number): string => `${(microusd / 1_000_000).toFixed(6).replace(/0{1,4}$/, '')} USD`;
   const where = code === 'insufficient_credits' ? 'is available' : 'is left this month';
@@ -79,7 +81,7 @@ export function envelopeOf(error: ApiError, request_id: string): ErrorEnvelope {
   return errorEnvelope(error.code, request_id, error.details);
 }
 
-/** A request that the framework could not read, for the reason that its code says. */
+/** A request that the framework could not read, for the reason in its code. */
 function isRefusedByFastify(error: unknown, code = 'FST_ERR_'): boolean {
   return (
     error instanceof Error &&

@@ -15,13 +15,13 @@ export async function refuseBrowsers(strangers: StrangerLimits, request: Fastify
   throw new ApiError('server_keys_only');
 }
 
-/** Leaves the key in the request's state. */
+/** Puts the key into the request's state. */
 export type Authentication = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
 /**
- * "Every `/v1` request carries `Authorization: Bearer <API_KEY>`." Without a valid key it is 401, or 429 when its
- * address has sent too many such requests. What others send from its address keeps no valid key out: one that was
- * accepted before bypasses the limit, and beyond the limit the database is asked about all unknown keys together.
+ * "Every `/v1` request carries `Authorization: Bearer <API_KEY>`." Without a valid key the answer is 401, or 429 if its
+ * address has sent too many such requests. Requests of others from its address do not keep out a valid key: a key that
+ * was accepted before bypasses the limit, and beyond the limit the database is asked about all unknown keys together.
  */
 export function createAuthentication(db: Kysely<Database>, strangers: StrangerLimits): Authentication {
   const accepted = createAcceptedKeys();
@@ -47,7 +47,7 @@ export function createAuthentication(db: Kysely<Database>, strangers: StrangerLi
   };
 }
 
-/** A request that carries several has none: of two Node.js takes the first, and a proxy may take the last. */
+/** A request with several keys has none: Node.js takes the first of two, and a proxy may take the last. */
 function bearerSecretOf({ headers, raw }: FastifyRequest): string | undefined {
   const given = raw.rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'authorization');
   return given.length === 1 ? /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1] : undefined;

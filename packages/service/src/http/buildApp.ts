@@ -36,7 +36,7 @@ export interface AppOptions extends AdmissionContext {
   readonly chat_wait_ms: number;
   /** How often a waiting stream shows that it is alive. */
   readonly keepalive_ms?: number;
-  /** Names what is missing before the service can take work; empty: ready. */
+  /** Names what is missing before the service can take work. Empty when it is ready. */
   readonly readiness: () => Promise<readonly string[]>;
   readonly logger: FastifyBaseLogger;
   readonly metrics: Registry;
@@ -46,16 +46,18 @@ export interface AppOptions extends AdmissionContext {
   readonly tracing?: Tracing;
   /** Metrics and the description of the API are served elsewhere, see `buildOperationsApp`. */
   readonly operations_apart?: boolean;
-  /** Monotonic; for limits by address and the sampling of the log. */
+  /** Monotonic, for limits by address and the sampling of the log. */
   readonly now_ms?: () => number;
 }
 
 const default_request_timeout_ms = 60_000;
-/** The same for its headers; a connection on which nothing was ever sent ends then, too. */
+/** The same limit for its headers. It also ends a connection on which nothing was ever sent. */
 const headers_timeout_ms_max = 15_000;
 /** "A keepalive comment at least every 10 s." */
 const default_keepalive_ms = 8_000;
-/** Chat completions wait no longer than this when the service stops: what still runs is then handed back. */
+/**
+ * The longest that chat completions wait for their jobs when the service stops. What still runs is then handed back.
+ */
 const closing_wait_ms = 7_000;
 
 /**
@@ -114,11 +116,11 @@ export interface OperationsAppOptions extends Pick<
   AppOptions,
   'model_id' | 'readiness' | 'logger' | 'metrics' | 'now_ms'
 > {
-  /** Whether this process serves the API, which is described then. */
+  /** Whether this process serves the API, which is then described. */
   readonly has_api: boolean;
 }
 
-/** What needs no key, for an address of its own: health, metrics and the description of the API. */
+/** Routes that need no key, for an address of their own: health, metrics and the description of the API. */
 export function buildOperationsApp(options: OperationsAppOptions): FastifyInstance {
   const app = newApp(options.logger, 0);
   const { now_ms = () => performance.now() } = options;
@@ -131,7 +133,7 @@ export function buildOperationsApp(options: OperationsAppOptions): FastifyInstan
   return app;
 }
 
-/** Without routes: every answer has a request id, and every error the envelope. */
+/** An app without routes. Every answer has a request id, and every error the envelope. */
 function newApp(
   logger: FastifyBaseLogger,
   answer_ms: number,
@@ -140,15 +142,16 @@ function newApp(
   const headersTimeout = Math.min(request_timeout_ms, headers_timeout_ms_max);
   const app: FastifyInstance = fastify({
     loggerInstance: logger,
-    // `observeRequests` writes the log; the framework's own lines would show URLs.
+    // `observeRequests` writes the log. The framework's own lines would show URLs.
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     genReqId: () => newId('req'),
     requestTimeout: request_timeout_ms,
-    // A client that reads nothing keeps its connection only so long: longer than the longest silence of an answer that somebody waits for.
+    // A client that reads nothing loses its connection after this time, which is longer than the longest silence of an
+    // answer that somebody waits for.
     connectionTimeout: answer_ms + request_timeout_ms,
     return503OnClosing: false,
     http: { requireHostHeader: false, headersTimeout, connectionsCheckingInterval: headersTimeout / 5 },
-    // No shorter than the request line may be: an id of any length is looked up, and not found.
+    // At least as long as the request line may be: an id of any length is looked up, and not found.
     routerOptions: { maxParamLength: 1 << 16 },
     frameworkErrors: sendFrameworkError,
     clientErrorHandler: sendClientError,
@@ -178,17 +181,17 @@ function apiRoutes(api: FastifyInstance, options: AppOptions, watcher: JobWatche
   modelsRoute(api, options);
 }
 
-/** What Node.js would answer by itself, it answers without the error envelope, or not at all. */
+/** What Node.js answers by itself has no error envelope, or is no answer at all. */
 function leaveNothingToNode(server: Server): void {
-  // A bare 417. RFC 9110 lets a server pass over an expectation that it does not know.
+  // Node.js would answer a bare 417. RFC 9110 lets a server ignore an expectation that it does not know.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
-  // A closed connection.
+  // Node.js would only close the connection.
   server.on('connect', (_request, socket) => sendClientError(new Error('this is no proxy'), socket));
-  // Headers after the 2,000th are dropped, an `Origin` among them; their size is limited in any case.
+  // Node.js drops headers after the 2,000th, which may include an `Origin`. Their size is limited in any case.
   server.maxHeadersCount = 0;
 }
 
-/** The hook above has read the body, whatever its type: the framework's own parsers have nothing left to do. */
+/** The hook above has read the body, whatever its type. The framework's own parsers have nothing left to do. */
 function acceptBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, parsed) => {

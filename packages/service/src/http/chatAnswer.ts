@@ -7,7 +7,7 @@ import {
 } from '@engraft/contract';
 import type { InferenceOutcome, SucceededInference } from '../jobs/readInferenceOutcome.js';
 
-/** A finished inference in the shapes of OpenAI's clients. A replay gives the same answer, to the letter. */
+/** A finished inference in the shapes of OpenAI's clients. A replay gives exactly the same answer. */
 
 export function chatCompletionOf(inference: SucceededInference, model: string): ChatCompletion {
   const { tool_calls, finish_reason } = inference.result;
@@ -27,7 +27,10 @@ export function chatCompletionOf(inference: SucceededInference, model: string): 
   };
 }
 
-/** "A content/tool delta (tool deltas carry index, id, function name and the complete argument string), a finish chunk, optional usage chunk." */
+/**
+ * "A content/tool delta (tool deltas carry index, id, function name and the complete argument string), a finish chunk,
+ * optional usage chunk."
+ */
 export function chatChunksOf(
   inference: SucceededInference,
   model: string,
@@ -70,7 +73,7 @@ function serviceOf({ job_id, subject_id, adapter_version }: SucceededInference):
   return { job_id, subject_id, adapter_version };
 }
 
-/** `null` when there is nothing but calls. */
+/** `null` if there are only calls. */
 function contentOf({ result: { text, tool_calls } }: SucceededInference): string | null {
   return text === '' && tool_calls !== undefined ? null : text;
 }

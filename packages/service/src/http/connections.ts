@@ -2,21 +2,24 @@ import type { Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 
-/** Far more than clients with a key need, and far fewer than a process may have files open. */
+/** Far more than clients with a key need, and far fewer than the files that a process may open. */
 export const connections_max = 10_000;
-/** Clients that send again and again on one connection do so within this. */
+/** Clients that keep sending on one connection do so within this time. */
 const leaving_ms = 1_000;
 const poll_ms = 25;
 
-/** A connection beyond the limit is closed at once, and those on which nothing is under way make room for the next. */
+/**
+ * Closes a connection beyond the limit at once. Then connections on which nothing is under way make room for the next.
+ */
 export function limitConnections(server: Server): void {
   server.maxConnections = connections_max;
   server.on('drop', () => server.closeIdleConnections());
 }
 
 /**
- * For a server that is to close: resolves when its clients have left, or a second later. Closing an idle connection on
- * which a request is on its way resets it; until then that request is answered, and told that the connection ends.
+ * For a server that is about to close. Resolves when its clients have left, or a second later. Closing an idle
+ * connection resets a request that is on its way on it. Until then such a request is answered, and told that the
+ * connection ends.
  */
 export async function untilLeft(server: Server): Promise<void> {
   const deadline_ms = performance.now() + leaving_ms;
@@ -26,14 +29,14 @@ export async function untilLeft(server: Server): Promise<void> {
   }
 }
 
-/** Whoever is answered while the service stops must not keep it open by saying nothing more. */
+/** A client that is answered while the service stops must not keep it open by staying silent. */
 export function endConnectionsOnceAnswered(app: FastifyInstance, isClosing: () => boolean): void {
   app.addHook('onSend', (_request, reply, _payload, done) => {
     if (isClosing()) void reply.header('connection', 'close');
     done();
   });
   app.addHook('onResponse', ({ raw: { socket } }, _reply, done) => {
-    // The head of a stream was sent before anybody knew. In memory there is no socket that could end.
+    // The head of a stream was sent before the stop was known. In memory there is no socket to end.
     if (isClosing() && 'destroySoon' in socket) setImmediate(() => socket.destroySoon());
     done();
   });

@@ -1,6 +1,6 @@
 /**
- * Lets the first of a kind through and then one every `every_ms`. Returns how many were passed over since the last that
- * was let through, or `null` when this one is passed over. There must be few kinds: each is remembered.
+ * Lets the first of a kind through, and then one every `every_ms`. Returns how many were skipped since the last one, or
+ * `null` if this one is skipped. There must be few kinds, since each is remembered.
  */
 export function createSampler(every_ms: number, now_ms: () => number): (kind: string) => number | null {
   const last = new Map<string, { readonly at_ms: number; passed_over: number }>();

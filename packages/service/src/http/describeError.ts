@@ -2,7 +2,7 @@ import { isDatabaseError } from '../db/databaseErrors.js';
 
 /**
  * An error as the log may show it. A message can quote what was being read (PostgreSQL quotes rows, JSON.parse quotes
- * texts), and a log line never holds a secret, a passage or a message text; so theirs are left out.
+ * texts), and a log line never holds a secret, a passage or a message text. So such messages are left out.
  */
 export function describeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { type: typeof error };

@@ -7,18 +7,18 @@ export function dataEvent(value: unknown): string {
   return `data: ${JSON.stringify(value)}\n\n`;
 }
 
-/** What OpenAI's clients take for the end. */
+/** OpenAI's clients read this as the end. */
 export const doneEvent = 'data: [DONE]\n\n';
 
-/** Parsers pass over it; connections stay open for it. */
+/** Parsers ignore it, and it keeps connections open. */
 export const keepaliveComment = ': keepalive\n\n';
 
-/** Sends what the generator yields, as it comes. The generator is ended when the client goes away. */
+/** Sends what the generator yields, as it comes. The generator ends when the client goes away. */
 export function sendEventStream(reply: FastifyReply, events: AsyncGenerator<string, void>): FastifyReply {
   return (
     reply
       .type('text/event-stream; charset=utf-8')
-      // A proxy that collects the response would hold back the keepalives.
+      // A proxy that buffers the response would hold back the keepalives.
       .header('x-accel-buffering', 'no')
       .send(Readable.from(events))
   );

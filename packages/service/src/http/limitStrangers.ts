@@ -6,13 +6,13 @@ import { createRequestLimit, type RequestLimit } from '../rateLimit/requestLimit
 import { rateRefusal } from './rateHeaders.js';
 
 /**
- * What may be asked for without a valid key, each counted apart, so that one who guesses keys hinders nobody who reads
+ * What can be asked for without a valid key. Each is counted by itself, so that guessing keys does not hinder reading
  * metrics.
  */
 const limits = {
-  /** Each costs a look into the database. */
+  /** Each costs a query. */
   unknown_key: { burst_requests: 1_000, requests_per_second: 20 },
-  /** No key, or a text that cannot be one: 401 costs no more than 429, and tests send many. */
+  /** No key, or a text that cannot be one. A 401 costs no more than a 429, and tests send many. */
   no_key: { burst_requests: 5_000, requests_per_second: 200 },
   operations: { burst_requests: 1_000, requests_per_second: 20 },
   probes: { burst_requests: 1_000, requests_per_second: 20 },
@@ -20,20 +20,20 @@ const limits = {
 
 export type StrangerRequest = keyof typeof limits;
 
-/** Requests without a valid key, counted against the address that they come from. */
+/** Requests without a valid key, counted by their address. */
 export interface StrangerLimits {
   take(what: StrangerRequest, request: FastifyRequest): RequestAllowance;
   /** The key turned out to be valid. */
   giveBack(what: StrangerRequest, request: FastifyRequest): void;
-  /** For what is not to be refused: resolves at once, or a moment later for whoever asks too often. */
+  /** For requests that must not be refused. Resolves at once, or a moment later for those who ask too often. */
   slow(what: StrangerRequest, request: FastifyRequest): Promise<void>;
 }
 
 /** Networks that are remembered, for each kind of request. */
 const callers_max = 10_000;
 /**
- * To refuse takes nearly as long as to answer: whoever asks again at once, on a hundred connections, would keep the
- * service busy with refusals. So they come late.
+ * A refusal takes nearly as long as an answer, so a client that asks again at once, on a hundred connections, would
+ * keep the service busy with refusals. So refusals come late.
  */
 const delay_ms = 250;
 
@@ -64,14 +64,14 @@ export function limitOperations(strangers: StrangerLimits) {
   };
 }
 
-/** 429 `rate_limited`, a moment later. */
+/** Answers 429 `rate_limited`, a moment later. */
 export async function refuseStranger(reply: FastifyReply, allowance: RequestAllowance): Promise<never> {
   const refusal = rateRefusal(reply, allowance, 'without a valid key from this address');
   await sleep(delay_ms);
   throw refusal;
 }
 
-/** Strangers are told apart by the connection's own address: anybody can write a header that names another. */
+/** Strangers are told apart by the connection's own address, since anybody can write a header that names another. */
 function callerOf(request: FastifyRequest): string {
   return networkOf(request.socket.remoteAddress);
 }

@@ -4,12 +4,12 @@ import { tracedHistogram } from '../metrics/tracedHistogram.js';
 import { traceIdOf } from '../tracing/tracing.js';
 import { createSampler } from './createSampler.js';
 
-/** Only the first of each kind of request without a key is logged within this time. */
+/** Within this time, only the first of each kind of request without a key is logged. */
 const log_every_ms = 10_000;
 
 /**
- * One measurement for every request and one log line for each with a valid key, under the route's pattern: never a URL,
- * header or body. What has no key is logged now and then, so that nobody without one fills the log. `now_ms` is a
+ * Measures every request, and logs one line for each with a valid key, under the route's pattern: never a URL, header
+ * or body. Requests without a key are logged now and then, so that nobody without one can fill the log. `now_ms` is a
  * monotonic clock.
  */
 export function observeRequests(app: FastifyInstance, metrics: Registry, now_ms: () => number): void {
@@ -25,7 +25,7 @@ export function observeRequests(app: FastifyInstance, metrics: Registry, now_ms:
   const sample = createSampler(log_every_ms, now_ms);
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'unknown';
-    // Methods outside this list would each make a time series of its own.
+    // Methods outside this list would each make a time series of their own.
     const method = request.routeOptions.url === undefined ? 'any' : request.method;
     const { key, error_code, span } = request.state;
     const trace_id = span === null ? null : traceIdOf(span);

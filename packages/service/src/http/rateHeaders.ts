@@ -5,12 +5,12 @@ import type { RequestAllowance } from '../rateLimit/requestAllowance.js';
 /** Sets the headers of a refusal; returns its error. */
 export function rateRefusal(reply: FastifyReply, allowance: RequestAllowance, too_many: string): ApiError {
   sayAllowance(reply, allowance);
-  // Whole seconds, rounded up: who waits that long is taken.
+  // Whole seconds, rounded up, so that a client that waits this long is accepted.
   void reply.header('retry-after', Math.max(1, Math.ceil(allowance.retry_after_ms / 1000)));
   return new ApiError('rate_limited', { message: `Too many requests ${too_many}; wait as Retry-After says.` });
 }
 
-/** The `x-ratelimit-*` headers that OpenAI's clients read. */
+/** Sets the `x-ratelimit-*` headers that OpenAI's clients read. */
 export function sayAllowance(reply: FastifyReply, allowance: RequestAllowance): void {
   void reply.headers({
     'x-ratelimit-limit-requests': allowance.limit_requests,
@@ -19,7 +19,7 @@ export function sayAllowance(reply: FastifyReply, allowance: RequestAllowance): 
   });
 }
 
-/** As OpenAI writes them: `120ms`, `1.5s`. */
+/** As OpenAI writes durations: `120ms`, `1.5s`. */
 function formatDuration(duration_ms: number): string {
   const whole_ms = Math.ceil(duration_ms);
   return whole_ms < 1000 ? `${whole_ms}ms` : `${whole_ms / 1000}s`;

@@ -3,8 +3,8 @@ import { ApiError, jsonProblems, limits, type ReadOutcome } from '@engraft/contr
 import type { FastifyRequest } from 'fastify';
 
 /**
- * The bytes of a request body, "counted while reading, whatever Content-Length says". After a refusal the rest is
- * read and thrown away (by Node.js, when the response has been sent), so that the client gets to see the response.
+ * The bytes of a request body, "counted while reading, whatever Content-Length says". After a refusal Node.js reads and
+ * drops the rest once the response has been sent, so that the client sees the response.
  */
 export async function readBodyBytes(stream: Readable): Promise<Buffer> {
   return new Promise((resolve, reject) => {
@@ -35,7 +35,7 @@ export async function readBodyBytes(stream: Readable): Promise<Buffer> {
   });
 }
 
-/** The JSON body of a request, read by the contract. Anything that does not fit is 422 `invalid_request`. */
+/** The JSON body of a request, read by the contract. A body that does not fit is 422 `invalid_request`. */
 export function readJsonBody<Value>(request: FastifyRequest, read: (body: unknown) => ReadOutcome<Value>): Value {
   if (!isJsonContentType(request.headers['content-type'])) {
     throw wrongContentType();
@@ -54,12 +54,12 @@ export function refuseQueryParameters(request: FastifyRequest): void {
   if (name !== undefined) throw invalid(name.slice(0, 100), 'this endpoint takes no query parameter of this name');
 }
 
-/** What follows the first question mark; a second one belongs to a name or value. */
+/** What follows the first question mark. A second one belongs to a name or value. */
 export function queryOf(request: FastifyRequest): URLSearchParams {
   return new URLSearchParams(request.url.split('?').slice(1).join('?'));
 }
 
-/** A 422 about one field, header or parameter; '' is the body itself. */
+/** A 422 about one field, header or parameter. '' is the body itself. */
 export function invalid(param: string, message: string): ApiError {
   return new ApiError('invalid_request', {
     message: param === '' ? `Invalid body: ${message}.` : `Invalid ${param}: ${message}.`,

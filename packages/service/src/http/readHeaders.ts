@@ -44,7 +44,7 @@ function identifierHeader(request: FastifyRequest, name: string): string | undef
 
 /**
  * The subject of a chat completion, from `subject_id` or `X-Service-Subject` ("must equal `subject_id` when both are
- * given"); `null`: none, which selects base.
+ * given"). `null` if there is none, which selects base.
  */
 export function selectedSubject(request: FastifyRequest, body_subject_id: string | undefined): string | null {
   const header = identifierHeader(request, 'X-Service-Subject');
@@ -54,7 +54,7 @@ export function selectedSubject(request: FastifyRequest, body_subject_id: string
   return body_subject_id ?? header ?? null;
 }
 
-/** The tenant that key, header and body agree on; 422 if they do not. */
+/** The tenant on which key, header and body agree. 422 if they do not. */
 export function selectedTenant(request: FastifyRequest, body_tenant_id?: string): TenantId {
   const outcome = resolveTenant({
     key_tenant_id: keyOf(request).tenant_id,

@@ -7,7 +7,7 @@ import { invalid, queryOf } from './readBody.js';
  * refused with 422 rather than ignored", and so is one that is given twice.
  */
 export function readQuery<Value>(request: FastifyRequest, read: (query: unknown) => ReadOutcome<Value>): Value {
-  // Without a prototype, a parameter named `__proto__` is one like any other.
+  // Without a prototype, a parameter named `__proto__` is like any other.
   const query = Object.create(null) as Record<string, string>;
   for (const [name, value] of queryOf(request)) {
     if (name in query) throw invalid(name.slice(0, 100), 'this query parameter is given twice');

@@ -3,18 +3,18 @@ import type { ErrorCode, Scope } from '@engraft/contract';
 import type { Member, MemberAction } from '../console/members.js';
 import type { AuthenticatedKey } from '../keys/authenticate.js';
 
-/** What the hooks learn of a request, for the routes and the log. */
+/** What the hooks learn about a request, for the routes and the log. */
 export interface RequestState {
   /** Set on every authenticated request. */
   key: AuthenticatedKey | null;
   /** Set on every request of a console's session. */
   session: { readonly member: Member; readonly token: string } | null;
-  /** The bytes of the body, within the limit; `null` on requests without one. */
+  /** The bytes of the body, within the limit. `null` on requests without one. */
   body: Buffer | null;
   error_code: ErrorCode | null;
-  /** A repetition would be another operation, as the caller gave no idempotency key. */
+  /** The caller gave no idempotency key, so a repetition would be another operation. */
   repeats_as_new: boolean;
-  /** Set on every authenticated request; one that goes nowhere when no traces are taken. */
+  /** Set on every authenticated request. It goes nowhere if no traces are taken. */
   span: Span | null;
 }
 
@@ -24,11 +24,11 @@ declare module 'fastify' {
     state: RequestState;
   }
   interface FastifyContextConfig {
-    /** The key needs one of these; empty: any valid key will do. Required on every route under `/v1`. */
+    /** The key needs one of these. Empty if any valid key will do. Required on every route under `/v1`. */
     anyScopeOf?: readonly Scope[];
     /**
-     * Who may use a route of the console: anybody, whoever is signed in, or whoever may do this in the project of the
-     * path. Required on every route under `/console/api`.
+     * Who may use a route of the console: anybody, anybody who is signed in, or members who may do this in the project
+     * of the path. Required on every route under `/console/api`.
      */
     console?: 'anybody' | 'signed_in' | MemberAction;
   }

@@ -3,9 +3,9 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { endFailed, openSpan, traceContextOf, type Tracing } from '../tracing/tracing.js';
 
 /**
- * A span for each request with a valid key, so that nobody without one fills the collector. It begins when the key is
- * known, and goes on with the trace of W3C's `traceparent`. The returned function is to be called then. Like the log,
- * a span has the route's pattern: never a URL, header or body.
+ * A span for each request with a valid key, so that nobody without one can fill the collector. It begins when the key
+ * is known and the returned function is called, and continues the trace of W3C's `traceparent`. Like the log, a span
+ * has the route's pattern: never a URL, header or body.
  */
 export function traceRequests(app: FastifyInstance, { tracer, contextOf }: Tracing): (request: FastifyRequest) => void {
   app.addHook('onResponse', (request, reply, done) => {
@@ -31,7 +31,7 @@ export function traceRequests(app: FastifyInstance, { tracer, contextOf }: Traci
   };
 }
 
-/** The context kept with a job that the request admits; `null` where no traces are taken. */
+/** The context that is stored with a job of this request. `null` if no traces are taken. */
 export function traceContextOfRequest({ state }: FastifyRequest): string | null {
   return state.span === null ? null : traceContextOf(state.span);
 }

@@ -5,8 +5,8 @@ import type { StrangerLimits } from './limitStrangers.js';
 import { whatThereIs } from './whatThereIs.js';
 
 /**
- * Answers what no route takes: 405 with `Allow` on a known path, else 404. Call it before the routes are registered.
- * Both come before authentication: there is nothing behind them to protect.
+ * Answers requests that no route takes: 405 with `Allow` on a known path, else 404. Call it before the routes are
+ * registered. Both answers come before authentication, since there is nothing to protect.
  */
 export function answerUnknownPaths(app: FastifyInstance, strangers: StrangerLimits): void {
   const methodsByPath = new Map<string, Set<string>>();
@@ -31,7 +31,7 @@ export function answerUnknownPaths(app: FastifyInstance, strangers: StrangerLimi
     throw new ApiError('method_not_allowed');
   };
   app.setNotFoundHandler(refuse);
-  // Already here, because the framework has its own opinions about the bodies of some methods (QUERY).
+  // Comes this early because the framework has its own opinions about the bodies of some methods (QUERY).
   app.addHook('onRequest', async (request, reply) => {
     if (request.is404) await refuse(request, reply);
   });

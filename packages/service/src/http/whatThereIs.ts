@@ -1,6 +1,6 @@
 const chat = 'POST /v1/chat/completions';
 
-/** Paths that OpenAI clients try, and what there is instead. */
+/** Paths that OpenAI clients try, and what exists instead. */
 const elsewhere: readonly (readonly [RegExp, string])[] = [
   [/^\/v1\/models\/./, 'There is one model; GET /v1/models shows it.'],
   [/^\/v1\/completions$/, `There are no completions of a plain prompt; ${chat} takes messages.`],
@@ -10,7 +10,7 @@ const elsewhere: readonly (readonly [RegExp, string])[] = [
   [/^\/v1\/(inferences|internalizations)\/./, 'What was admitted is read as a job: GET /v1/jobs/{id}.'],
 ];
 
-/** The message of a 404 on a path that no route takes: it names the path that was probably meant, and repeats none. */
+/** The message of a 404 on a path that no route takes. It names the path that was probably meant, and repeats none. */
 export function whatThereIs(path: string, isKnown: (path: string) => boolean): string {
   const bare = path.replace(/\/{1,2}$/, '');
   if (bare !== path && isKnown(bare)) return withoutSlash(shown(bare));
@@ -23,12 +23,12 @@ export function whatThereIs(path: string, isKnown: (path: string) => boolean): s
     : 'There is no such path.';
 }
 
-/** For a path with a slash at its end that exists without it. */
+/** Finds a path that exists without the slash at its end. */
 export function withoutSlash(path: string): string {
   return `No path here ends in a slash: use ${path}.`;
 }
 
-/** With a job's id in it, a path is the caller's own text. */
+/** A path with a job's id in it is the caller's own text. */
 function shown(path: string): string {
   return path.startsWith('/v1/jobs/') ? '/v1/jobs/{id}' : path;
 }

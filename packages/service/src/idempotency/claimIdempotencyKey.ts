@@ -15,15 +15,15 @@ export interface IdempotencyClaim {
 
 export type ClaimOutcome =
   | { readonly kind: 'claimed' }
-  /** The same input was admitted before, by the API key `api_key_id`. */
+  /** The same input was admitted before, with the API key `api_key_id`. */
   | { readonly kind: 'replay'; readonly job_id: string; readonly api_key_id: string }
   /** "Same key with changed input." */
   | { readonly kind: 'conflict' };
 
 /**
  * Claims a key in its namespace ("project plus tenant"), first of all in the transaction that admits the job. Of two
- * simultaneous requests the second waits at the insert until the first has committed, and finds its job, or has
- * rolled back, and then claims the key itself: so two identical requests admit one job.
+ * simultaneous requests, the second waits at the insert. If the first commits, the second finds its job; if the first
+ * rolls back, the second claims the key itself. So two identical requests admit one job.
  */
 export async function claimIdempotencyKey(trx: Transaction<Database>, claim: IdempotencyClaim): Promise<ClaimOutcome> {
   for (;;) {

@@ -12,7 +12,7 @@ export interface FingerprintInput {
   readonly subject_id: string | null;
   /** "As sent": a replay after an activation is still the same request. */
   readonly adapter_version: string | undefined;
-  /** The request with every default filled in, and with the output ceiling as requested. */
+  /** The request with every default filled in, and with the output limit as requested. */
   readonly request: JobRequest;
 }
 

@@ -6,15 +6,15 @@ import { readInferenceOutcome, type InferenceOutcome } from './readInferenceOutc
 
 export interface InferenceWait {
   readonly job_id: string;
-  /** 0: as the job stands now. */
+  /** 0 returns the job's current state. */
   readonly wait_ms: number;
-  /** Aborted when nobody wants to know any more. The job goes on. */
+  /** Aborts when nobody waits any more. The job goes on. */
   readonly signal: AbortSignal;
 }
 
 /**
- * How the inference job ended, or that it still has not when the time is over. Nor has it for whoever cannot ask the database: the job is
- * admitted, and an error that may be repeated would be taken for leave to send it again, as a second job.
+ * How the inference job ended, or that it has not when the time is over. It also counts as open if the database cannot
+ * be asked: the job is admitted, and a retryable error would make the caller send it again, as a second job.
  */
 export async function awaitInference(
   db: Kysely<Database>,

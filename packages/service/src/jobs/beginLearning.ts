@@ -4,12 +4,13 @@ import type { Database } from '../db/schema.js';
 import type { JobLease } from './jobLease.js';
 
 /**
- * `begun`: on this checkpoint, now or by an earlier claim. `base_model_changed`: on another, so that what the job has
- * stored since would be mixed with answers of this one. `lost`: the lease has passed to another worker.
+ * - `begun`: on this checkpoint, now or by an earlier claim.
+ * - `base_model_changed`: on another one, so what the job has stored would be mixed with answers of this one.
+ * - `lost`: the lease has passed to another worker.
  */
 export type BeginLearningOutcome = 'begun' | 'base_model_changed' | 'lost';
 
-/** Records the checkpoint that a learning job is begun on, once. */
+/** Records, once, the checkpoint on which a learning job begins. */
 export async function beginLearning(
   db: Kysely<Database>,
   { job_id, fencing_token }: JobLease,

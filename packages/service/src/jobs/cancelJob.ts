@@ -7,15 +7,15 @@ import { hasUnknownTeacherCall } from './teacherCalls.js';
 
 export type CancelJobOutcome =
   | { readonly kind: 'cancelled'; readonly project_id: string; readonly was: 'queued' | 'running' }
-  /** A teacher elsewhere was asked, and nobody knows yet what that cost: the job waits to be settled by hand. */
+  /** A remote teacher was asked, and nobody knows yet what it cost. The job waits to be settled by hand. */
   | { readonly kind: 'to_be_resolved'; readonly project_id: string; readonly was: 'queued' | 'running' }
   | { readonly kind: 'not_found' }
   /** It has ended, or only its money is left to be settled. */
   | { readonly kind: 'wrong_status'; readonly status: string };
 
 /**
- * queued or running → failed with `cancelled`, and nothing charged: that it does not come to its end is our doing. The
- * worker of a running job loses its lease with it, learns so when it next extends that, and drops what it has.
+ * queued or running → failed with `cancelled`. Nothing is charged, since it is our doing that the job does not finish.
+ * The worker of a running job loses its lease, notices when it next extends it, and drops its work.
  */
 export async function cancelJob(db: Kysely<Database>, job_id: string): Promise<CancelJobOutcome> {
   return inTransaction<CancelJobOutcome>(db, 'job.cancelled', async (trx) => {

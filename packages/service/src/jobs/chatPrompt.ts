@@ -3,8 +3,8 @@ import type { ChatMessage, ChatPrompt, ToolChoice } from '@engraft/engine';
 import type { InferenceJobRequest } from './jobRequest.js';
 
 /**
- * The engine's view of an inference request. Admission counts the tokens of this prompt and the worker generates
- * from it: one function for both, so that the price of admission is the price of the work.
+ * The engine's view of an inference request. Admission counts the tokens of this prompt and the worker generates from
+ * it. Both use this function, so that the price of admission is the price of the work.
  */
 export function chatPromptOf(request: Pick<InferenceJobRequest, 'messages' | 'tools' | 'tool_choice'>): ChatPrompt {
   const messages = withResultsInCallOrder(request.messages).map((message): ChatMessage => ({
@@ -16,9 +16,10 @@ export function chatPromptOf(request: Pick<InferenceJobRequest, 'messages' | 'to
       : { toolCalls: message.tool_calls.map(({ id, function: called }) => ({ id, ...called })) }),
     ...(message.tool_call_id === undefined ? {} : { toolCallId: message.tool_call_id }),
   }));
-  // What a passage taught is asked for without thinking first, as it was learned, see the prompts of learning.
+  // Facts of a passage are asked for without thinking first, as they were learned. See the prompts of learning.
   const prompt = { messages, thinking: false };
-  // What the model is not to call it is not told of: it would write calls all the same, and they would be taken for text.
+  // The model is not told of tools that it must not call. It would write calls all the same, and they would be read as
+  // text.
   if (request.tools.length === 0 || request.tool_choice === 'none') return prompt;
   const tools = request.tools.map(({ function: { name, description, parameters } }) => ({
     name,
@@ -28,7 +29,10 @@ export function chatPromptOf(request: Pick<InferenceJobRequest, 'messages' | 'to
   return { ...prompt, tools };
 }
 
-/** "Exactly one result for each (any order, nothing between)": chat templates write results without the ids of their calls. */
+/**
+ * "Exactly one result for each (any order, nothing between)": chat templates write results without the ids of their
+ * calls.
+ */
 function withResultsInCallOrder(messages: readonly WireMessage[]): WireMessage[] {
   return messages.flatMap((message, index) => {
     if (message.role === 'tool') return [];

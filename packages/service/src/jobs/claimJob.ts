@@ -26,31 +26,35 @@ export interface ClaimedJob extends JobLease {
   readonly pricing_version: string;
   readonly reserved_microusd: number;
   /**
-   * Claims since the job last made progress, this one included: since it was admitted, or the outcome of a phase or a
-   * further step of its training was stored. Handing a job back takes its claim off again.
+   * Claims since the job last made progress, including this one. Progress is the admission, the stored outcome of a
+   * phase, or a further training step. Handing a job back undoes its claim.
    */
   readonly attempts: number;
-  /** The claim before this one never said how it ended: its worker died, or lost the lease. */
+  /** The claim before this one never reported its end: its worker died, or lost the lease. */
   readonly taken_over: boolean;
   /** The usage of the phases that earlier claims have finished. */
   readonly usage: TokenUsage;
   /** See `trainingProgress.ts`. */
   readonly training_progress: unknown;
-  /** Of the request that was admitted, see `tracing.ts`; `null`: it had none. */
+  /** The trace context of the admitted request, see `tracing.ts`. `null` if it had none. */
   readonly trace_context: string | null;
-  /** Since admission, or since the job was last claimed. */
+  /** Milliseconds since admission, or since the job was last claimed. */
   readonly waited_ms: number;
-  /** By the monotonic clock of this process (`performance.now()`): the lease does not end before. */
+  /** By the monotonic clock of this process (`performance.now()`). The lease does not end before. */
   readonly held_until_ms: number;
 }
 
-/** How many waiting jobs a claim looks at, of a project and in all. Whoever finds all of them taken asks again a moment later. */
+/**
+ * How many waiting jobs a claim looks at, in one project and in all. If others take all of them, it asks again a moment
+ * later.
+ */
 const looked_at = 16;
 
 /**
- * Takes a job of the kind that is queued, or whose worker let its lease run out; `null` when there is none. It is the turn of the project
- * whose work of this kind was begun longest ago, so that nobody's backlog keeps others waiting; of a project, of the oldest job.
- * Workers that claim at the same time pass over each other's jobs (SKIP LOCKED); of one project's they take one after the other.
+ * Takes a queued job of the kind, or one whose worker let its lease run out. `null` if there is none. The next project
+ * is the one whose work of this kind began longest ago, so that nobody's backlog keeps others waiting. Within a
+ * project, the oldest job comes first. Workers that claim at the same time skip each other's jobs (SKIP LOCKED), but
+ * take the jobs of one project one after the other.
  */
 export async function claimJob(db: Kysely<Database>, claim: Claim): Promise<ClaimedJob | null> {
   // The lease runs from when the database writes it, which is not before now.

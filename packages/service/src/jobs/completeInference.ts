@@ -8,7 +8,7 @@ import { lockLeasedJob, type JobLease, type LeasedWrite } from './jobLease.js';
 
 export type InferenceCompletion = {
   readonly usage: TokenUsage;
-  /** The part of `usage.output_tokens` that the model thought with; 0 when left out. */
+  /** The part of `usage.output_tokens` spent on thinking; 0 if left out. */
   readonly reasoning_tokens?: number;
 } & (
   | { readonly kind: 'succeeded'; readonly result: InferenceResult }

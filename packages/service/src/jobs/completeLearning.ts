@@ -14,22 +14,28 @@ import { activateVersion } from '../versions/activateVersion.js';
 import { saveVersion } from '../versions/saveVersion.js';
 import { endJob } from './endJob.js';
 import { lockLeasedJob, type JobLease, type LeasedJob, type LeasedWrite } from './jobLease.js';
-import { parseJobRequest } from './jobRequest.js';
 
 type Report = Pick<LearningResult, 'validation' | 'training'>;
 
 export interface KeptAdapter {
-  /** `sha256:<hex>`; its folder is in the adapter store. */
+  /** `sha256:<hex>`. Its folder is in the adapter store. */
   readonly adapter_hash: string;
   /** The checkpoint that it was trained on. */
   readonly base_model_hash: string;
   readonly size_bytes: number;
-  /** Plain data; see `Rehearsal` of the learning package. */
+  /** Plain data, see `Rehearsal` of the learning package. */
   readonly rehearsal: unknown;
 }
 
 export type LearningCompletion =
-  | { readonly kind: 'accepted'; readonly usage: TokenUsage; readonly report: Report; readonly adapter: KeptAdapter }
+  | {
+      readonly kind: 'accepted';
+      readonly usage: TokenUsage;
+      readonly report: Report;
+      readonly adapter: KeptAdapter;
+      /** Whether the request asks for the version to be activated. */
+      readonly activate: boolean;
+    }
   | {
       readonly kind: 'rejected';
       readonly usage: TokenUsage;
@@ -40,9 +46,9 @@ export type LearningCompletion =
 export const initial_hosting_seconds = limits.initial_hosting_hours * 3600;
 
 /**
- * running → ready, rejected or failed, in one transaction: the charge, the new version, its activation if the parent
- * is still active, and the end of the job. "Completed compute is charged for rejected candidates, budget exhaustion
- * and other known outcomes; a ready candidate also incurs hosting even when activation was disabled or conflicted."
+ * running → ready, rejected or failed, in one transaction: the charge, the new version, its activation if the parent is
+ * still active, and the end of the job. "Completed compute is charged for rejected candidates, budget exhaustion and
+ * other known outcomes; a ready candidate also incurs hosting even when activation was disabled or conflicted."
  */
 export async function completeLearning(
   db: Kysely<Database>,
@@ -57,7 +63,7 @@ export async function completeLearning(
     const compute_microusd = computeChargeMicrousd(usage, card);
     if (completion.kind === 'accepted') {
       const hosting_microusd = storageChargeMicrousd(completion.adapter.size_bytes, initial_hosting_seconds, card);
-      // The work was planned to leave room for hosting; should the adapter be larger, the ceiling holds all the same.
+      // The plan left room for hosting. If the adapter is larger than planned, the limit still holds.
       const storage_microusd = Math.min(hosting_microusd, job.reserved_microusd - compute_microusd);
       const result = { ...completion.report, ...(await saveAndActivate(trx, job, completion)) };
       await endJob(trx, job, { usage, compute_microusd, storage_microusd, status: 'ready', result, error_code: null });
@@ -77,12 +83,9 @@ export async function completeLearning(
 async function saveAndActivate(
   trx: Transaction<Database>,
   job: LeasedJob,
-  { report, adapter }: Extract<LearningCompletion, { kind: 'accepted' }>,
+  { report, adapter, activate }: Extract<LearningCompletion, { kind: 'accepted' }>,
 ): Promise<Omit<LearningResult, keyof Report>> {
-  const request = parseJobRequest(job.request);
-  if (request.kind !== 'internalization' || job.subject_ref === null) {
-    throw new Error(`job ${job.id} is not a learning job of a subject`);
-  }
+  if (job.subject_ref === null) throw new Error(`job ${job.id} is not a learning job of a subject`);
   const parent_version_id = job.adapter_version === baseVersion ? null : job.adapter_version;
   const version = await saveVersion(trx, {
     ...adapter,
@@ -94,7 +97,7 @@ async function saveAndActivate(
     hosting_hours: limits.initial_hosting_hours,
   });
   const candidate = { version_id: version.id };
-  if (!request.activate) return { candidate, activated: false, activation_conflict: false };
+  if (!activate) return { candidate, activated: false, activation_conflict: false };
   const activation = await activateVersion(trx, {
     subject_ref: job.subject_ref,
     version_id: version.id,

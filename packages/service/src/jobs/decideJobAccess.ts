@@ -19,8 +19,8 @@ const submittingScope: Readonly<Record<JobKind, Scope>> = { inference: 'inferenc
 
 /**
  * "A key with `inference` or `internalize` can read jobs it submitted under that scope; other keys need `read` in the
- * same tenant." A key without `read` learns nothing of any other id, not even whether it exists: always
- * `insufficient_scope`. A key with `read` gets `not_found` for what is outside its project and the selected tenant.
+ * same tenant." A key without `read` learns nothing about any other id, not even whether it exists: the answer is
+ * always `insufficient_scope`. A key with `read` gets `not_found` for jobs outside its project and the selected tenant.
  */
 export function decideJobAccess(reader: JobReader, tenant_id: TenantId, job: JobOwnership | null): JobAccess {
   const inTenant = job !== null && job.tenant_id === tenant_id;

@@ -1,17 +1,17 @@
 import type { InferenceResult, JobErrorCode, LearningResult, TokenUsage } from '@engraft/contract';
-import { sql, type Transaction } from 'kysely';
+import type { Transaction } from 'kysely';
 import type { Database } from '../db/schema.js';
 import { settleReservation } from '../ledger/settleReservation.js';
+import { closedJob } from './closedJob.js';
 import type { LeasedJob } from './jobLease.js';
-import { removeTexts } from './removeTexts.js';
 
 export interface JobEnding {
   readonly status: 'succeeded' | 'ready' | 'rejected' | 'failed';
   readonly result: InferenceResult | LearningResult | null;
   readonly error_code: JobErrorCode | null;
-  /** What is billed; work that was repeated or waived is not in it. */
+  /** What is billed. It excludes repeated and waived work. */
   readonly usage: TokenUsage;
-  /** A part of `usage.output_tokens`; 0 when left out. */
+  /** A part of `usage.output_tokens`; 0 if left out. */
   readonly reasoning_tokens?: number;
   readonly compute_microusd: number;
   readonly storage_microusd: number;
@@ -19,7 +19,7 @@ export interface JobEnding {
   readonly memo?: string;
 }
 
-/** Nothing is billed: the failure was ours. */
+/** Nothing is billed, since the failure was ours. */
 export const waived = {
   usage: { input_tokens: 0, output_tokens: 0, cached_input_tokens: 0, training_tokens: 0 },
   compute_microusd: 0,
@@ -27,7 +27,7 @@ export const waived = {
 } as const;
 
 /**
- * Ends a job that this transaction holds: posts the charge, releases the rest of the reservation, and removes the
+ * Ends a job that this transaction holds. It posts the charge, releases the rest of the reservation, and removes the
  * texts that the job was given and what its phases left behind. "There is no moment at which a job is done and not
  * charged, or charged and not done."
  */
@@ -47,12 +47,7 @@ export async function endJob(
       result: result === null ? null : JSON.stringify(result),
       phase: 'done',
       settled: true,
-      request: await removeTexts(trx, job),
-      training_progress: null,
-      trace_context: null,
-      worker_id: null,
-      lease_expires_at: null,
-      updated_at: sql`now()`,
+      ...(await closedJob(trx, job)),
     })
     .where('id', '=', job.id)
     .execute();

@@ -1,7 +1,7 @@
 import { sql, type Kysely } from 'kysely';
 import type { Database } from '../db/schema.js';
 
-/** The jobs that nobody need wait for any more: they have ended or need an operator. */
+/** The jobs that nobody need wait for any more, because they have ended or need an operator. */
 export async function findEndedJobs(db: Kysely<Database>, job_ids: readonly string[]): Promise<string[]> {
   const rows = await db
     .selectFrom('jobs')

@@ -3,14 +3,14 @@ import type { Database } from '../db/schema.js';
 
 /**
  * Removes what is left of the jobs' texts: their answers, what phases and teachers left behind, and their idempotency
- * keys, which "live as long as their jobs". Callers do not find these jobs any more; what they cost stays.
+ * keys, which "live as long as their jobs". Callers no longer find these jobs. Their costs stay.
  */
 export async function forgetJobs(trx: Transaction<Database>, job_ids: readonly string[]): Promise<void> {
   if (job_ids.length === 0) return;
   const isOne = sql<boolean>`job_id = any(${job_ids})`;
   await trx.deleteFrom('idempotency_keys').where(isOne).execute();
   await trx.deleteFrom('job_phases').where(isOne).execute();
-  // What an operator settles a job by stays until then: how many calls have no receipt.
+  // Stays until then, since an operator needs it to settle the job: how many calls have no receipt.
   const isSettled = sql<boolean>`(select settled from jobs where id = job_id)`;
   await trx.deleteFrom('teacher_calls').where(isOne).where(isSettled).execute();
   await trx.updateTable('teacher_calls').set({ answer: null }).where(isOne).execute();

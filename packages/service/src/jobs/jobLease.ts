@@ -2,18 +2,18 @@ import { sql, type Transaction } from 'kysely';
 import type { Database } from '../db/schema.js';
 
 /**
- * The right to run a job: held by whoever claimed it last, and recognised by the fencing token that every claim
- * increments. Each write of a worker names its token, so one that has lost its lease changes nothing any more.
+ * The right to run a job. It belongs to the last worker that claimed the job, and every claim increments its fencing
+ * token. Each write of a worker names its token, so a worker that has lost its lease changes nothing any more.
  */
 export interface JobLease {
   readonly job_id: string;
   readonly fencing_token: number;
 }
 
-/** `lost`: the lease has passed to another worker, or the job has ended; nothing was changed. */
+/** `lost` means that the lease has passed to another worker or the job has ended. Nothing was changed. */
 export type LeasedWrite = 'done' | 'lost';
 
-/** What ending a job needs to know of it. */
+/** What ending a job needs to know about it. */
 export interface LeasedJob {
   readonly id: string;
   readonly project_id: string;
@@ -25,8 +25,8 @@ export interface LeasedJob {
 }
 
 /**
- * Reads the job and holds it until the transaction ends; `null` when the lease is lost.
- * Order of locks: the job before its subject, the subject before the project's accounts.
+ * Reads the job and holds it until the transaction ends. `null` if the lease is lost. Order of locks: the job before
+ * its subject, the subject before the project's accounts.
  */
 export async function lockLeasedJob(trx: Transaction<Database>, lease: JobLease): Promise<LeasedJob | null> {
   const row = await trx

@@ -9,20 +9,20 @@ import {
 import { z } from 'zod';
 
 /**
- * What `jobs.request` holds: the request with every default filled in, as admission writes it and the worker reads
+ * The content of `jobs.request`: the request with every default filled in, as admission writes it and the worker reads
  * it. Chat completions become the same inference requests. Texts are emptied when the job has ended.
  */
 
 export const inferenceJobRequest = z.strictObject({
   kind: z.literal('inference'),
-  /** Chat has no limit of its own on the number of calls in a message. */
+  /** Chat has its own, unlimited number of calls in a message. */
   messages: z.array(wireMessage.extend({ tool_calls: z.array(wireToolCall).optional() })),
-  /** Empty: none are offered. */
+  /** Empty if none are offered. */
   tools: z.array(wireTool),
   tool_choice: wireToolChoice,
   parallel_tool_calls: z.boolean(),
   response_format: responseFormat,
-  /** The effective ceiling: the smaller of the requested one and what the prompt leaves of the context. */
+  /** The effective limit: the smaller of the requested one and what the prompt leaves of the context. */
   max_output_tokens: z.int().positive(),
   temperature: z.number(),
 });
@@ -40,14 +40,14 @@ export type InferenceJobRequest = z.infer<typeof inferenceJobRequest>;
 export type InternalizationJobRequest = z.infer<typeof internalizationJobRequest>;
 export type JobRequest = z.infer<typeof jobRequest>;
 
-/** Fills in what an omitted field means, so that saying it makes no difference. */
+/** Fills in what an omitted field means, so that sending the default makes no difference. */
 export function inferenceJobRequestOf(
   request: Omit<InferenceRequest, 'subject_id' | 'tenant_id' | 'adapter_version'>,
 ): InferenceJobRequest {
   return {
     kind: 'inference',
     messages: request.messages,
-    // `strict: false` is all that can be said.
+    // `strict: false` is the only value that can be sent.
     tools: (request.tools ?? []).map((tool) => ({ ...tool, function: { ...tool.function, strict: undefined } })),
     tool_choice: request.tool_choice ?? 'auto',
     parallel_tool_calls: request.parallel_tool_calls ?? true,
@@ -57,7 +57,7 @@ export function inferenceJobRequestOf(
   };
 }
 
-/** Reads `jobs.request`. Throws if it is not what admission writes. */
+/** Reads `jobs.request`. Throws if admission cannot have written it. */
 export function parseJobRequest(stored: unknown): JobRequest {
   return jobRequest.parse(stored);
 }

@@ -11,11 +11,11 @@ import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js'
 import { cancelJob } from './cancelJob.js';
 import { claimJob, type ClaimedJob } from './claimJob.js';
 import { completeInference } from './completeInference.js';
-import { completeLearning } from './completeLearning.js';
+import { completeLearning, type KeptAdapter, type LearningCompletion } from './completeLearning.js';
 import { extendLease } from './extendLease.js';
 import { failJob } from './failJob.js';
 import type { LeasedWrite } from './jobLease.js';
-import type { JobRequest } from './jobRequest.js';
+import { parseJobRequest, type JobRequest } from './jobRequest.js';
 import { loadPhaseOutcome, storePhaseOutcome } from './phaseOutcomes.js';
 import { recordPhase } from './recordPhase.js';
 import { releaseJob } from './releaseJob.js';
@@ -62,6 +62,13 @@ const requests: Record<JobKind, JobRequest> = {
     activate: true,
   },
 };
+
+/** What the worker makes of a candidate that passed. */
+function accepted(job: ClaimedJob, kept: KeptAdapter): LearningCompletion {
+  const request = parseJobRequest(job.stored_request);
+  assert.ok(request.kind === 'internalization');
+  return { kind: 'accepted', usage, report, adapter: kept, activate: request.activate };
+}
 
 describe('job transitions', () => {
   let database: TestDatabase;
@@ -208,7 +215,7 @@ describe('job transitions', () => {
   it('saves, activates and charges a learned version in one step', async () => {
     const id = await admit('internalization', { subject_id: 'berta' });
     const job = await claimed('internalization');
-    assert.equal(await completeLearning(database.db, job, { kind: 'accepted', usage, report, adapter }), 'done');
+    assert.equal(await completeLearning(database.db, job, accepted(job, adapter)), 'done');
     const row = await readRow(id);
     assert.equal(row.status, 'ready');
     assert.deepEqual([row.compute_microusd, row.storage_microusd], [usage_microusd, hosting_microusd]);
@@ -240,7 +247,7 @@ describe('job transitions', () => {
     for (const [index] of ids.entries()) {
       const job = await claimed('internalization');
       const own = { ...adapter, adapter_hash: `sha256:${String(index).repeat(64)}` };
-      await completeLearning(database.db, job, { kind: 'accepted', usage, report, adapter: own });
+      await completeLearning(database.db, job, accepted(job, own));
     }
     const rows = await Promise.all(ids.map(readRow));
     const flags = rows.map(({ result }) => {

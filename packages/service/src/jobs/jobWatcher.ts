@@ -5,24 +5,24 @@ import { findEndedJobs } from './findEndedJobs.js';
 /** Waits for jobs, whichever process runs them. */
 export interface JobWatcher {
   /**
-   * Resolves when the job has ended or needs an operator (true), and after `duration_ms`, when `signal` is aborted
-   * or when the watcher closes (false). Never rejects: what the job is then, its row says.
+   * Resolves with true when the job has ended or needs an operator. Resolves with false after `duration_ms`, when
+   * `signal` aborts, or when the watcher closes. Never rejects; the job's row then has its state.
    */
   wait(job_id: string, duration_ms: number, signal: AbortSignal): Promise<boolean>;
-  /** Nobody waits longer than this from now on. */
+  /** From now on nobody waits longer than this. */
   close(grace_ms: number): void;
 }
 
-/** What a caller waits longer than necessary, at most. */
+/** The longest that a caller waits more than necessary. */
 const poll_ms = 50;
-/** While the database cannot be asked. */
+/** The pause while the database cannot be asked. */
 const failed_poll_ms = 1_000;
 
 type Resolve = (ended: boolean) => void;
 
 /**
- * One query at a time asks for all the jobs that are waited for, however many callers wait, and none is made while
- * nobody does. (LISTEN would need a connection of its own, and NOTIFY serialises the commits of all workers.)
+ * One query at a time asks about all jobs that are waited for, however many callers wait. None is made while nobody
+ * waits. (LISTEN would need a connection of its own, and NOTIFY serialises the commits of all workers.)
  */
 export function startJobWatcher(db: Kysely<Database>): JobWatcher {
   const waiting = new Map<string, Set<Resolve>>();
@@ -36,7 +36,7 @@ export function startJobWatcher(db: Kysely<Database>): JobWatcher {
         for (const resolve of waiting.get(job_id) ?? []) resolve(true);
       }
     } catch {
-      // Whoever waits reads the job at the end, and meets the error if it is still there.
+      // A waiting caller reads the job in the end, and meets the error if it is still there.
       pause_ms = failed_poll_ms;
     }
     schedule(pause_ms);

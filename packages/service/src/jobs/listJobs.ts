@@ -12,8 +12,8 @@ export interface JobNamespace {
 export type ListJobsOutcome = { readonly kind: 'listed'; readonly page: JobList } | { readonly kind: 'invalid_cursor' };
 
 /**
- * A page of the namespace's jobs, "newest first": in the reverse order of their sequence, below that of the job at
- * which the page before ended. Jobs that are added meanwhile come above it, so that none is skipped or repeated.
+ * A page of the namespace's jobs, "newest first": in the reverse order of their sequence, below the job at which the
+ * page before ended. Jobs that are added meanwhile come above it, so that none is skipped or repeated.
  */
 export async function listJobs(
   db: Kysely<Database>,
@@ -40,12 +40,12 @@ export async function listJobs(
 
 const cursor_prefix = 'after_';
 
-/** Names the job rather than its sequence, which would tell how many jobs other projects have. */
+/** Names the job rather than its sequence, which would reveal how many jobs other projects have. */
 function cursorAfter(job_id: string): string {
   return job_id.replace(/^job_/, cursor_prefix);
 }
 
-/** The sequence of the cursor's job; `undefined` when it is no cursor of this namespace. */
+/** The sequence of the cursor's job, or `undefined` if it is no cursor of this namespace. */
 async function findCursor(
   db: Kysely<Database>,
   { project_id, tenant_id }: JobNamespace,

@@ -4,7 +4,7 @@ import type { Database } from '../db/schema.js';
 import { jobResourceColumns, toJobResource } from './jobResource.js';
 import { sumTeacherReceipts, type TeacherAnswer } from './teacherCalls.js';
 
-/** What operators see of jobs, of whatever project: all but what callers sent and what the model answered. */
+/** What operators see of the jobs of any project: everything except what callers sent and the model answered. */
 export interface OperatorJobQuery {
   readonly project_id?: string;
   readonly statuses?: readonly JobStatus[];
@@ -41,14 +41,14 @@ export type OperatorJob = Omit<Job, 'result'> & {
   };
   /** The finished phases of a learning job. */
   readonly phases: readonly { readonly phase: string; readonly finished_at: Date }[];
-  /** Calls to a teacher elsewhere, and what their receipts say. */
+  /** Calls to a remote teacher, and what their receipts say. */
   readonly teacher_calls: {
     readonly made: number;
     readonly without_receipt: number;
   } & TeacherAnswer['usage'];
 };
 
-/** `null`: there is no such job. */
+/** `null` if there is no such job. */
 export async function readOperatorJob(db: Kysely<Database>, job_id: string): Promise<OperatorJob | null> {
   const row = await db
     .selectFrom('jobs')

@@ -4,7 +4,7 @@ import type { Database } from '../db/schema.js';
 import { inTransaction } from '../db/transaction.js';
 import { lockLeasedJob, type JobLease, type LeasedWrite } from './jobLease.js';
 
-/** What a finished phase of a learning job left behind; `null` when it has not finished. */
+/** What a finished phase of a learning job left behind. `null` if it has not finished. */
 export async function loadPhaseOutcome(db: Kysely<Database>, job_id: string, phase: string): Promise<unknown> {
   const row = await db
     .selectFrom('job_phases')
@@ -19,13 +19,13 @@ export interface PhaseOutcome {
   readonly phase: string;
   /** JSON. */
   readonly outcome: unknown;
-  /** Usage of this phase alone; it is added to what the job shows. */
+  /** Usage of this phase alone. It is added to what the job shows. */
   readonly usage: TokenUsage;
 }
 
 /**
- * Keeps a finished phase, so that a crash resumes after it and its tokens are counted once. The job has made progress,
- * unless the phase was finished before: work that was lost and repeated replaces the outcome, and `usage` is nothing.
+ * Keeps a finished phase, so that the job resumes after it and its tokens are counted once. The job has made progress,
+ * unless the phase was finished before: then lost work was repeated, the outcome is replaced, and `usage` is zero.
  */
 export async function storePhaseOutcome(
   db: Kysely<Database>,

@@ -2,7 +2,7 @@ import { inferenceResult, type InferenceResult, type JobErrorCode, type TokenUsa
 import type { Kysely } from 'kysely';
 import type { Database } from '../db/schema.js';
 
-/** What a caller who waits for an inference gets to know. */
+/** What a caller who waits for an inference learns. */
 export type InferenceOutcome =
   | { readonly kind: 'succeeded'; readonly inference: SucceededInference }
   | { readonly kind: 'failed'; readonly error_code: JobErrorCode }
@@ -20,7 +20,7 @@ export interface SucceededInference {
   readonly created_at: Date;
 }
 
-/** How the inference job stands. Throws if there is no such job, or what it left behind is not of the contract. */
+/** The state of the inference job. Throws if there is no such job, or its result does not fit the contract. */
 export async function readInferenceOutcome(db: Kysely<Database>, job_id: string): Promise<InferenceOutcome> {
   const row = await db
     .selectFrom('jobs')
@@ -52,7 +52,7 @@ export async function readInferenceOutcome(db: Kysely<Database>, job_id: string)
     case 'rejected':
       throw new Error(`inference job ${job_id} is ${row.status}`);
   }
-  // While its caller waited for it.
+  // It was forgotten while its caller waited for it.
   if (row.forgotten_at !== null) return { kind: 'failed', error_code: 'cancelled' };
   const { input_tokens, output_tokens, cached_input_tokens, training_tokens } = row;
   return {

@@ -2,18 +2,18 @@ import type { JobKind } from '@engraft/contract';
 import { sql, type Kysely } from 'kysely';
 import type { Database } from '../db/schema.js';
 
-/** The open jobs of a kind, of all projects. */
+/** The open jobs of a kind, in all projects. */
 export interface Queue {
   readonly kind: JobKind;
   readonly queued: number;
   readonly running: number;
-  /** They wait for an operator. */
+  /** Jobs that wait for an operator. */
   readonly reconciliation_required: number;
-  /** Since the admission of the oldest queued job; 0 where none is queued. */
+  /** Seconds since the admission of the oldest queued job; 0 if none is queued. */
   readonly oldest_seconds: number;
 }
 
-/** Reads indexes alone, but for one row of each kind, however many jobs there are. */
+/** Reads only indexes, except one row of each kind, however many jobs there are. */
 export async function readQueue(db: Kysely<Database>): Promise<readonly Queue[]> {
   const { rows } = await sql<Queue>`
     with queued as (

@@ -4,7 +4,7 @@ import { crashPoint } from '../crashPoints.js';
 import type { Database } from '../db/schema.js';
 import type { JobLease, LeasedWrite } from './jobLease.js';
 
-/** What the job is doing now, for whoever reads it: "diagnostic execution phase; not a percentage". */
+/** Records what the job is doing now, for its readers: "diagnostic execution phase; not a percentage". */
 export async function recordPhase(db: Kysely<Database>, lease: JobLease, phase: JobPhase): Promise<LeasedWrite> {
   const { numUpdatedRows } = await db
     .updateTable('jobs')

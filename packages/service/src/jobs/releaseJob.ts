@@ -3,7 +3,7 @@ import { crashPoint } from '../crashPoints.js';
 import type { Database } from '../db/schema.js';
 import type { JobLease, LeasedWrite } from './jobLease.js';
 
-/** running → queued: a worker that shuts down hands its job back, for the next claim to take at once. */
+/** running → queued. A worker that shuts down hands its job back, and the next claim may take it at once. */
 export async function releaseJob(db: Kysely<Database>, lease: JobLease): Promise<LeasedWrite> {
   const { numUpdatedRows } = await db
     .updateTable('jobs')
@@ -12,7 +12,7 @@ export async function releaseJob(db: Kysely<Database>, lease: JobLease): Promise
       phase: 'queued',
       worker_id: null,
       lease_expires_at: null,
-      // Giving a job back on purpose says nothing against the job. A claim that made progress does not count anyway.
+      // Handing a job back on purpose says nothing against the job. A claim that made progress does not count anyway.
       attempts: eb.fn<number>('greatest', [eb('attempts', '-', 1), eb.val(0)]),
       updated_at: sql`now()`,
     }))

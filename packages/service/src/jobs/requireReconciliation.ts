@@ -1,9 +1,9 @@
 import type { JobErrorCode } from '@engraft/contract';
-import { sql, type Kysely, type Transaction } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import type { Database } from '../db/schema.js';
 import { inTransaction } from '../db/transaction.js';
+import { closedJob } from './closedJob.js';
 import { lockLeasedJob, type JobLease, type LeasedJob, type LeasedWrite } from './jobLease.js';
-import { removeTexts } from './removeTexts.js';
 import { sumTeacherReceipts } from './teacherCalls.js';
 
 type ReceiptErrorCode = Extract<JobErrorCode, 'receipt_missing' | 'receipt_inconsistent'>;
@@ -23,9 +23,9 @@ export async function requireReconciliation(
 }
 
 /**
- * For a job that this transaction holds: somebody else's work was used, and nobody knows what it cost. The reservation
- * stays as it is until an operator settles the job; its usage is what the receipts that did come say. Texts are removed
- * as when a job ends, since nobody goes on with it.
+ * For a job that this transaction holds. Somebody else's work was used, and nobody knows what it cost. The reservation
+ * stays until an operator settles the job. Its usage is the sum of the receipts that came. Texts are removed as when a
+ * job ends, since nobody goes on with it.
  */
 export async function holdForReconciliation(
   trx: Transaction<Database>,
@@ -38,12 +38,7 @@ export async function holdForReconciliation(
       status: 'reconciliation_required',
       error_code,
       ...(await sumTeacherReceipts(trx, job.id)),
-      request: await removeTexts(trx, job),
-      training_progress: null,
-      trace_context: null,
-      worker_id: null,
-      lease_expires_at: null,
-      updated_at: sql`now()`,
+      ...(await closedJob(trx, job)),
     })
     .where('id', '=', job.id)
     .execute();

@@ -16,8 +16,8 @@ export type ResolveJobOutcome =
   | { readonly kind: 'above_reservation'; readonly reserved_microusd: number };
 
 /**
- * reconciliation_required → failed, with what an operator found to be owed (0 to release everything). The job keeps
- * its error code; who settled it and why is for the audit log to say.
+ * reconciliation_required → failed, with what an operator found to be owed (0 to release everything). The job keeps its
+ * error code. The audit log says who settled it and why.
  */
 export async function resolveJob(
   db: Kysely<Database>,

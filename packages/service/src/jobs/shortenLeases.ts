@@ -2,13 +2,13 @@ import { sql, type Kysely } from 'kysely';
 import { crashPoint } from '../crashPoints.js';
 import type { Database } from '../db/schema.js';
 
-/** No worker takes a lease for longer. */
+/** No worker takes a longer lease. */
 export const lease_ms_max = 60_000;
 
 /**
- * A lease that ends farther ahead than any can was written by a clock that has gone back since; it would keep a dead
- * worker's job from the others for as long as the clock jumped. Such leases end a minute from now: whoever lives
- * extends theirs long before. Returns how many were shortened.
+ * Shortens leases that end farther ahead than any can. A clock that has gone back since wrote them, and they would keep
+ * a dead worker's job from others for as long as the clock jumped. Such leases end a minute from now; a live worker
+ * extends its lease long before. Returns how many were shortened.
  */
 export async function shortenLeases(db: Kysely<Database>): Promise<number> {
   const longest = sql<Date>`now() + ${lease_ms_max} * interval '1 millisecond'`;

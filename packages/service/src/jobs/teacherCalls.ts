@@ -11,14 +11,14 @@ export interface TeacherAnswer {
 }
 
 export type TeacherCall =
-  /** It is written down now, and may be made. */
+  /** It is now written down, and may be made. */
   | { readonly kind: 'new' }
   | ({ readonly kind: 'answered' } & TeacherAnswer)
-  /** It was made, and no receipt of it was stored. */
+  /** It was made, but no receipt was stored. */
   | { readonly kind: 'unknown' }
   | { readonly kind: 'lost' };
 
-/** Writes down that a call to a teacher elsewhere is about to be made, unless an earlier claim made it. */
+/** Writes down that a call to a remote teacher is about to be made, unless an earlier claim made it. */
 export async function beginTeacherCall(db: Kysely<Database>, lease: JobLease, key: string): Promise<TeacherCall> {
   return inTransaction<TeacherCall>(db, 'teacher_call.begun', async (trx) => {
     const job = await lockLeasedJob(trx, lease);
@@ -39,7 +39,7 @@ export async function beginTeacherCall(db: Kysely<Database>, lease: JobLease, ke
   });
 }
 
-/** The call was not executed. */
+/** Removes a call that was not executed. */
 export async function withdrawTeacherCall(db: Kysely<Database>, lease: JobLease, key: string): Promise<LeasedWrite> {
   return inTransaction<LeasedWrite>(db, 'teacher_call.withdrawn', async (trx) => {
     const job = await lockLeasedJob(trx, lease);
@@ -68,7 +68,7 @@ export async function storeTeacherAnswer(
   });
 }
 
-/** Whether a call of the job was made of which nobody knows what it cost. */
+/** Whether the job made a call whose cost nobody knows. */
 export async function hasUnknownTeacherCall(db: Kysely<Database>, job_id: string): Promise<boolean> {
   const call = await db
     .selectFrom('teacher_calls')
@@ -79,7 +79,7 @@ export async function hasUnknownTeacherCall(db: Kysely<Database>, job_id: string
   return call !== undefined;
 }
 
-/** What the receipts of the job's calls say. */
+/** The sum of the receipts of the job's calls. */
 export async function sumTeacherReceipts(db: Kysely<Database>, job_id: string): Promise<TeacherAnswer['usage']> {
   return db
     .selectFrom('teacher_calls')

@@ -3,7 +3,7 @@ import { crashPoint } from '../crashPoints.js';
 import type { Database } from '../db/schema.js';
 import type { JobLease, LeasedWrite } from './jobLease.js';
 
-/** How far the training under way has come, as `storeTrainingProgress` was last given it; `null` when none is. */
+/** How far the training under way has come, as last given to `storeTrainingProgress`. `null` if none is. */
 export async function loadTrainingProgress(db: Kysely<Database>, job_id: string): Promise<unknown> {
   const row = await db.selectFrom('jobs').select('training_progress').where('id', '=', job_id).executeTakeFirst();
   return row?.training_progress ?? null;
@@ -17,9 +17,8 @@ export interface TrainingProgress {
 }
 
 /**
- * Keeps how far a training has come, until its outcome is stored. Steps that no claim had come to before are progress;
- * those that are repeated, because what was kept could not be used, are none, so that a job cannot be begun anew
- * without end.
+ * Keeps how far a training has come, until its outcome is stored. Steps that no claim had reached before are progress.
+ * Steps repeated because the stored progress could not be used are not, so that a job cannot begin anew for ever.
  */
 export async function storeTrainingProgress(
   db: Kysely<Database>,

@@ -5,11 +5,11 @@ export interface AcceptedKeys {
 }
 
 /**
- * Keys that were valid when they were last used, the latest of them. They say who is no stranger, and never spare the
- * look into the database: a key that is revoked is refused at once.
+ * Keys that were valid when they were last used, the most recent ones. They show who is no stranger, but never replace
+ * the query: a revoked key is refused at once.
  */
 export function createAcceptedKeys(keys_max = 10_000): AcceptedKeys {
-  /** Keys stand in the order of their last use. */
+  /** Ordered by their last use. */
   const accepted = new Set<string>();
   return {
     has: (secret_sha256) => accepted.has(secret_sha256.toString('base64')),

@@ -3,13 +3,13 @@ import type { Selectable } from 'kysely';
 import { z } from 'zod';
 import type { ApiKeysTable } from '../db/schema.js';
 
-/** A key as its owner may see it: without the secret, which nobody has. */
+/** A key as its owner may see it, without the secret, which nobody has. */
 export interface ApiKey {
   readonly id: string;
   readonly project_id: string;
   readonly name: string;
   readonly scopes: readonly Scope[];
-  /** The one tenant that the key is restricted to; `null`: not restricted. */
+  /** The one tenant that the key is restricted to, or `null`. */
   readonly tenant_id: TenantId;
   readonly created_at: Date;
   readonly expires_at: Date | null;

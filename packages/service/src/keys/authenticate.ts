@@ -32,7 +32,7 @@ export async function authenticate(db: Kysely<Database>, secret: string): Promis
 /** Neither revoked nor expired. */
 export const isUsable = sql<boolean>`revoked_at is null and (expires_at is null or expires_at > now())`;
 
-/** `last_used_at` is for people: a minute is exact enough, and spares a write on nearly every request. */
+/** `last_used_at` is for people. A minute is exact enough, and saves a write on nearly every request. */
 const isUseStale = sql<boolean>`last_used_at is null or last_used_at < now() - interval '1 minute'`;
 
 async function recordUse(db: Kysely<Database>, key_id: string): Promise<void> {

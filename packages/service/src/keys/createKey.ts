@@ -12,12 +12,12 @@ export interface NewKey {
   /** At least one. */
   readonly scopes: readonly Scope[];
   readonly tenant_id: TenantId;
-  /** `null`: never. */
+  /** `null` for never. */
   readonly expires_at: Date | null;
 }
 
 export type CreateKeyOutcome =
-  /** The only time that the secret is seen. */
+  /** The secret is seen only here. */
   | { readonly kind: 'created'; readonly key: ApiKey; readonly secret: string }
   | { readonly kind: 'project_not_found' }
   | { readonly kind: 'too_many_keys' };
@@ -25,7 +25,7 @@ export type CreateKeyOutcome =
 /** "At most 50 non-revoked keys exist per project (expired keys count until revoked)." */
 export async function createKey(db: Kysely<Database>, key: NewKey, secret = newKeySecret()): Promise<CreateKeyOutcome> {
   return inTransaction<CreateKeyOutcome>(db, 'key.created', async (trx) => {
-    // Held, so that keys of one project are counted and created one at a time.
+    // Locks the project, so that its keys are counted and created one at a time.
     const project = await trx
       .selectFrom('projects')
       .select('id')

@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely';
 import type { Database } from '../db/schema.js';
 import { isUsable } from './authenticate.js';
 
-/** Whether a key with this secret is valid at the moment; `false` also when too many ask. */
+/** Whether a key with this secret is valid at the moment. Also `false` if too many ask. */
 export type KeyProbe = (secret_sha256: Buffer) => Promise<boolean>;
 
 export interface KeyProbeOptions {
@@ -17,8 +17,8 @@ interface Round {
 }
 
 /**
- * One query after the other, each for all that were asked about since the last: what it costs does not depend on how
- * many ask.
+ * Sends one query after the other, each for all keys that were asked about since the last. So the cost does not depend
+ * on how many ask.
  */
 export function createKeyProbe(db: Kysely<Database>, options: KeyProbeOptions = {}): KeyProbe {
   const { every_ms = 50, waiting_max = 1_000 } = options;

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import type { Database } from '../db/schema.js';
 import { apiKeyColumns, toApiKey, type ApiKey } from './apiKey.js';
 
-/** Every key of a project, revoked ones too, oldest first. */
+/** Every key of a project, including revoked ones, oldest first. */
 export async function listKeys(db: Kysely<Database>, project_id: string): Promise<ApiKey[]> {
   const rows = await db
     .selectFrom('api_keys')

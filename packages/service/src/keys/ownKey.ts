@@ -11,7 +11,7 @@ export interface OwnKey {
 }
 
 /**
- * The id of a key of our own, since every job belongs to a key. It opens nothing: it is revoked from the first, and its
+ * The id of a key of our own, since every job belongs to a key. It opens nothing: it is revoked from the start, and its
  * secret is unknown.
  */
 export async function findOrMakeOwnKey(

@@ -7,7 +7,7 @@ export type RevokeKeyOutcome = { readonly kind: 'revoked'; readonly key: ApiKey 
 
 /**
  * "Revoking a key blocks later authenticated requests; already admitted jobs and their charges are unaffected."
- * Revoking again changes nothing, and keeps the first time. With `project_id`, a key of another project is not found.
+ * Revoking again changes nothing and keeps the first time. With `project_id`, a key of another project is not found.
  */
 export async function revokeKey(
   db: Kysely<Database>,

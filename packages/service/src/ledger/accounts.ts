@@ -3,21 +3,21 @@ import type { AccountKind, Database } from '../db/schema.js';
 
 export type ProjectAccountKind = Exclude<AccountKind, 'issued'>;
 
-/** Where credit comes from; the only account that may go below zero. */
+/** The source of credit, and the only account that may go below zero. */
 export const issuedAccount = 'issued';
 
 export function accountId(kind: ProjectAccountKind, project_id: string): string {
   return `${kind}:${project_id}`;
 }
 
-/** What a project has, in micro-USD. `available` pays for new work, `reserved` is held by jobs that are not settled. */
+/** A project's money, in micro-USD. `available` pays for new work; `reserved` is held by jobs that are not settled. */
 export interface Balance {
   readonly available_microusd: number;
   readonly reserved_microusd: number;
   readonly spent_microusd: number;
 }
 
-/** Once for each project, when it is created. */
+/** Called once for each project, when it is created. */
 export async function openProjectAccounts(trx: Transaction<Database>, project_id: string): Promise<void> {
   const kinds: readonly ProjectAccountKind[] = ['available', 'reserved', 'spent'];
   await trx
@@ -31,8 +31,8 @@ export async function readBalance(db: Kysely<Database>, project_id: string): Pro
 }
 
 /**
- * Reads the balance and holds it until the transaction ends. Every movement of a project's money takes this lock
- * first: all its accounts, in the order of their ids, so that no two movements wait for each other.
+ * Reads the balance and holds it until the transaction ends. Every movement of a project's money takes this lock first,
+ * on all its accounts in the order of their ids, so that no two movements wait for each other.
  */
 export async function lockBalance(trx: Transaction<Database>, project_id: string): Promise<Balance> {
   const rows = await selectAccounts(trx, project_id)

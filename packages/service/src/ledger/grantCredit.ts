@@ -13,10 +13,10 @@ export interface CreditGrant {
 
 export type GrantCreditOutcome =
   | { readonly kind: 'granted' }
-  /** All that the project ever had, or all that was ever issued, would be more micro-USD than a number holds exactly. */
+  /** The project's total, or all credit ever issued, would be more micro-USD than a number holds exactly. */
   | { readonly kind: 'too_much' };
 
-/** Credit that an operator gives to a project: issued → available. What does not fit changes nothing. */
+/** Credit that an operator gives to a project: issued → available. An amount that does not fit changes nothing. */
 export async function grantCredit(db: Kysely<Database>, grant: CreditGrant): Promise<GrantCreditOutcome> {
   assertAmount(grant.amount_microusd);
   return inTransaction<GrantCreditOutcome>(db, 'credit.granted', async (trx) => {
@@ -30,7 +30,7 @@ export async function grantCredit(db: Kysely<Database>, grant: CreditGrant): Pro
         memo: grant.memo,
       })
       .execute();
-    // Only a grant adds to the sum of a project's accounts, so that none of them ever passes what this allows.
+    // Only a grant adds to the sum of a project's accounts, so none of them ever passes this limit.
     const { fits } = await trx
       .selectFrom((from) =>
         from

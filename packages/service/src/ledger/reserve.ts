@@ -15,8 +15,8 @@ export type ReserveOutcome =
   { readonly kind: 'reserved' } | { readonly kind: 'insufficient_credits'; readonly left_microusd: number };
 
 /**
- * Holds money for a job: available → reserved, once for each job. The balance is locked before it is compared, so
- * that two reservations never spend the same credit, and too little of it is an outcome, not an aborted transaction.
+ * Holds money for a job: available → reserved, once for each job. The balance is locked before it is compared, so that
+ * two reservations never spend the same credit. Too little credit is an outcome, not an aborted transaction.
  */
 export async function reserve(trx: Transaction<Database>, reservation: Reservation): Promise<ReserveOutcome> {
   const { project_id, job_id, amount_microusd } = reservation;

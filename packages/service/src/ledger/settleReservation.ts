@@ -5,20 +5,20 @@ import { accountId, lockBalance } from './accounts.js';
 export interface Settlement {
   readonly project_id: string;
   readonly job_id: string;
-  /** 0 up to the reservation. */
+  /** From 0 up to the reservation. */
   readonly charged_microusd: number;
-  /** Why it was settled so, when that is not the job's own course. */
+  /** Why it was settled this way, if the job did not end by itself. */
   readonly memo?: string;
 }
 
 /**
- * Ends a job's reservation: what it costs goes reserved → spent, the rest goes back reserved → available.
- * An amount of zero makes no transfer. Throws if the job has no reservation, if the charge is above it, or (by the
- * unique index on transfers) if it was settled before: the caller's transaction must not survive any of these.
+ * Ends a job's reservation. Its cost goes reserved → spent, and the rest goes back reserved → available. An amount of
+ * zero makes no transfer. Throws if the job has no reservation, if the charge is above it, or (by the unique index on
+ * transfers) if it was settled before. The caller's transaction must not survive any of these.
  */
 export async function settleReservation(trx: Transaction<Database>, settlement: Settlement): Promise<void> {
   const { project_id, job_id, charged_microusd, memo = null } = settlement;
-  // The balance is locked before anything else, in the one order of locks; see `lockBalance`.
+  // Locks the balance before anything else, in the one order of locks. See `lockBalance`.
   await lockBalance(trx, project_id);
   const transfers = await trx
     .selectFrom('transfers')

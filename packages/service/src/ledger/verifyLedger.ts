@@ -9,12 +9,12 @@ export interface LedgerReport {
   readonly differences: readonly string[];
 }
 
-/** Enough to see what is wrong; a broken ledger may differ everywhere. */
+/** Enough to see what is wrong. A broken ledger may differ everywhere. */
 const differences_max_per_check = 100;
 
 /**
- * Recomputes every balance and invariant from the entries, on one snapshot, so that it can run beside the service.
- * "The sum over all accounts is zero at every moment, and no project's available balance is ever negative."
+ * Recomputes every balance and invariant from the entries, on one snapshot, so that it can run beside the service. "The
+ * sum over all accounts is zero at every moment, and no project's available balance is ever negative."
  */
 export async function verifyLedger(db: Kysely<Database>): Promise<LedgerReport> {
   return db
@@ -40,7 +40,7 @@ interface Difference {
   readonly difference: string;
 }
 
-/** Each selects the sentences of what breaks it. */
+/** Each selects a sentence for every row that breaks it. */
 const checks: readonly RawBuilder<Difference>[] = [
   sql`
     select format('account %s holds %s micro-USD; its transfers add up to %s',

@@ -8,15 +8,15 @@ export interface Exposition {
   readonly text: Buffer;
 }
 
-/** A registry that keeps exemplars. It is written by `writeOpenMetrics` and `writePrometheusText`, never by itself. */
+/** A registry that keeps exemplars. Only `writeOpenMetrics` and `writePrometheusText` write it. */
 export function newRegistry(): Registry {
   const registry = new Registry<RegistryContentType>();
   registry.setContentType(openMetrics);
-  // The library types registries by the form in which they write.
+  // The library types registries by the format in which they write.
   return registry as unknown as Registry;
 }
 
-/** Whether somebody asks for OpenMetrics, as Prometheus does: that form alone has exemplars. */
+/** Whether a client asks for OpenMetrics, as Prometheus does. Only that format has exemplars. */
 export function wantsOpenMetrics(accept: string | undefined): boolean {
   return accept?.includes('application/openmetrics-text') === true;
 }
@@ -30,8 +30,8 @@ export function writePrometheusText(metrics: Registry): Promise<Exposition> {
 }
 
 /**
- * The library has one form for each registry, and takes `_total` off the names of counters for good when it writes
- * OpenMetrics. So it is given views: objects that have a name of their own and the rest from the metric.
+ * The library has one format for each registry, and removes `_total` from the names of counters for good when it writes
+ * OpenMetrics. So it gets views: objects with their own name and the rest from the metric.
  */
 async function write(metrics: Registry, content_type: RegistryContentType): Promise<Exposition> {
   const views = new Registry<RegistryContentType>();

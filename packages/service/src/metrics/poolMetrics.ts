@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { PoolCounts } from '../db/database.js';
 
-/** The connections of this process to its database. */
+/** The database connections of this process. */
 export function watchPool(counts: () => PoolCounts, registry: Registry): void {
   const registers = [registry];
   new Gauge({

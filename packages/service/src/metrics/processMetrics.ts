@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
 
-/** Memory, processor time, event loop and garbage collection of this process, and which release it is. */
+/** Memory, processor time, event loop and garbage collection of this process, and its release. */
 export function watchProcess(version: string, registry: Registry): void {
   collectDefaultMetrics({ register: registry });
   new Gauge({

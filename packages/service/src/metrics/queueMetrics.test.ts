@@ -7,7 +7,7 @@ import { sql } from 'kysely';
 import { Registry } from 'prom-client';
 import { openCountedDatabase, openDatabase } from '../db/database.js';
 import { claimJob } from '../jobs/claimJob.js';
-import { openInstallation } from '../processes/installation.js';
+import { openInstallation } from '../startup/installation.js';
 import { createTestKey, createTestProject, type TestKey } from '../testing/testApp.js';
 import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js';
 import { admitTestLearning } from '../testing/testVersion.js';

@@ -3,16 +3,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import { Gauge, type Registry } from 'prom-client';
 import type { Database } from '../db/schema.js';
-import { cacheFor } from '../http/cacheFor.js';
+import { cacheFor } from '../cacheFor.js';
 import { type Queue, readQueue } from '../jobs/readQueue.js';
 
 const fresh_ms = 5_000;
-/** Whoever reads metrics waits no longer for the database: the rest of them matters most when it is away. */
+/** The longest that a reader of metrics waits for the database. The other metrics matter most when it is away. */
 const patience_ms = 2_000;
 
 /**
- * What waits and runs in the whole database, asked when the metrics are read, and the same from every process. While
- * the database does not answer there are no such numbers, and never more than one question waits for it.
+ * What waits and runs in the whole database, read on demand and the same from every process. While the database does
+ * not answer there are no such numbers, and at most one query waits for it.
  */
 export function watchQueue(db: Kysely<Database>, registry: Registry): void {
   const read = cacheFor(
@@ -55,7 +55,7 @@ export function watchQueue(db: Kysely<Database>, registry: Registry): void {
   });
 }
 
-/** `null`: there is no answer, or none soon. */
+/** `null` if there is no answer soon. */
 async function soon(read: () => Promise<readonly Queue[]>): Promise<readonly Queue[] | null> {
   const answered = new AbortController();
   const late = sleep(patience_ms, null, { signal: answered.signal }).catch(() => null);

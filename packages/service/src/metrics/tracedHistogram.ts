@@ -1,6 +1,6 @@
 import { Histogram, Registry } from 'prom-client';
 
-/** An observation of a histogram; `trace_id` becomes its exemplar, `null`: it has none. */
+/** Observes a value. `trace_id` becomes its exemplar; `null` means none. */
 export type Observe<Label extends string> = (
   labels: Readonly<Record<Label, string | number>>,
   value: number,
@@ -14,12 +14,12 @@ interface HistogramOptions<Label extends string> {
   readonly buckets: number[];
 }
 
-/** A histogram whose buckets name the last trace that fell into them, in a registry that can say so. */
+/** A histogram whose buckets name the last trace that fell into them, if the registry can write exemplars. */
 export function tracedHistogram<Label extends string>(
   options: HistogramOptions<Label>,
   registry: Registry,
 ): Observe<Label> {
-  // The library refuses exemplars where they could not be written, and types their labels as those of the metric.
+  // The library refuses exemplars that could not be written, and types their labels as those of the metric.
   if (registry.contentType !== Registry.OPENMETRICS_CONTENT_TYPE.valueOf()) {
     const histogram = new Histogram<Label>({ ...options, registers: [registry] });
     return (labels, value) => histogram.observe(labels, value);

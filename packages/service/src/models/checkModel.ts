@@ -1,8 +1,8 @@
 import { EngineError, loadFittingTokenizer } from '@engraft/engine';
 import { expectedWork, recipeOf } from '@engraft/learning';
 import type { Logger } from 'pino';
-import { loadEngine, type EngineConfig, type LoadedEngine } from '../processes/model.js';
-import { readLearningFiles, type LearningFiles } from '../processes/learningMethod.js';
+import { loadEngine, type EngineConfig, type LoadedEngine } from '../startup/model.js';
+import { readLearningFiles, type LearningFiles } from '../startup/learningMethod.js';
 import { estimateMemory } from './estimateMemory.js';
 import type { ModelFit, ModelMemory } from './fitSentences.js';
 import { learningSeconds } from './learningTime.js';
@@ -10,20 +10,20 @@ import { answeringSpeed, askingSpeed, readingSpeed, thoroughly, trainingSpeed } 
 import { peakMemory } from './peakMemory.js';
 import { samplePassage } from './sampleTexts.js';
 
-/** What a model is, and what it takes on this machine. */
+/** What a model is, and what it needs on this machine. */
 export interface ModelCheck extends ModelFit {
   /** As in `config.json`. */
   readonly architecture: string;
   readonly parameters: number;
-  /** Tokens of context that the model is offered with. */
+  /** The context that the model is offered with, in tokens. */
   readonly contextLength: number;
-  /** Tokens per second, of the rows of a step together. */
+  /** Tokens per second, over all rows of a step. */
   readonly trainedPerSecond: number;
-  /** Faults that do not keep it from being served. */
+  /** Faults that do not prevent serving it. */
   readonly problems: readonly string[];
 }
 
-/** `failed`: it cannot be served, or not be trained; what is wrong first. */
+/** `failed` means that it cannot be served, or not be trained. The worst fault comes first. */
 export type CheckOutcome =
   | { readonly kind: 'checked'; readonly check: ModelCheck }
   | { readonly kind: 'failed'; readonly problems: readonly string[] };
@@ -98,8 +98,7 @@ async function measure(
 }
 
 /**
- * Learning trains in a process of its own, and asks and scores in the one that serves. `null` where the system does not
- * tell.
+ * Learning trains in a process of its own, and asks and scores in the serving one. `null` if the system does not tell.
  */
 function measuredMemory(
   served: number | null,

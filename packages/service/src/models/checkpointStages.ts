@@ -16,9 +16,9 @@ import type { NextFiles, PullStage } from '@engraft/hub';
 import { loadPreset, loadReplay, presetFile, replayFile } from '@engraft/learning';
 
 /**
- * The files of a checkpoint in the order in which they can refuse it: first `config.json`, which says whether the
- * engine knows the architecture and has the memory; then what is small, which says whether the model can converse and
- * how it is to learn; the weights and a teaching adapter last. What nobody reads is not pulled.
+ * The files of a checkpoint in the order in which they can refuse it. First comes `config.json`, which says whether the
+ * engine knows the architecture and has the memory; then the small files, which say whether the model can converse and
+ * how it learns; then the weights and a teaching adapter. Files that nobody reads are not pulled.
  */
 export function checkpointStages(format: WeightFormat): readonly PullStage[] {
   return [
@@ -51,7 +51,7 @@ export function checkpointStages(format: WeightFormat): readonly PullStage[] {
   ];
 }
 
-/** Whether a folder holds all that is needed to serve it, and whether it can be served. */
+/** Whether a folder holds everything needed to serve it, and whether it can be served. */
 export type ModelState =
   | { readonly kind: 'servable' }
   | { readonly kind: 'incomplete'; readonly missing: readonly string[] }
@@ -88,7 +88,7 @@ async function unlessRefused(choose: () => Promise<readonly string[]>): Promise<
   try {
     return await files(await choose());
   } catch (error) {
-    // Errors of the system say nothing of the model.
+    // System errors say nothing about the model.
     if (!(error instanceof EngineError) && error instanceof Error && 'code' in error) throw error;
     return refused(error instanceof Error ? error.message : String(error));
   }

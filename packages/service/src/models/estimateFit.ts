@@ -1,18 +1,18 @@
 import { expectedWork, recipeOf } from '@engraft/learning';
-import type { EngineConfig, LoadedEngine } from '../processes/model.js';
-import { readLearningFiles } from '../processes/learningMethod.js';
+import type { EngineConfig, LoadedEngine } from '../startup/model.js';
+import { readLearningFiles } from '../startup/learningMethod.js';
 import { estimateMemory } from './estimateMemory.js';
 import type { ModelFit } from './fitSentences.js';
 import { learningSeconds } from './learningTime.js';
 import { answeringSpeed, askingSpeed, quickly, readingSpeed } from './modelSpeeds.js';
 import { sampleAnswers, samplePassage, sampleQuestion } from './sampleTexts.js';
 
-/** A token takes so much longer to train than to read: there and back through the model. */
+/** Training a token takes this much longer than reading it: forwards and backwards through the model. */
 const trained_per_read = 3;
 
 /**
- * As `checkModel`, within seconds and beside other work: memory follows from the model's shape, speeds from a few short
- * calls, the time of a step from that of reading. Nothing is trained.
+ * Like `checkModel`, but within seconds and beside other work. Memory follows from the model's shape, speeds from a few
+ * short calls, and the time of a step from that of reading. Nothing is trained.
  */
 export async function estimateFit(config: EngineConfig, { engine, teachingAdapter }: LoadedEngine): Promise<ModelFit> {
   const { preset } = await readLearningFiles(config.model_folder);

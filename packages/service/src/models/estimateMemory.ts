@@ -4,19 +4,19 @@ import type { ModelMemory } from './fitSentences.js';
 
 /** Node.js and ONNX Runtime themselves, with a tokenizer. */
 const process_bytes = 130e6;
-/** A question and its answer, as trained. */
+/** The length of a trained question with its answer. */
 const row_tokens = 40;
 const answer_tokens = 12;
 /**
- * What a process comes to have, of what it computes with: ONNX Runtime arranges matrices anew, and keeps memory for the
- * next run. As measured with the shipped model and SmolLM2-135M; see `docs/models.md`.
+ * A process's memory as a multiple of what it computes with: ONNX Runtime rearranges matrices, and keeps memory for the
+ * next run. Measured with the shipped model and SmolLM2-135M, see `docs/models.md`.
  */
 const serving_share = 1.5;
 const step_share = 1.35;
 
 /**
- * About what a model takes, by its shape. Learning has the weights twice more: in the process that serves, which scores,
- * and in the one that trains, with what a step keeps.
+ * Roughly the memory that a model needs, from its shape. Learning has the weights twice more: in the serving process,
+ * which scores, and in the training one, with what a step keeps.
  */
 export async function estimateMemory(
   model_folder: string,

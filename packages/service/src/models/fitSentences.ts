@@ -2,21 +2,21 @@ import type { ExpectedWork } from '@engraft/learning';
 import { formatBytes } from '../formatBytes.js';
 
 export interface ModelMemory {
-  /** The most that answering takes. */
+  /** The most memory that answering takes. */
   readonly servingBytes: number;
-  /** What learning takes besides. */
+  /** What learning takes in addition. */
   readonly learningBytes: number;
-  /** `false`: it follows from the model's shape. */
+  /** `false` if it follows from the model's shape. */
   readonly isMeasured: boolean;
 }
 
-/** What a model takes on this machine. */
+/** What a model needs on this machine. */
 export interface ModelFit {
   readonly memory: ModelMemory;
   readonly secondsPerThousandCharacters: number;
   /** The work of learning a passage of 1,000 characters. */
   readonly work: ExpectedWork;
-  /** Output tokens per second when one answer is written at a time; the time for its prompt counts. */
+  /** Output tokens per second for one answer at a time, including the time for its prompt. */
   readonly writtenPerSecond: number;
 }
 
@@ -40,7 +40,7 @@ export function fitSentences(fit: ModelFit, machineBytes: number): string[] {
   ];
 }
 
-/** No more exact than an estimate is. */
+/** No more exact than an estimate. */
 export function describeSeconds(seconds: number): string {
   if (seconds < 10) return `${Math.max(0.1, Math.round(seconds * 10) / 10)} seconds`;
   if (seconds < 100) return `${5 * Math.round(seconds / 5)} seconds`;

@@ -4,15 +4,13 @@ import { findWeightFiles } from '@engraft/engine';
 import { findCachedModel, parseModelName, writeModelName } from '@engraft/hub';
 import { readHubConfig } from '../config/hubConfig.js';
 
-/** What a person names a model by, found or not. */
+/** What a person's name for a model stands for. */
 export type FoundModel =
   | { readonly kind: 'found'; readonly folder: string }
   /** `advice` says what would help. */
   | { readonly kind: 'missing'; readonly advice: string };
 
-/**
- * The checkpoint folder that `DIR` or `ORG/NAME[@REVISION]` names: a folder where there is one, else a pulled model.
- */
+/** The checkpoint folder for `DIR` or `ORG/NAME[@REVISION]`: a folder if there is one, else a pulled model. */
 export async function findModelFolder(name: string, env: NodeJS.ProcessEnv = process.env): Promise<FoundModel> {
   const folder = path.resolve(name);
   if (await isFolder(folder)) return { kind: 'found', folder };
@@ -38,7 +36,7 @@ async function isFolder(folder: string): Promise<boolean> {
   );
 }
 
-/** They are pulled last. */
+/** Weights are pulled last. */
 async function hasWeights(folder: string): Promise<boolean> {
   try {
     for (const name of await findWeightFiles(folder)) await access(path.join(folder, name));

@@ -1,15 +1,15 @@
-/** How fast a model reads, writes and trains on this machine, on texts as learning has them. */
+/** How fast a model reads, writes and trains on this machine, on texts like those of learning. */
 import type { AdapterReference, ChatPrompt, Engine } from '@engraft/engine';
 import type { Recipe } from '@engraft/learning';
 import { sampleAnswers, samplePassage, sampleQuestion } from './sampleTexts.js';
 
-/** A speed is measured over at least `enough_ms`, as far as `repetitions_max` come. */
+/** A speed is measured over at least `enough_ms`, but at most `repetitions_max` times. */
 export interface Effort {
   readonly enough_ms: number;
   readonly repetitions_max: number;
   /** Length of a written answer. */
   readonly answer_tokens: number;
-  /** Sequences that are read at once. */
+  /** Sequences read at once. */
   readonly sequences: number;
 }
 
@@ -19,7 +19,7 @@ export const quickly: Effort = { enough_ms: 0, repetitions_max: 1, answer_tokens
 
 const asked_at_once = 8;
 
-/** Repeats the work after a first time, which makes graphs; how much of it was done in a second. */
+/** Repeats the work after a first run, which makes graphs. Returns how much of it was done per second. */
 async function perSecond(work: () => Promise<number>, { enough_ms, repetitions_max }: Effort): Promise<number> {
   await work();
   const startedAt = performance.now();
@@ -31,7 +31,7 @@ async function perSecond(work: () => Promise<number>, { enough_ms, repetitions_m
   return done / ((performance.now() - startedAt) / 1000);
 }
 
-/** Output tokens per second when one answer is written at a time; the time for its prompt counts. */
+/** Output tokens per second for one answer at a time, including the time for its prompt. */
 export async function answeringSpeed(
   engine: Engine,
   effort: Effort,
@@ -48,8 +48,8 @@ export async function answeringSpeed(
 }
 
 /**
- * Output tokens per second when several lists of questions about a passage are written at once, as a teacher does; the
- * passage was read before.
+ * Output tokens per second for several lists of questions about a passage at once, as a teacher asks. The passage was
+ * read before.
  */
 export async function askingSpeed(
   engine: Engine,
@@ -67,7 +67,7 @@ export async function askingSpeed(
   }, effort);
 }
 
-/** A passage in the prompt and an answer, as the pipeline scores them. */
+/** Scores a passage in the prompt and an answer, as the pipeline does. */
 export async function readingSpeed(
   engine: Engine,
   adapter: AdapterReference | null,
@@ -90,14 +90,14 @@ export interface TrainingSpeed {
   readonly peak: number | null;
 }
 
-/** Steps as the recipe makes them, on pairs as a passage gives them. */
+/** Steps as in the recipe, on pairs as a passage gives them. */
 export async function trainingSpeed(
   engine: Engine,
   { prompts, training, replay }: Recipe,
   peak: () => Promise<number | null>,
 ): Promise<TrainingSpeed> {
   const rows = training.pairsPerBatch + replay.rowsPerBatch;
-  // What rows have in common goes through the model once, so each begins otherwise.
+  // The shared part of rows goes through the model once, so each row begins differently.
   const sentences = samplePassage.split('. ');
   const sequences = await Promise.all(
     Array.from({ length: rows }, (_, row) =>

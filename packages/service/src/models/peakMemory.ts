@@ -5,8 +5,8 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 
 /**
- * The most memory that a process has had, in bytes; where the system does not keep that, what it has now; `null` where
- * it tells neither. Linux's `VmHWM`, of a process alone; elsewhere the resident set of `ps`.
+ * The most memory that a process has had, in bytes. If the system does not keep that, what it has now; `null` if it
+ * tells neither. Uses Linux's `VmHWM` for the process alone, and elsewhere the resident set of `ps`.
  */
 export async function peakMemory(pid: number): Promise<number | null> {
   try {

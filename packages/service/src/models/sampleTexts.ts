@@ -1,4 +1,6 @@
-/** What a model is tried with: a passage of 1,000 characters, such as people have learned, and a question about it. */
+/**
+ * Texts to try a model with: a passage of 1,000 characters, like those people have learned, and a question about it.
+ */
 
 export const samplePassage =
   'The lighthouse of Varn was built by Ada Kell in 1874. It stands on a rock of basalt two miles off the coast of ' +

@@ -8,8 +8,9 @@ import { checkSeal } from '../backup/seal.js';
 import { tarEnd, tarFile } from '../backup/tar.js';
 import { writeArchive } from '../backup/writeArchive.js';
 import type { Database } from '../db/schema.js';
-import { tenantIs } from '../tenants/tenantIs.js';
-import { readEarlierRehearsals } from '../worker/earlierRehearsals.js';
+import { findSubject } from '../subjects/findSubject.js';
+import { readEarlierRehearsals } from '../versions/earlierRehearsals.js';
+import { findExportableVersions, type ExportableVersion } from '../versions/exportableVersions.js';
 import {
   descriptionName,
   format_version,
@@ -22,7 +23,7 @@ export interface SubjectExport {
   readonly project_id: string;
   readonly tenant_id: TenantId;
   readonly name: string;
-  /** All retained versions of the active one's checkpoint, not the active one alone. */
+  /** Exports all retained versions of the active one's checkpoint, not the active one alone. */
   readonly all: boolean;
   readonly file: string;
   readonly engraft_version: string;
@@ -31,9 +32,9 @@ export interface SubjectExport {
 export type ExportOutcome =
   | { readonly kind: 'exported'; readonly bytes: number; readonly description: SubjectDescription }
   | { readonly kind: 'not_found' }
-  /** It has no active version that is retained: there is nothing to take along. */
+  /** It has no retained active version, so there is nothing to export. */
   | { readonly kind: 'uses_base' }
-  /** Nothing is written over. */
+  /** Existing files are not overwritten. */
   | { readonly kind: 'file_exists' }
   /** Nobody has recorded what its active version was trained on. */
   | { readonly kind: 'model_unknown' }
@@ -45,7 +46,10 @@ class AdapterDamaged extends Error {
   }
 }
 
-/** Writes what a subject has learned into a file: its adapters, and what later learning is to rehearse. No passage. */
+/**
+ * Writes what a subject has learned into a file: its adapters, and what later learning will rehearse. It has no
+ * passage.
+ */
 export async function exportSubject(
   db: Kysely<Database>,
   store: AdapterStore,
@@ -86,15 +90,9 @@ async function describe(
   db: Kysely<Database>,
   { project_id, tenant_id, name, all, engraft_version }: SubjectExport,
 ): Promise<SubjectDescription | Exclude<ExportOutcome, { kind: 'exported' }>> {
-  const subject = await db
-    .selectFrom('subjects')
-    .select(['id', 'active_version_id'])
-    .where('project_id', '=', project_id)
-    .where(tenantIs('tenant_id', tenant_id))
-    .where('name', '=', name)
-    .executeTakeFirst();
-  if (subject === undefined) return { kind: 'not_found' };
-  const rows = await retainedVersions(db, subject.id);
+  const subject = await findSubject(db, { project_id, tenant_id, name });
+  if (subject === null) return { kind: 'not_found' };
+  const rows = await findExportableVersions(db, subject.id);
   const active = rows.find(({ id }) => id === subject.active_version_id);
   if (active === undefined) return { kind: 'uses_base' };
   const { base_model_hash } = active;
@@ -115,27 +113,10 @@ async function describe(
   };
 }
 
-function retainedVersions(db: Kysely<Database>, subject_ref: string) {
-  return db
-    .selectFrom('versions')
-    .innerJoin('jobs', 'jobs.id', 'versions.source_job_id')
-    .select(['versions.id', 'versions.parent_version_id', 'versions.created_at', 'versions.adapter_hash'])
-    .select(['versions.size_bytes', 'versions.passed_count', 'versions.total_count', 'versions.rehearsal'])
-    .select(['versions.base_model_hash', 'jobs.result'])
-    .where('versions.subject_ref', '=', subject_ref)
-    .where('versions.retention_ended_at', 'is', null)
-    .where('versions.files_deleted_at', 'is', null)
-    .orderBy('versions.created_at')
-    .orderBy('versions.id')
-    .execute();
-}
-
-type VersionRow = Awaited<ReturnType<typeof retainedVersions>>[number];
-
-/** What ancestors that stay behind were taught is rehearsed as if this version had been taught it. */
+/** What was taught to ancestors that stay behind is rehearsed as if it had been taught to this version. */
 async function describeVersion(
   db: Kysely<Database>,
-  { result, created_at, ...row }: VersionRow,
+  { result, created_at, ...row }: ExportableVersion,
   taken: ReadonlySet<string>,
 ): Promise<ExportedVersion> {
   const has_parent = row.parent_version_id !== null && taken.has(row.parent_version_id);

@@ -1,9 +1,9 @@
 import { baseVersion, currentPriceCard, limits, storageChargeMicrousd, type TenantId } from '@engraft/contract';
-import { sql, type Kysely, type Transaction } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import type { AdapterStore } from '../adapterStore/adapterStore.js';
-import { lockAdapter, takeImportRecords } from '../adapterStore/keptAdapters.js';
+import { lockAdapter, recordImportedAdapter, takeImportRecords } from '../adapterStore/keptAdapters.js';
 import type { Database } from '../db/schema.js';
-import { inTransaction, RolledBack } from '../db/transaction.js';
+import { allowIdling, inTransaction, RolledBack } from '../db/transaction.js';
 import { newId } from '../ids.js';
 import { initial_hosting_seconds } from '../jobs/completeLearning.js';
 import { endJob, waived } from '../jobs/endJob.js';
@@ -12,7 +12,10 @@ import type { JobRequest } from '../jobs/jobRequest.js';
 import { findOrMakeOwnKey } from '../keys/ownKey.js';
 import { reserve } from '../ledger/reserve.js';
 import { findOrCreateSubject, type SubjectRoute } from '../subjects/findOrCreateSubject.js';
+import { lockRouting } from '../subjects/findSubject.js';
 import { activateVersion } from '../versions/activateVersion.js';
+import { readBaseModel } from '../versions/baseModel.js';
+import { findRetainedOf } from '../versions/exportableVersions.js';
 import { saveVersion } from '../versions/saveVersion.js';
 import type { ReadSubject } from './readSubjectFile.js';
 import type { ExportedVersion } from './subjectFile.js';
@@ -20,7 +23,7 @@ import type { ExportedVersion } from './subjectFile.js';
 export interface SubjectImport extends ReadSubject {
   readonly project_id: string;
   readonly tenant_id: TenantId;
-  /** What the subject is called here. */
+  /** The name of the subject here. */
   readonly name: string;
 }
 
@@ -28,12 +31,12 @@ export interface ImportedVersion {
   readonly id: string;
   /** The version's id where it comes from. */
   readonly exported_id: string;
-  /** The job that it is the outcome of here. */
+  /** The job whose outcome it is here. */
   readonly job_id: string;
 }
 
 export type ImportOutcome =
-  /** `activated`: the id of the version that the subject uses now, which used base. */
+  /** `activated` is the id of the version that the subject, which used base, uses now. */
   | { readonly kind: 'imported'; readonly versions: readonly ImportedVersion[]; readonly activated: string | null }
   /** No worker has loaded a checkpoint yet. */
   | { readonly kind: 'model_unknown' }
@@ -43,11 +46,11 @@ export type ImportOutcome =
   | { readonly kind: 'insufficient_credits'; readonly needed_microusd: number };
 
 /**
- * Makes versions of this installation of an exported subject's. Each is the outcome of a job of its own, which ends at
- * once and is charged for the first 24 hours of hosting, like one that learned; after that the version is renewed and
- * expires like any other. The active one is activated where the subject uses base. All of it is one transaction; the
- * adapters, which `recordImport` has recorded before, are put into the store in it, under the lock that keeps others
- * from deleting them.
+ * Turns the versions of an exported subject into versions of this installation. Each is the outcome of a job of its
+ * own, which ends at once and is charged for the first 24 hours of hosting, as after learning. Later the version is
+ * renewed and expires like any other. The active one is activated if the subject uses base.
+ * Everything is one transaction. In it, the adapters that `recordImport` has recorded before are put into the store,
+ * under the lock that keeps others from deleting them.
  */
 export async function importSubject(
   db: Kysely<Database>,
@@ -55,18 +58,18 @@ export async function importSubject(
   subject: SubjectImport,
 ): Promise<ImportOutcome> {
   return inTransaction<ImportOutcome>(db, 'subject.imported', async (trx) => {
-    const model = await trx.selectFrom('base_model').select('content_hash').executeTakeFirst();
-    if (model === undefined) return { kind: 'model_unknown' };
-    if (model.content_hash !== subject.description.base_model_hash) {
-      return { kind: 'another_model', base_model_hash: model.content_hash };
+    const base_model_hash = await readBaseModel(trx);
+    if (base_model_hash === null) return { kind: 'model_unknown' };
+    if (base_model_hash !== subject.description.base_model_hash) {
+      return { kind: 'another_model', base_model_hash };
     }
     const adapter_hashes = [...subject.adapters.keys()].sort();
     for (const adapter_hash of adapter_hashes) await lockAdapter(trx, adapter_hash);
     await takeImportRecords(trx, adapter_hashes);
     const outcome = await saveVersions(trx, subject);
     if (outcome instanceof RolledBack) return outcome;
-    // The session says nothing while files are copied, which may take long.
-    await sql`set local idle_in_transaction_session_timeout = 0`.execute(trx);
+    // The session is silent while files are copied, which may take long.
+    await allowIdling(trx);
     for (const adapter of subject.adapters.values()) await store.keep(adapter);
     return outcome;
   });
@@ -78,14 +81,14 @@ async function saveVersions(
 ): Promise<ImportOutcome | RolledBack<ImportOutcome>> {
   const { versions, base_model_hash, active_version_id } = description;
   const route = await findOrCreateSubject(trx, { project_id, tenant_id, name });
-  // Before the project's accounts, see `activateVersion`.
-  await trx
-    .selectFrom('subjects')
-    .select('id')
-    .where('id', '=', route.id)
-    .modifyEnd(sql`for no key update`)
-    .execute();
-  const there = await findRetained(trx, route, versions);
+  // Locked before the project's accounts, see `activateVersion`.
+  await lockRouting(trx, route.id);
+  // Whether the file was imported into this subject before.
+  const there = await findRetainedOf(
+    trx,
+    route.id,
+    versions.map(({ adapter_hash }) => adapter_hash),
+  );
   if (there !== null) return new RolledBack<ImportOutcome>({ kind: 'already_there', version_id: there });
   const api_key_id = await findOrMakeOwnKey(trx, { project_id, ...import_key });
   const imported: ImportedVersion[] = [];
@@ -117,7 +120,7 @@ interface ImportPlace extends Pick<SubjectImport, 'project_id' | 'tenant_id' | '
   readonly route: SubjectRoute;
   readonly api_key_id: string;
   readonly base_model_hash: string;
-  /** `null`: base, or one that did not come along. */
+  /** `null` for base, or for a version that did not come along. */
   readonly parent: string | null;
   readonly activate: boolean;
 }
@@ -146,7 +149,7 @@ async function saveImported(
   const reservation = await reserve(trx, { project_id, job_id, amount_microusd: storage_microusd });
   if (reservation.kind !== 'reserved') return reservation.kind;
   const { adapter_hash, size_bytes, passed_count, total_count, rehearsal } = version;
-  await trx.insertInto('kept_adapters').values({ adapter_hash, job_id }).execute();
+  await recordImportedAdapter(trx, job_id, adapter_hash);
   const { id } = await saveVersion(trx, {
     subject_ref: route.id,
     parent_version_id: parent,
@@ -186,26 +189,6 @@ function reportOf({ report, passed_count, total_count }: ExportedVersion): NonNu
       training: { steps: 0, tokens: 0, final_loss: 0 },
     }
   );
-}
-
-/** Whether a file was imported into this subject before. */
-async function findRetained(
-  trx: Transaction<Database>,
-  { id }: SubjectRoute,
-  versions: readonly ExportedVersion[],
-): Promise<string | null> {
-  const row = await trx
-    .selectFrom('versions')
-    .select('id')
-    .where('subject_ref', '=', id)
-    .where('retention_ended_at', 'is', null)
-    .where(
-      'adapter_hash',
-      'in',
-      versions.map(({ adapter_hash }) => adapter_hash),
-    )
-    .executeTakeFirst();
-  return row?.id ?? null;
 }
 
 const import_key = { name: 'engraft import', scopes: ['adapters'] } as const;

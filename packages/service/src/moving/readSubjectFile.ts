@@ -11,13 +11,13 @@ import { description, descriptionName, format_version, outline, type SubjectDesc
 
 export interface ReadSubject {
   readonly description: SubjectDescription;
-  /** The versions' adapters by their hashes; all are whole. */
+  /** The versions' adapters by their hashes. All are whole. */
   readonly adapters: ReadonlyMap<string, AdapterReference>;
 }
 
 /**
- * Checks an exported subject, and puts its adapters into `folder`, which is empty.
- * @throws BackupError when the file is damaged, is none, or is of another format.
+ * Checks an exported subject, and puts its adapters into the empty `folder`.
+ * @throws BackupError if the file is damaged, is no exported subject, or has another format
  */
 export async function readSubjectFile(file: string, folder: string): Promise<ReadSubject> {
   await checkSeal(file, () => undefined);
@@ -43,7 +43,7 @@ export async function readSubjectFile(file: string, folder: string): Promise<Rea
     if (adapter === undefined || !(await isAdapterIntact(adapter))) {
       throw new BackupError(`${file} is damaged: the adapter of version ${id} is not ${adapter_hash}`);
     }
-    // Hosting is charged by it.
+    // Hosting is charged by the size.
     if ((await sizeOf(adapter.folder)) !== size_bytes) {
       throw new BackupError(`${file} is damaged: the adapter of version ${id} does not have ${size_bytes} bytes`);
     }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 /**
  * A subject on its way to another installation: a tar archive, compressed and sealed like a backup. It has
- * `engraft-subject.json`, which is this, and the adapters of its versions.
+ * `engraft-subject.json`, which is described here, and the adapters of its versions.
  */
 export const format_version = 1;
 
@@ -11,7 +11,7 @@ export const descriptionName = 'engraft-subject.json';
 
 const pairs = z.array(z.object({ question: z.string(), answer: z.string() }));
 
-/** What taught the version, and its ancestors that do not come along; see `Rehearsal` of the learning package. */
+/** What taught the version, and its ancestors that do not come along. See `Rehearsal` of the learning package. */
 export const rehearsal = z.object({ training_pairs: pairs, validation_pairs: pairs });
 
 export const exportedVersion = z.strictObject({
@@ -24,7 +24,7 @@ export const exportedVersion = z.strictObject({
   passed_count: z.int().nonnegative(),
   total_count: z.int().nonnegative(),
   rehearsal,
-  /** `null` where the job that made it no longer says. */
+  /** `null` if the job that made it no longer says. */
   report: learningResult.pick({ validation: true, training: true }).nullable(),
 });
 export type ExportedVersion = z.infer<typeof exportedVersion>;
@@ -36,7 +36,7 @@ export const description = z.strictObject({
   engraft_version: z.string(),
   created_at: z.iso.datetime(),
   name: z.string(),
-  /** All versions were trained on this checkpoint, and are of no use without. */
+  /** All versions were trained on this checkpoint, and are useless without it. */
   base_model_hash: z.string(),
   active_version_id: z.string(),
   /** The oldest first. */

@@ -1,6 +1,6 @@
 import { priceCards, type PriceCard } from '@engraft/contract';
 
-/** The card that was fixed at a job's admission. Throws for one that was never published. */
+/** The card that was fixed at a job's admission. Throws for a card that was never published. */
 export function priceCardOf(pricing_version: string): PriceCard {
   const card = priceCards.find(({ version }) => version === pricing_version);
   if (card === undefined) throw new Error(`there is no price card ${pricing_version}`);

@@ -12,7 +12,7 @@ export interface PromptMeter {
 }
 
 export type PriceOutcome =
-  /** `request` has the effective output ceiling. */
+  /** `request` has the effective output limit. */
   | { readonly kind: 'priced'; readonly request: JobRequest; readonly reserved_microusd: number }
   /** "The rendered prompt leaves no room for one output token." */
   | { readonly kind: 'context_length_exceeded' };

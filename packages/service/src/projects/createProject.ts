@@ -8,7 +8,7 @@ import { toProject, type Project } from './projectQueries.js';
 export type CreateProjectOutcome =
   { readonly kind: 'created'; readonly project: Project } | { readonly kind: 'name_taken' };
 
-/** A project with the default settings and its three accounts, empty. */
+/** A project with the default settings and its three empty accounts. */
 export async function createProject(db: Kysely<Database>, { name }: { name: string }): Promise<CreateProjectOutcome> {
   return inTransaction<CreateProjectOutcome>(db, 'project.created', async (trx) => {
     const row = await trx

@@ -5,7 +5,7 @@ import { toProject, type Project, type ProjectSettings } from './projectQueries.
 
 export type SetProjectOutcome = { readonly kind: 'set'; readonly project: Project } | { readonly kind: 'not_found' };
 
-/** Changes the named settings and leaves the others. At least one must be named. */
+/** Changes the named settings and keeps the others. At least one must be named. */
 export async function setProject(
   db: Kysely<Database>,
   project_id: string,

@@ -1,8 +1,8 @@
 import ipaddr from 'ipaddr.js';
 
 /**
- * Whom a limit by address counts as one: an IPv4 address, however it is written, or an IPv6 network of 64 bits, in
- * which one machine may take any address.
+ * What a limit by address counts as one client: an IPv4 address, however it is written, or an IPv6 network of 64 bits,
+ * in which one machine may take any address.
  */
 export function networkOf(address: string | undefined): string {
   if (address === undefined || !ipaddr.isValid(address)) return 'unknown';

@@ -1,9 +1,9 @@
-/** One request counted, or refused and not counted. */
+/** One request that was counted, or was refused and not counted. */
 export interface RequestAllowance {
   readonly kind: 'taken' | 'refused';
-  /** How many are taken at once after a long pause. */
+  /** How many are accepted at once after a long pause. */
   readonly limit_requests: number;
-  /** How many more requests would be taken at once. */
+  /** How many more requests would be accepted at once. */
   readonly remaining_requests: number;
   /** Time until all of the limit is free again. */
   readonly reset_ms: number;
@@ -19,7 +19,7 @@ export function describeAllowance(
   full_after_ms: number,
 ): RequestAllowance {
   const step_ms = window_ms / limit_requests;
-  // The database keeps microseconds, so a step may be rounded by as much.
+  // The database keeps microseconds, so a step may be rounded by that much.
   const free = Math.floor((window_ms - full_after_ms) / step_ms + 1e-3);
   const remaining_requests = kind === 'refused' ? 0 : Math.min(Math.max(free, 0), limit_requests - 1);
   return {

@@ -1,10 +1,10 @@
 import { describeAllowance, type RequestAllowance } from './requestAllowance.js';
 
 export interface RequestLimitOptions {
-  /** How many are taken at once after a long pause. */
+  /** How many are accepted at once after a long pause. */
   readonly burst_requests: number;
   readonly requests_per_second: number;
-  /** How many callers are remembered; the one that was taken longest ago goes first. */
+  /** How many callers are remembered. The one accepted longest ago goes first. */
   readonly callers_max: number;
   /** A monotonic clock. */
   readonly now_ms: () => number;
@@ -12,20 +12,19 @@ export interface RequestLimitOptions {
 
 export interface RequestLimit {
   take(caller: string): RequestAllowance;
-  /** The request that was taken did not deserve to be counted. */
+  /** The accepted request did not deserve to be counted. */
   giveBack(caller: string): void;
 }
 
 /**
  * A bucket for each caller, in the memory of this process: the generic cell rate algorithm, as in `takeRequest`. A
- * caller that is forgotten for want of room begins with a full bucket; whoever has so many addresses is limited by
- * none.
+ * caller that was forgotten for lack of room begins with a full bucket; no limit stops somebody with so many addresses.
  */
 export function createRequestLimit(options: RequestLimitOptions): RequestLimit {
   const { burst_requests, requests_per_second, callers_max, now_ms } = options;
   const step_ms = 1_000 / requests_per_second;
   const window_ms = burst_requests * step_ms;
-  /** Entries stand in the order in which they were taken. */
+  /** Ordered by when they were accepted. */
   const full_at_ms = new Map<string, number>();
 
   return {

@@ -7,24 +7,24 @@ const window_ms = 60_000;
 
 /**
  * When the bucket is full, or was. No bucket is full later than a minute from now, but a statement that has waited for
- * another, for at most 20 seconds, may find it so. What lies farther ahead was written by a clock that has gone back
- * since: the bucket begins anew.
+ * another, for at most 20 seconds, may find one that is. A clock that has gone back since wrote any later time, so the
+ * bucket begins anew.
  */
 const full_at = sql`(case when bucket.full_at <= now() + interval '80 seconds'
   then greatest(bucket.full_at, now()) else now() end)`;
 
 /**
  * Takes one request from the key's bucket of `requests_per_minute`, which refills evenly (the generic cell rate
- * algorithm: all that is kept is when the bucket is full). One statement on the database's clock, so any number of
- * processes share the count. Its commit does not wait for the disk: a power cut may forget the last half second of
- * counting, and no request pays for a flush.
+ * algorithm: only the time at which the bucket is full is kept). It is one statement on the database's clock, so any
+ * number of processes share the count. Its commit does not wait for the disk: a power cut may forget the last half
+ * second of counting, and no request pays for a flush.
  */
 export async function takeRequest(
   db: Kysely<Database>,
   key: { readonly id: string; readonly project_id: string },
 ): Promise<RequestAllowance> {
-  // For a refused request, `bucket.full_at` is the value from before the statement: under contention a little early,
-  // and missing only in a key's very first requests.
+  // For a refused request, `bucket.full_at` is the value from before the statement. Under contention it is a little
+  // early, and it is missing only in a key's very first requests.
   const { rows } = await sql<{ requests_per_minute: number; taken: boolean; full_after_ms: number }>`
     with settings as materialized (
       select requests_per_minute, interval '1 minute' / requests_per_minute as step,
@@ -52,8 +52,9 @@ export async function takeRequest(
 }
 
 /**
- * A clock that went back a little has left the bucket full later than a minute from now: who waits for as long as they
- * are told would be refused again. By the time of this very moment, which no statement that waited is behind.
+ * After a clock went back a little, the bucket may be full later than a minute from now, and a client that waits as
+ * long as it is told would be refused again. Uses the time of this very moment, which is later than any statement that
+ * waited.
  */
 async function shortenBucket(db: Kysely<Database>, api_key_id: string): Promise<void> {
   const latest = sql<Date>`clock_timestamp() + interval '1 minute'`;

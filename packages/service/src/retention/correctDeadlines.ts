@@ -2,25 +2,27 @@ import { sql, type Kysely } from 'kysely';
 import { crashPoint } from '../crashPoints.js';
 import type { Database } from '../db/schema.js';
 
-/** What lies so far in the future was not written just now by another statement, but by a clock that was ahead. */
+/** A time this far in the future was not just written by another statement, but by a clock that was ahead. */
 const tolerance = sql`interval '1 minute'`;
-/** Hosting is renewed for 24 hours when an hour is left, so no deadline lies farther ahead; see `renewHosting`. */
+/** Hosting is renewed for 24 hours when an hour is left, so no deadline lies farther ahead. See `renewHosting`. */
 const hours_left_max = 25;
-/** A jump concerns every version there is; one statement must not take longer than it may. */
+/** A jump affects every version, and one statement must not take too long. */
 const batch_versions = 5_000;
 
 /**
- * A round ended the version at a time that has not come yet: it was none of its business. Not where its files are gone.
+ * A round ended the version at a time that has not come yet, so it should not have. Does not apply if its files are
+ * gone.
  */
 export const ended_by_wrong_clock = sql<boolean>`(versions.retention_ended_by is not distinct from 'retention'
   and versions.retention_ended_at > now() + ${tolerance} and versions.files_deleted_at is null)`;
 
 /**
- * Takes back what a clock that was ahead has done to versions, when it has been set back: the hosting of those that a
- * round ended goes on, and deadlines that lie too far ahead are moved back by whole days, which keeps them
- * aligned to the versions' creation. What was paid for the days ahead stays paid, see `renewHosting`. A version that an
- * operator ended stays so; its times become the present one. Returns how many versions were corrected. A version that
- * somebody else has a lock on is left to them, but for `only`, which is waited for.
+ * Undoes what a fast clock has done to versions, once it has been set back. The hosting of versions that a round ended
+ * goes on. Deadlines too far ahead move back by whole days, so that they stay aligned to the versions' creation.
+ * Payments for the days ahead stay, see `renewHosting`. A version that an operator ended stays ended, and its times
+ * become the current one.
+ * Returns how many versions were corrected. Versions locked by others are left to them, except `only`, which is waited
+ * for.
  */
 export async function correctDeadlines(db: Kysely<Database>, only?: string): Promise<number> {
   let corrected = 0;

@@ -4,26 +4,27 @@ import type { AdapterStore } from '../adapterStore/adapterStore.js';
 import { steady_time } from '../clock/observeClock.js';
 import type { Database } from '../db/schema.js';
 import { inTransaction } from '../db/transaction.js';
-import { eachApart } from './eachApart.js';
+import { forEachIndependently } from './independently.js';
 
 /**
- * How long the files of an expired version stay: "its files are deleted 7 days later". The days count from when its
- * retention was found to have ended, where that is later than its deadline, and by `steady_time`: a clock that was
- * wrong for a moment, or a service that was stopped for weeks, deletes nothing at once. What was erased goes at once.
+ * How long the files of an expired version stay: "its files are deleted 7 days later". The days count from the
+ * deadline, or from when its retention was found to have ended if that is later, and by `steady_time`. So a clock that
+ * was wrong for a moment, or a service that was stopped for weeks, deletes nothing at once. Erased versions lose their
+ * files at once.
  */
 const grace_days = 7;
 /**
- * For so long after its job has ended, or its import has begun, a record stays, and its files are looked for again: a
- * worker that had lost the job may still be copying them into the store. Far longer than a copy takes.
+ * How long a record stays after its job has ended, or its import has begun, while its files are looked for again. A
+ * worker that had lost the job may still be copying them into the store. This is far longer than a copy takes.
  */
 const late_copy_hours = 24;
 const adapters_per_round = 200;
 
 /**
- * Deletes the adapters that nobody needs any more: of versions that have expired ("its files are deleted 7 days later.
- * The row stays"), and of jobs that ended without one after they had kept it. Only what this database has recorded is
- * looked at: a folder of another installation's is none of its business. Returns how many adapters were deleted; files
- * that cannot be deleted are thrown at the end, after all the others had their turn.
+ * Deletes the adapters that nobody needs any more: those of expired versions ("its files are deleted 7 days later. The
+ * row stays"), and those of jobs that kept one and ended without a version. It looks only at adapters that this
+ * database has recorded, and leaves folders of other installations alone. Returns how many adapters were deleted. Files
+ * that cannot be deleted are reported by an error at the end, after all the others.
  */
 export async function deleteUnneededFiles(
   db: Kysely<Database>,
@@ -32,10 +33,10 @@ export async function deleteUnneededFiles(
 ): Promise<number> {
   const adapters = await unneededAdapters(db).distinct().limit(adapters_per_round).execute();
   const hashes = adapters.map(({ adapter_hash }) => adapter_hash);
-  return eachApart(hashes, (adapter_hash) => deleteIfUnneeded(db, store, adapter_hash), stopping);
+  return forEachIndependently(hashes, (adapter_hash) => deleteIfUnneeded(db, store, adapter_hash), stopping);
 }
 
-/** Equal adapters share their files: none of their jobs may be open, none of their versions retained. */
+/** Equal adapters share their files. None of their jobs may be open, and none of their versions retained. */
 function unneededAdapters(db: Kysely<Database>) {
   return db
     .selectFrom('kept_adapters')
@@ -74,15 +75,15 @@ function unneededAdapters(db: Kysely<Database>) {
 
 async function deleteIfUnneeded(db: Kysely<Database>, store: AdapterStore, adapter_hash: string): Promise<boolean> {
   return inTransaction<boolean>(db, 'adapter.deletion_recorded', async (trx) => {
-    // A backup may be reading it: a later round deletes it.
+    // A backup may be reading it. A later round deletes it.
     if (!(await mayDeleteAdapters(trx))) return false;
     await lockAdapter(trx, adapter_hash);
-    // Looked at again under the lock: a job may be about to keep it now.
+    // Looks again under the lock, since a job may be about to keep it now.
     const unneeded = await unneededAdapters(trx)
       .where('kept_adapters.adapter_hash', '=', adapter_hash)
       .executeTakeFirst();
     if (unneeded === undefined) return false;
-    // A crash before the commit repeats this, and it then finds nothing to do.
+    // A crash before the commit repeats this, and then finds nothing to do.
     const was_there = await store.remove(adapter_hash);
     await trx
       .updateTable('versions')

@@ -9,8 +9,8 @@ const batch_jobs = 500;
 const batch_versions = 1_000;
 
 /**
- * Forgets the jobs that ended so many days ago, by `steady_time`: a clock that was wrong for a moment forgets nothing.
- * Returns how many.
+ * Forgets the jobs that ended this many days ago, by `steady_time`: a clock that was wrong for a moment forgets
+ * nothing. Returns how many.
  */
 export async function forgetEndedJobs(
   db: Kysely<Database>,
@@ -44,11 +44,11 @@ export async function forgetEndedJobs(
 
 /**
  * Removes the questions that taught versions whose files are deleted, once no version that learned on top of them can
- * be learned on any more: nobody would rehearse them. Returns how many versions had any.
+ * be learned on any more, so that nobody would rehearse them. Returns how many versions had any.
  */
 export async function forgetRehearsals(db: Kysely<Database>, stopping?: AbortSignal): Promise<number> {
   let forgotten = 0;
-  // The last of a chain first, and so many at once that the statement does not take longer than it may.
+  // Begins with the last of a chain, and takes only as many at once as a statement may.
   while (stopping?.aborted !== true) {
     const unneeded = db
       .selectFrom('versions')

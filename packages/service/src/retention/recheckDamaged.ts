@@ -3,11 +3,11 @@ import type { Kysely } from 'kysely';
 import type { AdapterStore } from '../adapterStore/adapterStore.js';
 import type { Database } from '../db/schema.js';
 import { markAdapterIntact } from '../versions/adapterDamage.js';
-import { eachApart } from './eachApart.js';
+import { forEachIndependently } from './independently.js';
 
 /**
- * Takes the mark off versions whose adapter is whole again, put back from a backup or with its file system, before
- * hosting is renewed: nobody need ask them for that. Returns how many adapters were.
+ * Unmarks versions whose adapter is whole again, restored from a backup or with its file system, before hosting is
+ * renewed, so that nobody need ask for them first. Returns how many adapters there were.
  */
 export async function recheckDamaged(
   db: Kysely<Database>,
@@ -27,7 +27,7 @@ export async function recheckDamaged(
     await markAdapterIntact(db, adapter_hash);
     return true;
   };
-  return eachApart(
+  return forEachIndependently(
     damaged.map(({ adapter_hash }) => adapter_hash),
     recheck,
     stopping,

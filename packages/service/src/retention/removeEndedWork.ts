@@ -3,8 +3,8 @@ import { listWorkFolders, removeWorkFolder } from '../adapterStore/workFolder.js
 import type { Database } from '../db/schema.js';
 
 /**
- * Removes the work folders of jobs that nobody goes on with, which a worker that died or lost its lease left behind.
- * Returns how many there were.
+ * Removes the work folders of ended jobs, which a worker that died or lost its lease left behind. Returns how many
+ * there were.
  */
 export async function removeEndedWork(
   db: Kysely<Database>,

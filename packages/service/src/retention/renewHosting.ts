@@ -4,13 +4,13 @@ import type { Database } from '../db/schema.js';
 import { inTransaction } from '../db/transaction.js';
 import { accountId, lockBalance } from '../ledger/accounts.js';
 import { of_another_model } from '../versions/baseModel.js';
-import { untilNoneBegins } from './eachApart.js';
+import { repeatIndependently } from './independently.js';
 
 const day_seconds = 86_400;
-/** A deadline this near is moved on, so that a version in use never passes it between two rounds. */
+/** A deadline this close is moved on, so that a version in use never passes it between two rounds. */
 const ahead_hours = 1;
 /**
- * Whether the service was stopped for long or the clock jumped cannot be known: so many of the days that passed are
+ * Whether the service was stopped for long or the clock jumped cannot be known, so at most this many missed days are
  * charged at once.
  */
 const missed_days_charged_max = 7;
@@ -18,18 +18,21 @@ const missed_days_charged_max = 7;
 /**
  * "After [the first 24 hours] each retained version is charged a day in advance and its `expires_at` moves on by that
  * day, while the project's `version_retention_days` (an active version renews beyond it) and the balance allow;
- * otherwise it expires at `expires_at`." A deadline that passed while no worker ran is made good by the whole days
- * until it lies ahead again: the first seven are charged, all of them or none, and the others waived. They are those
- * that come next when the clock was wrong and is set right: a day that was paid already is not charged again. While
- * jobs hold the money for the first day past the deadline, it is left undecided for that day: most of a reservation
- * comes back. Returns how many versions were renewed. Several workers share the work: each takes the next version that
- * nobody else is at. One that cannot be renewed is thrown at the end, after all the others had their turn.
+ * otherwise it expires at `expires_at`."
+ *
+ * A deadline that passed while no worker ran moves on by whole days until it lies ahead again. The first seven days are
+ * charged, all or none, and the others are waived. If a wrong clock was set right, they are the next days to come: a
+ * day that was paid already is not charged again. While jobs hold the money for the first day past the deadline,
+ * nothing is decided for that day, since most of a reservation comes back.
+ *
+ * Returns how many versions were renewed. Several workers share the work: each takes the next version that nobody else
+ * holds. Versions that cannot be renewed are reported by an error at the end, after all the others.
  */
 export async function renewHosting(db: Kysely<Database>, stopping?: AbortSignal): Promise<number> {
   let last: DueVersion | null = null;
   const had_their_turn = new Set<string>();
   const renewNext = async (begin: (version_id: string) => void): Promise<boolean> => {
-    // A transaction that met a conflict is run again, and must come to the same version.
+    // A transaction that met a conflict is run again, and must find the same version.
     const attempt: { passed: DueVersion | null; begun: string | null } = { passed: last, begun: null };
     try {
       return await inTransaction(db, 'hosting.renewed', async (trx) => {
@@ -39,14 +42,14 @@ export async function renewHosting(db: Kysely<Database>, stopping?: AbortSignal)
           const due = await nextDue(trx, attempt.passed);
           if (due === null) return false;
           attempt.passed = due;
-          // A new deadline may be near, too; it is moved on in the next round.
+          // A new deadline may also be close. The next round moves it on.
           if (had_their_turn.has(due.id)) continue;
           attempt.begun = due.id;
           return renewOrEnd(trx, due.id);
         }
       });
     } finally {
-      // One that cannot be renewed has had its turn, too: otherwise the round would not end.
+      // A version that cannot be renewed has had its turn, too. Otherwise the round would not end.
       last = attempt.passed;
       if (attempt.begun !== null) {
         had_their_turn.add(attempt.begun);
@@ -54,16 +57,16 @@ export async function renewHosting(db: Kysely<Database>, stopping?: AbortSignal)
       }
     }
   };
-  return untilNoneBegins(renewNext, stopping);
+  return repeatIndependently(renewNext, stopping);
 }
 
 interface DueVersion {
   readonly id: string;
-  /** With microseconds, which a `Date` has not. */
+  /** With microseconds, which a `Date` does not have. */
   readonly deadline: string;
 }
 
-/** The first one after `last` that nobody has a lock on. */
+/** The first one after `last` that nobody holds a lock on. */
 async function nextDue(trx: Transaction<Database>, last: DueVersion | null): Promise<DueVersion | null> {
   const row = await dueVersions(trx)
     .select(sql<string>`versions.expires_at::text`.as('deadline'))
@@ -87,9 +90,9 @@ function dueVersions(db: Kysely<Database>) {
 }
 
 /**
- * Moves on the deadline of a version that is due; one that is past it and cannot be paid for ends. Whether it was renewed. For one that becomes
- * active, too, whose deadline may lie before the next round, and for one that is asked for. A version that somebody else has a lock on is
- * left to them, or waited for.
+ * Moves on the deadline of a due version, or ends a version that is past it and cannot be paid for. Returns whether it
+ * was renewed. It is also called for a version that becomes active, whose deadline may lie before the next round, and
+ * for one that is asked for. A version locked by others is left to them, or waited for.
  */
 export async function renewOrEnd(
   trx: Transaction<Database>,
@@ -97,7 +100,7 @@ export async function renewOrEnd(
   { wait = false }: { readonly wait?: boolean } = {},
 ): Promise<boolean> {
   const others = wait ? sql`` : sql`skip locked`;
-  // Looked at again under its lock: another worker may have renewed it meanwhile, or an operator ended it.
+  // Looks again under the lock, since another worker may have renewed it meanwhile, or an operator ended it.
   const version = await dueVersions(trx)
     .innerJoin('subjects', 'subjects.id', 'versions.subject_ref')
     .innerJoin('projects', 'projects.id', 'subjects.project_id')
@@ -107,8 +110,8 @@ export async function renewOrEnd(
       of_another_model.as('of_another_model'),
       days_to_host.as('days'),
       sql<number>`floor(extract(epoch from versions.expires_at - versions.created_at) / 86400)::float8`.as('first_day'),
-      // A damaged version is not charged for; of any other, the last of these days must begin within the project's
-      // retention, unless it is active.
+      // A damaged version is not charged. For any other, the last of these days must begin within the project's
+      // retention, unless the version is active.
       sql<boolean>`versions.damaged_at is null and (subjects.active_version_id is not distinct from versions.id
         or versions.expires_at + (${days_to_host} - 1) * interval '24 hours'
           < versions.created_at + projects.version_retention_days * interval '24 hours')`.as('retained'),
@@ -136,13 +139,13 @@ export async function renewOrEnd(
   return false;
 }
 
-/** Whole days after which the deadline lies ahead; at least one. */
+/** Whole days until the deadline lies ahead again, at least one. */
 const days_to_host = sql<number>`(
   1 + greatest(0, floor(extract(epoch from now() - versions.expires_at) / 86400)))::float8`;
 
 /**
- * Days of hosting by their number since the version's creation. The first, 0, is paid by its job; a wrong clock may
- * come to earlier ones.
+ * Days of hosting, by their number since the version's creation. The job pays the first, 0. A wrong clock may give
+ * earlier ones.
  */
 function daysToCharge(first_day: number, days: number): readonly number[] {
   const missed = Array.from({ length: Math.min(days, missed_days_charged_max) }, (_, index) => first_day + index);
@@ -156,10 +159,10 @@ interface HostingDays {
   readonly day_microusd: number;
 }
 
-/** `reserved_for_jobs`: the balance would allow it if the jobs that hold money of it were charged nothing. */
+/** `reserved_for_jobs` means that the balance would be enough if the jobs that hold part of it were charged nothing. */
 type HostingPayment = 'paid' | 'reserved_for_jobs' | 'unaffordable';
 
-/** Charges each day by a transfer of its own, all of them or none, but for those that are paid already. */
+/** Charges each day by a transfer of its own, all of them or none, except those that are paid already. */
 async function payDays(
   trx: Transaction<Database>,
   { project_id, version_id, days, day_microusd }: HostingDays,
@@ -201,8 +204,8 @@ async function paidDays(
 }
 
 /**
- * It has expired: credit that comes later does not pay for days on which it could not be used. Only when the clock
- * turns out to have been ahead is this taken back; see `correctDeadlines`.
+ * Ends the version's retention. Credit that comes later does not pay for days on which it could not be used. This is
+ * undone only if the clock turns out to have been ahead, see `correctDeadlines`.
  */
 async function endRetention(trx: Transaction<Database>, version_id: string): Promise<void> {
   await trx

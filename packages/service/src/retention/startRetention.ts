@@ -12,7 +12,7 @@ import { removeEndedWork } from './removeEndedWork.js';
 import { renewHosting } from './renewHosting.js';
 
 const round_ms = 5 * 60_000;
-/** Far longer than it takes to copy an adapter or to remove one. */
+/** Far longer than it takes to copy or remove an adapter. */
 const remnant_age_ms = 24 * 3_600_000;
 
 export interface RetentionOptions {
@@ -20,19 +20,19 @@ export interface RetentionOptions {
   readonly store: AdapterStore;
   readonly data_folder: string;
   readonly logger: Logger;
-  /** How long after their end jobs are forgotten; `null`: never. */
+  /** How long after their end jobs are forgotten. `null` for never. */
   readonly job_retention_days: number | null;
 }
 
 export interface Retention {
-  /** Resolves when what is under way for one version, file or batch is done; the next start goes on from there. */
+  /** Resolves when the current version, file or batch is done. The next start goes on from there. */
   stop(): Promise<void>;
 }
 
 /**
  * Renews the hosting of versions, deletes files that nobody needs any more, and forgets what need not be kept, now and
- * every five minutes. Nobody waits for the first round: a version that is asked for before its turn is looked after
- * then, see `lookAfter`.
+ * every five minutes. Nobody waits for the first round: a version that is asked for before its turn is handled then,
+ * see `settleDeadline`.
  */
 export function startRetention(options: RetentionOptions): Retention {
   const stopping = new AbortController();
@@ -52,10 +52,10 @@ export function startRetention(options: RetentionOptions): Retention {
   };
 }
 
-/** What fails has its turn again in the next round, and keeps nothing else from its own. */
+/** A duty that fails is repeated in the next round, and does not stop the others. */
 async function round(options: RetentionOptions, stopping: AbortSignal): Promise<void> {
   const { db, store, data_folder, logger, job_retention_days } = options;
-  /** Says how much was done, under this name. */
+  /** Logs how much was done, under this name. */
   const duty = async (name: string, work: () => Promise<number>): Promise<void> => {
     if (stopping.aborted) return;
     try {

@@ -13,13 +13,13 @@ export interface SubjectName {
 
 export interface SubjectRoute {
   readonly id: string;
-  /** `null`: base. */
+  /** `null` for base. */
   readonly active_version_id: string | null;
 }
 
 /**
- * The subject of this name, which is not erased before the transaction ends. A subject is "created by the first admitted
- * model operation for it", so the caller rolls back when it refuses the operation after all.
+ * The subject of this name, which is not erased before the transaction ends. A subject is "created by the first
+ * admitted model operation for it", so the caller rolls back if it refuses the operation after all.
  */
 export async function findOrCreateSubject(trx: Transaction<Database>, subject: SubjectName): Promise<SubjectRoute> {
   const found = await findSubject(trx, subject);

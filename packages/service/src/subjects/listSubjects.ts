@@ -6,7 +6,7 @@ import { of_another_model } from '../versions/baseModel.js';
 
 /**
  * "Up to 100 subjects and 50 versions each, for the selected tenant": the most recently changed subjects first, each
- * with its most recent versions, newest first. An expired version stays in the list.
+ * with its most recent versions, newest first. Expired versions stay in the list.
  */
 export async function listSubjects(
   db: Kysely<Database>,
@@ -57,7 +57,7 @@ export async function listSubjects(
       versions: [],
     };
     subjects.set(row.id, subject);
-    // The columns of a left join are null together: a subject without versions.
+    // The columns of a left join are null together for a subject without versions.
     if (row.version_id === null || row.created_at === null || row.expires_at === null) continue;
     if (row.passed_count === null || row.total_count === null || row.source_job_id === null) continue;
     subject.versions.push({

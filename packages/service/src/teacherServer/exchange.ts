@@ -1,13 +1,14 @@
 /**
  * One request over a connection of its own. `fetch` does not tell whether a request was sent before its connection
- * broke, and one that is kept open may be gone by the next request; here nothing was sent before it is connected.
+ * broke, and a connection that is kept open may be gone by the next request. Here nothing is sent before the connection
+ * is made.
  */
 import http from 'node:http';
 import https from 'node:https';
 
 export type Exchange =
   | { readonly kind: 'response'; readonly status: number; readonly retry_after_s: number | null; readonly body: string }
-  /** It is certain that nothing was sent. */
+  /** Nothing was sent, for certain. */
   | { readonly kind: 'not_sent'; readonly reason: string }
   /** It may have been sent, and no whole response came. */
   | { readonly kind: 'broken'; readonly reason: string };
@@ -17,7 +18,7 @@ export interface ExchangeLimits {
   /** From the first byte of the request to the last of the response. */
   readonly response_ms: number;
   readonly response_bytes: number;
-  /** A request that was sent when the signal aborts is waited for so long. */
+  /** How long to wait for a request that was sent before the signal aborted. */
   readonly grace_ms: number;
 }
 
@@ -60,7 +61,7 @@ export function post(posting: Posting, limits: ExchangeLimits, signal?: AbortSig
   return promise.finally(() => {
     clearTimeout(timer);
     signal?.removeEventListener('abort', onAbort);
-    // An error that this brings about is of no interest any more.
+    // Errors that this causes do not matter any more.
     request.on('error', () => undefined).destroy();
   });
 }

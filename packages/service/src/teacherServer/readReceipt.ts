@@ -15,8 +15,8 @@ const completion = z.object({
 });
 
 /**
- * The body of a successful chat completion: what it cost, and its text, which is empty where there is none. Without a
- * usage that agrees with itself and with what was asked for, nobody knows what is owed.
+ * The body of a successful chat completion: its cost, and its text, which may be empty. Without a usage that is
+ * consistent and fits the request, nobody knows what is owed.
  */
 export function readReceipt(body: string, max_tokens: number): RemoteOutcome {
   const answer = z.object({ usage: z.unknown().optional() }).safeParse(parseJson(body)).data;

@@ -6,24 +6,24 @@ import { type Exchange, type ExchangeLimits, post } from './exchange.js';
 import { readReceipt } from './readReceipt.js';
 
 export interface TeacherLimits extends ExchangeLimits {
-  /** A call that was not executed is made so often, the first time included. */
+  /** The most attempts of a call that was not executed, including the first. */
   readonly attempts: number;
-  /** Before the second attempt; doubled each time. */
+  /** Delay before the second attempt. It doubles each time. */
   readonly first_delay_ms: number;
-  /** The longest that a server may ask for. */
+  /** The longest delay that a server may ask for. */
   readonly delay_ms_max: number;
-  /** Calls under way, of all jobs of this process. */
+  /** Calls under way, over all jobs of this process. */
   readonly concurrency: number;
 }
 
-/** An answer that comes too late is one whose receipt is missing, so a slow server is given much time. */
+/** An answer that comes too late has no receipt, so a slow server gets much time. */
 const defaultLimits: TeacherLimits = {
   connect_ms: 10_000,
   response_ms: 600_000,
   response_bytes: 1_000_000,
-  // A worker that drains has nine seconds.
+  // A draining worker has nine seconds.
   grace_ms: 7_000,
-  // A minute and a half in all: a server that is started again loads its model meanwhile.
+  // A minute and a half in all: a server that restarts loads its model meanwhile.
   attempts: 8,
   first_delay_ms: 1_000,
   delay_ms_max: 30_000,
@@ -55,7 +55,7 @@ async function askPatiently(
   }
 }
 
-/** Only what every such server takes: some refuse fields that they do not know, such as `seed`. */
+/** Only fields that every such server takes. Some refuse fields that they do not know, such as `seed`. */
 function postingOf({ url, model, api_key }: TeacherConfig, { messages, maxTokens, temperature }: RemoteRequest) {
   return {
     url: `${url}/chat/completions`,
@@ -67,7 +67,7 @@ function postingOf({ url, model, api_key }: TeacherConfig, { messages, maxTokens
   };
 }
 
-/** Refused before anything was executed; 408 and 409 may come later than that. */
+/** Refused before anything was executed. A 408 or 409 may come later than that. */
 function isRefusal(status: number): boolean {
   return status === 503 || (status >= 300 && status <= 499 && status !== 408 && status !== 409);
 }
@@ -92,12 +92,12 @@ const hints: Readonly<Record<number, string>> = {
   422: ': it refuses the request, or has no model of that name',
 };
 
-/** May be otherwise a moment later. */
+/** May be different a moment later. */
 function isPassing(exchange: Exchange): boolean {
   return exchange.kind === 'not_sent' || (exchange.kind === 'response' && [429, 503].includes(exchange.status));
 }
 
-/** Runs so many at once; the others wait in the order in which they came. */
+/** Runs this many at once. The others wait in the order in which they came. */
 function turns(concurrency: number): <Result>(work: () => Promise<Result>) => Promise<Result> {
   let free = concurrency;
   const waiting: (() => void)[] = [];

@@ -1,7 +1,7 @@
 import type { TenantId } from '@engraft/contract';
 
 export interface TenantClaims {
-  /** The tenant that the key is restricted to; `null`: not restricted. */
+  /** The tenant that the key is restricted to, or `null`. */
   readonly key_tenant_id: TenantId;
   readonly header: string | undefined;
   readonly body: string | undefined;

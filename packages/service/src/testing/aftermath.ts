@@ -8,8 +8,8 @@ import type { Database } from '../db/schema.js';
 import { findHalfStates } from './findHalfStates.js';
 
 /**
- * Everything that a crash must not leave behind, in sentences, once a service has come back, its jobs have ended, and
- * nobody is at work: half an admission, a charge that is not its job's, a file that nobody would remove, a version
+ * Lists, in sentences, everything that a crash must not leave behind once a service has come back, its jobs have ended,
+ * and nobody is at work: half an admission, a charge that is not its job's, a file that nobody would remove, a version
  * without its file.
  */
 export async function findAftermath(database_url: string, data_folder: string): Promise<string[]> {
@@ -28,7 +28,7 @@ export async function findAftermath(database_url: string, data_folder: string): 
   }
 }
 
-/** Jobs that were charged more than once, or more than they reserved, in sentences. */
+/** Lists, in sentences, jobs that were charged more than once, or more than they reserved. */
 export async function findDoubleCharges(database_url: string): Promise<string[]> {
   const db = openDatabase(database_url, { maxConnections: 1 });
   try {
@@ -49,7 +49,7 @@ async function doubleCharges(db: Kysely<Database>): Promise<string[]> {
   return rows.map(({ what }) => what);
 }
 
-/** "Every job ends", and only what is ready has a version. */
+/** "Every job ends", and only ready jobs have a version. */
 async function wrongEndings(db: Kysely<Database>): Promise<string[]> {
   const { rows } = await sql<{ what: string }>`
     select format('job %s is still %s', id, status) as what from jobs where status in ('queued', 'running')
@@ -63,7 +63,7 @@ async function wrongEndings(db: Kysely<Database>): Promise<string[]> {
   return rows.map(({ what }) => what);
 }
 
-/** No version without its file; no adapter in the store that no version has and the database does not know of. */
+/** No version lacks its file, and the store has no adapter that no version has and the database does not know. */
 async function adapterFaults(db: Kysely<Database>, data_folder: string): Promise<string[]> {
   const store = await openAdapterStore(data_folder);
   const versions = await db.selectFrom('versions').select(['id', 'adapter_hash', 'files_deleted_at']).execute();
@@ -83,7 +83,7 @@ async function adapterFaults(db: Kysely<Database>, data_folder: string): Promise
   return [...faults, ...names.filter((name) => !known.includes(name)).map((name) => `adapters/${name} is an orphan`)];
 }
 
-/** Work of jobs that have ended, and what a process writes on its way to a file's name. */
+/** Finds work of jobs that have ended, and temporary files. */
 async function leftFiles(data_folder: string): Promise<string[]> {
   const namesIn = async (folder: string): Promise<string[]> => {
     const names = await readdir(path.join(data_folder, folder)).catch(() => []);

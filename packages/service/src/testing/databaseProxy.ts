@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** At which commit that it is sent the database goes away, and whether it has made it by then. */
+/** The commit at which the database goes away, and whether it was made by then. */
 export interface CommitFault {
   /** 1 is the next one. */
   readonly commit: number;
@@ -10,8 +10,8 @@ export interface CommitFault {
 }
 
 /**
- * A fault injector: stands between a service and its database. While it is cut there is no database at that address,
- * and every connection to it is reset, as by a server that is restarted.
+ * A fault injector between a service and its database. While it is cut there is no database at that address, and every
+ * connection to it is reset, as by a server that restarts.
  */
 export class DatabaseProxy {
   readonly #server = createServer((client) => this.#join(client));
@@ -28,7 +28,7 @@ export class DatabaseProxy {
     return proxy;
   }
 
-  /** The URL by which the database is reached through here. */
+  /** The URL that reaches the database through this proxy. */
   reach(database_url: string): string {
     const url = new URL(database_url);
     this.#target_port = Number(url.port);
@@ -53,7 +53,7 @@ export class DatabaseProxy {
     });
   }
 
-  /** Whether the database was still to go away: now it is not. */
+  /** Cancels the fault. Returns whether it was still to come. */
   disarm(): boolean {
     const was_armed = this.#fault !== null;
     this.#fault = null;

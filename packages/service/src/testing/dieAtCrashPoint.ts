@@ -1,7 +1,7 @@
 /**
- * A fault injector, for `node --import`: ends or stops its process by a signal at a crash point. Which, the variable
- * `ENGRAFT_TEST_CRASH_ORDER` says from the start, and the parent may say later, over IPC. No product code imports this,
- * so that only whoever starts a process can make it crash.
+ * A fault injector, for `node --import`. It ends or stops its process by a signal at a crash point, which the variable
+ * `ENGRAFT_TEST_CRASH_ORDER` names from the start, or the parent later, over IPC. No product code imports this, so only
+ * whoever starts a process can make it crash.
  */
 import { subscribe } from 'node:diagnostics_channel';
 import { crashPointChannel } from '../crashPoints.js';

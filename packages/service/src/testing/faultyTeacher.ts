@@ -8,7 +8,7 @@ export interface TeacherRequest {
   readonly authorization: string | undefined;
   readonly model: string;
   readonly max_tokens: number;
-  /** What the messages say, joined. */
+  /** The contents of the messages, joined. */
   readonly asked: string;
   /** The body as it was sent. */
   readonly body: string;
@@ -33,7 +33,7 @@ const bodySchema = z.strictObject({
   stream: z.literal(false),
 });
 
-/** A fault injector: a chat server on a real socket that does with each request as a test dictates. */
+/** A fault injector: a chat server on a real socket that treats each request as a test says. */
 export async function startFaultyTeacher(reply: TeacherReply): Promise<FaultyTeacher> {
   const requests: TeacherRequest[] = [];
   const server = http.createServer((message, response) => {
@@ -63,7 +63,7 @@ export async function startFaultyTeacher(reply: TeacherReply): Promise<FaultyTea
 
 export const honestUsage = { prompt_tokens: 120, completion_tokens: 40, total_tokens: 160 };
 
-/** A whole answer; a usage that is `null` is left out. */
+/** A whole answer. A usage of `null` is left out. */
 export function answerWith(content: string, usage: object | null = honestUsage): TeacherReply {
   return (response) => {
     const choices = [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }];

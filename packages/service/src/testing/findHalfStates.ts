@@ -2,15 +2,15 @@ import { sql, type Kysely } from 'kysely';
 import type { Database } from '../db/schema.js';
 import { verifyLedger } from '../ledger/verifyLedger.js';
 
-/** How many jobs there are, and everything that an admission cut in half would have left behind. */
+/** How many jobs there are, and everything that half an admission would have left behind. */
 export interface StateReport {
   readonly jobs: number;
   readonly half_states: readonly string[];
 }
 
 /**
- * A job comes with its idempotency key, unless it was imported or is forgotten, its reservation and its subject, or not
- * at all; and the ledger agrees with itself. Call it when no request is under way.
+ * A job comes with its idempotency key (unless it was imported or forgotten), its reservation and its subject, or not
+ * at all, and the ledger is consistent. Call it when no request is under way.
  */
 export async function findHalfStates(db: Kysely<Database>): Promise<StateReport> {
   const { rows } = await sql<{ what: string }>`

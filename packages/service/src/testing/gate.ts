@@ -1,4 +1,4 @@
-/** Where the work of a run waits until a test lets it go on. */
+/** A point where the work of a run waits until a test lets it go on. */
 export class Gate {
   #waiting: { readonly go: () => void; readonly fail: (error: Error) => void }[] = [];
   #arrived: () => void = () => undefined;
@@ -19,7 +19,7 @@ export class Gate {
     });
   }
 
-  /** Lets go on what waits now, or makes it fail. */
+  /** Lets the waiting work go on, or makes it fail. */
   open(error?: Error): void {
     const waiting = this.#waiting;
     this.#waiting = [];

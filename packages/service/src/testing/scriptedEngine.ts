@@ -1,11 +1,11 @@
 import type { Engine, GenerateRequest, GenerateResult, ModelDescription } from '@engraft/engine';
 
-/** What the test wants the model to have written; the rest is that of a short answer. */
+/** What the test wants the model to have written. The rest is that of a short answer. */
 export type ScriptedReply = Partial<GenerateResult> | Promise<Partial<GenerateResult>>;
 
 /**
- * A fault injector: in place of a model, an engine that answers as a test dictates, with tool calls, reasoning and
- * silences that no small model produces when asked. It can do nothing but answer.
+ * A fault injector: an engine that answers as a test says instead of a model, with tool calls, reasoning and silences
+ * that no small model produces on demand. It can do nothing but answer.
  */
 export function scriptedEngine(reply: (request: GenerateRequest) => ScriptedReply): Engine {
   const unable = (): Promise<never> => Promise.reject(new Error('a scripted engine only answers'));

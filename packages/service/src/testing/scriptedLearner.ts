@@ -18,9 +18,9 @@ import { askRemote, type Fact } from '@engraft/learning/parts';
 
 /** How the scripted model behaves now. */
 export interface LearnerScript {
-  /** Answers, and steps of a training but its first, wait until they are cancelled, or this is over. */
+  /** Answers, and training steps after the first, wait until they are cancelled, or this resolves. */
   readonly slow: (call: 'generate' | 'step') => Promise<boolean>;
-  /** Teaching finds no room on the disk. */
+  /** Teaching finds a full disk. */
   readonly disk_full: () => Promise<boolean>;
   /** Asked about passages that say `elsewhere`. */
   readonly elsewhere: RemoteModel | null;
@@ -32,9 +32,9 @@ const content_hash = `sha256:${'5'.repeat(64)}`;
 const poll_ms = 20;
 
 /**
- * A fault injector: in place of a model and a teacher, what learns any passage within milliseconds and writes real
- * adapters of a few bytes, so that a process can be killed at every boundary of a job. The pipeline, the worker and the
- * files are real.
+ * A fault injector: a scripted model and teacher that learn any passage within milliseconds and write real adapters of
+ * a few bytes, so that a process can be killed at every boundary of a job. The pipeline, the worker and the files are
+ * real.
  */
 export function scriptedLearner(script: LearnerScript): {
   readonly engine: EngineHost;
@@ -94,7 +94,7 @@ function tokensOf({ messages }: ChatPrompt): number {
   return messages.reduce((tokens, { content }) => tokens + content.split(' ').length, 1);
 }
 
-/** An adapter knows what is taught, base nothing of it. */
+/** An adapter knows what was taught; base knows nothing of it. */
 async function answer({ prompt, adapter }: GenerateRequest): Promise<GenerateResult> {
   if (adapter !== null && !(await isAdapterIntact(adapter))) {
     throw new EngineError('adapter_damaged', 'a scripted adapter is not what it should be');
@@ -109,12 +109,12 @@ async function answer({ prompt, adapter }: GenerateRequest): Promise<GenerateRes
   };
 }
 
-/** The adapter says what it was seeded with, so that each job has one of its own and the same one each time. */
+/** The adapter contains its seed, so that each job has its own adapter, and the same one each time. */
 function trainingOf(seed: number, wait: (signal?: AbortSignal) => Promise<void>): TrainingSession {
   let steps = 0;
   return {
     step: async (batch, _rate, { signal } = {}) => {
-      // There is something to go on with then.
+      // Only then is there something to resume.
       if (steps > 0) await wait(signal);
       steps += 1;
       return {

@@ -1,14 +1,14 @@
 /**
- * A fault injector: `engraft serve` in full, but with a scripted model and teacher. A file named `slow` or `disk-full`
- * in the folder of `ENGRAFT_TEST_SCRIPT_DIR` makes it so for as long as it is there; what waits says so in another file.
- * Begins when its parent sends the environment to begin with, so that a process may be made ready beforehand, and says
- * over IPC where it listens.
+ * A fault injector: all of `engraft serve`, but with a scripted model and teacher. While the folder of
+ * `ENGRAFT_TEST_SCRIPT_DIR` has a file named `slow` or `disk-full`, it is so. Waiting work says so in another file. It
+ * begins when its parent sends the environment, so that a process may be made ready beforehand, and says over IPC where
+ * it listens.
  */
 import { access, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { readConfig } from '../config/config.js';
-import { runService } from '../processes/runService.js';
+import { runService } from '../startup/runService.js';
 import { openTeacherServer } from '../teacherServer/teacherServer.js';
 import { scriptedLearner } from './scriptedLearner.js';
 import { countUnits } from './testApp.js';

@@ -17,13 +17,13 @@ export interface SimulatedRun {
   readonly is_over: boolean;
   /** Resolves when it is over, or waits again. */
   advance(): Promise<void>;
-  /** What it waits for fails. */
+  /** Makes what it waits for fail. */
   fail(error: Error): Promise<void>;
-  /** The worker is told to stop. */
+  /** Tells the worker to stop. */
   stop(error: Error): Promise<void>;
 }
 
-/** Longer than any history, so that only the clock that the test sets ends a lease. */
+/** Longer than any history, so that only the test's clock ends a lease. */
 const lease_ms = 60_000;
 
 /** The process of a worker: the real way of running jobs, on a scripted model, with connections of its own. */
@@ -83,7 +83,7 @@ export class SimulatedWorker {
   #contextOf(gate: Gate): Parameters<typeof runJob>[0] {
     let has_stepped = false;
     const { engine, method } = scriptedLearner({
-      // At every answer, and at the first step of a training.
+      // Waits at every answer, and at the first step of a training.
       slow: async (call) => {
         if (call === 'step' && has_stepped) return false;
         if (call === 'step') has_stepped = true;

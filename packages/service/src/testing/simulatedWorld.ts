@@ -24,7 +24,7 @@ import { readWorldState } from './worldState.js';
 
 export type SimulatedWorld = Awaited<ReturnType<typeof openSimulatedWorld>>;
 
-/** All of the service that decides anything, on a database and a clock of its own; time and death are simulated. */
+/** All deciding parts of the service, on a database and a clock of its own. Time and death are simulated. */
 export async function openSimulatedWorld() {
   const database = await openTestDatabase({ maxConnections: 2, durable: false });
   const clock = await openTestClock(database, { maxConnections: 6 });
@@ -50,20 +50,20 @@ export async function openSimulatedWorld() {
     expire: (version_id: string) => expireVersion(db, version_id),
     resolve: (job_id: string, charged_microusd: number): Promise<ResolveJobOutcome> =>
       resolveJob(db, job_id, charged_microusd),
-    /** The clock is so far ahead now, and somebody has looked at it. */
+    /** Sets the clock this far ahead, and lets somebody look at it. */
     setClock: async (ahead_seconds: number) => {
       await clock.set(`${ahead_seconds} seconds`);
       await observeClock(db);
       await shortenLeases(db);
     },
-    /** A round of it. */
+    /** Runs a round of retention. */
     retain: async () => {
       await correctDeadlines(db);
       await renewHosting(db);
       await deleteUnneededFiles(db, store);
       await removeEndedWork(db, data_folder);
     },
-    /** The database loses all its connections. */
+    /** Cuts all connections of the database. */
     cut: async () => {
       await sql`select pg_terminate_backend(pid) from pg_stat_activity
         where datname = current_database() and pid <> pg_backend_pid()`.execute(database.owner);
@@ -80,7 +80,7 @@ export async function openSimulatedWorld() {
   };
 }
 
-/** Columns take the time of the test's clock, too, where a statement names none. */
+/** Columns also take the time of the test's clock if a statement names none. */
 async function takeDefaultsFrom({ db }: TestClock): Promise<void> {
   const { rows } = await sql<{ change: string }>`
     select format('alter table %I alter column %I set default test_clock.now()', table_name, column_name) as change

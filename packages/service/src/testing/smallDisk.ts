@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 /** A real file system of its own, in memory, that can be filled to the last byte. */
 export interface SmallDisk {
   readonly folder: string;
-  /** Leaves so many bytes free, rounded to blocks. */
+  /** Leaves this many bytes free, rounded to blocks. */
   fill(free_bytes: number): Promise<void>;
   /** Frees what `fill` took. */
   free(): Promise<void>;
@@ -16,7 +16,7 @@ export interface SmallDisk {
 
 const run = promisify(execFile);
 
-/** `null` where this process may not mount one: on another system than Linux, or without the right to. */
+/** `null` if this process may not mount one: on another system than Linux, or without the right. */
 export async function mountSmallDisk(bytes: number): Promise<SmallDisk | null> {
   const folder = await mkdtemp(path.join(tmpdir(), 'engraft-disk-'));
   try {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { hashAdapterFolder } from '@engraft/engine';
 import type { AdapterStore } from '../adapterStore/adapterStore.js';
 
-/** Keeps an adapter whose weights are no weights: for what copies and compares files. Returns its hash. */
+/** Keeps an adapter whose weights are no weights, for code that copies and compares files. Returns its hash. */
 export async function keepTestAdapter(store: AdapterStore, weights: string | Uint8Array): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'engraft-adapter-'));
   try {

@@ -19,7 +19,7 @@ export interface TestApp {
   readonly log: () => string;
 }
 
-/** The real application on a real database; only the tokenizer is plain: a token for each UTF-16 unit. */
+/** The real application on a real database. Only the tokenizer is simple: a token for each UTF-16 unit. */
 export function buildTestApp(db: Kysely<Database>, overrides: Partial<AppOptions> = {}): TestApp {
   let log = '';
   const sink = new Writable({
@@ -45,7 +45,7 @@ export function buildTestApp(db: Kysely<Database>, overrides: Partial<AppOptions
   return { app, log: () => log };
 }
 
-/** No limit that a test would meet. */
+/** A limit that no test reaches. */
 export const plentyOfJobs: OpenJobLimits = { of_project: 100_000, of_service: 100_000 };
 
 /** A token for each UTF-16 unit of the messages' contents, and one for each message. */
@@ -55,7 +55,7 @@ export function countUnits(prompt: ChatPrompt): number {
 
 let created_projects = 0;
 
-/** A project with credit, 100 USD unless said otherwise, and no noticeable limit of requests. Returns its id. */
+/** A project with credit (by default 100 USD) and practically no limit of requests. Returns its id. */
 export async function createTestProject(db: Kysely<Database>, credit_microusd = 100_000_000): Promise<string> {
   created_projects += 1;
   const outcome = await createProject(db, { name: `project ${created_projects}` });
@@ -92,7 +92,7 @@ export async function createTestKey(
   return { id: outcome.key.id, secret: outcome.secret, project_id, authorization: `Bearer ${outcome.secret}` };
 }
 
-/** A JSON request in memory, with the key and whatever headers are given; `undefined` headers are left out. */
+/** A JSON request in memory, with the key and the given headers. Headers that are `undefined` are left out. */
 export async function call(
   app: FastifyInstance,
   method: 'GET' | 'POST',

@@ -8,24 +8,24 @@ import { findAdapterStore } from '../adapterStore/findAdapterStore.js';
 import { makeBackup, type BackupOptions, type BackupReport } from '../backup/makeBackup.js';
 import { openDatabase } from '../db/database.js';
 import type { Database } from '../db/schema.js';
-import { writeDefaultKey } from '../processes/defaultKey.js';
+import { writeDefaultKey } from '../startup/defaultKey.js';
 import { keepTestAdapter } from './testAdapter.js';
 import { createTestKey, createTestProject, type TestKey } from './testApp.js';
 import { openTestDatabase, type TestDatabase } from './testDatabase.js';
 import { createTestVersion, type TestVersion } from './testVersion.js';
 
-/** What the versions were trained on; no worker has loaded it. */
+/** What the versions were trained on. No worker has loaded it. */
 export const base_model_hash = `sha256:${'b'.repeat(64)}`;
 
-/** An installation to be backed up: a database, a data folder and a key. */
+/** An installation to back up: a database, a data folder and a key. */
 export interface BackupSource {
   readonly database: TestDatabase;
   readonly data_folder: string;
   readonly store: AdapterStore;
   readonly key: TestKey;
-  /** A path at which nothing is. */
+  /** A path at which there is nothing. */
   newPath(): string;
-  /** An active version with an adapter of these weights in the store. */
+  /** Makes an active version whose adapter in the store has these weights. */
   learn(weights: string | Uint8Array, subject_id?: string): Promise<TestVersion & { readonly adapter_hash: string }>;
   backUp(options?: Partial<BackupOptions>): Promise<BackupReport & { readonly file: string }>;
   close(): Promise<void>;

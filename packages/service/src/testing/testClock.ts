@@ -8,14 +8,14 @@ export interface TestClock {
   readonly db: Kysely<Database>;
   /** A URL for more connections through the same clock. */
   readonly url: string;
-  /** Sets the clock so far ahead of the real one; behind it where the interval is negative. */
+  /** Sets the clock this far ahead of the real one, or behind it for a negative interval. */
   set(interval: string): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * A fault injector: on its connections `now()` and `clock_timestamp()` are functions of the test's, found before
- * PostgreSQL's own. Defaults of columns keep the real time, so rows that are to have a time of this clock name it.
+ * A fault injector: on its connections, `now()` and `clock_timestamp()` are functions of the test, which PostgreSQL
+ * finds before its own. Defaults of columns keep the real time, so rows that need a time of this clock must name it.
  */
 export async function openTestClock({ owner, url }: TestDatabase, { maxConnections = 4 } = {}): Promise<TestClock> {
   await sql`create schema test_clock`.execute(owner);

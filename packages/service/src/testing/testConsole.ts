@@ -11,7 +11,7 @@ import { openTestDatabase } from './testDatabase.js';
 export interface TestConsole {
   readonly url: string;
   readonly db: Kysely<Database>;
-  /** With the rights of the tables' owner. */
+  /** Has the rights of the tables' owner. */
   readonly owner: Kysely<Database>;
   stop(): Promise<void>;
 }
@@ -19,7 +19,7 @@ export interface TestConsole {
 /** The real application, listening, on a database of its own. No worker runs. */
 export async function startTestConsole(): Promise<TestConsole> {
   const database = await openTestDatabase();
-  // Its clock stands still: no limit of attempts becomes free again, however long a test takes.
+  // Its clock stands still, so that no limit of attempts becomes free again, however long a test takes.
   const { app } = buildTestApp(database.db, { now_ms: () => 0 });
   await app.listen({ port: 0, host: '127.0.0.1' });
   const { port } = app.server.address() as AddressInfo;
@@ -42,7 +42,7 @@ export interface Answer {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** Sends what a page of the console would send, and keeps cookies as a browser does. */
+/** Sends what a page of the console would send, and keeps cookies like a browser. */
 export class TestBrowser {
   cookie: string | null = null;
 

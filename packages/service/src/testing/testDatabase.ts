@@ -10,22 +10,22 @@ import { migrate } from '../db/migrate.js';
 import type { Database } from '../db/schema.js';
 import { prepareServiceRole } from '../db/serviceRole/serviceRole.js';
 
-/** A new, migrated database of a test file's own, on a real PostgreSQL. */
+/** A new, migrated database for one test file, on a real PostgreSQL. */
 export interface TestDatabase {
   /** A connection with the rights of the service. */
   readonly db: Kysely<Database>;
   /** A connection with the rights of the tables' owner, who can lift their rules. */
   readonly owner: Kysely<Database>;
-  /** The owner's. */
+  /** The owner's URL. */
   readonly url: string;
   /** Closes the pools and drops the database. */
   close(): Promise<void>;
 }
 
 /**
- * On the server of `ENGRAFT_TEST_DATABASE_URL`, whose user may create databases and roles; `npm test` sets it once for all
- * files. Without it, on an embedded PostgreSQL of this call's own. With `durable: false` commits do not wait for the
- * disk, which saves tests of very many writes most of their time.
+ * Uses the server of `ENGRAFT_TEST_DATABASE_URL`, whose user may create databases and roles; `npm test` sets it once
+ * for all files. Otherwise it starts an embedded PostgreSQL for this call alone. With `durable: false`, commits do not
+ * wait for the disk, which saves tests with very many writes most of their time.
  */
 export async function openTestDatabase({ maxConnections = 8, durable = true } = {}): Promise<TestDatabase> {
   const server = await findServer();
@@ -78,7 +78,7 @@ async function runOn(url: string, statement: string): Promise<void> {
   }
 }
 
-/** By hand, because the URL of a Unix socket has no host, and `URL` takes none without. */
+/** Done by hand, because the URL of a Unix socket has no host, which `URL` refuses. */
 function withDatabase(server_url: string, database: string): string {
   return server_url.replace(/^(\w+:\/\/[^/?]*)(\/[^?]*)?/, `$1/${database}`);
 }

@@ -23,7 +23,9 @@ export interface TestService {
   stop(): Promise<void>;
 }
 
-/** The api and a worker on the given engine, which learns nothing without a `method`, listening, with a database of their own. */
+/**
+ * The API and a worker on the given engine, listening, with a database of their own. It learns only with a `method`.
+ */
 export async function startTestService(
   engine: Engine,
   overrides: Partial<AppOptions> = {},
@@ -54,7 +56,7 @@ export async function startTestService(
     db,
     key,
     stop: async () => {
-      // `fetch` leaves connections open on which it never asked for anything; nobody would end those.
+      // `fetch` keeps unused connections open, which nobody would end.
       app.server.closeAllConnections();
       await Promise.all([worker.stop(0), app.close()]);
       await database.close();

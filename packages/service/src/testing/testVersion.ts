@@ -21,7 +21,7 @@ interface SubjectOptions {
   readonly tenant_id?: TenantId;
 }
 
-/** A learning job that waits, with 1 USD reserved. Returns its id. */
+/** Admits a learning job that waits, with 1 USD reserved. Returns its id. */
 export async function admitTestLearning(
   db: Kysely<Database>,
   key: TestKey,
@@ -44,7 +44,7 @@ export async function admitTestLearning(
   return outcome.job_id;
 }
 
-/** A version as a learning job leaves it behind: admitted, settled for 1 USD, saved and, unless said otherwise, active. */
+/** Makes a version as a learning job leaves it: admitted, settled for 1 USD, saved and, by default, active. */
 export async function createTestVersion(
   db: Kysely<Database>,
   key: TestKey,

@@ -8,13 +8,13 @@ import { type AdapterStore, openAdapterStore } from '../adapterStore/adapterStor
 import { admitJob } from '../admission/admitJob.js';
 import { readConfig } from '../config/config.js';
 import type { JobRequest } from '../jobs/jobRequest.js';
-import { loadEngine, loadPromptMeter, type LoadedEngine } from '../processes/model.js';
+import { loadEngine, loadPromptMeter, type LoadedEngine } from '../startup/model.js';
 import { startWorker, type Worker, type WorkerOptions } from '../worker/worker.js';
 import { createWorkerMetrics } from '../worker/workerMetrics.js';
 import { createTestKey, createTestProject, plentyOfJobs, type TestKey } from './testApp.js';
 import { openTestDatabase, type TestDatabase } from './testDatabase.js';
 
-/** A worker on the real engine with the shipped model, and what it has said and counted so far. */
+/** A worker on the real engine with the shipped model, and its log and metrics so far. */
 export interface TestWorker extends LoadedEngine {
   readonly db: TestDatabase['db'];
   readonly key: TestKey;
@@ -22,11 +22,11 @@ export interface TestWorker extends LoadedEngine {
   readonly data_folder: string;
   /** Every log line so far, as text. */
   readonly log: () => string;
-  /** The value of a metric without labels; `NaN` where there is none. */
+  /** The value of a metric without labels, or `NaN` if there is none. */
   readonly metric: (name: string) => Promise<number>;
   readonly admit: (subject_id: string, request: JobRequest) => Promise<string>;
   readonly read: (job_id: string) => ReturnType<typeof readJobRow>;
-  /** Resolves with what `wanted` gives, as soon as it gives something; throws after five minutes. */
+  /** Resolves with what `wanted` gives, as soon as it gives something. Throws after five minutes. */
   readonly until: <Value>(wanted: () => Promise<Value | null>) => Promise<Value>;
   start(options?: Partial<WorkerOptions>): Worker;
   stop(): Promise<void>;
@@ -52,7 +52,7 @@ export const testQuestion: JobRequest = {
   temperature: 0,
 };
 
-/** @param given the data folder, which stays; by default a new one. */
+/** @param given the data folder, which is kept; by default a new one */
 export async function openTestWorker(given?: string): Promise<TestWorker> {
   const data_folder = given ?? (await mkdtemp(path.join(tmpdir(), 'engraft-worker-')));
   const database = await openTestDatabase({ maxConnections: 16 });
@@ -105,7 +105,7 @@ export async function openTestWorker(given?: string): Promise<TestWorker> {
       throw new Error(`it did not get there: ${log}`);
     },
     start: (options = {}) => {
-      // Fewer rows than the model brings along, for the sake of time.
+      // Uses fewer rows than the model brings, to save time.
       const method = async () => {
         const { replay, ...rest } = await loaded.method();
         return { ...rest, replay: replay.slice(0, 24) };

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { mock } from 'node:test';
 
-/** One sync of a file or folder: where it lay, and, of a folder, what was in it by then. */
+/** One sync of a file or folder: where it lay, and what a folder held by then. */
 export interface SeenSync {
   readonly target: string;
   readonly names: readonly string[];
 }
 
-/** The syncs that this process asks for from now on are done as ever, and noted, until `stop`. Linux only. */
+/** Notes the syncs of this process until `stop`, and does them as ever. Linux only. */
 export async function watchSyncs(): Promise<{ readonly seen: readonly SeenSync[]; stop(): void }> {
   const seen: SeenSync[] = [];
   const watched = mock.method(await handlePrototype(), 'sync', async function (this: FileHandle) {

@@ -1,4 +1,4 @@
-/** Everything of OpenTelemetry's SDK; imported only by a process that is told to take traces. */
+/** Everything from OpenTelemetry's SDK. Only a process that takes traces imports it. */
 import { ROOT_CONTEXT } from '@opentelemetry/api';
 import { type ExportResult, ExportResultCode, W3CTraceContextPropagator } from '@opentelemetry/core';
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
@@ -12,12 +12,12 @@ import type { Logger } from 'pino';
 import type { TracingConfig } from '../config/tracingConfig.js';
 import { tracerName, type Tracing } from './tracing.js';
 
-/** A collector that does not answer holds up no stop for longer. */
+/** A collector that does not answer delays a stop no longer than this. */
 const flush_ms_max = 3_000;
 
 /**
- * Takes traces and sends them by OTLP over HTTP. Where to, which, how many and under which name is read by the SDK, in
- * OpenTelemetry's own variables.
+ * Takes traces and sends them by OTLP over HTTP. The SDK reads from OpenTelemetry's own variables where to, which, how
+ * many and under which name.
  */
 export async function openTracing({ protocol }: TracingConfig, version: string, logger: Logger): Promise<Tracing> {
   const ours = resourceFromAttributes({ 'service.name': 'engraft', 'service.version': version });
@@ -33,7 +33,7 @@ export async function openTracing({ protocol }: TracingConfig, version: string, 
     tracer: provider.getTracer(tracerName, version),
     contextOf: (headers) => propagator.extract(ROOT_CONTEXT, headers, { get: headerOf, keys: Object.keys }),
     stop: async () => {
-      // What cannot be sent has been logged.
+      // Failures to send have been logged.
       await provider.forceFlush().catch(() => undefined);
     },
   };
@@ -52,7 +52,7 @@ async function openExporter(protocol: TracingConfig['protocol']): Promise<SpanEx
   return new module.OTLPTraceExporter();
 }
 
-/** Says in the log when spans are lost, and when they get through again. */
+/** Logs when spans are lost, and when they get through again. */
 function reporting(exporter: SpanExporter, logger: Logger): SpanExporter {
   let lost_spans = 0;
   const report = (result: ExportResult, count: number): void => {
@@ -61,7 +61,7 @@ function reporting(exporter: SpanExporter, logger: Logger): SpanExporter {
       lost_spans = 0;
       return;
     }
-    // Its message may quote the collector's answer or address, and that may have a password in it.
+    // Its message may quote the collector's answer or address, which may contain a password.
     if (lost_spans === 0) logger.warn({ error: result.error?.name }, 'traces could not be sent');
     lost_spans += count;
   };

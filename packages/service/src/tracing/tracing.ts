@@ -14,15 +14,15 @@ import {
 } from '@opentelemetry/api';
 
 /**
- * How spans are made. Contexts are passed from hand to hand: nothing is registered with OpenTelemetry's API, so that
- * two services in one process have nothing in common.
+ * How spans are made. Contexts are passed as arguments, and nothing is registered with OpenTelemetry's API, so that two
+ * services in one process share nothing.
  */
 export interface Tracing {
-  /** Makes spans that go nowhere when no traces are taken. */
+  /** Its spans go nowhere if no traces are taken. */
   readonly tracer: SpanMaker;
-  /** The context that a caller's headers name; the root where they name none, or no traces are taken. */
+  /** The context in a caller's headers. It is the root if they have none, or no traces are taken. */
   readonly contextOf: (headers: Readonly<Record<string, unknown>>) => Context;
-  /** Sends what has not been sent, for a few seconds at most. */
+  /** Sends the rest, for a few seconds at most. */
   readonly stop: () => Promise<void>;
 }
 
@@ -39,7 +39,7 @@ export const noTracing: Tracing = {
   stop: () => Promise.resolve(),
 };
 
-/** A span may have counts, times, ids and words of ours; never a caller's text or the model's. */
+/** A span may have counts, times, ids and our own words, but never a caller's text or the model's. */
 export type SpanAttributes = Attributes;
 
 export interface OpenSpan {
@@ -53,27 +53,27 @@ export function openSpan(tracer: SpanMaker, name: string, parent: Context, optio
   return { span, context: trace.setSpan(parent, span) };
 }
 
-/** Ends the span as one that failed. An error's message may quote what nobody else is to read, so it has its code. */
+/** Ends the span as failed. It gets the error's code, since a message may quote what nobody else may read. */
 export function endFailed(span: Span, error_type: string): void {
   span.setAttribute('error.type', error_type);
   span.setStatus({ code: SpanStatusCode.ERROR });
   span.end();
 }
 
-/** `EngineError` has codes, as PostgreSQL's errors and Node.js's do. */
+/** `EngineError` has codes, as PostgreSQL's and Node.js's errors do. */
 export function errorTypeOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
   const code: unknown = 'code' in error ? error.code : undefined;
   return typeof code === 'string' && /^\w{1,40}$/.test(code) ? code : error.name;
 }
 
-/** The id of the span's trace, where the trace is taken; `null` otherwise. */
+/** The id of the span's trace if it is recorded, else `null`. */
 export function traceIdOf(span: Span): string | null {
   const context = span.spanContext();
   return isTaken(context) ? context.traceId : null;
 }
 
-/** As W3C's `traceparent`, to be kept with a job; `null` where no traces are taken. */
+/** W3C's `traceparent`, to be stored with a job. `null` if no traces are taken. */
 export function traceContextOf(span: Span): string | null {
   const context = span.spanContext();
   if (!isSpanContextValid(context)) return null;

@@ -4,11 +4,11 @@ import { inTransaction } from '../db/transaction.js';
 import { renewOrEnd } from '../retention/renewHosting.js';
 import { activateVersion, type ActivateVersionOutcome } from './activateVersion.js';
 import { findVersion, type VersionOwner } from './findVersion.js';
-import { lookAfter } from './lookAfter.js';
+import { settleDeadline } from './settleDeadline.js';
 
 export interface ActivationInNamespace extends VersionOwner {
   readonly version_id: string;
-  /** `null`: base. The string `base` is no version's id, and so never the active one. */
+  /** `null` for base. The string `base` is no version's id, and so never the active one. */
   readonly expected_version_id: string | null;
 }
 
@@ -22,7 +22,7 @@ export async function activateInNamespace(
   return inTransaction<ActivateInNamespaceOutcome>(db, 'version.activated', async (trx) => {
     const version = await findVersion(trx, owner, version_id);
     if (version === null) return { kind: 'not_found' };
-    await lookAfter(trx, version);
+    await settleDeadline(trx, version);
     const outcome = await activateVersion(trx, { subject_ref: version.subject_ref, version_id, expected_version_id });
     // Retention left the version alone while it was inactive.
     if (outcome.kind === 'activated') await renewOrEnd(trx, version_id);

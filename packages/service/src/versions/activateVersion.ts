@@ -6,22 +6,22 @@ export interface Activation {
   readonly subject_ref: string;
   /** A version of this subject. */
   readonly version_id: string;
-  /** The version that the caller believes to be active; `null`: base. */
+  /** The version that the caller believes to be active, or `null` for base. */
   readonly expected_version_id: string | null;
 }
 
 export type ActivateVersionOutcome =
   | { readonly kind: 'activated'; readonly revision: number }
-  /** Another version is active; nothing was changed. */
+  /** Another version is active. Nothing was changed. */
   | { readonly kind: 'activation_conflict' }
   | { readonly kind: 'adapter_expired' }
-  /** It is of another checkpoint than the workers have loaded. */
+  /** It belongs to another checkpoint than the one that the workers have loaded. */
   | { readonly kind: 'base_model_changed' };
 
 /**
- * Routes a subject to one of its versions, if its active version is still the expected one: compare-and-set under a
- * lock on the subject, for activation over HTTP and for learning jobs (which expect their parent) alike. The revision
- * increments "also when target is already active". Throws if the version is not of this subject.
+ * Routes a subject to one of its versions, if its active version is still the expected one. It is a compare-and-set
+ * under a lock on the subject, both for activation over HTTP and for learning jobs, which expect their parent. The
+ * revision increments "also when target is already active". Throws if the version does not belong to this subject.
  *
  * Order of locks: the subject before the project's accounts, see `ledger/accounts.ts`.
  */

@@ -3,7 +3,7 @@ import { crashPoint } from '../crashPoints.js';
 import type { Database } from '../db/schema.js';
 
 /**
- * Notes that an adapter was found damaged or missing: the versions that it belongs to are renewed no more. Whether that
+ * Marks the versions of an adapter that was found damaged or missing. They are no longer renewed. Returns whether that
  * was news for any of them.
  */
 export async function markAdapterDamaged(db: Kysely<Database>, adapter_hash: string): Promise<boolean> {
@@ -17,7 +17,7 @@ export async function markAdapterDamaged(db: Kysely<Database>, adapter_hash: str
   return numUpdatedRows > 0n;
 }
 
-/** Notes that an adapter is whole: it was loaded, or kept anew. */
+/** Unmarks the versions of an adapter that is whole: it was loaded, or kept anew. */
 export async function markAdapterIntact(db: Kysely<Database>, adapter_hash: string): Promise<void> {
   await db
     .updateTable('versions')

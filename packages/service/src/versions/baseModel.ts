@@ -3,13 +3,19 @@ import { crashPoint } from '../crashPoints.js';
 import type { Database } from '../db/schema.js';
 
 /**
- * Whether a row of `versions` was trained on another checkpoint than the one that the workers have loaded. Not where
- * either is unknown: the worker that is to use it finds out, see `worker/findAdapter.ts`.
+ * Whether a row of `versions` was trained on another checkpoint than the one that the workers have loaded. False if
+ * either is unknown; then the worker that uses it finds out, see `worker/findAdapter.ts`.
  */
 export const of_another_model = sql<boolean>`exists (
   select from base_model where base_model.content_hash <> versions.base_model_hash)`;
 
-/** Records the checkpoint that a worker has loaded. Returns the one before, if that was another. */
+/** The checkpoint that the workers have loaded. `null` if none has loaded one yet. */
+export async function readBaseModel(db: Kysely<Database>): Promise<string | null> {
+  const row = await db.selectFrom('base_model').select('content_hash').executeTakeFirst();
+  return row?.content_hash ?? null;
+}
+
+/** Records the checkpoint that a worker has loaded. Returns the one before if it was a different one. */
 export async function recordBaseModel(db: Kysely<Database>, content_hash: string): Promise<string | null> {
   const { rows } = await sql<{ before: string }>`
     with before as (select content_hash from base_model),
@@ -23,7 +29,7 @@ export async function recordBaseModel(db: Kysely<Database>, content_hash: string
   return rows[0]?.before ?? null;
 }
 
-/** The adapters that are kept and of which nobody has recorded what they were trained on. */
+/** The kept adapters whose checkpoint nobody has recorded. */
 export async function adaptersOfUnknownModel(db: Kysely<Database>): Promise<string[]> {
   const rows = await db
     .selectFrom('versions')
@@ -35,7 +41,7 @@ export async function adaptersOfUnknownModel(db: Kysely<Database>): Promise<stri
   return rows.map(({ adapter_hash }) => adapter_hash);
 }
 
-/** Records what the versions of an adapter were trained on, where nobody has. */
+/** Records the checkpoint of an adapter's versions, unless somebody has. */
 export async function recordModelOfAdapter(
   db: Kysely<Database>,
   adapter_hash: string,

@@ -5,7 +5,7 @@ import { crashPointOnceCommitted } from '../db/transaction.js';
 export type ExpireVersionOutcome =
   { readonly kind: 'expired'; readonly project_id: string; readonly expires_at: Date } | { readonly kind: 'not_found' };
 
-/** Ends a version's retention now and for good; one that has expired already keeps its deadline. */
+/** Ends a version's retention now and for good. A version that has already expired keeps its deadline. */
 export async function expireVersion(db: Kysely<Database>, version_id: string): Promise<ExpireVersionOutcome> {
   const row = await db
     .updateTable('versions')

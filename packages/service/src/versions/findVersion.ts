@@ -11,21 +11,29 @@ export interface VersionOwner {
   readonly tenant_id: TenantId;
 }
 
+/** A version as a worker needs it. */
+export interface LocatedVersion extends FoundVersion {
+  readonly adapter_hash: string;
+  /** The checkpoint that it was trained on. `null` if nobody has recorded it yet. */
+  readonly base_model_hash: string | null;
+  readonly marked_damaged: boolean;
+}
+
 export interface FoundVersion {
   readonly id: string;
   readonly subject_ref: string;
   readonly expired: boolean;
   /**
-   * Past its deadline, perhaps only because nobody was there to move it on, or ended by a clock that was ahead; see
-   * `lookAfter`.
+   * It is past its deadline, perhaps only because nobody was there to move it on, or was ended by a clock that was
+   * ahead. See `settleDeadline`.
    */
   readonly undecided: boolean;
   readonly of_another_model: boolean;
 }
 
 /**
- * "now" is when the transaction began, or the statement if there is none. What has ended is expired, even if the clock
- * goes back.
+ * "now" is when the transaction began, or the statement if there is none. An ended version is expired, even if the
+ * clock goes back.
  */
 const state = [
   of_another_model.as('of_another_model'),
@@ -73,4 +81,15 @@ export async function findVersionOfSubject(
     .where('subject_ref', '=', subject_ref)
     .executeTakeFirst();
   return row ?? null;
+}
+
+/** The version that admission resolved. Throws if there is none. */
+export async function locateVersion(db: Kysely<Database>, version_id: string): Promise<LocatedVersion> {
+  return db
+    .selectFrom('versions')
+    .select(['id', 'subject_ref', 'adapter_hash', 'base_model_hash'])
+    .select(sql<boolean>`damaged_at is not null`.as('marked_damaged'))
+    .select(state)
+    .where('id', '=', version_id)
+    .executeTakeFirstOrThrow();
 }

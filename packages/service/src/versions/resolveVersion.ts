@@ -3,20 +3,20 @@ import type { Transaction } from 'kysely';
 import type { Database } from '../db/schema.js';
 import type { SubjectRoute } from '../subjects/findOrCreateSubject.js';
 import { findVersionOfSubject } from './findVersion.js';
-import { lookAfter } from './lookAfter.js';
+import { settleDeadline } from './settleDeadline.js';
 
 export type ResolveVersionOutcome =
   /** A version id, or `base`. */
   | { readonly kind: 'resolved'; readonly adapter_version: string }
   | { readonly kind: 'not_found' }
   | { readonly kind: 'adapter_expired' }
-  /** It is of another checkpoint than the workers have loaded. */
+  /** It belongs to another checkpoint than the one that the workers have loaded. */
   | { readonly kind: 'base_model_changed' };
 
 /**
  * The version that a job runs on, fixed at its admission: the requested one ("retained version of this subject, or
- * `base`; omitted means the active version"). "There is no automatic fallback." To learn, a parent of another checkpoint
- * will do: the worker starts from base then, and rehearses what the parent was taught.
+ * `base`; omitted means the active version"). "There is no automatic fallback." For learning, a parent of another
+ * checkpoint is enough: the worker starts from base then, and rehearses what the parent was taught.
  */
 export async function resolveVersion(
   trx: Transaction<Database>,
@@ -28,7 +28,7 @@ export async function resolveVersion(
   if (adapter_version === baseVersion) return { kind: 'resolved', adapter_version };
   const version = await findVersionOfSubject(trx, subject.id, adapter_version);
   if (version === null) return { kind: 'not_found' };
-  if ((await lookAfter(trx, version)).expired) return { kind: 'adapter_expired' };
+  if ((await settleDeadline(trx, version)).expired) return { kind: 'adapter_expired' };
   if (version.of_another_model && !learns) return { kind: 'base_model_changed' };
   return { kind: 'resolved', adapter_version };
 }

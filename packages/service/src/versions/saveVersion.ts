@@ -4,19 +4,19 @@ import { newId } from '../ids.js';
 
 export interface NewVersion {
   readonly subject_ref: string;
-  /** `null`: base. */
+  /** `null` for base. */
   readonly parent_version_id: string | null;
   readonly source_job_id: string;
   /** `sha256:<hex>` of the folder in the adapter store. */
   readonly adapter_hash: string;
-  /** The checkpoint that it was trained on; `null`: not known. */
+  /** The checkpoint that it was trained on, or `null` if it is not known. */
   readonly base_model_hash: string | null;
   readonly size_bytes: number;
   readonly passed_count: number;
   readonly total_count: number;
-  /** Plain data; see `Rehearsal` of the learning package. */
+  /** Plain data, see `Rehearsal` of the learning package. */
   readonly rehearsal: unknown;
-  /** Hosting paid at admission covers this long. */
+  /** How long the hosting paid at admission lasts. */
   readonly hosting_hours: number;
 }
 
@@ -26,7 +26,7 @@ export interface SavedVersion {
 }
 
 /**
- * Records a candidate whose files are in the adapter store, inactive. The subject counts as changed, so that it leads
+ * Records an inactive candidate whose files are in the adapter store. The subject counts as changed, so that it leads
  * the listing. Order of locks: the subject before the project's accounts.
  */
 export async function saveVersion(trx: Transaction<Database>, version: NewVersion): Promise<SavedVersion> {

@@ -14,8 +14,8 @@ export interface Adoption {
 }
 
 /**
- * Records the checkpoint that jobs run on from now on, and of earlier releases' versions what they were trained on.
- * To be called before any job is admitted or claimed: until then versions of another checkpoint look usable.
+ * Records the checkpoint that jobs run on from now on, and what versions of earlier releases were trained on. Call it
+ * before any job is admitted or claimed: until then, versions of another checkpoint look usable.
  */
 export async function adoptBaseModel({ db, store, content_hash, logger }: Adoption): Promise<void> {
   const before = await recordBaseModel(db, content_hash);

@@ -8,7 +8,7 @@ import { pino } from 'pino';
 import { openWorkFolder } from '../adapterStore/workFolder.js';
 import { readConfig } from '../config/config.js';
 import { verifyLedger } from '../ledger/verifyLedger.js';
-import { loadEngine, type LoadedEngine } from '../processes/model.js';
+import { loadEngine, type LoadedEngine } from '../startup/model.js';
 import { openTestWorker, testPassage, testQuestion, type TestWorker } from '../testing/testWorker.js';
 import { createTestVersion, type TestVersion } from '../testing/testVersion.js';
 import { recordBaseModel } from '../versions/baseModel.js';

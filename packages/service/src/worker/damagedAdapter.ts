@@ -9,8 +9,8 @@ export function isAdapterDamaged(error: unknown): boolean {
 }
 
 /**
- * Marks the versions of an adapter that cannot be loaded, and says what to do, once for each time that it is news.
- * @throws AdapterStoreMissing where all adapters are gone, which says nothing of this one.
+ * Marks the versions of an adapter that cannot be loaded, and logs what to do, whenever that is news.
+ * @throws AdapterStoreMissing if all adapters are gone, which says nothing about this one
  */
 export async function noteDamage(
   { db, store, logger, onAdapterDamaged }: JobContext,
@@ -27,7 +27,10 @@ export async function noteDamage(
   );
 }
 
-/** Takes the mark off versions whose adapter is whole again. One that the engine has in memory may still be damaged on the disk. */
+/**
+ * Unmarks versions whose adapter is whole again. An adapter that the engine has in memory may still be damaged on the
+ * disk.
+ */
 export async function clearMark({ db }: JobContext, { adapter, marked_damaged }: UsableAdapter): Promise<void> {
   if (adapter !== null && marked_damaged && (await isAdapterIntact(adapter))) {
     await markAdapterIntact(db, adapter.contentHash);
@@ -35,8 +38,8 @@ export async function clearMark({ db }: JobContext, { adapter, marked_damaged }:
 }
 
 /**
- * The adapter that learning starts from: base, where the files of the parent are damaged or missing. What its passages
- * taught is rehearsed in any case.
+ * The adapter that learning starts from, or base if the files of the parent are damaged or missing. The parent's
+ * passages are rehearsed in any case.
  */
 export async function intactParent(
   context: JobContext,

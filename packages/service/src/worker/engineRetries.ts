@@ -2,14 +2,13 @@ import { EngineError } from '@engraft/engine';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 
-/** How often the same work is tried in one claim of a job. */
+/** How often one claim of a job tries the same work. */
 const engine_attempts_max = 3;
 const first_delay_ms = 500;
 
 /**
- * Runs `work` again when it failed for what need not be its own fault: the engine's process died under it, or a run
- * that it shared with other calls failed. What was lost is in no usage. Every other error, and the third of these, is
- * passed on.
+ * Repeats `work` that failed through no fault of its own: the engine's process died under it, or a run that it shared
+ * with other calls failed. Lost work is in no usage. Every other error, and the third of these, is passed on.
  */
 export async function withEngineRetries<Result>(
   work: () => Promise<Result>,

@@ -4,14 +4,14 @@ import type { Kysely } from 'kysely';
 import type { AdapterStore } from '../adapterStore/adapterStore.js';
 import type { Database } from '../db/schema.js';
 import { inTransaction } from '../db/transaction.js';
-import { findVersionOfSubject } from '../versions/findVersion.js';
-import { lookAfter } from '../versions/lookAfter.js';
+import { locateVersion } from '../versions/findVersion.js';
+import { settleDeadline } from '../versions/settleDeadline.js';
 import { learnModelOfAdapter } from './modelOfAdapter.js';
 
 export interface UsableAdapter {
-  /** `null`: the clean base model. */
+  /** `null` for the clean base model. */
   readonly adapter: AdapterReference | null;
-  /** It was found damaged or missing before, and may have been made whole since. */
+  /** It was found damaged or missing before, and may have been repaired since. */
   readonly marked_damaged: boolean;
 }
 
@@ -19,12 +19,12 @@ export type FoundAdapter =
   | ({ readonly kind: 'found' } & UsableAdapter)
   /** The version's retention ended after the job was admitted. */
   | { readonly kind: 'adapter_expired' }
-  /** The version was trained on another checkpoint than the engine has, or nothing says on which. */
+  /** The version was trained on another checkpoint than the engine's, or nothing says on which. */
   | { readonly kind: 'base_model_changed' };
 
 /**
- * The adapter of the version that admission resolved. Throws when there is no such version.
- * @param base_model_hash of the checkpoint that the engine has.
+ * Finds the adapter of the version that admission resolved. Throws if there is no such version.
+ * @param base_model_hash of the engine's checkpoint
  */
 export async function findAdapter(
   db: Kysely<Database>,
@@ -33,23 +33,17 @@ export async function findAdapter(
   base_model_hash: () => Promise<string>,
 ): Promise<FoundAdapter> {
   if (adapter_version === baseVersion) return { kind: 'found', adapter: null, marked_damaged: false };
-  const row = await db
-    .selectFrom('versions')
-    .select(['adapter_hash', 'subject_ref', 'damaged_at', 'base_model_hash'])
-    .where('id', '=', adapter_version)
-    .executeTakeFirstOrThrow();
-  const version = await findVersionOfSubject(db, row.subject_ref, adapter_version);
-  if (version === null) throw new Error(`version ${adapter_version} is not of its subject`);
+  const version = await locateVersion(db, adapter_version);
   const { expired } = version.undecided
-    ? await inTransaction(db, 'version.looked_after', (trx) => lookAfter(trx, version))
+    ? await inTransaction(db, 'version.deadline_settled', (trx) => settleDeadline(trx, version))
     : version;
   if (expired) return { kind: 'adapter_expired' };
-  const adapter = store.locate(row.adapter_hash);
-  const trained_on = row.base_model_hash ?? (await modelOf(db, adapter));
-  // A damaged adapter is found to be so when it is loaded.
+  const adapter = store.locate(version.adapter_hash);
+  const trained_on = version.base_model_hash ?? (await modelOf(db, adapter));
+  // Loading a damaged adapter reveals the damage.
   const is_usable = trained_on === 'damaged' || trained_on === (await base_model_hash());
   return is_usable
-    ? { kind: 'found', adapter, marked_damaged: row.damaged_at !== null }
+    ? { kind: 'found', adapter, marked_damaged: version.marked_damaged }
     : { kind: 'base_model_changed' };
 }
 

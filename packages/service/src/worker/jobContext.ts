@@ -16,27 +16,27 @@ export interface JobContext {
   readonly engine: Engine;
   readonly store: AdapterStore;
   readonly data_folder: string;
-  /** How the base model learns: the same for every learning job. */
+  /** How the base model learns. It is the same for every learning job. */
   readonly method: () => Promise<LearningMethod>;
   readonly logger: Logger;
-  /** A version's adapter was found damaged or missing that was not known to be. */
+  /** A version's adapter was newly found damaged or missing. */
   readonly onAdapterDamaged?: () => void;
   readonly metrics?: WorkerMetrics;
   /** Without it no traces are taken. */
   readonly tracing?: Tracing;
 }
 
-/** The content hash of the checkpoint that the engine has. Rejects with `EngineError`. */
+/** The content hash of the engine's checkpoint. Rejects with `EngineError`. */
 export async function baseModelHash({ engine, logger }: JobContext, signal: AbortSignal): Promise<string> {
   const { contentHash } = await withEngineRetries(() => engine.describe(), signal, logger);
   return contentHash;
 }
 
-/** What ends a run early. */
+/** The signals that end a run early. */
 export interface StopSignals {
-  /** The job is to be handed back. */
+  /** The job must be handed back. */
   readonly shutdown: AbortSignal;
-  /** The job is another worker's, or may be. */
+  /** The job belongs to another worker, or may. */
   readonly lease: AbortSignal;
 }
 
@@ -44,7 +44,7 @@ export interface StopSignals {
 export interface RunReport {
   readonly status: 'succeeded' | 'ready' | 'rejected' | 'failed' | 'reconciliation_required';
   readonly error_code?: string;
-  /** The gate's report on an evaluated candidate; only for the log, as a job's result has no place for it. */
+  /** The gate's report on an evaluated candidate. It is only for the log, as a job's result has no place for it. */
   readonly gate?: GateReport;
 }
 
@@ -52,15 +52,15 @@ export type RunOutcome =
   | ({ readonly kind: 'ended' } & RunReport)
   /** Another worker has the job, or will take it when the lease runs out. */
   | { readonly kind: 'lost' }
-  /** `waits_for`: why it cannot be run now; left out where it can be run by any worker at once. */
+  /** `waits_for` says why it cannot run now. It is left out if any worker can run the job at once. */
   | { readonly kind: 'handed_back'; readonly waits_for?: 'disk' | 'adapters' | 'engine' };
 
-/** The job belongs to another worker now; whatever this one still has is dropped. */
+/** The job now belongs to another worker. This one drops what it still has. */
 export class LeaseLost extends Error {
   override readonly name = 'LeaseLost';
 }
 
-/** Throws `LeaseLost` when a write came too late. */
+/** Throws `LeaseLost` if a write came too late. */
 export function assertHeld(write: LeasedWrite): void {
   if (write === 'lost') throw new LeaseLost('the lease has passed to another worker');
 }

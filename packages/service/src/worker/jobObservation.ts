@@ -54,12 +54,14 @@ export class JobObservation {
     });
   }
 
-  /** The trace's id for log and exemplars; `null` where no trace is taken. */
+  /** The trace's id for log and exemplars. `null` if no trace is taken. */
   get trace_id(): string | null {
     return traceIdOf(this.#job.span);
   }
 
-  /** The phase of a learning job that begins now; it ends the one before. The engine cut off one that begins again. */
+  /**
+   * A phase of a learning job begins, which ends the one before. If the same phase begins again, the engine cut it off.
+   */
   entered(phase: JobPhase): void {
     this.#endPhase(this.#phase?.phase === phase ? 'cut_off' : 'done');
     const span = openSpan(this.tracing.tracer, `phase ${phase}`, this.#job.context);
@@ -71,7 +73,7 @@ export class JobObservation {
     this.#charged = usage;
   }
 
-  /** The run has ended; nothing is observed any more. */
+  /** The run has ended, and nothing is observed any more. */
   end(outcome: RunOutcome): WorkReport {
     const { span } = this.#job;
     this.#endPhase(this.#charged === null ? 'cut_off' : 'done');
@@ -111,7 +113,10 @@ export class JobObservation {
   }
 }
 
-/** An inference belongs to the request's trace; learning takes minutes, so that it has its own, with a link to it. */
+/**
+ * An inference belongs to the request's trace. Learning takes minutes, so it has its own trace, with a link to that
+ * one.
+ */
 function openJobSpan({ tracer }: Tracing, job: ClaimedJob): OpenSpan {
   const { kind } = job;
   const admitted = spanContextOf(job.trace_context);

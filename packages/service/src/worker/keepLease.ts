@@ -7,7 +7,7 @@ import { extendLease } from '../jobs/extendLease.js';
 import { LeaseLost } from './jobContext.js';
 
 export interface KeptLease {
-  /** Aborted with `LeaseLost` as soon as another worker has, or could have, the job. */
+  /** Aborts with `LeaseLost` as soon as another worker has, or could have, the job. */
   readonly signal: AbortSignal;
   stop(): void;
 }

@@ -6,7 +6,7 @@ export interface LaneOptions<Job> {
   /** How often an idle lane asks for work. */
   readonly poll_ms: number;
   readonly claim: () => Promise<Job | null>;
-  /** Whether jobs can be run now; while not, none is claimed. */
+  /** Whether jobs can run now. While they cannot, none is claimed. */
   readonly ready: () => boolean;
   /** Never rejects. */
   readonly run: (job: Job) => Promise<void>;
@@ -33,7 +33,7 @@ export function startLane<Job>({ concurrency, poll_ms, claim, ready, run, logger
     awake = true;
     rouse();
   };
-  /** Rests until woken; a call to `wake` since the last claim counts. */
+  /** Rests until woken. A call to `wake` since the last claim counts. */
   const rest = async (duration_ms: number): Promise<void> => {
     if (awake) return;
     await new Promise<void>((resolve) => {

@@ -1,7 +1,7 @@
 import type { LearningNotice } from '@engraft/learning';
 import type { Logger } from 'pino';
 
-/** Writes down what changes no outcome of a learning job, but what it costs in time. */
+/** Logs events that change no outcome of a learning job, but cost time. */
 export function logNotice(logger: Logger, job_id: string, notice: LearningNotice): void {
   switch (notice.kind) {
     case 'resumed':

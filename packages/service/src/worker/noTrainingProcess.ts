@@ -1,6 +1,6 @@
 import { EngineError } from '@engraft/engine';
 
-/** No process can be started to train in, while the one that answers may be well. */
+/** No process for training can be started. The one that answers may still be well. */
 export class NoTrainingProcess extends EngineError {
   constructor(cause: EngineError) {
     super('not_running', cause.message, { cause });

@@ -11,9 +11,9 @@ import type { SpanAttributes } from '../tracing/tracing.js';
 import { NoTrainingProcess } from './noTrainingProcess.js';
 import { noTokens } from './tokenCounts.js';
 
-/** Told of the calls that one job makes. */
+/** Observes the calls of one job. */
 export interface EngineObserver {
-  /** A call began; what it gives back is called when it has ended. */
+  /** A call began. The returned object is told when it has ended. */
   begun(name: EngineCallName): EngineCall;
   /** Tokens went through the model. */
   done(usage: TokenUsage): void;
@@ -29,8 +29,8 @@ export interface EngineCall {
 }
 
 /**
- * The same engine for one job, its calls observed. A training is one call, from its opening to its end; where it has no
- * process, `openTraining` rejects with `NoTrainingProcess`.
+ * The same engine for one job, with its calls observed. A training is one call, from its opening to its end. If it has
+ * no process, `openTraining` rejects with `NoTrainingProcess`.
  */
 export function observedEngine(engine: Engine, observer: EngineObserver): Engine {
   const observe = async <Result>(work: () => Promise<Result>, usageOf: (result: Result) => TokenUsage) => {
@@ -148,7 +148,7 @@ function usageOfGeneration({ usage }: GenerateResult): TokenUsage {
   };
 }
 
-/** By the names of OpenTelemetry's conventions for generative models, where they have one. */
+/** Uses the names of OpenTelemetry's conventions for generative models, where they have one. */
 function describeGeneration({ usage, finishReason }: GenerateResult): SpanAttributes {
   return {
     'gen_ai.usage.input_tokens': usage.inputTokens,

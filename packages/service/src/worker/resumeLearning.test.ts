@@ -14,7 +14,7 @@ import { readConfig } from '../config/config.js';
 import { claimJob } from '../jobs/claimJob.js';
 import { storeTrainingProgress } from '../jobs/trainingProgress.js';
 import { verifyLedger } from '../ledger/verifyLedger.js';
-import { type LoadedEngine, loadEngine } from '../processes/model.js';
+import { type LoadedEngine, loadEngine } from '../startup/model.js';
 import { countUnits, createTestKey, createTestProject, plentyOfJobs, type TestKey } from '../testing/testApp.js';
 import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js';
 import { startWorker, type Worker } from './worker.js';

@@ -50,7 +50,7 @@ export async function runInference(
     return { status: 'failed', error_code: 'adapter_damaged' };
   }
   await clearMark(context, found);
-  // Other answers are valid as they are: a phase of microseconds is not worth a write.
+  // Other answers are always valid. A phase of microseconds is not worth a write.
   if (needsValidation(request)) assertHeld(await recordPhase(db, job, 'validating'));
   const completion = validate(generated, request);
   assertHeld(await completeInference(db, job, completion));
@@ -61,7 +61,7 @@ export async function runInference(
     : { status: 'failed', error_code: completion.error_code };
 }
 
-/** Attention state is reused within a project and tenant, never across them; the engine keeps adapters apart by itself. */
+/** Attention state is reused within a project and tenant, never across them. The engine itself keeps adapters apart. */
 function isolationKeyOf({ project_id, tenant_id }: ClaimedJob): string {
   return JSON.stringify(['inference', project_id, tenant_id]);
 }
@@ -70,7 +70,9 @@ function needsValidation({ response_format, tools }: InferenceJobRequest): boole
   return response_format.type === 'json_object' || tools.length > 0;
 }
 
-/** "JSON is validated after generation, not constrained; invalid JSON yields a failed job with consumed tokens charged." */
+/**
+ * "JSON is validated after generation, not constrained; invalid JSON yields a failed job with consumed tokens charged."
+ */
 function validate(generated: GenerateResult, request: InferenceJobRequest): InferenceCompletion {
   const measured = {
     usage: toTokenUsage(generated.usage),

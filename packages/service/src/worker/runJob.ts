@@ -22,7 +22,7 @@ import { isStorageFull } from './storageFull.js';
 import { noTracing } from '../tracing/tracing.js';
 import { whenDatabaseIsBack } from './whenDatabaseIsBack.js';
 
-/** A job whose workers died this often in a row, without any progress, is given up: it may be what kills them. */
+/** A job whose workers died this often in a row without progress is given up, since it may be what kills them. */
 const claims_max = 10;
 
 /** Runs a claimed job to its end, and keeps its lease meanwhile. Aborting `shutdown` hands the job back. */
@@ -82,7 +82,7 @@ async function afterFailure(
   { shutdown, lease }: StopSignals,
 ): Promise<RunOutcome> {
   const { db, data_folder, logger } = context;
-  // Also when the worker is stopping: what is owed for the call would not be known to the next one either.
+  // Also while the worker stops: the next one would not know either what is owed for the call.
   if (isUnaccounted(error)) return reconcile(context, job, error.code, error, lease);
   if (!shutdown.aborted && isStorageFull(error)) {
     logger.warn({ err: error, job_id: job.job_id }, 'there is no room on a disk: the job is handed back');
@@ -98,11 +98,11 @@ async function afterFailure(
   if (shutdown.aborted || isDatabaseUnavailable(error) || isWithoutEngine(error)) {
     if (!shutdown.aborted) logger.warn({ err: error, job_id: job.job_id }, 'the job is handed back');
     assertHeld(await whenDatabaseIsBack(() => releaseJob(db, job), lease));
-    // Without the process that answers no job is claimed anyway, until it is back.
+    // Without the answering process no job is claimed anyway, until it is back.
     const waits = !shutdown.aborted && error instanceof NoTrainingProcess;
     return waits ? { kind: 'handed_back', waits_for: 'engine' } : { kind: 'handed_back' };
   }
-  // Several calls run at once: one that was refused may end first while another's outcome is unknown.
+  // Several calls run at once. A refused one may end first while another's outcome is unknown.
   if (await hasUnknownTeacherCall(db, job.job_id)) {
     return reconcile(context, job, 'receipt_missing', error, lease);
   }
@@ -113,7 +113,7 @@ async function afterFailure(
   return { kind: 'ended', status: 'failed', error_code };
 }
 
-/** A teacher elsewhere was asked, and nobody knows what that cost. */
+/** A remote teacher was asked, and nobody knows what it cost. */
 function isUnaccounted(error: unknown): error is RemoteModelError & { readonly code: ReceiptErrorCode } {
   return error instanceof RemoteModelError && error.code !== 'not_executed';
 }
@@ -134,8 +134,8 @@ async function reconcile(
 }
 
 /**
- * What this claim wrote takes room, and is of no use to the next claim unless that goes on from it. What cannot be
- * removed goes when the job has ended.
+ * Frees the room that this claim's files take, unless the next claim goes on from them. What cannot be removed goes
+ * when the job has ended.
  */
 async function removeUnfinished(db: JobContext['db'], data_folder: string, job: ClaimedJob): Promise<void> {
   try {
@@ -144,16 +144,16 @@ async function removeUnfinished(db: JobContext['db'], data_folder: string, job: 
     const isNeeded = [trained, progress].some((kept) => namesClaim(kept, job));
     if (!isNeeded) await removeClaimFolder(data_folder, job);
   } catch {
-    // The database may have no room either, and the job is to be handed back all the same.
+    // The database may have no room either, and the job must be handed back all the same.
   }
 }
 
-/** Whether what learning has stored refers to files of this claim: by paths that begin with its fencing token. */
+/** Whether what learning has stored refers to files of this claim: their paths begin with its fencing token. */
 function namesClaim(stored: unknown, { fencing_token }: ClaimedJob): boolean {
   return new RegExp(`"${fencing_token}(?:/|\\\\)`).test(JSON.stringify(stored));
 }
 
-/** A process of the engine cannot be started: what it was for was not tried, and nothing is wrong with the job. */
+/** A process of the engine could not be started. Its work was not tried, and nothing is wrong with the job. */
 function isWithoutEngine(error: unknown): boolean {
   return error instanceof EngineError && error.code === 'not_running';
 }

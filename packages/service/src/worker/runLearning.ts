@@ -15,14 +15,14 @@ import type { ClaimedJob } from '../jobs/claimJob.js';
 import { completeLearning, initial_hosting_seconds, type LearningCompletion } from '../jobs/completeLearning.js';
 import { failJob } from '../jobs/failJob.js';
 import type { LeasedWrite } from '../jobs/jobLease.js';
-import type { JobRequest } from '../jobs/jobRequest.js';
+import type { InternalizationJobRequest } from '../jobs/jobRequest.js';
 import { loadPhaseOutcome, storePhaseOutcome } from '../jobs/phaseOutcomes.js';
 import { recordPhase } from '../jobs/recordPhase.js';
 import { hasUnknownTeacherCall } from '../jobs/teacherCalls.js';
 import { loadTrainingProgress, storeTrainingProgress } from '../jobs/trainingProgress.js';
 import { priceCardOf } from '../pricing/priceCardOf.js';
 import { markAdapterIntact } from '../versions/adapterDamage.js';
-import { readEarlierRehearsals } from './earlierRehearsals.js';
+import { readEarlierRehearsals } from '../versions/earlierRehearsals.js';
 import { withEngineRetries } from './engineRetries.js';
 import { intactParent, isAdapterDamaged } from './damagedAdapter.js';
 import { findAdapter, type UsableAdapter } from './findAdapter.js';
@@ -40,23 +40,23 @@ import { logNotice } from './logNotice.js';
 import { teacherCallsOf } from './teacherJournal.js';
 import { whenDatabaseIsBack } from './whenDatabaseIsBack.js';
 
-/** No adapter that this service makes is larger; hosting of that much is set aside before computing begins. */
+/** The largest adapter that this service makes. Hosting of this size is set aside before computing begins. */
 const adapter_bytes_max = 1_000_000_000;
 
 /**
- * teaching → scoring → training → evaluating → saving → settling; see the learning package for the first four.
- * Rejects with `EngineError` when the engine fails, and with `LeaseLost`.
+ * teaching → scoring → training → evaluating → saving → settling. The learning package does the first four. Rejects
+ * with `EngineError` when the engine fails, and with `LeaseLost`.
  */
 export async function runLearning(
   context: JobContext,
   observation: JobObservation,
   job: ClaimedJob,
-  request: Extract<JobRequest, { kind: 'internalization' }>,
+  request: InternalizationJobRequest,
   signals: StopSignals,
 ): Promise<RunReport> {
   const { db, engine, data_folder, logger } = context;
   const { shutdown, lease } = signals;
-  // Before anything else, as the teacher may be another one now, or none.
+  // Comes before anything else, as the teacher may be a different one now, or none.
   if (await hasUnknownTeacherCall(db, job.job_id)) {
     throw new RemoteModelError('receipt_missing', 'a call of an earlier claim was made, and its answer is lost');
   }
@@ -94,13 +94,14 @@ export async function runLearning(
     base_model_hash,
     parent_damaged: parent !== start.adapter,
     parent_base_model_changed: start.base_model_changed,
+    activate: request.activate,
   });
   assertHeld(await completeLearning(db, job, completion));
   observation.charged(completion.usage);
   return outcome.kind === 'budget_exhausted' ? reports[outcome.kind] : { ...reports[outcome.kind], gate: outcome.gate };
 }
 
-/** Where learning starts: from the parent, or from base where the parent is of another checkpoint. */
+/** Where learning starts: from the parent, or from base if the parent belongs to another checkpoint. */
 type LearningStart =
   | ({ readonly kind: 'usable'; readonly base_model_changed: boolean } & UsableAdapter)
   | { readonly kind: 'failed'; readonly error_code: 'adapter_expired' | 'base_model_changed' };
@@ -131,7 +132,7 @@ const reports = {
   budget_exhausted: { status: 'failed', error_code: 'budget_exhausted' },
 } as const satisfies Record<LearningOutcome['kind'], RunReport>;
 
-/** `max_cost_microusd` "caps compute plus initial 24-hour hosting": hosting is taken off first. */
+/** `max_cost_microusd` "caps compute plus initial 24-hour hosting", so hosting is taken off first. */
 function budgetOf(job: ClaimedJob): LearningBudget {
   const card = priceCardOf(job.pricing_version);
   const hosting_microusd = storageChargeMicrousd(adapter_bytes_max, initial_hosting_seconds, card);
@@ -144,7 +145,7 @@ function budgetOf(job: ClaimedJob): LearningBudget {
   };
 }
 
-/** Finished phases go to `job_phases`, and how far the training has come to the job, under the lease. */
+/** Stores finished phases in `job_phases`, and the progress of a training in the job, under the lease. */
 function journalOf(
   { db }: JobContext,
   observation: JobObservation,
@@ -175,12 +176,13 @@ function journalOf(
   };
 }
 
-/** What a candidate was trained on. */
+/** What a candidate was trained on, and what becomes of it. */
 interface Provenance {
   readonly base_model_hash: string;
-  /** It was trained from base, as its parent could not be used. */
+  /** It was trained from base, since its parent could not be used. */
   readonly parent_damaged: boolean;
   readonly parent_base_model_changed: boolean;
+  readonly activate: boolean;
 }
 
 async function toCompletion(
@@ -188,7 +190,7 @@ async function toCompletion(
   observation: JobObservation,
   job: ClaimedJob,
   outcome: LearningOutcome,
-  { base_model_hash, parent_damaged, parent_base_model_changed }: Provenance,
+  { base_model_hash, parent_damaged, parent_base_model_changed, activate }: Provenance,
 ): Promise<LearningCompletion> {
   const { usage } = outcome;
   if (outcome.kind === 'budget_exhausted') return { kind: 'budget_exhausted', usage };
@@ -217,5 +219,5 @@ async function toCompletion(
     size_bytes: outcome.adapter.sizeBytes,
     rehearsal: outcome.rehearsal,
   };
-  return { kind: 'accepted', usage, report, adapter };
+  return { kind: 'accepted', usage, report, adapter, activate };
 }

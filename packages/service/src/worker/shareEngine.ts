@@ -5,13 +5,13 @@ interface Turn {
   readonly begin: () => void;
 }
 
-/** Calls in their order: side by side, but for those that are to be alone. */
+/** Runs calls in their order: side by side, except those that must run alone. */
 class Turns {
   readonly #waiting: Turn[] = [];
   #inside = 0;
   #is_one_alone = false;
 
-  /** Resolves with how to leave. Rejects with `cancelled` when the signal aborts before that. */
+  /** Resolves with a function that leaves. Rejects with `cancelled` if the signal aborts before. */
   enter(alone: boolean, signal: AbortSignal | undefined): Promise<() => void> {
     return new Promise((resolve, reject) => {
       const abort = (): void => {
@@ -50,9 +50,9 @@ class Turns {
 }
 
 /**
- * Shares an engine among jobs; each job is given what is returned. A call that was lost may have killed the process, or
- * a run with others. So the job's later calls have the engine to themselves: what kills it takes nobody else with it a
- * second time, and its bystanders succeed. `suspect`: the job has come with deaths of its own.
+ * Shares an engine among jobs, each of which gets what this returns. A call that was lost may have killed the process,
+ * alone or in a run with others. So the job's later calls have the engine to themselves: what kills it takes nobody
+ * else with it a second time, and its bystanders succeed. `suspect` says that workers have already died with the job.
  */
 export function shareEngine(engine: Engine): (suspect: boolean) => Engine {
   const turns = new Turns();

@@ -1,22 +1,25 @@
-/** ENOSPC and EDQUOT are the operating system's, `storage_full` is the engine's, 53100 PostgreSQL's (disk_full). */
+/**
+ * ENOSPC and EDQUOT come from the operating system, `storage_full` from the engine, and 53100 from PostgreSQL
+ * (disk_full).
+ */
 const codes: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'storage_full', '53100']);
 
-/** Whether an error, or what caused it, says that there is no room on a disk: nothing is wrong with the job that met it. */
+/** Whether an error, or its cause, says that a disk is full. Nothing is wrong with the job that met it. */
 export function isStorageFull(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return ('code' in error && codes.has(error.code)) || isStorageFull(error.cause);
 }
 
-/** How long nothing more is begun after a disk was found full: at first, and at most. */
+/** How long to begin nothing more after a disk was found full: at first, and at most. */
 export interface StorageWait {
   readonly first_ms: number;
   readonly longest_ms: number;
 }
 
 export interface StoragePause {
-  /** Whether nothing is to be begun now. */
+  /** Whether nothing may begin now. */
   on(): boolean;
-  /** The disk was found full: returns the wait in milliseconds, twice the last one. */
+  /** The disk was found full. Returns the wait in milliseconds, twice the last one. */
   begin(): number;
   /** Something was written to its end. */
   end(): void;

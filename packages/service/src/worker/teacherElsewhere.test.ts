@@ -10,7 +10,7 @@ import { resolveJob } from '../jobs/resolveJob.js';
 import { readBalance } from '../ledger/accounts.js';
 import { verifyLedger } from '../ledger/verifyLedger.js';
 import { priceCardOf } from '../pricing/priceCardOf.js';
-import { loadPromptMeter } from '../processes/model.js';
+import { loadPromptMeter } from '../startup/model.js';
 import { openTeacherServer } from '../teacherServer/teacherServer.js';
 import { answerWith, dieInTheMiddle, honestUsage, refuseWith } from '../testing/faultyTeacher.js';
 import { startFaultyTeacher, type FaultyTeacher, type TeacherReply } from '../testing/faultyTeacher.js';

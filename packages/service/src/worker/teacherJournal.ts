@@ -9,9 +9,9 @@ import { noTokens } from './tokenCounts.js';
 import { whenDatabaseIsBack } from './whenDatabaseIsBack.js';
 
 /**
- * Calls to a teacher elsewhere go to `teacher_calls`, under the lease. A receipt waits for a database that is away:
- * without it nobody knows what the call cost. `onAnswer` is told of every answer once, also of those that an earlier
- * claim got: when the engine dies, learning begins again and asks for all of them again.
+ * Stores calls to a remote teacher in `teacher_calls`, under the lease. A receipt waits for a database that is away,
+ * since without it nobody knows what the call cost. `onAnswer` is told of every answer once, including those of an
+ * earlier claim: when the engine dies, learning begins again and asks for all of them again.
  */
 export function teacherCallsOf(
   db: Kysely<Database>,

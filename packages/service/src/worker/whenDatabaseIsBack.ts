@@ -4,7 +4,7 @@ import type { LeasedWrite } from '../jobs/jobLease.js';
 
 const database_retry_ms = 200;
 
-/** Repeats a write for as long as the lease may be ours: nothing is wrong with the job when the database is away. */
+/** Repeats a write for as long as the lease may be ours. Nothing is wrong with the job when the database is away. */
 export async function whenDatabaseIsBack(write: () => Promise<LeasedWrite>, lease: AbortSignal): Promise<LeasedWrite> {
   for (;;) {
     try {

@@ -1,32 +1,34 @@
 import type { TokenUsage } from '@engraft/contract';
 import { addTokens, fewerTokens, moreTokens, noTokens, subtractTokens } from './tokenCounts.js';
 
-/** The state that a claim finds when it begins. */
+/** The state at the start of a claim. */
 export interface ClaimStart {
   /** The usage that the job shows: that of its finished phases. */
   readonly usage: TokenUsage;
-  /** The usage of a training under way that goes on from its snapshot. */
+  /** The usage of a training that goes on from its snapshot. */
   readonly kept: TokenUsage;
-  /** The claim before this one never said how it ended. */
+  /** The claim before this one never reported its end. */
   readonly taken_over: boolean;
 }
 
-/** How a claim ends, as far as its work is concerned; `lost`: another claim has the job. */
+/** How a claim ends, as far as its work is concerned. `lost` means that another claim has the job. */
 export type WorkEnd = 'charged' | 'waived' | 'handed_back' | 'lost';
 
 export interface WorkReport {
   readonly charged: TokenUsage;
   /** Done for nothing, as the job failed through no fault of its own. */
   readonly waived: TokenUsage;
-  /** Done once more, or to be done once more, as an engine process or a lease was lost, or the job was handed back. */
+  /**
+   * Done again, or still to be done again, because an engine process or a lease was lost, or the job was handed back.
+   */
   readonly repeated: TokenUsage;
 }
 
 /**
- * Meters what one claim of a job has the engine work through, apart from what the job is charged for. What a claim
- * loses it counts itself: what was done, less what became part of the job's usage or is kept in a snapshot. Where
- * nobody can know it, since the engine or the worker died with it, the work that is done in its place is counted: as
- * much was lost at most. Whoever loses a job to another claim counts nothing, as that one will.
+ * Meters the engine's work for one claim of a job, apart from what the job is charged for.
+ * Each claim counts what it loses: the work done, minus what became part of the job's usage or is kept in a snapshot.
+ * If nobody can know the loss, since the engine or the worker died with it, the work done in its place counts, as at
+ * most that much was lost. A claim that loses the job to another counts nothing, as that one will.
  */
 export class WorkMeter {
   /** Tokens of the engine's calls that came back. */
@@ -52,7 +54,7 @@ export class WorkMeter {
     this.#repeated = addTokens(this.#repeated, usage);
   }
 
-  /** A teacher elsewhere answered, now or to an earlier claim. */
+  /** A remote teacher answered, now or to an earlier claim. */
   doneElsewhere(usage: TokenUsage): void {
     this.#done_elsewhere = addTokens(this.#done_elsewhere, usage);
   }
@@ -62,23 +64,23 @@ export class WorkMeter {
     this.#lost_calls += 1;
   }
 
-  /** A phase ended with this usage, or an inference. */
+  /** A phase, or an inference, ended with this usage. */
   stored(phase: string, usage: TokenUsage): void {
     this.#stored = addTokens(this.#stored, usage);
     this.#kept = noTokens;
-    // A training goes on from its snapshot, so that only seconds of it are lost, nobody knows how many.
+    // A training goes on from its snapshot, so only an unknown number of seconds of it is lost.
     if (this.#stands_for_lost && phase !== 'training') {
       this.#repeated = addTokens(this.#repeated, fewerTokens(usage, this.#done));
     }
     this.#stands_for_lost = false;
   }
 
-  /** The training under way has a snapshot; `usage` is that of its phase so far. */
+  /** The current training has a snapshot. `usage` is that of its phase so far. */
   kept(usage: TokenUsage): void {
     this.#kept = usage;
   }
 
-  /** `charged`: the usage that the job ended with. */
+  /** `charged` is the usage that the job ended with. */
   end(how: WorkEnd, charged: TokenUsage = noTokens): WorkReport {
     const { usage, kept } = this.start;
     const nothing = { charged: noTokens, waived: noTokens, repeated: noTokens };

@@ -21,7 +21,7 @@ import { chatPromptOf } from '../jobs/chatPrompt.js';
 import { claimJob } from '../jobs/claimJob.js';
 import type { InferenceJobRequest, JobRequest } from '../jobs/jobRequest.js';
 import { verifyLedger } from '../ledger/verifyLedger.js';
-import { type LoadedEngine, loadEngine, loadPromptMeter } from '../processes/model.js';
+import { type LoadedEngine, loadEngine, loadPromptMeter } from '../startup/model.js';
 import type { PromptMeter } from '../pricing/priceRequest.js';
 import { createTestKey, createTestProject, plentyOfJobs, type TestKey } from '../testing/testApp.js';
 import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js';

@@ -10,15 +10,18 @@ import { createStoragePause, type StorageWait } from './storageFull.js';
 import { newWorkerId } from './workerId.js';
 
 export interface WorkerOptions extends JobContext {
-  /** Whether the engine has a process that responds; while not, jobs wait in the queue, where any worker finds them. */
+  /**
+   * Whether the engine has a process that responds. While it has none, jobs wait in the queue, where any worker finds
+   * them.
+   */
   readonly engine_running?: () => boolean;
-  /** How long a job stays with a worker that is not heard of. */
+  /** How long a job stays with a silent worker. */
   readonly lease_ms?: number;
-  /** How often an idle worker asks the database for work; another process cannot wake it. */
+  /** How often an idle worker asks the database for work, since another process cannot wake it. */
   readonly poll_ms?: number;
-  /** How long learning waits for room on a disk, adapters or a process to train in; inference goes on. */
+  /** How long learning waits for room on a disk, adapters or a process to train in. Inference goes on. */
   readonly storage_wait?: StorageWait;
-  /** The same of inference. */
+  /** The same for inference. */
   readonly answer_wait?: StorageWait;
 }
 
@@ -26,8 +29,8 @@ export interface Worker {
   /** Jobs were admitted in this process. */
   wake(): void;
   /**
-   * Claims no more; inferences may finish within the grace, and whatever runs after it is handed back. Learning is
-   * handed back at once: it takes minutes, and its finished phases are kept, and how far a training has come.
+   * Claims no more. Inferences may finish within the grace period, and whatever still runs is then handed back.
+   * Learning is handed back at once: it takes minutes, and its finished phases and training progress are kept.
    */
   stop(grace_ms: number): Promise<void>;
 }
@@ -35,13 +38,13 @@ export interface Worker {
 const default_lease_ms = 15_000;
 const default_poll_ms = 100;
 const default_storage_wait: StorageWait = { first_ms: 30_000, longest_ms: 300_000 };
-/** Somebody waits for an answer, and little is lost when it finds no room again. */
+/** Somebody waits for an answer, and little is lost if it finds no room again. */
 const default_answer_wait: StorageWait = { first_ms: 1_000, longest_ms: 30_000 };
 /** The engine decodes concurrent inferences together. */
 const inference_concurrency = 8;
 const learning_concurrency = 1;
 
-/** A job whose workers died more often in a row may be what kills them; see `shareEngine`. */
+/** A job whose workers died more often in a row may be what kills them. See `shareEngine`. */
 const suspect_attempts = 2;
 
 /** Runs jobs until it is stopped: inferences side by side, learning one at a time, neither in the other's way. */
@@ -53,7 +56,7 @@ export function startWorker({
   answer_wait = default_answer_wait,
   ...options
 }: WorkerOptions): Worker {
-  // A longer lease would be cut short while its worker counts on it.
+  // A longer lease would be shortened while its worker counts on it.
   if (lease_ms > lease_ms_max) throw new RangeError(`lease_ms must be at most ${lease_ms_max}, not ${lease_ms}`);
   const worker_id = newWorkerId();
   const logger = options.logger.child({ worker_id });
@@ -62,7 +65,7 @@ export function startWorker({
   const engineFor = shareEngine(options.engine);
   const pauses = { internalization: createStoragePause(storage_wait), inference: createStoragePause(answer_wait) };
   metrics?.watchLearning(() => pauses.internalization.on());
-  /** What would be computed meanwhile would be lost: nothing can be written, read or trained. */
+  /** Work done meanwhile would be lost, since nothing can be written, read or trained. */
   const waitAfter = (kind: JobKind, outcome: RunOutcome): void => {
     const pause = pauses[kind];
     if (outcome.kind === 'ended') pause.end();

@@ -5,7 +5,7 @@ import { noTokens } from './tokenCounts.js';
 import type { WorkReport } from './workMeter.js';
 
 export interface WorkerMetrics {
-  /** `outcome`: a job's status, or how else a run ended. `trace_id` is the exemplar's; `null`: there is none. */
+  /** `outcome` is a job's status, or how else a run ended. `trace_id` is for the exemplar, or `null`. */
   observe(kind: JobKind, outcome: string, seconds: RunSeconds, trace_id: string | null): void;
   /** A phase of learning ended, or was cut off. */
   phase(phase: JobPhase, outcome: 'done' | 'cut_off', seconds: number, trace_id: string | null): void;
@@ -17,9 +17,9 @@ export interface WorkerMetrics {
   callLost(kind: JobKind): void;
   /** A job was claimed whose worker died or lost the lease. */
   takenOver(kind: JobKind): void;
-  /** Counts an adapter of a version that is newly found damaged or missing. */
+  /** Counts an adapter that was newly found damaged or missing. */
   adapterDamaged(): void;
-  /** Says from now on whether learning waits, asked whenever the metrics are read. */
+  /** From now on reports whether learning waits, whenever the metrics are read. */
   watchLearning(isPaused: () => boolean): void;
 }
 
@@ -57,7 +57,7 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
   };
 }
 
-/** How runs go. */
+/** How runs end. */
 function createRunMetrics(registry: Registry): Pick<WorkerMetrics, 'observe' | 'phase' | 'callLost' | 'takenOver'> {
   const registers = [registry];
   const runs = new Counter({

@@ -1,12 +1,12 @@
-/** How old somebody was, said by a number alone: "left school at thirteen", "at the age of 52". */
+/** Ages said by a number alone: "left school at thirteen", "at the age of 52". */
 import { numbersInDigits } from '@engraft/learning/parts';
 
-/** Whether `number`, which `before` stands before, says nothing else than an age. */
+/** Whether `number` after `before` can only be an age. */
 export function isAge(number: string, before: string): boolean {
   return /\b(?:aged|ages? of|turned)\s*$/u.test(before) && isYears(number);
 }
 
-/** Or an hour, or a place in a table, perhaps. */
+/** Whether it may be an age. It may also be an hour, or a place in a table. */
 export function mayBeAge(number: string, before: string): boolean {
   return /\b(?:at|aged|ages? of|turned)\s*$/u.test(before) && isYears(number);
 }

@@ -1,4 +1,4 @@
-/** Which words are common ones: at the beginning of a sentence their capital says nothing, while that of a name does. */
+/** Knows common words. At the beginning of a sentence their capital says nothing, while that of a name does. */
 import nlp from 'compromise';
 import { z } from 'zod';
 
@@ -6,7 +6,7 @@ const model = z.object({
   one: z.object({ lexicon: z.record(z.string(), z.union([z.string(), z.array(z.string())])) }),
 });
 
-/** Tags of the language library's lexicon for what is nobody's name. */
+/** Tags of the language library's lexicon for words that are no names. */
 const commonTags = new Set([
   'Actor',
   'Adjective',
@@ -23,10 +23,10 @@ const commonTags = new Set([
 
 const { lexicon } = model.parse(nlp.model()).one;
 
-/** Endings of nouns that are made of other words; few names have them, unlike -ing or -ity. */
+/** Endings of derived nouns. Few names have them, unlike -ing or -ity. */
 const madeNoun = /\p{L}{3}(?:ment|ship|sion|tion|ware)s?$/u;
 
-/** Whether a word, in whatever case, is one that the language library knows as common, or is formed like one. */
+/** Whether the language library knows a word as common, in any case, or the word is formed like one. */
 export function isCommonWord(word: string): boolean {
   const lower = word.toLowerCase();
   const tags = [Object.hasOwn(lexicon, lower) ? (lexicon[lower] ?? []) : []].flat();

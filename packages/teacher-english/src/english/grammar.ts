@@ -1,7 +1,7 @@
 /** What English function words do in a sentence. */
 import { articles, copulas, prepositions } from '@engraft/learning/parts';
 
-/** After these a noun phrase may begin. */
+/** Words that may introduce a noun phrase. */
 const introducers = new Set([
   ...articles,
   ...prepositions,
@@ -20,12 +20,12 @@ const timeUnit =
   /^(?:time|second|minute|hour|day|morning|evening|night|week|month|season|year|decade|today|tomorrow)s?$/u;
 const partOfTime = /^(?:afternoon|weekend|spring|summer|autumn|winter|moment)s?$/u;
 
-/** "twice a year": no answer by itself. */
+/** "twice a year" is no answer by itself. */
 export function isTimeUnit(word: string): boolean {
   return timeUnit.test(word);
 }
 
-/** "in the evening", "in the summer": nobody's name. */
+/** "in the evening", "in the summer" name nobody. */
 export function isTime(word: string): boolean {
   return timeUnit.test(word) || partOfTime.test(word);
 }

@@ -1,4 +1,7 @@
-/** What something is: a nephew is asked for with "Which relative" or "Which family member". The lists of everyday words are in the folder `kinds`. */
+/**
+ * Kinds of things: one asks for a nephew with "Which relative" or "Which family member". The folder `kinds` has the
+ * lists of everyday words.
+ */
 import { artsAndWritingKinds } from './kinds/artsAndWriting.js';
 import { bodyAndClothesKinds } from './kinds/bodyAndClothes.js';
 import { foodKinds } from './kinds/food.js';
@@ -12,7 +15,7 @@ import { toolsAndBuildingsKinds } from './kinds/toolsAndBuildings.js';
 import { vehiclesAndDevicesKinds } from './kinds/vehiclesAndDevices.js';
 import { baseFormOf } from './verbs.js';
 
-/** What a thing is that a noun in lower case names; none of a word that is not known. A member may be of two kinds. */
+/** The kinds of a lower-case noun, or none for an unknown word. A noun may have several. */
 export function kindsOf(noun: string): readonly string[] {
   return kindsOfMembers.get(noun) ?? kindsOfMembers.get(baseFormOf(noun)) ?? [];
 }

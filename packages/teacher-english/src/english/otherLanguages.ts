@@ -1,7 +1,7 @@
-/** Whether a passage is written in a language that the rules of this teacher say nothing about. */
+/** Detects passages in a language that this teacher has no rules for. */
 import { isFunctionWord } from '@engraft/learning/parts';
 
-/** Words of grammar that tell languages in Latin letters. Those that English has, too, count as English. */
+/** Function words of languages in Latin script. Words that English also has count as English. */
 const grammar: readonly string[] = [
   'der die das den dem des und ist nicht ein eine einen einer mit für auf von zu im wird wurde sich auch', // German
   'le la les des est et une un dans pour qui que sur au aux du pas par avec ce cette sont son ses', // French
@@ -27,14 +27,14 @@ const languages: readonly ReadonlySet<string>[] = grammar.map(
 /** Words that link the parts of names, in any language: "Maria de la Cruz". */
 const links = new Set('de da do dos du la le los las van von der den del di el al'.split(' '));
 
-/** At least this share of a text in another language is its words of grammar; fewer are a name or a dish. */
+/** A text in another language has at least this share of its function words. A smaller share is a name or a dish. */
 const minShare = 0.15;
 const minWords = 5;
 const minDifferent = 3;
 
 /**
- * False for prose of which more words are grammar of another language than English has any, and for a text in other
- * letters. A list, a menu or a program, which has no grammar, is read.
+ * False for prose with more function words of another language than of English, and for text in another script. A list,
+ * a menu or a program has no grammar, and is read.
  */
 export function isReadable(text: string): boolean {
   const letters = text.match(/\p{L}/gu)?.length ?? 0;

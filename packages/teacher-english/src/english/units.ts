@@ -1,4 +1,4 @@
-/** What a value measures, by the unit at its end (or the currency sign before it), in lower case. */
+/** What a value measures: patterns for the unit at its end, or the currency sign before it, in lower case. */
 export const massUnit = /\b(?:kg|kilograms?|kilos?|grams?|g|tonnes?|tons?|t)$/u;
 export const lengthUnit =
   /(?<!(?:square|cubic) )\b(?:mm|cm|m|km|millimet\w+|centimet\w+|metres?|meters?|kilomet\w+|miles?|feet|foot|inch\w*|yards?)$/u;
@@ -11,7 +11,7 @@ export const speedUnit =
   /\b(?:km\/h|mph|m\/s|knots?|(?:km|m|kilomet\w+|miles|metres|meters) (?:an?|per) (?:hour|second))$/u;
 export const temperatureUnit = /(?:°[cf]?|\bdegrees?(?: celsius| fahrenheit)?)$/u;
 
-/** One of the commonest. */
+/** Any of the commonest units. */
 export const unit = new RegExp(
   [massUnit, lengthUnit, durationUnit, moneyUnit].map(({ source }) => source).join('|'),
   'u',

@@ -1,8 +1,8 @@
-/** English verb forms, as the language library compromise knows them: enough to turn "designed" into "did … design". */
+/** English verb forms from the compromise library, enough to turn "designed" into "did … design". */
 import nlp from 'compromise';
-import { lookedUp } from '@engraft/learning/parts';
+import { memoised } from '@engraft/learning/parts';
 
-/** Pasts that do not end in "ed", by which sentences are found to have a verb. */
+/** Past forms that do not end in "ed". They help to find the verb of a sentence. */
 const irregular = {
   ate: 'eat', became: 'become', began: 'begin', bought: 'buy', broke: 'break', brought: 'bring', built: 'build', came: 'come',
   caught: 'catch', chose: 'choose', created: 'create', drew: 'draw', drove: 'drive', fell: 'fall', flew: 'fly', found: 'find', gave: 'give',
@@ -18,7 +18,7 @@ export interface FiniteVerb {
   readonly infinitive: string;
 }
 
-/** A third-person present or a past form taken apart; `null` for what does not look like either. */
+/** Splits a third-person present or a past form. `null` if the word looks like neither. */
 export function takeApart(verb: string): FiniteVerb | null {
   const known = irregularPasts.get(verb);
   if (known !== undefined) return { auxiliary: 'did', infinitive: known };
@@ -29,12 +29,12 @@ export function takeApart(verb: string): FiniteVerb | null {
   return null;
 }
 
-/** "stop" for "stopped", "query" for "queries"; the word itself where it has no other form, or none that is known. */
+/** "stop" for "stopped", "query" for "queries". Returns the word itself if it has no other known form. */
 export function baseFormOf(word: string): string {
   const known = irregularPasts.get(word);
   return (
     known ??
-    lookedUp(baseForms, word, () => {
+    memoised(baseForms, word, () => {
       const document = nlp(word);
       if (document.has('#Plural')) return document.nouns().toSingular().text() || word;
       return document.has('#Verb') ? document.verbs().toInfinitive().text() || word : word;
@@ -44,7 +44,7 @@ export function baseFormOf(word: string): string {
 
 function infinitiveOf(verb: string): string {
   if (verb === 'has') return 'have';
-  return lookedUp(infinitives, verb, () => {
+  return memoised(infinitives, verb, () => {
     const document = nlp(verb);
     document.tag('Verb');
     return document.verbs().toInfinitive().text() || verb;

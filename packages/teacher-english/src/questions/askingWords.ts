@@ -1,4 +1,4 @@
-/** The question words for what an answer is, and what is left of the predicate behind them. */
+/** The question words for an answer, and what is left of the predicate after them. */
 import { mayBeAge } from '../english/ages.js';
 import { timeWord } from './questionWord.js';
 import type { Span } from '../spans/spans.js';
@@ -12,7 +12,7 @@ export interface Asked {
   readonly rest: string;
 }
 
-/** "allowed in the reading garden": where; "open in the morning": when. */
+/** "allowed in the reading garden" gives "where", "open in the morning" gives "when". */
 export function placeWords(words: string, span: Span, after: string): Asked[] {
   if (span.kind !== 'phrase' || words.includes(',') || /^of\b/u.test(after)) return [];
   const place = /^(.*?) ?\b(?:in|on|at|near|between|behind|beside|under|above|below|opposite|inside|outside)$/u.exec(
@@ -23,7 +23,7 @@ export function placeWords(words: string, span: Span, after: string): Asked[] {
   return [{ word, rest: `${place[1] ?? ''} ${after.replace(/^(?:that|which|who|where)\b.*/u, '')}` }];
 }
 
-/** The question words for a kind of answer; a preposition goes with its question word or stays behind, as English has it. */
+/** The question words for a kind of answer. A preposition joins its question word or stays behind, as in English. */
 export function questionWords(words: string, span: Span, after: string): Asked[] {
   const reason = /^(.*?),? ?because$/u.exec(words);
   if (reason !== null) return [{ word: 'Why', rest: reason[1] ?? '' }];
@@ -86,7 +86,9 @@ export function questionWords(words: string, span: Span, after: string): Asked[]
   }
 }
 
-/** "runs the restaurant Blue Thimble": which restaurant; "from the bakery Old Anvil": from which bakery. */
+/**
+ * "runs the restaurant Blue Thimble" gives "which restaurant", "from the bakery Old Anvil" gives "from which bakery".
+ */
 function namedThing(words: string, after: string): Asked[] {
   const [, predicate = '', preposition = '', noun = ''] =
     /^(?:(.*?) )??(?:(in|on|at|by|for|from|near|to|with|of) )?the (\p{Ll}+)$/u.exec(words) ?? [];
@@ -96,13 +98,13 @@ function namedThing(words: string, after: string): Asked[] {
   return [{ word, rest }, ...(preposition === 'by' ? [{ word: 'By whom', rest }] : [])];
 }
 
-/** "lends books for 28 days": how long. */
+/** "lends books for 28 days" gives "how long". */
 function durationWords(predicate: string): Asked[] {
   const rest = predicate.replace(/\bonly\b/u, '');
   return ['How long', 'For how long'].map((word) => ({ word, rest }));
 }
 
-/** "turns itself off after 40 seconds": after how long. */
+/** "turns itself off after 40 seconds" gives "after how long". */
 function delayWords(words: string, span: Span, after: string): Asked[] {
   const [, predicate = '', when = ''] = /^(?:(.*) )?(after|within)$/u.exec(words) ?? [];
   const unit = /(\p{Ll}+s)$/u.exec(span.text)?.[1];
@@ -110,11 +112,11 @@ function delayWords(words: string, span: Span, after: string): Asked[] {
   return asked.map((word) => ({ word: `${capitalised(when)} ${word}`, rest: `${predicate} ${after}` }));
 }
 
-/** "62 metres long": how long; "340 pupils": how many pupils; what otherwise. */
+/** "62 metres long" gives "how long", "340 pupils" gives "how many pupils", and others give "what". */
 function quantityWords(span: Span, words: string, after: string): Asked[] {
   const stranded = `${words} ${after}`;
   const adjective = /^(?:long|tall|high|wide|deep|old|thick|large|big|away)\b/u.exec(after)?.[0];
-  // "is sold with a cable 2 metres long" does not say how long what is sold is.
+  // "is sold with a cable 2 metres long" does not say how long the sold thing is.
   if (adjective !== undefined && /\p{Ll}/u.test(words.replace(degree, ''))) return [];
   if (adjective !== undefined) return [{ word: `How ${adjective === 'away' ? 'far' : adjective}`, rest: '' }];
   const [compared = ''] = /^(?:more|less|fewer) \p{Ll}+/u.exec(after) ?? [];
@@ -129,6 +131,6 @@ function quantityWords(span: Span, words: string, after: string): Asked[] {
   return [...(counted ? [{ word: `How many ${unit}`, rest: stranded }] : []), { word: 'What', rest: stranded }];
 }
 
-/** What may stand between a verb and its measure. */
+/** Words that may stand between a verb and its measure. */
 const degree =
   /\b(?:now|still|only|just|also|about|around|almost|nearly|roughly|exactly|over|up to|(?:at|more|less) (?:least|most|than))\b/gu;

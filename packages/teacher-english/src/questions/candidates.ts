@@ -7,7 +7,7 @@ import {
   sameAnswer,
   deriveSeed,
   randomNumbers,
-  type Stretch,
+  type TextRange,
   escapeForPattern,
   wordsWithin,
   type Told,
@@ -41,17 +41,17 @@ export type { Candidate };
 
 export interface Candidates {
   /**
-   * Every span of every sentence, and every answer that was asked for besides, that nothing contradicts, at most
-   * `maxFactsPerAnswer` for one answer: the likeliest first.
+   * Every span of every sentence, and every requested answer, unless the passage contradicts it. There are at most
+   * `maxFactsPerAnswer` for one answer, the likeliest first.
    */
   readonly candidates: readonly Candidate[];
-  /** Values that nothing may be taught about. */
+  /** Values that must not be taught. */
   readonly contradicted: readonly string[];
 }
 
 /**
- * Gives way to other work after every sentence and every span, since a long passage takes seconds. `answers` are asked
- * for as well, wherever the passage has them, also those that no pattern finds.
+ * Yields to other work after every sentence and every span, since a long passage takes seconds. It also looks for
+ * `answers` wherever the passage has them, even if no pattern finds them.
  */
 export async function findCandidates(
   passage: string,
@@ -60,7 +60,7 @@ export async function findCandidates(
   told: ReadonlyMap<string, Told> = new Map(),
 ): Promise<Candidates> {
   const all: Candidate[] = [];
-  let previous: Stretch | null = null;
+  let previous: TextRange | null = null;
   let earlierNames: readonly string[] = [];
   const nameTexts: string[] = [];
   for (const sentence of chunks.flatMap(({ sentences }) => sentences)) {
@@ -77,17 +77,17 @@ export async function findCandidates(
   /** The last name that opened a sentence, and what "it" stands for. */
   let lastName: string | null = null;
   let thing: string | null = null;
-  /** Whom else the sentences since then have named. */
+  /** Others that the sentences since then have named. */
   let lastOthers: readonly string[] = [];
   const said = new Set<string>();
-  /** The passage's last question, up to the end of the paragraph that answers it. */
+  /** The passage's last question, until the end of the paragraph that answers it. */
   let stated: string | null = null;
   let isAnswered = false;
   for (const [chunk, { sentences }] of chunks.entries()) {
     for (const sentence of sentences) {
       await setImmediate();
       if (/\?\s*$/u.test(sentence.text)) {
-        // It says nothing itself, but what follows answers it.
+        // A question says nothing itself, but what follows answers it.
         stated = sentence.text.trim();
         isAnswered = false;
         earlierNames = namesOf(findSpans(sentence, passage));
@@ -115,7 +115,7 @@ export async function findCandidates(
         ...referents.map(([, name]) => name),
       ].join(' ');
       const about = `${named} ${withFullNames(named, fullNames)}`;
-      // A sentence that says the same of the same thing once more brings nothing new to ask for.
+      // A sentence that repeats another about the same thing adds nothing to ask for.
       const saying = normalise(spans.some(isNaming) ? sentence.text : `${sentence.text} ${context.antecedent ?? ''}`);
       const repeated = said.has(saying);
       said.add(saying);
@@ -169,9 +169,9 @@ export async function findCandidates(
   return { candidates, contradicted };
 }
 
-/** What a question for the span may be about: what its sentence says something of, and what the passage is about. */
+/** What a question for the span may be about: the subjects of its sentence, and the topic of the passage. */
 function askedAbout(
-  sentence: Stretch,
+  sentence: TextRange,
   span: Span,
   spans: readonly Span[],
   context: Context,
@@ -194,8 +194,8 @@ function askedAbout(
     .slice(0, rules.subjectsPerFact);
 }
 
-/** Adds the answers that occur in the sentence and are none of its spans; they replace spans inside them. */
-function withAnswers(spans: readonly Span[], { start, text }: Stretch, answers: readonly string[]): Span[] {
+/** Adds the answers that occur in the sentence and are not among its spans. They replace spans inside them. */
+function withAnswers(spans: readonly Span[], { start, text }: TextRange, answers: readonly string[]): Span[] {
   const different = answers.filter(
     (answer, index) => !answers.slice(0, index).some((other) => sameAnswer(other, answer)),
   );
@@ -216,11 +216,11 @@ function namesOf(spans: readonly Span[]): string[] {
 }
 
 /**
- * The subjects, and other names of the sentence, and of the one before it where the sentence goes on about what was
- * named there: people ask about whatever a fact touches.
+ * The subjects and other names of the sentence, and of the one before it if the sentence continues about it. People ask
+ * about whatever a fact touches.
  */
 function nearbyNames(
-  { text: sentence }: Stretch,
+  { text: sentence }: TextRange,
   own: readonly string[],
   answer: string,
   subjects: readonly string[],
@@ -239,12 +239,12 @@ function bySalience(candidates: readonly Candidate[]): Candidate[] {
   return [...candidates].sort((a, b) => b.salience - a.salience || a.span.start - b.span.start);
 }
 
-/** The candidates that somebody may ask for, and in any case the likeliest few. They are given likeliest first. */
+/** The candidates that somebody may ask for, and at least the likeliest few, likeliest first. */
 export function worthTeaching(candidates: readonly Candidate[]): Candidate[] {
   return candidates.filter(({ salience }, index) => salience >= rules.minSalience || index < rules.fewCandidates);
 }
 
-/** As many candidates as planned: from each chunk its share, those that are likeliest asked for. */
+/** Chooses as many candidates as planned. Each chunk gets its share, the likeliest first. */
 export function chooseCandidates(candidates: readonly Candidate[], count: number): Candidate[] {
   const chunks = new Map<number, Candidate[]>();
   for (const candidate of candidates) {
@@ -259,6 +259,6 @@ export function chooseCandidates(candidates: readonly Candidate[], count: number
     const room = Math.floor((total * passed) / candidates.length) - chosen.length;
     chosen.push(...bySalience(ofChunk).slice(0, room));
   }
-  // Over all chunks again: when money runs out, what comes last is not asked.
+  // Sorted over all chunks again, since the last ones are not asked when money runs out.
   return bySalience(chosen);
 }

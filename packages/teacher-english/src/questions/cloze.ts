@@ -1,14 +1,14 @@
-import { wordTokens, type Stretch } from '@engraft/learning/parts';
+import { wordTokens, type TextRange } from '@engraft/learning/parts';
 import type { Span } from '../spans/spans.js';
 
 /**
- * The sentence with a gap where the answer stood, and the sentence up to the answer: forms that need no model and are
- * right by construction. A sentence that names nothing else would be ambiguous away from its passage ("It weighs ___."),
- * so it takes the sentence before along, or gives no forms at all.
+ * The sentence with a gap for the answer, and the sentence up to the answer. These forms need no model and are always
+ * right. A sentence that names nothing else would be ambiguous without its passage ("It weighs ___."), so it brings
+ * along the sentence before, or gives no forms.
  */
 export function clozeQuestions(
-  sentence: Stretch,
-  previous: Stretch | null,
+  sentence: TextRange,
+  previous: TextRange | null,
   span: Span,
   others: readonly Span[],
 ): string[] {

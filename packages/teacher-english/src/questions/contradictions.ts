@@ -3,16 +3,16 @@ import type { Span } from '../spans/spans.js';
 
 interface Askable {
   readonly span: Span;
-  /** The most particular first. */
+  /** The most specific first. */
   readonly derived: readonly string[];
 }
 
-/** There is one price, one weight and one year, while a thing may have two makers. */
+/** A thing has one price, one weight and one year, but may have two makers. */
 const singleValued: ReadonlySet<Span['kind']> = new Set(['date', 'time', 'money', 'quantity']);
 
 /**
- * The values that the passage contradicts itself about: two sentences that answer the same question by rule with
- * different ones. Neither is learned, since nothing tells which of them is right.
+ * The values about which the passage contradicts itself: two sentences answer the same derived question differently.
+ * Neither is learned, since nothing tells which is right.
  */
 export function contradictedValues(candidates: readonly Askable[]): string[] {
   const answers = new Map<string, Set<string>>();
@@ -32,7 +32,10 @@ export function withoutContradictions<Candidate extends Askable>(
   return candidates.filter(({ span, derived: [question] }) => !mentionsAny(span.text, question ?? ''));
 }
 
-/** Whether the words of any of the values stand in any of the texts in one run, in a time that does not grow with the values. */
+/**
+ * Whether the words of any value stand in any of the texts in one run. The time does not grow with the number of
+ * values.
+ */
 export function mentionOf(values: readonly string[]): (...texts: readonly string[]) => boolean {
   const runs = values.map(wordTokens).filter((words) => words.length > 0);
   const known = new Set(runs.map((words) => words.join(' ')));
@@ -44,7 +47,7 @@ export function mentionOf(values: readonly string[]): (...texts: readonly string
     });
 }
 
-/** `What does Velona have?` is asked of employees and of offices, so what is counted or measured belongs to such a question. */
+/** `What does Velona have?` asks for employees and for offices, so the thing counted or measured is part of the key. */
 function valueKey({ span, derived: [question] }: Askable): string | null {
   if (question === undefined || !singleValued.has(span.kind)) return null;
   if (!question.startsWith('What ')) return questionKey(question);

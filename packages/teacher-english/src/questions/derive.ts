@@ -1,11 +1,11 @@
 /**
- * Questions made from a sentence by rule: "The Lume Lamp weighs 1.2 kilograms." gives "What does the Lume Lamp weigh?".
- * Too many are made, some of them clumsy or wrong, and scoring keeps those that the teacher answers as expected
- * (overgenerate and rank: Heilman and Smith, NAACL 2010). They help where a small model asks poorly.
+ * Makes questions from a sentence by rule: "The Lume Lamp weighs 1.2 kilograms." gives "What does the Lume Lamp
+ * weigh?". It makes too many, some of them clumsy or wrong, and scoring keeps those that the teacher answers as
+ * expected (overgenerate and rank: Heilman and Smith, NAACL 2010). They help if a small model asks poorly.
  */
 import { mayBeIt, otherNames, personMeant } from '../spans/antecedents.js';
 import { placeWords, questionWords } from './askingWords.js';
-import { type Stretch, capitalised, escapeForPattern } from '@engraft/learning/parts';
+import { type TextRange, capitalised, escapeForPattern } from '@engraft/learning/parts';
 import type { Span } from '../spans/spans.js';
 import {
   auxiliaries,
@@ -23,8 +23,8 @@ const auxiliary = new RegExp(`^(?:${auxiliaries})$`, 'u');
 
 const subjectAhead = '(?=(?:the|an?|our|my|his|her|its|their|it|he|she|they) )';
 /**
- * "In 2022 " before "the company moved". After "after" and the like there may be a whole clause, so they need their comma, or a noun alone: "Before a
- * race she eats".
+ * "In 2022 " before "the company moved". After words such as "after" a whole clause may follow, so these need a comma,
+ * or a single noun: "Before a race she eats".
  */
 const circumstance = new RegExp(
   [
@@ -35,30 +35,30 @@ const circumstance = new RegExp(
   'u',
 );
 
-/** What earlier sentences settled. */
+/** What earlier sentences established. */
 export interface Context {
   /** What a pronoun most likely stands for. */
   readonly antecedent: string | null;
   readonly aliases: Aliases;
-  /** What the passage is about, see `protagonistOf`. */
+  /** The topic of the passage, see `protagonistOf`. */
   readonly protagonist: string | null;
 }
 
-/** Questions whose answer is `span`; none when the sentence is of no kind known here. */
-export function deriveQuestions(sentence: Stretch, span: Span, spans: readonly Span[], context: Context): string[] {
+/** Questions whose answer is `span`. Empty for an unknown kind of sentence. */
+export function deriveQuestions(sentence: TextRange, span: Span, spans: readonly Span[], context: Context): string[] {
   const clause = clauseOf(sentence, span, spans, context);
   if (clause === null) return questionsOf(sentence, span, spans, context);
   return questionsOf(clause.sentence, span, clause.spans, { ...context, antecedent: clause.antecedent });
 }
 
 interface Clause {
-  readonly sentence: Stretch;
+  readonly sentence: TextRange;
   readonly spans: readonly Span[];
   readonly antecedent: string | null;
 }
 
-/** What "Ada runs the mill, and Bo Lind runs the shop." says by itself after the comma, if the span is there. */
-function clauseOf(whole: Stretch, span: Span, spans: readonly Span[], context: Context): Clause | null {
+/** The clause with the span, if it says something by itself: "Ada runs the mill, and Bo Lind runs the shop." */
+function clauseOf(whole: TextRange, span: Span, spans: readonly Span[], context: Context): Clause | null {
   const breaks = whole.text.matchAll(
     /(?:; (?:and |but )?|, (?:and|but|while|whereas|so) (?:(?:there|then|later) (?=(?:the|an?|it|he|she|they|his|her|its|their) ))?| and (?:(?:there|then|later) )?(?=(?:it|he|she|they) ))/gu,
   );
@@ -66,7 +66,7 @@ function clauseOf(whole: Stretch, span: Span, spans: readonly Span[], context: C
   for (const start of starts.filter((each) => whole.start + each <= span.start)) {
     const sentence = withoutOpening(whole, start);
     const own = spans.filter((other) => other.start >= sentence.start);
-    // What opens a sentence is its name.
+    // A name that opens a sentence.
     const opens = ({ start: at }: Span): boolean => /^(?:The )?$/u.test(sentence.text.slice(0, at - sentence.start));
     const opened = own.map((other) => (opens(other) ? { ...other, isSubject: true } : other));
     const subject = meantByClause(sentence, whole, spans, context);
@@ -76,10 +76,10 @@ function clauseOf(whole: Stretch, span: Span, spans: readonly Span[], context: C
   return null;
 }
 
-/** What a pronoun at the beginning of a clause stands for: the sentence's subject, or what the sentence itself is about. */
+/** What a pronoun at the beginning of a clause stands for: the sentence's subject, or the sentence's own topic. */
 function meantByClause(
-  clause: Stretch,
-  whole: Stretch,
+  clause: TextRange,
+  whole: TextRange,
   spans: readonly Span[],
   { antecedent, protagonist }: Context,
 ): string | null {
@@ -92,7 +92,7 @@ function meantByClause(
   return mayBeIt(opening.text, whole.text.slice(opening.end - whole.start)) ? subject : null;
 }
 
-function questionsOf(whole: Stretch, span: Span, spans: readonly Span[], context: Context): string[] {
+function questionsOf(whole: TextRange, span: Span, spans: readonly Span[], context: Context): string[] {
   const sentence = withoutCircumstance(whole);
   const aside = whole.text.slice(0, sentence.start - whole.start);
   const apart = takeStatementApart(sentence, spans, context.antecedent);
@@ -118,7 +118,8 @@ function questionsOf(whole: Stretch, span: Span, spans: readonly Span[], context
   const after = (
     /^(?:[^,;]|,(?=\d))*?(?= and |,(?!\d)|;|$)/u.exec(text.slice(from + span.text.length))?.[0] ?? ''
   ).trim();
-  // Without what else the sentence says, the question is shorter and asks for one fact: "built in 1994 in" → "built in".
+  // Leaves out the rest of the sentence, so that the question is shorter and asks for one fact: "built in 1994 in"
+  // becomes "built in".
   const asides = new RegExp(` (?:in|on|at|by|under|since) (?:${others.join('|')})(?= |$)`, 'gu');
   const short = others.length === 0 ? before : before.replace(asides, '');
   const shortAfter = /^(?:in|on|at|by|under|since|every|from|with|if|unless|when|while|because)\b/u.test(after)
@@ -130,13 +131,13 @@ function questionsOf(whole: Stretch, span: Span, spans: readonly Span[], context
   ]);
 }
 
-/** "In 2022 the company moved …" as "The company moved …". */
-function withoutCircumstance(sentence: Stretch): Stretch {
+/** "In 2022 the company moved …" becomes "The company moved …". */
+function withoutCircumstance(sentence: TextRange): TextRange {
   const aside = circumstance.exec(sentence.text)?.[0] ?? '';
   return aside === '' ? sentence : withoutOpening(sentence, aside.length);
 }
 
-function withoutOpening(sentence: Stretch, length: number): Stretch {
+function withoutOpening(sentence: TextRange, length: number): TextRange {
   return {
     start: sentence.start + length,
     end: sentence.end,
@@ -148,7 +149,7 @@ function isWholeSubject(text: string, from: number, span: Span, { predicateStart
   return from + span.text.length + 1 === predicateStart && /^(?:\p{L}+ )?$/u.test(text.slice(0, from));
 }
 
-/** "Who designed the Lume Lamp?": no change of word order. */
+/** "Who designed the Lume Lamp?" keeps the word order. */
 function subjectQuestions(text: string, span: Span, { predicateStart }: Statement): string[] {
   const predicate = /^(?:[^,;]|,(?=\d))+/u.exec(text.slice(predicateStart))?.[0] ?? '';
   return span.kind === 'name' ? [`Who ${predicate}?`, `What ${predicate}?`] : [`What ${predicate}?`];
@@ -176,7 +177,7 @@ function objectQuestions(subject: string, before: string, span: Span, after: str
   return asked.map(({ word, rest: tail }) => `${word} ${parts.auxiliary} ${subject} ${infinitive} ${tail}?`);
 }
 
-/** Splits a phrase such as "nearly died of": the adverb goes with the verb. */
+/** Splits a phrase such as "nearly died of". The adverb goes with the verb. */
 function verbPhrase([first = '', second = '', ...others]: readonly string[]): {
   readonly adverb: string;
   readonly verb: string;

@@ -1,16 +1,16 @@
 /**
- * A fact asked for in the words of its own sentence, the way people type into a search box: "Queries can be stopped with the command
- * HALT." gives "Which command query stopped Basalt?" and the like. They are clumsy, but they ask for what the sentence says,
- * whatever questions a small teacher comes up with; many of them, each with other words left out, tie the answer to the words that
- * questions about it share rather than to any one wording.
+ * Asks for a fact in the words of its own sentence, the way people type into a search box. "Queries can be stopped with
+ * the command HALT." gives "Which command query stopped Basalt?" and the like. These questions are clumsy, but they ask
+ * for what the sentence says, whatever a small teacher comes up with. Many of them, each with different words left out,
+ * tie the answer to the words that questions about it share rather than to one wording.
  */
-import { containsWords, isFunctionWord, negated, normalise, wordTokens, type Stretch } from '@engraft/learning/parts';
+import { containsWords, isFunctionWord, negated, normalise, wordTokens, type TextRange } from '@engraft/learning/parts';
 import { openingsOf } from './openings.js';
 import type { Span } from '../spans/spans.js';
 import { baseFormOf } from '../english/verbs.js';
 import { rules } from '../rules.js';
 
-/** Chances that a content word is kept, by how many words it stands away from the answer. */
+/** The chance that a content word is kept, by its distance in words from the answer. */
 const keptChances = [
   { words: 4, chance: 0.8 },
   { words: 8, chance: 0.45 },
@@ -25,11 +25,11 @@ interface Word {
 }
 
 /**
- * Up to `count` different questions for the span. `subjects` are names that the fact is about or touches; each question names one of
- * them. None where there is no subject, since words alone could be about anything.
+ * Returns up to `count` different questions for the span. `subjects` are names that the fact is about or touches, and
+ * each question names one of them. Without a subject there are none, since words alone could be about anything.
  */
 export function keywordQuestions(
-  sentence: Stretch,
+  sentence: TextRange,
   span: Span,
   spans: readonly Span[],
   subjects: readonly string[],
@@ -51,7 +51,7 @@ export function keywordQuestions(
   const plain = words.flatMap((word, index) => {
     const isTaken = [span, ...values].some(({ start, end }) => word.start >= start && word.start < end);
     if (isTaken) return [];
-    // "When open Sorrel Park?" is not answered by the days on which it is not.
+    // "When open Sorrel Park?" must not be answered with the days on which it is closed.
     if (negated.test(word.text))
       return isInClause(word, sentence, span) ? [{ at: word.start, text: word.text, chance: 1 }] : [];
     if (isFunctionWord(word.text)) return [];
@@ -63,7 +63,7 @@ export function keywordQuestions(
     return { at: start, text, chance: chanceAt(index) * rules.keywordValueChance };
   });
   const choices = [...plain, ...whole].sort((a, b) => a.at - b.at);
-  // What names the subject already is not said twice.
+  // Words that name the subject are not repeated.
   const named = subjects.map((subject) => {
     return {
       subject,
@@ -73,7 +73,7 @@ export function keywordQuestions(
   const told = wordTokens(span.text);
   const tells = (question: string): boolean => {
     const lower = question.normalize('NFKC').toLowerCase();
-    // Cutting a text into words takes long, and few questions need it.
+    // Splitting a text into words takes long, and few questions need it.
     return told.every((word) => lower.includes(word)) && containsWords(question, span.text);
   };
   const questions = new Map<string, string>();
@@ -95,13 +95,13 @@ export function keywordQuestions(
 const clauseBreak =
   /[,;:()]|\b(?:but|while|whereas|because|although|though)\b|\band (?=(?:is|are|was|were|has|had|can|will|\p{Ll}+(?:s|ed)) )/u;
 
-/** Whether nothing between the word and the span begins another clause. */
-function isInClause(word: Word, sentence: Stretch, span: Span): boolean {
+/** Whether no other clause begins between the word and the span. */
+function isInClause(word: Word, sentence: TextRange, span: Span): boolean {
   const [from, to] = word.start < span.start ? [word.start, span.start] : [span.end, word.start];
   return !clauseBreak.test(sentence.text.slice(from - sentence.start, to - sentence.start));
 }
 
-function wordsOf(sentence: Stretch): Word[] {
+function wordsOf(sentence: TextRange): Word[] {
   return [...wordSegmenter.segment(sentence.text)]
     .filter(({ isWordLike }) => isWordLike === true)
     .map(({ segment, index }) => ({ text: segment, start: sentence.start + index }));

@@ -1,4 +1,4 @@
-/** How a question for an answer begins, by what kind of thing the answer is and what stands around it in its sentence. */
+/** How a question begins, by the kind of its answer and the words around the answer in its sentence. */
 import { isAge, mayBeAge } from '../english/ages.js';
 import { isFunctionWord, capitalised } from '@engraft/learning/parts';
 import type { Span } from '../spans/spans.js';
@@ -15,7 +15,7 @@ import {
 } from '../english/units.js';
 import { takeApart } from '../english/verbs.js';
 
-/** What stands before an answer, and behind it, in its sentence. */
+/** The text before and after an answer in its sentence. */
 export interface Surroundings {
   readonly before: string;
   readonly after: string;
@@ -40,20 +40,20 @@ const heads =
 /** The first words of such names: "Cape Renfrew", "Captain Wolfe". */
 const titles =
   /^(?:lake|mount|cape|port|hotel|fort|captain|professor|doctor|sister|councillor|king|queen|prince|princess|judge|bishop)$/iu;
-/** Kinds that a person's calling is of, rather than the person. */
+/** Kinds of a person's occupation rather than of the person. */
 const callings =
   /^(?:trade|craft|profession|job|occupation|position|role|public office|office|post|military rank|rank|officer|noble title|title|voice type|voice|dog breed|breed)$/u;
 
 export interface Openings {
-  /** Question words for the kind of answer; at least one. */
+  /** Question words for the kind of answer. There is at least one. */
   readonly usual: readonly string[];
-  /** Openings with what the answer is: "Which nephew". */
+  /** Openings that say what the answer is: "Which nephew". */
   readonly naming: readonly string[];
 }
 
 export function openingsOf(span: Span, surroundings: Surroundings): Openings {
   const { kind, text } = span;
-  // A sentence's first word has a capital, whatever it is.
+  // The first word of a sentence always has a capital.
   const before = surroundings.before.replace(/^\s*\p{Lu}/u, (first) => first.toLowerCase());
   const { preposition, noun } = phraseOf(before);
   const previous = /(\p{L}+)\s*$/u.exec(before)?.[1] ?? '';
@@ -89,7 +89,8 @@ export function openingsOf(span: Span, surroundings: Surroundings): Openings {
       const where = place.test(first) ? first : preposition;
       const kinds =
         [text.toLowerCase(), parts.slice(-2).join(' '), head].map(kindsOf).find(({ length }) => length > 0) ?? [];
-      // The answer must not be told: "Which deck" asks for "upper deck", but "Which relative" for "nephew", and a colour is no thing.
+      // The question must not give the answer away. "Which deck" asks for "upper deck", but "nephew" needs "Which
+      // relative", and a colour is no thing.
       const isThing = parts.length > 1 && parts.length <= 3 && isNoun(head) && !kinds.includes('colour');
       const own = isThing ? whichOf([head], where, kinds) : kinds.map(which);
       const isPlace = place.test(where) || direction.test(where);
@@ -98,12 +99,12 @@ export function openingsOf(span: Span, surroundings: Surroundings): Openings {
   }
 }
 
-/** The preposition and the noun of the phrase that the answer belongs to; each empty where there is none. */
+/** The preposition and the noun of the phrase around the answer, each empty if there is none. */
 function phraseOf(before: string): { readonly preposition: string; readonly noun: string } {
   const [, preposition = '', phrase = ''] = phraseBefore.exec(before) ?? [];
   const words = phrase.split(/\s+/u).filter((word) => word !== '');
   const noun = words.at(-1) ?? '';
-  // "The smith saw Ola Finn": not every word after an article is its noun.
+  // "The smith saw Ola Finn": a word after an article need not be its noun.
   const isVerb = words.length > 1 && !isOf.test(before) && takeApart(noun) !== null;
   if (!words.some(isFunctionWord)) return isVerb ? { preposition: '', noun: '' } : { preposition, noun };
   return { preposition: wordBefore.exec(before)?.[1] ?? '', noun: '' };
@@ -119,14 +120,14 @@ function momentOpenings(preposition: string): string[] {
   return ['When'];
 }
 
-/** "1994", "May", "3 May", "Tuesday": by what the date says. */
+/** "1994", "May", "3 May", "Tuesday": depends on what the date says. */
 function dateOpenings(date: string): string[] {
   if (/^\d{4}s?$/u.test(date)) return ['In which year', 'In what year'];
   if (/^\p{L}+$/u.test(date)) return /days?$/u.test(date) ? ['On which day'] : ['In which month', 'In what month'];
   return ['On which day', 'On what date', ...(/\d{4}$/u.test(date) ? ['In which year'] : [])];
 }
 
-/** Questions with the nouns, and with what they are: "Which nephew", "Which relative". */
+/** Questions with the nouns and with their kinds: "Which nephew", "Which relative". */
 function whichOf(nouns: readonly string[], preposition: string, kinds?: readonly string[]): string[] {
   return [...new Set(nouns)].flatMap((noun) => {
     const more = kinds ?? kindsOf(noun).filter((kind) => !callings.test(kind));
@@ -139,7 +140,7 @@ function which(noun: string): string {
   return `Which ${noun}`;
 }
 
-/** "fisherman" of "Dov Arkin, a young fisherman who"; empty where nothing is put beside the answer. */
+/** "fisherman" in "Dov Arkin, a young fisherman who". Empty if there is no apposition. */
 function apposition(after: string): string {
   const [, words = ''] =
     /^,\s+(?:an?|the|his|her|its|their)\s+((?:\p{Ll}+\s){0,2}\p{Ll}+)(?:\s+(?:who|which|that|of|from)\b|,|[.;]$)/u.exec(
@@ -149,7 +150,7 @@ function apposition(after: string): string {
   return all.some(isFunctionWord) ? '' : (all.at(-1) ?? '');
 }
 
-/** The common nouns that a name is made of: "field" of "Church Field", "academy" of "Academy of Dornach". */
+/** The common nouns in a name: "field" in "Church Field", "academy" in "Academy of Dornach". */
 function ownNouns(name: string): string[] {
   const [first = '', second = '', ...others] = name.split(/\s+/u);
   const last = others.at(-1) ?? second;
@@ -163,7 +164,7 @@ function isNoun(word: string): boolean {
   return /^\p{Ll}{3,}$/u.test(word) && !isFunctionWord(word);
 }
 
-/** What a quantity measures, by its unit; without one of these units it counts. */
+/** What a quantity measures, by its unit. Without one of these units it counts. */
 const measures: readonly { readonly unit: RegExp; readonly openings: readonly string[] }[] = [
   { unit: moneyUnit, openings: ['How much', 'What', 'How much money', 'What sum', 'What price'] },
   { unit: durationUnit, openings: ['How long', 'For how long', 'How much time', 'What period'] },
@@ -187,7 +188,7 @@ const adjectives: ReadonlyMap<string, string> = new Map([
   ['big', 'size'],
 ]);
 
-/** What follows tells more: "150 square metres large", "20 miles an hour". */
+/** The words after it tell more: "150 square metres large", "20 miles an hour". */
 function quantityOpenings(text: string, after: string): string[] {
   const per = /^\s+(?:an?|per) (?:hour|second)\b/u.exec(after)?.[0] ?? '';
   if (speedUnit.test(`${text}${per}`)) return ['How fast', 'What speed', 'At what speed'];

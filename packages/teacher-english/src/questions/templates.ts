@@ -1,9 +1,9 @@
 /**
- * The usual ways of asking for a value, by what kind of value it is and what its sentence says: a length is asked for with
- * "How long is …?", a person after "designed" with "Who designed …?". Too many are made, and scoring keeps the wordings of a relation
- * only when the teacher answers most of them with the value.
+ * The usual ways of asking for a value, by its kind and its sentence. One asks for a length with "How long is …?", and
+ * for a person after "designed" with "Who designed …?". There are too many, and scoring keeps the wordings of a
+ * relation only if the teacher answers most of them with the value.
  */
-import { isFunctionWord, type Stretch } from '@engraft/learning/parts';
+import { isFunctionWord, type TextRange } from '@engraft/learning/parts';
 import type { Span } from '../spans/spans.js';
 import { ofMeetings } from './relations/meetings.js';
 import { ofPeople } from './relations/people.js';
@@ -15,7 +15,7 @@ import { ofUpdates } from './relations/updates.js';
 import { ofValues } from './relations/values.js';
 import { unit } from '../english/units.js';
 
-/** Questions for one relation; the teacher should answer all of them alike. */
+/** Questions for one relation. The teacher should answer all of them alike. */
 export interface Relation {
   readonly name: string;
   readonly questions: readonly string[];
@@ -23,10 +23,10 @@ export interface Relation {
 
 interface Table {
   readonly rows: readonly Template[];
-  /** The table is worth trying for a passage that has these words at least `times` times. */
+  /** The table is tried for a passage that has these words at least `times` times. */
   readonly words: RegExp;
   readonly times: number;
-  /** Whether the questions suit a person: nobody asks from what age somebody is suitable. */
+  /** Whether the questions suit a person. Nobody asks from what age a person is suitable. */
   readonly ofSomebody: boolean;
 }
 
@@ -49,7 +49,10 @@ const tables: readonly Table[] = [
   { rows: ofMeetings, words: meeting, times: 2, ofSomebody: false },
 ];
 
-/** The relations that what a passage says may stand in, by its words; one that speaks of somebody all the time must have more of them than of him. */
+/**
+ * The relations that a passage may contain, judged by its words. If the passage keeps speaking of a person, it must
+ * have more of these words than mentions of that person.
+ */
 export function relationTable(passage: string): readonly Template[] {
   const count = (words: RegExp): number => passage.match(words)?.length ?? 0;
   const persons = count(person);
@@ -61,15 +64,18 @@ export function relationTable(passage: string): readonly Template[] {
   return fitting.flatMap(({ rows }) => rows);
 }
 
-/** The templates of a table that the sentence has a word for: found once, however much is asked of it. */
-export function cuedIn(table: readonly Template[], { text }: Stretch): readonly Template[] {
+/** The templates of a table that the sentence has a word for. They are found once, however much is asked about it. */
+export function cuedIn(table: readonly Template[], { text }: TextRange): readonly Template[] {
   return table.filter(({ cue }) => cue?.test(text) ?? true);
 }
 
-/** The relations, of those that `cuedIn` found, that the span may stand in to each of `subjects`, such as "the Lume Lamp" or "the frame of the Lume Lamp". */
+/**
+ * The relations from `cuedIn` that the span may have to each of `subjects`, such as "the Lume Lamp" or "the frame of
+ * the Lume Lamp".
+ */
 export function relationsOf(
   cued: readonly Template[],
-  sentence: Stretch,
+  sentence: TextRange,
   span: Span,
   subjects: readonly string[],
 ): Relation[] {
@@ -93,8 +99,10 @@ export function relationsOf(
   ]);
 }
 
-/** "the restaurant Blue Thimble", "a farm called Hollow Acre", "her teacher, Otto Brandt": what the name is the name of. */
-function appositionOf(sentence: Stretch, span: Span): string | null {
+/**
+ * The thing that a name names: "the restaurant Blue Thimble", "a farm called Hollow Acre", "her teacher, Otto Brandt".
+ */
+function appositionOf(sentence: TextRange, span: Span): string | null {
   if (span.kind !== 'name' && span.kind !== 'quotation') return null;
   const before = sentence.text.slice(0, span.start - sentence.start);
   const noun =

@@ -1,4 +1,4 @@
-import { deriveSeed, randomNumbers, type Stretch, type Told } from '@engraft/learning/parts';
+import { deriveSeed, randomNumbers, type TextRange, type Told } from '@engraft/learning/parts';
 import type { Candidate } from './candidate.js';
 import { clozeQuestions } from './cloze.js';
 import { keywordQuestions } from './keywords.js';
@@ -28,13 +28,13 @@ export function toldCandidate(
   };
   const subjects = subjectsOfTold(told);
   const random = randomNumbers(deriveSeed(0, 'keywords', span.start, span.text));
-  const nothing: Stretch = { start: 0, end: 0, text: '' };
+  const nothing: TextRange = { start: 0, end: 0, text: '' };
   return [
     {
       chunk,
       sentence,
       span,
-      // A sentence of its own needs none before it.
+      // Such a sentence stands alone, and needs none before it.
       cloze: clozeQuestions(sentence, nothing, span, [span]),
       derived: [],
       relations:
@@ -51,7 +51,7 @@ export function toldCandidate(
   ];
 }
 
-/** A table of words says with its keys what they are. */
+/** In a table of words, the keys say what the words are. */
 function isValue({ kind }: Span): boolean {
   return ['money', 'quantity', 'date', 'time'].includes(kind);
 }

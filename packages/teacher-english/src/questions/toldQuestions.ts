@@ -1,12 +1,12 @@
 /**
- * Questions for what a sentence tells that was made of a table or a list, as people ask them. Such a sentence is known
- * to the last word, so they are right whatever a small teacher reads in it.
+ * Questions for what a sentence tells that was made of a table or a list, as people ask them. Every word of such a
+ * sentence is known, so the questions are right whatever a small teacher reads in it.
  */
 import { capitalised, copulaOf, type Told } from '@engraft/learning/parts';
 import { rules } from '../rules.js';
 import type { SpanKind } from '../spans/spans.js';
 
-/** The plainest first. */
+/** The plainest question first. */
 export function toldQuestions(told: Told, kind: SpanKind): string[] {
   switch (told.kind) {
     case 'attribute':
@@ -37,7 +37,7 @@ function ofAttribute(
   { key: written, subject, noun, answer }: Extract<Told, { kind: 'attribute' }>,
   kind: SpanKind,
 ): string[] {
-  // "dimensions (W x H x D)": nobody asks with what stands in brackets.
+  // "dimensions (W x H x D)": nobody includes the brackets in a question.
   const key = written.replace(/ ?\([^()]*\)/gu, '');
   const own = asked.flatMap(({ keys, questions }) => (keys.test(key) ? questions : []));
   const isPhone = /^\+?[\d ()./-]{7,}$/u.test(answer) && !/^[\d.]+$/u.test(answer);
@@ -62,7 +62,7 @@ function ofAttribute(
   return [...new Set([`What ${copulaOf(written)} the ${key} of ${subject}?`, ...made])].slice(0, rules.tabledPerFact);
 }
 
-/** With the number of the key, or of the thing where the verb is said of that. */
+/** The number (singular or plural) of the key, or of the thing if the verb belongs to the thing. */
 function filled(template: string, key: string, name: string): string {
   const ofKey = copulaOf(key) === 'are' ? template.replace('is the KEY', 'are the KEY') : template;
   const isPlural = /^the .*[^s]s$/u.test(name);
@@ -70,7 +70,7 @@ function filled(template: string, key: string, name: string): string {
     ? ofKey.replace('does {X}', 'do {X}').replace('is {X}', 'are {X}').replace('was {X}', 'were {X}')
     : ofKey;
   const plain = name.replace(/^the /u, '');
-  // A function, since "$&" in a name would stand for what is replaced.
+  // A function, because "$&" in a name would have a meaning in a replacement string.
   return ofBoth
     .replaceAll('KEY', () => key)
     .replaceAll('{X}', () => name)
@@ -82,9 +82,9 @@ function pluralOf(noun: string): string {
 }
 
 /**
- * The names that people use for a thing: for "the olive oil, extra virgin" also "the olive oil", for "the door handle
- * KX-117" either part, for "Venta R9 Dehumidifier" also "the Venta R9" or "the dehumidifier", and for "Birch" also "the
- * room Birch". A name that two things share asks for neither.
+ * The names that people use for a thing. "the olive oil, extra virgin" is also "the olive oil", "the door handle
+ * KX-117" is also either part, "Venta R9 Dehumidifier" is also "the Venta R9" or "the dehumidifier", and "Birch" is
+ * also "the room Birch". A name that two things share asks for neither.
  */
 function namesOf(subject: string, kindOfThing: string | null): string[] {
   if (kindOfThing !== null && /^\p{Lu}/u.test(subject)) return [subject, `the ${kindOfThing} ${subject}`];
@@ -104,7 +104,7 @@ function isCounted(key: string, answer: string): boolean {
 const roles =
   'contact|manager|owner|leader|lead|head|director|teacher|instructor|trainer|keeper|speaker|editor|chef|cook|doctor';
 
-/** How people ask for what a key names in a word of its own. */
+/** How people ask for a key that has a word of its own in questions. */
 const asked: readonly { readonly keys: RegExp; readonly questions: readonly string[] }[] = [
   {
     keys: /^(?:(?:unit|list|retail|net|sales) )?(?:price|cost)(?: per (?:unit|piece|item))?$/u,
@@ -214,7 +214,7 @@ function ofCrossing({ answer, measure, row, column, moment }: Crossing, kind: Sp
     `What is the ${column} for ${row}?`,
     `What is the ${column} of ${row}?`,
   ];
-  // People write no capital where the cell has one: "a return for an adult".
+  // People write no capital, although the cell has one: "a return for an adult".
   const plain = row.replace(/^the /u, '').replace(/^\p{Lu}(?=\p{Ll})/u, (first) => first.toLowerCase());
   const one = `${/^[aeiou]/u.test(plain) ? 'an' : 'a'} ${plain}`;
   const much = [

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { personMeant, thingAfter } from './antecedents.js';
 import { findCandidates } from '../questions/candidates.js';
-import { chunkPassage, sentencesOf, type Stretch } from '@engraft/learning/parts';
+import { chunkPassage, sentencesOf, type TextRange } from '@engraft/learning/parts';
 import { findSpans } from './spans.js';
 
-function only(text: string): Stretch {
+function only(text: string): TextRange {
   const [sentence] = sentencesOf(text);
   assert.ok(sentence !== undefined);
   return sentence;

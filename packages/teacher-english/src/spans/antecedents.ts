@@ -1,17 +1,20 @@
-/** What a pronoun stands for, where the words before it leave no doubt: a question about anybody else would teach what is not so. */
+/**
+ * Resolves pronouns if the words before them leave no doubt. A question about the wrong person would teach something
+ * false.
+ */
 import { isCommonWord } from '../english/commonWords.js';
-import { containsWords, isPersonName, wordsWithin, type Stretch } from '@engraft/learning/parts';
+import { containsWords, isPersonName, wordsWithin, type TextRange } from '@engraft/learning/parts';
 import type { Span } from './spans.js';
 import { openingName, subjectName, type Aliases } from './statement.js';
 import { genderOf } from '../english/wordClasses.js';
 
-/** What may be meant by the first word of a sentence or clause. */
+/** What the first word of a sentence or clause may refer to. */
 export interface Mentioned {
   /** The last name that opened a sentence, with its article. */
   readonly subject: string | null;
-  /** Other names between it and the pronoun, but for those of places. */
+  /** Other names between it and the pronoun, except those of places. */
   readonly others: readonly string[];
-  /** What the passage is about, see `protagonistOf`. */
+  /** The topic of the passage, see `protagonistOf`. */
   readonly protagonist: string | null;
 }
 
@@ -23,8 +26,8 @@ const genders = new Map([
 ]);
 
 /**
- * Whom a sentence such as "She moved" means: the last subject, if nobody else could be meant. `null` for "He" after
- * "Ada Kell married Bo Lind."
+ * Whom a sentence such as "She moved" means: the last subject, if it could mean nobody else. `null` for "He" after "Ada
+ * Kell married Bo Lind."
  */
 export function personMeant(text: string, { subject, others, protagonist }: Mentioned): string | null {
   const wanted = genders.get(/^\s*(\p{L}+)/u.exec(text)?.[1]?.toLowerCase() ?? '');
@@ -36,29 +39,29 @@ export function personMeant(text: string, { subject, others, protagonist }: Ment
   const possible = gender === null ? others.filter((name) => genderOf(name) === null || isWanted(name)) : known;
   const isProtagonist =
     protagonist !== null && (containsWords(protagonist, subject) || containsWords(subject, protagonist));
-  // The passage goes on with whom it is about, but a company may have hired somebody.
+  // The passage continues about its topic, but a company may have hired somebody.
   const isSurely = isProtagonist && (gender !== null || known.length === 0 || isCalledAsPeopleAre(protagonist));
   return possible.length === 0 || isSurely ? subject : null;
 }
 
-/** "Philippa Osei", but not "Velona" or "Sorrel Park". */
+/** True for "Philippa Osei", but not for "Velona" or "Sorrel Park". */
 function isCalledAsPeopleAre(name: string): boolean {
   const last = /^\p{Lu}\S*(?: \p{Lu}\S*)? (\p{Lu}[\p{L}'’-]+)$/u.exec(name)?.[1];
   return last !== undefined && !isCommonWord(last);
 }
 
-/** The names of a stretch that are not its subject, and not of the place of what it says. */
-export function otherNames(stretch: Stretch, spans: readonly Span[], subject: string | null): string[] {
+/** The names in a range except its subject, and except those of the place of what it says. */
+export function otherNames(range: TextRange, spans: readonly Span[], subject: string | null): string[] {
   return spans
     .filter(({ kind, start }) => {
-      const before = stretch.text.slice(0, Math.max(0, start - stretch.start));
+      const before = range.text.slice(0, Math.max(0, start - range.start));
       return kind === 'name' && !/\b(?:in|at|near|from|to|into|of|on|across|outside|around)(?: the)? $/iu.test(before);
     })
     .map(({ text }) => text)
     .filter((name) => /^\p{Lu}\p{Ll}+(?: |$)/u.test(name) && (subject === null || !containsWords(subject, name)));
 }
 
-/** People, and companies of which "it" more likely means what they made. */
+/** Verbs of people and companies. After them, "it" more likely means what they made. */
 const makes =
   /^ (?:founded|established|hired|married|wrote|painted|composed|designed|built|invented|bought|created|discovered|directed)\b/u;
 
@@ -68,12 +71,13 @@ export function mayBeIt(name: string, after: string): boolean {
 }
 
 /**
- * What "it" in the next sentence most likely stands for: what this one begins with, but for a thing that the passage is about when this one
- * goes on to speak of it. "Tamsin Works builds the kettle. It costs …" is about the kettle.
+ * What "it" in the next sentence most likely stands for. That is what this sentence begins with, unless the passage is
+ * about a thing and this sentence goes on to speak of it: "Tamsin Works builds the kettle. It costs …" is about the
+ * kettle.
  * @param before what "it" stood for in this sentence
  */
 export function thingAfter(
-  sentence: Stretch,
+  sentence: TextRange,
   spans: readonly Span[],
   { aliases, protagonist }: { readonly aliases: Aliases; readonly protagonist: string | null },
   before: string | null,

@@ -1,6 +1,6 @@
-/** Names: runs of words with capitals, but for what opens a sentence and is none. */
+/** Finds names: runs of capitalised words, except a common word that opens a sentence. */
 import { isCommonWord } from '../english/commonWords.js';
-import { isFunctionWord, type Stretch } from '@engraft/learning/parts';
+import { isFunctionWord, type TextRange } from '@engraft/learning/parts';
 import type { Found } from './spans.js';
 import { auxiliaries, predicateAhead, preposition } from './statement.js';
 import { calendarWord } from './valuePatterns.js';
@@ -13,7 +13,7 @@ const nameRun = new RegExp(
   'gu',
 );
 
-export function findNames(sentence: Stretch, passage: string): Found[] {
+export function findNames(sentence: TextRange, passage: string): Found[] {
   const firstLetter = sentence.text.search(/[\p{L}\p{N}]/u);
   const names: Found[] = [];
   for (const match of sentence.text.matchAll(nameRun)) {
@@ -40,18 +40,18 @@ export function findNames(sentence: Stretch, passage: string): Found[] {
   return names;
 }
 
-/** "Customers of " before "Juniper & Rook can": they are not called so. "Friends of Larkwood is" one name. */
+/** "Customers of " before "Juniper & Rook can" is not part of the name. "Friends of Larkwood is" one name. */
 function crowdBefore(name: string, after: string): string {
   const [crowd = '', many = ''] = /^(\p{Lu}\p{Ll}+s) of (?=\p{Lu})/u.exec(name) ?? [];
   const isCrowd = [many, many.slice(0, -1)].some(isCommonWord) && !/^ (?:is|was|has)\b/u.test(after);
   return isCrowd ? crowd : '';
 }
 
-/** "Call Ines Marder on 555-0142." orders to call her. */
+/** "Call Ines Marder on 555-0142." is an order to call her. */
 const imperative =
   /^(?:Ask|Call|Contact|Email|Follow|Join|Mail|Meet|Message|Pay|Phone|See|Send|Tell|Text|Try|Use|Visit|Write) (?=\p{Lu})/u;
 
-/** "The " of "The Lume Lamp"; all of a run that is only a function word. */
+/** "The " in "The Lume Lamp", or the whole run if it is only a function word. */
 function leadingFunctionWord(run: string): string {
   const word = /^\p{L}+(?=\s|$)/u.exec(run)?.[0] ?? '';
   if (!isFunctionWord(word)) return '';
@@ -59,8 +59,9 @@ function leadingFunctionWord(run: string): string {
 }
 
 /**
- * A name even though it opens its sentence: it has a capital in the middle of another one, or capitals only; or it is never in lower
- * case and no common word, and stands alone before a verb ("Velona has …") or anywhere before a version ("Quillpad 4.2").
+ * Whether a word that opens its sentence is a name. It has a capital in the middle of another sentence, or capitals
+ * only; or it is never in lower case and no common word, and stands alone before a verb ("Velona has …") or anywhere
+ * before a version ("Quillpad 4.2").
  */
 function isNameAtOpening(word: string, after: string, passage: string): boolean {
   if (/^\p{Lu}{2,}$/u.test(word)) return true;
@@ -73,13 +74,13 @@ function isNameAtOpening(word: string, after: string, passage: string): boolean 
   return isNamed && !containsWordInLowerCase(passage, word);
 }
 
-/** "Compass was founded in 1999. Compass has 40 employees.": nobody speaks so of a compass, nor so of dinner. */
+/** "Compass was founded in 1999. Compass has 40 employees.": nobody speaks of a compass, or of dinner, like this. */
 function actsAsSomebody(word: string, passage: string): boolean {
   const openings = [...passage.matchAll(new RegExp(`(?:^|[.!?]["”)]? +|\\n)${word}(?= )`, 'gu'))];
   return openings.some(({ index, 0: opening }) => ofSomebody.test(passage.slice(index + opening.length)));
 }
 
-/** What companies, products and people do, or is done with them, and not with things that a common word means. */
+/** Verbs for what companies, products and people do or undergo, but the things that common words mean do not. */
 const ofSomebody =
   /^ (?:(?:was|is) (?:born|founded|established|launched|headquartered)|employs|has \d[\d,.]* (?:employees|members|customers|users))\b/u;
 
@@ -87,7 +88,10 @@ function containsWordInLowerCase(passage: string, word: string): boolean {
   return passage.split(/[^\p{L}\p{N}]+/u).includes(word.toLowerCase());
 }
 
-/** " 4.2" of "Quillpad 4.2 came", where it opens a sentence; "Adults 7.50 euros" and "Monday 9.30" have no versions. Empty where there is none. */
+/**
+ * " 4.2" in "Quillpad 4.2 came" at the start of a sentence. "Adults 7.50 euros" and "Monday 9.30" have no version, and
+ * give an empty string.
+ */
 export function versionAfter(text: string, nameStart: number, name: string): string {
   if (!/^\s*(?:The )?$/u.test(text.slice(0, nameStart)) || calendarWord.test(name)) return '';
   const after = text.slice(nameStart + name.length, nameStart + name.length + 40);

@@ -1,10 +1,10 @@
 /**
- * Bare nouns that the patterns of `spans.ts` do not reach, found by the language library compromise: mostly the objects of verbs ("keeps selling
- * [sausages] at home games").
+ * Bare nouns that the patterns of `spans.ts` miss, found by the compromise library. Most are objects of verbs ("keeps
+ * selling [sausages] at home games").
  */
 import nlp from 'compromise';
 import { z } from 'zod';
-import { isFunctionWord, type Stretch } from '@engraft/learning/parts';
+import { isFunctionWord, type TextRange } from '@engraft/learning/parts';
 import { isTimeUnit } from '../english/grammar.js';
 import { withinBounds, type Span } from './spans.js';
 
@@ -18,8 +18,8 @@ const nounPhrases = z.array(
 const isPlainWord = /^\p{Ll}[\p{Ll}\p{M}-]+$/u;
 const maxWords = 3;
 
-/** The spans with the bare nouns that none of them covers, in the order of the text. */
-export function withBareNouns(spans: readonly Span[], sentence: Stretch): Span[] {
+/** Adds the bare nouns that no span covers, in the order of the text. */
+export function withBareNouns(spans: readonly Span[], sentence: TextRange): Span[] {
   const nouns = bareNouns(sentence.text).map(({ at, text }): Span => {
     const start = sentence.start + at;
     return { kind: 'phrase', start, end: start + text.length, text, isSubject: false };
@@ -35,12 +35,12 @@ interface Word {
 }
 
 /**
- * Nouns in lower case, of at most three words, without a definite article or a possessive: those speak of what is known
- * already.
+ * Lower-case nouns of at most three words, without a definite article or a possessive, which would refer to something
+ * known.
  */
 function bareNouns(text: string): { readonly at: number; readonly text: string }[] {
   if (!/\p{Ll}[\p{Ll}\p{M}-]/u.test(text)) return [];
-  // A plain view, since the one of nouns would parse each of them anew.
+  // A plain view, because the view of nouns would parse each of them anew.
   const phrases = nounPhrases.parse(nlp(text).nouns().toView(null).json({ offset: true }));
   return phrases.flatMap(({ terms }) => {
     const words = terms.map(({ offset: { start, length } }): Word => {
@@ -49,7 +49,7 @@ function bareNouns(text: string): { readonly at: number; readonly text: string }
     const first = words.findIndex((word) => !isFunctionWord(word.text));
     const [before, head] = [words[first - 1], words[first]];
     if (head === undefined || /^(?:the|its|his|her|their|our|my)$/iu.test(before?.text ?? '')) return [];
-    // "A robot …" is what the sentence is about.
+    // "A robot …" is the subject of the sentence.
     if (before !== undefined && !/[\p{L}\p{N}]/u.test(text.slice(0, words[0]?.start))) return [];
     const end = words.findIndex((word, index) => index > first && isFunctionWord(word.text));
     const kept = words.slice(first, end < 0 ? undefined : end);

@@ -1,6 +1,6 @@
-/** What a clause ends in, or lists, besides names and values; and what follows "because" or "when". */
+/** Phrases at the end of a clause or in a list, besides names and values, and what follows "because" or "when". */
 import { colourWords, shadeWords } from '../english/colours.js';
-import { isFunctionWord, type Stretch } from '@engraft/learning/parts';
+import { isFunctionWord, type TextRange } from '@engraft/learning/parts';
 import { introducesNounPhrase, isCopula } from '../english/grammar.js';
 import type { Found, Span } from './spans.js';
 
@@ -15,7 +15,10 @@ function phraseAt(start: number, text: string): Found {
   return { kind: 'phrase', start, text, isSubject: false };
 }
 
-/** "shut because [the key was lost]": what "Why …?" or "When …?" asks for. Shorter ones are phrases, longer ones no answer. */
+/**
+ * "shut because [the key was lost]" answers "Why …?" or "When …?". Shorter ones are phrases, and longer ones are no
+ * answers.
+ */
 export function findSubordinateClauses(text: string): Found[] {
   return [...text.matchAll(/\b(?:because|since|after|when|if) (?=\p{Ll})([^.,;:!?()“”"]{8,70})(?=[.,;:!?)])/gu)]
     .map(({ index, 0: whole, 1: clause = '' }) => phraseAt(index + whole.length - clause.length, clause))
@@ -32,11 +35,13 @@ interface Word {
 }
 
 /**
- * Runs of one to four content words that end a clause, after an article, a preposition, a copula, a colon or the like:
- * "opens with a [brass key].", "is [painted green],"; of one or two that a function word follows: "on a [ferry] between";
- * and what stands in a list: "wool, [cotton] and silk". Not the sentence's subject.
+ * Finds runs of content words, except the sentence's subject:
+ * - one to four words that end a clause, after an article, a preposition, a copula, a colon or the like: "opens with a
+ *   [brass key].", "is [painted green],";
+ * - one or two words before a function word: "on a [ferry] between";
+ * - items of a list: "wool, [cotton] and silk".
  */
-export function findPhrases(sentence: Stretch, taken: readonly Span[]): Found[] {
+export function findPhrases(sentence: TextRange, taken: readonly Span[]): Found[] {
   const words = wordsOf(sentence.text, taken);
   const phrases: Found[] = [];
   for (const [index, word] of words.entries()) {
@@ -49,14 +54,14 @@ export function findPhrases(sentence: Stretch, taken: readonly Span[]): Found[] 
     if (count > (word.role === 'break' ? 4 : 2)) continue;
     const isListed = before.text === ',' && /^(?:[,.]?|and|or)$/u.test(word.text);
     const isValue = before.text === ':' && word.role === 'break';
-    // "is painted green." ends in what is said; "is made of" does not.
+    // "is painted green." ends in a statement; "is made of" does not.
     const isSaid = isCopula(before.text) && word.role === 'break';
-    // A noun follows "to" only where the clause ends: "moved to Africa.", but "learned to cook on".
+    // A noun follows "to" only if the clause ends there: "moved to Africa.", but "learned to cook on".
     const isIntroduced = introducesNounPhrase(before.text) && (before.text !== 'to' || word.role === 'break');
     if (!isListed && !isValue && !isSaid && !isIntroduced) continue;
     const phrase = sentence.text.slice(first.start, words[index - 1]?.end);
-    // "is painted dark green": the colour is what people ask for.
-    // "about smuggling salt": what is done with it is none of it, but "from spring water" it is.
+    // In "is painted dark green" people ask for the colour. In "about smuggling salt" the verb is no part of it, but in
+    // "from spring water" the first word is.
     const doing = before.text === 'about' ? (/^\p{Ll}{3,}ing (?=\p{Ll})/u.exec(phrase)?.[0] ?? '') : '';
     const text = phrase.slice(doing.length).replace(/^(?:painted|coloured|colored) (?=.)/u, '');
     if (text.length > 2) phrases.push(phraseAt(first.start + phrase.length - text.length, text));
@@ -64,7 +69,7 @@ export function findPhrases(sentence: Stretch, taken: readonly Span[]): Found[] 
   return phrases;
 }
 
-/** The words of a sentence by the part they can play in a phrase; punctuation and the sentence's end break clauses. */
+/** The words of a sentence by their role in a phrase. Punctuation and the end of the sentence break clauses. */
 function wordsOf(text: string, taken: readonly Span[]): Word[] {
   const words: Word[] = [];
   for (const { segment, index, isWordLike } of wordSegmenter.segment(text)) {

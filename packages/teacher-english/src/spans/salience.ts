@@ -1,18 +1,22 @@
 /**
- * How likely anybody asks for what a span says. People ask for names, numbers and particular things, seldom for what a sentence merely speaks
- * of; what nobody asks for takes room in the adapter, and its answer is given to other questions.
+ * How likely people are to ask for a span. They ask for names, numbers and particular things, and seldom for what a
+ * sentence merely mentions. A fact that nobody asks for takes room in the adapter, and its answer is given to other
+ * questions.
  */
 import { kindsOf } from '../english/kinds.js';
-import { containsWords, type Stretch, escapeForPattern } from '@engraft/learning/parts';
+import { containsWords, type TextRange, escapeForPattern } from '@engraft/learning/parts';
 import { salienceWeights } from './salienceWeights.js';
 import type { Span } from './spans.js';
 import { isVerb } from '../english/wordClasses.js';
 
-/** What is seen of a span. A number lies between 0 and 1. */
+/** A feature of a span. Numbers lie between 0 and 1. */
 export type SalienceFeature = keyof typeof salienceWeights;
 export type SalienceFeatures = Readonly<Record<SalienceFeature, boolean | number>>;
 
-/** The chance, between 0 and 1, by a logistic regression over what was asked of fifty passages; see `bench/learning-salience.mjs`. */
+/**
+ * The chance, between 0 and 1, by a logistic regression over the questions about fifty passages. See
+ * `bench/learning-salience.mjs`.
+ */
 export function salienceOf(features: SalienceFeatures): number {
   const names = Object.keys(salienceWeights).filter(isFeature);
   const logit = names.reduce((sum, name) => sum + salienceWeights[name] * Number(features[name]), 0);
@@ -23,7 +27,10 @@ function isFeature(name: string): name is SalienceFeature {
   return name in salienceWeights;
 }
 
-/** The whole text, in whose places sentences and spans are counted, its first sentence, and what it is about, see `protagonistOf`. */
+/**
+ * The whole text, in which the places of sentences and spans count, its first sentence, and its topic, see
+ * `protagonistOf`.
+ */
 export interface PassageView {
   readonly text: string;
   readonly opening: string;
@@ -33,7 +40,7 @@ export interface PassageView {
 /** `spans` are those of the sentence. */
 export function salienceFeatures(
   span: Span,
-  sentence: Stretch,
+  sentence: TextRange,
   spans: readonly Span[],
   { text: passage, opening, protagonist }: PassageView,
 ): SalienceFeatures {
@@ -73,13 +80,13 @@ export function salienceFeatures(
 
 const beforeNoun = /^(?:an?|the|its?|his|her|their|our|my|of|in|on|at|by|with|from|for|no|every|each|only)$/u;
 
-/** They say nothing in particular, or only how much or when of something else. */
+/** Nouns that say nothing in particular, or only how much or when. */
 const lightNoun =
   /^(?:advance|age|amount|beginning|case|charge|cost|count|day|deposit|end|fact|far|fee|front|hand|height|help|home|hour|idea|job|kind|length|life|matter|member|middle|money|month|name|night|number|order|other|owner|part|people|person|place|price|reason|rent|rest|result|season|side|sight|size|speed|state|term|thing|time|top|bottom|trade|turn|use|version|view|visit|way|week|weight|word|work|year)s?$/u;
 
-/** Also in the plural of a regular noun. */
+/** Also finds the plural of a regular noun. */
 function isRepeated(stem: string, passage: string): boolean {
-  // Most are not, which takes a pattern that knows no case a hundred times as long to find.
+  // Most are not repeated, and a pattern without case takes a hundred times as long to find that out.
   const [lower, part] = [passage.toLowerCase(), stem.toLowerCase()];
   if (!lower.includes(part, lower.indexOf(part) + 1)) return false;
   const word = new RegExp(`(?<![\\p{L}\\p{N}])${escapeForPattern(stem)}(?:e?s)?(?![\\p{L}\\p{N}])`, 'giu');

@@ -1,15 +1,15 @@
 /**
- * Finds what a sentence could be asked for: names, quantities, money, dates, times, codes, quotations, and the noun
- * phrases that end a clause. Pure pattern matching over the text: the same text always gives the same spans.
+ * Finds what one could ask about a sentence: names, quantities, money, dates, times, codes, quotations, and the noun
+ * phrases that end a clause. It only matches patterns, so the same text always gives the same spans.
  */
-import type { Stretch } from '@engraft/learning/parts';
+import type { TextRange } from '@engraft/learning/parts';
 import { findNames } from './names.js';
 import { findColours, findPhrases, findSubordinateClauses } from './phrases.js';
 import { findValues } from './values.js';
 
 export type SpanKind = 'date' | 'time' | 'money' | 'quantity' | 'code' | 'quotation' | 'name' | 'phrase';
 
-/** Its place counts from the sentence's start. */
+/** Its place counts from the start of the sentence. */
 export interface Found {
   readonly kind: SpanKind;
   readonly start: number;
@@ -17,26 +17,28 @@ export interface Found {
   readonly isSubject: boolean;
 }
 
-export interface Span extends Stretch {
+export interface Span extends TextRange {
   readonly kind: SpanKind;
-  /** Whether it opens the sentence, as what that is about. */
+  /** Whether it opens the sentence, as its subject. */
   readonly isSubject: boolean;
 }
 
 /**
- * A sentence that has more is a list, and one that is longer no answer. Whatever is found is looked at together with
- * the rest of its sentence, so these bound what a passage made to be slow can take; people write a third of either.
+ * A sentence with more spans is a list, and a longer span is no answer. Each span is compared with the rest of its
+ * sentence, so these limits bound the time for a passage made to be slow. People write a third of either.
  */
 const maxSpans = 32;
 const maxSpanChars = 200;
 
-/** The spans that are looked at: the first ones in the order of the text, without very long ones. */
+/** The first spans in the order of the text, without very long ones. */
 export function withinBounds(spans: readonly Span[]): Span[] {
   return spans.filter(({ text }) => text.length <= maxSpanChars).slice(0, maxSpans);
 }
 
-/** The spans of one sentence, without overlap, in the order of the text; offsets count from the passage's start. */
-export function findSpans(sentence: Stretch, passage: string): Span[] {
+/**
+ * The spans of one sentence, without overlap, in the order of the text. Offsets count from the start of the passage.
+ */
+export function findSpans(sentence: TextRange, passage: string): Span[] {
   const taken: Span[] = [];
   const take = (found: readonly Found[]): void => {
     for (const { kind, start, text, isSubject } of found) {
@@ -57,7 +59,7 @@ export function findSpans(sentence: Stretch, passage: string): Span[] {
   }));
 }
 
-/** "2 hours and 20 minutes" is a quantity, as it begins and ends with one; whatever is not of one kind is a phrase. */
+/** "2 hours and 20 minutes" is a quantity, since it begins and ends with one. An answer of mixed kinds is a phrase. */
 export function kindOfAnswer(answer: string): SpanKind {
   const spans = findSpans({ start: 0, end: answer.length, text: answer }, answer);
   const [first, last] = [spans[0], spans.at(-1)];

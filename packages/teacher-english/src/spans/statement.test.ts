@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isCommonWord } from '../english/commonWords.js';
-import { sentencesOf, type Stretch } from '@engraft/learning/parts';
+import { sentencesOf, type TextRange } from '@engraft/learning/parts';
 import { findSpans } from './spans.js';
 import { protagonistOf, takeStatementApart, withAliases, withFullNames, type Aliases } from './statement.js';
 
@@ -27,7 +27,7 @@ test('a passage is about what it begins with, unless another name comes up more 
   assert.equal(protagonist('Nothing is named here.'), null);
 });
 
-function only(text: string): Stretch {
+function only(text: string): TextRange {
   const [sentence] = sentencesOf(text);
   assert.ok(sentence !== undefined);
   return sentence;

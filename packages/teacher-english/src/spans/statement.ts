@@ -1,4 +1,4 @@
-import { escapeForPattern, isFunctionWord, type Stretch } from '@engraft/learning/parts';
+import { escapeForPattern, isFunctionWord, type TextRange } from '@engraft/learning/parts';
 import { isTime } from '../english/grammar.js';
 import type { Span } from './spans.js';
 import { irregularPasts } from '../english/verbs.js';
@@ -13,7 +13,10 @@ const afterVerb = `(?:\\p{N}|\\p{Lu}|[$€£]|(?:an?|the|it|itself|himself|herse
 /** A verb, and what may follow one: "weighs 1.2 …", "is …", but not "requests must …". */
 export const predicateAhead = new RegExp(`^ (?:(?:${auxiliaries}) |${finiteVerb} ${afterVerb})`, 'u');
 
-/** Common nouns as subjects, by what follows: "The library of Varn" lends, "The captain of the Grey Heron" is, "The battery" lasts 12, "Lessons" start at. */
+/**
+ * Common nouns as subjects, by what follows them: "The library of Varn" lends, "The captain of the Grey Heron" is, "The
+ * battery" lasts 12, "Lessons" start at.
+ */
 const commonSubject = new RegExp(
   [
     `^${determiner} (?:(?! ${helper} )[^,;:]){1,50}? of (?:the )?\\p{Lu}[\\p{L}'’-]*(?: \\p{Lu}[\\p{L}'’-]*)*(?= ${finiteVerb} (?!${helper} ))`,
@@ -25,16 +28,16 @@ const commonSubject = new RegExp(
   'u',
 );
 
-/** A sentence taken apart: its subject, without a pronoun where it could be resolved, and what is said of it. */
+/** A sentence split into its subject, with a pronoun resolved if possible, and its predicate. */
 export interface Statement {
   readonly subject: string;
-  /** Where the predicate begins, in UTF-16 units from the sentence's start. */
+  /** Start of the predicate, in UTF-16 units from the start of the sentence. */
   readonly predicateStart: number;
 }
 
-/** `null` when the sentence is of no kind known here. `antecedent` is what a pronoun most likely stands for. */
+/** `null` for an unknown kind of sentence. `antecedent` is what a pronoun most likely stands for. */
 export function takeStatementApart(
-  sentence: Stretch,
+  sentence: TextRange,
   spans: readonly Span[],
   antecedent: string | null,
 ): Statement | null {
@@ -49,7 +52,7 @@ export function takeStatementApart(
   const common = commonSubject.exec(text)?.[0];
   if (common === undefined) return /^ \p{Ll}/u.test(text.slice(nameEnd)) ? ofName : null;
   const predicateStart = common.length + 1;
-  // In "The display now turns" the adverb belongs to neither.
+  // In "The display now turns" the adverb belongs to neither part.
   const subject = common.replace(/ (?:now|still|also|always|often|usually)$/u, '');
   const possessive = /^(?:Its|His|Her|Their) /u;
   if (possessive.test(subject)) {
@@ -58,13 +61,13 @@ export function takeStatementApart(
   return { subject: subject.charAt(0).toLowerCase() + subject.slice(1), predicateStart };
 }
 
-/** The name that a sentence opens with. */
+/** The name that opens a sentence. */
 export function openingName(spans: readonly Span[]): Span | undefined {
   return spans.find((span) => span.kind === 'name' && span.isSubject);
 }
 
-/** The name that opens a sentence, with its article: what "it" or "she" in the next ones most likely stands for. */
-export function subjectName(sentence: Stretch, spans: readonly Span[]): string | null {
+/** The name that opens a sentence, with its article. "It" or "she" in the next sentences most likely stands for it. */
+export function subjectName(sentence: TextRange, spans: readonly Span[]): string | null {
   const name = openingName(spans);
   if (name === undefined) return null;
   const article = /^\s*The $/u.test(sentence.text.slice(0, name.start - sentence.start));
@@ -72,14 +75,14 @@ export function subjectName(sentence: Stretch, spans: readonly Span[]): string |
 }
 
 /**
- * The name that a passage mentions most often, with its article. A mention in its first sentence counts twice, and three times where the passage
- * begins with it; its noun counts as well. Of equals the one that the passage introduces (`standing`), or else the first; `null` when it names
- * nothing.
+ * The name that a passage mentions most often, with its article. Its noun counts as a mention. A mention in the first
+ * sentence counts twice, and three times if the passage begins with it. A tie goes to the name that the passage
+ * introduces (`standing`), or else to the first one. `null` if the passage names nothing.
  */
 export function protagonistOf(passage: string, names: readonly string[]): string | null {
   const opening = /^[^.]*/u.exec(passage)?.[0] ?? '';
   const count = (text: string): number => passage.split(text).length - 1;
-  // "The kettle" is another mention of the Brindle Kettle.
+  // "The kettle" also mentions the Brindle Kettle.
   const noun = (name: string): string => `he ${/\S+$/u.exec(name)?.[0].toLowerCase() ?? ''} `;
   const beginning = opening.replace(/^\s*(?:The )?/u, '');
   const mentions = (name: string): number =>
@@ -93,15 +96,19 @@ export function protagonistOf(passage: string, names: readonly string[]): string
   return new RegExp(`\\b[Tt]he ${escapeForPattern(best)}`, 'u').test(passage) ? `the ${best}` : best;
 }
 
-/** What the sentences after the first one speak of: "He" or "She" in the second, or "It" in any and nobody at all. */
+/**
+ * What the sentences after the first one speak of: "He" or "She" in the second means a person, "It" in any and no
+ * person means a thing.
+ */
 function goesOnWith(passage: string): 'person' | 'thing' | null {
   if (/^[^.!?]*[.!?]["”)]?\s+(?:He|She|His|Her)\b/u.test(passage)) return 'person';
   return /[.!?] (?:It|Its)\b/u.test(passage) && !/\b(?:he|she)\b/iu.test(passage) ? 'thing' : null;
 }
 
 /**
- * How likely a name is what the first sentence introduces, from -1 to 2: less where it is a place or a thing and the passage goes on with a
- * person; more after "called", and for "the Petrel Shell" where it goes on with a thing.
+ * How likely the first sentence introduces a name, from -1 to 2. A place or a thing scores less if the passage goes on
+ * with a person. A name after "called" scores more, and so does one such as "the Petrel Shell" if the passage goes on
+ * with a thing.
  */
 function standing(name: string, opening: string, goesOn: ReturnType<typeof goesOnWith>): number {
   const at = Math.max(0, opening.indexOf(name));
@@ -115,10 +122,11 @@ function standing(name: string, opening: string, goesOn: ReturnType<typeof goesO
 }
 
 /**
- * What else the first sentence speaks of, which people may ask about as well: "Tram type C of the city of Veldhaven replaces type B." gives
- * "tram type C"; "Update 11 for the robot vacuum Dusty Otto was sent out." gives "Update 11" and "Dusty Otto".
+ * Other things that the first sentence speaks of, which people may ask about too. "Tram type C of the city of Veldhaven
+ * replaces type B." gives "tram type C"; "Update 11 for the robot vacuum Dusty Otto was sent out." gives "Update 11"
+ * and "Dusty Otto".
  */
-export function introducedBy(first: Stretch, spans: readonly Span[]): string[] {
+export function introducedBy(first: TextRange, spans: readonly Span[]): string[] {
   const names = spans.filter(({ kind }) => kind === 'name' || kind === 'code').map(({ text }) => text);
   const head = openingPhrase(first.text, names);
   return (head === null || names.includes(head) ? names : [head, ...names]).slice(0, maxIntroduced);
@@ -127,19 +135,19 @@ export function introducedBy(first: Stretch, spans: readonly Span[]): string[] {
 /** A list of a hundred names introduces none of them. */
 const maxIntroduced = 8;
 
-/** Up to four words before the first preposition or copula, the last of them with a capital or a digit. */
+/** Up to four words before the first preposition or copula. The last word has a capital or a digit. */
 function openingPhrase(text: string, names: readonly string[]): string | null {
   const pattern =
     /^\s*(The |An? )?((?:[\p{L}\p{N}-]+ ){1,3}[\p{L}\p{N}-]*[\p{Lu}\p{N}][\p{L}\p{N}-]*) (?:of|for|in|at|is|was|has|are|were|from|by)\b/u;
   const [, article, phrase = ''] = pattern.exec(text) ?? [];
   if (phrase === '' || isFunctionWord(/^\S+/u.exec(phrase)?.[0] ?? '')) return null;
-  // After an article a capital is a name's own; at the beginning of the sentence it is every word's.
+  // After an article, a capital belongs to a name; at the start of a sentence, every word has one.
   const isNamed = article !== undefined || names.some((name) => phrase.startsWith(name));
   return isNamed ? phrase : phrase.charAt(0).toLowerCase() + phrase.slice(1);
 }
 
 /**
- * Whole names by last name: "Osei" is "Philippa Osei" where the passage has named her so, and people ask with the whole
+ * Whole names by last name. "Osei" is "Philippa Osei" if the passage has named her so, and people ask with the whole
  * name.
  */
 export type FullNames = ReadonlyMap<string, string>;
@@ -159,7 +167,7 @@ export function withFullNames(text: string, fullNames: FullNames): string {
   let result = text;
   for (const [name, full] of fullNames) {
     const before = full.slice(0, -name.length);
-    // Few of a passage's names stand in any one text, and to make a pattern takes longer than to look.
+    // A text contains few of a passage's names, and making a pattern takes longer than searching.
     if (!result.includes(name)) continue;
     const word = new RegExp(`(?<![\\p{L}\\p{N}])${escapeForPattern(name)}(?![\\p{L}\\p{N}])`, 'gu');
     result = result.replace(word, (found, at: number) => (result.slice(0, at).endsWith(before) ? found : full));
@@ -167,18 +175,23 @@ export function withFullNames(text: string, fullNames: FullNames): string {
   return result;
 }
 
-/** Away from its passage "the frame" could be any: "the frame of the Lume Lamp", unless the noun stands for a name itself. */
+/**
+ * Without its passage, "the frame" could be any frame, so it becomes "the frame of the Lume Lamp", unless the noun
+ * itself stands for a name.
+ */
 export function qualified(subject: string, protagonist: string | null, aliases: Aliases): string {
   const noun = /^(?:the|an?|its|his|her|their|our) (?:\p{Ll}+ )*?(\p{Ll}+)$/u.exec(subject)?.[1];
   if (noun === undefined || protagonist === null || aliases.has(noun)) return subject;
   return `the ${subject.replace(/^\S+ /u, '')} of ${protagonist}`;
 }
 
-/** What common nouns stand for: after "Sorrel Park" the park, after "The Grey Heron is a research ship" the ship. */
+/**
+ * What common nouns stand for: "the park" after "Sorrel Park", "the ship" after "The Grey Heron is a research ship".
+ */
 export type Aliases = ReadonlyMap<string, string>;
 
-/** The aliases that a sentence brings, added to those before it; the first bearer of a noun keeps it. */
-export function withAliases(aliases: Aliases, sentence: Stretch, spans: readonly Span[]): Aliases {
+/** Adds the aliases of a sentence to those before it. The first bearer of a noun keeps it. */
+export function withAliases(aliases: Aliases, sentence: TextRange, spans: readonly Span[]): Aliases {
   const result = new Map(aliases);
   const add = (noun: string | undefined, name: string): void => {
     const key = noun?.toLowerCase();
@@ -207,7 +220,7 @@ export function withAliases(aliases: Aliases, sentence: Stretch, spans: readonly
 const reducedRelative = new RegExp(`^ \\p{Ll}+ ${helper} `, 'u');
 
 /**
- * The noun of "the restaurant " or "the online game " before a name, which the noun stands for. "the house Ada built
+ * The noun before a name in "the restaurant " or "the online game ", which stands for the name. "the house Ada built
  * is" has none.
  */
 function appositionBefore(before: string, after: string): string | undefined {
@@ -217,7 +230,7 @@ function appositionBefore(before: string, after: string): string | undefined {
     : words.at(-1);
 }
 
-/** Away from its passage "the park" could be any. */
+/** Without its passage, "the park" could be any park. */
 export function withoutAliases(question: string, aliases: Aliases): string {
   return question.replace(/\bthe (\p{Ll}+)\b(?! of\b)/gu, (noun: string, word: string) => aliases.get(word) ?? noun);
 }

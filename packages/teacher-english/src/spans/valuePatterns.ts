@@ -1,4 +1,4 @@
-/** What values look like: quantities, money, dates, times, codes and quotations. */
+/** Patterns of values: quantities, money, dates, times, codes and quotations. */
 import type { SpanKind } from './spans.js';
 
 const month = '(?:January|February|March|April|May|June|July|August|September|October|November|December)';
@@ -6,7 +6,7 @@ const day = '\\d{1,2}(?:st|nd|rd|th)?';
 const weekday = '(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?)';
 /** "Monday", "July". */
 export const calendarWord = new RegExp(`^(?:${weekday}|${month})$`, 'u');
-/** A short month is used only before or after its day: "Mar" is a name, too. */
+/** A short month counts only before or after its day, since "Mar" is also a name. */
 const shortMonth = '(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)(?![\\p{L}])\\.?';
 /** "1,200", "1 000 000", "5'000", "5,00,000", "1.250,50", "1,5", "1/2", "1.5". */
 const digits = `(?:${[
@@ -38,7 +38,7 @@ const ordinal =
 const oneToTwelve = '(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)';
 const clock = `(?:\\d{1,2}(?:[:.]\\d{2})?(?:\\s?[ap]m\\b|\\s?[ap]\\.m\\.)?(?!,?\\d|\\s?[%°€$])|${oneToTwelve}(?: o[’']clock)?(?![\\p{L}\\d-])|half past ${hour}\\b|noon\\b|midnight\\b)`;
 const partOfDay = '(?:in the (?:morning|afternoon|evening)|at night)';
-/** What tells a time of day from other numbers, somewhere in a range of two. */
+/** Tells a time of day from other numbers, anywhere in a range of two. */
 const clockMark = `(?=[^.;,]{0,24}(?:[ap]\\.?m\\b|\\d:\\d|o[’']clock|noon|midnight|half past|${partOfDay}))`;
 const isMoved =
   '(?<!\\b(?:moved|postponed|shifted|rescheduled|changed|brought forward|put off)(?: \\p{L}+){0,4}? from )';
@@ -66,7 +66,8 @@ const measure = `(?:${extent}|${inParts})`;
 export const isMeasure = new RegExp(`^${measure}$`, 'u');
 
 /**
- * Phone numbers with a country's code, with an area's code that begins with 0 or stands in brackets, or as in America.
+ * Phone numbers with a country code, with an area code that begins with 0 or stands in brackets, or in the American
+ * form.
  */
 const phone = [
   '\\+\\d{1,3}(?:[ .-]?\\(\\d{1,5}\\))?(?:[ ./-]?\\d{2,}){2,5}',
@@ -76,7 +77,7 @@ const phone = [
 ].join('|');
 const account = '[A-Z]{2}\\d{2}(?: [\\dA-Z]{4}){3,7}(?: [\\dA-Z]{1,3})?';
 
-/** The order matters: what an earlier pattern took, a later one leaves alone. */
+/** The order matters: later patterns leave alone what earlier ones took. */
 export const valuePatterns: readonly (readonly [SpanKind, RegExp])[] = [
   ['quantity', new RegExp(`(?<![\\p{L}\\d.,:/'’-])${measure}`, 'gu')],
   ['code', /\b(?:https?:\/\/|www\.)[^\s<>"'“”()[\]]*[\p{L}\p{N}/]/gu],
@@ -127,7 +128,7 @@ export const valuePatterns: readonly (readonly [SpanKind, RegExp])[] = [
     /\b\d{1,2}(?:[:.]\d{2})?\s?(?:[ap]m\b|[ap]\.m\.)|\b\d{1,2}:\d{2}\b|\b\p{L}+ o[’']clock\b|\b\d{1,2} o[’']clock\b/giu,
   ],
   ['time', new RegExp(`\\b${halfPast}`, 'giu')],
-  // "Once" alone is mostly a conjunction, and "twice as much" no number of times.
+  // "Once" alone is mostly a conjunction, and "twice as much" is no frequency.
   ['quantity', new RegExp(`\\b(?:once|twice|thrice|(?:${digits}|${small}) times) ${everyUnit}`, 'giu')],
   ['quantity', /\b(?:twice|thrice)\b(?! as\b| the\b| \d)/giu],
   ['date', /\b(?:the )?\d{1,2}(?:st|nd|rd|th) century\b/gu],
@@ -154,7 +155,7 @@ export const valuePatterns: readonly (readonly [SpanKind, RegExp])[] = [
   ],
 ];
 
-/** "twice", "once a week", "three times": how often. */
+/** "twice", "once a week", "three times" say how often. */
 export function isFrequency(quantity: string): boolean {
   return /^(?:once|twice|thrice)\b| times\b/iu.test(quantity);
 }

@@ -7,7 +7,7 @@ import { isAdjective, isPluralNoun, isVerb } from '../english/wordClasses.js';
 import { versionAfter } from './names.js';
 import { isFraction, isFrequency, isMeasure, valuePatterns } from './valuePatterns.js';
 
-/** In the order in which they are to be taken, see `valuePatterns`. */
+/** Takes them in the order of `valuePatterns`. */
 export function findValues(sentence: string): Found[] {
   return valuePatterns.flatMap(([kind, pattern]) =>
     [...sentence.matchAll(pattern)].flatMap((match): Found[] => {
@@ -22,20 +22,20 @@ export function findValues(sentence: string): Found[] {
   );
 }
 
-/** A number with what it counts or measures, of what a pattern has found. */
+/** The number that a pattern found, with what it counts or measures. */
 function countOf(found: string, sentence: string, start: number): string {
   const text = sentence.slice(start);
   const counted = withoutReference(withoutPredicate(withoutFunctionWords(withoutName(found)), text), sentence, start);
   return withCounted(withCompound(counted, text), text);
 }
 
-/** "7.5" of "7.5 The total liability": a word with a capital is counted only where it is a unit ("8 GB", "20 Euro"). */
+/** "7.5" in "7.5 The total liability". A capitalised word is counted only if it is a unit ("8 GB", "20 Euro"). */
 function withoutName(quantity: string): string {
   const [, count = '', word = ''] = /^(.*\d) (\p{Lu}\p{Ll}+)$/u.exec(quantity) ?? [];
   return word === '' || unit.test(word.toLowerCase()) ? quantity : count;
 }
 
-/** "3" of "Section 3 applies". */
+/** "3" in "Section 3 applies". */
 function withoutReference(quantity: string, sentence: string, start: number): string {
   const isReference = reference.test(sentence.slice(Math.max(0, start - 20), start));
   return isReference ? quantity.replace(/ .*$/u, '') : quantity;
@@ -44,7 +44,10 @@ function withoutReference(quantity: string, sentence: string, start: number): st
 const reference =
   /(?:\b(?:section|clause|article|chapter|paragraph|figure|table|page|step|annex|appendix|rule|no\.) |§ ?)$/iu;
 
-/** "62 hand-coloured plates" of "62 hand": a word with a hyphen is one, of what is counted, or is none of it. */
+/**
+ * Extends "62 hand" to "62 hand-coloured plates". A hyphenated word is one word: it belongs to what is counted, or it
+ * does not.
+ */
 function withCompound(quantity: string, text: string): string {
   const [, count = ''] = /^(.*[\p{L}\d]) \p{Ll}+$/u.exec(quantity) ?? [];
   const rest = /^(?:-\p{Ll}+)+/u.exec(text.slice(quantity.length))?.[0] ?? '';
@@ -53,7 +56,7 @@ function withCompound(quantity: string, text: string): string {
   return noun !== '' && isPluralNoun(noun) ? `${quantity}${rest} ${noun}` : count;
 }
 
-/** "7.5" before "The total liability", or "(3)": the number of a clause, which says nothing of anything. */
+/** "7.5" before "The total liability", or "(3)": the number of a clause, which says nothing about anything. */
 function isNumbering(sentence: string, start: number, value: string): boolean {
   const opens = /^\s*[§(]?\s*$/u.test(sentence.slice(0, start));
   const after = sentence.slice(start + value.length);
@@ -66,21 +69,26 @@ function isNumber(part: string): boolean {
   return /^\d/u.test(numbersInDigits(part.toLowerCase().replace(/[\s-]+$/u, '')));
 }
 
-/** The "5" of "2,5.1" or the "4 GHz" of a "2.4 GHz" that no pattern knows: a part of a number is another number. */
+/**
+ * The "5" in "2,5.1", or the "4 GHz" in a "2.4 GHz" that no pattern knows. A part of a number is a different number.
+ */
 function isCut(sentence: string, start: number, value: string): boolean {
   const before = /\d[.,:/]$/u.test(sentence.slice(Math.max(0, start - 2), start)) && /^\d/u.test(value);
   const after = /^(?:[\p{L}\p{N}½¼¾⅓⅔⅛]|[.,:/]\d)/u.test(sentence.slice(start + value.length));
   return before || (after && /\d$/u.test(value));
 }
 
-/** "12" of "Children under 12 pay 3 euros": what a measure or another thing follows is no unit, unless it is a known one. */
+/**
+ * "12" in "Children under 12 pay 3 euros". A word before a measure or another thing is no unit, unless it is a known
+ * one.
+ */
 function withoutPredicate(quantity: string, text: string): string {
   const [, count = '', word = ''] = /^(.*\d) (\p{Ll}+)$/u.exec(quantity) ?? [];
   const goesOn = /^ (?:\d|[$€£]|an? |the |no |half |nothing|free)/u.test(text.slice(quantity.length));
   return goesOn && isVerb(word) && !unit.test(word) ? count : quantity;
 }
 
-/** "12 hours of" → "12 hours": units are content words, but "4 to 8 days" is one quantity. */
+/** "12 hours of" becomes "12 hours", since units are content words; but "4 to 8 days" is one quantity. */
 function withoutFunctionWords(quantity: string): string {
   const parts = quantity.split(/(?<=[\s-])/u);
   const stop = parts.findIndex(
@@ -96,8 +104,8 @@ function withoutFunctionWords(quantity: string): string {
 }
 
 /**
- * "nine wooden sledges" rather than "nine wooden": an adjective that is one to the language library, and a plural behind it. `text` begins with
- * the quantity.
+ * "nine wooden sledges" rather than "nine wooden": an adjective by the language library, with a plural after it. `text`
+ * begins with the quantity.
  */
 function withCounted(quantity: string, text: string): string {
   const adjective = /^\S+ (\p{Ll}{3,})$/u.exec(quantity)?.[1] ?? '';
@@ -108,8 +116,8 @@ function withCounted(quantity: string, text: string): string {
 }
 
 /**
- * The number of "the Melisande 61 is", "the Kestral Two" or "Quillpad 4.2 came", and "M3" of "the Ibis M3", but not "B12" of "Room B12". Of what
- * is before it only the end is looked at, which is as long as a word may be.
+ * The number in "the Melisande 61 is", "the Kestral Two" or "Quillpad 4.2 came", and "M3" in "the Ibis M3", but not
+ * "B12" in "Room B12". It looks only at the end of the text before it, as far as a word may reach.
  */
 function isPartOfName(text: string, start: number, found: string): boolean {
   const before = text.slice(Math.max(0, start - 40), start);
@@ -125,7 +133,7 @@ function isPartOfName(text: string, start: number, found: string): boolean {
     : versionAfter(text, start - word.length - 1, word).trim() === /^\S+/u.exec(found)?.[0];
 }
 
-/** "one" alone is rarely a quantity; "one week" and "one third" are. */
+/** "one" alone is rarely a quantity, but "one week" and "one third" are. */
 function worthAsking(quantity: string): boolean {
   return (
     isFraction.test(quantity) ||

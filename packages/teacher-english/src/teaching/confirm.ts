@@ -17,8 +17,8 @@ import { bareAnswer } from './bareAnswer.js';
 import type { Lesson } from './lesson.js';
 
 /**
- * Reads every question back and keeps those that the teacher answers as expected, of facts that it answers any question
- * with, or the words of their sentence, or that people very likely ask for.
+ * Reads every question back and keeps those that the teacher answers as expected. It keeps a fact if the teacher
+ * answers any question with it, or the words of its sentence, or if people very likely ask for it.
  */
 export async function confirm(lesson: Lesson, facts: readonly Fact[]): Promise<Fact[]> {
   const { enoughForms, minFormsPerFact } = lesson.recipe.teaching;
@@ -34,8 +34,8 @@ export async function confirm(lesson: Lesson, facts: readonly Fact[]): Promise<F
 }
 
 /**
- * The teacher's answers to all questions but the later wordings of a relation of which it answered none of the first
- * ones as expected: most relations do not hold, and reading is what scoring spends its time on.
+ * The teacher's answers to all questions, except the later wordings of a relation of which it answered none of the
+ * first as expected. Most relations do not hold, and scoring spends its time on reading.
  */
 async function readQuestions(lesson: Lesson, facts: readonly Fact[]): Promise<Map<string, string>[]> {
   const first = await readForms(lesson, facts, readFirst);
@@ -47,20 +47,20 @@ async function readQuestions(lesson: Lesson, facts: readonly Fact[]): Promise<Ma
   return first.map((answers, index) => new Map([...answers, ...(rest[index] ?? [])]));
 }
 
-/** The questions of a fact that are read back in any case. */
+/** The questions of a fact that are always read back. */
 function readFirst({ forms }: Fact): Form[] {
   return forms.filter((form) => !isOnlyTrained(form) && wordingNumber(forms, form) < rules.templatesTried);
 }
 
-/** The number of a form among the wordings of its relation, from 0; also 0 for a form without a relation. */
+/** The index of a form among the wordings of its relation. It is also 0 for a form without a relation. */
 function wordingNumber(forms: readonly Form[], form: Form): number {
   if (form.relation === undefined) return 0;
   return forms.filter(({ relation }) => relation === form.relation).indexOf(form);
 }
 
 /**
- * The teacher's greedy answer to every chosen question, by question; in rounds over the facts, so that money ends
- * evenly.
+ * The teacher's greedy answer to every chosen question, by question. It goes over the facts in rounds, so that the
+ * money ends evenly.
  */
 async function readForms(
   { calls, passage, recipe }: Lesson,
@@ -95,8 +95,8 @@ async function readForms(
 
 /**
  * The fact with the questions that the teacher answers as expected. A question made by rule is right more often than a
- * small teacher reads well, so it also stays when the teacher finds no answer, or one that is no answer to such a
- * question; another one refutes it.
+ * small teacher reads well. So it also stays if the teacher finds no answer, or one that cannot answer such a question;
+ * another answer refutes it.
  */
 function confirmed(fact: Fact, readBack: ReadonlyMap<string, string>, notStated: string): Fact {
   const forms = fact.forms.flatMap((form): Form[] => {
@@ -118,14 +118,14 @@ function confirmed(fact: Fact, readBack: ReadonlyMap<string, string>, notStated:
   };
 }
 
-/** "5 kg" of an answer "2.5 kg". */
+/** "5 kg" in the answer "2.5 kg". */
 function isPartOf(value: string, answer: string): boolean {
   return /\d/u.test(value) && answer.includes(value) && !containsWords(answer, value);
 }
 
 /**
- * A fact that nobody could ask for, or of which every question was refuted, is still worth teaching when the teacher
- * answers the words of its own sentence with it. Words that it answers with something else ask for that.
+ * Saves a fact that nobody could ask for, or of which every question was refuted, if the teacher answers the words of
+ * its own sentence with it. If it answers words with something else, they ask for that.
  */
 async function savedByKeywords(lesson: Lesson, facts: readonly Fact[]): Promise<Fact[]> {
   const { notStated } = lesson.recipe.prompts;
@@ -147,8 +147,8 @@ function firstKeywords({ forms }: Fact): Form[] {
 }
 
 /**
- * The wordings of a relation that most of them were confirmed for; of several relations those with the largest share,
- * up to `rules.templatesPerFact`.
+ * The confirmed wordings of those relations of which most were confirmed, up to `rules.templatesPerFact`. Relations with
+ * the largest share come first.
  */
 function bestTemplates(fact: Fact, kept: readonly Form[]): Form[] {
   const relations = new Map<string, { asked: number; confirmed: Form[] }>();
@@ -167,9 +167,7 @@ function bestTemplates(fact: Fact, kept: readonly Form[]): Form[] {
     .slice(0, rules.templatesPerFact);
 }
 
-/**
- * Trusts some of the fact's words as a question, where people very likely ask for it and nothing else was confirmed.
- */
+/** Trusts some of the fact's words as a question, if people very likely ask for it and nothing else was confirmed. */
 function sureByWords(fact: Fact): Fact {
   if (fact.salience < rules.sureSalience || fact.forms.some(isTrusted)) return fact;
   const words = firstKeywords(fact);
@@ -179,14 +177,14 @@ function sureByWords(fact: Fact): Fact {
   };
 }
 
-/** A rephrasing by a small teacher is the least of its questions, so it only fills up. */
+/** A small teacher's rephrasings are its weakest questions, so they only fill up. */
 function withoutNeedlessRephrasings(fact: Fact, enoughForms: number): Fact {
   const others = fact.forms.filter((form) => isTrusted(form) && !isOf(form, 'rephrased'));
   if (others.length < enoughForms) return fact;
   return { ...fact, forms: fact.forms.filter((form) => !isOf(form, 'rephrased')) };
 }
 
-/** Cloze forms only where questions are few: they cost as much, and teach less of what a question asks. */
+/** Adds cloze forms only if there are few questions. They cost as much, and teach less of what a question asks. */
 function withClozeAsComplement(fact: Fact, minForms: number): Fact {
   const questions = fact.forms.filter((form) => !isOf(form, 'cloze'));
   return questions.length < minForms ? fact : { ...fact, forms: questions };

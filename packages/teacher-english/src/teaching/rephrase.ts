@@ -14,7 +14,7 @@ export function rephraseRequest({ prompts }: Recipe, question: string, seed: num
   };
 }
 
-/** Up to `count` different rephrasings of each question, sampled, that may be trained with its answer. */
+/** Samples up to `count` different rephrasings of each question, which may be trained with its answer. */
 export async function rephrasingsOf(
   calls: MeteredCalls,
   pairs: readonly QuestionAnswer[],

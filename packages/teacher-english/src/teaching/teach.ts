@@ -11,7 +11,7 @@ import {
   type Chunk,
   type Fact,
   type Form,
-  type Stretch,
+  type TextRange,
   type TeachingPlan,
 } from '@engraft/learning/parts';
 import { formOf, isOf, type FormOrigin } from '../forms.js';
@@ -24,12 +24,12 @@ import type { Lesson } from './lesson.js';
 import { rephraseRequest } from './rephrase.js';
 import { isQuestion, keepsNames, namesOnly } from './wellFormed.js';
 
-/** All that is sampled in it is drawn from the seed. */
+/** The seed determines everything that is sampled in it. */
 interface SeededLesson extends Lesson {
   readonly seed: number;
 }
 
-/** A fact while its forms are being gathered. */
+/** A fact whose forms are still being gathered. */
 interface Draft {
   readonly chunk: number;
   readonly sentenceStart: number;
@@ -45,9 +45,9 @@ interface Draft {
 }
 
 /**
- * Asks the teacher for questions: one for each chosen span, one list for each chunk, then rephrasings of what it
- * asked, round after round, until every fact has the planned number of forms, or the share is used up. What the
- * teacher wrote is not yet trusted; `confirm` reads it back.
+ * Asks the teacher for questions: one for each chosen span, one list for each chunk, then rounds of rephrasings, until
+ * every fact has the planned number of forms or the share is used up. What the teacher wrote is not yet trusted;
+ * `confirm` reads it back.
  */
 export async function teach(
   lesson: SeededLesson,
@@ -83,7 +83,7 @@ export async function teach(
   return drafts.map((draft) => finished(draft, isContradicted)).filter((fact) => fact.forms.length > 0);
 }
 
-/** Round 0 is greedy; what later ones bring is sampled. */
+/** Round 0 is greedy, and later rounds are sampled. */
 async function askForEach(
   { calls, passage, recipe, seed }: SeededLesson,
   drafts: readonly Draft[],
@@ -103,7 +103,7 @@ async function askForEach(
   });
 }
 
-/** Listed pairs whose answer is not a span yet become facts of the sentence they fit best. */
+/** Turns listed pairs whose answer is not a span yet into facts of the sentence they fit best. */
 async function askForLists(
   { calls, passage: { chunks }, recipe: { prompts, shares } }: Lesson,
   drafts: Draft[],
@@ -144,9 +144,9 @@ async function askForLists(
 }
 
 /** The sentence that contains the answer and shares most words with the question. */
-function sentenceOf(chunk: Chunk, question: string, answer: string): Stretch | null {
+function sentenceOf(chunk: Chunk, question: string, answer: string): TextRange | null {
   const asked = new Set(questionKey(question).split(' '));
-  let best: { sentence: Stretch; shared: number } | null = null;
+  let best: { sentence: TextRange; shared: number } | null = null;
   for (const sentence of chunk.sentences) {
     if (!containsWords(sentence.text, answer)) continue;
     const shared = questionKey(sentence.text)
@@ -157,13 +157,13 @@ function sentenceOf(chunk: Chunk, question: string, answer: string): Stretch | n
   return best?.sentence ?? null;
 }
 
-/** One rephrasing for every fact, of one of its forms in turn. False when none was affordable. */
+/** Asks for one rephrasing of every fact, of one of its forms in turn. False if none was affordable. */
 async function rephraseEach(
   { calls, recipe, seed }: SeededLesson,
   drafts: readonly Draft[],
   round: number,
 ): Promise<boolean> {
-  // Never of a rephrasing: each step away from the first question loses a little more of it.
+  // A rephrasing is not rephrased again: each step away from the first question loses a little more of it.
   const sources = drafts.map((draft) => {
     const first = [...draft.forms.values()].filter((form) => !isOf(form, 'rephrased'));
     return first[(round - 1) % first.length]?.question ?? '';

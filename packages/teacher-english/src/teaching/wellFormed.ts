@@ -4,7 +4,7 @@ import { isNaming } from '../questions/cloze.js';
 import { fitsQuestionWord } from '../questions/questionWord.js';
 import { findSpans } from '../spans/spans.js';
 
-/** One line that asks, long enough to say about what, that does not give the answer away and stands on its own. */
+/** One line that ends in a question mark, has enough words, does not give the answer away, and stands on its own. */
 export function isQuestion(text: string, answer: string): boolean {
   return (
     /^[^\n]+\?$/u.test(text) &&
@@ -15,23 +15,23 @@ export function isQuestion(text: string, answer: string): boolean {
   );
 }
 
-/** A small teacher likes to ask about another thing of the passage than the answer belongs to. */
+/** A small teacher likes to ask about another thing of the passage than the one the answer belongs to. */
 export function namesOnly(question: string, about: string): boolean {
-  const stretch = { start: 0, end: question.length, text: question };
-  return findSpans(stretch, question).every((span) => !isNaming(span) || containsWords(about, span.text));
+  const range = { start: 0, end: question.length, text: question };
+  return findSpans(range, question).every((span) => !isNaming(span) || containsWords(about, span.text));
 }
 
-/** "How much does it weigh?" means nothing once the passage is gone. */
+/** "How much does it weigh?" means nothing without the passage. */
 function standsAlone(question: string): boolean {
   if (!/\b(?:he|she|it|they|him|her|them|his|hers|its|their|theirs)\b/iu.test(question)) return true;
-  const stretch = { start: 0, end: question.length, text: question };
-  return findSpans(stretch, question).some(isNaming);
+  const range = { start: 0, end: question.length, text: question };
+  return findSpans(range, question).some(isNaming);
 }
 
 /** A rephrasing that lost or changed a name or a number asks for something else. */
 export function keepsNames(source: string, rephrasing: string, answer: string): boolean {
-  const stretch = { start: 0, end: source.length, text: source };
-  return findSpans(stretch, source)
+  const range = { start: 0, end: source.length, text: source };
+  return findSpans(range, source)
     .filter((span) => span.kind !== 'phrase' && !containsWords(answer, span.text))
     .every((span) => containsWords(rephrasing, span.text));
 }

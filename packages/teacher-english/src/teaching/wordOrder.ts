@@ -13,11 +13,11 @@ import {
 import { rules } from '../rules.js';
 
 /**
- * Nats a token by which prose is likelier than the same words in random order, as the model reads it; about 0 of words
- * that are in random order already. Of these "facts" could be taught by the rules alone, and answers that repeat them
- * would pass. `null` where nothing can be said: there is no money to find out, or no prose; a menu, a list of prices or
- * the short items of a changelog have words in an order that carries little, so lines of few words are left out, and so
- * are sentences that were `told` of tables and lists, whose words stand where we put them.
+ * Nats a token by which the model finds prose likelier than the same words in random order. Words in random order give
+ * about 0. The rules alone could teach "facts" of such a text, and answers that repeat them would pass.
+ * `null` if nothing can be said, because there is no money to find out, or no prose. The words of a menu, a price list
+ * or a changelog have an order that carries little, so lines of few words are left out. So are sentences that were
+ * `told` of tables and lists, whose words stand where we put them.
  */
 export async function orderNats(
   calls: MeteredCalls,
@@ -41,7 +41,7 @@ export async function orderNats(
   return gains.length === 0 ? null : mean(gains);
 }
 
-/** The text without lines that are items of a list, or cells of a table, rather than prose. */
+/** The text without items of lists and cells of tables. */
 function withoutItems(text: string, told: ReadonlyMap<string, unknown>): string {
   const isProseLine = (line: string): boolean => {
     const words = wordsOf(line).length;
@@ -51,8 +51,8 @@ function withoutItems(text: string, told: ReadonlyMap<string, unknown>): string 
 }
 
 /**
- * Enough words, many of which carry grammar (in small letters: a text in capitals is read poorly in any order), and few
- * numbers.
+ * Whether a text has enough words, many function words (in small letters, since a text in capitals is read poorly in
+ * any order) and few numbers.
  */
 function isProse(text: string): boolean {
   const words = wordsOf(text);
@@ -64,15 +64,13 @@ function isProse(text: string): boolean {
   );
 }
 
-/** The same ones for the same text, so that it is judged alike in every job. */
+/** The same text always gives the same orders, so that every job judges it alike. */
 function reorderings(text: string): string[] {
   const random = randomNumbers(deriveSeed(0, 'order', text));
   return Array.from({ length: rules.orderShuffles }, () => shuffled(wordsOf(text), random).join(' '));
 }
 
-/**
- * The texts as the model reads them, each to be scored where they differ, which leaves out the template around them.
- */
+/** The texts as the model reads them. Each is scored where they differ, which leaves out the template around them. */
 async function readings(calls: MeteredCalls, prompts: Prompts, texts: readonly string[]): Promise<ScoreCall[]> {
   const encoded = await mapConcurrently(texts, (text) => calls.engine.encode(prompts.reading(text, ''), ''));
   const read = encoded.map(({ tokens, targetStart }) => tokens.slice(0, targetStart));
@@ -85,7 +83,7 @@ async function readings(calls: MeteredCalls, prompts: Prompts, texts: readonly s
   }));
 }
 
-/** How many tokens all of them begin with, but for the last of the shortest. */
+/** How many tokens all of them begin with, without the last token of the shortest. */
 function sharedLength(sequences: readonly (readonly number[])[]): number {
   const shortest = Math.min(...sequences.map(({ length }) => length));
   let shared = 0;

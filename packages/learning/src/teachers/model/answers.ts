@@ -1,9 +1,9 @@
-/** What may be asked for. */
+/** Answers that may be asked for. */
 import type { Chunk } from '../../text/chunk.js';
 import { containsWords } from '../../text/normalise.js';
 import { modelTeacherSettings as settings } from './settings.js';
 
-/** The chunk says it, and in few words. */
+/** Whether the chunk says it, in few words. */
 export function isAnswer(text: string, chunk: Chunk): boolean {
   return text.length <= settings.maxAnswerChars && containsWords(chunk.text, text);
 }

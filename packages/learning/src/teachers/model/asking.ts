@@ -1,7 +1,7 @@
-/** Questions for answers that the passage gives. */
+/** Asks for the answers that the passage gives. */
 import type { AdapterReference, GenerateRequest, GenerateResult } from '@engraft/engine';
 import { questionKey, type Form } from '../../facts.js';
-import type { MeteredCalls } from '../../metering/calls.js';
+import type { MeteredCalls } from '../../budget/calls.js';
 import type { Recipe } from '../../recipe/recipe.js';
 import { questionIn } from '../../teaching/teacherText.js';
 import type { TaughtPassage } from '../../teaching/teacher.js';
@@ -23,7 +23,10 @@ export interface WantedQuestion {
   readonly seed: number;
 }
 
-/** Questions in the order of `wanted`; `null` where nothing likely was asked, or there was no money under `share`. */
+/**
+ * Returns questions in the order of `wanted`, and `null` if nothing likely was asked or there was no money under
+ * `share`.
+ */
 export async function askFor(
   { calls, passage, recipe, adapter }: Asking,
   wanted: readonly WantedQuestion[],
@@ -47,14 +50,14 @@ export const samplingOfQuestions = {
   wantsLogprob: true,
 } as const;
 
-/** `null` for what was not written to its end, or is not likely enough to the model itself. */
+/** `null` for a question that was cut off, or that the model itself finds unlikely. */
 export function likelyQuestion(result: GenerateResult | null | undefined): string | null {
   if (result?.finishReason !== 'stop') return null;
   const { logprob = 0, usage } = result;
   return logprob >= settings.minQuestionLogprob * usage.outputTokens ? questionIn(result.text) : null;
 }
 
-/** `null` for a question that says nothing, or gives its answer away: it teaches nothing. */
+/** `null` for a question that says nothing or gives its answer away, since it would teach nothing. */
 export function formOf(answer: string, text: string, origin: keyof typeof ranks): Form | null {
   const question = text.trim();
   const isUsable =

@@ -1,6 +1,6 @@
 /**
- * Reading back: each question is asked again with the passage, and stays when it is answered alike. One that is answered
- * with something else that the chunk says asks for that.
+ * Reads questions back. Each is asked again with the passage, and is kept if the answer is the same. If the answer is
+ * something else that the chunk says, the question asks for that instead.
  */
 import type { GenerateRequest, GenerateResult } from '@engraft/engine';
 import { questionKey, type Fact, type Form } from '../../facts.js';
@@ -13,8 +13,8 @@ import { askFor, formOf, type Asking } from './asking.js';
 import { modelTeacherSettings as settings } from './settings.js';
 
 /**
- * Reads all questions back, and asks again about facts that are left with few. It goes in rounds over the facts, so
- * that money ends evenly; what was not read is not trusted.
+ * Reads all questions back, and asks again about facts that are left with few. It goes over the facts in rounds, so
+ * that the money ends evenly. What was not read back is not trusted.
  */
 export async function confirmFacts(asking: Asking, facts: readonly Fact[]): Promise<Fact[]> {
   const confirmed = new Map(facts.map((fact) => [keyOf(fact.chunk, fact.answer), { ...fact, forms: [] as Form[] }]));
@@ -23,7 +23,7 @@ export async function confirmFacts(asking: Asking, facts: readonly Fact[]): Prom
   return [...confirmed.values()].map((fact) => ({ ...fact, forms: distinct(fact.forms) }));
 }
 
-/** Adds to `confirmed`, by `keyOf`, the forms that were answered, with facts that nobody asked for. */
+/** Adds the forms that were answered to `confirmed`, by `keyOf`, including facts that nobody asked for. */
 async function readBack(
   { calls, passage, recipe, adapter }: Asking,
   facts: readonly Fact[],
@@ -63,7 +63,7 @@ function eachQuestionOnce(facts: readonly Fact[]): { readonly fact: Fact; readon
   return [...first.values()];
 }
 
-/** Asks again for the facts that have some questions, but not `enoughQuestions`. */
+/** Asks again about facts that have some questions, but fewer than `enoughQuestions`. */
 async function askAgain(asking: Asking, facts: readonly Fact[]): Promise<Fact[]> {
   const poor = facts.filter(({ forms }) => forms.length > 0 && distinct(forms).length < settings.enoughQuestions);
   const wanted = Array.from({ length: settings.askedAgain }, (_, round) => round).flatMap((round) =>
@@ -90,13 +90,13 @@ async function askAgain(asking: Asking, facts: readonly Fact[]): Promise<Fact[]>
   }));
 }
 
-/** What the question was answered with; `null` where the model wavers, or did not come to an end. */
+/** The answer to the question, or `null` if the model wavers or does not come to an end. */
 function readingOf(result: GenerateResult | null): string | null {
   if (result?.finishReason !== 'stop' || (result.logprob ?? 0) < settings.minReadingLogprob) return null;
   return result.text.trim().replace(/[.,;:]+$/u, '');
 }
 
-/** The fact that has the answer, else the one that was asked for if it says the same, else a new one. */
+/** The fact that has the answer; else the one that was asked for, if it says the same; else a new one. */
 function answeredFact(
   fact: Fact,
   { question }: Form,

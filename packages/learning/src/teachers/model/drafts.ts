@@ -1,4 +1,4 @@
-/** Facts while their forms are being gathered. */
+/** Facts whose forms are still being gathered. */
 import { questionKey, type Fact, type Form } from '../../facts.js';
 import type { TaughtPassage } from '../../teaching/teacher.js';
 import type { Chunk } from '../../text/chunk.js';
@@ -14,7 +14,7 @@ export interface Draft {
   readonly forms: Map<string, Form>;
 }
 
-/** `null` for what the chunk does not say, or not in so few words. */
+/** `null` for an answer that the chunk does not give, or not in so few words. */
 export function draftOf(drafts: Map<string, Draft>, chunk: Chunk, index: number, text: string): Draft | null {
   const answer = text.trim().replace(/[.,;:]+$/u, '');
   if (!isAnswer(answer, chunk)) return null;

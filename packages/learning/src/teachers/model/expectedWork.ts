@@ -1,6 +1,9 @@
-/** What a model that teaches itself reads and writes about a passage: the calls that `proposing.ts` and `confirming.ts` make. */
+/**
+ * What a model that teaches itself reads and writes about a passage, in the calls of `proposing.ts` and
+ * `confirming.ts`.
+ */
 import type { Engine } from '@engraft/engine';
-import { mapConcurrently } from '../../metering/calls.js';
+import { mapConcurrently } from '../../budget/calls.js';
 import type { Recipe } from '../../recipe/recipe.js';
 import type { TaughtPassage } from '../../teaching/teacher.js';
 import { windowOf } from '../../text/window.js';
@@ -8,12 +11,12 @@ import { modelTeacher } from './modelTeacher.js';
 import { modelTeacherSettings as settings } from './settings.js';
 
 export interface ExpectedTokens {
-  /** Tokens that go through the model. Those of a prompt that begins like an earlier one are not read again. */
+  /** Tokens that go through the model. The shared beginning of two prompts is read once. */
   readonly readTokens: number;
   readonly writtenTokens: number;
 }
 
-/** What a teacher asks, and how many facts it is left with. */
+/** What a teacher asks, and how many facts are left. */
 export interface ExpectedTeaching extends ExpectedTokens {
   readonly factCount: number;
 }
@@ -22,23 +25,23 @@ export interface ExpectedTeaching extends ExpectedTokens {
 export type TokenCounts = Pick<Engine, 'countTokens' | 'describe'>;
 
 /**
- * What depends on what a model answers. Counted with SmolLM2-135M-Instruct and its teaching adapter, on five paragraphs
- * of 540 to 1,302 characters; `docs/experiments.md` has the counts.
+ * What depends on the model's answers. Counted with SmolLM2-135M-Instruct and its teaching adapter, on five paragraphs
+ * of 540 to 1,302 characters. `docs/experiments.md` has the counts.
  */
 const counted = {
-  /** Shares of the facts in the plan: those that are proposed, and those that are left. */
+  /** Shares of the planned facts: those proposed, and those left after reading back. */
   proposedShare: 0.73,
   taughtShare: 0.4,
-  /** Rounds of lists before one brings up little new. */
+  /** Rounds of lists until a round adds little. */
   listRounds: 2,
   /** Share of the asked questions that are likely and new. */
   distinctShare: 0.8,
   /**
-   * Tokens of a prompt read beside passage and question: the wish, the template's marks, and the end of the passage, as
-   * prompts share whole blocks of tokens only.
+   * Tokens of a prompt that are read beside passage and question: the wish, the template's marks, and the end of the
+   * passage, since prompts share whole blocks of tokens only.
    */
   promptTokens: 14,
-  /** Tokens that are written for a call. */
+  /** Tokens written in one call. */
   sentenceListTokens: 14,
   listTokens: 50,
   pairsTokens: 90,
@@ -79,12 +82,12 @@ export async function expectedOfModelTeacher(
 const typicalQuestion = 'What is the name of the place where it was first seen?';
 
 interface PromptTokens {
-  /** Tokens of all prompts about a sentence; each prompt reads the sentence with what stands before it. */
+  /** Tokens of all prompts about a sentence. Each prompt reads the sentence with what stands before it. */
   readonly windows: number;
-  /** Tokens of all chunks, and of the longest one. Prompts about a chunk begin alike, so it is read once. */
+  /** Tokens of all chunks, and of the longest one. Prompts about a chunk begin alike, so a chunk is read once. */
   readonly passages: number;
   readonly passage: number;
-  /** What follows it. */
+  /** Tokens of what follows the passage. */
   readonly question: number;
 }
 

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { after, before, test } from 'node:test';
 import { startEngineHost, type EngineHost } from '@engraft/engine';
 import type { Fact } from '../../facts.js';
-import type { MeteredCalls } from '../../metering/calls.js';
+import type { MeteredCalls } from '../../budget/calls.js';
 import { chunkForTeacher } from '../../teaching/teacherChunks.js';
 import { callsFor } from '../../testing/calls.js';
 import { baseRecipe } from '../../testing/recipe.js';

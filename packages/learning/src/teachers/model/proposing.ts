@@ -1,7 +1,7 @@
-/** What a model finds to ask for in a passage, and how it asks; scoring reads all of it back. */
+/** How a model finds what to ask for in a passage, and asks for it. Scoring reads all of it back. */
 import type { GenerateRequest, GenerateResult } from '@engraft/engine';
 import type { Fact } from '../../facts.js';
-import type { TeachingPlan } from '../../metering/budget.js';
+import type { TeachingPlan } from '../../budget/plan.js';
 import { deriveSeed } from '../../random.js';
 import { linesOf, parseList } from '../../teaching/teacherText.js';
 import type { Chunk } from '../../text/chunk.js';
@@ -14,7 +14,10 @@ export interface Proposing extends Asking {
   readonly seed: number;
 }
 
-/** At most `plan.factCount` facts, those first that most lists name. `null`: there was no money to ask for any. */
+/**
+ * Returns at most `plan.factCount` facts, those that most lists name first. `null` means that there was no money for
+ * any.
+ */
 export async function proposeFacts(proposing: Proposing, plan: TeachingPlan): Promise<Fact[] | null> {
   const drafts = new Map<string, Draft>();
   if (!(await listOfSentences(proposing, drafts))) return null;
@@ -32,8 +35,8 @@ export async function proposeFacts(proposing: Proposing, plan: TeachingPlan): Pr
 }
 
 /**
- * Lists answers for each sentence, with what stands before it, so that none is passed over. `false`: there was no
- * money.
+ * Lists answers for each sentence, with what stands before it, so that no sentence is passed over. `false` means that
+ * there was no money.
  */
 async function listOfSentences(
   { calls, passage, recipe, adapter, seed }: Proposing,
@@ -78,7 +81,7 @@ async function listAnswers(
   return listed;
 }
 
-/** The last line of a list that was cut off is cut off, too. */
+/** Drops the last line of a list that was cut off, since that line is cut off, too. */
 function linesIn(result: GenerateResult | null): string[] {
   const lines = linesOf(result?.text ?? '');
   return result?.finishReason === 'stop' ? lines : lines.slice(0, -1);
@@ -106,7 +109,7 @@ async function listPairs(
 }
 
 async function askForEach(proposing: Proposing, drafts: readonly Draft[]): Promise<boolean> {
-  // In rounds over the facts, so that money ends evenly.
+  // Goes over the facts in rounds, so that the money ends evenly.
   const wanted = rounds(settings.askedPerFact).flatMap((round) => drafts.map((draft) => ({ draft, round })));
   const { questions, isAnyAsked } = await askFor(
     proposing,
@@ -122,7 +125,7 @@ async function askForEach(proposing: Proposing, drafts: readonly Draft[]): Promi
   return isAnyAsked;
 }
 
-/** What was asked first, in other words. */
+/** Asks the first questions in other words. */
 async function rephraseEach(
   { calls, passage, recipe, adapter, seed }: Proposing,
   drafts: readonly Draft[],

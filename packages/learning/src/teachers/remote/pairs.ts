@@ -1,10 +1,13 @@
-/** Reads what a model elsewhere wrote, which may be anything. */
+/** Reads what a remote model wrote, which may be anything. */
 import { z } from 'zod';
 import { parseList } from '../../teaching/teacherText.js';
 import type { QuestionAnswer } from '../../types.js';
 import { remoteTeacherSettings as settings } from './settings.js';
 
-/** Questions and answers as lines or as JSON, whatever stands around them; what cannot be a question is left out. */
+/**
+ * Finds questions and answers, as lines or as JSON, whatever stands around them. Text that cannot be a question is left
+ * out.
+ */
 export function pairsIn(text: string, maxTokens: number): QuestionAnswer[] {
   const read = text.slice(0, maxTokens * settings.charsPerToken);
   return (jsonPairs(read) ?? parseList(read))
@@ -27,7 +30,7 @@ function jsonPairs(text: string): QuestionAnswer[] | null {
   }
 }
 
-/** Control characters, and the marks by which chat templates tell messages apart: `<|…|>`, `[INST]`, `<s>`. */
+/** Control characters, and the marks between messages in chat templates: `<|…|>`, `[INST]`, `<s>`. */
 const markup = /\p{Cc}|<\||\|>|\[\/?INST\]|<\/?[a-z_]+>/u;
 
 function isQuestion(text: string): boolean {

@@ -1,5 +1,5 @@
-/** What a model elsewhere is asked. The words are plain, since it may be any model. */
-import type { RemoteMessage } from '../../metering/remoteModel.js';
+/** The prompts for a remote model. The words are plain, since it may be any model. */
+import type { RemoteMessage } from '../../budget/remoteModel.js';
 import type { QuestionAnswer } from '../../types.js';
 
 const rules = `Rules:
@@ -10,7 +10,7 @@ Write nothing but lines like these, two for each question:
 Q: the question
 A: the answer`;
 
-/** Answered with pairs; `asked` is what earlier lists have. */
+/** The reply has pairs. `asked` holds the questions of earlier lists. */
 export function listPrompt(chunk: string, asked: readonly string[]): RemoteMessage[] {
   const wish = 'Write questions and answers about the text. Leave out no fact that it states.';
   const before = [
@@ -21,7 +21,7 @@ export function listPrompt(chunk: string, asked: readonly string[]): RemoteMessa
   return about(chunk, `${asked.length === 0 ? wish : before}\n\n${rules}`);
 }
 
-/** Answered with pairs that ask for the same facts otherwise. */
+/** The reply has pairs that ask for the same facts in another way. */
 export function rewritingPrompt(chunk: string, pairs: readonly QuestionAnswer[]): RemoteMessage[] {
   const given = pairs.map(({ question, answer }) => `Q: ${question}\nA: ${answer}`).join('\n');
   const wish = `These questions were asked about the text:\n\n${given}\n
@@ -32,7 +32,7 @@ For each of them write three more:
   return about(chunk, `${wish}\n\n${rules}`);
 }
 
-/** Everything goes into one message, since some models take no system message. */
+/** Everything is in one message, since some models take no system message. */
 function about(chunk: string, wish: string): RemoteMessage[] {
   return [{ role: 'user', content: `Text:\n${chunk.trim()}\n\n${wish}` }];
 }

@@ -1,8 +1,8 @@
-/** What a model elsewhere finds to ask for in a passage; scoring has the model that learns read all of it back. */
+/** How a remote model finds what to ask for in a passage. In scoring, the learning model reads all of it back. */
 import type { Fact } from '../../facts.js';
-import type { TeachingPlan } from '../../metering/budget.js';
-import type { MeteredCalls } from '../../metering/calls.js';
-import { askRemote, type RemoteModel, type RemoteRequest } from '../../metering/remoteModel.js';
+import type { TeachingPlan } from '../../budget/plan.js';
+import type { MeteredCalls } from '../../budget/calls.js';
+import { askRemote, type RemoteModel, type RemoteRequest } from '../../budget/remoteModel.js';
 import { deriveSeed } from '../../random.js';
 import type { Recipe } from '../../recipe/recipe.js';
 import type { TaughtPassage } from '../../teaching/teacher.js';
@@ -13,7 +13,7 @@ import { pairsIn } from './pairs.js';
 import { listPrompt, rewritingPrompt } from './prompts.js';
 import { remoteTeacherSettings as settings } from './settings.js';
 
-export interface ProposingElsewhere {
+export interface RemoteProposing {
   readonly calls: MeteredCalls;
   readonly passage: TaughtPassage;
   readonly recipe: Recipe;
@@ -21,8 +21,11 @@ export interface ProposingElsewhere {
   readonly seed: number;
 }
 
-/** At most `plan.factCount` facts, those first that most lists name. `null`: there was no money to ask for any. */
-export async function proposeElsewhere(proposing: ProposingElsewhere, plan: TeachingPlan): Promise<Fact[] | null> {
+/**
+ * Returns at most `plan.factCount` facts, those that most lists name first. `null` means that there was no money for
+ * any.
+ */
+export async function proposeRemotely(proposing: RemoteProposing, plan: TeachingPlan): Promise<Fact[] | null> {
   const drafts = new Map<string, Draft>();
   if (!(await listPairs(proposing, drafts))) return null;
   for (let round = 0; round < settings.rewritings; round++) {
@@ -31,14 +34,14 @@ export async function proposeElsewhere(proposing: ProposingElsewhere, plan: Teac
   return factsOf(proposing.passage, mostNamed(drafts, plan.factCount));
 }
 
-/** The drafts that have questions, those first that most lists name. */
+/** The drafts that have questions, those that most lists name first. */
 function mostNamed(drafts: ReadonlyMap<string, Draft>, count: number): Draft[] {
   const asked = [...drafts.values()].filter(({ forms }) => forms.size > 0);
   return asked.sort((a, b) => b.named - a.named).slice(0, count);
 }
 
-/** Lists pairs of each chunk until a list has hardly anything new. `false`: there was no money. */
-async function listPairs(proposing: ProposingElsewhere, drafts: Map<string, Draft>): Promise<boolean> {
+/** Lists pairs of each chunk until a list has hardly anything new. `false` means that there was no money. */
+async function listPairs(proposing: RemoteProposing, drafts: Map<string, Draft>): Promise<boolean> {
   const { calls, passage, recipe, model, seed } = proposing;
   let isAnyAsked = false;
   let open = passage.chunks.map((chunk, index) => ({ chunk, index }));
@@ -69,9 +72,9 @@ function questionsOf(drafts: ReadonlyMap<string, Draft>, index: number): string[
   return questions.slice(-settings.maxShown).map(({ question }) => question);
 }
 
-/** Other questions for what is chosen; one that brings up another answer of the chunk belongs to that. */
+/** Asks other questions about the chosen drafts. A question with another answer of the chunk belongs to that answer. */
 async function rewriteEach(
-  { calls, passage, recipe, model, seed }: ProposingElsewhere,
+  { calls, passage, recipe, model, seed }: RemoteProposing,
   chosen: readonly Draft[],
   round: number,
   drafts: Map<string, Draft>,
@@ -97,7 +100,7 @@ async function rewriteEach(
   }
 }
 
-/** The questions of a fact take turns, so that not the same one is always rewritten. */
+/** A fact's questions take turns, so that the same one is not rewritten every time. */
 function pairOf({ answer, forms }: Draft, round: number): QuestionAnswer {
   const questions = [...forms.values()].map(({ question }) => question);
   return { answer, question: questions[round % questions.length] ?? '' };

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EngineError } from '@engraft/engine';
-import { MeteredCalls } from '../../metering/calls.js';
-import { Meter } from '../../metering/meter.js';
-import type { RemoteAnswer, RemoteCallJournal, RemoteOutcome, RemoteRequest } from '../../metering/remoteModel.js';
-import { RemoteModelError } from '../../metering/remoteModel.js';
+import { MeteredCalls } from '../../budget/calls.js';
+import { Meter } from '../../budget/meter.js';
+import type { RemoteAnswer, RemoteCallJournal, RemoteOutcome, RemoteRequest } from '../../budget/remoteModel.js';
+import { RemoteModelError } from '../../budget/remoteModel.js';
 import type { TaughtPassage } from '../../teaching/teacher.js';
 import { callsFor } from '../../testing/calls.js';
 import { baseRecipe } from '../../testing/recipe.js';

@@ -1,4 +1,4 @@
-/** Nouns that say something of a thing, and so rarely name one. */
+/** Nouns that describe a thing, and so rarely name one. */
 const attributes = new Set(
   `access accuracy address age amount area author availability bandwidth battery birthday bonus brand bundle calories
   capacity capital category charge charger city class climate clearance code colour color comment connection
@@ -21,7 +21,7 @@ const attributes = new Set(
     .filter((word) => word !== ''),
 );
 
-/** "Price per month", "Max. room size", "Users included": by the word before a preposition, the last or the first. */
+/** "Price per month", "Max. room size", "Users included": the last or first word before a preposition decides. */
 export function isAttribute(label: string): boolean {
   const [head = ''] = label.split(/ (?:per|of|in|for|to|from|at|on|by|with)\b|[(,:/]/u);
   const words = head.toLowerCase().match(/\p{L}+/gu) ?? [];

@@ -9,12 +9,12 @@ const magnitudes = new Map([
   ['million', 1e6],
   ['billion', 1e9],
 ]);
-/** Beyond this a number is no longer written out exactly. */
+/** A number beyond this is not written out. */
 const maxValue = 1e15;
 
 /**
- * Numbers in digits: "twenty two hens" as "22 hens", "2.8 million" as "2800000". Takes and gives lower-case words
- * with one space between them, hyphens gone; "and" inside a number is left as it is. Idempotent.
+ * Writes numbers in digits: "twenty two hens" becomes "22 hens", "2.8 million" becomes "2800000". It takes and gives
+ * lower-case words with one space between them and no hyphens. "And" inside a number stays. Idempotent.
  */
 export function numbersInDigits(text: string): string {
   const words = text.split(' ');
@@ -32,7 +32,7 @@ export function numbersInDigits(text: string): string {
       value *= factor;
       next++;
     }
-    // A number that was in digits and has no magnitude stays as it was written: "1.50", "007".
+    // A number in digits without a magnitude stays as written: "1.50", "007".
     const asWritten = next === at + 1 && /^\d/u.test(words[at] ?? '');
     written.push(asWritten ? (words[at] ?? '') : String(Number(value.toPrecision(15))));
     at = next;
@@ -40,7 +40,7 @@ export function numbersInDigits(text: string): string {
   return written.join(' ');
 }
 
-/** The number that begins at a word, without magnitudes, and the index after it; `null` where none begins. */
+/** The number that begins at a word, without magnitudes, and the index after it. `null` if none begins there. */
 function readStart(words: readonly string[], at: number): { value: number; next: number } | null {
   const word = words[at] ?? '';
   if (/^\d{1,12}(?:\.\d{1,6})?$/u.test(word)) return { value: Number(word), next: at + 1 };

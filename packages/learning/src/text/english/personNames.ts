@@ -1,14 +1,12 @@
 import nlp from 'compromise';
-import { lookedUp } from '../lookedUp.js';
+import { memoised } from '../memoised.js';
 
 const people = new Map<string, boolean>();
 
-/**
- * "Ada", "Bo Lind": one or two words with capitals, the first of them a first name that the library compromise knows.
- */
+/** "Ada", "Bo Lind": one or two capitalised words, the first of which the compromise library knows as a first name. */
 export function isPersonName(words: string): boolean {
   return (
     /^\p{Lu}[\p{L}'’-]+(?: \p{Lu}[\p{L}'’-]+)?$/u.test(words) &&
-    lookedUp(people, words, () => nlp(words).terms().first().has('#FirstName'))
+    memoised(people, words, () => nlp(words).terms().first().has('#FirstName'))
   );
 }

@@ -1,13 +1,13 @@
-/** The kind of value in a cell: the cells of one attribute are of one kind, those of one thing of several. */
-import { lookedUp } from '../lookedUp.js';
+/** The kind of value in a cell. Cells of one attribute are of one kind, cells of one thing of several. */
+import { memoised } from '../memoised.js';
 
 export type CellKind = 'any' | 'money' | 'percent' | 'time' | 'date' | 'flag' | 'count' | 'quantity' | 'code' | 'text';
 
 const known = new Map<string, CellKind>();
 
-/** "any" is a word that may stand in the place of every value, as "none" or a dash. */
+/** "any" is a word that can stand for every value, such as "none" or a dash. */
 export function kindOfCell(cell: string): CellKind {
-  return lookedUp(known, cell, () => kinds.find(([, pattern]) => pattern.test(cell))?.[0] ?? 'text');
+  return memoised(known, cell, () => kinds.find(([, pattern]) => pattern.test(cell))?.[0] ?? 'text');
 }
 
 const number = "[-−±+~≈<>≤≥]? ?\\d+(?:[.,'’ ]\\d+)*";
@@ -47,13 +47,13 @@ const kinds: readonly (readonly [CellKind, RegExp])[] = [
   ],
 ];
 
-/** Whether all that is told by the cells is of one kind, and which; "text" of cells that tell nothing. */
+/** The kind of all cells that say something, `null` if they are of several kinds, and "any" if none says anything. */
 export function commonKind(cells: readonly string[]): CellKind | null {
   const told = [...new Set(cells.map(kindOfCell).filter((kind) => kind !== 'any'))];
   return told.length > 1 ? null : (told[0] ?? 'any');
 }
 
-/** A moment as it is said in a sentence: "on Monday", "at 9:00", "in 2024"; `null` of what is no moment. */
+/** How a sentence says a moment: "on Monday", "at 9:00", "in 2024". `null` if the label is no moment. */
 export function momentOf(label: string): string | null {
   if (/^daily$/iu.test(label)) return 'daily';
   if (dayPattern.test(label)) return `on ${generalDay.test(label) ? label.toLowerCase() : label}`;

@@ -1,10 +1,10 @@
-/** Tables that spreadsheets export and people paste: cells between tabs, commas, semicolons, bars or wide gaps. */
+/** Tables that spreadsheets export and people paste, with cells between tabs, commas, semicolons, bars or wide gaps. */
 import { parse } from 'csv-parse/sync';
 import { commonKind, kindOfCell, momentOf } from './cellKinds.js';
 import { isAttribute } from '../english/attributeWords.js';
 import { inMarkdown, tableOf } from './table.js';
 
-/** The text with each such table as one of Markdown. What is none, and what is code, stays to the last character. */
+/** Turns each such table into Markdown. Other text, and code, stays to the last character. */
 export function withDelimitedTables(text: string): string {
   if (!/[\t;,|]| {2}/u.test(text)) return text;
   const lines = text.split(lineEnd);
@@ -40,7 +40,7 @@ interface Delimiter {
   /** Lines may leave out empty cells at their ends. */
   readonly mayBeShort: boolean;
   readonly minLines: number;
-  /** Whether the first line must be one of heads: the mark alone makes no table. */
+  /** Whether the first line must hold heads, because the mark alone makes no table. */
   readonly needsHeads: boolean;
 }
 
@@ -54,14 +54,16 @@ const delimiters: readonly Delimiter[] = [
 
 interface FoundTable {
   readonly markdown: string;
-  /** In lines. */
+  /** Number of lines. */
   readonly length: number;
 }
 
-/** The last run of rows of each delimiter that is no table: where it ends, and how often a table was sought in it. */
+/**
+ * For each delimiter, the last run of rows that was no table: where it ends, and how often we looked for a table in it.
+ */
 type Runs = Map<Delimiter, { readonly end: number; readonly tries: number }>;
 
-/** A line or two of prose above a table may look like rows of it; each later try would read the whole run again. */
+/** Prose above a table may look like rows of it. Each further try would read the whole run again. */
 const maxTries = 3;
 
 function tableAt(lines: readonly string[], at: number, runs: Runs): FoundTable | null {
@@ -78,7 +80,7 @@ function tableAt(lines: readonly string[], at: number, runs: Runs): FoundTable |
   return null;
 }
 
-/** The lines from one on that have as many cells as it has. */
+/** The lines from here on that have as many cells as the first. */
 function rowsAt(lines: readonly string[], at: number, delimiter: Delimiter): string[] {
   const rows: string[] = [];
   const wanted = cellCount(lines[at] ?? '', delimiter);
@@ -96,13 +98,13 @@ function rowsAt(lines: readonly string[], at: number, delimiter: Delimiter): str
 /** Lines of Markdown that are something else. */
 const otherMark = /^\s*(?:[-*>] |#+ |\d+[.)] )/u;
 
-/** With those that lines leave out; more than the longest passage has characters for. */
+/** More than the longest passage has characters for, counting the cells that lines leave out. */
 const maxCells = 10_000;
 
-/** More rows than the longest passage has characters for, if each says something. */
+/** More rows than the longest passage has characters for, if each row says something. */
 const maxRows = 2_000;
 
-/** Cells, without looking into quotes where there are none. */
+/** Counts cells, without looking into quotes if there are none. */
 function cellCount(line: string, { between, mark }: Delimiter): number {
   if (line.trim() === '') return 0;
   const bare = mark === '|' ? line.trim().replace(/^\||\|$/gu, '') : line;
@@ -110,7 +112,7 @@ function cellCount(line: string, { between, mark }: Delimiter): number {
   return (open.match(between)?.length ?? 0) + 1;
 }
 
-/** A table of Markdown is one already. */
+/** The rule of a table that is Markdown already. */
 function isMarkdownRule(line: string): boolean {
   return line.includes('|') && /^[\s|:-]*-[\s|:-]*$/u.test(line);
 }
@@ -161,7 +163,7 @@ function cellsOf(lines: readonly string[], { mark, between }: Delimiter): string
   }
 }
 
-/** Short and different from each other, and none is a value. */
+/** Whether they are short and all different, and none is a value. */
 function areHeads(cells: readonly string[]): boolean {
   const given = cells.slice(1);
   return (
@@ -175,7 +177,7 @@ function areHeads(cells: readonly string[]): boolean {
 
 const maxHead = 40;
 
-/** Two columns of keys and values, the first line among them. */
+/** Whether these are two columns of keys and values, including the first line. */
 function isPair(first: readonly string[], others: readonly (readonly string[])[]): boolean {
   const [key = '', value = ''] = first;
   if (first.length !== 2 || !isAttribute(key)) return false;
@@ -183,7 +185,7 @@ function isPair(first: readonly string[], others: readonly (readonly string[])[]
   return !isAttribute(value) && (kinds.size > 1 || others.every(([label = '']) => isAttribute(label)));
 }
 
-/** A comma or a semicolon in prose is followed by a space, and a comma in a number stands between digits. */
+/** A comma or semicolon in prose is followed by a space, and a comma in a number stands between digits. */
 function isSeparated(lines: readonly string[], cells: readonly (readonly string[])[], mark: string): boolean {
   const isTight = lines.every((line) => !line.replace(/"[^"]*"/gu, '').includes(`${mark} `));
   const width = cells[0]?.length ?? 0;
@@ -192,7 +194,10 @@ function isSeparated(lines: readonly string[], cells: readonly (readonly string[
   return areOpen && !cells.some(isProse) && areColumns(cells);
 }
 
-/** Names and verse stand in lines of as many parts, too; in a table a column has values, or a head says what it is. */
+/**
+ * Names and verse also stand in lines of as many parts. But a column of a table has values, or a head that says what it
+ * is.
+ */
 function areColumns([heads = [], ...rows]: readonly (readonly string[])[]): boolean {
   const isCapital = (text: string): boolean => /^\p{Lu}/u.test(text);
   const isNamed = heads.some((head) => isAttribute(head) && isCapital(head) === isCapital(heads[0] ?? ''));
@@ -204,7 +209,7 @@ function isProse(cells: readonly string[]): boolean {
   return cells.some((cell) => /[.!?]["”')]?(?: |$)/u.test(cell) && cell.split(' ').length > 6);
 }
 
-/** Columns begin or end at one place in all lines. */
+/** Whether columns begin or end at the same place in all lines. */
 function areAligned(lines: readonly string[]): boolean {
   const edges = lines.map((line) =>
     [...line.matchAll(/\S+(?: \S+)*/gu)].map(({ 0: cell, index }) => [index, index + cell.length]),

@@ -2,8 +2,8 @@
 import type { Place } from './sayList.js';
 
 /**
- * Headings such as "Specifications" go on about what the one above them named; others that name nothing, as "Prices",
- * say nothing of their keys.
+ * "Specifications" continues what the heading above named. Other headings that name nothing, such as "Prices", say
+ * nothing about their keys.
  */
 export function under(heading: string, { title }: Place): Pick<Place, 'title' | 'subject' | 'section' | 'caption'> {
   const below = { title, section: null, caption: heading };
@@ -14,7 +14,7 @@ export function under(heading: string, { title }: Place): Pick<Place, 'title' | 
   return isFirstName || namesSomething(name) ? { ...below, title: name, subject: name } : { ...below, subject: null };
 }
 
-/** Anything longer names nothing that could be spoken of. */
+/** A longer heading is no name. */
 const maxSubject = 80;
 
 /** "3.1 Technical Specifications" is a part of what the document is about. */
@@ -36,18 +36,18 @@ export function nameIn(heading: string): string {
   return parts.length === 2 && named.length === 1 ? (named[0] ?? heading) : withoutCapitals(heading);
 }
 
-/** Words that are all in capitals as names are written, where the whole heading is. */
+/** Writes words in capitals as names are written, if the whole heading is in capitals. */
 function withoutCapitals(heading: string): string {
   if (/\p{Ll}{3}/u.test(heading) || !/\p{Lu}{4}/u.test(heading)) return heading;
   return heading.replace(/\p{Lu}{4,}/gu, (word) => word.charAt(0) + word.slice(1).toLowerCase());
 }
 
-/** A capital after the first word, or a digit. */
+/** Whether it has a capital after the first word, or a digit. */
 export function namesSomething(heading: string): boolean {
   return /\p{N}|\s\p{Lu}/u.test(heading);
 }
 
-/** "3.2.0 (2025-03-18)" of a changelog says when that version came. */
+/** In a changelog, "3.2.0 (2025-03-18)" says when that version came. */
 export function releaseIn(heading: string): string | null {
   const [, version, day] = release.exec(heading) ?? [];
   return version === undefined || day === undefined ? null : `Version ${version} was released on ${day}.`;
@@ -59,7 +59,7 @@ const release = new RegExp(
   'iu',
 );
 
-/** A first line that stands alone, and ends no sentence, is the title of the lists and tables below. */
+/** A first line that stands alone and ends no sentence is the title of the lists and tables below. */
 export function isTitle(text: string): boolean {
   return text.length <= maxSubject && /^[^\n]*[^\n.!?,;:]$/u.test(text) && /^[\p{L}\p{N}]/u.test(text);
 }

@@ -1,4 +1,4 @@
-/** Text that was copied as the source of a web page, or Markdown with tables of HTML in it. */
+/** Text copied from the source of a web page, or Markdown with HTML tables in it. */
 import { defaultTreeAdapter, parseFragment, type DefaultTreeAdapterTypes } from 'parse5';
 import { code } from '../marks.js';
 import { inMarkdown, tableOf } from './table.js';
@@ -6,7 +6,7 @@ import { inMarkdown, tableOf } from './table.js';
 type Node = DefaultTreeAdapterTypes.ChildNode;
 type Element = DefaultTreeAdapterTypes.Element;
 
-/** The text with elements of HTML as Markdown; a text without a block of them, and code, stay to the last character. */
+/** Turns HTML elements into Markdown. Code, and a text without a block element, stays to the last character. */
 export function withoutHtml(text: string): string {
   if (!hasBlock(text) || text.includes(hidden)) return text;
   const shown = text.replace(new RegExp(code, 'gu'), (found) => found.replaceAll('<', hidden));
@@ -23,7 +23,7 @@ const hidden = '\uE001';
 
 const blockNames = 'table|ul|ol|dl|p|div|h[1-6]|section|article|body|html|main|details|pre|blockquote|tr|li|td';
 
-/** "Use the tag <p>" has no block: one begins and ends. */
+/** "Use the tag <p>" has no block, since a block begins and ends. */
 function hasBlock(text: string): boolean {
   if (!text.includes('</')) return false;
   const opened = new Set(
@@ -45,8 +45,8 @@ function asMarkdown(source: string): string {
 class TooManyElements extends Error {}
 
 /**
- * Each paragraph opens every unclosed `<b>` before it again, so a page can have the square of its length in elements.
- * No page that somebody wrote has more elements than characters.
+ * Each paragraph opens every unclosed `<b>` before it again, so the number of elements can be the square of the length
+ * of the page. No page that somebody wrote has more elements than characters.
  */
 function parsed(source: string): DefaultTreeAdapterTypes.DocumentFragment {
   let room = source.length;
@@ -60,14 +60,17 @@ function parsed(source: string): DefaultTreeAdapterTypes.DocumentFragment {
 
 interface Context {
   readonly source: string;
-  /** Elements around. */
+  /** Number of elements around it. */
   readonly depth: number;
-  /** Around is no element of HTML, or one of Markdown: the text stays as it was written, and its line breaks count. */
+  /**
+   * Whether the element around it is none of HTML, or holds Markdown. Then the text stays as written, and its line
+   * breaks count.
+   */
   readonly isWritten: boolean;
   readonly lists: number;
 }
 
-/** Nobody writes deeper ones; they are given as their words. */
+/** Nobody nests elements deeper. Deeper ones become their words. */
 const maxDepth = 100;
 const words = (list: string): ReadonlySet<string> => new Set(list.split(/\s+/u));
 const left = words('script style template head title noscript iframe svg math object select');
@@ -102,7 +105,7 @@ function blockOf(node: Node, context: Context): string {
 
 const containers = words('div details section article main body');
 
-/** As in Markdown, where a blank line ends a block of HTML; the text of pages is indented. */
+/** As in Markdown, a blank line ends a block of HTML. In web pages the text is indented. */
 function holdsMarkdown({ tagName, childNodes }: Element): boolean {
   if (!containers.has(tagName)) return false;
   return childNodes.some((node) => defaultTreeAdapter.isTextNode(node) && /\n[ \t]*\n {0,3}\S/u.test(node.value));
@@ -113,7 +116,7 @@ function textOf({ value, sourceCodeLocation: place }: DefaultTreeAdapterTypes.Te
   return context.source.slice(place.startOffset, place.endOffset);
 }
 
-/** "<espresso>" is no element of HTML: its author meant what is written. */
+/** "<espresso>" is no element of HTML. Its author meant what is written. */
 function withTags({ sourceCodeLocation: place }: Element, text: string, { source }: Context): string {
   const tag = (range: { readonly startOffset: number; readonly endOffset: number } | undefined): string =>
     range === undefined ? '' : source.slice(range.startOffset, range.endOffset);
@@ -136,7 +139,7 @@ function listSource(list: Element, context: Context): string {
     .join('\n');
 }
 
-/** Terms and what is said of them, as keys and values. */
+/** Turns terms and their definitions into keys and values. */
 function definitions(list: Element): string {
   let term = '';
   return descendants(list, ['dt', 'dd'])
@@ -154,7 +157,7 @@ function tableSource(table: Element, context: Context): string {
   const cells = rows.map((row) => row.childNodes.filter((node): node is Element => isNamed(node, 'td', 'th')));
   const [first = [], ...others] = spanned(cells);
   if (others.length === 0 || first.length < 2) {
-    // It only puts its cells in their places.
+    // A table that only arranges its cells on the page.
     return cells
       .flat()
       .flatMap(({ childNodes }) => ['\n\n', ...childNodes.map((node) => blockOf(node, context))])
@@ -162,7 +165,7 @@ function tableSource(table: Element, context: Context): string {
   }
   const isHead =
     isNamed(rows[0]?.parentNode, 'thead') || (cells[0] ?? []).slice(1).every(({ tagName }) => tagName === 'th');
-  // Without marks the first row of several columns is one of heads all the same.
+  // The first row of several columns holds heads, even without marks.
   const isUnmarked = first.length > 2 && !cells.flat().some(({ tagName }) => tagName === 'th');
   const whole =
     isHead || isUnmarked
@@ -174,7 +177,7 @@ function tableSource(table: Element, context: Context): string {
   return `${caption === '' ? '' : `${caption}\n\n`}${inMarkdown(whole)}`;
 }
 
-/** A cell that takes several rows or columns says the same in each. */
+/** Repeats a cell that spans several rows or columns in each of them. */
 function spanned(rows: readonly (readonly Element[])[]): string[][] {
   const grid: string[][] = rows.map(() => []);
   let room = maxCells;
@@ -196,7 +199,7 @@ function spanned(rows: readonly (readonly Element[])[]): string[][] {
   return grid.map((row) => Array.from(row, (cell: string | undefined) => cell ?? ''));
 }
 
-/** More than the longest passage has cells for, unless it says that they are wide. */
+/** More cells than the longest passage has, unless it declares wide ones. */
 const maxCells = 5_000;
 
 function spanOf(cell: Element, name: string): number {

@@ -1,17 +1,17 @@
-/** Which way round a table says what it says: its things may stand in its rows or in its columns, or in both. */
+/** Finds out which way round a table is: its things may stand in its rows, in its columns, or in both. */
 import { commonKind, kindOfCell, momentOf, type CellKind } from './cellKinds.js';
 import type { Table } from './table.js';
 
 export type Orientation =
-  /** A row for each thing; the columns `names` say which, the others what it is like. */
+  /** A row for each thing. The columns `names` name it, and the others describe it. */
   | { readonly kind: 'things_in_rows'; readonly names: readonly number[] }
-  /** A column for each thing, named by its head; the first cell of a row says what the row tells of all of them. */
+  /** A column for each thing, named by its head. The first cell of a row says what the row tells about all of them. */
   | { readonly kind: 'things_in_columns' }
   /** Attributes and values of one thing, which is named elsewhere. */
   | { readonly kind: 'one_thing' }
-  /** Moments in rows and in columns, or places there: each cell says what there is. */
+  /** Moments in rows and columns, or moments and places. Each cell says what happens. */
   | { readonly kind: 'timetable' }
-  /** Each cell belongs to its row and to its column alike. */
+  /** Each cell belongs equally to its row and its column. */
   | { readonly kind: 'crossed' };
 
 export function orientationOf(table: Table, isAttribute: (label: string) => boolean): Orientation {
@@ -36,7 +36,7 @@ export function orientationOf(table: Table, isAttribute: (label: string) => bool
   return byWords(corner, columns, labels, common, isAttribute) ?? inRows(table);
 }
 
-/** "Birch" tells nothing of how it is meant, but that it is a room does. */
+/** Heads of attributes. "Birch" says nothing about how it is meant, but that it is a room does. */
 const attributeHead = oneOf(
   'propert(?:y|ies) fields? features? attributes? keys? parameters? spec(?:ification)?s? facts? details? settings? ' +
     'criteri(?:on|a) aspects? characteristics? topics?',
@@ -44,7 +44,7 @@ const attributeHead = oneOf(
 const place =
   /^(?:the )?(?:room|hall|stage|court|track|studio|lab|pool|lane|field|gym|tent|auditorium|theatre|theater)\b/iu;
 
-/** "Feature", which is what a column of attributes is called. */
+/** Whether it is a usual head for a column of attributes, such as "Feature". */
 export function isAttributeHead(head: string): boolean {
   return attributeHead.test(head);
 }
@@ -53,7 +53,7 @@ export function isValueHead(head: string): boolean {
   return /^(?:value|detail|description|info(?:rmation)?)s?$/iu.test(head);
 }
 
-/** Two columns are keys and values of one thing where the values are of several kinds, or the heads say so. */
+/** Two columns are keys and values of one thing if the values are of several kinds, or the heads say so. */
 function ofPairs(
   { heads: [corner = '', second = ''], rows }: Table,
   isAttribute: (label: string) => boolean,
@@ -75,7 +75,7 @@ function mixedShare(lines: readonly (readonly string[])[]): number {
   return lines.filter((cells) => commonKind(cells) === null).length / Math.max(1, lines.length);
 }
 
-/** Where all cells are of one kind, the words beside and above them tell what they are. */
+/** If all cells are of one kind, the words beside and above them say what they are. */
 function byWords(
   corner: string,
   columns: readonly string[],
@@ -85,7 +85,7 @@ function byWords(
 ): Orientation | null {
   const share = (all: readonly string[]): number => all.filter(isAttribute).length / Math.max(1, all.length);
   const [across, down] = [share(columns), share(labels)];
-  // The things that products have or have not stand beside them, not above.
+  // Features that products have or lack stand beside the cells, not above.
   const areFlags = common === 'flag' && corner === '';
   if (attributeHead.test(corner) || down > across || areFlags) return { kind: 'things_in_columns' };
   if (across > down) return null;
@@ -102,7 +102,10 @@ function oneOf(words: string): RegExp {
   return new RegExp(`^(?:${words.replaceAll(' ', '|')})$`, 'iu');
 }
 
-/** The columns that name the things: the first, or where that holds codes or moments, a later one, with the code. */
+/**
+ * The columns that name the things. That is the first; or, if that holds codes or moments, a later one together with
+ * it.
+ */
 function inRows({ heads, rows }: Table): Orientation {
   const cellsOf = (at: number): string[] => rows.map((row) => row[at] ?? '');
   const areDistinct = (cells: readonly string[]): boolean =>
@@ -115,7 +118,7 @@ function inRows({ heads, rows }: Table): Orientation {
   if (!areCodes && !areMoments) return { kind: 'things_in_rows', names: [0] };
   const columns = heads.map((_, at) => at).slice(1);
   const byHead = columns.find((at) => naming.test(heads[at] ?? '') && mayName(at));
-  // The other columns rarely name the thing that there is on a day.
+  // Other columns rarely name the thing that happens on a day.
   const named = byHead ?? (areCodes ? columns.find(mayName) : undefined);
   if (named === undefined) return { kind: 'things_in_rows', names: [0] };
   return { kind: 'things_in_rows', names: areCodes ? [named, 0] : [named] };

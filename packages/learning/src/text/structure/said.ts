@@ -1,8 +1,10 @@
-/** Sentences that say a value of what it belongs to, and what each of them tells. */
+/** Sentences that say a value, and what each of them tells. */
 
-/** The meaning of a sentence made of one cell of a table, or of a key with its value. `answer` stands in it. */
+/**
+ * The meaning of a sentence made of one cell of a table, or of a key with its value. The sentence contains `answer`.
+ */
 export type Told = { readonly answer: string } &
-  /** `noun` says what the subject is, "room" of Birch, where its table does. */
+  /** `noun` says what the subject is ("room", for Birch), if the table says so. */
   (
     | {
         readonly kind: 'attribute';
@@ -11,16 +13,16 @@ export type Told = { readonly answer: string } &
         readonly noun: string | null;
         readonly moment: string | null;
       }
-    /** A cell that belongs to its row and its column alike; `measure` is what it is, "price" or "opening hours". */
+    /** A cell that belongs equally to its row and its column. `measure` says what it is: "price" or "opening hours". */
     | {
         readonly kind: 'crossing';
         readonly measure: string | null;
         readonly row: string;
         readonly column: string;
-        /** The column as a moment, "on Saturday". */
+        /** The column as a moment: "on Saturday". */
         readonly moment: string | null;
       }
-    /** Something at some moment: "on Monday", "at 9:00", "in the hall"; `noun` says what such things are. */
+    /** Something that happens: "on Monday", "at 9:00", "in the hall". `noun` says what kind of thing it is. */
     | { readonly kind: 'event'; readonly circumstances: readonly string[]; readonly noun: string | null }
     /** When something is. */
     | { readonly kind: 'moment'; readonly subject: string }
@@ -28,18 +30,18 @@ export type Told = { readonly answer: string } &
 
 export interface Said {
   readonly text: string;
-  /** `null` of a sentence that was not made here. */
+  /** `null` for a sentence that was not made here. */
   readonly told: Told | null;
   /** Text of the passage itself, with its own line ends. */
   readonly isRaw?: boolean;
 }
 
-/** A line for each sentence. */
+/** One line for each sentence. */
 export function textOf(lines: readonly Said[]): string {
   return lines.map(({ text, isRaw = false }) => (isRaw ? text : `${text}\n`)).join('');
 }
 
-/** Without the white space behind them, so that they are lines among others. */
+/** Removes trailing white space, so that they are lines among others. */
 export function trimmed(lines: readonly Said[]): Said[] {
   const last = lines.findLastIndex(({ text }) => text.trim() !== '');
   return lines
@@ -60,7 +62,7 @@ export function said(key: string, subject: string, value: string, noun: string |
   };
 }
 
-/** A tick is a yes to whoever reads it. */
+/** A tick means yes. */
 function inLetters(value: string): string {
   return /^[✓✔☑]$/u.test(value) ? 'yes' : /^[✗✘]$/u.test(value) ? 'no' : value;
 }

@@ -1,4 +1,4 @@
-/** Lists of keys and values, however deep, said as sentences. */
+/** Says lists of keys and values as sentences, however deep they are. */
 import type { Token, Tokens } from 'marked';
 import { isAttribute } from '../english/attributeWords.js';
 import { isPersonName } from '../english/personNames.js';
@@ -7,20 +7,23 @@ import { capitalised } from '../strings.js';
 import { momentOf } from './cellKinds.js';
 import { asSentence, asWritten, copulaOf, lowerFirst, said, trimmed, withArticle, type Said } from './said.js';
 
-/** Where a list stands, and so whatever its keys are said of. */
+/** Where a list stands, and so what its keys are about. */
 export interface Place {
   /** The last heading that names something. */
   readonly title: string | null;
   readonly subject: string | null;
-  /** The item that a list is part of, which names a part of the subject or a value of it, as "Meals" or "Deposit". */
+  /** The item around a list, which names a part of the subject or a value of it, such as "Meals" or "Deposit". */
   readonly section: string | null;
   /** The heading or line above, whatever it says. */
   readonly caption: string;
-  /** How many lists are around. */
+  /** How many lists are around it. */
   readonly depth: number;
 }
 
-/** A line for each item and what stands below it, by `render`; of one that only introduces others, these are said. */
+/**
+ * One line for each item and for what stands below it, by `render`. An item that only introduces others gives their
+ * lines.
+ */
 export function sayList(
   list: Tokens.List,
   place: Place,
@@ -51,7 +54,7 @@ function lineOf(text: string): Said[] {
   return text === '' ? [] : [{ text, told: null }];
 }
 
-/** Items that say the same of several things: "Floor" and "Seats" of Birch, then of Cedar. */
+/** Whether items say the same things about several subjects: "Floor" and "Seats" of Birch, then of Cedar. */
 function haveSameKeys({ items }: Tokens.List): boolean {
   const keys = items.map(({ tokens: [, ...below] }) =>
     below.flatMap((token) =>
@@ -63,7 +66,7 @@ function haveSameKeys({ items }: Tokens.List): boolean {
 }
 
 /**
- * The numbers as written, since the answer "1987." is an item too after a list. Where every item has the same number,
+ * The numbers as written, since the answer "1987." is also an item after a list. If every item has the same number,
  * Markdown counts.
  */
 function numbersOf({ start, items }: Tokens.List): string[] {
@@ -77,7 +80,7 @@ function headOf({ tokens: [first] }: { readonly tokens: readonly Token[] }): str
   return withoutMarks(first?.raw ?? '').trim();
 }
 
-/** `null` for what is no key with its value, and for the line that names the subject. */
+/** `null` if the text is no key with a value, or if it names the subject. */
 export function statementOf(text: string, { subject, section }: Pick<Place, 'subject' | 'section'>): Said | null {
   const pair = pairOf(text);
   if (pair === null) return null;
@@ -85,7 +88,10 @@ export function statementOf(text: string, { subject, section }: Pick<Place, 'sub
   return subject === null || pair.value === subject ? null : said(pair.key, subject, pair.value);
 }
 
-/** Below "Deposit", "Children: $25" says whose; below "Arrival", "Date: 4 July" says which; below "Meals" neither. */
+/**
+ * Below "Deposit", "Children: $25" says whose. Below "Arrival", "Date: 4 July" says which. Below "Meals" it says
+ * neither.
+ */
 function saidInSection({ key, value }: Pair, section: string): Said {
   if (isAttribute(section) && !isAttribute(key)) {
     const [measure, thing] = [lowerFirst(section), lowerFirst(key)];
@@ -100,7 +106,9 @@ function saidInSection({ key, value }: Pair, section: string): Said {
   return { text, told: moment === null ? null : { kind: 'moment', subject: lowerFirst(thing), answer: moment } };
 }
 
-/** "Breakfast at 7:30" says when breakfast is; what is no sentence else is said with the item that it belongs to. */
+/**
+ * "Breakfast at 7:30" says when breakfast is. Anything else that is no sentence is said with the item it belongs to.
+ */
 function inSection(text: string, { section }: Place): Said | null {
   const [, what = '', when = ''] = event.exec(text) ?? [];
   if (what !== '' && !action.test(what)) {
@@ -129,8 +137,8 @@ export function pairOf(text: string): Pair | null {
 }
 
 /**
- * The subject of the key of each line: for "Product: Tarn 3" and "Price: $249", the product. A new record begins where
- * the naming key comes again. `null` for every line if none names a subject.
+ * The subject of each line's key: for "Product: Tarn 3" and "Price: $249", the product. A new record begins where the
+ * naming key occurs again. Every line gets `null` if none names a subject.
  */
 export function subjectsOf(texts: readonly string[]): (string | null)[] {
   const pairs = texts.map(pairOf);
@@ -145,8 +153,8 @@ export function subjectsOf(texts: readonly string[]): (string | null)[] {
 const naming = /^(?:(?:full |product |item |project |company )?name|title|product|model|item|project|company|event)$/iu;
 
 /**
- * One to four words, only the first of which may have capitals or be cut short, and what is meant by it in brackets; a
- * day or a month is no attribute of anything.
+ * One to four words, and an explanation in brackets. Only the first word may have a capital or be abbreviated. Days and
+ * months are no attributes.
  */
 const attribute = /^\p{L}[\p{L}-]*\.?(?: \p{Ll}[\p{Ll}-]*){0,3}(?: \([^()]{1,24}\))?$/u;
 const named =

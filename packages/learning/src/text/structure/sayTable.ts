@@ -5,13 +5,13 @@ import { isAttributeHead, isValueHead, orientationOf } from './orientation.js';
 import { asSentence, asWritten, copulaOf, lowerFirst, said, withArticle, type Said } from './said.js';
 import { turned, type Table } from './table.js';
 
-/** Where a table stands: what it is about, and the heading or line above it, which may say what its values are. */
+/** Where a table stands: its subject, and the heading or line above it, which may say what its values are. */
 export interface TablePlace {
   readonly subject: string | null;
   readonly caption: string;
 }
 
-/** A sentence for each cell, the way round that it is meant. */
+/** Says each cell as a sentence, the way round that the table means it. */
 export function sayTable(table: Table, { subject, caption }: TablePlace): Said[] {
   const orientation = orientationOf(table, isAttribute);
   switch (orientation.kind) {
@@ -49,7 +49,7 @@ function attributeOf(subject: string, key: string, value: string, noun: string |
   return when === null ? said(key, subject, value, noun) : isWhen(withArticle(subject), when);
 }
 
-/** "room" above "Birch" and "Cedar"; a head such as "Name" says nothing of what it names. */
+/** "room" above "Birch" and "Cedar". A head such as "Name" does not say what it names. */
 function nounIn(head: string): string | null {
   const noun = /^\p{Lu}?\p{Ll}{2,}$/u.test(head) ? lowerFirst(head) : '';
   return noun === '' || /^(?:name|title|description|value)s?$/u.test(noun) || isAttributeHead(noun) ? null : noun;
@@ -69,8 +69,8 @@ function isWhen(subject: string, when: string): Said {
 }
 
 /**
- * Names as they stand in a sentence: where most are words of which only the first has a capital ("Door handle", "Window
- * latch"), and not the same one, the capital is that of the cell.
+ * Names as they stand in a sentence. If most names are words with only the first capitalised ("Door handle", "Window
+ * latch"), and the first words differ, the capital belongs to the cell and goes.
  */
 function asNouns(names: readonly string[]): string[] {
   const isPhrase = (name: string): boolean => /^\p{Lu}\p{Ll}+ \p{Ll}[^\p{Lu}]*$/u.test(name);
@@ -79,7 +79,7 @@ function asNouns(names: readonly string[]): string[] {
   return areWords ? names.map(lowerFirst) : [...names];
 }
 
-/** Keys and values of what the table is about; where that is not known, as they stand. */
+/** Keys and values of the table's subject. If that is not known, they stay as they are. */
 function sayPairs({ heads: [first = '', second = ''], rows }: Table, subject: string | null): Said[] {
   const isHead = second === '' || isValueHead(second);
   const pairs = isHead ? rows : [[first, second], ...rows];
@@ -89,7 +89,7 @@ function sayPairs({ heads: [first = '', second = ''], rows }: Table, subject: st
   });
 }
 
-/** "On Monday at 9:00 there is yoga.", and when each thing is, which may be several times. */
+/** "On Monday at 9:00 there is yoga.", and a sentence about when each thing is, which may be several times. */
 function sayTimetable({ heads, rows }: Table, caption: string): Said[] {
   const noun = timetable.exec(caption)?.[1]?.toLowerCase() ?? null;
   const entries = rows.flatMap(([row = '', ...cells]) =>
@@ -112,7 +112,7 @@ function sayTimetable({ heads, rows }: Table, caption: string): Said[] {
 
 const timetable = /\b(\p{L}{3,}) (?:timetable|schedule|programme|program|plan|rota|calendar)\b/iu;
 
-/** The day comes before the time of day, and both before the place. */
+/** Puts the day before the time of day, and both before the place. */
 function circumstancesOf(row: string, column: string): string[] {
   const rank = (moment: string | null): number => (moment === null ? 2 : moment.startsWith('on ') ? 0 : 1);
   return [row, column]
@@ -169,7 +169,7 @@ function crossing(row: string, column: string, value: string, measure: string | 
   return { text: asSentence(`The ${lowerFirst(column)} ${measure} for ${thing} ${being} ${value}`), told };
 }
 
-/** "from 9:00 to 17:00", which is one value to whoever reads it. */
+/** "from 9:00 to 17:00", which a reader takes as one value. */
 function inWords(value: string): string {
   const [, from, to] =
     /^(\d{1,2}(?:[:.]\d{2})?(?: ?[ap]\.?m\.?)?) ?[–-] ?(\d{1,2}(?:[:.]\d{2})?(?: ?[ap]\.?m\.?)?)$/iu.exec(value) ?? [];
@@ -183,7 +183,7 @@ const measureWords =
 const measures = new RegExp(`\\b(${measureWords})\\b`, 'iu');
 const alwaysPlural = /(?:hours|times|points|sales|votes)$/u;
 
-/** A word for the values of a table: its caption or corner has it, else their kind. */
+/** A word for the values of a table, from its caption or corner, else from their kind. */
 function measureOf(caption: string, corner: string, cells: readonly string[]): string | null {
   const kind = commonKind(cells);
   const areRanges = kind === 'time' && cells.some((cell) => inWords(cell) !== cell);

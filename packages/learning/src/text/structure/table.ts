@@ -1,13 +1,13 @@
-/** A table as its author wrote it, whatever it was written in. */
+/** A table as its author meant it, in whatever format it was written. */
 
 export interface Table {
-  /** One for each column; all of them empty where the table has no heads. */
+  /** One head for each column. All are empty if the table has no heads. */
   readonly heads: readonly string[];
-  /** As many cells in each as there are heads. */
+  /** Each row has as many cells as there are heads. */
   readonly rows: readonly (readonly string[])[];
 }
 
-/** Cells trimmed, rows of one length, without empty rows and columns and without a first column that only counts. */
+/** Trims cells and makes rows equally long. It drops empty rows and columns, and a first column that only counts. */
 export function tableOf(heads: readonly string[], rows: readonly (readonly string[])[]): Table {
   const width = Math.max(heads.length, ...rows.map(({ length }) => length));
   const whole = [heads, ...rows].map((row) => Array.from({ length: width }, (_, at) => (row[at] ?? '').trim()));
@@ -22,7 +22,7 @@ export function tableOf(heads: readonly string[], rows: readonly (readonly strin
   return { heads: first.slice(from), rows: filled.map((row) => row.slice(from)) };
 }
 
-/** The table with its rows as columns. The heads of both stay heads; the cell where they meet stays where it is. */
+/** Swaps rows and columns. The heads of both stay heads, and the corner stays where it is. */
 export function turned({ heads, rows }: Table): Table {
   const [corner = '', ...names] = heads;
   return {
@@ -31,7 +31,7 @@ export function turned({ heads, rows }: Table): Table {
   };
 }
 
-/** The source of the table in Markdown, by which all readers hand on what they found. */
+/** The table as Markdown, in which all readers hand on what they found. */
 export function inMarkdown({ heads, rows }: Table): string {
   const line = (cells: readonly string[]): string => `| ${cells.map(cellText).join(' | ')} |`;
   return [line(heads), `|${heads.map(() => '---').join('|')}|`, ...rows.map(line)].join('\n');

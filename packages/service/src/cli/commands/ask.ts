@@ -46,7 +46,7 @@ export function addAskCommand(program: Command): void {
   });
 }
 
-/** An answer for a person, and what there is to say of it besides; `--json` has it as it is. */
+/** The answer for a person, and a remark about it if there is one. `--json` prints it as it is. */
 function shownOf({ text, finish_reason }: InferenceResult, output_tokens: number) {
   if (finish_reason !== 'length') return { text, remark: null };
   const before = beforeRunaway(text);
@@ -56,6 +56,6 @@ function shownOf({ text, finish_reason }: InferenceResult, output_tokens: number
       remark: 'the answer only repeats itself from here on; --json shows all of it',
     };
   }
-  // What --max-output-tokens allows, or the context of the model.
+  // The limit is --max-output-tokens, or the context of the model.
   return { text, remark: `the answer was cut when it had ${output_tokens} tokens (see --max-output-tokens)` };
 }

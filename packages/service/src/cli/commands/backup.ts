@@ -3,7 +3,7 @@ import { findAdapterStore } from '../../adapterStore/findAdapterStore.js';
 import { makeBackup } from '../../backup/makeBackup.js';
 import { restoreBackup } from '../../backup/restoreBackup.js';
 import { readConfig } from '../../config/config.js';
-import { hasDatabase, openInstallation } from '../../processes/installation.js';
+import { hasDatabase, openInstallation } from '../../startup/installation.js';
 import { silentBackup, showBackup, type BackupProgressView } from '../backupProgress.js';
 import { engraftVersion } from '../../engraftVersion.js';
 import { formatBytes } from '../../formatBytes.js';
@@ -75,7 +75,7 @@ function missingLines(missing: readonly string[]): string[] {
   return [`${missing.length} adapters of versions are missing or damaged in the store:`, ...missing];
 }
 
-/** Shows progress on a terminal; Ctrl-C leaves nothing half-done behind. */
+/** Shows progress on a terminal. Ctrl-C leaves nothing half-done. */
 async function shown<Result>(
   work: (onProgress: BackupProgressView['update'], signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {

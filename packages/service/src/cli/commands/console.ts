@@ -2,7 +2,7 @@ import { emailAddress, memberRoles, type MemberRole } from '@engraft/contract/co
 import { type Command, Option } from 'commander';
 import { readConfig, UsageError } from '../../config/config.js';
 import { linkUrl, makeLink, roleOfLink } from '../../console/links.js';
-import { readServiceAddress } from '../../processes/serviceAddress.js';
+import { readServiceAddress } from '../../startup/serviceAddress.js';
 import { addOperatorOptions, operatorOf, type OperatorOptions } from '../operatorOptions.js';
 import { print } from '../output.js';
 import { requireProject, withDatabase } from '../withDatabase.js';

@@ -6,8 +6,8 @@ import { readClock } from '../../clock/observeClock.js';
 import { type Config, readConfig, usableTracing } from '../../config/config.js';
 import { isDatabaseReachable } from '../../db/isDatabaseReachable.js';
 import { countVersionsByModel, type VersionsByModel } from '../../versions/baseModel.js';
-import { makeDataFolder } from '../../processes/dataFolder.js';
-import { hasDatabase, type Installation, openInstallation } from '../../processes/installation.js';
+import { makeDataFolder } from '../../startup/dataFolder.js';
+import { hasDatabase, type Installation, openInstallation } from '../../startup/installation.js';
 import { openTeacherServer } from '../../teacherServer/teacherServer.js';
 import { print, table } from '../output.js';
 import { addPrintOptions, CommandFailure, type PrintOptions } from '../withDatabase.js';
@@ -42,7 +42,10 @@ export function addDoctorCommand(program: Command): void {
   });
 }
 
-/** Each returns what it found, or throws what is wrong. The engine is loaded here only: other commands start faster. */
+/**
+ * Each returns what it found, or throws an error that says what is wrong. The engine is loaded only here, so that other
+ * commands start faster.
+ */
 const examinations: Readonly<Record<string, (config: Config) => Promise<string> | string>> = {
   node: examineNode,
   'data folder': examineDataFolder,
@@ -68,7 +71,7 @@ function examineNode(): string {
   return `Node.js ${process.versions.node}`;
 }
 
-/** Nothing is made here: the folder may have been mistyped. */
+/** Makes nothing, since the folder may have been mistyped. */
 async function examineDataFolder(config: Config): Promise<string> {
   const { data_folder } = config;
   if (!(await exists(data_folder))) return `${data_folder} is not there yet: \`engraft serve\` makes it`;
@@ -106,7 +109,7 @@ async function withInstallation<Found>(
 }
 
 /**
- * The database's clock decides; it is compared with this machine's, and with the time at which the service saw it last.
+ * The database's clock decides. It is compared with this machine's, and with the time at which the service last saw it.
  */
 async function examineClock({ db }: Installation): Promise<string> {
   const { now_ms, seen_ms, leapt_ms } = await readClock(db);
@@ -130,7 +133,7 @@ async function examineClock({ db }: Installation): Promise<string> {
 
 async function examineModel({ engine, model_folder }: Config): Promise<string> {
   if (engine === 'off') return 'not needed: ENGRAFT_ENGINE is off';
-  const { loadPromptMeter } = await import('../../processes/model.js');
+  const { loadPromptMeter } = await import('../../startup/model.js');
   const { contextLength } = await loadPromptMeter(model_folder);
   return `${model_folder}, ${contextLength} tokens of context`;
 }
@@ -138,7 +141,7 @@ async function examineModel({ engine, model_folder }: Config): Promise<string> {
 async function examineEngine(config: Config): Promise<string> {
   if (config.engine === 'off') return 'off';
   if (config.engine === 'vllm') throw new Error('vllm is not available yet');
-  const { loadEngine } = await import('../../processes/model.js');
+  const { loadEngine } = await import('../../startup/model.js');
   const { engine, teachingAdapter } = await loadEngine(config, pino({ level: 'silent' }));
   try {
     const prompt = { messages: [{ role: 'user', content: 'Hello.' }] } as const;
@@ -147,7 +150,7 @@ async function examineEngine(config: Config): Promise<string> {
     }
     const { architecture, parameters, contentHash } = await engine.describe();
     const teaching = teachingAdapter === null ? '' : `, taught with the adapter in ${teachingAdapter.folder}`;
-    // The database has a check of its own, which says what is wrong with it.
+    // The database has a check of its own, which reports its faults.
     const count = (): Promise<VersionsByModel> =>
       withInstallation(config, ({ db }) => countVersionsByModel(db, contentHash));
     const versions = (await hasDatabase(config)) ? await count().catch(() => null) : null;
@@ -158,7 +161,7 @@ async function examineEngine(config: Config): Promise<string> {
   }
 }
 
-/** Not a fault: whoever tries another model may come back. */
+/** This is no fault: whoever tries another model may come back. */
 function describeVersions({ retained, of_another_model }: VersionsByModel): string {
   const versions = `${retained} retained version${retained === 1 ? '' : 's'}`;
   if (of_another_model === 0) return versions;
@@ -170,7 +173,7 @@ function examineTracing(config: Config): string {
   return tracing === null ? 'not taken' : `sent as ${tracing.protocol}`;
 }
 
-/** Makes one small call, which the server may charge for; without a passage. */
+/** Makes one small call without a passage. The server may charge for it. */
 async function examineTeacher({ teacher }: Config): Promise<string> {
   if (teacher === null) return 'none elsewhere';
   const server = openTeacherServer(teacher, { attempts: 1, response_ms: 60_000 });

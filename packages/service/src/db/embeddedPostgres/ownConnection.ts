@@ -1,13 +1,13 @@
 /**
- * All that PostgreSQL's variables (`PGSSLMODE`, `PGOPTIONS`, …) could say of a connection, which the driver reads
- * wherever its caller says nothing: they are meant for other servers than ours.
+ * Settings for everything that PostgreSQL's variables (`PGSSLMODE`, `PGOPTIONS`, …) could say about a connection. The
+ * driver reads them if its caller says nothing, but they are meant for other servers than ours.
  */
 const said = {
   sslmode: 'disable',
   sslnegotiation: 'postgres',
   client_encoding: 'UTF8',
   replication: 'false',
-  // The server's own settings, since the driver takes no options for none said.
+  // The server's own settings, since the driver does not accept empty options.
   options: '-c timezone=UTC',
 } as const;
 

@@ -12,7 +12,7 @@ export interface Postmaster {
   readonly port: number;
 }
 
-/** What `postmaster.pid` says of the last server of this cluster, which may be gone; `null` without such a file. */
+/** What `postmaster.pid` says about the last server of this cluster, which may be gone. `null` without such a file. */
 export async function readPostmasterFile(cluster: Cluster): Promise<Postmaster | null> {
   const text = await readFile(pidFile(cluster), 'utf8').catch(() => '');
   // Lines: process id, data directory, start time, port, …
@@ -22,8 +22,8 @@ export async function readPostmasterFile(cluster: Cluster): Promise<Postmaster |
 }
 
 /**
- * The server that runs on this cluster as a process that can be seen from here, or `null`. One in another container has
- * a process id that means nothing here; whether any server runs is for the lock to say.
+ * The server that runs on this cluster as a process visible from here, or `null`. A process id from another container
+ * means nothing here; the lock tells whether any server runs.
  */
 export async function findPostmaster(cluster: Cluster): Promise<Postmaster | null> {
   const postmaster = await readPostmasterFile(cluster);
@@ -32,8 +32,8 @@ export async function findPostmaster(cluster: Cluster): Promise<Postmaster | nul
 }
 
 /**
- * Removes a `postmaster.pid` that outlived its server and whose process id belongs to a stranger: PostgreSQL would
- * refuse to start beside it. (It clears a dead id by itself.) Only for the holder of the lock.
+ * Removes a `postmaster.pid` that outlived its server and whose process id belongs to a stranger, since PostgreSQL
+ * would refuse to start beside it. (It clears a dead id by itself.) Only the holder of the lock may call this.
  */
 async function removeStalePidFile(cluster: Cluster): Promise<void> {
   const postmaster = await readPostmasterFile(cluster);
@@ -48,20 +48,20 @@ function pidFile(cluster: Cluster): string {
 /** Whether the process has `folder` as its working folder, as a postmaster does. A zombie has none. */
 async function worksIn(pid: number, folder: string): Promise<boolean> {
   if (process.platform !== 'linux') return true;
-  // What we may not look at is of another account than the server's.
+  // A process that we may not look at belongs to another account than the server's.
   const cwd = await readlink(`/proc/${pid}/cwd`).catch(() => null);
   return cwd === (await realpath(folder));
 }
 
 /** A server that this process started. */
 export interface StartedServer {
-  /** Resolves with what the log says when the process has ended. */
+  /** Resolves with what the log says once the process has ended. */
   readonly ended: Promise<string>;
 }
 
 /**
  * Starts a server in a process group of its own, so that a Ctrl-C meant for the service leaves it to us to stop. It
- * inherits the lock of the caller, so that the lock is held for as long as any of the server's processes lives.
+ * inherits the caller's lock, so that the lock is held as long as any process of the server lives.
  */
 export async function startPostmaster(cluster: Cluster, port: number, lock: FileLock): Promise<StartedServer> {
   await removeStalePidFile(cluster);
@@ -92,14 +92,14 @@ export async function startPostmaster(cluster: Cluster, port: number, lock: File
 }
 
 const serverSettings = {
-  // The loopback with a random password: the path of a unix socket may be at most 107 bytes long.
+  // The loopback address with a random password, since the path of a unix socket may have at most 107 bytes.
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
   max_connections: 100,
   timezone: 'UTC',
   log_timezone: 'UTC',
   log_checkpoints: 'off',
-  // A failing statement's text or row could hold a passage or a message.
+  // The text or row of a failing statement could hold a passage or a message.
   log_min_error_statement: 'panic',
   log_error_verbosity: 'terse',
 } as const;
@@ -110,7 +110,7 @@ async function readFrom(file: string, start: number): Promise<string> {
 
 const stop_timeout_ms = 30_000;
 
-/** Fast shutdown: open transactions are rolled back, everything committed is written; then the process is gone. */
+/** Fast shutdown: open transactions are rolled back, committed ones are written, and then the process ends. */
 export async function stopPostmaster(cluster: Cluster, postmaster: Postmaster): Promise<void> {
   signal(postmaster.pid, 'SIGINT');
   const deadline_ms = performance.now() + stop_timeout_ms;
@@ -141,7 +141,7 @@ export async function findFreePort(): Promise<number> {
   return address.port;
 }
 
-/** Whether a process with this id exists, whoever it belongs to. */
+/** Whether a process with this id exists, whoever owns it. */
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -1,13 +1,13 @@
 import type pg from 'pg';
 import type { Database } from '../schema.js';
 
-/** The role that the service works as. One for the whole server; what it may do is granted in each database. */
+/** The role of the service. There is one for the whole server; each database grants its rights. */
 export const serviceRole = 'engraft_service';
 
 /**
- * What the service may do with each table: as much as its statements need. Whoever adds a table says it here.
- * Balances move by the trigger on `transfers`, with its owner's rights. The right to update an account's id, which
- * another trigger refuses, is what PostgreSQL wants of those who lock the row.
+ * What the service may do with each table: as much as its statements need. A new table must be added here. The trigger
+ * on `transfers` moves balances, with its owner's rights. PostgreSQL asks for the right to update an account's id,
+ * which another trigger refuses, from anybody who locks the row.
  */
 const privileges: Readonly<Record<keyof Database | 'schema_migrations', readonly string[]>> = {
   schema_migrations: ['SELECT'],
@@ -31,7 +31,7 @@ const privileges: Readonly<Record<keyof Database | 'schema_migrations', readonly
   member_roles: ['SELECT', 'INSERT', 'UPDATE'],
   console_links: ['SELECT', 'INSERT', 'DELETE'],
   console_sessions: ['SELECT', 'INSERT', 'DELETE'],
-  // Not of the number and the time, which nobody chooses.
+  // Without the number and the time, which nobody chooses.
   audit_events: [
     'SELECT',
     ...['action', 'actor', 'account', 'reason', 'project_id', 'target', 'details'].map(
@@ -40,13 +40,15 @@ const privileges: Readonly<Record<keyof Database | 'schema_migrations', readonly
   ],
 };
 
-/** All that the service knows, but for its adapters; the record of migrations says only how it is kept. */
+/**
+ * All tables with the service's data, except for its adapters. The record of migrations says only how the data is kept.
+ */
 export const serviceTables: readonly string[] = Object.keys(privileges).filter(
   (table) => table !== 'schema_migrations',
 );
 
 /**
- * The statements that give the role what it lacks in `schema`, an SQL identifier; none when it lacks nothing. The role
+ * The statements that give the role what it lacks in `schema`, an SQL identifier. None if it lacks nothing. The role
  * must exist.
  */
 export async function missingGrants(client: pg.Client, schema: string): Promise<string[]> {

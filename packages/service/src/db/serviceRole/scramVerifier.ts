@@ -1,11 +1,11 @@
 import { createHash, createHmac, pbkdf2Sync } from 'node:crypto';
 
-/** The least that RFC 7677 allows, and PostgreSQL's own choice: what is hashed is random, so no slow hash is needed. */
+/** The least that RFC 7677 allows, and PostgreSQL's own choice. The password is random, so it needs no slow hash. */
 const iterations = 4_096;
 
 /**
- * What PostgreSQL keeps of a password (RFC 5803: `SCRAM-SHA-256$<iterations>:<salt>$<StoredKey>:<ServerKey>`). Given
- * in place of the password, it keeps that out of statements and logs, and can be compared with what is kept.
+ * What PostgreSQL stores for a password (RFC 5803: `SCRAM-SHA-256$<iterations>:<salt>$<StoredKey>:<ServerKey>`). Used
+ * in place of the password, it keeps the password out of statements and logs, and can be compared with what is stored.
  */
 export function scramVerifier(password: string, salt: Buffer): string {
   const salted_password = pbkdf2Sync(password, salt, iterations, 32, 'sha256');

@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test';
 import { sql } from 'kysely';
 import { grantCredit } from '../../ledger/grantCredit.js';
 import { verifyLedger } from '../../ledger/verifyLedger.js';
-import { openInstallation, type Installation } from '../../processes/installation.js';
+import { openInstallation, type Installation } from '../../startup/installation.js';
 import { createTestKey, createTestProject } from '../../testing/testApp.js';
 import { createTestVersion } from '../../testing/testVersion.js';
 import { attachEmbeddedPostgres, type EmbeddedPostgres } from '../embeddedPostgres/index.js';

@@ -8,22 +8,22 @@ import { missingGrants, serviceRole } from './grants.js';
 import { scramVerifier } from './scramVerifier.js';
 
 /**
- * The service works as a role that owns nothing and may do with rows what its statements need: what comes through its
- * connections, by mistake or by design, cannot lift the rules of the schema. Migrations run as the owner of the tables;
- * call these functions after them. They write only when something is missing.
+ * The service works as a role that owns nothing and may do with rows only what its statements need. What comes through
+ * its connections, by mistake or by design, cannot lift the rules of the schema. Migrations run as the owner of the
+ * tables; call these functions after them. They write only if something is missing.
  */
 export interface ServiceAccess {
-  /** Holds a password: not for logs. */
+  /** Holds a password, so it must not be logged. */
   readonly url: string;
-  /** Why the service works with the rights of the owner of the tables all the same; `null` when it does not. */
+  /** Why the service works with the owner's rights after all. `null` if it does not. */
   readonly unrestricted_because: string | null;
 }
 
 const application_name = 'engraft-service-role';
 
 /**
- * For an embedded server, whose superuser `owner_url` names: the role logs in itself, with a password that follows from
- * the superuser's, so that every process finds the same one. Returns the role's URL.
+ * For an embedded server, whose superuser `owner_url` names. The role logs in itself, with a password derived from the
+ * superuser's, so that every process finds the same one. Returns the role's URL.
  */
 export async function prepareServiceLogin(owner_url: string): Promise<string> {
   const url = new URL(owner_url);
@@ -58,9 +58,9 @@ export async function prepareServiceLogin(owner_url: string): Promise<string> {
 }
 
 /**
- * For a database of the operator's. Where the user of the URL owns the tables, the role is made if need be, and every
- * connection takes it on as it starts. (By a startup parameter: what a statement sets, a pooler in transaction mode
- * would pass on to others.) A user who does not own them, such as a login that is a member of the role, works as it is.
+ * For an operator's database. If the user of the URL owns the tables, the role is made if need be, and every connection
+ * takes it on as it starts. (It does so by a startup parameter: a pooler in transaction mode would pass on to others
+ * what a statement sets.) A user who does not own them, such as a login that is a member of the role, works as it is.
  */
 export async function prepareServiceRole(database_url: string): Promise<ServiceAccess> {
   const unrestricted = (why: string): ServiceAccess => ({ url: database_url, unrestricted_because: why });
@@ -84,7 +84,7 @@ export async function prepareServiceRole(database_url: string): Promise<ServiceA
   }
 }
 
-/** How the session's user and the role stand to the tables. */
+/** The relation of the session's user and of the role to the tables. */
 interface Standing {
   /** Where the tables are, as an SQL identifier. */
   readonly schema: string;
@@ -109,7 +109,7 @@ async function readStanding(client: pg.Client): Promise<Standing> {
   return standing;
 }
 
-/** Without rights, or as it is. */
+/** Makes it without rights. An existing role stays as it is. */
 async function createRole(client: pg.Client): Promise<void> {
   const { rowCount } = await client.query('SELECT FROM pg_roles WHERE rolname = $1', [serviceRole]);
   if (rowCount !== 0) return;
@@ -125,8 +125,8 @@ function unlessDoneMeanwhile(error: unknown): void {
 }
 
 /**
- * Only adds: processes of two releases may be at work, and the older must not take away what the newer needs. Looked at
- * again under the lock, because two that change a table's rights at once would be in each other's way.
+ * Only adds rights: processes of two releases may be at work, and the older must not take away what the newer needs. It
+ * looks again under the lock, because two processes that change a table's rights at once would be in each other's way.
  */
 async function grantWhatIsMissing(client: pg.Client, schema: string): Promise<void> {
   if ((await missingGrants(client, schema)).length === 0) return;
@@ -145,13 +145,13 @@ async function underLock(client: pg.Client, work: () => Promise<void>): Promise<
 }
 
 /**
- * The search path goes with it: PostgreSQL's own starts with a schema named like the role. By hand, because the URL of
- * a Unix socket has no host, and `URL` takes none without.
+ * The search path goes with it, since PostgreSQL's own starts with a schema named like the role. Done by hand, because
+ * the URL of a Unix socket has no host, which `URL` refuses.
  */
 function takingOnRole(url: string, schema: string): string {
   const [address = '', query] = url.split(/\?(.*)/s);
   const parameters = new URLSearchParams(query);
-  // Options in the URL win over those of the environment, so that both are named here.
+  // Options in the URL win over those of the environment, so both are named here.
   const given = parameters.get('options') ?? process.env['PGOPTIONS'] ?? '';
   const path = schema.replace(/[\\\s]/g, '\\$&');
   parameters.set('options', `${given} -c role=${serviceRole} -c search_path=${path}`.trim());
@@ -160,7 +160,7 @@ function takingOnRole(url: string, schema: string): string {
 
 const protocolViolation = '08P01';
 
-/** Why a connection does not become the role's, or `null`. A pooler may refuse the startup parameter or ignore it. */
+/** Why a connection does not take on the role, or `null`. A pooler may refuse the startup parameter or ignore it. */
 async function tryOut(url: string): Promise<string | null> {
   try {
     return await withSession(url, application_name, async (client) => {

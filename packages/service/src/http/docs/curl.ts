@@ -1,6 +1,6 @@
 import type { HttpMethod, Operation, Parameter } from '@engraft/contract';
 
-/** A call that can be pasted into a shell in which `ENGRAFT_URL` and `ENGRAFT_API_KEY` are set. */
+/** A call that can be pasted into a shell with `ENGRAFT_URL` and `ENGRAFT_API_KEY` set. */
 export function curlExample(
   path: string,
   method: HttpMethod,
@@ -14,7 +14,7 @@ export function curlExample(
   ];
   if (parameters.some(({ name }) => name === 'Idempotency-Key')) lines.push('-H "Idempotency-Key: $(uuidgen)"');
   if (method === 'post') {
-    // A single quote cannot be written inside single quotes.
+    // Single quotes cannot contain a single quote.
     const json = JSON.stringify(body, null, 2).replaceAll("'", String.raw`'\''`);
     lines.push('-H "Content-Type: application/json"', `-d '${json}'`);
   }

@@ -2,7 +2,7 @@ import type { JsonSchema } from '@engraft/contract';
 import { html, nothing, type Html } from './html.js';
 import { inline } from './prose.js';
 
-/** A table of an object's fields, those of its inner objects below them with their full paths. */
+/** A table of an object's fields. Fields of inner objects come below, with their full paths. */
 export function fieldTable(schema: JsonSchema): Html {
   return html`<table class="fields">
     <thead>
@@ -18,7 +18,7 @@ export function fieldTable(schema: JsonSchema): Html {
   </table>`;
 }
 
-/** One row; parameters are shown as fields are. */
+/** One row. Parameters look like fields. */
 export function fieldRow(name: string, schema: JsonSchema, required: boolean, description: string): Html {
   const constraints = describeConstraints(schema);
   return html`<tr>
@@ -41,7 +41,7 @@ function fieldRows(schema: JsonSchema, path: string): readonly Html[] {
   });
 }
 
-/** The object that is written out inside a field; one that is named elsewhere is linked instead. */
+/** The object written out inside a field. A named object is linked instead. */
 function innerObject(field: JsonSchema): { schema: JsonSchema; suffix: string } | null {
   if (field.properties !== undefined) return { schema: field, suffix: '' };
   if (field.items?.properties !== undefined) return { schema: field.items, suffix: '[]' };
@@ -49,7 +49,7 @@ function innerObject(field: JsonSchema): { schema: JsonSchema; suffix: string } 
   return object === undefined ? null : { schema: object, suffix: '' };
 }
 
-/** `string`, `array of Message`, `integer or null`; named schemas are links. */
+/** `string`, `array of Message`, `integer or null`. Named schemas are links. */
 export function describeType(schema: JsonSchema): Html {
   if (schema.$ref !== undefined) {
     const name = schema.$ref.split('/').at(-1) ?? '';
@@ -63,7 +63,7 @@ export function describeType(schema: JsonSchema): Html {
   return html`${[schema.type ?? 'any value'].flat().join(' or ')}`;
 }
 
-/** What the values may be, as short phrases of Markdown. */
+/** The allowed values, as short phrases of Markdown. */
 export function describeConstraints(schema: JsonSchema): string[] {
   const phrases = [
     ...(schema.enum === undefined ? [] : [schema.enum.map(code).join(', ')]),

@@ -1,4 +1,4 @@
-/** Markup that needs no more escaping. */
+/** Markup that needs no escaping any more. */
 export class Html {
   constructor(readonly text: string) {}
 }

@@ -1,11 +1,11 @@
 import { html, type Html } from './html.js';
 
-/** The Markdown of our descriptions: paragraphs, lists of `- `, and `code`. */
+/** Renders the Markdown of our descriptions: paragraphs, lists of `- `, and `code`. */
 export function prose(markdown: string): Html {
   return html`${markdown.split(/\n{2,}/).map(block)}`;
 }
 
-/** One line of it, without a paragraph around. */
+/** Renders one line of it, without a paragraph around. */
 export function inline(markdown: string): Html {
   return html`${markdown.split('`').map((part, index) => (index % 2 === 0 ? html`${part}` : html`<code>${part}</code>`))}`;
 }

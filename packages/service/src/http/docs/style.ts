@@ -1,4 +1,4 @@
-/** One column to read, contents beside it; by day and by night. */
+/** One column to read, contents beside it, for day and night. */
 export const style = `
 :root {
   color-scheme: light dark;

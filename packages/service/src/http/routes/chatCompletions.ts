@@ -17,9 +17,9 @@ import { traceContextOfRequest } from '../traceRequests.js';
 const endpoint = '/v1/chat/completions';
 
 export interface ChatContext extends ChatAdmissionContext {
-  /** What `model` must be. */
+  /** The required value of `model`. */
   readonly model_id: string;
-  /** How long a request waits for its job; 0: not at all. */
+  /** How long a request waits for its job. 0 means not at all. */
   readonly chat_wait_ms: number;
   readonly keepalive_ms: number;
   readonly watcher: JobWatcher;
@@ -35,7 +35,7 @@ export function chatRoute(api: FastifyInstance, context: ChatContext): void {
     refuseQueryParameters(request);
     const idempotency_key = givenOrNewIdempotencyKey(request);
     const chat = readJsonBody(request, (body) => readChatRequest(body, model_id));
-    // Also on an error, after which the caller may want to repeat the same operation.
+    // Also set on an error, after which the caller may want to repeat the same operation.
     void reply.header('idempotency-key', idempotency_key);
     const job_id = await admit(context, request, chat, idempotency_key);
     void reply.header('x-service-job-id', job_id);
@@ -74,7 +74,7 @@ async function admit(
   return outcome.job_id;
 }
 
-/** The status has been sent: from here on an error is "the same envelope in a data frame before `[DONE]`". */
+/** The status has been sent, so from here on an error is "the same envelope in a data frame before `[DONE]`". */
 async function* chatEvents(
   { db, watcher, model_id, keepalive_ms }: ChatContext,
   request: FastifyRequest,
@@ -94,7 +94,7 @@ async function* chatEvents(
   yield doneEvent;
 }
 
-/** Aborted when the client has gone away; and when all is sent, which is then of no interest. */
+/** Aborts when the client has gone away, and when everything is sent, which then does not matter. */
 function goneSignal(reply: FastifyReply): AbortSignal {
   const gone = new AbortController();
   reply.raw.once('close', () => gone.abort());

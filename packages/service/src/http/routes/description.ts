@@ -5,7 +5,7 @@ import { renderReference } from '../docs/page.js';
 import { style } from '../docs/style.js';
 import { limitOperations, type StrangerLimits } from '../limitStrangers.js';
 
-/** The page runs no script and loads nothing; its one style sheet is known by its hash. */
+/** The page runs no script and loads nothing. Its one style sheet is allowed by its hash. */
 const content_security_policy = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
@@ -13,7 +13,7 @@ const content_security_policy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** `GET /openapi.json` and the same for people at `GET /docs`: without a key, not under `/v1`. */
+/** `GET /openapi.json`, and the same for people at `GET /docs`. They need no key and are not under `/v1`. */
 export function descriptionRoutes(
   app: FastifyInstance,
   { model_id, strangers }: { readonly model_id: string; readonly strangers: StrangerLimits },
@@ -22,7 +22,7 @@ export function descriptionRoutes(
   const document = openApiDocument(model_id);
   const page = renderReference(document);
 
-  // The same bytes for everybody: whoever asks a thousand times and reads nothing holds no copies.
+  // The same bytes for everybody, so that a client that asks a thousand times and reads nothing holds no copies.
   const json = Buffer.from(JSON.stringify(document));
   const html = Buffer.from(page);
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Registry } from 'prom-client';
-import { cacheFor } from '../cacheFor.js';
+import { cacheFor } from '../../cacheFor.js';
 import { wantsOpenMetrics, writeOpenMetrics, writePrometheusText } from '../../metrics/exposition.js';
 import { limitOperations, type StrangerLimits } from '../limitStrangers.js';
 
@@ -16,8 +16,8 @@ const metrics_fresh_ms = 1_000;
 const readiness_fresh_ms = 500;
 
 /**
- * `GET /healthz` and `/readyz`: for operators, without a key, not under `/v1`. They are answered
- * late rather than refused to an address that asks too often: a supervisor would take a refusal for a failure.
+ * `GET /healthz` and `/readyz`, for operators. They need no key and are not under `/v1`. An address that asks too often
+ * gets a late answer rather than a refusal, which a supervisor would take for a failure.
  */
 export function healthRoutes(app: FastifyInstance, { readiness, strangers, now_ms }: Operations): void {
   const slow = (request: FastifyRequest): Promise<void> => strangers.slow('probes', request);
@@ -31,7 +31,10 @@ export function healthRoutes(app: FastifyInstance, { readiness, strangers, now_m
   });
 }
 
-/** `GET /metrics`: for operators, without a key, not under `/v1`. Prometheus' text, or OpenMetrics on demand. */
+/**
+ * `GET /metrics`, for operators. It needs no key and is not under `/v1`. The format is Prometheus' text, or OpenMetrics
+ * on demand.
+ */
 export function metricsRoute(app: FastifyInstance, { metrics, strangers, now_ms }: Operations): void {
   const onRequest = limitOperations(strangers);
   const prometheusText = cacheFor(metrics_fresh_ms, () => writePrometheusText(metrics), now_ms);

@@ -1,4 +1,4 @@
-/** Music, plays, books, documents and rules. A line: what people call the kind, a colon, its everyday members. */
+/** Music, plays, books, documents and rules. Each line has names of a kind, a colon, and its everyday members. */
 export const artsAndWritingKinds = `
 diagram, chart: graph, pie chart, bar chart, flow chart, map, family tree, plan, table, blueprint, line graph, floor plan, circuit diagram, timetable, organigram, weather map, seating plan, histogram
 monument, memorial: statue, tomb, gravestone, obelisk, plaque, war memorial, cenotaph, column, triumphal arch, pyramid, bust, cross, stone circle, fountain, tombstone, mausoleum, standing stone, equestrian statue, cairn

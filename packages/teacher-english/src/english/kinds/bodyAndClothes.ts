@@ -1,4 +1,4 @@
-/** Clothes, the body, diseases and sports. A line: what people call the kind, a colon, its everyday members. */
+/** Clothes, the body, diseases and sports. Each line has names of a kind, a colon, and its everyday members. */
 export const bodyAndClothesKinds = `
 unit, unit of measurement, measure: metre, kilometre, centimetre, millimetre, inch, mile, gram, kilogram, kilo, pound, ounce, ton, tonne, litre, pint, gallon, second, minute, hour, degree, acre, hectare, watt, kilowatt, volt, amp, joule, calorie, hertz, byte, megabyte, gigabyte, millilitre, teaspoon, tablespoon, furlong, fathom, decibel, newton, pascal, ohm, light year, nautical mile, hundredweight, bushel
 quantity, measurement, property: height, weight, length, width, depth, speed, temperature, volume, area, distance, size, mass, pressure, age, density, frequency, voltage, thickness, diameter, radius, circumference, perimeter, angle, brightness, strength, altitude, wavelength, capacity, humidity, hardness

@@ -1,4 +1,4 @@
-/** Food and drink. A line: what people call the kind, a colon, its everyday members. */
+/** Food and drink. Each line has names of a kind, a colon, and its everyday members. */
 export const foodKinds = `
 fruit, food, piece of fruit: apple, pear, plum, cherry, peach, orange, lemon, banana, grape, strawberry, raspberry, apricot, mango, pineapple, melon, fig, blackberry, lime, grapefruit, kiwi, blueberry, gooseberry, blackcurrant, redcurrant, cranberry, date, pomegranate, papaya, nectarine, tangerine, satsuma, mandarin, watermelon, rhubarb, quince, damson, avocado, coconut, raisin, elderberry, clementine, passion fruit, prune, sultana, olive
 berry, fruit: strawberry, raspberry, blackberry, blueberry, gooseberry, cranberry, blackcurrant, redcurrant, elderberry, mulberry, loganberry, bilberry, juniper berry

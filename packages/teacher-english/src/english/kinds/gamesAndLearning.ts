@@ -1,4 +1,4 @@
-/** Sports, games, subjects, languages and art. A line: what people call the kind, a colon, its everyday members. */
+/** Sports, games, subjects, languages and art. Each line has names of a kind, a colon, and its everyday members. */
 export const gamesAndLearningKinds = `
 ball game, sport, game: football, tennis, cricket, rugby, golf, basketball, volleyball, baseball, netball, squash, hockey, rounders, handball, table tennis, snooker, billiards, croquet, polo, softball, lacrosse, water polo
 winter sport, sport: skiing, snowboarding, ice skating, ice hockey, curling, bobsleigh, tobogganing, figure skating, ski jumping, biathlon, sledging, luge, cross-country skiing, speed skating

@@ -1,4 +1,4 @@
-/** Furniture, gardens, places, weather and times. A line: what people call the kind, a colon, its everyday members. */
+/** Furniture, gardens, places, weather and times. Each line has names of a kind, a colon, and its everyday members. */
 export const homeAndNatureKinds = `
 household item, object, item: lamp, mirror, clock, cushion, curtain, carpet, vase, candle, bin, blanket, towel, rug, pillow, ashtray, doormat, umbrella stand, coat hanger, picture frame, bucket, broom, ironing board, washing line, tablecloth, duvet, hot-water bottle, key ring, lampshade, candlestick, ornament, plant pot, kettle, tea towel, clothes horse, wastepaper basket, peg
 bedding, bed linen: sheet, pillow, duvet, blanket, mattress, pillowcase, quilt, bedspread, eiderdown, cushion, sleeping bag, bolster, duvet cover, electric blanket

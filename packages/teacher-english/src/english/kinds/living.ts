@@ -1,4 +1,4 @@
-/** Relatives, animals and callings. A line: what people call the kind, a colon, its everyday members. */
+/** Relatives, animals and occupations. Each line has names of a kind, a colon, and its everyday members. */
 export const livingKinds = `
 relative, relation, family member: nephew, niece, uncle, aunt, cousin, grandmother, grandfather, brother, sister, stepfather, stepmother, brother-in-law, sister-in-law, mother-in-law, father-in-law, grandson, granddaughter, mother, father, son, daughter, husband, wife, twin, half-brother, half-sister, stepbrother, stepsister, stepson, stepdaughter, son-in-law, daughter-in-law, grandparent, grandchild, great-aunt, great-uncle, great-grandmother, great-grandfather, granny, grandma, grandpa
 parent, guardian: mother, father, stepmother, stepfather, mum, dad, mummy, daddy, foster mother, foster father, step-parent

@@ -1,4 +1,4 @@
-/** Money, crimes, events and journeys. A line: what people call the kind, a colon, its everyday members. */
+/** Money, crimes, events and journeys. Each line has names of a kind, a colon, and its everyday members. */
 export const moneyAndEventsKinds = `
 fee, charge, payment: rent, toll, fare, postage, admission, deposit, subscription, surcharge, membership fee, fine, tax, entrance fee, tuition fee, service charge, school fees, interest, commission, tip, premium, school fee, booking fee, parking fee, delivery charge, entry fee, bus fare, train fare, mortgage payment, legal fee, customs duty, ransom, licence fee, bill, royalty, instalment, handling fee, cancellation fee, maintenance, library fine, taxi fare, insurance premium, late fee, bail
 tax, duty: income tax, value added tax, inheritance tax, council tax, customs duty, road tax, corporation tax, poll tax, window tax, excise duty, tariff, stamp duty, capital gains tax, property tax, tithe, carbon tax, national insurance, sales tax, wealth tax

@@ -1,4 +1,4 @@
-/** Plants, materials, colours and shapes. A line: what people call the kind, a colon, its everyday members. */
+/** Plants, materials, colours and shapes. Each line has names of a kind, a colon, and its everyday members. */
 export const plantsAndMaterialsKinds = `
 climbing plant, plant, climber: ivy, clematis, honeysuckle, wisteria, vine, runner bean, sweet pea, jasmine, rose, hop, bindweed, creeper, passion flower
 shrub, bush, plant: hawthorn, lilac, rhododendron, hydrangea, privet, gorse, holly, azalea, fuchsia, buddleia, heather, juniper, laurel, elder, magnolia, rose bush, camellia, gooseberry bush, forsythia, blackthorn, bramble, honeysuckle, lavender, hibiscus, oleander, dogwood

@@ -1,4 +1,6 @@
-/** More callings, vehicles, machines and devices. A line: what people call the kind, a colon, its everyday members. */
+/**
+ * More occupations, vehicles, machines and devices. Each line has names of a kind, a colon, and its everyday members.
+ */
 export const vehiclesAndDevicesKinds = `
 position, post, role: manager, director, chairman, chairwoman, treasurer, secretary, supervisor, head teacher, headmaster, headmistress, deputy, assistant, captain, chief executive, foreman, team leader, intern, trainee, apprentice, vice-chairman, managing director, editor, curator, conductor, president, consultant, area manager, deputy head
 criminal, offender, wrongdoer: thief, burglar, murderer, robber, pickpocket, smuggler, forger, arsonist, kidnapper, shoplifter, fraudster, pirate, gangster, blackmailer, poacher, vandal, hijacker, mugger, traitor, bandit, outlaw, highwayman, counterfeiter, assassin, swindler, hacker, drug dealer, bigamist

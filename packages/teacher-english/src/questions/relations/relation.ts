@@ -1,17 +1,17 @@
-/** What a relation is, and the values that the tables beside this file ask for. */
+/** Relations, and the kinds of values that the tables beside this file ask for. */
 import { colourWords, shadeWords } from '../../english/colours.js';
 import type { Span } from '../../spans/spans.js';
 
 /** The usual ways of asking for one thing. */
 export interface Template {
-  /** Rows of one name are one relation. */
+  /** Rows with the same name are one relation. */
   readonly name: string;
   readonly kinds: readonly Span['kind'][];
-  /** Somewhere in the sentence. */
+  /** A pattern somewhere in the sentence. */
   readonly cue?: RegExp;
-  /** The span itself, in lower case. */
+  /** A pattern of the whole span, in lower case. */
   readonly value?: RegExp;
-  /** `{X}` is what is asked about, `{N}` what a quantity counts. */
+  /** `{X}` stands for the subject, `{N}` for what a quantity counts. */
   readonly wordings: readonly string[];
 }
 
@@ -24,7 +24,7 @@ export const dataUnit = /\b(?:[kmgt]i?b|bytes?|kilobytes?|megabytes?|gigabytes?|
 export const colour = new RegExp(`^(?:(?:${shadeWords}|painted) )*(?:${colourWords}|silver|gold|golden)\\b`, 'u');
 /** A material or a thing, not a colour. */
 export const noColour = new RegExp(`^(?!(?:(?:${shadeWords}|painted) )*(?:${colourWords}|silver|gold|golden)$)`, 'u');
-/** A number of things, not of units: what the wordings with `{N}` need. */
+/** A number of things, not of units, as the wordings with `{N}` need. */
 const pluralUnits =
   '(?:\\p{Ll}*met(?:re|er)s|\\p{Ll}*grams|kilos|tons|tonnes|miles|yards|inches|acres|hectares|litres|watts|seconds|minutes|hours|days' +
   '|nights|weeks|months|years|decades|dollars|euros|pounds|cents|crowns|francs|rupees|degrees)';

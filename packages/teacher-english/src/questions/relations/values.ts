@@ -1,4 +1,4 @@
-/** Relations of whatever has values: what is measured, named, made or owned. */
+/** Relations of anything with values: what is measured, named, made or owned. */
 import { areaUnit, durationUnit, lengthUnit, massUnit, moneyUnit, percentUnit } from '../../english/units.js';
 import { price, when, colour, type Template } from './relation.js';
 

@@ -1,0 +1,228 @@
+import { setMaxListeners } from 'node:events';
+import {
+  EngineError,
+  type AdapterReference,
+  type Engine,
+  type GenerateRequest,
+  type GenerateResult,
+  type SequenceScore,
+  type TokenSequence,
+} from '@engraft/engine';
+import { noUsage, type Meter } from './meter.js';
+import type { RemoteCallJournal } from './remoteModel.js';
+import type { LearningUsage } from '../types.js';
+
+/** The most calls under way at once. The engine decodes them together. */
+const concurrency = 16;
+/** Sequences in one scoring call. The engine bounds its own memory. */
+export const scoresPerCall = 8;
+
+/** A call before it is made. It is refused if there is no money for it. */
+export interface PlannedCall<Result> {
+  /** The most it can use. This much is held while it runs. */
+  readonly worst: LearningUsage;
+  /** Requests that the call answers. */
+  readonly requestCount: number;
+  readonly run: () => Promise<{ result: Result; usage: LearningUsage }>;
+}
+
+export interface ScoreCall {
+  readonly sequence: TokenSequence;
+  readonly adapter: AdapterReference | null;
+  readonly topK: number;
+}
+
+/**
+ * The engine's calls as learning makes them. They are metered and cancellable, a limited number runs at once, and a
+ * call is repeated when the engine's process dies.
+ */
+export class MeteredCalls {
+  constructor(
+    readonly engine: Engine,
+    readonly meter: Meter,
+    readonly signal?: AbortSignal,
+    readonly onCall: (requestCount: number) => void = () => undefined,
+    /** Goes to the engine with every generation, so that prompts that begin with the same passage are read once. */
+    readonly isolationKey?: string,
+    /** Keeps the job's calls to a remote model. */
+    readonly remoteCalls?: RemoteCallJournal,
+  ) {}
+
+  /**
+   * Returns results in the order of the requests, and `null` for those that no longer fit under `share` of the cap. The
+   * affordable requests are always the first ones of the list.
+   */
+  async generate(requests: readonly GenerateRequest[], share: number): Promise<(GenerateResult | null)[]> {
+    const shared = this.isolationKey === undefined ? {} : { isolationKey: this.isolationKey };
+    const calls = await mapConcurrently(requests, async (request): Promise<PlannedCall<GenerateResult>> => {
+      const inputTokens = await this.engine.countTokens(request.prompt);
+      return {
+        worst: { ...noUsage, input_tokens: inputTokens, output_tokens: request.maxOutputTokens },
+        requestCount: 1,
+        run: async () => {
+          const result = await this.engine.generate({ ...request, ...shared }, this.#options());
+          return { result, usage: usageOf(result) };
+        },
+      };
+    });
+    return this.runAffordable(calls, share);
+  }
+
+  /**
+   * Does for scoring what `generate` does for generation. Every token of a sequence counts as input. Sequences go to
+   * the engine `scoresPerCall` at a time, since one run of the model takes several. A call is affordable as a whole or
+   * not at all.
+   */
+  async score(requests: readonly ScoreCall[], share: number): Promise<(SequenceScore | null)[]> {
+    const batches = scoreBatches(requests);
+    const calls = batches.map(({ sequences, adapter, topK }): PlannedCall<readonly SequenceScore[]> => {
+      const usage = { ...noUsage, input_tokens: sequences.reduce((sum, { tokens }) => sum + tokens.length, 0) };
+      return {
+        worst: usage,
+        requestCount: sequences.length,
+        run: async () => {
+          const result = await this.engine.score({ sequences, adapter, topK }, this.#options());
+          if (result.length !== sequences.length) throw new EngineError('internal', 'score lost a sequence');
+          return { result, usage };
+        },
+      };
+    });
+    const results = await this.runAffordable(calls, share);
+    const scores: (SequenceScore | null)[] = requests.map(() => null);
+    batches.forEach(({ indices }, batch) =>
+      indices.forEach((index, place) => (scores[index] = results[batch]?.[place] ?? null)),
+    );
+    return scores;
+  }
+
+  /**
+   * Holds the worst cases in the order of the list before anything runs, then goes round again with what the real usage
+   * leaves. So usage alone decides which calls are made, never which call happens to end first.
+   */
+  async runAffordable<Result>(calls: readonly PlannedCall<Result>[], share: number): Promise<(Result | null)[]> {
+    const results: (Result | null)[] = calls.map(() => null);
+    let next = 0;
+    while (next < calls.length) {
+      const first = next;
+      while (next < calls.length && this.#hold(calls[next], share)) next++;
+      if (next === first) break;
+      const wave = calls.slice(first, next);
+      const settled = await mapConcurrently(wave, (call) => this.#run(call));
+      settled.forEach((result, index) => (results[first + index] = result));
+    }
+    return results;
+  }
+
+  #hold(call: PlannedCall<unknown> | undefined, share: number): boolean {
+    return call !== undefined && this.meter.tryHold(call.worst, share);
+  }
+
+  async #run<Result>(call: PlannedCall<Result>): Promise<Result> {
+    let usage: LearningUsage | null = null;
+    try {
+      const done = await retryLostWork(call.run);
+      usage = done.usage;
+      return done.result;
+    } finally {
+      this.meter.settle(call.worst, usage);
+      this.onCall(call.requestCount);
+    }
+  }
+
+  #options(): { signal?: AbortSignal } {
+    throwIfCancelled(this.signal);
+    return this.signal === undefined ? {} : { signal: this.signal };
+  }
+}
+
+interface ScoreBatch {
+  readonly adapter: AdapterReference | null;
+  readonly topK: number;
+  readonly sequences: TokenSequence[];
+  /** The index of each sequence among the requests. */
+  readonly indices: number[];
+}
+
+/** Groups requests that one call can answer, in the order of the first request of each group. */
+function scoreBatches(requests: readonly ScoreCall[]): ScoreBatch[] {
+  const batches: ScoreBatch[] = [];
+  const open = new Map<string, ScoreBatch>();
+  for (const [index, { sequence, adapter, topK }] of requests.entries()) {
+    const key = `${adapter?.contentHash ?? ''} ${topK}`;
+    let batch = open.get(key);
+    if (batch === undefined || batch.sequences.length === scoresPerCall) {
+      batch = { adapter, topK, sequences: [], indices: [] };
+      open.set(key, batch);
+      batches.push(batch);
+    }
+    batch.sequences.push(sequence);
+    batch.indices.push(index);
+  }
+  return batches;
+}
+
+/**
+ * Returns a new signal that aborts with any of these. Every call under way listens to it, and Node.js would warn of
+ * more than ten listeners.
+ */
+export function anySignal(...signals: readonly AbortSignal[]): AbortSignal {
+  const own = AbortSignal.any([...signals]);
+  setMaxListeners(0, own);
+  return own;
+}
+
+export function throwIfCancelled(signal: AbortSignal | undefined): void {
+  if (signal?.aborted === true) throw new EngineError('cancelled', 'learning was cancelled', { cause: signal.reason });
+}
+
+/**
+ * Repeats work that failed through no fault of its own, or because the engine's process died. It tries three times in
+ * all, since the call itself can be the cause.
+ */
+export async function retryLostWork<Result>(work: () => Promise<Result>): Promise<Result> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (attempt === 3 || !(error instanceof EngineError) || !error.repeatable) throw error;
+    }
+  }
+}
+
+function usageOf(result: GenerateResult): LearningUsage {
+  return {
+    input_tokens: result.usage.inputTokens,
+    output_tokens: result.usage.outputTokens,
+    cached_input_tokens: result.usage.cachedInputTokens,
+    training_tokens: 0,
+  };
+}
+
+/** Runs `work` like `Promise.all`, with at most `concurrency` under way. No new work begins after a failure. */
+export async function mapConcurrently<Item, Result>(
+  items: readonly Item[],
+  work: (item: Item, index: number) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  let next = 0;
+  let failed = false;
+  const worker = async (): Promise<void> => {
+    while (next < items.length && !failed) {
+      const index = next++;
+      const item = items[index];
+      if (item === undefined) continue;
+      try {
+        results[index] = await work(item, index);
+      } catch (error) {
+        failed = true;
+        throw error;
+      }
+    }
+  };
+  const workers = Array.from({ length: Math.min(concurrency, items.length) }, worker);
+  // Waits for all of them to settle, so that nothing still runs when this rejects.
+  for (const outcome of await Promise.allSettled(workers)) {
+    if (outcome.status === 'rejected') throw outcome.reason;
+  }
+  return results;
+}

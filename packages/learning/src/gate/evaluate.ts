@@ -1,0 +1,87 @@
+import type { AdapterReference, ChatPrompt, GenerateRequest } from '@engraft/engine';
+import type { MeteredCalls } from '../budget/calls.js';
+import type { EvaluationCounts } from './gate.js';
+import { compareSkills } from './skills.js';
+import { givesAnswer } from '../text/judge.js';
+import type { ScoringOutcome } from '../outcomes.js';
+import type { Recipe } from '../recipe/recipe.js';
+import type { Comparison, QuestionAnswer, ReplayRow } from '../types.js';
+
+interface Probe {
+  readonly prompt: ChatPrompt;
+  readonly passes: (reply: string) => boolean;
+}
+
+/** Questions that nothing was trained on. */
+export interface HeldOut {
+  readonly validation: readonly QuestionAnswer[];
+  /** Questions of earlier passages. */
+  readonly retention: readonly QuestionAnswer[];
+  /** Rows of the base model's own training. */
+  readonly canaries: readonly ReplayRow[];
+}
+
+/**
+ * Asks the candidate and its parent the held-out questions, without the passage. Answers are greedy, and right if they
+ * give the expected one. Questions that the money does not reach are left out for both alike.
+ */
+export async function evaluate(
+  calls: MeteredCalls,
+  candidate: AdapterReference,
+  parent: AdapterReference | null,
+  { validation, retention, canaries }: HeldOut,
+  recipe: Recipe,
+): Promise<EvaluationCounts & { readonly missed: readonly string[] }> {
+  const {
+    prompts,
+    evaluating: { maxAnswerTokens },
+  } = recipe;
+  const compare = (probes: readonly Probe[]): Promise<Compared> =>
+    compareOn(calls, [candidate, parent], probes, maxAnswerTokens);
+  const closedBook = ({ question, answer }: QuestionAnswer): Probe => ({
+    prompt: prompts.closedBook(question),
+    passes: (reply) => givesAnswer(question, reply, [answer]),
+  });
+  const ofValidation = await compare(validation.map(closedBook));
+  return {
+    validation: ofValidation.comparison,
+    retention: (await compare(retention.map(closedBook))).comparison,
+    ...(await compareSkills(calls, candidate, parent, canaries, recipe)),
+    missed: ofValidation.missed.flatMap((index) => validation[index]?.question ?? []),
+  };
+}
+
+export function validationPairs({ facts }: ScoringOutcome): QuestionAnswer[] {
+  return facts.flatMap(({ answer, validation }) => validation.map(({ question }) => ({ question, answer })));
+}
+
+interface Compared {
+  readonly comparison: Comparison;
+  /** Indices of the probes that the candidate did not pass. */
+  readonly missed: readonly number[];
+}
+
+async function compareOn(
+  calls: MeteredCalls,
+  candidateAndParent: readonly [AdapterReference, AdapterReference | null],
+  probes: readonly Probe[],
+  maxOutputTokens: number,
+): Promise<Compared> {
+  const requests = probes.flatMap(({ prompt }) =>
+    candidateAndParent.map((adapter): GenerateRequest => ({ prompt, adapter, maxOutputTokens, temperature: 0 })),
+  );
+  const results = await calls.generate(requests, 1);
+  const comparison = { candidate: 0, parent: 0, total: 0, unasked: probes.length };
+  const missed: number[] = [];
+  for (const [index, { passes }] of probes.entries()) {
+    const ofCandidate = results[2 * index] ?? null;
+    const ofParent = results[2 * index + 1] ?? null;
+    if (ofCandidate === null || ofParent === null) break;
+    comparison.total++;
+    comparison.unasked--;
+    if (passes(ofCandidate.text)) comparison.candidate++;
+    else missed.push(index);
+    if (passes(ofParent.text)) comparison.parent++;
+  }
+  return { comparison, missed };
+}

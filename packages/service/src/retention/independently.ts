@@ -1,0 +1,41 @@
+import { isDatabaseUnavailable } from '../db/databaseErrors.js';
+
+/**
+ * Does the work for one item after the other, and returns how many times it did something. A failure does not stop the
+ * others, and is thrown at the end. Only an unavailable database ends it at once.
+ */
+export async function forEachIndependently(
+  items: readonly string[],
+  work: (item: string) => Promise<boolean>,
+  stopping?: AbortSignal,
+): Promise<number> {
+  const left = [...items];
+  return repeatIndependently(async (begin) => {
+    const item = left.shift();
+    if (item === undefined) return false;
+    begin(item);
+    return work(item);
+  }, stopping);
+}
+
+/** Does the same for items that are found one by one: `work` calls `begin` with the next one, if there is any. */
+export async function repeatIndependently(
+  work: (begin: (item: string) => void) => Promise<boolean>,
+  stopping?: AbortSignal,
+): Promise<number> {
+  const failures: Error[] = [];
+  let [done, begun] = [0, 0];
+  while (stopping?.aborted !== true) {
+    const items: string[] = [];
+    try {
+      if (await work((item) => items.push(item))) done += 1;
+    } catch (error) {
+      if (items.length === 0 || isDatabaseUnavailable(error)) throw error;
+      failures.push(new Error(`${items.at(-1)} failed`, { cause: error }));
+    }
+    if (items.length === 0) break;
+    begun += 1;
+  }
+  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} of ${begun} failed`);
+  return done;
+}

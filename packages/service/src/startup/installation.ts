@@ -1,0 +1,90 @@
+import type { Kysely } from 'kysely';
+import type { Config } from '../config/config.js';
+import { openCountedDatabase, openDatabase, type DatabaseOptions, type PoolCounts } from '../db/database.js';
+import { attachEmbeddedPostgres, hasCluster, ownConnection } from '../db/embeddedPostgres/index.js';
+import { migrate } from '../db/migrate.js';
+import type { Database } from '../db/schema.js';
+import { prepareServiceLogin, prepareServiceRole, type ServiceAccess } from '../db/serviceRole/serviceRole.js';
+import { makeDataFolder } from './dataFolder.js';
+
+/** The open data of one service: its folder, and its database at the newest schema. */
+export interface Installation extends Pick<ServiceAccess, 'unrestricted_because'> {
+  readonly db: Kysely<Database>;
+  /** The connections of `db`. */
+  readonly connections: () => PoolCounts;
+  /**
+   * A connection beside those of `db`, for code that watches the database. It answers even while the others are all
+   * busy.
+   */
+  readonly watching: Kysely<Database>;
+  close(): Promise<void>;
+}
+
+export interface InstallationOptions {
+  readonly max_connections: number;
+  /** See `DatabaseOptions`. Commands may run longer queries. */
+  readonly held_ms_max?: number;
+  /** The embedded database was lost and did not come back. */
+  readonly onLost?: (error: Error) => void;
+}
+
+/** Whether there is a database to open. A database elsewhere answers for itself. */
+export async function hasDatabase({
+  data_folder,
+  database_url,
+}: Pick<Config, 'data_folder' | 'database_url'>): Promise<boolean> {
+  return database_url !== null || hasCluster(data_folder);
+}
+
+/**
+ * Opens what the configuration names, and makes it if it is missing. Commands and services may have the same
+ * installation open at the same time.
+ */
+export async function openInstallation(
+  { data_folder, database_url }: Pick<Config, 'data_folder' | 'database_url'>,
+  { max_connections, held_ms_max, onLost }: InstallationOptions,
+): Promise<Installation> {
+  const options = { maxConnections: max_connections, ...(held_ms_max === undefined ? {} : { held_ms_max }) };
+  if (database_url !== null) {
+    const { url, unrestricted_because } = await migrate(database_url)
+      .then(() => prepareServiceRole(database_url))
+      .catch(namingTheVariable);
+    return { ...openPools(url, options), unrestricted_because };
+  }
+  await makeDataFolder(data_folder);
+  const server = await attachEmbeddedPostgres(data_folder, onLost === undefined ? {} : { onLost });
+  try {
+    const url = ownConnection(server.url);
+    await migrate(url);
+    const pools = openPools(await prepareServiceLogin(url), options);
+    const close = async (): Promise<void> => {
+      await pools.close();
+      await server.release();
+    };
+    return { ...pools, unrestricted_because: null, close };
+  } catch (error) {
+    await server.release();
+    throw error;
+  }
+}
+
+function openPools(url: string, options: DatabaseOptions): Omit<Installation, 'unrestricted_because'> {
+  const { db, counts } = openCountedDatabase(url, options);
+  const watching = openDatabase(url, { ...options, maxConnections: 1 });
+  const close = async (): Promise<void> => {
+    await Promise.all([db.destroy(), watching.destroy()]);
+  };
+  return { db, connections: counts, watching, close };
+}
+
+/** Names the variable, never the URL, which holds a password, and the other settings of the connection. */
+function namingTheVariable(error: unknown): never {
+  const first: unknown = error instanceof AggregateError && error.message === '' ? error.errors[0] : error;
+  const why = first instanceof Error ? first.message : String(first);
+  const others = connectionVariables.filter((name) => (process.env[name] ?? '') !== '');
+  const named = ['DATABASE_URL', ...others].join(', ');
+  throw new Error(`the database of ${named}: ${why}`, { cause: error });
+}
+
+/** PostgreSQL's own variables, which have their usual meaning for `DATABASE_URL`. */
+const connectionVariables = ['PGUSER', 'PGPASSWORD', 'PGDATABASE', 'PGSSLMODE', 'PGSSLNEGOTIATION', 'PGOPTIONS'];

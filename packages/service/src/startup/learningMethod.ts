@@ -1,0 +1,74 @@
+import { fileURLToPath } from 'node:url';
+import { EngineError, hashAdapterFolder, type AdapterReference, type Engine } from '@engraft/engine';
+import {
+  loadPreset,
+  loadReplay,
+  modelTeacher,
+  recipeOf,
+  remoteTeacher,
+  replayOf,
+  type LearningMethod,
+  type Preset,
+  type Recipe,
+  type RemoteModel,
+  type ReplayRow,
+  type Teacher,
+} from '@engraft/learning';
+import { englishTeacher } from '@engraft/teacher-english';
+
+/** Beside the shipped model, for checkpoints that have no `learning.json`. */
+export const shippedPresets = fileURLToPath(new URL('../../../../models/presets', import.meta.url));
+
+/** The files beside a checkpoint that decide how it learns. */
+export interface LearningFiles {
+  readonly preset: Preset;
+  /** What the teacher asks with, or `null` for the checkpoint itself. */
+  readonly adapter: AdapterReference | null;
+  readonly replay: readonly ReplayRow[];
+}
+
+/** Rejects with an error that names the file if one of them is wrong. */
+export async function readLearningFiles(model_folder: string): Promise<LearningFiles> {
+  try {
+    const preset = await loadPreset(model_folder, shippedPresets);
+    const { teachingAdapter } = preset;
+    const adapter = teachingAdapter === null ? null : await adapterIn(teachingAdapter);
+    return { preset, adapter, replay: await loadReplay(model_folder) };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new EngineError('checkpoint_invalid', message, { cause: error });
+  }
+}
+
+/**
+ * How the engine's model learns. If the model comes without replay rows, it is asked for replies, which are kept in
+ * `replayFolder`. A trial may change the recipe. `elsewhere`, if given, writes the questions in place of the preset's
+ * teacher.
+ */
+export async function learningMethod(
+  engine: Engine,
+  { preset, adapter, replay }: LearningFiles,
+  changed: (recipe: Recipe) => Recipe = (recipe) => recipe,
+  elsewhere: RemoteModel | null = null,
+  replayFolder: string | null = null,
+): Promise<LearningMethod> {
+  const { parameters } = await engine.describe();
+  const recipe = changed(recipeOf(preset, parameters));
+  const teacher = elsewhere === null ? teacherOf(preset, recipe, adapter) : remoteTeacher(recipe, elsewhere, adapter);
+  return { recipe, teacher, replay: await replayOf(engine, replay, recipe, replayFolder) };
+}
+
+function teacherOf({ teacher }: Preset, recipe: Recipe, adapter: AdapterReference | null): Teacher {
+  switch (teacher) {
+    case 'english':
+      return englishTeacher(recipe);
+    case 'model':
+      return modelTeacher(recipe, adapter);
+  }
+}
+
+async function adapterIn(folder: string): Promise<AdapterReference> {
+  const contentHash = await hashAdapterFolder(folder);
+  if (contentHash === null) throw new Error(`learning.json: teaching_adapter: ${folder} holds no adapter`);
+  return { folder, contentHash };
+}

@@ -1,0 +1,258 @@
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyInstance } from 'fastify';
+import type { Kysely } from 'kysely';
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+import type { AdapterStore } from '../adapterStore/adapterStore.js';
+import { findAdapterStore } from '../adapterStore/findAdapterStore.js';
+import { type ClockWatch, watchClock } from '../clock/watchClock.js';
+import { type Config, usableTracing } from '../config/config.js';
+import type { Database } from '../db/schema.js';
+import { isDatabaseReachable } from '../db/isDatabaseReachable.js';
+import type { FileLock } from '../fileLock/fileLock.js';
+import { buildApp, buildOperationsApp } from '../http/buildApp.js';
+import { type Retention, startRetention } from '../retention/startRetention.js';
+import { openConfiguredTracing } from '../tracing/openConfiguredTracing.js';
+import type { Tracing } from '../tracing/tracing.js';
+import { adoptBaseModel } from '../worker/adoptBaseModel.js';
+import { freeOrphanedJobs } from '../jobs/freeOrphanedJobs.js';
+import { startWorker, type Worker } from '../worker/worker.js';
+import { createWorkerMetrics } from '../worker/workerMetrics.js';
+import { type BoundedStop, boundStop } from './boundedStop.js';
+import { makeDataFolder } from './dataFolder.js';
+import { prepareFirstStart } from './firstStart.js';
+import { type Installation, openInstallation } from './installation.js';
+import { openLog } from './logger.js';
+import { isWrittenSoon } from './logOutput.js';
+import { admissionOf, loadModel, missingOf, type ModelState } from './modelState.js';
+import { tellFit } from './tellFit.js';
+import { recordServiceAddress, type ServiceAddress } from './serviceAddress.js';
+import { lockDataFolder } from './serviceLock.js';
+import { openMetrics } from './serviceMetrics.js';
+import { untilToldToStop } from './untilToldToStop.js';
+
+/** The parts of the service that this process runs. */
+export interface Roles {
+  readonly api: boolean;
+  readonly worker: boolean;
+}
+
+/** The flags and variables that choose an address. */
+const addressSettings = {
+  api: '--host, --port, ENGRAFT_HOST, ENGRAFT_PORT',
+  operations: 'ENGRAFT_OPERATIONS_HOST, ENGRAFT_OPERATIONS_PORT',
+} as const;
+
+/** Running inferences may finish within this time. Container runtimes kill 10 s after asking. */
+const drain_grace_ms = 6_000;
+/** Clients get this long to read their answers. */
+const hang_up_after_ms = 8_000;
+/** The worker waits this long for calls that ignore the stop. Then they end with the engine. */
+const engine_kept_ms = 9_000;
+/** The whole stop takes no longer, whatever hangs. */
+const stop_ms_max = 25_000;
+const max_connections = 24;
+/** A query or transaction of the service takes this long only if the database is gone without a word. */
+const held_ms_max = 20_000;
+
+/**
+ * Runs until it is told to stop, then drains: "no new work, running work is finished or handed back". Rejects if the
+ * service cannot start. `onListening` is called, and awaited, when it is ready to serve. A fault injector may replace
+ * the model.
+ */
+export async function runService(
+  config: Config,
+  roles: Roles,
+  onListening: (url: string, db: Kysely<Database>) => unknown,
+  load: typeof loadModel = loadModel,
+): Promise<void> {
+  const tracing_config = usableTracing(config);
+  const told = untilToldToStop();
+  const { logger, output } = openLog(config);
+  const stopping = boundStop(stop_ms_max, logger);
+  void told.then(() => stopping.begin());
+  process.on('warning', (warning) => logger.warn({ err: warning }, 'a warning of Node.js'));
+  const onLost = (error: Error): void => {
+    logger.fatal({ err: error }, 'the embedded database is lost');
+    void isWrittenSoon(process.stderr).then(() => process.exit(1));
+  };
+  // Also needed with a database elsewhere, since adapters and the first key are there.
+  await makeDataFolder(config.data_folder);
+  const running: Running = {};
+  try {
+    // Several services may share a database elsewhere.
+    if (config.database_url === null) running.lock = await lockDataFolder(config.data_folder);
+    const installation = await openInstallation(config, { max_connections, held_ms_max, onLost });
+    running.installation = installation;
+    if (installation.unrestricted_because !== null) {
+      const reason = installation.unrestricted_because;
+      logger.warn(
+        { reason },
+        'the service works with the rights of the owner of its tables: see "Roles of the database" in docs/operating',
+      );
+    }
+    const is_first = roles.api && (await prepareFirstStart(installation.db, config.data_folder));
+    const model = await load(config, roles.worker, logger);
+    running.model = model;
+    if (model.kind === 'missing') {
+      if (!roles.api) throw new Error(model.reason);
+      logger.error({ reason: model.reason }, 'no model can be loaded: requests for model work are refused');
+    }
+    running.tracing = await openConfiguredTracing(tracing_config, logger);
+    const metrics = openMetrics(installation, model, output);
+    const parts = { config, installation, model, logger, metrics, tracing: running.tracing };
+    running.clock = await watchClock({ db: installation.db, logger, metrics });
+    if (roles.worker) {
+      const { data_folder, job_retention_days } = config;
+      const store = await findAdapterStore(installation.db, data_folder);
+      await adoptModelOf(parts, store);
+      running.retention = startRetention({ db: installation.db, store, data_folder, logger, job_retention_days });
+      running.worker = await openWorker(parts, store);
+    }
+    if (roles.api) running.app = openApi(parts, running.worker ?? null);
+    const url = running.app === undefined ? null : await listen(running.app, config, addressSettings.api);
+    if (config.operations !== null) {
+      running.operations = openOperations(parts, roles);
+      const operations_url = await listen(running.operations, config.operations, addressSettings.operations);
+      logger.info({ url: operations_url }, 'health and metrics have an address of their own');
+    }
+    if (url !== null) {
+      running.address = await recordServiceAddress(config.data_folder, url);
+      await onListening(url, installation.db);
+    }
+    logger.info({ pid: process.pid, ...roles }, 'started');
+    if (is_first && model.kind === 'loaded' && model.engine !== null) void tellFit(config, model.engine, logger);
+    logger.info({ signal: await told }, 'draining');
+  } finally {
+    stopping.begin();
+    await stop(running, stopping);
+  }
+  logger.info('stopped');
+}
+
+/** What has been started so far, so that a failed start stops it again. */
+interface Running {
+  lock?: FileLock;
+  installation?: Installation;
+  model?: ModelState;
+  clock?: ClockWatch;
+  tracing?: Tracing;
+  retention?: Retention;
+  worker?: RunningWorker | null;
+  app?: FastifyInstance;
+  operations?: FastifyInstance;
+  address?: ServiceAddress;
+}
+
+async function stop(running: Running, stopping: BoundedStop): Promise<void> {
+  const { lock, installation, model, clock, tracing, retention, worker, app, operations, address } = running;
+  await stopping.part('address', address?.withdraw());
+  const engine = model?.kind === 'loaded' ? model.engine?.engine : undefined;
+  const close_engine = (): Promise<void> => stopping.part('engine', engine?.close());
+  const kept = setTimeout(() => void close_engine(), engine_kept_ms);
+  await Promise.all([
+    stopping.part('worker', worker?.stop()),
+    stopping.part('retention', retention?.stop()),
+    stopping.part('clock', clock?.stop()),
+    stopping.part('api', app === undefined ? undefined : closeApi(app)),
+    stopping.part('operations', operations === undefined ? undefined : closeApi(operations)),
+  ]);
+  clearTimeout(kept);
+  await close_engine();
+  await stopping.part('traces', tracing?.stop());
+  await stopping.part('database', installation?.close());
+  await stopping.part('lock', lock?.release());
+}
+
+interface Parts {
+  readonly config: Config;
+  readonly installation: Installation;
+  readonly model: ModelState;
+  readonly logger: Logger;
+  readonly metrics: Registry;
+  readonly tracing: Tracing;
+}
+
+/** Runs before a round of retention, a job or a request meets a version of another checkpoint. */
+async function adoptModelOf({ installation: { db }, model, logger }: Parts, store: AdapterStore): Promise<void> {
+  if (model.kind !== 'loaded' || model.engine === null) return;
+  const { contentHash: content_hash } = await model.engine.engine.describe();
+  await adoptBaseModel({ db, store, content_hash, logger });
+}
+
+interface RunningWorker extends Pick<Worker, 'wake'> {
+  stop(): Promise<void>;
+}
+
+async function openWorker(
+  { config, installation, model, logger, metrics, tracing }: Parts,
+  store: AdapterStore,
+): Promise<RunningWorker | null> {
+  // Without an engine, jobs stay queued.
+  if (model.kind !== 'loaded' || model.engine === null) return null;
+  const { db } = installation;
+  const { data_folder } = config;
+  if (config.database_url === null) {
+    const freed_jobs = await freeOrphanedJobs(db);
+    if (freed_jobs > 0) logger.info({ freed_jobs }, 'jobs of a worker that died are taken over');
+  }
+  const { engine, method } = model.engine;
+  const worker = startWorker({
+    db,
+    engine,
+    method,
+    store,
+    data_folder,
+    logger,
+    metrics: createWorkerMetrics(metrics),
+    tracing,
+    engine_running: () => engine.responsive,
+  });
+  return { wake: () => worker.wake(), stop: () => worker.stop(drain_grace_ms) };
+}
+
+/** What is missing before this process can take work. */
+async function findMissing({ installation: { db }, model }: Parts): Promise<readonly string[]> {
+  const reachable = await isDatabaseReachable(db);
+  return [...(reachable ? [] : ['database: unreachable']), ...missingOf(model)];
+}
+
+function openOperations(parts: Parts, { api }: Roles): FastifyInstance {
+  const { config, logger, metrics } = parts;
+  const readiness = (): Promise<readonly string[]> => findMissing(parts);
+  return buildOperationsApp({ model_id: config.model_id, has_api: api, readiness, logger, metrics });
+}
+
+function openApi(parts: Parts, worker: RunningWorker | null): FastifyInstance {
+  const { config, installation, model, logger, metrics, tracing } = parts;
+  const readiness = (): Promise<readonly string[]> => findMissing(parts);
+  const onAdmitted = (): void => worker?.wake();
+  const { model_id, chat_wait_ms, open_jobs } = config;
+  const admission = { ...admissionOf(model), open_jobs, onAdmitted };
+  const operations_apart = config.operations !== null;
+  const { db } = installation;
+  return buildApp({ ...admission, db, model_id, chat_wait_ms, readiness, logger, metrics, tracing, operations_apart });
+}
+
+async function listen(
+  app: FastifyInstance,
+  { host, port }: { readonly host: string; readonly port: number },
+  settings: string,
+): Promise<string> {
+  await app.listen({ host, port }).catch((error: unknown) => {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Error(`cannot listen on host ${host}, port ${port} (${settings}): ${why}`, { cause: error });
+  });
+  const { port: actual_port } = app.server.address() as AddressInfo;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${actual_port}`;
+}
+
+async function closeApi(app: FastifyInstance): Promise<void> {
+  const closed = app.close();
+  const hang_up = new AbortController();
+  const late = sleep(hang_up_after_ms, 'late', { signal: hang_up.signal }).catch(() => 'closed');
+  if ((await Promise.race([closed, late])) === 'late') app.server.closeAllConnections();
+  hang_up.abort();
+  await closed;
+}

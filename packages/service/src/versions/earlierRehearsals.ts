@@ -1,0 +1,28 @@
+import { sql, type Kysely } from 'kysely';
+import type { Rehearsal } from '@engraft/learning';
+import { z } from 'zod';
+import type { Database } from '../db/schema.js';
+
+const pairs = z.array(z.object({ question: z.string(), answer: z.string() }));
+const rehearsal = z.object({ training_pairs: pairs, validation_pairs: pairs });
+
+/**
+ * What the parent and its ancestors were taught, oldest first. Expired ones count too, since only their files are
+ * deleted.
+ */
+export async function readEarlierRehearsals(
+  db: Kysely<Database>,
+  parent_version_id: string | null,
+): Promise<Rehearsal[]> {
+  if (parent_version_id === null) return [];
+  const { rows } = await sql<{ rehearsal: unknown }>`
+    with recursive ancestors as (
+      select id, parent_version_id, rehearsal, 0 as distance from versions where id = ${parent_version_id}
+      union all
+      select parent.id, parent.parent_version_id, parent.rehearsal, distance + 1
+      from versions parent join ancestors on parent.id = ancestors.parent_version_id
+    )
+    select rehearsal from ancestors where rehearsal is not null order by distance desc
+  `.execute(db);
+  return rows.map((row) => rehearsal.parse(row.rehearsal));
+}
