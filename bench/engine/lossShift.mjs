@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openCheckpoint } from '../../packages/engine/dist/checkpoint/checkpoint.js';
-import { InferenceRunner } from '../../packages/engine/dist/generation/inferenceRunner.js';
-import { KvCache, NOTHING_KEPT } from '../../packages/engine/dist/generation/kvCache.js';
+import { InferenceRunner } from '../../packages/engine/dist/inference/modelRunner.js';
+import { KvCache, NOTHING_KEPT } from '../../packages/engine/dist/cache/kvCache.js';
 import { SharedWeights } from '../../packages/engine/dist/model/sharedWeights.js';
 import { loadQuantizedWeights } from '../../packages/engine/dist/model/quantizedWeights.js';
 import { SHIPPED } from './models.mjs';

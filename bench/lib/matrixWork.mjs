@@ -11,7 +11,7 @@ import { loraTensorSpecs, projectionShape, PROJECTIONS } from '../../packages/en
 import { GraphBuilder } from '../../packages/engine/dist/onnx/graphBuilder.js';
 import { Session } from '../../packages/engine/dist/onnx/session.js';
 import { Tensor } from '../../packages/engine/dist/onnx/tensor.js';
-import { createRandom } from '../../packages/engine/dist/random.js';
+import { createRandom } from '../../packages/engine/dist/support/random.js';
 
 export const GEMM_ROWS = 1024;
 const GEMM_CHAIN = 8;

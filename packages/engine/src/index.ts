@@ -11,7 +11,7 @@ export { EmbeddedEngine, type EmbeddedEngineOptions } from './embeddedEngine.js'
 export { startEngineHost } from './process/engineHost.js';
 export type { EngineExit, EngineStart, EngineHost, EngineHostOptions, EngineLogger } from './process/hostTypes.js';
 export type { WatchBounds } from './process/watch.js';
-export { machineMemory } from './machineMemory.js';
+export { machineMemory } from './support/machineMemory.js';
 export { WEIGHT_FORMATS, type WeightFormat } from './model/quantization.js';
 export { ChatTokenizer } from './tokenizer/chatTokenizer.js';
 export { PromptCounter } from './tokenizer/promptCounter.js';

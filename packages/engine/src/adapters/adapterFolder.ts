@@ -2,11 +2,11 @@
 import path from 'node:path';
 import { EngineError } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
-import { machineMemory } from '../machineMemory.js';
+import { machineMemory } from '../support/machineMemory.js';
 import { moduleBytes, type LoraModule } from '../model/weights.js';
 import type { AdapterPrecision, AdapterReference } from '../types.js';
 import { CONFIG_FILE, contentHash, isAdapterIntact, WEIGHTS_FILE } from './contentHash.js';
-import { readBounded, writeFolder } from './folders.js';
+import { readBounded, writeFolder } from '../support/folders.js';
 import { parseMatrices, serializeMatrices, type LoraAdapter } from './loraAdapter.js';
 import { loraModules } from './loraModules.js';
 import { MAX_CONFIG_BYTES, parsePeftConfig, serializePeftConfig } from './peftConfig.js';

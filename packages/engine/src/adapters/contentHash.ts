@@ -1,7 +1,7 @@
 /** The identity of an adapter: a hash over the names, lengths and bytes of its two files. */
 import { createHash, type Hash } from 'node:crypto';
 import path from 'node:path';
-import { openRegularFile, readUpTo } from '../checkpoint/boundedFile.js';
+import { openRegularFile, readUpTo } from '../support/boundedFile.js';
 import { EngineError } from '../engine.js';
 import type { AdapterReference } from '../types.js';
 

@@ -4,7 +4,7 @@ import { readFile, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { loadAdapter } from '../generation/loadedAdapter.js';
+import { loadAdapter } from './loadedAdapter.js';
 import { freshMatrices, toAdapter } from '../lora/parameters.js';
 import { openTrainingSession } from '../lora/trainingSession.js';
 import { moduleBytes, moduleTensorSpecs } from '../model/weights.js';

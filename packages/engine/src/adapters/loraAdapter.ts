@@ -2,7 +2,7 @@
 import { readHeaderFrom, readTensorFrom, serializeSafetensors, type FloatTensor } from '../checkpoint/safetensors.js';
 import { EngineError } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
-import { allFinite } from '../finite.js';
+import { allFinite } from '../support/finite.js';
 import { moduleTensorSpecs } from '../model/weights.js';
 import type { AdapterPrecision } from '../types.js';
 import { CONFIG_FILE, WEIGHTS_FILE } from './contentHash.js';

@@ -1,5 +1,5 @@
 /** Which linear maps an adapter changes, of what rank and how strongly: PEFT's rules for its `adapter_config.json`. */
-import { brief } from '../checkpoint/brief.js';
+import { brief } from '../support/brief.js';
 import { EngineError } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
 import { projectionName, PROJECTIONS, type LoraModule } from '../model/weights.js';

@@ -1,5 +1,5 @@
 /** PEFT's `adapter_config.json`, as far as LoRA on any of the seven projections goes. */
-import { brief } from '../checkpoint/brief.js';
+import { brief } from '../support/brief.js';
 import { EngineError } from '../engine.js';
 import { PROJECTIONS } from '../model/weights.js';
 import { CONFIG_FILE } from './contentHash.js';

@@ -1,6 +1,6 @@
 /** Which checkpoint an adapter of this engine was trained on. */
 import path from 'node:path';
-import { readBoundedFile } from '../checkpoint/boundedFile.js';
+import { readBoundedFile } from '../support/boundedFile.js';
 import { EngineError } from '../engine.js';
 import type { AdapterReference } from '../types.js';
 import { CONFIG_FILE, isAdapterIntact } from './contentHash.js';

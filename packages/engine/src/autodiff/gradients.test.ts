@@ -11,7 +11,7 @@ import { MAX_MERGED_WIDTH } from '../model/sequenceOperations.js';
 import { buildTrainingGraph } from '../model/trainingGraph.js';
 import { Session } from '../onnx/session.js';
 import { Tensor } from '../onnx/tensor.js';
-import { createRandom } from '../random.js';
+import { createRandom } from '../support/random.js';
 import { randomWeights, TINY_CONFIG } from '../testing/fixtures.js';
 import type { TrainingExample } from '../types.js';
 

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { GraphBuilder } from '../onnx/graphBuilder.js';
 import { Session } from '../onnx/session.js';
 import { Tensor } from '../onnx/tensor.js';
-import { createRandom } from '../random.js';
+import { createRandom } from '../support/random.js';
 import { relativeError } from '../testing/fixtures.js';
 import { FloatMatrix, loraLinears, type AdaptedMatrix } from './linear.js';
 import { swiGlu } from './operations.js';

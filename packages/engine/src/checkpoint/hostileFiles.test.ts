@@ -12,7 +12,7 @@ import type { ChatPrompt } from '../types.js';
 import { ChatTokenizer } from '../tokenizer/chatTokenizer.js';
 import { damagedBytes, damagedJson, jsonText, readOrRefused } from '../testing/hostile.js';
 import { TINY_CONFIG, withRandomCheckpoint } from '../testing/randomCheckpoint.js';
-import { readBoundedFile } from './boundedFile.js';
+import { readBoundedFile } from '../support/boundedFile.js';
 import { openCheckpoint } from './checkpoint.js';
 import { JsonFields, type JsonObject } from './jsonFields.js';
 import { parseModelConfig, readModelConfig } from './modelConfig.js';

@@ -1,6 +1,6 @@
 import { EngineError } from '../engine.js';
-import { readBoundedFile } from './boundedFile.js';
-import { brief } from './brief.js';
+import { readBoundedFile } from '../support/boundedFile.js';
+import { brief } from '../support/brief.js';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 

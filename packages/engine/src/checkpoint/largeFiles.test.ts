@@ -4,7 +4,7 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { decoderWeightShapes, EMBEDDING, sizeOf } from '../model/weights.js';
-import { createRandom } from '../random.js';
+import { createRandom } from '../support/random.js';
 import { temporaryFolder } from '../testing/fixtures.js';
 import type { JsonObject } from './jsonFields.js';
 import { JsonFields } from './jsonFields.js';

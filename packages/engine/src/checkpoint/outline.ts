@@ -1,4 +1,4 @@
-import { machineMemory } from '../machineMemory.js';
+import { machineMemory } from '../support/machineMemory.js';
 import { EngineError } from '../engine.js';
 import { openedBytes } from '../model/openedBytes.js';
 import type { WeightFormat } from '../model/quantization.js';

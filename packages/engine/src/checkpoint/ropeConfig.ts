@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { EngineError } from '../engine.js';
 import type { DecoderConfig, RopeScaling } from '../model/config.js';
-import { brief } from './brief.js';
+import { brief } from '../support/brief.js';
 import { isJsonObject, type JsonFields } from './jsonFields.js';
 
 type Rope = Pick<DecoderConfig, 'ropeTheta' | 'ropeScaling'>;

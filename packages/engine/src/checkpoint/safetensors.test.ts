@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { open, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import { createRandom } from '../random.js';
+import { createRandom } from '../support/random.js';
 import { temporaryFolder } from '../testing/fixtures.js';
 import { EngineError } from '../engine.js';
 import {

@@ -5,8 +5,8 @@
  */
 import type { FileHandle } from 'node:fs/promises';
 import { EngineError, type EngineErrorCode } from '../engine.js';
-import { readUpTo } from './boundedFile.js';
-import { brief } from './brief.js';
+import { readUpTo } from '../support/boundedFile.js';
+import { brief } from '../support/brief.js';
 import { halfToNumber, toHalves } from './halfPrecision.js';
 
 /** The reference implementation's limit. */

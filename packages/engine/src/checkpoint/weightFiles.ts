@@ -10,9 +10,9 @@ import {
   type DecoderWeights,
   type WeightReader,
 } from '../model/weights.js';
-import { machineMemory } from '../machineMemory.js';
-import { brief } from './brief.js';
-import { fileIdentity, openRegularFile } from './boundedFile.js';
+import { machineMemory } from '../support/machineMemory.js';
+import { brief } from '../support/brief.js';
+import { fileIdentity, openRegularFile } from '../support/boundedFile.js';
 import { SHARD_INDEX, SINGLE_FILE } from './checkpointFiles.js';
 import { isMissingFile, JsonFields } from './jsonFields.js';
 import {

@@ -1,5 +1,5 @@
 import type { JsonFields, JsonObject } from '../checkpoint/jsonFields.js';
-import { brief } from '../checkpoint/brief.js';
+import { brief } from '../support/brief.js';
 import { EngineError } from '../engine.js';
 import { readPreTokenizer } from './preTokenizers.js';
 import type { GgufToken } from './vocabulary.js';

@@ -6,8 +6,8 @@
 import type { FileHandle } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import type { GGUFTensorInfo } from '@huggingface/gguf';
-import { openRegularFile, readUpTo } from '../checkpoint/boundedFile.js';
-import { brief } from '../checkpoint/brief.js';
+import { openRegularFile, readUpTo } from '../support/boundedFile.js';
+import { brief } from '../support/brief.js';
 import { JsonFields, type JsonObject } from '../checkpoint/jsonFields.js';
 import { EngineError } from '../engine.js';
 import { BLOCK_FORMATS, type BlockFormat } from './blockFormats.js';

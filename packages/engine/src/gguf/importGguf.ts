@@ -1,8 +1,8 @@
 /** A checkpoint folder out of a GGUF file. */
 import { mkdir, stat, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { buildFolder, writeSynced } from '../adapters/folders.js';
-import { readUpTo } from '../checkpoint/boundedFile.js';
+import { buildFolder, writeSynced } from '../support/folders.js';
+import { readUpTo } from '../support/boundedFile.js';
 import { isMissingFile, JsonFields, type JsonObject } from '../checkpoint/jsonFields.js';
 import { parseModelConfig } from '../checkpoint/modelConfig.js';
 import { EngineError } from '../engine.js';

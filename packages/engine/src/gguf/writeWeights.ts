@@ -1,6 +1,6 @@
 /** The tensors of a GGUF file as safetensors, a part of one at a time. */
 import { open, type FileHandle } from 'node:fs/promises';
-import { readUpTo } from '../checkpoint/boundedFile.js';
+import { readUpTo } from '../support/boundedFile.js';
 import { toHalves } from '../checkpoint/halfPrecision.js';
 import { serializeHeader, tensorBytes, type ElementType } from '../checkpoint/safetensors.js';
 import { EngineError } from '../engine.js';

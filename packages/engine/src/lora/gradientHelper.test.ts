@@ -11,7 +11,7 @@ import { weightFeeds } from '../model/inputs.js';
 import { gradientName } from '../model/loraParameters.js';
 import { weightCount } from '../model/weights.js';
 import { SharedConstants } from '../onnx/sharedConstants.js';
-import { createRandom } from '../random.js';
+import { createRandom } from '../support/random.js';
 import { kept, randomWeights, relativeError, temporaryFolder, TINY_CONFIG } from '../testing/fixtures.js';
 import type { TrainingExample, TrainingOptions } from '../types.js';
 import { activationBytes, roomForCopies } from './activations.js';

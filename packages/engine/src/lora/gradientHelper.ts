@@ -1,8 +1,8 @@
 import type { DecoderConfig } from '../model/config.js';
 import type { WeightFormat } from '../model/quantization.js';
 import type { LoraModule, LoraTensorSpec } from '../model/weights.js';
-import { sharedFloats } from '../threadMemory.js';
-import { ThreadCalls } from '../threadCalls.js';
+import { sharedFloats } from '../support/threadMemory.js';
+import { ThreadCalls } from '../support/threadCalls.js';
 import type { TrainingRun } from './runLayout.js';
 import type { TrainingInputs } from './gradientRunner.js';
 import type { FlatMatrices } from './parameters.js';

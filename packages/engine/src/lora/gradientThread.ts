@@ -2,7 +2,7 @@
 import { workerData } from 'node:worker_threads';
 import { factorConstants } from '../model/inputs.js';
 import { SharedConstants } from '../onnx/sharedConstants.js';
-import { answerCalls } from '../threadAnswers.js';
+import { answerCalls } from '../support/threadAnswers.js';
 import type { HelperInputs, HelperRequest } from './gradientHelper.js';
 import { WholeGradientRunner } from './gradientRunner.js';
 import { FlatMatrices, tensorsOver } from './parameters.js';

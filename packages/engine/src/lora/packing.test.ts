@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createRandom } from '../random.js';
+import { createRandom } from '../support/random.js';
 import { TINY_CONFIG } from '../testing/fixtures.js';
 import { packRows } from './packing.js';
 

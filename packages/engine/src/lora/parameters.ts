@@ -12,7 +12,7 @@ import {
   type LoraTensorSpec,
 } from '../model/weights.js';
 import { Tensor } from '../onnx/tensor.js';
-import { createRandom } from '../random.js';
+import { createRandom } from '../support/random.js';
 
 /** All matrices of an adapter, or all their gradients, one after the other. */
 export class FlatMatrices {

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readAdapter, writeAdapter } from '../adapters/adapterFolder.js';
 import { loraModules, type LoraHyperparameters } from '../adapters/loraModules.js';
 import { MAX_RANK } from '../adapters/peftConfig.js';
-import { CallGate } from '../callGate.js';
+import { CallGate } from '../support/callGate.js';
 import { EngineError, type CallOptions, type TrainingSession } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
 import type { WeightsInUse } from '../model/sharedWeights.js';
@@ -23,8 +23,8 @@ import { throwIfCancelled } from './gradientRunner.js';
 import type { FlatMatrices } from './parameters.js';
 import { copyMatrices, freshMatrices, toAdapter, trainedBytes } from './parameters.js';
 import { readSnapshot, writeSnapshot } from './snapshot.js';
-import { sparedDirections } from './sparedDirections.js';
-import { Sparing } from './sparing.js';
+import { sparedDirections } from './protectedDirections.js';
+import { Sparing } from './updateProjection.js';
 
 /** The model that an adapter is trained for. */
 export interface TrainingModel {

@@ -1,6 +1,6 @@
 /** The inputs that carry matrices in blocks into graphs over whole sequences. */
 import { Tensor } from '../onnx/tensor.js';
-import { sharedBytes, sharedFloats } from '../threadMemory.js';
+import { sharedBytes, sharedFloats } from '../support/threadMemory.js';
 import { pieceBlocks, piecesOf } from './blockMatrix.js';
 import type { DecoderConfig } from './config.js';
 import type { Feeds } from './inputs.js';

@@ -7,7 +7,7 @@ import { Tape } from '../autodiff/tape.js';
 import { GraphBuilder } from '../onnx/graphBuilder.js';
 import { Session } from '../onnx/session.js';
 import { Tensor } from '../onnx/tensor.js';
-import { createRandom } from '../random.js';
+import { createRandom } from '../support/random.js';
 import { dequantize } from '../testing/dequantize.js';
 import { relativeError } from '../testing/fixtures.js';
 import { matrixFeeds } from './blockFeeds.js';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { freshMatrices, toAdapter } from '../lora/parameters.js';
 import type { LoraAdapter } from '../adapters/loraAdapter.js';
-import { createRandom } from '../random.js';
+import { createRandom } from '../support/random.js';
 import { FIXTURES, greatestDifference, loadFixture, randomWeights, TINY_CONFIG } from '../testing/fixtures.js';
 import { CachedBatch, logSoftmax, scoreEverything } from '../testing/runs.js';
 import { weightFeeds } from './inputs.js';

@@ -2,10 +2,10 @@
 import { createHash, type Hash } from 'node:crypto';
 import { mkdir, open, rename, rm, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
-import { fileIdentity, readUpTo } from '../checkpoint/boundedFile.js';
+import { fileIdentity, readUpTo } from '../support/boundedFile.js';
 import { EngineError } from '../engine.js';
-import { allFinite } from '../finite.js';
-import { partialName, removeLeftovers } from '../partial.js';
+import { allFinite } from '../support/finite.js';
+import { partialName, removeLeftovers } from '../support/partial.js';
 import type { DecoderConfig } from './config.js';
 import { packedSizes, quantize, type QuantizedFormat } from './quantization.js';
 import { constantName, type ConstantBytes, type QuantizedWeights } from './servingWeights.js';

@@ -1,7 +1,7 @@
 import { EngineError } from '../engine.js';
-import { machineMemory } from '../machineMemory.js';
+import { machineMemory } from '../support/machineMemory.js';
 import { KeptTensors } from '../onnx/nativeTensors.js';
-import { sharedFloats } from '../threadMemory.js';
+import { sharedFloats } from '../support/threadMemory.js';
 import type { DecoderConfig } from './config.js';
 import { blockFeeds } from './blockFeeds.js';
 import { tableFeeds, weightFeeds, type Feeds } from './inputs.js';

@@ -1,5 +1,5 @@
 /** Names and shapes of a decoder's weights and of its LoRA matrices, as Hugging Face and PEFT write them. */
-import { sharedFloats } from '../threadMemory.js';
+import { sharedFloats } from '../support/threadMemory.js';
 import type { DecoderConfig } from './config.js';
 
 export interface WeightTensor {

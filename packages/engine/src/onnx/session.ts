@@ -1,6 +1,6 @@
 /** Sessions of ONNX Runtime: graphs that are ready to run, with the settings that all of them share. */
 import { setImmediate } from 'node:timers/promises';
-import { markProgress } from '../progress.js';
+import { markProgress } from '../support/progress.js';
 import { KeptTensors, NativeTensors } from './nativeTensors.js';
 import { LOG_ERRORS, runtime, written, type Pointer } from './runtime.js';
 import type { SharedConstants } from './sharedConstants.js';

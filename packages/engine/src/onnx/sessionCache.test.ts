@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Session } from './session.js';
-import { Scorer } from '../generation/scorer.js';
+import { Scorer } from '../scoring/scorer.js';
 import { SharedWeights } from '../model/sharedWeights.js';
 import { readerOf } from '../model/weights.js';
 import { randomWeights, TINY_CONFIG } from '../testing/fixtures.js';

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { EmbeddedEngineOptions } from '../embeddedEngine.js';
 import { EngineError, type CallOptions } from '../engine.js';
-import { removeLeftConstants } from '../generation/constantFolder.js';
+import { removeLeftConstants } from '../inference/constantFolder.js';
 import { HEARTBEAT_DESCRIPTOR } from './heartbeat.js';
 import type { EngineExit, EngineLogger } from './hostTypes.js';
 import {

@@ -1,7 +1,7 @@
 /** The thread of an engine's heartbeat: started by `startHeartbeat`, never by hand. */
 import { writeSync } from 'node:fs';
 import { workerData } from 'node:worker_threads';
-import { progressMarks } from '../progress.js';
+import { progressMarks } from '../support/progress.js';
 import { BEATS, HEARTBEAT_DESCRIPTOR, type Beat, type HeartbeatInputs } from './heartbeat.js';
 
 /**

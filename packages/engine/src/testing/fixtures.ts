@@ -15,7 +15,7 @@ import type { DecoderConfig } from '../model/config.js';
 import type { Feeds } from '../model/inputs.js';
 import type { WeightsInUse } from '../model/sharedWeights.js';
 import { decoderWeightShapes, type DecoderWeights } from '../model/weights.js';
-import { createRandom } from '../random.js';
+import { createRandom } from '../support/random.js';
 import type { AdapterReference, TrainingExample } from '../types.js';
 
 export const FIXTURES = [

@@ -1,12 +1,12 @@
 /** Generators and their jobs, for tests of both. */
 import { join } from 'node:path';
 import { openCheckpoint } from '../checkpoint/checkpoint.js';
-import type { GenerationJob } from '../generation/generationJob.js';
-import { Generator } from '../generation/generator.js';
-import type { LoadedModel } from '../generation/inferenceRunner.js';
-import { loadAdapter, type LoadedAdapter } from '../generation/loadedAdapter.js';
+import type { GenerationJob } from '../scheduling/generationJob.js';
+import { Generator } from '../scheduling/generator.js';
+import type { LoadedModel } from '../inference/modelRunner.js';
+import { loadAdapter, type LoadedAdapter } from '../adapters/loadedAdapter.js';
 import { SharedWeights } from '../model/sharedWeights.js';
-import { createRandom } from '../random.js';
+import { createRandom } from '../support/random.js';
 import { withRandomCheckpoint, writeRandomAdapter } from './randomCheckpoint.js';
 import { inMemory, type JobChanges } from './runs.js';
 

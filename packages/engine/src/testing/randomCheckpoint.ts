@@ -7,7 +7,7 @@ import { writeAdapter } from '../adapters/adapterFolder.js';
 import { loraModules, type LoraHyperparameters } from '../adapters/loraModules.js';
 import type { DecoderConfig } from '../model/config.js';
 import { decoderWeightShapes, moduleTensorSpecs } from '../model/weights.js';
-import { createRandom, type Random } from '../random.js';
+import { createRandom, type Random } from '../support/random.js';
 import type { AdapterReference } from '../types.js';
 import type { JsonObject } from '../checkpoint/jsonFields.js';
 import { readModelConfig } from '../checkpoint/modelConfig.js';

@@ -1,10 +1,10 @@
 /** Running the decoder's graphs directly, for tests of the graphs themselves. */
 import type { LoraAdapter } from '../adapters/loraAdapter.js';
-import { sharedAdapterFeeds } from '../generation/adapterFeeds.js';
-import { KvCache, NOTHING_KEPT } from '../generation/kvCache.js';
-import type { GenerationJob, JobAdapter } from '../generation/generationJob.js';
-import { InferenceRunner } from '../generation/inferenceRunner.js';
-import { prepareAdapter, type LoadedAdapter } from '../generation/loadedAdapter.js';
+import { sharedAdapterFeeds } from '../adapters/batchAdapters.js';
+import { KvCache, NOTHING_KEPT } from '../cache/kvCache.js';
+import type { GenerationJob, JobAdapter } from '../scheduling/generationJob.js';
+import { InferenceRunner } from '../inference/modelRunner.js';
+import { prepareAdapter, type LoadedAdapter } from '../adapters/loadedAdapter.js';
 import type { DecoderConfig } from '../model/config.js';
 import { weightFeeds } from '../model/inputs.js';
 import { buildScoreGraph } from '../model/scoreGraph.js';

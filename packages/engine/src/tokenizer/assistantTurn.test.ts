@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { composeReply } from '../generation/reply.js';
+import { composeReply } from '../output/reply.js';
 import { withTokenizerFiles } from '../testing/tokenizerFiles.js';
 import type { ChatMessage, ChatPrompt } from '../types.js';
 import { ChatTokenizer } from './chatTokenizer.js';

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonFields } from '../checkpoint/jsonFields.js';
 import { EngineError } from '../engine.js';
-import { parseWithExactNumbers, restoreNumbers } from '../exactNumbers.js';
+import { parseWithExactNumbers, restoreNumbers } from '../support/exactNumbers.js';
 import type { ChatMessage, ChatPrompt, ToolDefinition } from '../types.js';
 import { BoundedTemplate } from './boundedTemplate.js';
 import { tokenTexts } from './namedTokens.js';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { JsonFields } from '../checkpoint/jsonFields.js';
 import { EngineError, type EncodeOptions } from '../engine.js';
 import type { ChatMessage, ChatPrompt, TokenSequence, ToolDefinition } from '../types.js';
-import { knownOr } from '../knownOr.js';
+import { knownOr } from '../support/getOrCreate.js';
 import { readAnswerMarkup, type AnswerMarkup } from './answerMarkup.js';
 import { readAssistantTurn, type AssistantTurn } from './assistantTurn.js';
 import { ChatTemplate } from './chatTemplate.js';

@@ -1,6 +1,6 @@
 /** What stands beside `tokenizer.json`: tokens that other files declare, and names of tokens where no file gives them. */
 import { join } from 'node:path';
-import { brief } from '../checkpoint/brief.js';
+import { brief } from '../support/brief.js';
 import { JsonFields } from '../checkpoint/jsonFields.js';
 import { EngineError } from '../engine.js';
 import { tokenText, tokenTexts } from './namedTokens.js';

@@ -1,4 +1,4 @@
-import { ThreadCalls } from '../threadCalls.js';
+import { ThreadCalls } from '../support/threadCalls.js';
 import type { ChatPrompt } from '../types.js';
 
 /**

@@ -1,6 +1,6 @@
 /** The thread of a `PromptCounter`: started by it, never by hand. */
 import { workerData } from 'node:worker_threads';
-import { answerCalls } from '../threadAnswers.js';
+import { answerCalls } from '../support/threadAnswers.js';
 import type { ChatPrompt } from '../types.js';
 import { ChatTokenizer } from './chatTokenizer.js';
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Tokenizer } from '@huggingface/tokenizers';
-import { brief } from '../checkpoint/brief.js';
+import { brief } from '../support/brief.js';
 import type { JsonFields } from '../checkpoint/jsonFields.js';
 import { EngineError } from '../engine.js';
 import { readAddedTokens, type AddedToken } from './addedTokens.js';

@@ -1,4 +1,4 @@
-import { brief } from '../checkpoint/brief.js';
+import { brief } from '../support/brief.js';
 import { isJsonObject, type JsonFields } from '../checkpoint/jsonFields.js';
 import { EngineError } from '../engine.js';
 

@@ -1,0 +1,118 @@
+/** Adapters as generation and scoring use them. */
+import { readAdapter } from './adapterFolder.js';
+import type { LoraAdapter } from './loraAdapter.js';
+import { scales } from './loraModules.js';
+import type { DecoderConfig } from '../model/config.js';
+import { loraGroups, type LoraGroup } from '../model/loraGroups.js';
+import { projectionName, type LoraModule } from '../model/weights.js';
+import type { AdapterReference } from '../types.js';
+import {
+  joinedIn,
+  joinedSize,
+  placePart,
+  RANK_STEP,
+  sum,
+  type JoinedMatrices,
+  type MatrixPair,
+} from './joinedMatrices.js';
+
+/** An adapter ready for use: verified, and B multiplied by alpha / rank. */
+export interface LoadedAdapter {
+  readonly contentHash: string;
+  /**
+   * Matrices by the name of each `LoraGroup` that the adapter changes at least in part; each part has its own rank,
+   * rounded up.
+   */
+  readonly groups: ReadonlyMap<string, JoinedMatrices>;
+}
+
+/**
+ * @param room see `prepareAdapter`.
+ * @throws EngineError `adapter_damaged`, `adapter_invalid` or `memory_exceeded`, see `readAdapter`.
+ */
+export async function loadAdapter(
+  reference: AdapterReference,
+  config: DecoderConfig,
+  room?: ArrayBuffer,
+): Promise<LoadedAdapter> {
+  const preparedBytes = (modules: readonly LoraModule[]): number => {
+    const ranks = new Map(modules.map(({ layer, projection, rank }) => [projectionName(layer, projection), rank]));
+    return numbersIn(adaptedGroups(config, (name) => ranks.get(name) ?? 0)) * Float32Array.BYTES_PER_ELEMENT;
+  };
+  return prepareAdapter(reference.contentHash, await readAdapter(reference, config, { preparedBytes }), config, room);
+}
+
+const counted = new WeakMap<LoadedAdapter, number>();
+
+/** Counted once, since a long line of waiting requests asks for it at every step. */
+export function adapterBytes(adapter: LoadedAdapter): number {
+  const known = counted.get(adapter);
+  if (known !== undefined) return known;
+  const bytes = sum([...adapter.groups.values()].map(({ a, b }) => a.byteLength + b.byteLength));
+  counted.set(adapter, bytes);
+  return bytes;
+}
+
+/**
+ * All in one stretch of memory: adapters come and go, and a hundred small pieces each cost more than their copying.
+ * Generation and scoring take B multiplied by its module's scale, so that adapters of unlike scale share a batch.
+ * @param room memory that nobody uses, taken if it has the right size.
+ */
+export function prepareAdapter(
+  contentHash: string,
+  adapter: LoraAdapter,
+  config: DecoderConfig,
+  room?: ArrayBuffer,
+): LoadedAdapter {
+  const scaleOf = scales(adapter);
+  const adapted = adaptedGroups(config, (name) => pairOf(adapter, name)?.a.shape[0] ?? 0);
+  const numbers = numbersIn(adapted);
+  const fits = room?.byteLength === numbers * Float32Array.BYTES_PER_ELEMENT;
+  const stretch = fits ? new Float32Array(room).fill(0) : new Float32Array(numbers);
+  const groups = new Map<string, JoinedMatrices>();
+  let start = 0;
+  for (const { group, ranks } of adapted) {
+    const joined = joinedIn(stretch, start, group, ranks);
+    for (const [part, { name }] of group.parts.entries()) {
+      const pair = pairOf(adapter, name);
+      if (pair !== undefined) placePart(group, joined, part, pair, scaleOf(name));
+    }
+    groups.set(group.name, joined);
+    start += joinedSize(group, ranks);
+  }
+  return { contentHash, groups };
+}
+
+/** What the matrices lie in. */
+export function memoryOf({ groups }: LoadedAdapter): ArrayBuffer[] {
+  const buffers = [...groups.values()].map(({ a: { buffer } }) => buffer);
+  return [...new Set(buffers.filter((buffer) => buffer instanceof ArrayBuffer))];
+}
+
+interface AdaptedGroup {
+  readonly group: LoraGroup;
+  /** See `JoinedMatrices`. */
+  readonly ranks: readonly number[];
+}
+
+/** @param rankOf by the name of a projection, 0 for one that is not adapted. */
+function adaptedGroups(config: DecoderConfig, rankOf: (name: string) => number): readonly AdaptedGroup[] {
+  return loraGroups(config).flatMap((group) => {
+    const ranks = group.parts.map(({ name }) => roundedUp(rankOf(name)));
+    return sum(ranks) === 0 ? [] : [{ group, ranks }];
+  });
+}
+
+function numbersIn(adapted: readonly AdaptedGroup[]): number {
+  return sum(adapted.map(({ group, ranks }) => joinedSize(group, ranks)));
+}
+
+function pairOf({ matrices }: LoraAdapter, name: string): MatrixPair | undefined {
+  const [a, b] = [matrices.get(`${name}.lora_A`), matrices.get(`${name}.lora_B`)];
+  return a === undefined || b === undefined ? undefined : { a, b };
+}
+
+/** The rank of a matrix as it is used; the last places hold zeros, which add nothing. */
+function roundedUp(rank: number): number {
+  return Math.ceil(rank / RANK_STEP) * RANK_STEP;
+}

@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { test } from 'node:test';
+import { readAdapter } from '../adapters/adapterFolder.js';
+import type { LoraAdapter } from '../adapters/loraAdapter.js';
+import { weightFeeds } from '../model/inputs.js';
+import { loraGroups } from '../model/loraGroups.js';
+import { EMBEDDING } from '../model/weights.js';
+import { kept, randomWeights, temporaryFolder, TINY_CONFIG } from '../testing/fixtures.js';
+import type { TokenSequence, TrainingExample, TrainingOptions } from '../types.js';
+import { sparedDirections } from './protectedDirections.js';
+import { openTrainingSession, type TrainingModel } from './trainingSession.js';
+
+const WEIGHTS = randomWeights(TINY_CONFIG, 5);
+const FEEDS = weightFeeds(TINY_CONFIG, WEIGHTS);
+const MODEL: TrainingModel = { config: TINY_CONFIG, weights: kept(FEEDS), name: 'tiny', threads: 1 };
+const SPARED: readonly TokenSequence[] = [3, 40, 17].map((length, text) => ({
+  tokens: Array.from({ length }, (_, index) => (7 * index * index + 5 * text) % TINY_CONFIG.vocabularySize),
+  targetStart: 1,
+}));
+const OPTIONS: TrainingOptions = { parent: null, rank: 4, alpha: 8, seed: 1, spared: SPARED };
+const EXAMPLES: readonly TrainingExample[] = [
+  { sequence: { tokens: [1, 2, 3, 4, 5, 6, 7, 8], targetStart: 4 }, weight: 1 },
+  { sequence: { tokens: [9, 10, 11, 12, 13], targetStart: 2 }, weight: 2 },
+];
+
+function dot(a: Float32Array, b: Float32Array): number {
+  return a.reduce((sum, value, index) => sum + value * b[index]!, 0);
+}
+
+function rowsOf(matrix: Float32Array, width: number): Float32Array[] {
+  return Array.from({ length: matrix.length / width }, (_, row) => matrix.subarray(row * width, (row + 1) * width));
+}
+
+/** Eigenvalues of a symmetric matrix in descending order, by Jacobi's rotations. */
+function eigenvalues(symmetric: readonly (readonly number[])[]): number[] {
+  const a = symmetric.map((row) => [...row]);
+  const n = a.length;
+  for (let sweep = 0; sweep < 30; sweep += 1) {
+    for (let p = 0; p < n; p += 1) {
+      for (let q = p + 1; q < n; q += 1) {
+        if (Math.abs(a[p]![q]!) < 1e-14) continue;
+        const theta = (a[q]![q]! - a[p]![p]!) / (2 * a[p]![q]!);
+        const t = (theta >= 0 ? 1 : -1) / (Math.abs(theta) + Math.hypot(theta, 1));
+        const c = 1 / Math.hypot(t, 1);
+        const s = t * c;
+        for (let k = 0; k < n; k += 1) {
+          [a[k]![p], a[k]![q]] = [c * a[k]![p]! - s * a[k]![q]!, s * a[k]![p]! + c * a[k]![q]!];
+        }
+        for (let k = 0; k < n; k += 1) {
+          [a[p]![k], a[q]![k]] = [c * a[p]![k]! - s * a[q]![k]!, s * a[p]![k]! + c * a[q]![k]!];
+        }
+      }
+    }
+  }
+  return a.map((row, index) => row[index]!).sort((x, y) => y - x);
+}
+
+test('the directions are orthonormal, and hold nearly as much of the inputs as any others could', async () => {
+  const directions = await sparedDirections(MODEL, SPARED);
+  for (const { parts, width } of loraGroups(TINY_CONFIG)) {
+    const found = directions.get(parts[0]!.name)!.rows;
+    for (const { name } of parts)
+      assert.equal(directions.get(name)?.rows, found, 'projections of one input share them');
+    const rows = rowsOf(found, width);
+    assert.equal(rows.length, Math.min(16, width / 4));
+    for (const [i, row] of rows.entries()) {
+      for (const [j, other] of rows.entries()) assert.ok(Math.abs(dot(row, other) - Number(i === j)) < 1e-4);
+    }
+  }
+
+  // The first layer's input is known without the graph: it is the normed embedding.
+  const width = TINY_CONFIG.hiddenSize;
+  const scale = WEIGHTS.get('model.layers.0.input_layernorm.weight')!.data;
+  const table = rowsOf(WEIGHTS.get(EMBEDDING)!.data, width);
+  const inputs = SPARED.flatMap(({ tokens }) =>
+    tokens.map((token) => {
+      const row = table[token]!;
+      const rms = Math.sqrt(dot(row, row) / width + TINY_CONFIG.rmsNormEps);
+      return row.map((value, index) => (value / rms) * scale[index]!);
+    }),
+  );
+  const moments = Array.from({ length: width }, (_, i) =>
+    Array.from({ length: width }, (__, j) => inputs.reduce((sum, x) => sum + x[i]! * x[j]!, 0)),
+  );
+  const spared = directions.get('model.layers.0.self_attn.q_proj')!;
+  const found = rowsOf(spared.rows, width);
+  const held = found.reduce((sum, row) => sum + inputs.reduce((along, x) => along + dot(x, row) ** 2, 0), 0);
+  const values = eigenvalues(moments);
+  const best = values.slice(0, found.length).reduce((sum, value) => sum + value, 0);
+  assert.ok(held <= best * (1 + 1e-4) && held >= 0.95 * best, `${held} of ${best}`);
+  assert.ok(Math.abs(spared.share - held / values.reduce((sum, value) => sum + value, 0)) < 1e-4);
+});
+
+/** What each A gives for each of the directions, and the greatest number of any A. */
+async function along(adapter: LoraAdapter): Promise<{ readonly parts: number[]; readonly greatest: number }> {
+  const directions = await sparedDirections(MODEL, SPARED);
+  const parts: number[] = [];
+  let greatest = 0;
+  for (const [name, { rows: found }] of directions) {
+    const a = adapter.matrices.get(`${name}.lora_A`)!;
+    const width = a.shape[1]!;
+    for (const row of rowsOf(a.data, width)) {
+      for (const direction of rowsOf(found, width)) parts.push(dot(row, direction));
+      greatest = Math.max(greatest, ...row.map(Math.abs));
+    }
+  }
+  return { parts, greatest };
+}
+
+test('a fresh adapter does nothing along the directions, however long it is trained', async (t) => {
+  const folder = await temporaryFolder(t);
+  const session = await openTrainingSession(MODEL, OPTIONS);
+  const before = await session.evaluate(EXAMPLES);
+  for (let step = 0; step < 20; step += 1) await session.step(EXAMPLES, 0.02);
+  const after = await session.evaluate(EXAMPLES);
+  assert.ok(after.loss < before.loss / 5, `${before.loss} to ${after.loss}`);
+  const adapter = await readAdapter(await session.save(path.join(folder, 'a')), TINY_CONFIG);
+  await session.close();
+  const { parts, greatest } = await along(adapter);
+  assert.ok(Math.max(...parts.map(Math.abs)) < 1e-5 * greatest);
+});
+
+test('what a parent does along them stays, to which a training without them adds', async (t) => {
+  const folder = await temporaryFolder(t);
+  const first = await openTrainingSession(MODEL, { ...OPTIONS, spared: [] });
+  for (let step = 0; step < 3; step += 1) await first.step(EXAMPLES, 0.02);
+  const parent = await first.save(path.join(folder, 'parent'));
+  await first.close();
+  const known = await along(await readAdapter(parent, TINY_CONFIG));
+  const changes: number[] = [];
+  for (const spared of [SPARED, []]) {
+    const child = await openTrainingSession(MODEL, { ...OPTIONS, parent, spared });
+    for (let step = 0; step < 5; step += 1) await child.step(EXAMPLES, 0.02);
+    const saved = await readAdapter(await child.save(path.join(folder, `child${changes.length}`)), TINY_CONFIG);
+    await child.close();
+    const { parts } = await along(saved);
+    changes.push(Math.max(...parts.map((part, index) => Math.abs(part - known.parts[index]!))));
+  }
+  assert.ok(changes[0]! < 1e-5 && changes[1]! > 1e-3, changes.join());
+});
+
+test('a training that spares texts goes on from its snapshot to the last bit, with the same texts only', async (t) => {
+  const folder = await temporaryFolder(t);
+  const session = await openTrainingSession(MODEL, OPTIONS);
+  await session.step(EXAMPLES, 0.02);
+  const snapshot = path.join(folder, 'snapshot');
+  await session.snapshot(snapshot);
+  for (const spared of [[], SPARED.slice(1)]) {
+    await assert.rejects(openTrainingSession(MODEL, { resume: snapshot, spared }), {
+      code: 'invalid_request',
+      message: 'spared must be the sequences that the training began with.',
+    });
+  }
+  const resumed = await openTrainingSession(MODEL, { resume: snapshot, spared: SPARED });
+  const hashes = [];
+  for (const [name, each] of [
+    ['a', session],
+    ['b', resumed],
+  ] as const) {
+    for (let step = 0; step < 3; step += 1) await each.step(EXAMPLES, 0.02);
+    hashes.push((await each.save(path.join(folder, name))).contentHash);
+    await each.close();
+  }
+  assert.equal(hashes[0], hashes[1]);
+});
+
+test('texts that the model cannot read are refused by name', async () => {
+  const opened = (tokens: readonly number[]) =>
+    openTrainingSession(MODEL, { ...OPTIONS, spared: [SPARED[0]!, { tokens, targetStart: 1 }] });
+  await assert.rejects(opened([1, TINY_CONFIG.vocabularySize]), {
+    code: 'invalid_request',
+    message: /^spared\[1\]\.tokens must be whole numbers below/,
+  });
+  await assert.rejects(opened(new Array<number>(TINY_CONFIG.contextLength + 1).fill(1)), {
+    code: 'context_length_exceeded',
+    message: /^spared\[1\] has/,
+  });
+  const empty = { ...OPTIONS, spared: [{ tokens: [], targetStart: 1 }] };
+  await assert.rejects(openTrainingSession(MODEL, empty), { message: 'spared must have a token' });
+});
