@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { randomInt } from 'node:crypto';
 import { openCheckpoint, type Checkpoint } from './checkpoint/checkpoint.js';
-import { maxContextLengthDefault } from './checkpoint/contextLength.js';
+import { defaultMaxContextLength } from './checkpoint/contextLength.js';
 import { EngineError, type CallOptions, type EncodeOptions, type Engine, type TrainingSession } from './engine.js';
 import { CallGate } from './support/callGate.js';
 import { AdapterCache } from './adapters/adapterCache.js';
@@ -13,11 +13,11 @@ import { Generator } from './scheduling/generator.js';
 import type { LoadedModel } from './inference/modelRunner.js';
 import { defaultLimits } from './cache/kvBudget.js';
 import { composeReply, forcedText, singleCallEnd } from './output/reply.js';
-import { DEFAULT_SCORE_LIMITS } from './scoring/scoreLimits.js';
+import { defaultScoreLimits } from './scoring/scoreLimits.js';
 import { Scorer } from './scoring/scorer.js';
 import { openTrainingSession } from './lora/trainingSession.js';
-import { openedBytes } from './model/openedBytes.js';
-import { WEIGHT_FORMATS, type WeightFormat } from './model/quantization.js';
+import { residentBytes } from './model/openedBytes.js';
+import { weightFormats, type WeightFormat } from './model/quantization.js';
 import { loadQuantizedWeights } from './model/quantizedWeights.js';
 import { SharedWeights } from './model/sharedWeights.js';
 import { createRandom } from './support/random.js';
@@ -71,11 +71,11 @@ export interface EmbeddedEngineOptions {
   readonly maxAdapterBytes?: number;
 }
 
-const COUNTS = ['threads', 'maxContextLength', 'maxBatch'] as const;
-const BYTE_BOUNDS = ['maxCacheBytes', 'maxScoreBytes', 'maxPrefixBytes', 'maxAdapterBytes'] as const;
+const countOptions = ['threads', 'maxContextLength', 'maxBatch'] as const;
+const byteOptions = ['maxCacheBytes', 'maxScoreBytes', 'maxPrefixBytes', 'maxAdapterBytes'] as const;
 
-const DEFAULT_MAX_BATCH = 8;
-const DEFAULT_MAX_ADAPTER_BYTES = 512 * 2 ** 20;
+const defaultMaxBatch = 8;
+const defaultMaxAdapterBytes = 512 * 2 ** 20;
 
 /**
  * The engine in the calling process. ONNX Runtime computes on the calling thread, so two runs never
@@ -99,15 +99,15 @@ export class EmbeddedEngine implements Engine {
   ) {
     const defaults = defaultLimits(model.config);
     this.loader = new AdapterLoader(model.config);
-    const maxAdapterBytes = options.maxAdapterBytes ?? DEFAULT_MAX_ADAPTER_BYTES;
+    const maxAdapterBytes = options.maxAdapterBytes ?? defaultMaxAdapterBytes;
     this.adapters = new AdapterCache(maxAdapterBytes, (...call) => this.loader.load(...call));
     const limits = {
-      cacheBytes: options.maxCacheBytes ?? defaults.cacheBytes,
-      prefixBytes: options.maxPrefixBytes ?? defaults.prefixBytes,
+      cacheBytes: options.maxCacheBytes ?? defaults.maxCacheBytes,
+      prefixBytes: options.maxPrefixBytes ?? defaults.maxPrefixBytes,
     };
-    this.generator = new Generator(model, options.maxBatch ?? DEFAULT_MAX_BATCH, limits, this.adapters);
-    const runBytes = options.maxScoreBytes ?? DEFAULT_SCORE_LIMITS.runBytes;
-    this.scorer = new Scorer(model, { ...DEFAULT_SCORE_LIMITS, runBytes });
+    this.generator = new Generator(model, options.maxBatch ?? defaultMaxBatch, limits, this.adapters);
+    const runBytes = options.maxScoreBytes ?? defaultScoreLimits.maxRunBytes;
+    this.scorer = new Scorer(model, { ...defaultScoreLimits, maxRunBytes: runBytes });
     this.tokenless = tokenlessIds(checkpoint.tokenizer, model.config.vocabularySize);
   }
 
@@ -123,9 +123,9 @@ export class EmbeddedEngine implements Engine {
     checkOptions(options);
     const format = options.weightFormat ?? 'f32';
     const checkpoint = await openCheckpoint(options.modelDir, (config) =>
-      openedBytes(config, serves ? format : null, options.cacheFolder !== undefined),
+      residentBytes(config, serves ? format : null, options.cacheFolder !== undefined),
     );
-    const maxContextLength = options.maxContextLength ?? maxContextLengthDefault;
+    const maxContextLength = options.maxContextLength ?? defaultMaxContextLength;
     const contextLength = Math.min(checkpoint.config.contextLength, maxContextLength);
     const config = { ...checkpoint.config, contextLength };
     const threads = options.threads ?? Math.min(4, availableParallelism());
@@ -248,9 +248,9 @@ function checkOptions(options: EmbeddedEngineOptions): void {
     value === undefined || (Number.isSafeInteger(value) && value >= 1);
   const isBound = (value: number | undefined): boolean => value === undefined || value >= 0;
   const requirements: readonly (readonly [keyof EmbeddedEngineOptions, boolean, string])[] = [
-    ...COUNTS.map((name) => [name, isCount(options[name]), 'a whole number of at least 1'] as const),
-    ...BYTE_BOUNDS.map((name) => [name, isBound(options[name]), 'a number of bytes of at least 0'] as const),
-    ['weightFormat', WEIGHT_FORMATS.includes(options.weightFormat ?? 'f32'), `one of ${WEIGHT_FORMATS.join(', ')}`],
+    ...countOptions.map((name) => [name, isCount(options[name]), 'a whole number of at least 1'] as const),
+    ...byteOptions.map((name) => [name, isBound(options[name]), 'a number of bytes of at least 0'] as const),
+    ['weightFormat', weightFormats.includes(options.weightFormat ?? 'f32'), `one of ${weightFormats.join(', ')}`],
   ];
   for (const [field, holds, wish] of requirements) {
     if (!holds) throw new EngineError('invalid_request', `${field} must be ${wish}`);

@@ -158,14 +158,14 @@ export interface TrainingOptions {
    * Texts that the adapter is to leave as they are: no step changes what it adds along the directions in which the inputs of its
    * projections are largest there. They go through the model once, when the session is opened. By default none.
    */
-  readonly spared?: readonly TokenSequence[];
+  readonly protectedDirections?: readonly TokenSequence[];
 }
 
 /** Goes on with a training as it was when `snapshot` wrote the folder. */
 export interface ResumeOptions {
   readonly resume: string;
   /** The spared sequences that the training began with. */
-  readonly spared?: readonly TokenSequence[];
+  readonly protectedDirections?: readonly TokenSequence[];
   /** See `TrainingOptions`. */
   readonly maxActivationBytes?: number;
 }

@@ -8,19 +8,19 @@ import { JsonFields } from '../checkpoint/jsonFields.js';
 import { FlatMatrices, freshMatrices, toAdapter } from '../lora/parameters.js';
 import { loraGroups } from '../model/loraGroups.js';
 import { moduleTensorSpecs } from '../model/weights.js';
-import { TINY_CONFIG } from '../testing/randomCheckpoint.js';
+import { tinyConfig } from '../testing/randomCheckpoint.js';
 import { EngineError } from '../engine.js';
 import type { AdapterReference } from '../types.js';
 import { AdapterCache } from './adapterCache.js';
 import { AdapterUse } from './adapterUse.js';
-import { outputs } from './joinedMatrices.js';
+import { outputWidth } from './joinedMatrices.js';
 import { adapterBytes, memoryOf, prepareAdapter, type LoadedAdapter } from './loadedAdapter.js';
 
-const config = parseModelConfig(new JsonFields('config.json', TINY_CONFIG)).decoder;
+const config = parseModelConfig(new JsonFields('config.json', tinyConfig)).decoder;
 const flat = freshMatrices(config, 8, 1);
 flat.values.fill(1);
 const adapter: LoraAdapter = toAdapter(flat, { rank: 8, alpha: 16 });
-const BYTES = adapterBytes(prepareAdapter('', adapter, config));
+const bytes = adapterBytes(prepareAdapter('', adapter, config));
 const reference = (name: string): AdapterReference => ({ folder: `/adapters/${name}`, contentHash: name });
 
 function countingCache(maxBytes: number): { cache: AdapterCache; reads: string[] } {
@@ -38,19 +38,19 @@ async function useOnce(cache: AdapterCache, name: string): Promise<void> {
 }
 
 test('the least recently used adapter goes first', async () => {
-  const { cache, reads } = countingCache(2 * BYTES);
+  const { cache, reads } = countingCache(2 * bytes);
   for (const name of ['a', 'b', 'a', 'c', 'a', 'b']) await useOnce(cache, name);
   assert.deepEqual(reads, ['a', 'b', 'c', 'b']);
 });
 
 test('an adapter above the bound is kept until the next comes', async () => {
-  const { cache, reads } = countingCache(BYTES / 4);
+  const { cache, reads } = countingCache(bytes / 4);
   for (const name of ['a', 'a', 'b', 'a']) await useOnce(cache, name);
   assert.deepEqual(reads, ['a', 'b', 'a']);
 });
 
 test('simultaneous requests read once, and a failure is not remembered', async () => {
-  const { cache, reads } = countingCache(2 * BYTES);
+  const { cache, reads } = countingCache(2 * bytes);
   const [first, second] = await Promise.all([cache.hold(reference('a')), cache.hold(reference('a'))]);
   assert.equal(first, second);
   await assert.rejects(cache.hold(reference('bad')), { code: 'adapter_invalid' });
@@ -61,14 +61,14 @@ test('simultaneous requests read once, and a failure is not remembered', async (
 test('an adapter that was dropped gives its memory to the next, once nobody uses it', async () => {
   const owners = new Map<ArrayBuffer | undefined, string>();
   const given: (string | undefined)[] = [];
-  const cache = new AdapterCache(32 * BYTES, ({ contentHash }, room) => {
+  const cache = new AdapterCache(32 * bytes, ({ contentHash }, room) => {
     given.push(owners.get(room));
     const loaded = prepareAdapter(contentHash, adapter, config, room);
     for (const memory of memoryOf(loaded)) owners.set(memory, contentHash);
     return Promise.resolve(loaded);
   });
   // Room for one.
-  cache.resizeStacks(31 * BYTES);
+  cache.resizeStacks(31 * bytes);
   const first = await cache.hold(reference('a'));
   await useOnce(cache, 'b');
   await useOnce(cache, 'c');
@@ -81,9 +81,9 @@ test('an adapter that was dropped gives its memory to the next, once nobody uses
 
 test('memory that waits for the next adapter is that of two at most, and a small part of the bound', async () => {
   for (const [maxBytes, expected] of [
-    [48 * BYTES, 2],
-    [31 * BYTES, 1],
-    [15 * BYTES, 0],
+    [48 * bytes, 2],
+    [31 * bytes, 1],
+    [15 * bytes, 0],
   ] as const) {
     let reused = 0;
     const cache = new AdapterCache(maxBytes, ({ contentHash }, room) => {
@@ -107,7 +107,7 @@ test('whoever uses an adapter has it whole until the end, whoever else comes, go
       fc.scheduler(),
       fc.array(fc.tuple(fc.constantFrom(...names), fc.boolean(), fc.nat({ max: 3 })), { maxLength: 12 }),
       async (scheduler, uses) => {
-        const cache = new AdapterCache(32 * BYTES, async ({ contentHash }, room) => {
+        const cache = new AdapterCache(32 * bytes, async ({ contentHash }, room) => {
           // As the thread takes it: whoever still has it has nothing.
           const own = room && structuredClone(room, { transfer: [room] });
           await scheduler.schedule(Promise.resolve(), contentHash);
@@ -116,7 +116,7 @@ test('whoever uses an adapter has it whole until the end, whoever else comes, go
           return loaded;
         });
         // Room for one, and for the memory of two.
-        cache.resizeStacks(30.5 * BYTES);
+        cache.resizeStacks(30.5 * bytes);
         const run = async (name: string, leavesEarly: boolean, turns: number): Promise<void> => {
           await scheduler.schedule(Promise.resolve());
           const use = new AdapterUse(cache, reference(name));
@@ -156,14 +156,14 @@ test('an adapter is kept at its own ranks, rounded up, with nothing for projecti
     [...groups].map(([name, { ranks, a, b }]) => [name, ranks, a.length, b.length]),
     loraGroups(config)
       .filter(({ name }) => name.includes('q_proj'))
-      .map((group) => [group.name, [904, 0, 8], 912 * group.width, 912 * outputs(group)]),
+      .map((group) => [group.name, [904, 0, 8], 912 * group.width, 912 * outputWidth(group)]),
   );
 });
 
 test('what the stacks of batches take is no room for adapters', async () => {
-  const { cache, reads } = countingCache(3 * BYTES);
+  const { cache, reads } = countingCache(3 * bytes);
   for (const name of ['a', 'b', 'c']) await useOnce(cache, name);
-  cache.resizeStacks(BYTES);
+  cache.resizeStacks(bytes);
   for (const name of ['c', 'b', 'a']) await useOnce(cache, name);
   assert.deepEqual(reads, ['a', 'b', 'c', 'a']);
   cache.resizeStacks(0);

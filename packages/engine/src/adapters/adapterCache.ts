@@ -1,9 +1,9 @@
 import type { AdapterReference } from '../types.js';
 import { adapterBytes, memoryOf, type LoadedAdapter } from './loadedAdapter.js';
-import { LOADING_AT_ONCE } from '../scheduling/admissionQueue.js';
+import { maxConcurrentLoads } from '../scheduling/admissionQueue.js';
 
 /** The part of the bound that memory which waits for the next adapters takes besides, at most. */
-const MAX_SPARE_SHARE = 1 / 16;
+const maxSpareShare = 1 / 16;
 
 /** @param room memory that nobody uses any more, of any size, to be handed over. */
 export type ReadAdapter = (reference: AdapterReference, room: ArrayBuffer | undefined) => Promise<LoadedAdapter>;
@@ -111,7 +111,7 @@ export class AdapterCache {
     if (this.users.has(adapter) || this.entries.get(adapter.contentHash)?.adapter === adapter) return;
     for (const memory of memoryOf(adapter)) {
       const bytes = this.spare.reduce((sum, { byteLength }) => sum + byteLength, memory.byteLength);
-      if (this.spare.length < LOADING_AT_ONCE && bytes <= this.maxBytes * MAX_SPARE_SHARE) this.spare.push(memory);
+      if (this.spare.length < maxConcurrentLoads && bytes <= this.maxBytes * maxSpareShare) this.spare.push(memory);
     }
   }
 

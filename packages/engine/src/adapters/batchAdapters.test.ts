@@ -5,9 +5,9 @@ import type { LoraAdapter } from './loraAdapter.js';
 import { loraGroups, type LoraGroup } from '../model/loraGroups.js';
 import { loraTensorSpecs } from '../model/weights.js';
 import { createRandom } from '../support/random.js';
-import { TINY_CONFIG } from '../testing/fixtures.js';
+import { tinyConfig } from '../testing/fixtures.js';
 import { prepareAdapter, type LoadedAdapter } from './loadedAdapter.js';
-import { RowAdapters, sharedAdapterFeeds, type StackBudget } from './batchAdapters.js';
+import { BatchAdapters, sharedAdapterFeeds, type StackBudget } from './batchAdapters.js';
 
 interface TestAdapter extends LoadedAdapter {
   /** As they were before they were made ready. */
@@ -17,7 +17,7 @@ interface TestAdapter extends LoadedAdapter {
 /** @param ranks of the projections of every layer, in turns; 0 for one that is not adapted. */
 function randomAdapter(...ranks: readonly number[]): TestAdapter {
   const random = createRandom(ranks.length);
-  const entries = loraTensorSpecs(TINY_CONFIG, 1).flatMap(({ name, matrix, shape: [height, width] }, index) => {
+  const entries = loraTensorSpecs(tinyConfig, 1).flatMap(({ name, matrix, shape: [height, width] }, index) => {
     const rank = ranks[(index >> 1) % ranks.length]!;
     if (rank === 0) return [];
     const shape = matrix === 'A' ? [rank, width] : [height, rank];
@@ -25,12 +25,12 @@ function randomAdapter(...ranks: readonly number[]): TestAdapter {
     return [[name, { shape, data }] as const];
   });
   const given = new Map(entries);
-  return { ...prepareAdapter(ranks.join(), { rank: 1, alpha: 1, matrices: given }, TINY_CONFIG), given };
+  return { ...prepareAdapter(ranks.join(), { rank: 1, alpha: 1, matrices: given }, tinyConfig), given };
 }
 
-const FULL = randomAdapter(8);
-const FULL_HERE = randomAdapter(8, 0, 16);
-const ADAPTERS = [null, FULL, FULL_HERE, randomAdapter(1), randomAdapter(2), randomAdapter(9), randomAdapter(0, 3, 17)];
+const full = randomAdapter(8);
+const fullHere = randomAdapter(8, 0, 16);
+const adapters = [null, full, fullHere, randomAdapter(1), randomAdapter(2), randomAdapter(9), randomAdapter(0, 3, 17)];
 
 type Matrix = readonly (readonly number[])[];
 
@@ -56,11 +56,11 @@ function product(left: Matrix, right: Matrix): number[][] {
 }
 
 test('whatever batches came before, every row has its own low-rank terms, and those of each projection in their place', () => {
-  const batch = fc.array(fc.constantFrom(...ADAPTERS), { minLength: 1, maxLength: 5 });
-  const groups = loraGroups(TINY_CONFIG).slice(0, 4);
+  const batch = fc.array(fc.constantFrom(...adapters), { minLength: 1, maxLength: 5 });
+  const groups = loraGroups(tinyConfig).slice(0, 4);
   fc.assert(
     fc.property(fc.array(batch, { minLength: 1, maxLength: 6 }), (batches) => {
-      const stacks = new RowAdapters(TINY_CONFIG);
+      const stacks = new BatchAdapters(tinyConfig);
       for (const rows of batches.filter((some) => some.some((row) => row !== null))) {
         const feeds = stacks.feeds(rows).tensors;
         const shared = rows.every((row) => row === rows[0]);
@@ -86,14 +86,14 @@ test('whatever batches came before, every row has its own low-rank terms, and th
 });
 
 test('one projection of a high rank makes no other larger', () => {
-  const feeds = new RowAdapters(TINY_CONFIG).feeds([randomAdapter(3, 500, 3, 3, 3, 3, 3), null]).tensors;
-  const ranks = loraGroups(TINY_CONFIG).map(({ name }) => feeds[`${name}.lora_A`]!.dims.at(-2));
+  const feeds = new BatchAdapters(tinyConfig).feeds([randomAdapter(3, 500, 3, 3, 3, 3, 3), null]).tensors;
+  const ranks = loraGroups(tinyConfig).map(({ name }) => feeds[`${name}.lora_A`]!.dims.at(-2));
   assert.deepEqual(ranks.slice(0, 5), [8 + 504 + 8, 8, 8, 8, 8]);
 });
 
 test('an adapter that is alone, or everybody’s, is not copied, whatever its ranks', () => {
-  const rowAdapters = new RowAdapters(TINY_CONFIG);
-  for (const adapter of ADAPTERS.filter((one) => one !== null)) {
+  const rowAdapters = new BatchAdapters(tinyConfig);
+  for (const adapter of adapters.filter((one) => one !== null)) {
     const alone = rowAdapters.feeds([adapter]);
     assert.equal(rowAdapters.feeds([adapter, adapter, adapter]), alone);
     for (const [name, { a, b }] of adapter.groups) {
@@ -104,9 +104,9 @@ test('an adapter that is alone, or everybody’s, is not copied, whatever its ra
 });
 
 test('scoring takes each projection by itself, rounded up with zeros, and zeros for one that is not adapted', () => {
-  for (const adapter of ADAPTERS.filter((one) => one !== null)) {
-    const feeds = sharedAdapterFeeds(adapter, TINY_CONFIG);
-    for (const { name, matrix, shape } of loraTensorSpecs(TINY_CONFIG, 1)) {
+  for (const adapter of adapters.filter((one) => one !== null)) {
+    const feeds = sharedAdapterFeeds(adapter, tinyConfig);
+    for (const { name, matrix, shape } of loraTensorSpecs(tinyConfig, 1)) {
       const { dims, data } = feeds[name]!;
       const given = adapter.given.get(name);
       const up = (size: number): number => Math.ceil(size / 8) * 8;
@@ -124,9 +124,9 @@ test('scoring takes each projection by itself, rounded up with zeros, and zeros 
 
 test('the stacks of admitted rows stay within the bound, and are reported before they are made', () => {
   let bytes = 0;
-  const stacksWithin = (maxBytes: number): RowAdapters => {
+  const stacksWithin = (maxBytes: number): BatchAdapters => {
     const resizeStacks = (size: number): void => void (bytes = size);
-    return new RowAdapters(TINY_CONFIG, { maxBytes, resizeStacks } satisfies StackBudget);
+    return new BatchAdapters(tinyConfig, { maxBytes, resizeStacks } satisfies StackBudget);
   };
   const sizeOf = (rows: readonly (LoadedAdapter | null)[]): number => {
     bytes = 0;
@@ -137,7 +137,7 @@ test('the stacks of admitted rows stay within the bound, and are reported before
   const maxBytes = sizeOf([small, large]);
   const stacks = stacksWithin(maxBytes);
   const admitted: (LoadedAdapter | null)[][] = [];
-  const row = fc.constantFrom(null, small, other, large, FULL);
+  const row = fc.constantFrom(null, small, other, large, full);
   fc.assert(
     fc.property(fc.array(row, { minLength: 1, maxLength: 4 }), (rows) => {
       const needed = new Set(rows).size > 1 ? sizeOf(rows) : 0;

@@ -1,18 +1,18 @@
 /** Adapters' matrices as inputs of a graph. */
 import type { FloatTensor } from '../checkpoint/safetensors.js';
-import { knownOr } from '../support/getOrCreate.js';
+import { getOrCreate } from '../support/getOrCreate.js';
 import type { DecoderConfig } from '../model/config.js';
 import type { Feeds } from '../model/inputs.js';
 import { loraGroups, type LoraGroup } from '../model/loraGroups.js';
-import { KeptTensors } from '../onnx/nativeTensors.js';
+import { RegisteredTensors } from '../onnx/nativeTensors.js';
 import { Tensor } from '../onnx/tensor.js';
 import {
-  joinedIn,
+  joinedAt,
   joinedSize,
-  leastRanks,
-  outputs,
+  minRanks,
+  outputWidth,
   partOf,
-  placeJoined,
+  writeJoined,
   sum,
   type JoinedMatrices,
 } from './joinedMatrices.js';
@@ -38,7 +38,7 @@ function zeros(height: number, width: number): FloatTensor {
 }
 
 /** Base's own matrices as they are, for a graph that has adapters in any case. */
-const NO_ADAPTER: LoadedAdapter = { contentHash: '', groups: new Map() };
+const noAdapter: LoadedAdapter = { contentHash: '', groups: new Map() };
 
 /** Who bounds the memory of the stacks. */
 export interface StackBudget {
@@ -52,8 +52,8 @@ export interface StackBudget {
  * `[…, N, R, outs]`, where R is the sum of its parts' greatest ranks among the rows. Smaller ranks are filled up with zeros, which add
  * nothing; so is the whole of a row without an adapter. N is 1 when all rows have the same adapter, whose own memory is then used, or none.
  */
-export class RowAdapters {
-  private readonly own = new WeakMap<LoadedAdapter, KeptTensors>();
+export class BatchAdapters {
+  private readonly shared = new WeakMap<LoadedAdapter, RegisteredTensors>();
   private readonly stacks: MatrixStacks;
   private readonly groups: readonly LoraGroup[];
   /** As many zeros as the largest group takes if an adapter leaves it alone. */
@@ -65,7 +65,7 @@ export class RowAdapters {
   ) {
     this.groups = loraGroups(config);
     this.stacks = new MatrixStacks(this.groups, budget);
-    this.zeros = new Float32Array(Math.max(...this.groups.map((group) => joinedSize(group, leastRanks(group)))));
+    this.zeros = new Float32Array(Math.max(...this.groups.map((group) => joinedSize(group, minRanks(group)))));
   }
 
   /** Whether there is memory for the stacks of these rows; rows of the same adapter need none. */
@@ -73,17 +73,17 @@ export class RowAdapters {
     return areAlike(rows) || this.stacks.bytesFor(rows) <= (this.budget?.maxBytes ?? Infinity);
   }
 
-  feeds(rows: readonly (LoadedAdapter | null)[]): KeptTensors {
-    return areAlike(rows) ? this.ownFeeds(rows[0] ?? NO_ADAPTER) : this.stacks.feeds(rows);
+  feeds(rows: readonly (LoadedAdapter | null)[]): RegisteredTensors {
+    return areAlike(rows) ? this.sharedFeeds(rows[0] ?? noAdapter) : this.stacks.feeds(rows);
   }
 
-  private ownFeeds(adapter: LoadedAdapter): KeptTensors {
-    return knownOr(this.own, adapter, () => {
+  private sharedFeeds(adapter: LoadedAdapter): RegisteredTensors {
+    return getOrCreate(this.shared, adapter, () => {
       const tensors = this.groups.flatMap((group) => {
-        const joined = adapter.groups.get(group.name) ?? joinedIn(this.zeros, 0, group, leastRanks(group));
+        const joined = adapter.groups.get(group.name) ?? joinedAt(this.zeros, 0, group, minRanks(group));
         return tensorsOf(group, joined, 1);
       });
-      return new KeptTensors(Object.fromEntries(tensors));
+      return new RegisteredTensors(Object.fromEntries(tensors));
     });
   }
 }
@@ -106,7 +106,7 @@ class MatrixStacks {
   private stacks: readonly Stack[] = [];
   /** Adapters whose matrices are in the stacks, without keeping them in memory; a new stack holds zeros. */
   private rows: (WeakRef<LoadedAdapter> | null | undefined)[] = [];
-  private readonly feedsByCount = new Map<number, KeptTensors>();
+  private readonly feedsByCount = new Map<number, RegisteredTensors>();
 
   constructor(
     private readonly groups: readonly LoraGroup[],
@@ -118,11 +118,11 @@ class MatrixStacks {
     return capacityFor(rows) * numbers * Float32Array.BYTES_PER_ELEMENT;
   }
 
-  feeds(rows: readonly (LoadedAdapter | null)[]): KeptTensors {
+  feeds(rows: readonly (LoadedAdapter | null)[]): RegisteredTensors {
     if (!rows.every((adapter, row) => this.holds(row, adapter))) this.copy(rows);
-    return knownOr(this.feedsByCount, rows.length, () => {
+    return getOrCreate(this.feedsByCount, rows.length, () => {
       const tensors = this.stacks.flatMap((stack) => tensorsOf(stack.group, stack, rows.length));
-      return new KeptTensors(Object.fromEntries(tensors));
+      return new RegisteredTensors(Object.fromEntries(tensors));
     });
   }
 
@@ -140,7 +140,7 @@ class MatrixStacks {
       // If copying fails, nobody's matrices are there.
       this.rows[row] = undefined;
       for (const stack of this.stacks) {
-        placeJoined(stack.group, rowOf(stack, row), adapter?.groups.get(stack.group.name));
+        writeJoined(stack.group, rowOf(stack, row), adapter?.groups.get(stack.group.name));
       }
       this.rows[row] = adapter === null ? null : new WeakRef(adapter);
     });
@@ -156,7 +156,7 @@ class MatrixStacks {
     this.stacks = this.groups.map((group, index) => {
       const own = ranks[index] ?? [];
       const room = (size: number): Float32Array => new Float32Array(this.capacity * sum(own) * size);
-      return { group, ranks: own, a: room(group.width), b: room(outputs(group)) };
+      return { group, ranks: own, a: room(group.width), b: room(outputWidth(group)) };
     });
     this.rows = Array.from({ length: this.capacity }, () => null);
   }
@@ -170,12 +170,12 @@ function capacityFor(rows: readonly unknown[]): number {
 function ranksFor(group: LoraGroup, rows: readonly (LoadedAdapter | null)[]): readonly number[] {
   const joined = [...new Set(rows)].map((row) => row?.groups.get(group.name));
   const ranks = group.parts.map((_, part) => Math.max(0, ...joined.map((one) => one?.ranks[part] ?? 0)));
-  return sum(ranks) === 0 ? leastRanks(group) : ranks;
+  return sum(ranks) === 0 ? minRanks(group) : ranks;
 }
 
 function rowOf({ group, ranks, a, b }: Stack, row: number): JoinedMatrices {
   const part = (data: Float32Array, size: number): Float32Array => data.subarray(row * size, (row + 1) * size);
-  return { ranks, a: part(a, sum(ranks) * group.width), b: part(b, sum(ranks) * outputs(group)) };
+  return { ranks, a: part(a, sum(ranks) * group.width), b: part(b, sum(ranks) * outputWidth(group)) };
 }
 
 /** With leading axes that keep ONNX Runtime from joining rows that share an adapter: each row is then computed alike. */
@@ -184,7 +184,7 @@ function tensorsOf(
   { ranks, a, b }: JoinedMatrices,
   count: number,
 ): readonly (readonly [string, Tensor])[] {
-  const [rank, outs] = [sum(ranks), outputs(group)];
+  const [rank, outs] = [sum(ranks), outputWidth(group)];
   const tensor = (data: Float32Array, dims: readonly number[]): Tensor =>
     new Tensor(
       data.subarray(

@@ -5,11 +5,11 @@ import { openRegularFile, readUpTo } from '../support/boundedFile.js';
 import { EngineError } from '../engine.js';
 import type { AdapterReference } from '../types.js';
 
-export const CONFIG_FILE = 'adapter_config.json';
-export const WEIGHTS_FILE = 'adapter_model.safetensors';
+export const adapterConfigFile = 'adapter_config.json';
+export const adapterWeightsFile = 'adapter_model.safetensors';
 
 /** All of an adapter, in PEFT's format. */
-export const ADAPTER_FILES = [CONFIG_FILE, WEIGHTS_FILE] as const;
+export const adapterFiles = [adapterConfigFile, adapterWeightsFile] as const;
 
 export interface AdapterFiles {
   readonly config: Uint8Array;
@@ -19,12 +19,12 @@ export interface AdapterFiles {
 /** `sha256:<hex>` over `<name>\n<length in bytes>\n<bytes>` of both files, the configuration first. */
 export function contentHash(files: AdapterFiles): string {
   const hash = createHash('sha256');
-  hash.update(`${CONFIG_FILE}\n${files.config.byteLength}\n`).update(files.config);
-  hash.update(`${WEIGHTS_FILE}\n${files.weights.byteLength}\n`).update(files.weights);
+  hash.update(`${adapterConfigFile}\n${files.config.byteLength}\n`).update(files.config);
+  hash.update(`${adapterWeightsFile}\n${files.weights.byteLength}\n`).update(files.weights);
   return `sha256:${hash.digest('hex')}`;
 }
 
-const BLOCK_BYTES = 2 ** 20;
+const blockBytes = 2 ** 20;
 
 /**
  * The identity of the adapter in a folder, whatever model it is for; read a piece at a time. `null` where a file of it
@@ -33,7 +33,7 @@ const BLOCK_BYTES = 2 ** 20;
  */
 export async function hashAdapterFolder(folder: string): Promise<string | null> {
   const hash = createHash('sha256');
-  for (const name of ADAPTER_FILES) {
+  for (const name of adapterFiles) {
     try {
       if (!(await addFile(hash, folder, name))) return null;
     } catch (error) {
@@ -60,7 +60,7 @@ async function addFile(hash: Hash, folder: string, name: string): Promise<boolea
   const { handle, size } = opened;
   try {
     hash.update(`${name}\n${size}\n`);
-    const room = new Uint8Array(Math.min(BLOCK_BYTES, size));
+    const room = new Uint8Array(Math.min(blockBytes, size));
     for (let at = 0; at < size; at += room.byteLength) {
       hash.update(await readUpTo(handle, at, Math.min(room.byteLength, size - at), room));
     }
@@ -71,10 +71,10 @@ async function addFile(hash: Hash, folder: string, name: string): Promise<boolea
 }
 
 /** A name that leads to no file, and a disk that does not give back what it was given. */
-const DAMAGE: ReadonlySet<unknown> = new Set(['ENOTDIR', 'ELOOP', 'EIO', 'EUCLEAN']);
+const damageCodes: ReadonlySet<unknown> = new Set(['ENOTDIR', 'ELOOP', 'EIO', 'EUCLEAN']);
 
 /** An `EngineError` without a cause says that there is something else than a file. */
 function isDamage(error: unknown): boolean {
   if (error instanceof EngineError) return error.cause === undefined || isDamage(error.cause);
-  return error instanceof Error && 'code' in error && DAMAGE.has(error.code);
+  return error instanceof Error && 'code' in error && damageCodes.has(error.code);
 }

@@ -3,7 +3,7 @@ import type { FloatTensor } from '../checkpoint/safetensors.js';
 import type { LoraGroup } from '../model/loraGroups.js';
 
 /** Ranks are filled up to a multiple of this: products add in blocks of 4 or 8, and a part begins with a block, whatever is beside it. */
-export const RANK_STEP = 8;
+export const rankStep = 8;
 
 export interface JoinedMatrices {
   /** The rank of each part, a multiple of `RANK_STEP`, or 0 for a part that is not adapted. R is their sum. */
@@ -25,22 +25,22 @@ export function sum(numbers: readonly number[]): number {
 }
 
 /** The sum of the parts' `out`. */
-export function outputs(group: LoraGroup): number {
+export function outputWidth(group: LoraGroup): number {
   return sum(group.parts.map(({ out }) => out));
 }
 
 /** Numbers in A and B together. */
 export function joinedSize(group: LoraGroup, ranks: readonly number[]): number {
-  return sum(ranks) * (group.width + outputs(group));
+  return sum(ranks) * (group.width + outputWidth(group));
 }
 
 /** The ranks of a group that nobody adapts: a product needs one column at least. */
-export function leastRanks(group: LoraGroup): readonly number[] {
-  return group.parts.map((_, part) => (part === 0 ? RANK_STEP : 0));
+export function minRanks(group: LoraGroup): readonly number[] {
+  return group.parts.map((_, part) => (part === 0 ? rankStep : 0));
 }
 
 /** Room for A and B, one after the other at `start` of a stretch of memory. */
-export function joinedIn(
+export function joinedAt(
   stretch: Float32Array,
   start: number,
   group: LoraGroup,
@@ -52,7 +52,7 @@ export function joinedIn(
 }
 
 /** Puts the matrices of one part, of the same or a smaller rank, into its place, which holds zeros. B is multiplied by `scale`. */
-export function placePart(
+export function writePart(
   group: LoraGroup,
   place: JoinedMatrices,
   part: number,
@@ -67,7 +67,7 @@ export function placePart(
 }
 
 /** Puts joined matrices, or none, into a place whose ranks are the same or greater, and zeros into the rest. */
-export function placeJoined(group: LoraGroup, place: JoinedMatrices, joined: JoinedMatrices | undefined): void {
+export function writeJoined(group: LoraGroup, place: JoinedMatrices, joined: JoinedMatrices | undefined): void {
   if (joined?.ranks.join() === place.ranks.join()) {
     place.a.set(joined.a);
     place.b.set(joined.b);
@@ -116,7 +116,7 @@ interface Block {
 
 /** A part's block of B. */
 function blockOf(group: LoraGroup, { ranks, b }: JoinedMatrices, part: number): Block {
-  const outs = outputs(group);
+  const outs = outputWidth(group);
   const column = sum(group.parts.slice(0, part).map(({ out }) => out));
   return { data: b, start: firstRow(ranks, part) * outs + column, below: outs, beside: 1 };
 }

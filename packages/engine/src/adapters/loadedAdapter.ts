@@ -7,10 +7,10 @@ import { loraGroups, type LoraGroup } from '../model/loraGroups.js';
 import { projectionName, type LoraModule } from '../model/weights.js';
 import type { AdapterReference } from '../types.js';
 import {
-  joinedIn,
+  joinedAt,
   joinedSize,
-  placePart,
-  RANK_STEP,
+  writePart,
+  rankStep,
   sum,
   type JoinedMatrices,
   type MatrixPair,
@@ -72,10 +72,10 @@ export function prepareAdapter(
   const groups = new Map<string, JoinedMatrices>();
   let start = 0;
   for (const { group, ranks } of adapted) {
-    const joined = joinedIn(stretch, start, group, ranks);
+    const joined = joinedAt(stretch, start, group, ranks);
     for (const [part, { name }] of group.parts.entries()) {
       const pair = pairOf(adapter, name);
-      if (pair !== undefined) placePart(group, joined, part, pair, scaleOf(name));
+      if (pair !== undefined) writePart(group, joined, part, pair, scaleOf(name));
     }
     groups.set(group.name, joined);
     start += joinedSize(group, ranks);
@@ -114,5 +114,5 @@ function pairOf({ matrices }: LoraAdapter, name: string): MatrixPair | undefined
 
 /** The rank of a matrix as it is used; the last places hold zeros, which add nothing. */
 function roundedUp(rank: number): number {
-  return Math.ceil(rank / RANK_STEP) * RANK_STEP;
+  return Math.ceil(rank / rankStep) * rankStep;
 }

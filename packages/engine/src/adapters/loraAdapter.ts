@@ -5,7 +5,7 @@ import type { DecoderConfig } from '../model/config.js';
 import { allFinite } from '../support/finite.js';
 import { moduleTensorSpecs } from '../model/weights.js';
 import type { AdapterPrecision } from '../types.js';
-import { CONFIG_FILE, WEIGHTS_FILE } from './contentHash.js';
+import { adapterConfigFile, adapterWeightsFile } from './contentHash.js';
 import { loraModules, type LoraHyperparameters } from './loraModules.js';
 
 export interface LoraAdapter extends LoraHyperparameters {
@@ -21,7 +21,7 @@ export function serializeMatrices(adapter: LoraAdapter, precision: AdapterPrecis
   const tensors = [...adapter.matrices].map(([name, tensor]) => [peftKey(name), tensor] as const);
   const tooGreat = precision === 'F16' ? tensors.find(([, { data }]) => data.some(isBeyondHalf)) : undefined;
   if (tooGreat !== undefined) {
-    throw new EngineError('internal', `${WEIGHTS_FILE}: ${tooGreat[0]} holds a value that F16 has no room for.`);
+    throw new EngineError('internal', `${adapterWeightsFile}: ${tooGreat[0]} holds a value that F16 has no room for.`);
   }
   return serializeSafetensors(tensors, { format: 'pt' }, precision);
 }
@@ -36,7 +36,7 @@ export function parseMatrices(
   lora: LoraHyperparameters,
 ): LoraAdapter['matrices'] {
   const entries = new Map(
-    readHeaderFrom(bytes, { code: 'adapter_invalid', file: WEIGHTS_FILE }).map((entry) => [entry.name, entry]),
+    readHeaderFrom(bytes, { code: 'adapter_invalid', file: adapterWeightsFile }).map((entry) => [entry.name, entry]),
   );
   const matrices = new Map<string, FloatTensor>();
   for (const { name, shape } of moduleTensorSpecs(config, loraModules(config, lora))) {
@@ -51,7 +51,7 @@ export function parseMatrices(
     matrices.set(name, { shape, data });
     entries.delete(key);
   }
-  for (const key of entries.keys()) throw refused(`${key} is not a matrix that ${CONFIG_FILE} asks for`);
+  for (const key of entries.keys()) throw refused(`${key} is not a matrix that ${adapterConfigFile} asks for`);
   return matrices;
 }
 
@@ -66,5 +66,5 @@ function peftKey(name: string): string {
 }
 
 function refused(reason: string): EngineError {
-  return new EngineError('adapter_invalid', `${WEIGHTS_FILE}: ${reason}.`);
+  return new EngineError('adapter_invalid', `${adapterWeightsFile}: ${reason}.`);
 }

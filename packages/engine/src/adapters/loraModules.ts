@@ -1,9 +1,9 @@
 /** Which linear maps an adapter changes, of what rank and how strongly: PEFT's rules for its `adapter_config.json`. */
-import { brief } from '../support/brief.js';
+import { abbreviate } from '../support/brief.js';
 import { EngineError } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
-import { projectionName, PROJECTIONS, type LoraModule } from '../model/weights.js';
-import { CONFIG_FILE } from './contentHash.js';
+import { projectionName, projectionKinds, type LoraModule } from '../model/weights.js';
+import { adapterConfigFile } from './contentHash.js';
 
 export interface LoraHyperparameters {
   /** 1 to `MAX_RANK`. */
@@ -28,12 +28,12 @@ export interface LoraHyperparameters {
  */
 export function loraModules(config: DecoderConfig, lora: LoraHyperparameters): readonly LoraModule[] {
   const all = Array.from({ length: config.layers }, (_, layer) =>
-    PROJECTIONS.map((projection) => ({ layer, projection, name: projectionName(layer, projection) })),
+    projectionKinds.map((projection) => ({ layer, projection, name: projectionName(layer, projection) })),
   ).flat();
   const known = new Set(all.flatMap(({ name }) => ends(name)));
   for (const target of lora.targets ?? []) {
     if (!known.has(target)) {
-      throw refused('target_modules', `names ${brief(target)}, which is no projection of this model`);
+      throw refused('target_modules', `names ${abbreviate(target)}, which is no projection of this model`);
     }
   }
   for (const layer of lora.layers ?? []) {
@@ -80,7 +80,7 @@ function ends(name: string): readonly string[] {
 }
 
 /** A space stands for any character. */
-const ANY = 0x20;
+const wildcard = 0x20;
 
 interface Pattern {
   /** What it matches, a space standing for any character. */
@@ -122,11 +122,11 @@ function matcher(patterns: ReadonlyMap<string, number> | undefined, otherwise: n
 function matches(text: string, end: string): boolean {
   for (let index = text.length - 1; index >= 0; index -= 1) {
     const character = text.charCodeAt(index);
-    if (character !== ANY && character !== end.charCodeAt(index)) return false;
+    if (character !== wildcard && character !== end.charCodeAt(index)) return false;
   }
   return true;
 }
 
 function refused(field: string, reason: string): EngineError {
-  return new EngineError('adapter_invalid', `${CONFIG_FILE}: ${field} ${reason}.`);
+  return new EngineError('adapter_invalid', `${adapterConfigFile}: ${field} ${reason}.`);
 }

@@ -3,8 +3,8 @@ import path from 'node:path';
 import { readBoundedFile } from '../support/boundedFile.js';
 import { EngineError } from '../engine.js';
 import type { AdapterReference } from '../types.js';
-import { CONFIG_FILE, isAdapterIntact } from './contentHash.js';
-import { MAX_CONFIG_BYTES, parseObject } from './peftConfig.js';
+import { adapterConfigFile, isAdapterIntact } from './contentHash.js';
+import { maxConfigBytes, parseObject } from './peftConfig.js';
 
 export type TrainedOn =
   /** The `contentHash` of the checkpoint's description. */
@@ -27,8 +27,8 @@ export async function readTrainedOn(reference: AdapterReference): Promise<Traine
 
 /** `undefined`: there is no such file. */
 async function readName({ folder }: AdapterReference): Promise<unknown> {
-  const file = path.join(folder, CONFIG_FILE);
-  const bytes = await readBoundedFile(file, { code: 'adapter_invalid', file }, MAX_CONFIG_BYTES);
+  const file = path.join(folder, adapterConfigFile);
+  const bytes = await readBoundedFile(file, { code: 'adapter_invalid', file }, maxConfigBytes);
   return bytes === undefined ? undefined : (parseObject(bytes)['base_model_name_or_path'] ?? null);
 }
 

@@ -51,8 +51,8 @@ export interface AdaptedMatrix {
   readonly merged: boolean;
 }
 
-const TRANSPOSED_A = { transA: { int: 1 } } as const;
-const TRANSPOSED_B = { transB: { int: 1 } } as const;
+const transposedA = { transA: { int: 1 } } as const;
+const transposedB = { transB: { int: 1 } } as const;
 
 /** `x Wᵀ + bias` with frozen `weight` and `bias` `[out]`. */
 export function linear(tape: Tape, x: Value, weight: FrozenMatrix, bias?: string): Value {
@@ -73,8 +73,8 @@ export function fixedLoraLinear(
 ): Value {
   const { graph } = tape;
   const base = weight.product(x.name, bias);
-  const low = graph.node('Gemm', [x.name, lora.a.name], TRANSPOSED_B);
-  return tape.constant(graph.node('Gemm', [low, lora.b.name, base], { ...TRANSPOSED_B, alpha: { float: lora.scale } }));
+  const low = graph.node('Gemm', [x.name, lora.a.name], transposedB);
+  return tape.constant(graph.node('Gemm', [low, lora.b.name, base], { ...transposedB, alpha: { float: lora.scale } }));
 }
 
 /**
@@ -95,7 +95,7 @@ export function loraLinears(tape: Tape, x: Value, matrices: readonly AdaptedMatr
     ),
   );
   const ranks = matrices.map(({ lora }) => lora.rank);
-  const lows = once(() => cut(graph, graph.node('Gemm', [x.name, a()], TRANSPOSED_B), ranks, 1));
+  const lows = once(() => cut(graph, graph.node('Gemm', [x.name, a()], transposedB), ranks, 1));
   const results = matrices.map(({ weight, bias, lora, merged }, index) => {
     const scaled = { alpha: { float: lora.scale } };
     if (merged) {
@@ -103,7 +103,7 @@ export function loraLinears(tape: Tape, x: Value, matrices: readonly AdaptedMatr
       return linearProduct(graph, x.name, sum, bias);
     }
     const base = weight.product(x.name, bias);
-    return graph.node('Gemm', [lows()[index] ?? '', lora.b.name, base], { ...TRANSPOSED_B, ...scaled });
+    return graph.node('Gemm', [lows()[index] ?? '', lora.b.name, base], { ...transposedB, ...scaled });
   });
   const operands = [x, ...matrices.flatMap(({ lora }) => [lora.a, lora.b])];
   return tape.recordAll(results, operands, (known) => {
@@ -112,11 +112,11 @@ export function loraLinears(tape: Tape, x: Value, matrices: readonly AdaptedMatr
       graph.node('Gemm', [gradients[index] ?? '', lora.b.name], { alpha: { float: lora.scale } }),
     );
     const lowGradient = join(graph, lowGradients, 1);
-    const aGradients = cut(graph, graph.node('Gemm', [lowGradient, x.name], TRANSPOSED_A), ranks, 0);
+    const aGradients = cut(graph, graph.node('Gemm', [lowGradient, x.name], transposedA), ranks, 0);
     for (const [index, { weight, lora }] of matrices.entries()) {
       const gradient = gradients[index] ?? '';
       const scaled = { alpha: { float: lora.scale } };
-      tape.accumulateProduct(lora.b, gradient, lows()[index] ?? '', { ...TRANSPOSED_A, ...scaled });
+      tape.accumulateProduct(lora.b, gradient, lows()[index] ?? '', { ...transposedA, ...scaled });
       tape.accumulate(lora.a, () => aGradients[index] ?? '');
       tape.accumulateOnto(x, (sum) => weight.backProduct(gradient, sum));
     }
@@ -126,7 +126,7 @@ export function loraLinears(tape: Tape, x: Value, matrices: readonly AdaptedMatr
 
 /** `x Wᵀ + bias`, as a node. */
 export function linearProduct(graph: GraphBuilder, x: string, weight: string, bias?: string): string {
-  return graph.node('Gemm', bias === undefined ? [x, weight] : [x, weight, bias], TRANSPOSED_B);
+  return graph.node('Gemm', bias === undefined ? [x, weight] : [x, weight, bias], transposedB);
 }
 
 function zeros(graph: GraphBuilder, like: string): string {

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { openCheckpoint } from '../checkpoint/checkpoint.js';
 import { SharedWeights } from '../model/sharedWeights.js';
-import { TINY_CONFIG } from '../testing/fixtures.js';
+import { tinyConfig } from '../testing/fixtures.js';
 import { job } from '../testing/generators.js';
 import { withRandomCheckpoint } from '../testing/randomCheckpoint.js';
 import { Generator } from '../scheduling/generator.js';
@@ -25,7 +25,7 @@ test('under a bound for one sequence at a time, requests wait for each other in 
     const model = { config, weights: await SharedWeights.open(config, weights), threads: 1 };
     const unbounded = new Generator(model, 8);
     const bound = cacheBytes(config, [100], 88);
-    const generator = new Generator(model, 8, { cacheBytes: bound, prefixBytes: 0 });
+    const generator = new Generator(model, 8, { maxCacheBytes: bound, maxPrefixBytes: 0 });
     const large = job({ prompt: Array.from({ length: 88 }, (_, index) => index) });
     const jobs = [job(), large, job(), job(), large, job()];
     const ended: number[] = [];
@@ -53,11 +53,11 @@ test('under a bound for one sequence at a time, requests wait for each other in 
 });
 
 test('by default one sequence that fills the context always fits', () => {
-  const vast = { ...TINY_CONFIG, contextLength: 2 ** 24 };
+  const vast = { ...tinyConfig, contextLength: 2 ** 24 };
   assert.ok(cacheBytes(vast, [vast.contextLength], vast.contextLength) > 2 * 2 ** 30);
-  for (const config of [TINY_CONFIG, vast]) {
+  for (const config of [tinyConfig, vast]) {
     const needed = cacheBytes(config, [config.contextLength], config.contextLength);
-    assert.ok(needed <= defaultLimits(config).cacheBytes);
+    assert.ok(needed <= defaultLimits(config).maxCacheBytes);
   }
 });
 
@@ -73,7 +73,7 @@ test('whatever batches came before, what is allocated stays within the bound, an
     const growing = shrinking.toReversed();
     await fc.assert(
       fc.asyncProperty(waves, async (batches) => {
-        const generator = new Generator(model, 6, { cacheBytes: bound, prefixBytes: 0 });
+        const generator = new Generator(model, 6, { maxCacheBytes: bound, maxPrefixBytes: 0 });
         const isComplete = (): boolean => {
           assert.ok(generator.cacheBytes <= bound, `${generator.cacheBytes} of ${bound} bytes`);
           return false;

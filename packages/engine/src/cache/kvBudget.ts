@@ -3,21 +3,21 @@ import { bytesPerToken, slotCapacity } from './kvCache.js';
 
 export interface KvLimits {
   /** Bytes of keys and values of the sequences in the works. */
-  readonly cacheBytes: number;
+  readonly maxCacheBytes: number;
   /** Bytes of keys and values kept for prompts to come, see `PrefixCache`. */
-  readonly prefixBytes: number;
+  readonly maxPrefixBytes: number;
 }
 
-const DEFAULT_LIMITS: KvLimits = { cacheBytes: 2 * 2 ** 30, prefixBytes: 256 * 2 ** 20 };
+const usualLimits: KvLimits = { maxCacheBytes: 2 * 2 ** 30, maxPrefixBytes: 256 * 2 ** 20 };
 
 /** The default limits; a single sequence that fills the context fits in any case. */
 export function defaultLimits(config: DecoderConfig): KvLimits {
   const largest = cacheBytes(config, [config.contextLength], config.contextLength);
-  return { ...DEFAULT_LIMITS, cacheBytes: Math.max(DEFAULT_LIMITS.cacheBytes, largest) };
+  return { ...usualLimits, maxCacheBytes: Math.max(usualLimits.maxCacheBytes, largest) };
 }
 
 /** Bytes that room for one token takes at most: of a cache's buffers, two a layer, one is there twice while it is resized. */
-export function roomBytesPerToken(config: DecoderConfig): number {
+export function capacityBytesPerToken(config: DecoderConfig): number {
   return bytesPerToken(config) + bytesPerToken(config) / (2 * config.layers);
 }
 
@@ -26,7 +26,7 @@ export function roomBytesPerToken(config: DecoderConfig): number {
  * slot is as long as the longest sequence, and the prompt is read in a cache of its own.
  */
 export function cacheBytes(config: DecoderConfig, lengths: readonly number[], promptTokens: number): number {
-  return (slotTokens(lengths) + slotCapacity(promptTokens)) * roomBytesPerToken(config);
+  return (slotTokens(lengths) + slotCapacity(promptTokens)) * capacityBytesPerToken(config);
 }
 
 /** Tokens that the slots of sequences of these lengths have room for. */
@@ -36,8 +36,8 @@ function slotTokens(lengths: readonly number[]): number {
 
 /** What a batch may take of the bound: tokens in the slots of running sequences, and of the prompt being read. */
 export interface KvShares {
-  readonly runningTokens: number;
-  readonly promptTokens: number;
+  readonly maxRunningTokens: number;
+  readonly maxPromptTokens: number;
 }
 
 /**
@@ -51,6 +51,6 @@ export function kvShares(
   promptTokens: number,
 ): KvShares | undefined {
   const prompt = slotCapacity(promptTokens);
-  const runningTokens = Math.floor(maxBytes / roomBytesPerToken(config)) - prompt;
-  return slotTokens(lengths) <= runningTokens ? { runningTokens, promptTokens: prompt } : undefined;
+  const runningTokens = Math.floor(maxBytes / capacityBytesPerToken(config)) - prompt;
+  return slotTokens(lengths) <= runningTokens ? { maxRunningTokens: runningTokens, maxPromptTokens: prompt } : undefined;
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { TINY_CONFIG } from '../testing/fixtures.js';
-import { bytesPerToken, KvCache, NOTHING_KEPT } from './kvCache.js';
+import { tinyConfig } from '../testing/fixtures.js';
+import { bytesPerToken, KvCache, noContents } from './kvCache.js';
 
 /** A fault injector: there is memory for so many buffers. */
 class ShortCache extends KvCache {
@@ -15,14 +15,14 @@ class ShortCache extends KvCache {
 }
 
 test('a cache that could not be resized as a whole is made anew', () => {
-  const cache = new ShortCache(TINY_CONFIG);
-  const state = new Float32Array(bytesPerToken(TINY_CONFIG) / Float32Array.BYTES_PER_ELEMENT).fill(1);
-  cache.reserve(64, 1, NOTHING_KEPT);
+  const cache = new ShortCache(tinyConfig);
+  const state = new Float32Array(bytesPerToken(tinyConfig) / Float32Array.BYTES_PER_ELEMENT).fill(1);
+  cache.reserve(64, 1, noContents);
   ShortCache.buffersLeft = 1;
   assert.throws(() => cache.reserve(1000, 1, { slots: 1, tokens: 64 }), /allocation failed/);
   assert.equal(cache.tokens, 0);
   ShortCache.buffersLeft = Infinity;
-  cache.reserve(64, 1, NOTHING_KEPT);
+  cache.reserve(64, 1, noContents);
   assert.equal(cache.tokens, 64);
   cache.write(0, 63, state);
   assert.deepEqual(cache.read(0, 63, 1), state);
@@ -35,11 +35,11 @@ test('a cache that could not be resized as a whole is made anew', () => {
 });
 
 test('what is kept is there in a larger cache and in a smaller one, and nothing else is copied', () => {
-  const cache = new KvCache(TINY_CONFIG);
-  const size = bytesPerToken(TINY_CONFIG) / Float32Array.BYTES_PER_ELEMENT;
+  const cache = new KvCache(tinyConfig);
+  const size = bytesPerToken(tinyConfig) / Float32Array.BYTES_PER_ELEMENT;
   const state = (tokens: number, first: number): Float32Array =>
     Float32Array.from({ length: tokens * size }, (_, index) => first + index);
-  cache.reserve(100, 3, NOTHING_KEPT);
+  cache.reserve(100, 3, noContents);
   const states = [0, 1, 2].map((slot) => state(70, 1000 * slot));
   states.forEach((each, slot) => cache.write(slot, 0, each));
   for (const [tokens, slots] of [

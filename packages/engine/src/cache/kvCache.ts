@@ -1,19 +1,19 @@
 import { allFinite } from '../support/finite.js';
-import { knownOr } from '../support/getOrCreate.js';
+import { getOrCreate } from '../support/getOrCreate.js';
 import { cacheNames } from '../model/cachedOperations.js';
 import { cachedHeadDim, type DecoderConfig } from '../model/config.js';
-import { KeptTensors } from '../onnx/nativeTensors.js';
+import { RegisteredTensors } from '../onnx/nativeTensors.js';
 import { Tensor } from '../onnx/tensor.js';
 
 /** Capacity is a multiple of so many tokens. */
-const CAPACITY_STEP = 64;
+const capacityStep = 64;
 
 /**
  * Number of tokens for which a slot has room when it must hold `tokens`. Steps widen with the length, as each costs a
  * copy of the cache; what is too much costs memory, and stays below a quarter.
  */
 export function slotCapacity(tokens: number): number {
-  const step = Math.max(CAPACITY_STEP, 2 ** (Math.ceil(Math.log2(Math.max(1, tokens))) - 3));
+  const step = Math.max(capacityStep, 2 ** (Math.ceil(Math.log2(Math.max(1, tokens))) - 3));
   return Math.max(1, Math.ceil(tokens / step)) * step;
 }
 
@@ -23,17 +23,17 @@ export function bytesPerToken(config: DecoderConfig): number {
 }
 
 /** What is in a cache and stays: the first tokens in each of the first slots. Room that was never used takes no memory, nor is it copied. */
-export interface Kept {
+export interface CacheContents {
   readonly slots: number;
   readonly tokens: number;
 }
 
-export const NOTHING_KEPT: Kept = { slots: 0, tokens: 0 };
+export const noContents: CacheContents = { slots: 0, tokens: 0 };
 
 /** Slots of a cache as a run finds them and as it leaves them, in the same memory. */
 export interface CacheView {
-  readonly past: KeptTensors;
-  readonly present: KeptTensors;
+  readonly past: RegisteredTensors;
+  readonly present: RegisteredTensors;
 }
 
 /**
@@ -68,7 +68,7 @@ export class KvCache {
    * From now on there is room for at most `maxTokens` tokens in all slots together, as long as what `reserve` is asked
    * for fits; what goes beyond is given back, but for `tokens` tokens in each of the slots that are kept.
    */
-  limit(maxTokens: number, tokens: number, kept: Kept): void {
+  limit(maxTokens: number, tokens: number, kept: CacheContents): void {
     this.maxTokens = maxTokens;
     if (this.tokens > maxTokens) this.reserve(tokens, Math.max(1, kept.slots), kept);
   }
@@ -77,7 +77,7 @@ export class KvCache {
    * Room for `slots` sequences of `tokens` tokens; keeps what it is told to, and may give room back.
    * Where the limit allows, there is more room than asked for, so that it need not be resized for each newcomer.
    */
-  reserve(tokens: number, slots: number, kept: Kept): void {
+  reserve(tokens: number, slots: number, kept: CacheContents): void {
     const needed = slotCapacity(tokens);
     const fits = needed <= this.capacity && needed * 2 > this.capacity;
     const capacity = fits ? this.capacity : needed;
@@ -141,16 +141,16 @@ export class KvCache {
 
   /** The first `count` slots as a batch, under the graph's names; valid until the next `reserve`. */
   view(count: number): CacheView {
-    return knownOr(this.views, count, () => this.createView(count));
+    return getOrCreate(this.views, count, () => this.createView(count));
   }
 
   /** The cache of one slot alone, as long. */
   viewOf(slot: number): CacheView {
-    return knownOr(this.slotViews, slot, () => this.createView(1, slot));
+    return getOrCreate(this.slotViews, slot, () => this.createView(1, slot));
   }
 
   /** When memory cannot be had, what was in the slots is lost, as some buffers have the new shape and others the old. */
-  private resize(slots: number, capacity: number, kept: Kept): void {
+  private resize(slots: number, capacity: number, kept: CacheContents): void {
     const { width } = this;
     const before = this.capacity;
     const end = Math.min(kept.tokens, capacity, before) * width;
@@ -180,9 +180,9 @@ export class KvCache {
     const shape = [count, this.config.kvHeads, this.capacity, this.width];
     const [start, end] = [this.offset(first, 0, 0), this.offset(first + count, 0, 0)];
     const tensors = this.buffers.map((buffer) => new Tensor(buffer.subarray(start, end), shape));
-    const named = (time: 'past' | 'present'): KeptTensors => {
+    const named = (time: 'past' | 'present'): RegisteredTensors => {
       const names = Array.from({ length: this.config.layers }, (_, layer) => cacheNames(time, layer)).flat();
-      return new KeptTensors(Object.fromEntries(tensors.map((tensor, index) => [names[index] ?? '', tensor] as const)));
+      return new RegisteredTensors(Object.fromEntries(tensors.map((tensor, index) => [names[index] ?? '', tensor] as const)));
     };
     return { past: named('past'), present: named('present') };
   }

@@ -5,7 +5,7 @@ import { PrefixCache, prefixKeys } from './prefixCache.js';
 
 const tokens = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
 const state = (): Float32Array => new Float32Array(10);
-const STATE_BYTES = 40;
+const stateBytes = 40;
 
 test('there is a key for every whole chunk, and always a token left to read', () => {
   const scope = { isolationKey: 'a', adapterHash: null };
@@ -33,7 +33,7 @@ test('a key changes with the scope and with every token before its end', () => {
 });
 
 test('the bound holds, the least recently used goes first, and of a prompt its end', () => {
-  const cache = new PrefixCache(4 * STATE_BYTES);
+  const cache = new PrefixCache(4 * stateBytes);
   const [a, b] = ['a', 'b'].map((isolationKey) => prefixKeys({ isolationKey, adapterHash: null }, tokens(9), 4));
   const fill = (keys: readonly string[]): void =>
     keys.forEach((_, index) => cache.add(keys.slice(0, index + 1), state()));
@@ -44,7 +44,7 @@ test('the bound holds, the least recently used goes first, and of a prompt its e
   cache.add(['c'], state());
   assert.deepEqual([cache.find(b!).length, cache.find(a!).length], [1, 2]);
   cache.add(['too large'], new Float32Array(41));
-  assert.deepEqual([cache.find(['too large']).length, cache.bytes], [0, 4 * STATE_BYTES]);
+  assert.deepEqual([cache.find(['too large']).length, cache.bytes], [0, 4 * stateBytes]);
 });
 
 test('whatever is added, no more is held than the bound, and what is found is what was added', () => {

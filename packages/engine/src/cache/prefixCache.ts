@@ -5,7 +5,7 @@ import type { GenerationJob } from '../scheduling/generationJob.js';
  * Tokens of a prompt that are read in one run. Between two of them other requests get their turn, and a beginning is
  * reused in whole chunks: larger ones are read no faster, smaller ones are.
  */
-export const PREFILL_CHUNK = 64;
+export const prefillChunk = 64;
 
 /** Whose attention state it is: what is computed for one scope is never found from another. */
 export interface PrefixScope {
@@ -32,7 +32,7 @@ export function prefixKeys(scope: PrefixScope, tokens: readonly number[], chunkT
 /** Forced tokens are left out: what is reused is part of the prompt. Without an isolation key there are none. */
 export function prefixKeysOf({ prompt, isolationKey, adapter }: GenerationJob): readonly string[] {
   if (isolationKey === undefined) return [];
-  return prefixKeys({ isolationKey, adapterHash: adapter?.contentHash ?? null }, prompt, PREFILL_CHUNK);
+  return prefixKeys({ isolationKey, adapterHash: adapter?.contentHash ?? null }, prompt, prefillChunk);
 }
 
 function sha256(text: string): string {

@@ -14,7 +14,7 @@ import type { AdapterReference, GenerateRequest } from '../types.js';
 import { loadAdapter, type LoadedAdapter } from '../adapters/loadedAdapter.js';
 import type { Generation, GenerationJob } from '../scheduling/generationJob.js';
 import { Generator } from '../scheduling/generator.js';
-import { PREFILL_CHUNK } from './prefixCache.js';
+import { prefillChunk } from './prefixCache.js';
 import { bytesPerToken } from './kvCache.js';
 
 interface Setting {
@@ -32,9 +32,9 @@ async function withGenerators(keptChunks: number, use: (setting: Setting) => Pro
     const load = async (seed: number) =>
       loadAdapter(await writeRandomAdapter(join(folder, `a${seed}`), config, seed), config);
     const model = { config, weights: await SharedWeights.open(config, weights), threads: 1 };
-    const chunkBytes = PREFILL_CHUNK * bytesPerToken(config);
+    const chunkBytes = prefillChunk * bytesPerToken(config);
     const [reusing, forgetful] = [keptChunks * chunkBytes, 0].map((prefixBytes) => {
-      return new Generator(model, 3, { cacheBytes: 2 ** 30, prefixBytes });
+      return new Generator(model, 3, { maxCacheBytes: 2 ** 30, maxPrefixBytes: prefixBytes });
     }) as [Generator, Generator];
     try {
       await use({ reusing, forgetful, adapters: [null, await load(1), await load(2)] });
@@ -71,9 +71,9 @@ test('what is reused is counted: whole chunks of equal tokens, adapter and key, 
   await withGenerators(100, async ({ reusing, adapters }) => {
     const reused = async (changes: JobChanges): Promise<number> => (await reusing.generate(job(changes))).reusedTokens;
     assert.equal(await reused({}), 0);
-    assert.equal(await reused({}), 3 * PREFILL_CHUNK);
-    assert.equal(await reused({ prompt: passage(0, 200).with(150, 7) }), 2 * PREFILL_CHUNK);
-    assert.equal(await reused({ prompt: passage(0, 2 * PREFILL_CHUNK) }), PREFILL_CHUNK);
+    assert.equal(await reused({}), 3 * prefillChunk);
+    assert.equal(await reused({ prompt: passage(0, 200).with(150, 7) }), 2 * prefillChunk);
+    assert.equal(await reused({ prompt: passage(0, 2 * prefillChunk) }), prefillChunk);
     assert.equal(await reused({ prompt: passage(0, 200).with(0, 7) }), 0);
     assert.equal(await reused({ isolationKey: 'b' }), 0);
     assert.equal(await reused({ adapter: adapters[1]! }), 0);

@@ -6,7 +6,7 @@ import type { DecoderConfig } from '../model/config.js';
 import { weightBytes, weightCount, type WeightReader } from '../model/weights.js';
 import { ChatTokenizer } from '../tokenizer/chatTokenizer.js';
 import type { ModelDescription } from '../types.js';
-import { OPTIONAL_FILES, REQUIRED_FILES } from './checkpointFiles.js';
+import { optionalFiles, requiredFiles } from './checkpointFiles.js';
 import { isMissingFile } from './jsonFields.js';
 import { readModelConfig } from './modelConfig.js';
 import { requireVocabulary } from './vocabularySize.js';
@@ -47,8 +47,8 @@ export async function openCheckpoint(
  * in the format of `sha256sum`; optional files that are absent have no line.
  */
 async function hashCheckpoint(modelDir: string): Promise<string> {
-  const optional: readonly string[] = OPTIONAL_FILES;
-  const names = [...REQUIRED_FILES, ...optional, ...(await findWeightFiles(modelDir))];
+  const optional: readonly string[] = optionalFiles;
+  const names = [...requiredFiles, ...optional, ...(await findWeightFiles(modelDir))];
   const total = createHash('sha256');
   for (const name of names) {
     try {

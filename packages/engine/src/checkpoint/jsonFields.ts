@@ -1,6 +1,6 @@
 import { EngineError } from '../engine.js';
 import { readBoundedFile } from '../support/boundedFile.js';
-import { brief } from '../support/brief.js';
+import { abbreviate } from '../support/brief.js';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -14,7 +14,7 @@ export function isMissingFile(error: unknown): boolean {
 }
 
 /** Larger than any configuration, template or index; tokenizers have a bound of their own. */
-const MAX_TEXT_BYTES = 2 ** 24;
+const maxTextBytes = 2 ** 24;
 
 /**
  * The text of a file, `undefined` when there is none; `checkpoint_invalid` naming `source` when it cannot be read or has
@@ -23,7 +23,7 @@ const MAX_TEXT_BYTES = 2 ** 24;
 export async function readOptionalText(
   path: string,
   source: string,
-  maxBytes = MAX_TEXT_BYTES,
+  maxBytes = maxTextBytes,
 ): Promise<string | undefined> {
   const bytes = await readBoundedFile(path, { code: 'checkpoint_invalid', file: source }, maxBytes);
   return bytes === undefined ? undefined : new TextDecoder().decode(bytes);
@@ -120,7 +120,7 @@ export class JsonFields {
   }
 
   refusal(name: string, expected: string): EngineError {
-    const found = this.value(name) === undefined ? 'is absent' : `is ${brief(this.value(name))}`;
+    const found = this.value(name) === undefined ? 'is absent' : `is ${abbreviate(this.value(name))}`;
     return new EngineError('checkpoint_invalid', `${this.source}: ${name} must be ${expected}, but ${found}`);
   }
 }

@@ -1,10 +1,10 @@
 import { machineMemory } from '../support/machineMemory.js';
 import { EngineError } from '../engine.js';
-import { openedBytes } from '../model/openedBytes.js';
+import { residentBytes } from '../model/openedBytes.js';
 import type { WeightFormat } from '../model/quantization.js';
 import { weightCount } from '../model/weights.js';
 import { ChatTokenizer } from '../tokenizer/chatTokenizer.js';
-import { maxContextLengthDefault } from './contextLength.js';
+import { defaultMaxContextLength } from './contextLength.js';
 import { readModelConfig } from './modelConfig.js';
 import { requireVocabulary } from './vocabularySize.js';
 
@@ -31,7 +31,7 @@ export async function outlineCheckpoint(
   memoryBytes = machineMemory(),
 ): Promise<CheckpointOutline> {
   const { architectureName, decoder } = await readModelConfig(modelDir);
-  const servingBytes = openedBytes(decoder, format, true);
+  const servingBytes = residentBytes(decoder, format, true);
   if (servingBytes > memoryBytes) {
     throw new EngineError(
       'checkpoint_invalid',
@@ -42,9 +42,9 @@ export async function outlineCheckpoint(
   return {
     architecture: architectureName,
     parameters: weightCount(decoder),
-    contextLength: Math.min(decoder.contextLength, maxContextLengthDefault),
+    contextLength: Math.min(decoder.contextLength, defaultMaxContextLength),
     servingBytes,
-    trainingBytes: openedBytes(decoder, format, true),
+    trainingBytes: residentBytes(decoder, format, true),
   };
 }
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { EngineError } from '../engine.js';
 import type { DecoderConfig, RopeScaling } from '../model/config.js';
-import { brief } from '../support/brief.js';
+import { abbreviate } from '../support/brief.js';
 import { isJsonObject, type JsonFields } from './jsonFields.js';
 
 type Rope = Pick<DecoderConfig, 'ropeTheta' | 'ropeScaling'>;
@@ -58,7 +58,7 @@ function readRopeScaling(fields: JsonFields, scaling: JsonFields, contextLength:
     default:
       throw new EngineError(
         'checkpoint_invalid',
-        `${scaling.source}: ${name} must be one of default, linear, dynamic, llama3, yarn, but is ${brief(kind)}`,
+        `${scaling.source}: ${name} must be one of default, linear, dynamic, llama3, yarn, but is ${abbreviate(kind)}`,
       );
   }
 }

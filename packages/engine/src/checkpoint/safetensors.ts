@@ -6,13 +6,13 @@
 import type { FileHandle } from 'node:fs/promises';
 import { EngineError, type EngineErrorCode } from '../engine.js';
 import { readUpTo } from '../support/boundedFile.js';
-import { brief } from '../support/brief.js';
+import { abbreviate } from '../support/brief.js';
 import { halfToNumber, toHalves } from './halfPrecision.js';
 
 /** The reference implementation's limit. */
-const MAX_HEADER_BYTES = 100_000_000;
-const ELEMENT_BYTES = { F32: 4, F16: 2, BF16: 2 } as const;
-export type ElementType = keyof typeof ELEMENT_BYTES;
+const maxHeaderBytes = 100_000_000;
+const elementBytes = { F32: 4, F16: 2, BF16: 2 } as const;
+export type ElementType = keyof typeof elementBytes;
 
 export interface TensorEntry {
   readonly name: string;
@@ -58,7 +58,7 @@ export async function readTensor(
   place: Float32Array,
 ): Promise<void> {
   const length = entry.end - entry.start;
-  if (length !== place.length * ELEMENT_BYTES[entry.type]) throw damaged(context, 'it has changed while it was read');
+  if (length !== place.length * elementBytes[entry.type]) throw damaged(context, 'it has changed while it was read');
   if (entry.type !== 'F32') {
     widen(entry.type, await readBytes(file, entry.start, length, context), place);
     return;
@@ -74,7 +74,7 @@ export async function* readBlocks(
   context: ErrorContext,
   blockLength = 2 ** 18,
 ): AsyncGenerator<Float32Array> {
-  const bytes = ELEMENT_BYTES[entry.type];
+  const bytes = elementBytes[entry.type];
   const room = new Float32Array(Math.min(blockLength, (entry.end - entry.start) / bytes));
   for (let start = entry.start; start < entry.end; start += blockLength * bytes) {
     const end = Math.min(entry.end, start + blockLength * bytes);
@@ -105,7 +105,7 @@ export function readTensorFrom(bytes: Uint8Array, entry: TensorEntry): Float32Ar
   }
   const own = new Uint8Array(bytes.subarray(entry.start, entry.end));
   if (entry.type === 'F32') return new Float32Array(own.buffer);
-  const result = new Float32Array(own.byteLength / ELEMENT_BYTES[entry.type]);
+  const result = new Float32Array(own.byteLength / elementBytes[entry.type]);
   widen(entry.type, own, result);
   return result;
 }
@@ -149,13 +149,13 @@ export function serializeHeader(tensors: readonly TensorSize[], metadata: Readon
 }
 
 export function tensorBytes({ type, shape }: Omit<TensorSize, 'name'>): number {
-  return shape.reduce((product, size) => product * size, ELEMENT_BYTES[type]);
+  return shape.reduce((product, size) => product * size, elementBytes[type]);
 }
 
 function headerLength(prefix: Uint8Array, fileSize: number, context: ErrorContext): number {
   if (prefix.byteLength < 8) throw damaged(context, 'it is shorter than the header length');
   const length = new DataView(prefix.buffer, prefix.byteOffset, 8).getBigUint64(0, true);
-  if (length > BigInt(MAX_HEADER_BYTES) || length > BigInt(fileSize - 8)) {
+  if (length > BigInt(maxHeaderBytes) || length > BigInt(fileSize - 8)) {
     throw damaged(context, `the header length ${length.toString()} is out of range`);
   }
   return Number(length);
@@ -187,7 +187,7 @@ function parseEntry(name: string, value: unknown, dataStart: number, context: Er
   if (!isRecord(value)) throw damaged(context, `the entry ${name} is not an object`);
   const { dtype: type, shape, data_offsets: offsets } = value;
   if (!isElementType(type)) {
-    throw damaged(context, `the type ${brief(type)} of ${name} is not one of F32, F16, BF16`);
+    throw damaged(context, `the type ${abbreviate(type)} of ${name} is not one of F32, F16, BF16`);
   }
   if (!isSizes(shape)) throw damaged(context, `the shape of ${name} is not a list of sizes`);
   if (!isSizes(offsets) || offsets.length !== 2) throw damaged(context, `the offsets of ${name} are not two numbers`);
@@ -226,7 +226,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 function isElementType(value: unknown): value is ElementType {
-  return typeof value === 'string' && Object.hasOwn(ELEMENT_BYTES, value);
+  return typeof value === 'string' && Object.hasOwn(elementBytes, value);
 }
 
 function isSizes(value: unknown): value is number[] {

@@ -4,16 +4,16 @@ import { EngineError } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
 import {
   decoderWeightShapes,
-  EMBEDDING,
+  embeddingName,
   readWeights,
   weightBytes,
   type DecoderWeights,
   type WeightReader,
 } from '../model/weights.js';
 import { machineMemory } from '../support/machineMemory.js';
-import { brief } from '../support/brief.js';
+import { abbreviate } from '../support/brief.js';
 import { fileIdentity, openRegularFile } from '../support/boundedFile.js';
-import { SHARD_INDEX, SINGLE_FILE } from './checkpointFiles.js';
+import { shardIndex, singleFile } from './checkpointFiles.js';
 import { isMissingFile, JsonFields } from './jsonFields.js';
 import {
   readBlocks,
@@ -25,23 +25,23 @@ import {
 } from './safetensors.js';
 
 /** The head's weight, in a model whose head is not tied. */
-const HEAD = 'lm_head.weight';
+const untiedHeadName = 'lm_head.weight';
 
 /**
  * Names of the weight files of a checkpoint, one or several shards, in alphabetical order. A single file comes before an index, as in
  * `transformers`: whoever joins shards may leave their index behind.
  */
 export async function findWeightFiles(modelDir: string): Promise<readonly string[]> {
-  if (await exists(join(modelDir, SINGLE_FILE))) return [SINGLE_FILE];
-  const index = await JsonFields.readOptional(join(modelDir, SHARD_INDEX), SHARD_INDEX);
-  if (index === undefined) return [SINGLE_FILE];
+  if (await exists(join(modelDir, singleFile))) return [singleFile];
+  const index = await JsonFields.readOptional(join(modelDir, shardIndex), shardIndex);
+  if (index === undefined) return [singleFile];
   const map = index.nested('weight_map');
   if (map === undefined) throw index.refusal('weight_map', 'an object');
   const files = new Set(Object.keys(map.raw).map((tensor) => map.string(tensor)));
   for (const file of files) {
     // A name with a path in it could reach outside the checkpoint.
     if (file !== basename(file) || !file.endsWith('.safetensors')) {
-      throw new EngineError('checkpoint_invalid', `${SHARD_INDEX}: ${brief(file)} is not a file name`);
+      throw new EngineError('checkpoint_invalid', `${shardIndex}: ${abbreviate(file)} is not a file name`);
     }
   }
   return [...files].sort();
@@ -89,7 +89,7 @@ export async function openWeights(
     throw invalid(`${files.join(', ')}: the weights take ${needed} bytes of memory, and there are ${memoryBytes}`);
   }
 
-  if (config.tieWordEmbeddings && found.has(HEAD)) await requireTied(modelDir, opened);
+  if (config.tieWordEmbeddings && found.has(untiedHeadName)) await requireTied(modelDir, opened);
   return weightReader(modelDir, opened);
 }
 
@@ -160,15 +160,15 @@ async function* blocksOf<T>(
  */
 async function requireTied(modelDir: string, opened: OpenedFiles): Promise<void> {
   const entries = [...opened.values()].flatMap((file) => file.entries);
-  const [head, embedding] = [HEAD, EMBEDDING].map((name) => entries.find((entry) => entry.name === name));
+  const [head, embedding] = [untiedHeadName, embeddingName].map((name) => entries.find((entry) => entry.name === name));
   const read = head?.type === embedding?.type ? readByteBlocks : readBlocks;
-  const ofHead = blocksOf<Uint8Array | Float32Array>(modelDir, opened, HEAD, read);
+  const ofHead = blocksOf<Uint8Array | Float32Array>(modelDir, opened, untiedHeadName, read);
   try {
-    for await (const block of blocksOf<Uint8Array | Float32Array>(modelDir, opened, EMBEDDING, read)) {
+    for await (const block of blocksOf<Uint8Array | Float32Array>(modelDir, opened, embeddingName, read)) {
       const { value } = await ofHead.next();
       if (value !== undefined && bytesOf(value).equals(bytesOf(block))) continue;
       throw invalid(
-        `config.json: tie_word_embeddings must be false, as ${HEAD} differs from ${EMBEDDING}, but is true`,
+        `config.json: tie_word_embeddings must be false, as ${untiedHeadName} differs from ${embeddingName}, but is true`,
       );
     }
   } finally {
@@ -219,8 +219,8 @@ function checkEntry(
   shapes: ReadonlyMap<string, readonly number[]>,
   config: DecoderConfig,
 ): void {
-  const isCopy = entry.name === HEAD && config.tieWordEmbeddings;
-  const expected = shapes.get(isCopy ? EMBEDDING : entry.name);
+  const isCopy = entry.name === untiedHeadName && config.tieWordEmbeddings;
+  const expected = shapes.get(isCopy ? embeddingName : entry.name);
   if (expected === undefined) {
     // Rotary frequencies, which exporters of old versions write though they follow from the configuration.
     if (entry.name.endsWith('.rotary_emb.inv_freq')) return;

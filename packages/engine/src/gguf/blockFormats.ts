@@ -5,7 +5,7 @@
  */
 import { halfToNumber } from '../checkpoint/halfPrecision.js';
 import type { ElementType } from '../checkpoint/safetensors.js';
-import { K_QUANTS } from './kQuants.js';
+import { kQuants } from './kQuants.js';
 
 export interface BlockFormat {
   /** The name that ggml has for it. */
@@ -19,10 +19,10 @@ export interface BlockFormat {
   readonly decode: (view: DataView, at: number, place: Float32Array, index: number) => void;
 }
 
-const QUANTISED = { length: 32, exactType: 'F32' } as const;
+const quantisedFormats = { length: 32, exactType: 'F32' } as const;
 
 /** The formats that can be read, by ggml's number for them. */
-export const BLOCK_FORMATS: ReadonlyMap<number, BlockFormat> = new Map<number, BlockFormat>([
+export const ggufBlockFormats: ReadonlyMap<number, BlockFormat> = new Map<number, BlockFormat>([
   [
     0,
     {
@@ -41,12 +41,12 @@ export const BLOCK_FORMATS: ReadonlyMap<number, BlockFormat> = new Map<number, B
       },
     },
   ],
-  [2, { ...QUANTISED, name: 'Q4_0', bytes: 18, decode: decodeQ4x0 }],
-  [3, { ...QUANTISED, name: 'Q4_1', bytes: 20, decode: decodeQ4x1 }],
-  [6, { ...QUANTISED, name: 'Q5_0', bytes: 22, decode: decodeQ5x0 }],
-  [7, { ...QUANTISED, name: 'Q5_1', bytes: 24, decode: decodeQ5x1 }],
-  [8, { ...QUANTISED, name: 'Q8_0', bytes: 34, decode: decodeQ8x0 }],
-  ...K_QUANTS,
+  [2, { ...quantisedFormats, name: 'Q4_0', bytes: 18, decode: decodeQ4x0 }],
+  [3, { ...quantisedFormats, name: 'Q4_1', bytes: 20, decode: decodeQ4x1 }],
+  [6, { ...quantisedFormats, name: 'Q5_0', bytes: 22, decode: decodeQ5x0 }],
+  [7, { ...quantisedFormats, name: 'Q5_1', bytes: 24, decode: decodeQ5x1 }],
+  [8, { ...quantisedFormats, name: 'Q8_0', bytes: 34, decode: decodeQ8x0 }],
+  ...kQuants,
   [
     30,
     {

@@ -7,10 +7,10 @@ import type { FileHandle } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import type { GGUFTensorInfo } from '@huggingface/gguf';
 import { openRegularFile, readUpTo } from '../support/boundedFile.js';
-import { brief } from '../support/brief.js';
+import { abbreviate } from '../support/brief.js';
 import { JsonFields, type JsonObject } from '../checkpoint/jsonFields.js';
 import { EngineError } from '../engine.js';
-import { BLOCK_FORMATS, type BlockFormat } from './blockFormats.js';
+import { ggufBlockFormats, type BlockFormat } from './blockFormats.js';
 
 export interface GgufTensor {
   /** As llama.cpp calls it, for instance `blk.0.attn_q.weight`. */
@@ -29,12 +29,12 @@ export interface GgufFile {
   readonly tensors: readonly GgufTensor[];
 }
 
-const MAGIC = 'GGUF';
+const magicNumber = 'GGUF';
 /** Magic number, version, and how many tensors and metadata there are. */
-const PREFIX_BYTES = 24;
+const prefixBytes = 24;
 /** The least that a metadatum and a tensor's entry take. */
-const [METADATUM_BYTES, ENTRY_BYTES] = [13, 24];
-const DEFAULT_ALIGNMENT = 32;
+const [metadatumBytes, entryBytes] = [13, 24];
+const defaultAlignment = 32;
 
 /**
  * Opens the file for `use` and closes it.
@@ -55,10 +55,10 @@ export async function withGguf<T>(path: string, use: (file: GgufFile, handle: Fi
 
 /** The parser takes what is beyond the end of a file for zeros: absurd counts would make it fill the memory. */
 async function checkPrefix(handle: FileHandle, size: number, source: string): Promise<void> {
-  const bytes = await readUpTo(handle, 0, PREFIX_BYTES);
-  if (Buffer.from(bytes.subarray(0, 4)).toString('latin1') !== MAGIC)
+  const bytes = await readUpTo(handle, 0, prefixBytes);
+  if (Buffer.from(bytes.subarray(0, 4)).toString('latin1') !== magicNumber)
     throw damaged(source, 'it does not begin with GGUF');
-  if (bytes.byteLength < PREFIX_BYTES) throw endsTooSoon(source, size);
+  if (bytes.byteLength < prefixBytes) throw endsTooSoon(source, size);
   const view = new DataView(bytes.buffer, bytes.byteOffset);
   const version = view.getUint32(4, true);
   if (version !== 2 && version !== 3) {
@@ -66,7 +66,7 @@ async function checkPrefix(handle: FileHandle, size: number, source: string): Pr
     throw damaged(source, `its version must be 2 or 3, but is ${version}${order}`);
   }
   const least =
-    view.getBigUint64(8, true) * BigInt(ENTRY_BYTES) + view.getBigUint64(16, true) * BigInt(METADATUM_BYTES);
+    view.getBigUint64(8, true) * BigInt(entryBytes) + view.getBigUint64(16, true) * BigInt(metadatumBytes);
   if (least > BigInt(size)) throw endsTooSoon(source, size);
 }
 
@@ -83,12 +83,12 @@ async function parse(path: string, size: number, source: string): Promise<GgufFi
   const metadata = new JsonFields(source, withNumbers(header.metadata));
   const parts = metadata.integer('split.count', 1, { min: 0 });
   if (parts > 1) throw metadata.refusal('split.count', '1 (llama-gguf-split --merge joins the parts)');
-  const alignment = metadata.integer('general.alignment', DEFAULT_ALIGNMENT);
+  const alignment = metadata.integer('general.alignment', defaultAlignment);
   if (!Number.isInteger(Math.log2(alignment))) throw metadata.refusal('general.alignment', 'a power of two');
   const dataStart = Math.ceil(header.tensorInfoByteRange[1] / alignment) * alignment;
   const names = new Set<string>();
   const tensors = header.tensorInfos.map((info) => {
-    if (names.has(info.name)) throw damaged(source, `the tensor ${brief(info.name)} is there twice`);
+    if (names.has(info.name)) throw damaged(source, `the tensor ${abbreviate(info.name)} is there twice`);
     names.add(info.name);
     return tensorOf(info, { source, size, dataStart, typeName: GGMLQuantizationType[info.dtype] });
   });
@@ -103,10 +103,10 @@ interface Place {
 }
 
 function tensorOf(info: GGUFTensorInfo, { source, size, dataStart, typeName }: Place): GgufTensor {
-  const name = brief(info.name);
-  const format = BLOCK_FORMATS.get(info.dtype);
+  const name = abbreviate(info.name);
+  const format = ggufBlockFormats.get(info.dtype);
   if (format === undefined) {
-    const known = [...BLOCK_FORMATS.values()].map((each) => each.name).join(', ');
+    const known = [...ggufBlockFormats.values()].map((each) => each.name).join(', ');
     const found = typeName ?? `number ${info.dtype}`;
     throw new EngineError(
       'checkpoint_invalid',

@@ -4,9 +4,9 @@ import { byteLevelModel } from './byteLevelModel.js';
 import { sentencePieceModel } from './sentencePieceModel.js';
 import { addedTokens, type GgufVocabulary } from './vocabulary.js';
 
-const KIND = 'tokenizer.ggml.model';
-const TEMPLATE = 'tokenizer.chat_template';
-const TEMPLATE_FILE = 'chat_template.jinja';
+const modelField = 'tokenizer.ggml.model';
+const templateField = 'tokenizer.chat_template';
+const templateFile = 'chat_template.jinja';
 
 /**
  * Contents by file name: `tokenizer.json`, `tokenizer_config.json`, `generation_config.json`, `chat_template.jinja` and
@@ -22,8 +22,8 @@ export function ggufTokenizerFiles(
   chatTemplate?: string,
 ): Readonly<Record<string, string>> {
   const { tokens, ids, named } = vocabulary;
-  const kind = metadata.string(KIND);
-  if (kind !== 'gpt2' && kind !== 'llama') throw metadata.refusal(KIND, '"gpt2" or "llama"');
+  const kind = metadata.string(modelField);
+  if (kind !== 'gpt2' && kind !== 'llama') throw metadata.refusal(modelField, '"gpt2" or "llama"');
   if (ids.eos.length === 0) {
     throw metadata.refusal('tokenizer.ggml.eos_token_id', 'the id of the token that ends a text');
   }
@@ -54,7 +54,7 @@ export function ggufTokenizerFiles(
     'tokenizer.json': json(tokenizerJson),
     'tokenizer_config.json': json(tokenizerConfig),
     'generation_config.json': json(generationConfig),
-    ...(chatTemplate === undefined ? templateFiles(metadata) : { [TEMPLATE_FILE]: chatTemplate }),
+    ...(chatTemplate === undefined ? templateFiles(metadata) : { [templateFile]: chatTemplate }),
   };
 }
 
@@ -75,12 +75,12 @@ function beginning(token: string, id: number): JsonObject {
 }
 
 function templateFiles(metadata: JsonFields): Readonly<Record<string, string>> {
-  if (!metadata.has(TEMPLATE)) {
-    throw metadata.refusal(TEMPLATE, "the model's chat template, unless another one is given");
+  if (!metadata.has(templateField)) {
+    throw metadata.refusal(templateField, "the model's chat template, unless another one is given");
   }
-  const toolUse = `${TEMPLATE}.tool_use`;
+  const toolUse = `${templateField}.tool_use`;
   return {
-    [TEMPLATE_FILE]: metadata.string(TEMPLATE),
+    [templateFile]: metadata.string(templateField),
     ...(metadata.has(toolUse) ? { 'additional_chat_templates/tool_use.jinja': metadata.string(toolUse) } : {}),
   };
 }

@@ -63,7 +63,7 @@ export async function importGguf(options: ImportOptions): Promise<ImportedModel>
   return withGguf(options.file, async (gguf, handle) => {
     const plan = await planImport(gguf, handle, options);
     await buildFolder(folder, (partial) => writeImport(partial, plan, handle, options));
-    const weights = await stat(join(folder, WEIGHTS_FILE));
+    const weights = await stat(join(folder, weightsFile));
     return {
       folder,
       architecture: plan.architecture,
@@ -75,7 +75,7 @@ export async function importGguf(options: ImportOptions): Promise<ImportedModel>
   });
 }
 
-const WEIGHTS_FILE = 'model.safetensors';
+const weightsFile = 'model.safetensors';
 
 interface ImportPlan {
   /** What error messages call the file. */
@@ -116,10 +116,10 @@ async function planImport(
 function dtypeOf({ tensors }: GgufFile, precision: ImportPrecision): string {
   const matrices = tensors.filter(({ shape }) => shape.length > 1).map(({ format }) => format.exactType);
   const [type = 'F32', ...others] = precision === 'F16' ? [precision] : new Set(matrices);
-  return others.length > 0 ? DTYPES.F32 : DTYPES[type];
+  return others.length > 0 ? dtypes.F32 : dtypes[type];
 }
 
-const DTYPES = { F32: 'float32', F16: 'float16', BF16: 'bfloat16' } as const;
+const dtypes = { F32: 'float32', F16: 'float16', BF16: 'bfloat16' } as const;
 
 async function readFactors(gguf: GgufFile, handle: FileHandle): Promise<Float32Array | null> {
   const tensor = findRopeFactors(gguf);
@@ -147,7 +147,7 @@ async function writeImport(
     done += bytes;
     onProgress?.({ done, total });
   };
-  await writeWeights(join(folder, WEIGHTS_FILE), { handle, source, tensors, precision, onBytes, signal });
+  await writeWeights(join(folder, weightsFile), { handle, source, tensors, precision, onBytes, signal });
 }
 
 /** Reads it as whoever serves the folder will. */

@@ -3,21 +3,21 @@ import { halfToNumber } from '../checkpoint/halfPrecision.js';
 import type { BlockFormat } from './blockFormats.js';
 
 /** Q4_K and Q5_K have eight parts; their scales and least values take so many bytes. */
-const PARTS = 8;
-const SCALE_BYTES = 12;
+const blockParts = 8;
+const scaleBytes = 12;
 
-const SHARED = { length: 256, exactType: 'F32' } as const;
+const sharedParts = { length: 256, exactType: 'F32' } as const;
 
 /** Formats by ggml's number. */
-export const K_QUANTS: readonly (readonly [number, BlockFormat])[] = [
-  [12, { ...SHARED, name: 'Q4_K', bytes: 144, decode: decodeQ4K }],
-  [13, { ...SHARED, name: 'Q5_K', bytes: 176, decode: decodeQ5K }],
-  [14, { ...SHARED, name: 'Q6_K', bytes: 210, decode: decodeQ6K }],
+export const kQuants: readonly (readonly [number, BlockFormat])[] = [
+  [12, { ...sharedParts, name: 'Q4_K', bytes: 144, decode: decodeQ4K }],
+  [13, { ...sharedParts, name: 'Q5_K', bytes: 176, decode: decodeQ5K }],
+  [14, { ...sharedParts, name: 'Q6_K', bytes: 210, decode: decodeQ6K }],
 ];
 
 function decodeQ4K(view: DataView, at: number, place: Float32Array, index: number): void {
-  const numbers = at + 4 + SCALE_BYTES;
-  for (let part = 0; part < PARTS; part += 1) {
+  const numbers = at + 4 + scaleBytes;
+  for (let part = 0; part < blockParts; part += 1) {
     const { scale, least } = scaleAndLeast(view, at, part);
     for (let number = 0; number < 32; number += 1) {
       place[index + part * 32 + number] = scale * fourBits(view, numbers, part, number) - least;
@@ -27,9 +27,9 @@ function decodeQ4K(view: DataView, at: number, place: Float32Array, index: numbe
 
 /** Like Q4_K; the fifth bits of all numbers at one place of a part are the bits of one byte. */
 function decodeQ5K(view: DataView, at: number, place: Float32Array, index: number): void {
-  const fifths = at + 4 + SCALE_BYTES;
+  const fifths = at + 4 + scaleBytes;
   const numbers = fifths + 32;
-  for (let part = 0; part < PARTS; part += 1) {
+  for (let part = 0; part < blockParts; part += 1) {
     const { scale, least } = scaleAndLeast(view, at, part);
     for (let number = 0; number < 32; number += 1) {
       const fifth = (view.getUint8(fifths + number) >> part) & 1;
@@ -59,7 +59,7 @@ function scaleAndLeast(view: DataView, at: number, part: number): { readonly sca
 function decodeQ6K(view: DataView, at: number, place: Float32Array, index: number): void {
   const [low, high, scales] = [at, at + 128, at + 192];
   const whole = halfToNumber(view.getUint16(at + 208, true));
-  for (let part = 0; part < PARTS; part += 1) {
+  for (let part = 0; part < blockParts; part += 1) {
     const [half, quarter] = [part >> 2, part & 3];
     for (let number = 0; number < 32; number += 1) {
       const pair = view.getUint8(low + half * 64 + (quarter & 1) * 32 + number);

@@ -1,7 +1,7 @@
 /** Rotary scaling out of a GGUF file, as `rope_scaling` of `config.json` has it. */
 import type { JsonFields, JsonObject } from '../checkpoint/jsonFields.js';
 import { EngineError } from '../engine.js';
-import { ROPE_FACTORS } from './tensorNames.js';
+import { ropeFactors } from './tensorNames.js';
 
 export interface RopeSource {
   readonly metadata: JsonFields;
@@ -20,7 +20,7 @@ export function readGgufRopeScaling(source: RopeSource): JsonObject | null {
   const earlier = metadata.number(key('rope.scale_linear'), 1, { min: 1 });
   const kind = metadata.string(key('rope.scaling.type'), earlier === 1 ? 'none' : 'linear');
   if (factors !== null) {
-    if (kind !== 'none') throw metadata.refusal(key('rope.scaling.type'), `"none" beside ${ROPE_FACTORS}`);
+    if (kind !== 'none') throw metadata.refusal(key('rope.scaling.type'), `"none" beside ${ropeFactors}`);
     return llama3Scaling(source, factors);
   }
   switch (kind) {
@@ -54,9 +54,9 @@ function yarnScaling({ metadata, key }: RopeSource): JsonObject {
 }
 
 /** What all Llamas from 3.1 on have. */
-const [LOW, HIGH] = [1, 4];
+const [lowFrequencyFactor, highFrequencyFactor] = [1, 4];
 /** The factors are float32, of which the converter computes some steps in float32, too. */
-const TOLERANCE = 1e-4;
+const tolerance = 1e-4;
 
 /**
  * The file has what came out of the scaling, not its settings: those are looked for that give the same factors. Without
@@ -71,23 +71,23 @@ function llama3Scaling({ metadata, theta, headDim }: RopeSource, factors: Float3
   for (let original = 512; original <= 2 ** 20; original *= 2) {
     const fits = factors.every((each, index) => {
       const expected = llama3Factor(theta ** ((2 * index) / headDim) * 2 * Math.PI, factor, original);
-      return Math.abs(each - expected) <= TOLERANCE * expected;
+      return Math.abs(each - expected) <= tolerance * expected;
     });
     if (!fits) continue;
-    const factorsOf = { low_freq_factor: LOW, high_freq_factor: HIGH };
+    const factorsOf = { low_freq_factor: lowFrequencyFactor, high_freq_factor: highFrequencyFactor };
     return { rope_type: 'llama3', factor, ...factorsOf, original_max_position_embeddings: original };
   }
-  throw refusal(metadata, `must be those of a llama3 scaling with the factors ${LOW} and ${HIGH}, but are others`);
+  throw refusal(metadata, `must be those of a llama3 scaling with the factors ${lowFrequencyFactor} and ${highFrequencyFactor}, but are others`);
 }
 
 /** Does what `_compute_llama3_parameters` of `transformers` does, for one wavelength in tokens. */
 function llama3Factor(wavelength: number, factor: number, original: number): number {
-  if (wavelength < original / HIGH) return 1;
-  if (wavelength > original / LOW) return factor;
-  const smooth = (original / wavelength - LOW) / (HIGH - LOW);
+  if (wavelength < original / highFrequencyFactor) return 1;
+  if (wavelength > original / lowFrequencyFactor) return factor;
+  const smooth = (original / wavelength - lowFrequencyFactor) / (highFrequencyFactor - lowFrequencyFactor);
   return 1 / ((1 - smooth) / factor + smooth);
 }
 
 function refusal(metadata: JsonFields, message: string): EngineError {
-  return new EngineError('checkpoint_invalid', `${metadata.source}: the numbers of ${ROPE_FACTORS} ${message}`);
+  return new EngineError('checkpoint_invalid', `${metadata.source}: the numbers of ${ropeFactors} ${message}`);
 }

@@ -1,7 +1,7 @@
 import type { JsonFields, JsonObject } from '../checkpoint/jsonFields.js';
 import { numbers, type GgufToken } from './vocabulary.js';
 
-const SPACE = '▁';
+const spaceMarker = '▁';
 const key = (name: string): string => `tokenizer.ggml.${name}`;
 
 /**
@@ -23,12 +23,12 @@ export function sentencePieceModel(
   const tokens = given.map((token) => (token.text === '' ? { ...token, text: '\uFEFF' } : token));
   const scores = numbers(metadata, 'scores', metadata.strings(key('tokens')).length);
   if (scores === undefined) throw metadata.refusal(key('scores'), 'a list of numbers');
-  const replaced = { type: 'Replace', pattern: { String: SPACE }, content: ' ' };
+  const replaced = { type: 'Replace', pattern: { String: spaceMarker }, content: ' ' };
   const decoders = [replaced, { type: 'ByteFallback' }, { type: 'Fuse' }];
   return {
     normalizer: null,
     pre_tokenizer: {
-      ...{ type: 'Metaspace', replacement: SPACE, split: false },
+      ...{ type: 'Metaspace', replacement: spaceMarker, split: false },
       prepend_scheme: spaceBefore ? 'first' : 'never',
     },
     decoder: {

@@ -4,17 +4,17 @@ import type { DecoderConfig } from '../model/config.js';
 import { decoderWeightShapes } from '../model/weights.js';
 import type { GgufFile, GgufTensor } from './ggufFile.js';
 
-export const TOKEN_EMBEDDING = 'token_embd.weight';
-export const OUTPUT_HEAD = 'output.weight';
+export const tokenEmbedding = 'token_embd.weight';
+export const outputHead = 'output.weight';
 /** Divisors of the rotary frequencies, which are read into the configuration. */
-export const ROPE_FACTORS = 'rope_freqs.weight';
+export const ropeFactors = 'rope_freqs.weight';
 
-const WHOLE_MODEL: Readonly<Record<string, string>> = {
+const wholeModel: Readonly<Record<string, string>> = {
   token_embd: 'model.embed_tokens',
   output_norm: 'model.norm',
   output: 'lm_head',
 };
-const LAYER: Readonly<Record<string, string>> = {
+const layerTensors: Readonly<Record<string, string>> = {
   attn_norm: 'input_layernorm',
   attn_q: 'self_attn.q_proj',
   attn_k: 'self_attn.k_proj',
@@ -50,7 +50,7 @@ export function planTensors({ metadata, tensors }: GgufFile, config: DecoderConf
   const shapes = new Map(decoderWeightShapes(config));
   const planned: PlannedTensor[] = [];
   for (const source of tensors) {
-    if (source.name === ROPE_FACTORS) continue;
+    if (source.name === ropeFactors) continue;
     const name = huggingFaceName(source.name);
     const shape = name === undefined ? undefined : shapes.get(name);
     if (name === undefined || shape === undefined) {
@@ -70,7 +70,7 @@ export function planTensors({ metadata, tensors }: GgufFile, config: DecoderConf
 
 function huggingFaceName(name: string): string | undefined {
   const [, layer, part = '', suffix = ''] = /^(?:blk\.(\d+)\.)?([a-z_]+)\.(weight|bias)$/.exec(name) ?? [];
-  const names = layer === undefined ? WHOLE_MODEL : LAYER;
+  const names = layer === undefined ? wholeModel : layerTensors;
   if (!Object.hasOwn(names, part)) return undefined;
   return `${layer === undefined ? '' : `model.layers.${layer}.`}${names[part] ?? ''}.${suffix}`;
 }

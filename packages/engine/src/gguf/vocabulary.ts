@@ -5,10 +5,10 @@ import { isTokenId } from '../tokenizer/vocabulary.js';
 import type { SpecialIds } from './ggufConfig.js';
 
 /** `llama_token_type` of https://github.com/ggml-org/llama.cpp/blob/master/include/llama.h. */
-const [NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE] = [1, 2, 3, 4, 5, 6];
+const [normalToken, unknownToken, controlToken, userDefinedToken, unusedToken, byteToken] = [1, 2, 3, 4, 5, 6];
 
 /** Real ones have a few hundred at most; one of millions would be cut into all its parts. */
-const MAX_TOKEN_LENGTH = 2048;
+const maxTokenLength = 2048;
 
 export interface GgufToken {
   readonly id: number;
@@ -39,24 +39,24 @@ export function readVocabulary(metadata: JsonFields, vocabularySize: number): Gg
     const message = `${key('tokens')} has ${texts.length} tokens, but the model only ${vocabularySize}`;
     throw new EngineError('checkpoint_invalid', `${metadata.source}: ${message}`);
   }
-  const kinds = numbers(metadata, 'token_type', texts.length) ?? texts.map(() => NORMAL);
+  const kinds = numbers(metadata, 'token_type', texts.length) ?? texts.map(() => normalToken);
   const idOf = (name: string): number | undefined => readId(metadata, key(name), texts.length);
   const eos = ['eos_token_id', 'eot_token_id', 'eom_token_id'].map(idOf).filter((id) => id !== undefined);
   const ids: SpecialIds = { bos: idOf('bos_token_id'), eos: [...new Set(eos)], pad: idOf('padding_token_id') };
   // Old files call the end of a text a word like any other.
   const special = new Set([ids.bos, ...ids.eos]);
   const tokens = texts.slice(0, usedLength(kinds)).map((text, id): GgufToken => {
-    if (text.length > MAX_TOKEN_LENGTH) {
-      const message = `${key('tokens')}[${id}] has ${text.length} characters; at most ${MAX_TOKEN_LENGTH} are read`;
+    if (text.length > maxTokenLength) {
+      const message = `${key('tokens')}[${id}] has ${text.length} characters; at most ${maxTokenLength} are read`;
       throw new EngineError('checkpoint_invalid', `${metadata.source}: ${message}`);
     }
-    const kind = special.has(id) ? CONTROL : kinds[id];
+    const kind = special.has(id) ? controlToken : kinds[id];
     return {
       ...{ id, text },
-      isOrdinary: kind === NORMAL,
-      isByte: kind === BYTE,
-      isControl: kind === CONTROL || kind === UNKNOWN,
-      isAdded: kind === CONTROL || kind === UNKNOWN || kind === USER_DEFINED,
+      isOrdinary: kind === normalToken,
+      isByte: kind === byteToken,
+      isControl: kind === controlToken || kind === unknownToken,
+      isAdded: kind === controlToken || kind === unknownToken || kind === userDefinedToken,
     };
   });
   return { tokens, ids, named: namesOf(tokens, { ...ids, unknown: idOf('unknown_token_id') }) };
@@ -74,7 +74,7 @@ export function numbers(metadata: JsonFields, name: string, length: number): rea
 
 /** Converters fill the vocabulary up to the model's with tokens that nothing stands for. */
 function usedLength(kinds: readonly number[]): number {
-  return kinds.findLastIndex((kind) => kind !== UNUSED) + 1;
+  return kinds.findLastIndex((kind) => kind !== unusedToken) + 1;
 }
 
 function readId(metadata: JsonFields, name: string, length: number): number | undefined {

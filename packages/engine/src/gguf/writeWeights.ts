@@ -15,8 +15,8 @@ import { pairedRow, type PlannedTensor } from './tensorNames.js';
 export type ImportPrecision = 'exact' | 'F16';
 
 /** About so many numbers are in memory at a time. */
-const PART_LENGTH = 2 ** 20;
-const HALF_LIMIT = 65_520;
+const partLength = 2 ** 20;
+const halfLimit = 65_520;
 
 export interface WeightsToWrite {
   readonly handle: FileHandle;
@@ -69,7 +69,7 @@ async function* convertedParts(
   const rowLength = source.shape.at(-1) ?? 0;
   const rows = source.shape.reduce((product, length) => product * length, 1) / rowLength;
   const rowBytes = (rowLength / source.format.length) * source.format.bytes;
-  const atOnce = pairedRows === 0 ? Math.max(1, Math.floor(PART_LENGTH / rowLength)) : pairedRows;
+  const atOnce = pairedRows === 0 ? Math.max(1, Math.floor(partLength / rowLength)) : pairedRows;
   for (let first = 0; first < rows; first += atOnce) {
     if (signal?.aborted === true) throw new EngineError('cancelled', 'the import was cancelled');
     const count = Math.min(atOnce, rows - first);
@@ -101,7 +101,7 @@ function converted({ name, format }: GgufTensor, bytes: Uint8Array, type: Elemen
   const values = new Float32Array((bytes.byteLength / format.bytes) * format.length);
   decodeBlocks(format, bytes, values);
   if (type === 'F32') return new Uint8Array(values.buffer);
-  if (values.some((value) => Math.abs(value) >= HALF_LIMIT)) {
+  if (values.some((value) => Math.abs(value) >= halfLimit)) {
     throw new EngineError('checkpoint_invalid', `${file}: ${name} has numbers that are too large for F16`);
   }
   return new Uint8Array(toHalves(values).buffer);

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { partialName, removeLeftovers } from '../support/partial.js';
 
-const NAME = 'engraft-constants';
+const folderName = 'engraft-constants';
 
 export function newConstantFolder(): string {
-  return partialName(path.join(tmpdir(), NAME));
+  return partialName(path.join(tmpdir(), folderName));
 }
 
 /** Removes what processes were writing that were killed, see `removeLeftovers`. */
 export function removeLeftConstants(): Promise<void> {
-  return removeLeftovers(tmpdir(), NAME);
+  return removeLeftovers(tmpdir(), folderName);
 }

@@ -9,11 +9,11 @@ import type { Session } from '../onnx/session.js';
 import { SessionCache } from '../onnx/sessionCache.js';
 import { generationThreads } from './generationThreads.js';
 import type { LoadedAdapter } from '../adapters/loadedAdapter.js';
-import { RowAdapters, type StackBudget } from '../adapters/batchAdapters.js';
+import { BatchAdapters, type StackBudget } from '../adapters/batchAdapters.js';
 import type { CacheView, KvCache } from '../cache/kvCache.js';
-import { keepsRowsApart } from './rowKernels.js';
+import { rowsAreIndependent } from './rowKernels.js';
 import { createServingSession } from './servingSession.js';
-import { LogitsRoom } from './logitsBuffer.js';
+import { LogitsBuffer } from './logitsBuffer.js';
 import { StepFeeds, type StepRow } from './stepFeeds.js';
 
 /** A loaded model, as the sessions of generation and scoring share it. */
@@ -38,26 +38,26 @@ export interface DecodeRow {
  * Bytes of the matrices from which on rows without an adapter go through the graph with adapters, too: with one of their own the matrices would be
  * in memory twice. The larger the model, the less time that takes: 2 % more for eight rows at width 896.
  */
-const MIN_BYTES_OF_ONE_GRAPH = 256 * 2 ** 20;
+const defaultMinSingleGraphBytes = 256 * 2 ** 20;
 
 /** Runs the inference graph over a cache: a prompt into one slot, single tokens for many slots at once. */
-export class InferenceRunner {
+export class ModelRunner {
   private readonly sessions = new SessionCache<boolean>();
-  private readonly rowAdapters: RowAdapters;
+  private readonly rowAdapters: BatchAdapters;
   private readonly stepFeeds = new StepFeeds();
-  private readonly logits: LogitsRoom;
-  private readonly hasOneGraph: boolean;
+  private readonly logits: LogitsBuffer;
+  private readonly hasSingleGraph: boolean;
 
   constructor(
     private readonly model: LoadedModel,
     budget?: StackBudget,
-    minBytesOfOneGraph = MIN_BYTES_OF_ONE_GRAPH,
+    minSingleGraphBytes = defaultMinSingleGraphBytes,
   ) {
     const { config, quantized } = model;
     const bytes = quantized === undefined ? weightBytes(config) : quantizedBytes(config, quantized.format);
-    this.hasOneGraph = bytes >= minBytesOfOneGraph;
-    this.rowAdapters = new RowAdapters(config, budget);
-    this.logits = new LogitsRoom(config.vocabularySize);
+    this.hasSingleGraph = bytes >= minSingleGraphBytes;
+    this.rowAdapters = new BatchAdapters(config, budget);
+    this.logits = new LogitsBuffer(config.vocabularySize);
   }
 
   /** See `RowAdapters`. */
@@ -87,7 +87,7 @@ export class InferenceRunner {
   async decode(cache: KvCache, sequences: readonly DecodeRow[]): Promise<readonly Float32Array[]> {
     const count = sequences.length;
     const logits =
-      count > 1 && !keepsRowsApart(this.model.quantized?.format)
+      count > 1 && !rowsAreIndependent(this.model.quantized?.format)
         ? await this.decodeOneByOne(cache, sequences)
         : await this.decodeTogether(cache, sequences);
     return sequences.map(({ cachedTokens }, slot) => {
@@ -121,11 +121,11 @@ export class InferenceRunner {
     rows: readonly StepRow[],
     adapters: readonly (LoadedAdapter | null)[],
   ): Promise<Float32Array> {
-    const adapted = this.hasOneGraph || adapters.some((adapter) => adapter !== null);
+    const adapted = this.hasSingleGraph || adapters.some((adapter) => adapter !== null);
     const session = await this.session(adapted);
     const adapterFeeds = adapted ? [this.rowAdapters.feeds(adapters)] : [];
-    const { numbers, tensors } = this.logits.of(rows.length);
-    await session.run([this.model.weights.tables, past, ...adapterFeeds, this.stepFeeds.of(rows)], [present, tensors]);
+    const { numbers, tensors } = this.logits.forRows(rows.length);
+    await session.run([this.model.weights.tables, past, ...adapterFeeds, this.stepFeeds.forRows(rows)], [present, tensors]);
     return numbers;
   }
 

@@ -7,7 +7,7 @@ import { Session } from '../onnx/session.js';
 import { withScratch } from '../testing/fixtures.js';
 import { withRandomCheckpoint, writeRandomAdapter } from '../testing/randomCheckpoint.js';
 
-const ASKED = {
+const asked = {
   prompt: { messages: [{ role: 'user' as const, content: 'Who built it?' }] },
   adapter: null,
   maxOutputTokens: 12,
@@ -17,7 +17,7 @@ const ASKED = {
 async function answerOf(options: EmbeddedEngineOptions): Promise<string> {
   const engine = await EmbeddedEngine.open({ threads: 1, ...options });
   try {
-    return (await engine.generate(ASKED)).text;
+    return (await engine.generate(asked)).text;
   } finally {
     await engine.close();
   }
@@ -39,7 +39,7 @@ test('constants lie in files that nobody else can write, for as long as a sessio
     const engine = await EmbeddedEngine.open({ modelDir: join(folder, 'model'), threads: 1 });
     const adapter = await writeRandomAdapter(join(folder, 'adapter'), config, 1);
     for (const each of [null, adapter]) {
-      await engine.generate({ ...ASKED, adapter: each });
+      await engine.generate({ ...asked, adapter: each });
       assert.deepEqual(await readdir(scratch), [], 'nothing of it is left');
     }
     await engine.close();
@@ -100,7 +100,7 @@ test('a model whose files have changed since it was opened is refused, not mixed
       code: 'checkpoint_invalid',
       message: 'model.safetensors has changed since the model was opened; the engine must be started again',
     };
-    await assert.rejects(engine.generate(ASKED), refused);
+    await assert.rejects(engine.generate(asked), refused);
     const sequences = [{ tokens: [1, 2, 3], targetStart: 1 }];
     await assert.rejects(engine.score({ sequences, adapter: null, topK: 0 }), refused);
     await assert.rejects(engine.openTraining({ parent: null, rank: 2, alpha: 4, seed: 1 }), refused);

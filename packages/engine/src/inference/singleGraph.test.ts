@@ -3,38 +3,38 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { join } from 'node:path';
 import { openCheckpoint } from '../checkpoint/checkpoint.js';
-import { WEIGHT_FORMATS } from '../model/quantization.js';
+import { weightFormats } from '../model/quantization.js';
 import { loadQuantizedWeights, quantizedBytes } from '../model/quantizedWeights.js';
 import { SharedWeights } from '../model/sharedWeights.js';
 import { weightBytes } from '../model/weights.js';
 import { Session } from '../onnx/session.js';
 import { withRandomCheckpoint, writeRandomAdapter } from '../testing/randomCheckpoint.js';
 import { copies } from '../testing/runs.js';
-import { InferenceRunner, type LoadedModel } from './modelRunner.js';
-import { KvCache, NOTHING_KEPT } from '../cache/kvCache.js';
+import { ModelRunner, type LoadedModel } from './modelRunner.js';
+import { KvCache, noContents } from '../cache/kvCache.js';
 import { loadAdapter, type LoadedAdapter } from '../adapters/loadedAdapter.js';
 
-const PROMPT = [7, 11, 13, 17];
+const prompt = [7, 11, 13, 17];
 
 /** What follows the prompt without an adapter, and what the next tokens of two rows without one, of one with, and of one of each give. */
 async function answers(
-  runner: InferenceRunner,
+  runner: ModelRunner,
   { config }: LoadedModel,
   adapter: LoadedAdapter,
 ): Promise<readonly Float32Array[]> {
   const logits: Float32Array[] = [];
   for (const adapters of [[null, null], [adapter], [adapter, null]]) {
     const cache = new KvCache(config);
-    cache.reserve(PROMPT.length + 1, adapters.length, NOTHING_KEPT);
-    logits.push(...copies([await runner.append(cache, PROMPT, 0, adapters[0] ?? null)]));
-    if (adapters.length === 2) cache.copy(cache, 0, 1, PROMPT.length);
-    const rows = adapters.map((own, row) => ({ token: 5 + row, cachedTokens: PROMPT.length, adapter: own }));
+    cache.reserve(prompt.length + 1, adapters.length, noContents);
+    logits.push(...copies([await runner.append(cache, prompt, 0, adapters[0] ?? null)]));
+    if (adapters.length === 2) cache.copy(cache, 0, 1, prompt.length);
+    const rows = adapters.map((own, row) => ({ token: 5 + row, cachedTokens: prompt.length, adapter: own }));
     logits.push(...copies(await runner.decode(cache, rows)));
   }
   return logits;
 }
 
-for (const format of WEIGHT_FORMATS) {
+for (const format of weightFormats) {
   test(`the matrices of a large model are there once, and every row is as it is with a graph for each kind: ${format}`, async (t) => {
     await withRandomCheckpoint(async (folder) => {
       const { config, weights, description } = await openCheckpoint(join(folder, 'model'));
@@ -54,7 +54,7 @@ for (const format of WEIGHT_FORMATS) {
         [bytes, 1],
       ] as const) {
         created.resetCalls();
-        const runner = new InferenceRunner(model, undefined, minBytes);
+        const runner = new ModelRunner(model, undefined, minBytes);
         all.push(await answers(runner, model, adapter));
         await runner.close();
         assert.equal(created.callCount(), sessions);

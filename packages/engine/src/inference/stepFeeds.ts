@@ -1,6 +1,6 @@
 /** What the inference graph is told of the tokens of a run, besides the cache and the adapters. */
-import { knownOr } from '../support/getOrCreate.js';
-import { KeptTensors } from '../onnx/nativeTensors.js';
+import { getOrCreate } from '../support/getOrCreate.js';
+import { RegisteredTensors } from '../onnx/nativeTensors.js';
 import { Tensor } from '../onnx/tensor.js';
 
 /** What one sequence is given. */
@@ -16,10 +16,10 @@ export class StepFeeds {
   private readonly shapes = new Map<string, StepShape>();
 
   /** Valid until the next call. */
-  of(rows: readonly StepRow[]): KeptTensors {
+  forRows(rows: readonly StepRow[]): RegisteredTensors {
     const width = rows[0]?.tokens.length ?? 0;
     const key = `${rows.length}x${width}`;
-    const shape = knownOr(this.shapes, key, () => new StepShape(rows.length, width));
+    const shape = getOrCreate(this.shapes, key, () => new StepShape(rows.length, width));
     shape.write(rows);
     return shape.tensors;
   }
@@ -27,7 +27,7 @@ export class StepFeeds {
 
 /** Feeds for `count` rows of `width` tokens each. */
 class StepShape {
-  readonly tensors: KeptTensors;
+  readonly tensors: RegisteredTensors;
   private readonly ids: BigInt64Array;
   private readonly ends: Int32Array;
   private readonly length = new Int32Array(1);
@@ -39,7 +39,7 @@ class StepShape {
     this.ids = new BigInt64Array(count * width);
     this.ends = new Int32Array(count);
     const last = BigInt64Array.from({ length: count }, (_, row) => BigInt((row + 1) * width - 1));
-    this.tensors = new KeptTensors({
+    this.tensors = new RegisteredTensors({
       ids: new Tensor(this.ids, [count, width]),
       ends: new Tensor(this.ends, [count]),
       length: new Tensor(this.length, [1]),

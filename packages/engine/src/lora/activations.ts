@@ -1,5 +1,5 @@
 /** Estimates of the memory that a training step takes beside the weights. */
-import { layerNumbers } from '../model/activations.js';
+import { activationsPerToken } from '../model/activations.js';
 import type { DecoderConfig } from '../model/config.js';
 import type { WeightFormat } from '../model/quantization.js';
 import { weightCount } from '../model/weights.js';
@@ -14,12 +14,12 @@ export function defaultActivationBytes(format: WeightFormat): number {
 }
 
 /** What a step computed layer by layer may take, unless a whole step may take more: sequences that need it are refused. */
-export const MAX_LAYERWISE_BYTES = 16 * 2 ** 30;
+export const defaultMaxLayerwiseBytes = 16 * 2 ** 30;
 
 /** Attention matrices that come and go in a layer's backward pass beside the one that is kept. */
-const PASSING_MATRICES = 5;
+const passingMatrices = 5;
 /** Graphs of a step computed layer by layer; each holds on to the memory of its largest run. */
-const LAYERWISE_GRAPHS = 3;
+const layerwiseGraphs = 3;
 
 type RunSize = Pick<TrainingRun, 'rows' | 'length' | 'targets'>;
 
@@ -28,7 +28,7 @@ type RunSize = Pick<TrainingRun, 'rows' | 'length' | 'targets'>;
  * `autodiff/operations.ts` refers to, and per target the head's matrices.
  */
 export function activationBytes(config: DecoderConfig, run: RunSize): number {
-  const perToken = layerNumbers(config) + config.heads * run.length;
+  const perToken = activationsPerToken(config) + config.heads * run.length;
   const layers = run.rows * run.length * perToken * config.layers;
   return (layers + 4 * run.targets * config.vocabularySize) * Float32Array.BYTES_PER_ELEMENT;
 }
@@ -38,9 +38,9 @@ export function layerwiseBytes(config: DecoderConfig, run: RunSize): number {
   const tokens = run.rows * run.length;
   const states = (config.layers + 1) * tokens * config.hiddenSize;
   // The mask is as large as the weights of one head.
-  const passing = PASSING_MATRICES * (config.heads + 1) * tokens * run.length;
+  const passing = passingMatrices * (config.heads + 1) * tokens * run.length;
   const layer = activationBytes({ ...config, layers: 1 }, run);
-  return layer * LAYERWISE_GRAPHS + (states + passing * LAYERWISE_GRAPHS) * Float32Array.BYTES_PER_ELEMENT;
+  return layer * layerwiseGraphs + (states + passing * layerwiseGraphs) * Float32Array.BYTES_PER_ELEMENT;
 }
 
 /** Bytes that a pass over a text takes which is only looked at: one layer's at a time. */
@@ -52,6 +52,6 @@ export function passingBytes(config: DecoderConfig, length: number): number {
  * Whether a step may keep copies of the weights, the constants of its graphs, see `WeightInputs`: two of each, as they are read in either
  * order, and one or two more while a session is made. One of all weights takes a 64th of the memory allowed for activations at most.
  */
-export function roomForCopies(config: DecoderConfig, maxActivationBytes: number): boolean {
+export function fitsWeightCopies(config: DecoderConfig, maxActivationBytes: number): boolean {
   return weightCount(config) * Float32Array.BYTES_PER_ELEMENT <= maxActivationBytes / 64;
 }

@@ -8,7 +8,7 @@ export interface AdamWOptions {
   readonly clipNorm: number;
 }
 
-const EPSILON = 1e-8;
+const epsilon = 1e-8;
 
 /** What the optimizer remembers of the steps so far. */
 export interface AdamWState {
@@ -55,7 +55,7 @@ export class AdamW {
       const v = beta2 * (second[index] ?? 0) + (1 - beta2) * g * g;
       first[index] = m;
       second[index] = v;
-      values[index] = (values[index] ?? 0) * decay - (stepSize * m) / (Math.sqrt(v) * correction + EPSILON);
+      values[index] = (values[index] ?? 0) * decay - (stepSize * m) / (Math.sqrt(v) * correction + epsilon);
     }
   }
 }

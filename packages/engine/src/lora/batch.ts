@@ -2,16 +2,16 @@
 import { EngineError } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
 import type { TopK, TrainingExample } from '../types.js';
-import { activationBytes, layerwiseBytes, MAX_LAYERWISE_BYTES } from './activations.js';
-import { familyTokens, findFamilies, type Family } from './families.js';
+import { activationBytes, layerwiseBytes, defaultMaxLayerwiseBytes } from './activations.js';
+import { groupTokens, groupByPrefix, type PrefixGroup } from './families.js';
 import { layOut, targetCount, type TrainingRun } from './runLayout.js';
 
 /** Batches of so many tokens are computed in two parts; smaller ones lose more than two threads gain. */
-const MIN_TOKENS_IN_PARTS = 256;
+const minTokensInParts = 256;
 /** Tokens of one run of several sequences, without padding: two of them are in memory at once, and a larger matrix hardly gains speed. */
-const MAX_RUN_TOKENS = 384;
+const defaultMaxRunTokens = 384;
 /** Numbers in one matrix `[supervised rows, vocabulary]`, of which a run holds about four; at least one row. */
-const MAX_RUN_LOGITS = 2 ** 25;
+const defaultMaxRunLogits = 2 ** 25;
 
 export interface TrainingBatch {
   /**
@@ -37,7 +37,7 @@ export interface BatchOptions {
 export function buildBatch(
   examples: readonly TrainingExample[],
   config: DecoderConfig,
-  { maxRunTokens: maxTokens = MAX_RUN_TOKENS, maxRunLogits = MAX_RUN_LOGITS }: BatchOptions = {},
+  { maxRunTokens: maxTokens = defaultMaxRunTokens, maxRunLogits = defaultMaxRunLogits }: BatchOptions = {},
 ): TrainingBatch {
   for (const [index, example] of examples.entries()) checkExample(example, `batch[${index}]`, config);
   const weightSum = examples.reduce((sum, { weight }) => sum + weight, 0);
@@ -47,17 +47,17 @@ export function buildBatch(
   const [whole, long] = [examples.filter(isWhole), examples.filter((example) => !isWhole(example))];
   // One family with everything in it would leave nothing for a second thread.
   const maxFamilyTokens = Math.min(config.contextLength, maxTokens, Math.ceil(sum(whole.map(lengthOf)) / 2));
-  const families = findFamilies(whole, config, { maxTokens: maxFamilyTokens, maxTargets });
+  const families = groupByPrefix(whole, config, { maxTokens: maxFamilyTokens, maxTargets });
   const pieces = long.flatMap((example) => splitTargets(example, maxTargets)).map(alone);
   return {
     parts: halves([...families, ...pieces]).map((part) =>
       splitIntoRuns(part, { maxTokens, maxTargets }).map((run) => layOut(run, weightSum, config)),
     ),
-    tokens: sum([...families.map(familyTokens), ...long.map(lengthOf)]),
+    tokens: sum([...families.map(groupTokens), ...long.map(lengthOf)]),
   };
 }
 
-function alone(example: TrainingExample): Family {
+function alone(example: TrainingExample): PrefixGroup {
   return { shared: 0, members: [example] };
 }
 
@@ -66,14 +66,14 @@ function alone(example: TrainingExample): Family {
  * and a sequence is never cut.
  * @throws EngineError `memory_exceeded`, naming the example and its tokens.
  */
-export function requireRoom(
+export function requireMemory(
   examples: readonly TrainingExample[],
   config: DecoderConfig,
   maxActivationBytes: number,
-  maxLayerwiseBytes = MAX_LAYERWISE_BYTES,
+  maxLayerwiseBytes = defaultMaxLayerwiseBytes,
 ): void {
   const maxBytes = Math.max(maxActivationBytes, maxLayerwiseBytes);
-  const maxTargets = maxTargetsOf(config, MAX_RUN_LOGITS);
+  const maxTargets = maxTargetsOf(config, defaultMaxRunLogits);
   for (const [index, example] of examples.entries()) {
     const { length } = example.sequence.tokens;
     const targets = Math.min(targetCount(example), maxTargets);
@@ -108,19 +108,19 @@ function splitTargets(example: TrainingExample, maxTargets: number): readonly Tr
 }
 
 /** Two parts of about as many tokens: from long to short, each family goes to the part that has less. */
-function halves(families: readonly Family[]): readonly (readonly Family[])[] {
-  const [first, second]: [Family[], Family[]] = [[], []];
-  if (families.length < 2 || tokensOf(families) < MIN_TOKENS_IN_PARTS) return [families];
+function halves(families: readonly PrefixGroup[]): readonly (readonly PrefixGroup[])[] {
+  const [first, second]: [PrefixGroup[], PrefixGroup[]] = [[], []];
+  if (families.length < 2 || tokensOf(families) < minTokensInParts) return [families];
   for (const family of byLength(families)) (tokensOf(first) <= tokensOf(second) ? first : second).push(family);
   return [first, second];
 }
 
-function tokensOf(families: readonly Family[]): number {
-  return sum(families.map(familyTokens));
+function tokensOf(families: readonly PrefixGroup[]): number {
+  return sum(families.map(groupTokens));
 }
 
-function byLength(families: readonly Family[]): readonly Family[] {
-  return [...families].sort((a, b) => familyTokens(b) - familyTokens(a));
+function byLength(families: readonly PrefixGroup[]): readonly PrefixGroup[] {
+  return [...families].sort((a, b) => groupTokens(b) - groupTokens(a));
 }
 
 function sum(values: readonly number[]): number {
@@ -134,16 +134,16 @@ interface RunLimits {
 }
 
 /** Families of like length go together, so that little is spent on padding, and runs have about as many tokens each. */
-function splitIntoRuns(families: readonly Family[], { maxTokens, maxTargets }: RunLimits): Family[][] {
+function splitIntoRuns(families: readonly PrefixGroup[], { maxTokens, maxTargets }: RunLimits): PrefixGroup[][] {
   const all = tokensOf(families);
   const share = all / Math.ceil(all / maxTokens);
-  const runs: Family[][] = [];
-  let run: Family[] = [];
+  const runs: PrefixGroup[][] = [];
+  let run: PrefixGroup[] = [];
   let targets = 0;
   for (const family of byLength(families)) {
     const own = sum(family.members.map(targetCount));
     targets += own;
-    const length = familyTokens(family);
+    const length = groupTokens(family);
     const before = tokensOf(run);
     // A run comes as near to the share as it can, whether below it or above.
     const isFull = before + length / 2 > share || before + length > maxTokens;

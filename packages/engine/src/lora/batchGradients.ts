@@ -5,14 +5,14 @@ import type { WeightFormat } from '../model/quantization.js';
 import type { LoraModule } from '../model/weights.js';
 import { SharedConstants } from '../onnx/sharedConstants.js';
 import type { TrainingExample } from '../types.js';
-import { activationBytes, roomForCopies } from './activations.js';
-import { buildBatch, requireRoom, type BatchOptions, type TrainingBatch } from './batch.js';
+import { activationBytes, fitsWeightCopies } from './activations.js';
+import { buildBatch, requireMemory, type BatchOptions, type TrainingBatch } from './batch.js';
 import type { TrainingRun } from './runLayout.js';
 import { GradientHelper } from './gradientHelper.js';
 import { throwIfCancelled, WholeGradientRunner } from './gradientRunner.js';
 import { LayerwiseGradientRunner } from './layerwiseRunner.js';
 import { FlatMatrices, tensorsOver } from './parameters.js';
-import { RunSum } from './runSum.js';
+import { GradientAccumulator } from './runSum.js';
 
 export interface GradientInputs {
   readonly config: DecoderConfig;
@@ -28,17 +28,17 @@ export interface GradientInputs {
 }
 
 /** Tokens of a run whose graph has no constants, as each run arranges the matrices anew; fewer were slower, and as many took half the memory of twice as many. */
-const RUN_TOKENS_WITHOUT_CONSTANTS = 512;
+const runTokensWithoutConstants = 512;
 
 /** The same with matrices in blocks, which are for machines of little memory. */
-const RUN_TOKENS_IN_BLOCKS = 256;
+const runTokensInBlocks = 256;
 
 /** The loss and the gradient of a batch, whole or layer by layer, by one thread or by two that share it. */
 export class BatchGradients {
   /** Sum over the first part and, in the end, over the whole batch. */
-  private readonly whole: RunSum;
+  private readonly whole: GradientAccumulator;
   /** Sum over the second part, where no helper computes it. */
-  private second: RunSum | undefined;
+  private second: GradientAccumulator | undefined;
   /** What the matrices are for the graphs of both threads, where there is room. */
   private readonly constants: SharedConstants | undefined;
   /** Computes the second part, where there are threads for both. */
@@ -51,9 +51,9 @@ export class BatchGradients {
 
   constructor(private readonly inputs: GradientInputs) {
     const { config, format, weights, modules, matrices, threads, maxActivationBytes } = inputs;
-    this.whole = new RunSum(new FlatMatrices(matrices.specs));
+    this.whole = new GradientAccumulator(new FlatMatrices(matrices.specs));
     const constants =
-      format === 'f32' && roomForCopies(config, maxActivationBytes)
+      format === 'f32' && fitsWeightCopies(config, maxActivationBytes)
         ? SharedConstants.create(factorConstants(weights))
         : undefined;
     this.constants = constants;
@@ -75,13 +75,13 @@ export class BatchGradients {
   batchOf(examples: readonly TrainingExample[]): TrainingBatch {
     const { config, maxActivationBytes } = this.inputs;
     const batch = buildBatch(examples, config, this.runBounds());
-    requireRoom(examples, config, maxActivationBytes);
+    requireMemory(examples, config, maxActivationBytes);
     return batch;
   }
 
   private runBounds(): BatchOptions {
-    if (this.inputs.format !== 'f32') return { maxRunTokens: RUN_TOKENS_IN_BLOCKS };
-    return this.constants === undefined ? { maxRunTokens: RUN_TOKENS_WITHOUT_CONSTANTS } : {};
+    if (this.inputs.format !== 'f32') return { maxRunTokens: runTokensInBlocks };
+    return this.constants === undefined ? { maxRunTokens: runTokensWithoutConstants } : {};
   }
 
   /** @throws EngineError `cancelled` between runs. */
@@ -115,14 +115,14 @@ export class BatchGradients {
     } else await this.computeAlone(first, whole, options);
     if (second.length === 0) return whole.loss;
     // The second part has a sum of its own, as with the helper, and is added after the first.
-    const other = (this.second ??= new RunSum(new FlatMatrices(this.sum.specs)));
+    const other = (this.second ??= new GradientAccumulator(new FlatMatrices(this.sum.specs)));
     other.begin(gradients);
     await this.computeAlone(second, other, options);
     whole.add(other.loss, other.gradients.values);
     return whole.loss;
   }
 
-  private async computeAlone(runs: readonly TrainingRun[], sum: RunSum, options: CallOptions): Promise<void> {
+  private async computeAlone(runs: readonly TrainingRun[], sum: GradientAccumulator, options: CallOptions): Promise<void> {
     for (const run of runs) {
       const runner = !sum.withGradients || this.fit([run]) ? this.alone : this.layerwise;
       await sum.compute(runner, run, options);

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { TINY_CONFIG } from '../testing/fixtures.js';
+import { tinyConfig } from '../testing/fixtures.js';
 import type { TrainingExample } from '../types.js';
-import { familyTokens, findFamilies, type Family } from './families.js';
+import { groupTokens, groupByPrefix, type PrefixGroup } from './families.js';
 
-const CONFIG = { ...TINY_CONFIG, contextLength: 512 };
-const AMPLE = { maxTokens: 512, maxTargets: 512 };
+const config = { ...tinyConfig, contextLength: 512 };
+const ample = { maxTokens: 512, maxTargets: 512 };
 
 function exampleOf(tokens: readonly number[], targetStart: number): TrainingExample {
   return { sequence: { tokens, targetStart }, weight: 1 };
@@ -16,7 +16,7 @@ function run(from: number, length: number): number[] {
   return Array.from({ length }, (_, index) => from + index);
 }
 
-function tokensOfMembers(families: readonly Family[]): (readonly number[])[] {
+function tokensOfMembers(families: readonly PrefixGroup[]): (readonly number[])[] {
   return families.flatMap(({ members }) => members.map(({ sequence }) => sequence.tokens));
 }
 
@@ -25,7 +25,7 @@ void test('what several examples begin with is counted once', () => {
   const questions = [run(100, 5), run(200, 6), run(300, 7)];
   const examples = questions.map((question) => exampleOf([...passage, ...question], 43));
   const other = exampleOf(run(400, 20), 4);
-  const families = findFamilies([examples[0]!, other, examples[1]!, examples[2]!], CONFIG, AMPLE);
+  const families = groupByPrefix([examples[0]!, other, examples[1]!, examples[2]!], config, ample);
   assert.deepEqual(
     families.map(({ shared, members }) => [shared, members.length]),
     [
@@ -33,7 +33,7 @@ void test('what several examples begin with is counted once', () => {
       [0, 1],
     ],
   );
-  assert.equal(familyTokens(families[0]!), 40 + 5 + 6 + 7);
+  assert.equal(groupTokens(families[0]!), 40 + 5 + 6 + 7);
 });
 
 void test('of a beginning that all share and longer ones that some share, the one that saves more is taken', () => {
@@ -43,19 +43,19 @@ void test('of a beginning that all share and longer ones that some share, the on
     [0, 1].map((question) => exampleOf([...system, ...passage, ...run(300 + 10 * question, 5)], 62)),
   );
   assert.deepEqual(
-    findFamilies(examples, CONFIG, AMPLE).map(({ shared }) => shared),
+    groupByPrefix(examples, config, ample).map(({ shared }) => shared),
     [60, 60],
   );
   const short = passages.map((_, index) => exampleOf([...system, ...run(500 + 10 * index, 4)], 12));
   assert.deepEqual(
-    findFamilies(short, CONFIG, AMPLE).map(({ shared }) => shared),
+    groupByPrefix(short, config, ample).map(({ shared }) => shared),
     [10],
   );
 });
 
 void test('the token that predicts the first target is never shared, also of equal examples', () => {
   const example = exampleOf(run(1, 30), 20);
-  const [family, ...others] = findFamilies([example, example, example], CONFIG, AMPLE);
+  const [family, ...others] = groupByPrefix([example, example, example], config, ample);
   assert.deepEqual(others, []);
   assert.deepEqual([family?.shared, family?.members.length], [19, 3]);
 });
@@ -72,7 +72,7 @@ void test('every example is in one family, whose members begin alike, within the
   const limits = { maxTokens: 90, maxTargets: 60 };
   fc.assert(
     fc.property(examples, (batch) => {
-      const families = findFamilies(batch, CONFIG, limits);
+      const families = groupByPrefix(batch, config, limits);
       assert.deepEqual(
         tokensOfMembers(families).map(String).sort(),
         batch.map(({ sequence }) => String(sequence.tokens)).sort(),
@@ -83,7 +83,7 @@ void test('every example is in one family, whose members begin alike, within the
         assert.ok(first !== undefined);
         if (members.length === 1) assert.equal(shared, 0);
         else {
-          assert.ok(familyTokens(family) <= limits.maxTokens);
+          assert.ok(groupTokens(family) <= limits.maxTokens);
           const targets = members.reduce((sum, { sequence }) => sum + sequence.tokens.length - sequence.targetStart, 0);
           assert.ok(targets <= limits.maxTargets);
         }

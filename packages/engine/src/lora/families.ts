@@ -5,38 +5,38 @@
  */
 import type { DecoderConfig } from '../model/config.js';
 import type { TrainingExample } from '../types.js';
-import { workOf } from './packing.js';
+import { layerCost } from './packing.js';
 
-export interface Family {
+export interface PrefixGroup {
   /** How many tokens all members begin with; 0 for a family of one. */
   readonly shared: number;
   /** At least one member. */
   readonly members: readonly TrainingExample[];
 }
 
-export interface FamilyLimits {
+export interface PrefixGroupLimits {
   /** Tokens of a family, unless it has one member. */
   readonly maxTokens: number;
   readonly maxTargets: number;
 }
 
 /** Fewer shared tokens than these are not worth a longer row. */
-const MIN_SHARED_TOKENS = 8;
+const minSharedTokens = 8;
 
 /** How often a part is cut again: beginnings within beginnings are few, and a stack of calls is no place for thousands. */
-const MAX_CUTS = 64;
+const maxCuts = 64;
 
 /** Tokens that go through the model. */
-export function familyTokens({ shared, members }: Family): number {
+export function groupTokens({ shared, members }: PrefixGroup): number {
   return members.reduce((sum, { sequence }) => sum + sequence.tokens.length - shared, shared);
 }
 
 /** The families that take least to compute, in the order of their first members. */
-export function findFamilies(
+export function groupByPrefix(
   examples: readonly TrainingExample[],
   config: DecoderConfig,
-  limits: FamilyLimits,
-): readonly Family[] {
+  limits: PrefixGroupLimits,
+): readonly PrefixGroup[] {
   const relatives = examples.map(({ sequence, weight, softTargets }, index) => ({
     sequence,
     weight,
@@ -51,20 +51,20 @@ export function findFamilies(
 }
 
 /** An example with its place in the batch, which may have it several times. */
-interface Relative extends TrainingExample {
+interface IndexedExample extends TrainingExample {
   readonly index: number;
 }
 
-interface Group {
+interface IndexedGroup {
   readonly shared: number;
-  readonly members: readonly Relative[];
+  readonly members: readonly IndexedExample[];
 }
 
-function firstIndex({ members }: Group): number {
+function firstIndex({ members }: IndexedGroup): number {
   return Math.min(...members.map(({ index }) => index));
 }
 
-function byTokens(a: Relative, b: Relative): number {
+function byTokens(a: IndexedExample, b: IndexedExample): number {
   const at = commonLength(a, b);
   return (a.sequence.tokens[at] ?? -1) - (b.sequence.tokens[at] ?? -1) || a.index - b.index;
 }
@@ -84,7 +84,7 @@ function shareable(a: TrainingExample, b: TrainingExample): number {
  * Groups neighbours in the order of their tokens. Either all are one group, or they are cut where neighbours share
  * least and each part is grouped by itself: whichever saves more tokens. `shares` has what each shares with the next.
  */
-function groupSorted(sorted: readonly Relative[], shares: readonly number[], cutsLeft = MAX_CUTS): readonly Group[] {
+function groupSorted(sorted: readonly IndexedExample[], shares: readonly number[], cutsLeft = maxCuts): readonly IndexedGroup[] {
   if (sorted.length <= 1 || cutsLeft === 0) return sorted.map((member) => ({ shared: 0, members: [member] }));
   const shared = shares.reduce((least, share) => Math.min(least, share));
   const cuts = [0, ...shares.flatMap((share, index) => (share === shared ? [index + 1] : [])), sorted.length];
@@ -93,10 +93,10 @@ function groupSorted(sorted: readonly Relative[], shares: readonly number[], cut
     return groupSorted(sorted.slice(start, end), shares.slice(start, end - 1), cutsLeft - 1);
   });
   const together = [{ shared, members: sorted }];
-  return shared >= MIN_SHARED_TOKENS && savedTokens(together) >= savedTokens(apart) ? together : apart;
+  return shared >= minSharedTokens && savedTokens(together) >= savedTokens(apart) ? together : apart;
 }
 
-function savedTokens(groups: readonly Group[]): number {
+function savedTokens(groups: readonly IndexedGroup[]): number {
   return groups.reduce((sum, { shared, members }) => sum + shared * (members.length - 1), 0);
 }
 
@@ -104,11 +104,11 @@ function savedTokens(groups: readonly Group[]): number {
  * Divides a group into as many families as are cheapest: fewer of them share more, but attention grows with the square
  * of a row's length. The search ends where more of them cost more.
  */
-function divide(group: Group, config: DecoderConfig, limits: FamilyLimits): readonly Group[] {
+function divide(group: IndexedGroup, config: DecoderConfig, limits: PrefixGroupLimits): readonly IndexedGroup[] {
   const apart = spread(group, group.members.length);
   let best = { families: apart, cost: costOf(apart, config) };
   let previousCost = Infinity;
-  for (let count = Math.ceil(familyTokens(group) / limits.maxTokens); count < group.members.length; count += 1) {
+  for (let count = Math.ceil(groupTokens(group) / limits.maxTokens); count < group.members.length; count += 1) {
     const families = spread(group, count);
     if (!families.every((part) => part.members.length === 1 || isWithin(part, limits))) continue;
     const cost = costOf(families, config);
@@ -119,21 +119,21 @@ function divide(group: Group, config: DecoderConfig, limits: FamilyLimits): read
   return best.families;
 }
 
-function isWithin(family: Family, { maxTokens, maxTargets }: FamilyLimits): boolean {
+function isWithin(family: PrefixGroup, { maxTokens, maxTargets }: PrefixGroupLimits): boolean {
   const targets = family.members.reduce((sum, { sequence }) => sum + sequence.tokens.length - sequence.targetStart, 0);
-  return familyTokens(family) <= maxTokens && targets <= maxTargets;
+  return groupTokens(family) <= maxTokens && targets <= maxTargets;
 }
 
-function costOf(families: readonly Family[], config: DecoderConfig): number {
-  return families.reduce((sum, family) => sum + workOf({ rows: 1, length: familyTokens(family) }, config), 0);
+function costOf(families: readonly PrefixGroup[], config: DecoderConfig): number {
+  return families.reduce((sum, family) => sum + layerCost({ rows: 1, length: groupTokens(family) }, config), 0);
 }
 
 /**
  * Splits a group into `count` parts of about as many tokens: from long to short, each member goes to the part that has
  * least.
  */
-function spread({ shared, members }: Group, count: number): readonly Group[] {
-  const parts = Array.from({ length: count }, () => ({ tokens: 0, members: [] as Relative[] }));
+function spread({ shared, members }: IndexedGroup, count: number): readonly IndexedGroup[] {
+  const parts = Array.from({ length: count }, () => ({ tokens: 0, members: [] as IndexedExample[] }));
   const byLength = [...members].sort((a, b) => b.sequence.tokens.length - a.sequence.tokens.length);
   for (const member of byLength) {
     const least = parts.reduce((a, b) => (b.tokens < a.tokens ? b : a));

@@ -6,13 +6,13 @@ import { ThreadCalls } from '../support/threadCalls.js';
 import type { TrainingRun } from './runLayout.js';
 import type { TrainingInputs } from './gradientRunner.js';
 import type { FlatMatrices } from './parameters.js';
-import { toSent, type SentFeeds } from './sentFeeds.js';
+import { toTransferred, type TransferredFeeds } from './sentFeeds.js';
 
 /** What the thread needs for all runs. */
 export interface HelperInputs {
   readonly config: DecoderConfig;
   readonly format: WeightFormat;
-  readonly weights: SentFeeds;
+  readonly weights: TransferredFeeds;
   readonly modules: readonly LoraModule[];
   readonly specs: readonly LoraTensorSpec[];
   readonly threads: number;
@@ -29,7 +29,7 @@ interface SharedNumbers {
 }
 
 export interface HelperRequest {
-  readonly run: Omit<TrainingRun, 'feeds'> & { readonly feeds: SentFeeds };
+  readonly run: Omit<TrainingRun, 'feeds'> & { readonly feeds: TransferredFeeds };
   readonly options: HelpOptions;
 }
 
@@ -65,7 +65,7 @@ export class GradientHelper {
     const data: HelperInputs = {
       ...inputs,
       specs: matrices.specs,
-      weights: toSent(weights),
+      weights: toTransferred(weights),
       constants: constants?.container,
       shared: this.shared,
     };
@@ -79,7 +79,7 @@ export class GradientHelper {
    */
   compute({ feeds, ...run }: TrainingRun, options: HelpOptions): Promise<number> {
     this.shared.matrices.set(this.matrices.values);
-    return this.calls.call({ run: { ...run, feeds: toSent(feeds) }, options });
+    return this.calls.call({ run: { ...run, feeds: toTransferred(feeds) }, options });
   }
 
   get gradients(): Float32Array {

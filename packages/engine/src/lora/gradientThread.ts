@@ -6,14 +6,14 @@ import { answerCalls } from '../support/threadAnswers.js';
 import type { HelperInputs, HelperRequest } from './gradientHelper.js';
 import { WholeGradientRunner } from './gradientRunner.js';
 import { FlatMatrices, tensorsOver } from './parameters.js';
-import { RunSum } from './runSum.js';
-import { fromSent } from './sentFeeds.js';
+import { GradientAccumulator } from './runSum.js';
+import { fromTransferred } from './sentFeeds.js';
 
 // The helper gives and asks for nothing else.
 const { specs, weights: sent, constants, shared, ...inputs } = workerData as HelperInputs;
-const weights = fromSent(sent);
+const weights = fromTransferred(sent);
 const adapter = new FlatMatrices(specs);
-const sum = new RunSum(new FlatMatrices(specs));
+const sum = new GradientAccumulator(new FlatMatrices(specs));
 const runner = new WholeGradientRunner({
   ...inputs,
   weights,
@@ -26,7 +26,7 @@ async function compute({ run, options }: HelperRequest): Promise<number> {
   adapter.values.set(shared.matrices);
   if (index === 0) sum.begin(gradients);
   if (sum.runs !== index) throw new Error(`run ${index} does not follow ${sum.runs} runs`);
-  await sum.compute(runner, { ...run, feeds: fromSent(run.feeds) }, {});
+  await sum.compute(runner, { ...run, feeds: fromTransferred(run.feeds) }, {});
   if (gradients && sum.runs === count) shared.gradients.set(sum.gradients.values);
   return sum.loss;
 }

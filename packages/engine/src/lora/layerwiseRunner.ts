@@ -5,14 +5,14 @@ import {
   buildBackwardGraph,
   buildForwardGraph,
   buildTopGraph,
-  HIDDEN_GRADIENT,
-  HIDDEN_STATES,
-  NEXT_HIDDEN_GRADIENT,
-  NEXT_HIDDEN_STATES,
+  hiddenGradient,
+  hiddenStates,
+  nextHiddenGradient,
+  nextHiddenStates,
 } from '../model/layerGraphs.js';
 import type { Feeds } from '../model/inputs.js';
 import { gradientName } from '../model/loraParameters.js';
-import { EMBEDDING } from '../model/weights.js';
+import { embeddingName } from '../model/weights.js';
 import { Session } from '../onnx/session.js';
 import { SessionCache } from '../onnx/sessionCache.js';
 import { Tensor } from '../onnx/tensor.js';
@@ -64,7 +64,7 @@ export class LayerwiseGradientRunner implements GradientRunner {
   /** The embeddings `[rows * length, hiddenSize]` of the run's tokens. */
   private embed({ feeds, rows, length }: TrainingRun): Tensor {
     const { config, weights } = this.inputs;
-    const table = weights[EMBEDDING]?.data;
+    const table = weights[embeddingName]?.data;
     const ids = feeds['ids']?.data;
     if (!(table instanceof Float32Array) || !(ids instanceof BigInt64Array)) {
       throw new EngineError('internal', 'The embedding or the tokens are missing.');
@@ -84,9 +84,9 @@ export class LayerwiseGradientRunner implements GradientRunner {
     const session = await this.session(`forward ${model} ${packed}`, () =>
       buildForwardGraph(config, model, { modules: this.modulesOf(model), packed, format }),
     );
-    const feeds = { ...run.feeds, [HIDDEN_STATES]: hidden };
-    const next = roomFor(hidden);
-    await this.runLayer(session, layer, feeds, { [NEXT_HIDDEN_STATES]: next }, options);
+    const feeds = { ...run.feeds, [hiddenStates]: hidden };
+    const next = emptyLike(hidden);
+    await this.runLayer(session, layer, feeds, { [nextHiddenStates]: next }, options);
     return next;
   }
 
@@ -106,9 +106,9 @@ export class LayerwiseGradientRunner implements GradientRunner {
     const session = await this.session(`backward ${model} ${packed} ${inputGradient}`, () =>
       buildBackwardGraph(config, model, { modules: this.modulesOf(model), packed, inputGradient, format }),
     );
-    const feeds = { ...run.feeds, [HIDDEN_STATES]: hidden, [NEXT_HIDDEN_GRADIENT]: gradient };
-    const below = inputGradient ? roomFor(hidden) : hidden;
-    const wanted = { ...this.gradientsOf(layer, fetches), ...(inputGradient ? { [HIDDEN_GRADIENT]: below } : {}) };
+    const feeds = { ...run.feeds, [hiddenStates]: hidden, [nextHiddenGradient]: gradient };
+    const below = inputGradient ? emptyLike(hidden) : hidden;
+    const wanted = { ...this.gradientsOf(layer, fetches), ...(inputGradient ? { [hiddenGradient]: below } : {}) };
     await this.runLayer(session, layer, feeds, wanted, options);
     return below;
   }
@@ -128,11 +128,11 @@ export class LayerwiseGradientRunner implements GradientRunner {
     const session = await this.session(`top ${packed}`, () =>
       buildTopGraph(config, { modules: this.modulesOf(layer), packed, inputGradient, format }),
     );
-    const feeds = { ...run.feeds, [HIDDEN_STATES]: hidden };
-    const below = inputGradient ? roomFor(hidden) : hidden;
+    const feeds = { ...run.feeds, [hiddenStates]: hidden };
+    const below = inputGradient ? emptyLike(hidden) : hidden;
     const wanted = {
       ...this.gradientsOf(layer, fetches),
-      ...(inputGradient ? { [HIDDEN_GRADIENT]: below } : {}),
+      ...(inputGradient ? { [hiddenGradient]: below } : {}),
       loss: new Tensor(loss, []),
     };
     await this.runLayer(session, layer, feeds, wanted, options);
@@ -181,6 +181,6 @@ function hiddenOf(hidden: readonly Tensor[], layer: number): Tensor {
 }
 
 /** Makes room for hidden states that the next layer computes, or for their gradient. */
-function roomFor({ data, dims }: Tensor): Tensor {
+function emptyLike({ data, dims }: Tensor): Tensor {
   return new Tensor(new Float32Array(data.length), dims);
 }

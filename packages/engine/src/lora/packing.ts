@@ -1,6 +1,6 @@
 /** Laying sequences of unlike length into the rows of a matrix, several to a row, so that little of it is padding. */
 import type { DecoderConfig } from '../model/config.js';
-import { PROJECTIONS, projectionShape } from '../model/weights.js';
+import { projectionKinds, projectionShape } from '../model/weights.js';
 
 export interface PackedRows {
   readonly rows: number;
@@ -11,9 +11,9 @@ export interface PackedRows {
 }
 
 /** The share of padding that is put up with for shorter rows. */
-const MAX_WASTE = 0.15;
+const maxWaste = 0.15;
 /** Row lengths that are tried, as multiples of the longest sequence. */
-const STRETCHES = [1, 1.25, 1.5, 1.75, 2, 2.5, 3, 4] as const;
+const rowLengthFactors = [1, 1.25, 1.5, 1.75, 2, 2.5, 3, 4] as const;
 
 /**
  * The cheapest of several layouts by the multiplications that it takes, of those with little padding if there are any.
@@ -23,22 +23,22 @@ const STRETCHES = [1, 1.25, 1.5, 1.75, 2, 2.5, 3, 4] as const;
 export function packRows(lengths: readonly number[], config: DecoderConfig): PackedRows {
   const tokens = lengths.reduce((sum, length) => sum + length, 0);
   const waste = ({ rows, length }: PackedRows) => 1 - tokens / (rows * length);
-  const limits = STRETCHES.map((stretch) => Math.min(config.contextLength, Math.floor(stretch * Math.max(...lengths))));
+  const limits = rowLengthFactors.map((stretch) => Math.min(config.contextLength, Math.floor(stretch * Math.max(...lengths))));
   const layouts = [...new Set(limits)].flatMap((limit) => {
     const filled = fillRows(lengths, limit);
     const balanced = spreadOver(lengths, filled.rows);
     return balanced.length <= limit ? [balanced, filled] : [filled];
   });
-  const frugal = layouts.filter((layout) => waste(layout) <= MAX_WASTE);
-  const costOf = frugal.length > 0 ? (layout: PackedRows) => workOf(layout, config) : waste;
+  const frugal = layouts.filter((layout) => waste(layout) <= maxWaste);
+  const costOf = frugal.length > 0 ? (layout: PackedRows) => layerCost(layout, config) : waste;
   return (frugal.length > 0 ? frugal : layouts).reduce((best, layout) =>
     costOf(layout) < costOf(best) ? layout : best,
   );
 }
 
 /** Multiplications of a layer and step: linear in the tokens for its matrices, in their square for its attention. */
-export function workOf({ rows, length }: Pick<PackedRows, 'rows' | 'length'>, config: DecoderConfig): number {
-  const weights = PROJECTIONS.reduce((sum, projection) => {
+export function layerCost({ rows, length }: Pick<PackedRows, 'rows' | 'length'>, config: DecoderConfig): number {
+  const weights = projectionKinds.reduce((sum, projection) => {
     const [out, width] = projectionShape(config, projection);
     return sum + out * width;
   }, 0);

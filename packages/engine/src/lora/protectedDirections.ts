@@ -13,15 +13,15 @@ import type { TokenSequence } from '../types.js';
 import { throwIfCancelled } from './gradientRunner.js';
 
 /** This many directions hold 45 % of the sum of squares of the shipped model's inputs, in chats of its own training. */
-const DIRECTIONS = 16;
+const maxDirections = 16;
 /** Tokens whose inputs are looked at, spread over the texts; what they show of all is nearly what all would. */
-const TOKENS = 512;
+const maxSampledTokens = 512;
 /** At most this share of the width is spared, so that most of a narrow model is left to be trained. */
-const GREATEST_SHARE = 0.25;
+const maxProtectedShare = 0.25;
 /** Steps of the subspace iteration; it need not find the very largest, but what holds nearly as much. */
-const ITERATIONS = 8;
+const iterations = 8;
 /** The share of a row's length that must be left once the rows before it are taken away; less is rounding. */
-const LEAST_REST = 1e-5;
+const minRemainder = 1e-5;
 
 /** Directions of a projection's input. */
 export interface InputDirections {
@@ -32,18 +32,18 @@ export interface InputDirections {
 }
 
 /** Directions by the projection's name (`projectionName`). */
-export type SparedDirections = ReadonlyMap<string, InputDirections>;
+export type ProtectedDirections = ReadonlyMap<string, InputDirections>;
 
 /**
  * For the projections of each `LoraGroup` about the leading right singular vectors of their inputs, by subspace iteration (Golub and Van Loan,
  * Matrix Computations, 8.2.4).
  * @throws EngineError `invalid_request` when there is no token; `cancelled` between runs.
  */
-export async function sparedDirections(
+export async function findProtectedDirections(
   model: SampledModel,
   sequences: readonly TokenSequence[],
   options: CallOptions = {},
-): Promise<SparedDirections> {
+): Promise<ProtectedDirections> {
   const inputs = await sampleInputs(model, sequences, options);
   const session = await Session.create(buildIterationGraph(), { threads: model.threads });
   const directions = new Map<string, InputDirections>();
@@ -78,7 +78,7 @@ async function sampleInputs(
 ): Promise<readonly SampledInputs[]> {
   const tokens = sequences.reduce((sum, sequence) => sum + sequence.tokens.length, 0);
   if (tokens === 0) throw new EngineError('invalid_request', 'spared must have a token');
-  const count = Math.min(TOKENS, tokens);
+  const count = Math.min(maxSampledTokens, tokens);
   const inputs = loraGroups(config).map((group) => ({ group, rows: new Float32Array(count * group.width) }));
   const session = await Session.create(buildInputsGraph(config, weights), { threads });
   try {
@@ -111,7 +111,7 @@ async function sampleInputs(
 
 async function leadingDirections(session: Session, rows: Float32Array, width: number): Promise<InputDirections> {
   const height = rows.length / width;
-  const count = Math.max(1, Math.min(DIRECTIONS, height, Math.floor(GREATEST_SHARE * width)));
+  const count = Math.max(1, Math.min(maxDirections, height, Math.floor(maxProtectedShare * width)));
   const random = createRandom(1);
   let directions: Float32Array = Float32Array.from({ length: count * width }, () => random.next() - 0.5);
   const x = new Tensor(rows, [height, width]);
@@ -124,7 +124,7 @@ async function leadingDirections(session: Session, rows: Float32Array, width: nu
     await session.run([feeds], [{ y: new Tensor(y, [count, width]) }]);
     return y;
   };
-  for (let iteration = 0; iteration < ITERATIONS; iteration += 1) directions = await iterate();
+  for (let iteration = 0; iteration < iterations; iteration += 1) directions = await iterate();
   // For a direction d of length 1 the sum of squares along it is d Xᵀ X dᵀ.
   const held = dot(directions, await iterate());
   return { rows: directions, share: Math.min(1, held / Math.max(dot(rows, rows), Number.MIN_VALUE)) };
@@ -152,7 +152,7 @@ function orthonormalise(rows: Float32Array, width: number, random: Random): void
       for (let round = 0; round < 2; round += 1) {
         for (let other = 0; other < start; other += width) subtractAlong(row, rows.subarray(other, other + width));
       }
-      return norm(row) > LEAST_REST * before;
+      return norm(row) > minRemainder * before;
     };
     while (!makeOrthogonal()) for (let index = 0; index < width; index += 1) row[index] = random.next() - 0.5;
     const length = norm(row);

@@ -3,7 +3,7 @@ import type { DecoderConfig } from '../model/config.js';
 import type { Feeds } from '../model/inputs.js';
 import { Tensor } from '../onnx/tensor.js';
 import type { TrainingExample } from '../types.js';
-import { familyTokens, type Family } from './families.js';
+import { groupTokens, type PrefixGroup } from './families.js';
 import { packRows, type PackedRows } from './packing.js';
 
 /** What one run of the training graph computes. */
@@ -19,8 +19,8 @@ export interface TrainingRun {
 }
 
 /** @param weightSum of all examples of the batch. */
-export function layOut(run: readonly Family[], weightSum: number, config: DecoderConfig): TrainingRun {
-  const layout = packRows(run.map(familyTokens), config);
+export function layOut(run: readonly PrefixGroup[], weightSum: number, config: DecoderConfig): TrainingRun {
+  const layout = packRows(run.map(groupTokens), config);
   const { rows, length } = layout;
   const placed = placeMembers(run, layout);
   return {
@@ -42,7 +42,7 @@ interface PlacedExample {
   readonly start: number;
 }
 
-function placeMembers(run: readonly Family[], { length, places }: PackedRows): readonly PlacedExample[] {
+function placeMembers(run: readonly PrefixGroup[], { length, places }: PackedRows): readonly PlacedExample[] {
   return run.flatMap(({ shared, members }, index) => {
     const { row, offset } = places[index] ?? { row: 0, offset: 0 };
     const trunkStart = row * length + offset;

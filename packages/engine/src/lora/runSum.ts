@@ -5,13 +5,13 @@ import type { GradientRunner } from './gradientRunner.js';
 import { FlatMatrices, tensorsOver } from './parameters.js';
 
 /** What runs add up to, one after the other. */
-export class RunSum {
+export class GradientAccumulator {
   loss = 0;
   /** Runs that are in the sum. */
   runs = 0;
   withGradients = false;
   /** What the runs after the first give. */
-  private addend: FlatMatrices | undefined;
+  private latest: FlatMatrices | undefined;
 
   constructor(readonly gradients: FlatMatrices) {}
 
@@ -27,7 +27,7 @@ export class RunSum {
       this.add(await runner.run(run, {}, options), this.gradients.values);
       return;
     }
-    const given = this.runs === 0 ? this.gradients : (this.addend ??= new FlatMatrices(this.gradients.specs));
+    const given = this.runs === 0 ? this.gradients : (this.latest ??= new FlatMatrices(this.gradients.specs));
     this.add(await runner.run(run, tensorsOver(given, gradientName), options), given.values);
   }
 

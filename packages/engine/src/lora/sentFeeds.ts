@@ -3,27 +3,27 @@ import type { Feeds } from '../model/inputs.js';
 import { Tensor } from '../onnx/tensor.js';
 
 /** Tensors as a thread can be sent them: they are copied, unless their memory is shared. */
-export type SentFeeds = Readonly<Record<string, SentTensor>>;
+export type TransferredFeeds = Readonly<Record<string, TransferredTensor>>;
 
-interface SentTensor {
+interface TransferredTensor {
   readonly dims: readonly number[];
   readonly data: Float32Array | BigInt64Array | Int8Array;
   readonly numbersPerItem: 1 | 2;
 }
 
-export function toSent(feeds: Feeds): SentFeeds {
+export function toTransferred(feeds: Feeds): TransferredFeeds {
   const entries = Object.entries(feeds);
-  return Object.fromEntries(entries.map(([name, tensor]) => [name, sentOf(tensor)]));
+  return Object.fromEntries(entries.map(([name, tensor]) => [name, transferredTensor(tensor)]));
 }
 
-export function fromSent(sent: SentFeeds): Feeds {
+export function fromTransferred(sent: TransferredFeeds): Feeds {
   const entries = Object.entries(sent);
   return Object.fromEntries(
     entries.map(([name, { data, dims, numbersPerItem }]) => [name, new Tensor(data, dims, numbersPerItem)]),
   );
 }
 
-function sentOf({ data, dims, numbersPerItem }: Tensor): SentTensor {
+function transferredTensor({ data, dims, numbersPerItem }: Tensor): TransferredTensor {
   if (data instanceof Int32Array) throw new TypeError('A graph of training is fed no int32.');
   return { data, dims, numbersPerItem };
 }

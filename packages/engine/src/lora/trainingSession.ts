@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readAdapter, writeAdapter } from '../adapters/adapterFolder.js';
 import { loraModules, type LoraHyperparameters } from '../adapters/loraModules.js';
-import { MAX_RANK } from '../adapters/peftConfig.js';
+import { maxRank } from '../adapters/peftConfig.js';
 import { CallGate } from '../support/callGate.js';
 import { EngineError, type CallOptions, type TrainingSession } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
@@ -23,8 +23,8 @@ import { throwIfCancelled } from './gradientRunner.js';
 import type { FlatMatrices } from './parameters.js';
 import { copyMatrices, freshMatrices, toAdapter, trainedBytes } from './parameters.js';
 import { readSnapshot, writeSnapshot } from './snapshot.js';
-import { sparedDirections } from './protectedDirections.js';
-import { Sparing } from './updateProjection.js';
+import { findProtectedDirections } from './protectedDirections.js';
+import { UpdateProjection } from './updateProjection.js';
 
 /** The model that an adapter is trained for. */
 export interface TrainingModel {
@@ -37,7 +37,7 @@ export interface TrainingModel {
   readonly threads: number;
 }
 
-const DEFAULT_BETAS = [0.9, 0.999] as const;
+const defaultBetas = [0.9, 0.999] as const;
 
 /**
  * Starts from a fresh adapter, or from a copy of the parent's weights. A parent keeps its own modules, ranks and
@@ -59,16 +59,16 @@ export async function openTrainingSession(
   const { rank, alpha, seed } = options;
   const matrices = parent === null ? freshMatrices(model.config, rank, seed) : copyMatrices(model.config, parent);
   const optimizer = new AdamW(matrices.values, {
-    betas: options.betas ?? DEFAULT_BETAS,
+    betas: options.betas ?? defaultBetas,
     weightDecay: options.weightDecay ?? 0,
     clipNorm: options.clipNorm ?? Infinity,
   });
-  const sparing = await sparingOf(model, options, matrices, call);
-  if (parent === null) sparing?.clear();
+  const sparing = await projectionOf(model, options, matrices, call);
+  if (parent === null) sparing?.clearDirections();
   return new OnnxTrainingSession(
     model,
     parent ?? { rank, alpha },
-    { matrices, optimizer, sparing, sparedHash: sparedHash(options) },
+    { matrices, optimizer, projection: sparing, protectedHash: hashProtected(options) },
     maxActivationBytes(model, options),
   );
 }
@@ -79,16 +79,16 @@ async function resumeTrainingSession(
   call: CallOptions,
 ): Promise<TrainingSession> {
   const snapshot = await readSnapshot(options.resume, model.config, model.name);
-  if (snapshot.spared !== sparedHash(options)) {
+  if (snapshot.protectedHash !== hashProtected(options)) {
     throw new EngineError('invalid_request', 'spared must be the sequences that the training began with.');
   }
   const matrices = copyMatrices(model.config, snapshot.adapter);
   const optimizer = new AdamW(matrices.values, snapshot.options, snapshot.optimizer);
-  const sparing = await sparingOf(model, options, matrices, call);
+  const sparing = await projectionOf(model, options, matrices, call);
   return new OnnxTrainingSession(
     model,
     snapshot.adapter,
-    { matrices, optimizer, sparing, sparedHash: snapshot.spared },
+    { matrices, optimizer, projection: sparing, protectedHash: snapshot.protectedHash },
     maxActivationBytes(model, options),
   );
 }
@@ -97,17 +97,17 @@ async function resumeTrainingSession(
 interface Trained {
   readonly matrices: FlatMatrices;
   readonly optimizer: AdamW;
-  readonly sparing: Sparing | null;
-  readonly sparedHash: string | null;
+  readonly projection: UpdateProjection | null;
+  readonly protectedHash: string | null;
 }
 
-async function sparingOf(
+async function projectionOf(
   model: TrainingModel,
   options: TrainingOptions | ResumeOptions,
   matrices: FlatMatrices,
   call: CallOptions,
-): Promise<Sparing | null> {
-  const { spared = [] } = options;
+): Promise<UpdateProjection | null> {
+  const { protectedDirections: spared = [] } = options;
   const { config } = model;
   if (spared.length === 0) return null;
   for (const [index, { tokens }] of spared.entries()) {
@@ -121,11 +121,11 @@ async function sparingOf(
       throw new EngineError('memory_exceeded', message);
     }
   }
-  return new Sparing(config, matrices, await sparedDirections(model, spared, call));
+  return new UpdateProjection(config, matrices, await findProtectedDirections(model, spared, call));
 }
 
 /** `null` of none. */
-function sparedHash({ spared = [] }: TrainingOptions | ResumeOptions): string | null {
+function hashProtected({ protectedDirections: spared = [] }: TrainingOptions | ResumeOptions): string | null {
   if (spared.length === 0) return null;
   return createHash('sha256')
     .update(JSON.stringify(spared.map(({ tokens }) => tokens)))
@@ -169,7 +169,7 @@ class OnnxTrainingSession implements TrainingSession {
         throw new EngineError('internal', 'The loss or its gradient is not finite; the weights are unchanged.');
       }
       throwIfCancelled(callOptions);
-      const { optimizer, sparing } = this.trained;
+      const { optimizer, projection: sparing } = this.trained;
       const step = (): void => optimizer.step(values, gradientNorm, learningRate);
       if (sparing === null) step();
       else sparing.step(step);
@@ -195,7 +195,7 @@ class OnnxTrainingSession implements TrainingSession {
     return this.call({}, () => {
       const { state: optimizer, options } = this.trained.optimizer;
       const adapter = toAdapter(this.trained.matrices, this.hyperparameters);
-      return writeSnapshot(folder, { adapter, optimizer, options, spared: this.trained.sparedHash }, this.model.name);
+      return writeSnapshot(folder, { adapter, optimizer, options, protectedHash: this.trained.protectedHash }, this.model.name);
     });
   }
 
@@ -215,11 +215,11 @@ class OnnxTrainingSession implements TrainingSession {
 
 function checkOptions(options: TrainingOptions): void {
   const requirements: readonly (readonly [string, boolean, string])[] = [
-    ['rank', Number.isInteger(options.rank) && options.rank >= 1 && options.rank <= MAX_RANK, `1 to ${MAX_RANK}`],
+    ['rank', Number.isInteger(options.rank) && options.rank >= 1 && options.rank <= maxRank, `1 to ${maxRank}`],
     ['alpha', Number.isFinite(options.alpha) && options.alpha > 0, 'positive'],
     ['seed', Number.isSafeInteger(options.seed), 'a whole number'],
     ['weightDecay', inRange(options.weightDecay ?? 0, Number.MAX_VALUE), 'at least 0'],
-    ['betas', (options.betas ?? DEFAULT_BETAS).every((beta) => inRange(beta, 1) && beta < 1), 'at least 0 and below 1'],
+    ['betas', (options.betas ?? defaultBetas).every((beta) => inRange(beta, 1) && beta < 1), 'at least 0 and below 1'],
     ['clipNorm', (options.clipNorm ?? 1) > 0, 'positive'],
   ];
   for (const [field, holds, wish] of requirements) {

@@ -5,21 +5,21 @@ import { readAdapter } from '../adapters/adapterFolder.js';
 import type { LoraAdapter } from '../adapters/loraAdapter.js';
 import { weightFeeds } from '../model/inputs.js';
 import { loraGroups } from '../model/loraGroups.js';
-import { EMBEDDING } from '../model/weights.js';
-import { kept, randomWeights, temporaryFolder, TINY_CONFIG } from '../testing/fixtures.js';
+import { embeddingName } from '../model/weights.js';
+import { unmanagedWeights, randomWeights, temporaryFolder, tinyConfig } from '../testing/fixtures.js';
 import type { TokenSequence, TrainingExample, TrainingOptions } from '../types.js';
-import { sparedDirections } from './protectedDirections.js';
+import { findProtectedDirections } from './protectedDirections.js';
 import { openTrainingSession, type TrainingModel } from './trainingSession.js';
 
-const WEIGHTS = randomWeights(TINY_CONFIG, 5);
-const FEEDS = weightFeeds(TINY_CONFIG, WEIGHTS);
-const MODEL: TrainingModel = { config: TINY_CONFIG, weights: kept(FEEDS), name: 'tiny', threads: 1 };
-const SPARED: readonly TokenSequence[] = [3, 40, 17].map((length, text) => ({
-  tokens: Array.from({ length }, (_, index) => (7 * index * index + 5 * text) % TINY_CONFIG.vocabularySize),
+const weights = randomWeights(tinyConfig, 5);
+const feeds = weightFeeds(tinyConfig, weights);
+const model: TrainingModel = { config: tinyConfig, weights: unmanagedWeights(feeds), name: 'tiny', threads: 1 };
+const protectedTexts: readonly TokenSequence[] = [3, 40, 17].map((length, text) => ({
+  tokens: Array.from({ length }, (_, index) => (7 * index * index + 5 * text) % tinyConfig.vocabularySize),
   targetStart: 1,
 }));
-const OPTIONS: TrainingOptions = { parent: null, rank: 4, alpha: 8, seed: 1, spared: SPARED };
-const EXAMPLES: readonly TrainingExample[] = [
+const options: TrainingOptions = { parent: null, rank: 4, alpha: 8, seed: 1, protectedDirections: protectedTexts };
+const examples: readonly TrainingExample[] = [
   { sequence: { tokens: [1, 2, 3, 4, 5, 6, 7, 8], targetStart: 4 }, weight: 1 },
   { sequence: { tokens: [9, 10, 11, 12, 13], targetStart: 2 }, weight: 2 },
 ];
@@ -57,8 +57,8 @@ function eigenvalues(symmetric: readonly (readonly number[])[]): number[] {
 }
 
 test('the directions are orthonormal, and hold nearly as much of the inputs as any others could', async () => {
-  const directions = await sparedDirections(MODEL, SPARED);
-  for (const { parts, width } of loraGroups(TINY_CONFIG)) {
+  const directions = await findProtectedDirections(model, protectedTexts);
+  for (const { parts, width } of loraGroups(tinyConfig)) {
     const found = directions.get(parts[0]!.name)!.rows;
     for (const { name } of parts)
       assert.equal(directions.get(name)?.rows, found, 'projections of one input share them');
@@ -70,13 +70,13 @@ test('the directions are orthonormal, and hold nearly as much of the inputs as a
   }
 
   // The first layer's input is known without the graph: it is the normed embedding.
-  const width = TINY_CONFIG.hiddenSize;
-  const scale = WEIGHTS.get('model.layers.0.input_layernorm.weight')!.data;
-  const table = rowsOf(WEIGHTS.get(EMBEDDING)!.data, width);
-  const inputs = SPARED.flatMap(({ tokens }) =>
+  const width = tinyConfig.hiddenSize;
+  const scale = weights.get('model.layers.0.input_layernorm.weight')!.data;
+  const table = rowsOf(weights.get(embeddingName)!.data, width);
+  const inputs = protectedTexts.flatMap(({ tokens }) =>
     tokens.map((token) => {
       const row = table[token]!;
-      const rms = Math.sqrt(dot(row, row) / width + TINY_CONFIG.rmsNormEps);
+      const rms = Math.sqrt(dot(row, row) / width + tinyConfig.rmsNormEps);
       return row.map((value, index) => (value / rms) * scale[index]!);
     }),
   );
@@ -94,7 +94,7 @@ test('the directions are orthonormal, and hold nearly as much of the inputs as a
 
 /** What each A gives for each of the directions, and the greatest number of any A. */
 async function along(adapter: LoraAdapter): Promise<{ readonly parts: number[]; readonly greatest: number }> {
-  const directions = await sparedDirections(MODEL, SPARED);
+  const directions = await findProtectedDirections(model, protectedTexts);
   const parts: number[] = [];
   let greatest = 0;
   for (const [name, { rows: found }] of directions) {
@@ -110,12 +110,12 @@ async function along(adapter: LoraAdapter): Promise<{ readonly parts: number[]; 
 
 test('a fresh adapter does nothing along the directions, however long it is trained', async (t) => {
   const folder = await temporaryFolder(t);
-  const session = await openTrainingSession(MODEL, OPTIONS);
-  const before = await session.evaluate(EXAMPLES);
-  for (let step = 0; step < 20; step += 1) await session.step(EXAMPLES, 0.02);
-  const after = await session.evaluate(EXAMPLES);
+  const session = await openTrainingSession(model, options);
+  const before = await session.evaluate(examples);
+  for (let step = 0; step < 20; step += 1) await session.step(examples, 0.02);
+  const after = await session.evaluate(examples);
   assert.ok(after.loss < before.loss / 5, `${before.loss} to ${after.loss}`);
-  const adapter = await readAdapter(await session.save(path.join(folder, 'a')), TINY_CONFIG);
+  const adapter = await readAdapter(await session.save(path.join(folder, 'a')), tinyConfig);
   await session.close();
   const { parts, greatest } = await along(adapter);
   assert.ok(Math.max(...parts.map(Math.abs)) < 1e-5 * greatest);
@@ -123,16 +123,16 @@ test('a fresh adapter does nothing along the directions, however long it is trai
 
 test('what a parent does along them stays, to which a training without them adds', async (t) => {
   const folder = await temporaryFolder(t);
-  const first = await openTrainingSession(MODEL, { ...OPTIONS, spared: [] });
-  for (let step = 0; step < 3; step += 1) await first.step(EXAMPLES, 0.02);
+  const first = await openTrainingSession(model, { ...options, protectedDirections: [] });
+  for (let step = 0; step < 3; step += 1) await first.step(examples, 0.02);
   const parent = await first.save(path.join(folder, 'parent'));
   await first.close();
-  const known = await along(await readAdapter(parent, TINY_CONFIG));
+  const known = await along(await readAdapter(parent, tinyConfig));
   const changes: number[] = [];
-  for (const spared of [SPARED, []]) {
-    const child = await openTrainingSession(MODEL, { ...OPTIONS, parent, spared });
-    for (let step = 0; step < 5; step += 1) await child.step(EXAMPLES, 0.02);
-    const saved = await readAdapter(await child.save(path.join(folder, `child${changes.length}`)), TINY_CONFIG);
+  for (const spared of [protectedTexts, []]) {
+    const child = await openTrainingSession(model, { ...options, parent, protectedDirections: spared });
+    for (let step = 0; step < 5; step += 1) await child.step(examples, 0.02);
+    const saved = await readAdapter(await child.save(path.join(folder, `child${changes.length}`)), tinyConfig);
     await child.close();
     const { parts } = await along(saved);
     changes.push(Math.max(...parts.map((part, index) => Math.abs(part - known.parts[index]!))));
@@ -142,23 +142,23 @@ test('what a parent does along them stays, to which a training without them adds
 
 test('a training that spares texts goes on from its snapshot to the last bit, with the same texts only', async (t) => {
   const folder = await temporaryFolder(t);
-  const session = await openTrainingSession(MODEL, OPTIONS);
-  await session.step(EXAMPLES, 0.02);
+  const session = await openTrainingSession(model, options);
+  await session.step(examples, 0.02);
   const snapshot = path.join(folder, 'snapshot');
   await session.snapshot(snapshot);
-  for (const spared of [[], SPARED.slice(1)]) {
-    await assert.rejects(openTrainingSession(MODEL, { resume: snapshot, spared }), {
+  for (const spared of [[], protectedTexts.slice(1)]) {
+    await assert.rejects(openTrainingSession(model, { resume: snapshot, protectedDirections: spared }), {
       code: 'invalid_request',
       message: 'spared must be the sequences that the training began with.',
     });
   }
-  const resumed = await openTrainingSession(MODEL, { resume: snapshot, spared: SPARED });
+  const resumed = await openTrainingSession(model, { resume: snapshot, protectedDirections: protectedTexts });
   const hashes = [];
   for (const [name, each] of [
     ['a', session],
     ['b', resumed],
   ] as const) {
-    for (let step = 0; step < 3; step += 1) await each.step(EXAMPLES, 0.02);
+    for (let step = 0; step < 3; step += 1) await each.step(examples, 0.02);
     hashes.push((await each.save(path.join(folder, name))).contentHash);
     await each.close();
   }
@@ -167,15 +167,15 @@ test('a training that spares texts goes on from its snapshot to the last bit, wi
 
 test('texts that the model cannot read are refused by name', async () => {
   const opened = (tokens: readonly number[]) =>
-    openTrainingSession(MODEL, { ...OPTIONS, spared: [SPARED[0]!, { tokens, targetStart: 1 }] });
-  await assert.rejects(opened([1, TINY_CONFIG.vocabularySize]), {
+    openTrainingSession(model, { ...options, protectedDirections: [protectedTexts[0]!, { tokens, targetStart: 1 }] });
+  await assert.rejects(opened([1, tinyConfig.vocabularySize]), {
     code: 'invalid_request',
     message: /^spared\[1\]\.tokens must be whole numbers below/,
   });
-  await assert.rejects(opened(new Array<number>(TINY_CONFIG.contextLength + 1).fill(1)), {
+  await assert.rejects(opened(new Array<number>(tinyConfig.contextLength + 1).fill(1)), {
     code: 'context_length_exceeded',
     message: /^spared\[1\] has/,
   });
-  const empty = { ...OPTIONS, spared: [{ tokens: [], targetStart: 1 }] };
-  await assert.rejects(openTrainingSession(MODEL, empty), { message: 'spared must have a token' });
+  const empty = { ...options, spared: [{ tokens: [], targetStart: 1 }] };
+  await assert.rejects(openTrainingSession(model, empty), { message: 'spared must have a token' });
 });

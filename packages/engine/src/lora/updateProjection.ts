@@ -1,16 +1,16 @@
-import { loraName, PROJECTIONS, projectionName } from '../model/weights.js';
+import { loraName, projectionKinds, projectionName } from '../model/weights.js';
 import type { DecoderConfig } from '../model/config.js';
 import type { FlatMatrices } from './parameters.js';
-import { subtractAlong, type SparedDirections } from './protectedDirections.js';
+import { subtractAlong, type ProtectedDirections } from './protectedDirections.js';
 
 /** Where the directions hold nearly all, what is left is noise. */
-const MAX_GROWTH = 4;
+const maxGrowth = 4;
 
 /**
  * Keeps the steps of a training out of some directions (Saha et al., "Gradient Projection Memory for Continual Learning",
  * arXiv:2103.09762): what A gives for an input along them stays what it was, and so, where that is nothing, does the product.
  */
-export class Sparing {
+export class UpdateProjection {
   private readonly parts: readonly {
     /** An A `[rank, width]`, as the optimizer changes it. */
     readonly matrix: Float32Array;
@@ -23,10 +23,10 @@ export class Sparing {
   constructor(
     config: DecoderConfig,
     private readonly matrices: FlatMatrices,
-    directions: SparedDirections,
+    directions: ProtectedDirections,
   ) {
     const layers = Array.from({ length: config.layers }, (_, layer) => layer);
-    const projections = layers.flatMap((layer) => PROJECTIONS.map((projection) => ({ layer, projection })));
+    const projections = layers.flatMap((layer) => projectionKinds.map((projection) => ({ layer, projection })));
     this.parts = projections.flatMap(({ layer, projection }) => {
       const matrix = matrices.matrices.get(loraName(layer, projection, 'A'));
       const found = directions.get(projectionName(layer, projection));
@@ -40,9 +40,9 @@ export class Sparing {
    * Takes away what the matrices have along the directions: those of a fresh adapter, which do nothing yet. They become greater by what
    * their inputs lose, so that the adapter learns as fast as it would.
    */
-  clear(): void {
+  clearDirections(): void {
     for (const { matrix, width, directions, share } of this.parts) {
-      const growth = Math.min(MAX_GROWTH, (1 - share) ** -0.5);
+      const growth = Math.min(maxGrowth, (1 - share) ** -0.5);
       for (let start = 0; start < matrix.length; start += width) {
         const row = matrix.subarray(start, start + width);
         subtractAlongAll(row, directions);

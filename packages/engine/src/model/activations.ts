@@ -2,7 +2,7 @@
 import type { DecoderConfig } from './config.js';
 
 /** Numbers that one layer computes for a token, but for its attention weights. */
-export function layerNumbers(config: DecoderConfig): number {
+export function activationsPerToken(config: DecoderConfig): number {
   const { hiddenSize, ffnSize, heads, kvHeads, headDim } = config;
   const queryWidth = heads * headDim;
   const keyWidth = kvHeads * headDim;

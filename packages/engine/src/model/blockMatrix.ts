@@ -1,10 +1,10 @@
 /** A matrix in blocks of 8 or 4 bits in graphs over whole sequences, which are float32 but for that. */
 import { cut, join, linearProduct, type FrozenMatrix } from '../autodiff/linear.js';
 import type { GraphBuilder } from '../onnx/graphBuilder.js';
-import { BLOCK_FORMATS, packedSizes, type QuantizedFormat } from './quantization.js';
+import { blockFormats, packedSizes, type QuantizedFormat } from './quantization.js';
 
 /** Numbers that are float32 at once, as each session keeps the memory of the most that it had. */
-const MAX_PIECE_NUMBERS = 2 ** 22;
+const maxPieceNumbers = 2 ** 22;
 
 /** Rows of a matrix, from `start` to before `end`. */
 export interface Piece {
@@ -19,7 +19,7 @@ export interface Piece {
 export function piecesOf(
   name: string,
   [out = 0, width = 0]: readonly number[],
-  mostNumbers = MAX_PIECE_NUMBERS,
+  mostNumbers = maxPieceNumbers,
 ): readonly Piece[] {
   const rows = Math.max(1, Math.floor(mostNumbers / width));
   return Array.from({ length: Math.ceil(out / rows) }, (_, index) => ({
@@ -88,7 +88,7 @@ export class BlockMatrix implements FrozenMatrix {
   /** `[rows, width]` as float32. @param after matrices that are computed before. */
   private numbers(piece: Piece, after: readonly string[]): string {
     const { graph, format, width } = this;
-    const { bits, blockSize } = BLOCK_FORMATS[format];
+    const { bits, blockSize } = blockFormats[format];
     const count = pieceBlocks(piece, format, width);
     const codes = graph.input(piece.codes, bits === 8 ? 'int8' : 'int4', [count, blockSize]);
     const scales = graph.node('Reshape', [graph.input(piece.scales, 'float32', [count]), this.sameSize(after)]);

@@ -3,10 +3,10 @@ import { EngineError } from '../engine.js';
 import type { GraphBuilder } from '../onnx/graphBuilder.js';
 import { cachedHeadDim, layerWindow, type DecoderConfig } from './config.js';
 import type { DecoderOperations } from './decoder.js';
-import { ROPE_COS, ROPE_SIN } from './inputs.js';
+import { ropeCos, ropeSin } from './inputs.js';
 import { loraGroup, type LoraGroup } from './loraGroups.js';
 import type { ServingWeights } from './servingWeights.js';
-import { hasBias, HEAD_PROJECTIONS, projectionName, type Projection } from './weights.js';
+import { hasBias, headProjections, projectionName, type Projection } from './weights.js';
 
 /** The names of a layer's keys and values in the cache, as a run finds them and as it leaves them. */
 export function cacheNames(time: 'past' | 'present', layer: number): readonly [string, string] {
@@ -55,7 +55,7 @@ export class CachedOperations implements DecoderOperations<string, string> {
   heads(x: string, layer: number): string {
     const { heads, kvHeads, headDim, qkNorm } = this.config;
     const width = cachedHeadDim(this.config);
-    const joined = this.projectTogether(x, layer, HEAD_PROJECTIONS);
+    const joined = this.projectTogether(x, layer, headProjections);
     const scaled = qkNorm ? joined : this.graph.node('Mul', [joined, this.queryScales()]);
     if (!qkNorm && width === headDim) return scaled;
     const byHead = this.reshaped(scaled, [0, 0, heads + 2 * kvHeads, headDim]);
@@ -73,7 +73,7 @@ export class CachedOperations implements DecoderOperations<string, string> {
     const shape = ['B', config.kvHeads, 'C', cachedHeadDim(config)] as const;
     const [pastKeys, pastValues] = cacheNames('past', layer);
     const past = [graph.input(pastKeys, 'float32', shape), graph.input(pastValues, 'float32', shape)];
-    const tables = [this.weights.rope(ROPE_COS), this.weights.rope(ROPE_SIN)];
+    const tables = [this.weights.rope(ropeCos), this.weights.rope(ropeSin)];
     const present = cacheNames('present', layer);
     const attended = graph.freshName('attended');
     const window = layerWindow(config, layer);

@@ -4,7 +4,7 @@
  * a cache of keys and values for generation (`cachedOperations.ts`).
  */
 import type { DecoderConfig } from './config.js';
-import { EMBEDDING, FINAL_NORM, type Projection } from './weights.js';
+import { embeddingName, finalNormName, type Projection } from './weights.js';
 
 /**
  * `V` stands for a matrix `[rows, width]`, a row for each token of the batch, or for each that `select` kept; `H` for queries,
@@ -31,11 +31,11 @@ export interface DecoderOperations<V, H> {
 
 /** From tokens to the normed hidden states that the head reads, `[selected rows, hiddenSize]`. */
 export function decode<V, H>(config: DecoderConfig, operations: DecoderOperations<V, H>): V {
-  let hidden = operations.embed(EMBEDDING);
+  let hidden = operations.embed(embeddingName);
   for (let layer = 0; layer < config.layers; layer += 1) {
     hidden = decodeLayer(config, operations, layer, hidden);
   }
-  return operations.rmsNorm(hidden, FINAL_NORM);
+  return operations.rmsNorm(hidden, finalNormName);
 }
 
 /** One layer; of the last one only the selected rows come out. */

@@ -7,15 +7,15 @@ import { BlockMatrix } from './blockMatrix.js';
 import { cachedHeadDim, type DecoderConfig } from './config.js';
 import type { WeightFormat } from './quantization.js';
 import { ropeTables, type RopeTables } from './ropeTables.js';
-import { decoderWeightShapes, EMBEDDING, type DecoderWeights, type WeightTensor } from './weights.js';
+import { decoderWeightShapes, embeddingName, type DecoderWeights, type WeightTensor } from './weights.js';
 
-export const ROPE_COS = 'rope.cos';
-export const ROPE_SIN = 'rope.sin';
+export const ropeCos = 'rope.cos';
+export const ropeSin = 'rope.sin';
 
 export type Feeds = Readonly<Record<string, Tensor>>;
 
 /** Ends the name of a matrix that is a constant of its graph. */
-const CONSTANT = '.constant';
+const constantSuffix = '.constant';
 
 export interface WeightOptions {
   /** How the matrices are fed; `f32` without a word. */
@@ -47,12 +47,12 @@ export class WeightInputs {
     const { format = 'f32', constants = false } = this.options;
     if (format !== 'f32') return new BlockMatrix(this.graph, name, this.shapeOf(name), format);
     const summand = (): string => this.weight(name);
-    const constant = (): string => this.graph.externalConstant(`${name}${CONSTANT}`, 'float32', this.shapeOf(name));
+    const constant = (): string => this.graph.externalConstant(`${name}${constantSuffix}`, 'float32', this.shapeOf(name));
     return new FloatMatrix(this.graph, constants ? constant : summand, summand);
   }
 
   /** The rotary table `[contextLength, headDim / 2]`. */
-  rope(name: typeof ROPE_COS | typeof ROPE_SIN): string {
+  rope(name: typeof ropeCos | typeof ropeSin): string {
     return this.graph.input(name, 'float32', [this.config.contextLength, this.config.headDim / 2]);
   }
 
@@ -65,7 +65,7 @@ export class WeightInputs {
 
 /** The weights, as graphs have them for constants. */
 export function factorConstants(weights: Feeds): Feeds {
-  return Object.fromEntries(Object.entries(weights).map(([name, tensor]) => [`${name}${CONSTANT}`, tensor]));
+  return Object.fromEntries(Object.entries(weights).map(([name, tensor]) => [`${name}${constantSuffix}`, tensor]));
 }
 
 /**
@@ -94,14 +94,14 @@ export function weightFeeds(
 /** What a graph that serves looks up: the embedding and the rotary tables, which are as wide as half a head in the cache. */
 export function tableFeeds(config: DecoderConfig, { shape, data }: WeightTensor): Feeds {
   return {
-    [EMBEDDING]: new Tensor(data, shape),
+    [embeddingName]: new Tensor(data, shape),
     ...ropeFeeds(ropeTables(config, cachedHeadDim(config) / 2)),
   };
 }
 
 function ropeFeeds({ cos, sin }: RopeTables): Feeds {
   return {
-    [ROPE_COS]: new Tensor(cos.data, cos.shape),
-    [ROPE_SIN]: new Tensor(sin.data, sin.shape),
+    [ropeCos]: new Tensor(cos.data, cos.shape),
+    [ropeSin]: new Tensor(sin.data, sin.shape),
   };
 }

@@ -23,7 +23,7 @@ export function buildInputsGraph(config: DecoderConfig, options: Pick<WeightOpti
   graph.input('ids', 'int64', ['B', 'T']);
   graph.input('positions', 'int64', ['N']);
   const tape = new Tape(graph);
-  const operations = new WatchedOperations(tape, config, new WeightInputs(graph, config, options), () => undefined);
+  const operations = new RecordingOperations(tape, config, new WeightInputs(graph, config, options), () => undefined);
   decode(config, operations);
   for (const { name, width, parts } of loraGroups(config)) {
     const x = operations.inputOf(parts[0]?.name ?? '');
@@ -33,7 +33,7 @@ export function buildInputsGraph(config: DecoderConfig, options: Pick<WeightOpti
 }
 
 /** Notes what each projection is given, at the chosen places. */
-class WatchedOperations extends SequenceOperations {
+class RecordingOperations extends SequenceOperations {
   private readonly given = new Map<string, Value>();
   /** What comes after it has the chosen rows only. */
   private hasSelected = false;

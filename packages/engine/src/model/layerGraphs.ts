@@ -14,7 +14,7 @@ import { WeightInputs, type WeightOptions } from './inputs.js';
 import { LoraParameters } from './loraParameters.js';
 import { SequenceOperations } from './sequenceOperations.js';
 import { declareTargets, outputLoss } from './trainingGraph.js';
-import { FINAL_NORM, type LoraModule } from './weights.js';
+import { finalNormName, type LoraModule } from './weights.js';
 
 export interface LayerGraphOptions extends Pick<WeightOptions, 'format'> {
   /** Modules of the layer. */
@@ -25,10 +25,10 @@ export interface LayerGraphOptions extends Pick<WeightOptions, 'format'> {
   readonly inputGradient: boolean;
 }
 
-export const HIDDEN_STATES = 'hidden';
-export const NEXT_HIDDEN_STATES = 'hidden.next';
-export const HIDDEN_GRADIENT = 'hidden.gradient';
-export const NEXT_HIDDEN_GRADIENT = 'hidden.next.gradient';
+export const hiddenStates = 'hidden';
+export const nextHiddenStates = 'hidden.next';
+export const hiddenGradient = 'hidden.gradient';
+export const nextHiddenGradient = 'hidden.next.gradient';
 
 /** From `hidden` to `hidden.next`. */
 export function buildForwardGraph(
@@ -38,7 +38,7 @@ export function buildForwardGraph(
 ): Buffer {
   const { graph, hidden, operations } = openLayer(config, { ...options, inputGradient: false });
   const next = decodeLayer(config, operations, layer, hidden);
-  graph.output(NEXT_HIDDEN_STATES, next.name, 'float32', ['R', config.hiddenSize]);
+  graph.output(nextHiddenStates, next.name, 'float32', ['R', config.hiddenSize]);
   return graph.encode();
 }
 
@@ -46,10 +46,10 @@ export function buildForwardGraph(
 export function buildBackwardGraph(config: DecoderConfig, layer: number, options: LayerGraphOptions): Buffer {
   const { graph, tape, hidden, lora, operations } = openLayer(config, options);
   const next = decodeLayer(config, operations, layer, hidden);
-  tape.backward(next, graph.input(NEXT_HIDDEN_GRADIENT, 'float32', ['R', config.hiddenSize]));
+  tape.backward(next, graph.input(nextHiddenGradient, 'float32', ['R', config.hiddenSize]));
   lora.outputGradients();
   if (options.inputGradient) {
-    graph.output(HIDDEN_GRADIENT, tape.gradient(hidden), 'float32', ['R', config.hiddenSize]);
+    graph.output(hiddenGradient, tape.gradient(hidden), 'float32', ['R', config.hiddenSize]);
   }
   return graph.encode();
 }
@@ -62,11 +62,11 @@ export function buildTopGraph(config: DecoderConfig, options: LayerGraphOptions)
   const { graph, tape, inputs, hidden, lora, operations } = openLayer(config, options);
   const targets = declareTargets(graph);
   const last = decodeLayer(config, operations, config.layers - 1, hidden);
-  const loss = outputLoss(tape, config, inputs, operations.rmsNorm(last, FINAL_NORM), targets);
+  const loss = outputLoss(tape, config, inputs, operations.rmsNorm(last, finalNormName), targets);
   tape.backward(loss);
   lora.outputGradients();
   if (options.inputGradient) {
-    graph.output(HIDDEN_GRADIENT, tape.gradient(hidden), 'float32', ['R', config.hiddenSize]);
+    graph.output(hiddenGradient, tape.gradient(hidden), 'float32', ['R', config.hiddenSize]);
   }
   return graph.encode();
 }
@@ -77,7 +77,7 @@ function openLayer(config: DecoderConfig, options: LayerGraphOptions) {
   graph.input('ids', 'int64', ['B', 'T']);
   const tape = new Tape(graph);
   const inputs = new WeightInputs(graph, config, options);
-  const name = graph.input(HIDDEN_STATES, 'float32', ['R', config.hiddenSize]);
+  const name = graph.input(hiddenStates, 'float32', ['R', config.hiddenSize]);
   const hidden = inputGradient ? tape.parameter(name) : tape.constant(name);
   const lora = new LoraParameters(tape, config, modules);
   const pair = lora.pair.bind(lora);

@@ -1,6 +1,6 @@
 /** Projections of the same input, whose low-rank terms serving computes as one product. */
 import type { DecoderConfig } from './config.js';
-import { HEAD_PROJECTIONS, projectionName, projectionShape, type Projection } from './weights.js';
+import { headProjections, projectionName, projectionShape, type Projection } from './weights.js';
 
 /**
  * Their A matrices stand below each other, their B matrices as blocks on a diagonal, zeros elsewhere: zeros add nothing, and starting a
@@ -32,7 +32,7 @@ export function loraGroup(config: DecoderConfig, layer: number, projections: rea
 
 /** All of a model, in the order of its layers. */
 export function loraGroups(config: DecoderConfig): readonly LoraGroup[] {
-  const ofLayer = [HEAD_PROJECTIONS, ['o_proj'], ['gate_proj'], ['up_proj'], ['down_proj']] as const;
+  const ofLayer = [headProjections, ['o_proj'], ['gate_proj'], ['up_proj'], ['down_proj']] as const;
   return Array.from({ length: config.layers }, (_, layer) =>
     ofLayer.map((projections) => loraGroup(config, layer, projections)),
   ).flat();

@@ -4,9 +4,9 @@
  * matrix is cut into blocks of numbers, each a float32 scale and as many unsigned integers, of which the middle one is 0.
  */
 
-export const WEIGHT_FORMATS = ['f32', 'q8', 'q4'] as const;
+export const weightFormats = ['f32', 'q8', 'q4'] as const;
 /** How the matrices of generation are kept: float32, or blocks of 8 or 4 bits. */
-export type WeightFormat = (typeof WEIGHT_FORMATS)[number];
+export type WeightFormat = (typeof weightFormats)[number];
 export type QuantizedFormat = Exclude<WeightFormat, 'f32'>;
 
 export interface BlockFormat {
@@ -21,7 +21,7 @@ export interface BlockFormat {
  * have no precision to spare. From 128 numbers of 8 bits on, and 64 of 4, ONNX Runtime computes the last of an odd number of rows
  * otherwise than the others (with AVX-512), and an answer would depend on who else is in its batch.
  */
-export const BLOCK_FORMATS: Readonly<Record<QuantizedFormat, BlockFormat>> = {
+export const blockFormats: Readonly<Record<QuantizedFormat, BlockFormat>> = {
   q8: { bits: 8, blockSize: 64 },
   q4: { bits: 4, blockSize: 32 },
 };
@@ -36,7 +36,7 @@ export interface QuantizedMatrix {
 
 /** Blocks of one line, the last filled up with zeros, and the bytes of one block. */
 export function packedSizes(format: QuantizedFormat, width: number): { blocks: number; blockBytes: number } {
-  const { bits, blockSize } = BLOCK_FORMATS[format];
+  const { bits, blockSize } = blockFormats[format];
   return { blocks: Math.ceil(width / blockSize), blockBytes: (blockSize * bits) / 8 };
 }
 
@@ -49,7 +49,7 @@ export function quantize(format: QuantizedFormat, data: Float32Array, width: num
   const lines = data.length / width;
   const quantized = new Uint8Array(lines * blocks * blockBytes);
   const scales = new Float32Array(lines * blocks);
-  const { bits, blockSize } = BLOCK_FORMATS[format];
+  const { bits, blockSize } = blockFormats[format];
   const middle = 2 ** (bits - 1);
   for (let block = 0; block < scales.length; block += 1) {
     const line = Math.floor(block / blocks);

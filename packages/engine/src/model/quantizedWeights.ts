@@ -9,12 +9,12 @@ import { partialName, removeLeftovers } from '../support/partial.js';
 import type { DecoderConfig } from './config.js';
 import { packedSizes, quantize, type QuantizedFormat } from './quantization.js';
 import { constantName, type ConstantBytes, type QuantizedWeights } from './servingWeights.js';
-import { decoderWeightShapes, EMBEDDING, headName, sizeOf, type WeightReader } from './weights.js';
+import { decoderWeightShapes, embeddingName, headName, sizeOf, type WeightReader } from './weights.js';
 
 /** Changes with everything that changes the bytes. */
-const FILE_VERSION = 2;
-const DIGEST_BYTES = 32;
-const BLOCK_BYTES = 2 ** 20;
+const fileVersion = 2;
+const digestBytes = 32;
+const blockBytes = 2 ** 20;
 
 interface Source {
   readonly config: DecoderConfig;
@@ -35,7 +35,7 @@ export async function loadQuantizedWeights(
   folder: string | undefined,
 ): Promise<QuantizedWeights> {
   if (folder === undefined) return quantizedInMemory(source, format);
-  const file = path.join(folder, `${source.contentHash.replace(':', '-')}.${format}.v${FILE_VERSION}`);
+  const file = path.join(folder, `${source.contentHash.replace(':', '-')}.${format}.v${fileVersion}`);
   try {
     await mkdir(folder, { recursive: true });
     await removeLeftovers(folder);
@@ -60,7 +60,7 @@ class QuantizedFile implements QuantizedWeights {
     /** Identity of the file when it was last found to be whole, see `fileIdentity`. */
     private identity: string,
   ) {
-    let start = DIGEST_BYTES;
+    let start = digestBytes;
     for (const [name, bytes] of layout(source.config, format)) this.places.set(name, [start, (start += bytes)]);
   }
 
@@ -130,7 +130,7 @@ function layout(config: DecoderConfig, format: QuantizedFormat): readonly (reado
 /** The matrices that are multiplied with: all but an embedding that is no head. */
 export function matrices(config: DecoderConfig): readonly (readonly [string, readonly [number, number]])[] {
   return [...decoderWeightShapes(config)].flatMap(([name, [out, width]]) => {
-    if (out === undefined || width === undefined || (name === EMBEDDING && headName(config) !== EMBEDDING)) return [];
+    if (out === undefined || width === undefined || (name === embeddingName && headName(config) !== embeddingName)) return [];
     return [[name, [out, width]] as const];
   });
 }
@@ -166,11 +166,11 @@ async function identityOfWhole(file: string, source: Source, format: QuantizedFo
   if (handle === undefined) return undefined;
   try {
     const stats = await handle.stat();
-    const bytes = DIGEST_BYTES + quantizedBytes(source.config, format);
+    const bytes = digestBytes + quantizedBytes(source.config, format);
     if (stats.size !== bytes) return undefined;
     const hash = startDigest(source, format);
-    for await (const block of readBytes(handle, DIGEST_BYTES, bytes)) hash.update(block);
-    const digest = await readUpTo(handle, 0, DIGEST_BYTES);
+    for await (const block of readBytes(handle, digestBytes, bytes)) hash.update(block);
+    const digest = await readUpTo(handle, 0, digestBytes);
     return hash.digest().equals(digest) ? fileIdentity(stats) : undefined;
   } finally {
     await handle.close();
@@ -185,7 +185,7 @@ async function writeFile(file: string, source: Source, format: QuantizedFormat):
     let identity: string;
     try {
       const hash = startDigest(source, format);
-      let end = DIGEST_BYTES;
+      let end = digestBytes;
       for await (const [, bytes] of quantizeWeights(source, format)) {
         hash.update(bytes);
         await writeBytes(handle, bytes, end);
@@ -206,11 +206,11 @@ async function writeFile(file: string, source: Source, format: QuantizedFormat):
 
 /** Over the identity of the file as well, so that it is not taken for another's. */
 function startDigest({ contentHash }: Source, format: QuantizedFormat): Hash {
-  return createHash('sha256').update(`${contentHash} ${format} ${FILE_VERSION}\n`);
+  return createHash('sha256').update(`${contentHash} ${format} ${fileVersion}\n`);
 }
 
 async function* readBytes(handle: FileHandle, start: number, end: number): AsyncGenerator<Uint8Array> {
-  const room = new Uint8Array(Math.min(BLOCK_BYTES, end - start));
+  const room = new Uint8Array(Math.min(blockBytes, end - start));
   for (let at = start; at < end; at += room.byteLength) {
     yield await readUpTo(handle, at, Math.min(room.byteLength, end - at), room);
   }

@@ -22,11 +22,11 @@ import {
 import type { Tape, Value } from '../autodiff/tape.js';
 import { layerWindow, type DecoderConfig } from './config.js';
 import type { DecoderOperations } from './decoder.js';
-import { ROPE_COS, ROPE_SIN, type WeightInputs } from './inputs.js';
+import { ropeCos, ropeSin, type WeightInputs } from './inputs.js';
 import {
-  GATED_PROJECTIONS,
+  gatedProjections,
   hasBias,
-  HEAD_PROJECTIONS,
+  headProjections,
   projectionName,
   projectionShape,
   type Projection,
@@ -36,16 +36,16 @@ import {
 export type LoraLookup = (layer: number, projection: Projection) => LoraPair | undefined;
 
 /** Projections of the same input, under the one that is asked for first. */
-const SIBLINGS: Partial<Record<Projection, readonly Projection[]>> = {
-  q_proj: HEAD_PROJECTIONS,
-  gate_proj: GATED_PROJECTIONS,
+const siblingProjections: Partial<Record<Projection, readonly Projection[]>> = {
+  q_proj: headProjections,
+  gate_proj: gatedProjections,
 };
 
 /**
  * Up to this width of its input the low-rank term is added to a matrix rather than to its products: the less of the two is to be written, and
  * runs have some 200 to 500 tokens.
  */
-export const MAX_MERGED_WIDTH = 384;
+export const maxMergedWidth = 384;
 
 /** Each `[B * T, heads * headDim]`, keys and values with `kvHeads`. */
 export interface Heads {
@@ -62,7 +62,7 @@ interface Packed {
 }
 
 /** Added to the score of a token that may not be seen; its softmax is exactly 0. */
-const HIDDEN = -1e9;
+const hiddenScore = -1e9;
 
 /**
  * Values are matrices `[B * T, width]` over the graph input `ids` `[B, T]`. Rows are right-padded: as no
@@ -138,7 +138,7 @@ export class SequenceOperations implements DecoderOperations<Value, Heads> {
     const lora = this.lora(layer, projection);
     const { weight, bias } = this.frozen(layer, projection);
     if (lora !== undefined && lora.rank === undefined) return fixedLoraLinear(this.tape, x, weight, bias, lora);
-    const siblings = SIBLINGS[projection] ?? [projection];
+    const siblings = siblingProjections[projection] ?? [projection];
     const adapted = siblings.flatMap((sibling) => this.adapted(layer, sibling) ?? []);
     const results = loraLinears(this.tape, x, adapted);
     for (const [index, { name }] of adapted.entries()) this.projected.set(name, results[index] ?? x);
@@ -186,7 +186,7 @@ export class SequenceOperations implements DecoderOperations<Value, Heads> {
     const pair = this.lora(layer, projection);
     if (pair?.rank === undefined) return undefined;
     const lora = { ...pair, rank: pair.rank };
-    const merged = projectionShape(this.config, projection)[1] <= MAX_MERGED_WIDTH;
+    const merged = projectionShape(this.config, projection)[1] <= maxMergedWidth;
     return { ...this.frozen(layer, projection), lora, merged, name: projectionName(layer, projection) };
   }
 
@@ -199,8 +199,8 @@ export class SequenceOperations implements DecoderOperations<Value, Heads> {
   private buildRotation(positions: string): Rotation {
     const { graph } = this.tape;
     const firstRows = (table: string) => graph.node('Slice', [table, graph.integers([0]), this.length]);
-    const cos = firstRows(this.inputs.rope(ROPE_COS));
-    const sin = firstRows(this.inputs.rope(ROPE_SIN));
+    const cos = firstRows(this.inputs.rope(ropeCos));
+    const sin = firstRows(this.inputs.rope(ropeSin));
     return { positions, cos, sin, negativeSin: graph.node('Neg', [sin]) };
   }
 
@@ -234,7 +234,7 @@ export class SequenceOperations implements DecoderOperations<Value, Heads> {
       const related = graph.node('Or', [graph.node('Equal', [own, seen]), graph.node('Equal', [trunk, seen])]);
       hidden = graph.node('Or', [hidden, graph.node('Not', [related])]);
     }
-    const mask = graph.node('Where', [hidden, graph.float(HIDDEN), graph.float(0)]);
+    const mask = graph.node('Where', [hidden, graph.float(hiddenScore), graph.float(0)]);
     this.masks.set(window, mask);
     return mask;
   }

@@ -2,15 +2,15 @@
 import type { GraphBuilder } from '../onnx/graphBuilder.js';
 import { cachedHeadDim, type DecoderConfig } from './config.js';
 import { EngineError } from '../engine.js';
-import { WeightInputs, type ROPE_COS, type ROPE_SIN } from './inputs.js';
-import { BLOCK_FORMATS, packedSizes, type QuantizedFormat, type WeightFormat } from './quantization.js';
+import { WeightInputs, type ropeCos, type ropeSin } from './inputs.js';
+import { blockFormats, packedSizes, type QuantizedFormat, type WeightFormat } from './quantization.js';
 import { decoderWeightShapes, type WeightReader } from './weights.js';
 
 /**
  * `accuracy_level` 4: the other operand is rounded to 8 bits, block by block, too. At level 1, where it is not, a row's
  * product depends on how many rows there are.
  */
-const INT8_PRODUCTS = 4;
+const int8Products = 4;
 
 /** Bytes by the name of the constant that they are. */
 export type ConstantBytes = ReadonlyMap<string, Uint8Array>;
@@ -29,11 +29,11 @@ type Part = 'values' | 'quantized' | 'scales';
 
 /** The name of the constant that holds `part` of a weight, or of several one below the other. */
 export function constantName(weights: string | readonly string[], part: Part): string {
-  return `${[weights].flat().join(JOINT)}.${part}`;
+  return `${[weights].flat().join(nameSeparator)}.${part}`;
 }
 
 /** Stands in no name of a weight. */
-const JOINT = '+';
+const nameSeparator = '+';
 
 /** Where the constants of a graph that serves come from. */
 export interface ConstantSource {
@@ -44,7 +44,7 @@ export interface ConstantSource {
 /** The bytes of a constant in their order, little by little; what is given is there until the next is asked for. */
 export async function* constantBytes(name: string, { reader, quantized }: ConstantSource): AsyncGenerator<Uint8Array> {
   const part = name.slice(name.lastIndexOf('.') + 1);
-  const weights = name.slice(0, -1 - part.length).split(JOINT);
+  const weights = name.slice(0, -1 - part.length).split(nameSeparator);
   for (const weight of weights) {
     if (part === ('values' satisfies Part)) {
       for await (const { buffer, byteOffset, byteLength } of reader.blocks(weight)) {
@@ -80,7 +80,7 @@ export class ServingWeights {
   }
 
   /** The rotary table `[contextLength, cachedHeadDim / 2]`, see `tableFeeds`. */
-  rope(name: typeof ROPE_COS | typeof ROPE_SIN): string {
+  rope(name: typeof ropeCos | typeof ropeSin): string {
     return this.graph.input(name, 'float32', [this.config.contextLength, cachedHeadDim(this.config) / 2]);
   }
 
@@ -114,7 +114,7 @@ export class ServingWeights {
     format: QuantizedFormat,
   ): string {
     const { blocks, blockBytes } = packedSizes(format, width);
-    const { bits, blockSize } = BLOCK_FORMATS[format];
+    const { bits, blockSize } = blockFormats[format];
     const quantized = constantName(names, 'quantized');
     const operands = [
       x,
@@ -126,7 +126,7 @@ export class ServingWeights {
       N: { int: out },
       bits: { int: bits },
       block_size: { int: blockSize },
-      accuracy_level: { int: INT8_PRODUCTS },
+      accuracy_level: { int: int8Products },
     });
   }
 }

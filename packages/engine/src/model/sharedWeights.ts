@@ -1,16 +1,16 @@
 import { EngineError } from '../engine.js';
 import { machineMemory } from '../support/machineMemory.js';
-import { KeptTensors } from '../onnx/nativeTensors.js';
+import { RegisteredTensors } from '../onnx/nativeTensors.js';
 import { sharedFloats } from '../support/threadMemory.js';
 import type { DecoderConfig } from './config.js';
 import { blockFeeds } from './blockFeeds.js';
 import { tableFeeds, weightFeeds, type Feeds } from './inputs.js';
-import { openedBytes } from './openedBytes.js';
+import { residentBytes } from './openedBytes.js';
 import type { WeightFormat } from './quantization.js';
 import type { QuantizedWeights } from './servingWeights.js';
 import {
   decoderWeightShapes,
-  EMBEDDING,
+  embeddingName,
   readWeights,
   sizeOf,
   type WeightReader,
@@ -18,7 +18,7 @@ import {
 } from './weights.js';
 
 /** Scoring comes in bursts, between which the weights stay in memory. */
-const IDLE_MS = 60_000;
+const defaultIdleMs = 60_000;
 
 export interface SharedWeightsOptions {
   readonly idleMs?: number;
@@ -57,21 +57,21 @@ export class SharedWeights {
     private readonly memoryBytes: number,
     private readonly quantized: QuantizedWeights | undefined,
   ) {
-    this.tables = new KeptTensors(tableFeeds(config, embedding));
+    this.tables = new RegisteredTensors(tableFeeds(config, embedding));
   }
 
   /** Tables that rows are looked up in, see `tableFeeds`; always in memory. */
-  readonly tables: KeptTensors;
+  readonly tables: RegisteredTensors;
 
   /** @throws EngineError `checkpoint_invalid` when the embedding cannot be read. */
   static async open(
     config: DecoderConfig,
     reader: WeightReader,
-    { idleMs = IDLE_MS, memoryBytes = machineMemory(), quantized }: SharedWeightsOptions = {},
+    { idleMs = defaultIdleMs, memoryBytes = machineMemory(), quantized }: SharedWeightsOptions = {},
   ): Promise<SharedWeights> {
     const shape = [config.vocabularySize, config.hiddenSize];
     const data = sharedFloats(sizeOf(shape));
-    await reader.read(new Map([[EMBEDDING, data]]));
+    await reader.read(new Map([[embeddingName, data]]));
     return new SharedWeights(config, reader, { shape, data }, idleMs, memoryBytes, quantized);
   }
 
@@ -86,7 +86,7 @@ export class SharedWeights {
    */
   async use(): Promise<WeightsInUse> {
     const { format } = this;
-    const needed = openedBytes(this.config, format, true);
+    const needed = residentBytes(this.config, format, true);
     if (needed > this.memoryBytes) {
       const message = `the weights of scoring and training (${format}) take ${needed} bytes of memory`;
       throw new EngineError('memory_exceeded', `${message}, and there are ${this.memoryBytes}`);
@@ -104,7 +104,7 @@ export class SharedWeights {
   }
 
   private async load(): Promise<Feeds> {
-    const known = new Map([[EMBEDDING, this.embedding]]);
+    const known = new Map([[embeddingName, this.embedding]]);
     const { config, reader, quantized } = this;
     const shapes = quantized === undefined ? decoderWeightShapes(config) : floatShapes(config);
     const floats = weightFeeds(config, await readWeights(reader, shapes, known), shapes);
@@ -125,5 +125,5 @@ export class SharedWeights {
 /** What graphs look up or add, and read as float32 in either format. */
 function floatShapes(config: DecoderConfig): ReadonlyMap<string, readonly number[]> {
   const shapes = [...decoderWeightShapes(config)];
-  return new Map(shapes.filter(([name, shape]) => shape.length === 1 || name === EMBEDDING));
+  return new Map(shapes.filter(([name, shape]) => shape.length === 1 || name === embeddingName));
 }

@@ -23,18 +23,18 @@ export interface WeightReader {
 }
 
 /** The linear maps of one layer; each of them carries a LoRA pair when there is an adapter. */
-export const PROJECTIONS = ['q_proj', 'k_proj', 'v_proj', 'o_proj', 'gate_proj', 'up_proj', 'down_proj'] as const;
-export type Projection = (typeof PROJECTIONS)[number];
+export const projectionKinds = ['q_proj', 'k_proj', 'v_proj', 'o_proj', 'gate_proj', 'up_proj', 'down_proj'] as const;
+export type Projection = (typeof projectionKinds)[number];
 
 /** Projections of the same input, which serving computes as one product. */
-export const HEAD_PROJECTIONS = ['q_proj', 'k_proj', 'v_proj'] as const;
-export const GATED_PROJECTIONS = ['gate_proj', 'up_proj'] as const;
+export const headProjections = ['q_proj', 'k_proj', 'v_proj'] as const;
+export const gatedProjections = ['gate_proj', 'up_proj'] as const;
 
-export const EMBEDDING = 'model.embed_tokens.weight';
-export const FINAL_NORM = 'model.norm.weight';
+export const embeddingName = 'model.embed_tokens.weight';
+export const finalNormName = 'model.norm.weight';
 
 export function headName(config: DecoderConfig): string {
-  return config.tieWordEmbeddings ? EMBEDDING : 'lm_head.weight';
+  return config.tieWordEmbeddings ? embeddingName : 'lm_head.weight';
 }
 
 /** `model.layers.3.self_attn.q_proj` */
@@ -71,7 +71,7 @@ export function hasBias(config: DecoderConfig, projection: Projection): boolean 
 /** Every weight that the decoder reads, and the shape it must have. */
 export function decoderWeightShapes(config: DecoderConfig): ReadonlyMap<string, readonly number[]> {
   const { hiddenSize, vocabularySize } = config;
-  const shapes = new Map<string, readonly number[]>([[EMBEDDING, [vocabularySize, hiddenSize]]]);
+  const shapes = new Map<string, readonly number[]>([[embeddingName, [vocabularySize, hiddenSize]]]);
   for (let layer = 0; layer < config.layers; layer += 1) {
     const prefix = `model.layers.${layer}`;
     shapes.set(`${prefix}.input_layernorm.weight`, [hiddenSize]);
@@ -80,14 +80,14 @@ export function decoderWeightShapes(config: DecoderConfig): ReadonlyMap<string, 
       shapes.set(`${prefix}.self_attn.q_norm.weight`, [config.headDim]);
       shapes.set(`${prefix}.self_attn.k_norm.weight`, [config.headDim]);
     }
-    for (const projection of PROJECTIONS) {
+    for (const projection of projectionKinds) {
       const name = projectionName(layer, projection);
       const shape = projectionShape(config, projection);
       shapes.set(`${name}.weight`, shape);
       if (hasBias(config, projection)) shapes.set(`${name}.bias`, [shape[0]]);
     }
   }
-  shapes.set(FINAL_NORM, [hiddenSize]);
+  shapes.set(finalNormName, [hiddenSize]);
   shapes.set(headName(config), [vocabularySize, hiddenSize]);
   return shapes;
 }
@@ -187,6 +187,6 @@ export function moduleBytes(config: DecoderConfig, modules: readonly Omit<LoraMo
 /** The LoRA matrices of every projection of every layer, all of one rank, in a fixed order. */
 export function loraTensorSpecs(config: DecoderConfig, rank: number): readonly LoraTensorSpec[] {
   const layers = Array.from({ length: config.layers }, (_, layer) => layer);
-  const modules = layers.flatMap((layer) => PROJECTIONS.map((projection) => ({ layer, projection, rank })));
+  const modules = layers.flatMap((layer) => projectionKinds.map((projection) => ({ layer, projection, rank })));
   return moduleTensorSpecs(config, modules);
 }

@@ -6,15 +6,15 @@
  */
 import { ProtobufWriter } from './protobuf.js';
 
-const ELEMENT_TYPES = { float32: 1, uint8: 2, int8: 3, int32: 6, int64: 7, bool: 9, int4: 22 } as const;
-const IR_VERSION = 8;
-const OPERATOR_SET = 17;
+const elementTypes = { float32: 1, uint8: 2, int8: 3, int32: 6, int64: 7, bool: 9, int4: 22 } as const;
+const irVersion = 8;
+const operatorSetVersion = 17;
 /** `TensorProto.DataLocation` */
-const EXTERNAL = 1;
+const externalLocation = 1;
 /** ONNX Runtime's own operators (`FusedMatMul`, `RotaryEmbedding`, …). */
-const MICROSOFT_DOMAIN = 'com.microsoft';
+const microsoftDomain = 'com.microsoft';
 
-export type ElementType = keyof typeof ELEMENT_TYPES;
+export type ElementType = keyof typeof elementTypes;
 
 /** A size known now, or the name of one that is known at run time. */
 export type Dimension = number | string;
@@ -55,9 +55,9 @@ export class GraphBuilder {
       this.externalNames.add(name);
       const tensor = new ProtobufWriter();
       for (const size of shape) tensor.integer(1, size);
-      tensor.integer(2, ELEMENT_TYPES[type]).string(8, name);
+      tensor.integer(2, elementTypes[type]).string(8, name);
       tensor.message(13, new ProtobufWriter().string(1, 'location').string(2, name));
-      this.initializers.push(tensor.integer(14, EXTERNAL));
+      this.initializers.push(tensor.integer(14, externalLocation));
     }
     return name;
   }
@@ -112,13 +112,13 @@ export class GraphBuilder {
   /** One of ONNX Runtime's own operators, with one result. */
   microsoftNode(type: string, inputs: readonly string[], attributes: Attributes = {}): string {
     const output = this.freshName(type);
-    this.addNode(type, inputs, attributes, MICROSOFT_DOMAIN, [output]);
+    this.addNode(type, inputs, attributes, microsoftDomain, [output]);
     return output;
   }
 
   /** One of ONNX Runtime's own operators, with results of the given names; what is not wanted has none. */
   microsoftNodeInto(type: string, inputs: readonly string[], attributes: Attributes, outputs: readonly string[]): void {
-    this.addNode(type, inputs, attributes, MICROSOFT_DOMAIN, outputs);
+    this.addNode(type, inputs, attributes, microsoftDomain, outputs);
   }
 
   /** A name that no other value of this graph has. */
@@ -136,11 +136,11 @@ export class GraphBuilder {
     for (const input of this.inputs) graph.message(11, input);
     for (const output of this.outputs) graph.message(12, output);
     return new ProtobufWriter()
-      .integer(1, IR_VERSION)
+      .integer(1, irVersion)
       .string(2, 'engraft')
       .message(7, graph)
-      .message(8, operatorSet('', OPERATOR_SET))
-      .message(8, operatorSet(MICROSOFT_DOMAIN, 1))
+      .message(8, operatorSet('', operatorSetVersion))
+      .message(8, operatorSet(microsoftDomain, 1))
       .finish();
   }
 
@@ -151,7 +151,7 @@ export class GraphBuilder {
     const name = this.freshName('constant');
     const tensor = new ProtobufWriter();
     for (const size of shape) tensor.integer(1, size);
-    tensor.integer(2, ELEMENT_TYPES[type]).string(8, name);
+    tensor.integer(2, elementTypes[type]).string(8, name);
     tensor.bytes(9, new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
     this.initializers.push(tensor);
     this.constants.set(key, name);
@@ -194,6 +194,6 @@ function valueInfo(name: string, type: ElementType, shape: readonly Dimension[])
     const dimension = new ProtobufWriter();
     dimensions.message(1, typeof size === 'number' ? dimension.integer(1, size) : dimension.string(2, size));
   }
-  const tensorType = new ProtobufWriter().integer(1, ELEMENT_TYPES[type]).message(2, dimensions);
+  const tensorType = new ProtobufWriter().integer(1, elementTypes[type]).message(2, dimensions);
   return new ProtobufWriter().string(1, name).message(2, new ProtobufWriter().message(1, tensorType));
 }

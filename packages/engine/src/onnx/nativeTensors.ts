@@ -1,6 +1,6 @@
 /** Tensors as ONNX Runtime knows them (`OrtValue`): the same memory, described once. */
 import { runtime, written, type Pointer } from './runtime.js';
-import { MAX_RANK, type Tensor, type Tensors } from './tensor.js';
+import { maxRank, type Tensor, type Tensors } from './tensor.js';
 
 /** Release them when nothing runs with them any more. */
 export class NativeTensors {
@@ -12,7 +12,7 @@ export class NativeTensors {
     /** Their memory, which must not be freed before the last run with them. */
     readonly tensors: readonly (readonly [string, Tensor])[],
     /** Whether more than one run is to have them. */
-    readonly kept: boolean,
+    readonly registered: boolean,
   ) {
     this.names = BigUint64Array.from(tensors, ([name]) => addressOfName(name));
     this.values = new BigUint64Array(tensors.length);
@@ -34,21 +34,21 @@ function releaseAll(values: BigUint64Array): void {
 }
 
 /** Tensors that many runs are given: made known to ONNX Runtime once, for as long as somebody holds these. */
-export class KeptTensors {
+export class RegisteredTensors {
   readonly natives: NativeTensors;
 
   constructor(readonly tensors: Tensors) {
     this.natives = new NativeTensors(Object.entries(tensors), true);
     // What is registered lasts until the next full collection of garbage, so it is not what holds the tensors' memory.
     const { values } = this.natives;
-    forgotten.register(values, values.slice());
+    collected.register(values, values.slice());
   }
 }
 
-const forgotten = new FinalizationRegistry(releaseAll);
+const collected = new FinalizationRegistry(releaseAll);
 
 /** Read by ONNX Runtime at once. */
-const shape = new BigInt64Array(MAX_RANK);
+const shape = new BigInt64Array(maxRank);
 
 function createValue(tensor: Tensor): Pointer {
   const { data, dims } = tensor;

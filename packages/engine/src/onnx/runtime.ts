@@ -7,7 +7,7 @@
 import koffi from 'koffi';
 // On Windows it loads what the library itself needs, which lies beside it.
 import 'onnxruntime-node';
-import { libraryPath, openLibrary, POINTER, prototype, type Library, type Pointer } from './library.js';
+import { libraryPath, openLibrary, pointerType, prototype, type Library, type Pointer } from './library.js';
 
 /**
  * Set before ONNX Runtime begins: its packages for Linux and macOS report sessions, models and errors to Microsoft otherwise
@@ -117,82 +117,82 @@ function writtenBy(write: (out: Memory) => Status, check: (status: Status) => vo
 }
 
 /** Errors and worse, of ONNX Runtime's own log. */
-export const LOG_ERRORS = 3;
+export const logErrors = 3;
 /** `OrtArenaAllocator` and `OrtMemTypeDefault`: how the binding of onnxruntime-node describes the memory of typed arrays. */
-const ARENA_ALLOCATOR = 1;
-const DEFAULT_MEMORY = 0;
+const arenaAllocator = 1;
+const defaultMemory = 0;
 
 function load(): Runtime {
   library = openLibrary(libraryPath());
   const { table } = library;
-  const declare = (place: number, parameters: readonly string[], result = POINTER): unknown =>
+  const declare = (place: number, parameters: readonly string[], result = pointerType): unknown =>
     koffi.decode(table[place], prototype(result, parameters));
 
-  const getErrorMessage = declare(2, [POINTER], 'str') as (status: Pointer) => string;
-  const releaseStatus = declare(93, [POINTER], 'void') as (status: Pointer) => void;
+  const getErrorMessage = declare(2, [pointerType], 'str') as (status: Pointer) => string;
+  const releaseStatus = declare(93, [pointerType], 'void') as (status: Pointer) => void;
   const check = (status: Status): void => {
     if (status === null) return;
     const message = getErrorMessage(status);
     releaseStatus(status);
     throw new Error(message);
   };
-  const createEnvironment = declare(3, ['int', 'str', POINTER]) as (level: number, name: string, out: Memory) => Status;
-  const createCpuMemoryInfo = declare(69, ['int', 'int', POINTER]) as (
+  const createEnvironment = declare(3, ['int', 'str', pointerType]) as (level: number, name: string, out: Memory) => Status;
+  const createCpuMemoryInfo = declare(69, ['int', 'int', pointerType]) as (
     type: number,
     kind: number,
     out: Memory,
   ) => Status;
-  const getAllocator = declare(78, [POINTER]) as (out: Memory) => Status;
+  const getAllocator = declare(78, [pointerType]) as (out: Memory) => Status;
   return {
-    environment: writtenBy((place) => createEnvironment(LOG_ERRORS, 'engraft', place), check),
-    cpuMemory: writtenBy((place) => createCpuMemoryInfo(ARENA_ALLOCATOR, DEFAULT_MEMORY, place), check),
+    environment: writtenBy((place) => createEnvironment(logErrors, 'engraft', place), check),
+    cpuMemory: writtenBy((place) => createCpuMemoryInfo(arenaAllocator, defaultMemory, place), check),
     allocator: writtenBy(getAllocator, check),
     createSessionFromArray: declare(8, [
-      POINTER,
-      POINTER,
+      pointerType,
+      pointerType,
       'size_t',
-      POINTER,
-      POINTER,
+      pointerType,
+      pointerType,
     ]) as Runtime['createSessionFromArray'],
     createSessionFromArrayWithPrepackedWeightsContainer: declare(169, [
-      POINTER,
-      POINTER,
+      pointerType,
+      pointerType,
       'size_t',
-      POINTER,
-      POINTER,
-      POINTER,
+      pointerType,
+      pointerType,
+      pointerType,
     ]) as Runtime['createSessionFromArrayWithPrepackedWeightsContainer'],
-    createPrepackedWeightsContainer: declare(166, [POINTER]) as Runtime['createPrepackedWeightsContainer'],
-    run: declare(9, [POINTER, POINTER, POINTER, POINTER, 'size_t', POINTER, 'size_t', POINTER]) as Runtime['run'],
-    createSessionOptions: declare(10, [POINTER]) as Runtime['createSessionOptions'],
-    disableMemPattern: declare(17, [POINTER]) as Runtime['disableMemPattern'],
-    setSessionLogSeverityLevel: declare(22, [POINTER, 'int']) as Runtime['setSessionLogSeverityLevel'],
-    setIntraOpNumThreads: declare(24, [POINTER, 'int']) as Runtime['setIntraOpNumThreads'],
-    setInterOpNumThreads: declare(25, [POINTER, 'int']) as Runtime['setInterOpNumThreads'],
-    sessionGetInputCount: declare(30, [POINTER, POINTER]) as Runtime['sessionGetInputCount'],
-    sessionGetInputName: declare(36, [POINTER, 'size_t', POINTER, POINTER]) as Runtime['sessionGetInputName'],
+    createPrepackedWeightsContainer: declare(166, [pointerType]) as Runtime['createPrepackedWeightsContainer'],
+    run: declare(9, [pointerType, pointerType, pointerType, pointerType, 'size_t', pointerType, 'size_t', pointerType]) as Runtime['run'],
+    createSessionOptions: declare(10, [pointerType]) as Runtime['createSessionOptions'],
+    disableMemPattern: declare(17, [pointerType]) as Runtime['disableMemPattern'],
+    setSessionLogSeverityLevel: declare(22, [pointerType, 'int']) as Runtime['setSessionLogSeverityLevel'],
+    setIntraOpNumThreads: declare(24, [pointerType, 'int']) as Runtime['setIntraOpNumThreads'],
+    setInterOpNumThreads: declare(25, [pointerType, 'int']) as Runtime['setInterOpNumThreads'],
+    sessionGetInputCount: declare(30, [pointerType, pointerType]) as Runtime['sessionGetInputCount'],
+    sessionGetInputName: declare(36, [pointerType, 'size_t', pointerType, pointerType]) as Runtime['sessionGetInputName'],
     createTensorWithDataAsOrtValue: declare(49, [
-      POINTER,
-      POINTER,
+      pointerType,
+      pointerType,
       'size_t',
-      POINTER,
+      pointerType,
       'size_t',
       'int',
-      POINTER,
+      pointerType,
     ]) as Runtime['createTensorWithDataAsOrtValue'],
-    allocatorFree: declare(76, [POINTER, POINTER]) as Runtime['allocatorFree'],
-    releaseSession: declare(95, [POINTER], 'void') as Runtime['releaseSession'],
-    releaseValue: declare(96, [POINTER], 'void') as Runtime['releaseValue'],
-    releasePrepackedWeightsContainer: declare(167, [POINTER], 'void') as Runtime['releasePrepackedWeightsContainer'],
-    releaseSessionOptions: declare(100, [POINTER], 'void') as Runtime['releaseSessionOptions'],
-    addSessionConfigEntry: declare(130, [POINTER, 'str', 'str']) as Runtime['addSessionConfigEntry'],
-    addInitializer: declare(150, [POINTER, POINTER, POINTER]) as Runtime['addInitializer'],
-    addExternalInitializers: declare(210, [POINTER, POINTER, POINTER, 'size_t']) as Runtime['addExternalInitializers'],
+    allocatorFree: declare(76, [pointerType, pointerType]) as Runtime['allocatorFree'],
+    releaseSession: declare(95, [pointerType], 'void') as Runtime['releaseSession'],
+    releaseValue: declare(96, [pointerType], 'void') as Runtime['releaseValue'],
+    releasePrepackedWeightsContainer: declare(167, [pointerType], 'void') as Runtime['releasePrepackedWeightsContainer'],
+    releaseSessionOptions: declare(100, [pointerType], 'void') as Runtime['releaseSessionOptions'],
+    addSessionConfigEntry: declare(130, [pointerType, 'str', 'str']) as Runtime['addSessionConfigEntry'],
+    addInitializer: declare(150, [pointerType, pointerType, pointerType]) as Runtime['addInitializer'],
+    addExternalInitializers: declare(210, [pointerType, pointerType, pointerType, 'size_t']) as Runtime['addExternalInitializers'],
     addExternalInitializersFromFilesInMemory: declare(279, [
-      POINTER,
-      POINTER,
-      POINTER,
-      POINTER,
+      pointerType,
+      pointerType,
+      pointerType,
+      pointerType,
       'size_t',
     ]) as Runtime['addExternalInitializersFromFilesInMemory'],
     addressOf: (memory) => koffi.address(memory),

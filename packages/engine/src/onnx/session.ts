@@ -1,8 +1,8 @@
 /** Sessions of ONNX Runtime: graphs that are ready to run, with the settings that all of them share. */
 import { setImmediate } from 'node:timers/promises';
 import { markProgress } from '../support/progress.js';
-import { KeptTensors, NativeTensors } from './nativeTensors.js';
-import { LOG_ERRORS, runtime, written, type Pointer } from './runtime.js';
+import { RegisteredTensors, NativeTensors } from './nativeTensors.js';
+import { logErrors, runtime, written, type Pointer } from './runtime.js';
 import type { SharedConstants } from './sharedConstants.js';
 import type { Tensors } from './tensor.js';
 
@@ -24,13 +24,13 @@ export interface ChosenConstants {
 }
 
 /** Options of the sessions being made. Perhaps nothing else keeps their constants from being collected. */
-const held = new Set<SessionOptions>();
+const inUse = new Set<SessionOptions>();
 
 /** How long a thread waits for the next operator before it sleeps, and must be woken. */
-const SPIN_US = 10;
+const spinUs = 10;
 
 /** Tensors under the names that a graph has for them; those that many runs are given are best kept. */
-export type NamedTensors = Tensors | KeptTensors;
+export type NamedTensors = Tensors | RegisteredTensors;
 
 /** A graph that is ready to run. */
 export class Session {
@@ -48,7 +48,7 @@ export class Session {
     this.handle = handle;
     this.inputNames = inputNames;
     this.inputs = new Set(inputNames);
-    forgotten.register(this, handle, this);
+    collected.register(this, handle, this);
   }
 
   /** Loading and running block the calling thread. */
@@ -57,7 +57,7 @@ export class Session {
     const { createSessionOptions, releaseSession, releaseSessionOptions } = runtime();
     const settings = written(createSessionOptions);
     // The settings have only their addresses.
-    held.add(options);
+    inUse.add(options);
     const shared = sharedOf(options);
     let described: NativeTensors | undefined;
     try {
@@ -75,7 +75,7 @@ export class Session {
       }
     } finally {
       described?.release();
-      held.delete(options);
+      inUse.delete(options);
       releaseSessionOptions(settings);
       markProgress();
     }
@@ -103,7 +103,7 @@ export class Session {
       check(run(this.handle, null, inputNames, inputValues, inputCount, outputNames, outputCount, outputValues));
     } finally {
       // It is until here that they hold the memory of tensors that nobody else holds.
-      for (const natives of [...inputs, ...outputs]) if (!natives.kept) natives.release();
+      for (const natives of [...inputs, ...outputs]) if (!natives.registered) natives.release();
       markProgress();
     }
   }
@@ -111,13 +111,13 @@ export class Session {
   /** Frees its memory; nothing may be running in it. */
   release(): void {
     if (this.handle === undefined) return;
-    forgotten.unregister(this);
+    collected.unregister(this);
     runtime().releaseSession(this.handle);
     this.handle = undefined;
   }
 
   private fed(tensors: NamedTensors): NativeTensors {
-    if (tensors instanceof KeptTensors) return tensors.natives;
+    if (tensors instanceof RegisteredTensors) return tensors.natives;
     return new NativeTensors(
       Object.entries(tensors).filter(([name]) => this.inputs.has(name)),
       false,
@@ -143,10 +143,10 @@ function createHandle(model: Uint8Array, settings: Pointer, shared: SharedConsta
 }
 
 /** Releases sessions that nobody released. */
-const forgotten = new FinalizationRegistry((handle: Pointer) => runtime().releaseSession(handle));
+const collected = new FinalizationRegistry((handle: Pointer) => runtime().releaseSession(handle));
 
 function nativesOf(tensors: NamedTensors): NativeTensors {
-  return tensors instanceof KeptTensors ? tensors.natives : new NativeTensors(Object.entries(tensors), false);
+  return tensors instanceof RegisteredTensors ? tensors.natives : new NativeTensors(Object.entries(tensors), false);
 }
 
 function namesOf({ names }: NativeTensors): BigUint64Array {
@@ -184,12 +184,12 @@ function configure(settings: Pointer, options: SessionOptions): void {
   const set = (key: string, value: string): void => api.check(api.addSessionConfigEntry(settings, key, value));
   // Batches differ in shape; a memory plan for each of them would only grow.
   api.check(api.disableMemPattern(settings));
-  api.check(api.setSessionLogSeverityLevel(settings, LOG_ERRORS));
+  api.check(api.setSessionLogSeverityLevel(settings, logErrors));
   api.check(api.setIntraOpNumThreads(settings, threads));
   api.check(api.setInterOpNumThreads(settings, 1));
   // Threads that spin as long as they wait halve the speed of a shared machine; from one operator to the next it is worth it.
   set('session.intra_op.allow_spinning', '1');
-  set('session.intra_op.spin_duration_us', String(SPIN_US));
+  set('session.intra_op.spin_duration_us', String(spinUs));
   if ('folder' in constants) set('session.model_external_initializers_file_folder_path', constants.folder);
   else if (!('names' in constants)) addConstants(settings, constants);
 }

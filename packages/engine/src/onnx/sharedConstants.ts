@@ -16,7 +16,7 @@ export class SharedConstants {
   /** Release it after the sessions that use it, or drop it once nothing runs in those sessions any more. */
   static create(tensors: Tensors): SharedConstants {
     const constants = new SharedConstants(written(runtime().createPrepackedWeightsContainer), tensors);
-    forgotten.register(constants, constants.container, constants);
+    collected.register(constants, constants.container, constants);
     return constants;
   }
 
@@ -36,11 +36,11 @@ export class SharedConstants {
 
   /** Frees what has been arranged; to be called once. */
   release(): void {
-    forgotten.unregister(this);
+    collected.unregister(this);
     runtime().releasePrepackedWeightsContainer(this.container);
   }
 }
 
-const forgotten = new FinalizationRegistry((container: Pointer) => {
+const collected = new FinalizationRegistry((container: Pointer) => {
   runtime().releasePrepackedWeightsContainer(container);
 });

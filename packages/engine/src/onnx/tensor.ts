@@ -4,7 +4,7 @@
 export type TensorData = Float32Array | Int32Array | BigInt64Array | Int8Array;
 
 /** No graph here has a tensor of more dimensions. */
-export const MAX_RANK = 8;
+export const maxRank = 8;
 
 /** An array of numbers in memory of the caller's: a run reads it, or writes it, where it is. */
 export class Tensor {
@@ -18,7 +18,7 @@ export class Tensor {
     readonly numbersPerItem: 1 | 2 = 1,
   ) {
     const size = dims.reduce((product, length) => product * length, 1);
-    if (dims.length > MAX_RANK) throw new RangeError(`a tensor has at most ${MAX_RANK} dimensions`);
+    if (dims.length > maxRank) throw new RangeError(`a tensor has at most ${maxRank} dimensions`);
     const count = data.length * numbersPerItem;
     if (size !== count) throw new RangeError(`${count} numbers are not [${dims.join(', ')}]`);
   }

@@ -4,24 +4,24 @@ import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { EmbeddedEngine } from '../embeddedEngine.js';
 import { createRandom } from '../support/random.js';
-import { TINY_TOKENIZER, withRandomCheckpoint } from '../testing/randomCheckpoint.js';
+import { tinyTokenizer, withRandomCheckpoint } from '../testing/randomCheckpoint.js';
 import { withTokenizerFiles } from '../testing/tokenizerFiles.js';
 import { ChatTokenizer } from '../tokenizer/chatTokenizer.js';
 import type { GenerateRequest } from '../types.js';
 import { bannedTokens, tokenlessIds } from './bannedTokens.js';
 import { sample } from './sampler.js';
 
-const TOOLS = [{ name: 'time', parameters: { type: 'object' } }];
-const CALL_MARKUP = ['<tool_call>', '</tool_call>', '<tool_response>', '</tool_response>'];
-const THOUGHT_MARKUP = ['<think>', '</think>'];
-const TEMPLATE = 'chat_template.jinja';
+const tools = [{ name: 'time', parameters: { type: 'object' } }];
+const callMarkup = ['<tool_call>', '</tool_call>', '<tool_response>', '</tool_response>'];
+const thoughtMarkup = ['<think>', '</think>'];
+const template = 'chat_template.jinja';
 /** Writes turns, and knows neither of thoughts nor of calls. */
-const PLAIN_TEMPLATE = `{% for message in messages %}<|im_start|>{{ message.role }}
+const plainTemplate = `{% for message in messages %}<|im_start|>{{ message.role }}
 {{ message.content }}<|im_end|>
 {% endfor %}<|im_start|>assistant
 `;
 /** As Qwen3's: an empty thought where thinking is switched off. */
-const SWITCH = `{% if enable_thinking is defined and not enable_thinking %}<think>\n\n</think>\n\n{% endif %}`;
+const thinkingSwitch = `{% if enable_thinking is defined and not enable_thinking %}<think>\n\n</think>\n\n{% endif %}`;
 
 const request = (changes: Partial<GenerateRequest['prompt']> = {}, toolChoice?: 'none'): GenerateRequest => ({
   prompt: { messages: [{ role: 'user', content: 'Hi' }], ...changes },
@@ -34,62 +34,62 @@ const request = (changes: Partial<GenerateRequest['prompt']> = {}, toolChoice?: 
 /** The texts of what is banned, in the order of their ids. */
 async function bannedIn(folder: string, asked: GenerateRequest): Promise<string[]> {
   const tokenizer = await ChatTokenizer.load(folder);
-  const known = ['<|endoftext|>', '<|im_start|>', '<|im_end|>', ...THOUGHT_MARKUP, ...CALL_MARKUP];
-  const idOf = (text: string): number => KNOWN_IDS[known.indexOf(text)] ?? NaN;
+  const known = ['<|endoftext|>', '<|im_start|>', '<|im_end|>', ...thoughtMarkup, ...callMarkup];
+  const idOf = (text: string): number => knownIds[known.indexOf(text)] ?? NaN;
   const banned = bannedTokens(tokenizer, asked);
-  assert.ok(banned.every((id) => KNOWN_IDS.includes(id)));
+  assert.ok(banned.every((id) => knownIds.includes(id)));
   return known.filter((text) => banned.includes(idOf(text)));
 }
-const KNOWN_IDS = [0, 1, 2, 378, 379, 380, 381, 382, 383];
+const knownIds = [0, 1, 2, 378, 379, 380, 381, 382, 383];
 
 suite(
   'Where no call may be returned, call markup is never generated, nor any other control markup of the template.',
   () => {
     test('without tools, and with those that may not be called', async () => {
-      for (const asked of [request(), request({ tools: [] }), request({ tools: TOOLS }, 'none')]) {
-        assert.deepEqual(await bannedIn(TINY_TOKENIZER, asked), ['<|im_start|>', ...CALL_MARKUP]);
+      for (const asked of [request(), request({ tools: [] }), request({ tools }, 'none')]) {
+        assert.deepEqual(await bannedIn(tinyTokenizer, asked), ['<|im_start|>', ...callMarkup]);
       }
-      assert.deepEqual(await bannedIn(TINY_TOKENIZER, request({ tools: TOOLS })), []);
+      assert.deepEqual(await bannedIn(tinyTokenizer, request({ tools })), []);
     });
 
     test('tags of thoughts where thinking is off or not offered', async () => {
       const thoughtsBannedIn = async (template: string, thinking: boolean | undefined): Promise<string[]> => {
         const asked = request(thinking === undefined ? {} : { thinking });
         let banned: string[] = [];
-        await withTokenizerFiles({ [TEMPLATE]: template }, async (folder) => {
-          banned = (await bannedIn(folder, asked)).filter((text) => THOUGHT_MARKUP.includes(text));
+        await withTokenizerFiles({ [template]: template }, async (folder) => {
+          banned = (await bannedIn(folder, asked)).filter((text) => thoughtMarkup.includes(text));
         });
         return banned;
       };
       for (const thinking of [undefined, false, true]) {
-        assert.deepEqual(await thoughtsBannedIn(PLAIN_TEMPLATE, thinking), THOUGHT_MARKUP);
+        assert.deepEqual(await thoughtsBannedIn(plainTemplate, thinking), thoughtMarkup);
         // A template that cannot switch thoughts off has a model that thinks whatever it is told.
-        assert.deepEqual(await thoughtsBannedIn(`${PLAIN_TEMPLATE}<think>\n`, thinking), []);
-        assert.deepEqual(await thoughtsBannedIn(`{# <think> #}${PLAIN_TEMPLATE}`, thinking), []);
+        assert.deepEqual(await thoughtsBannedIn(`${plainTemplate}<think>\n`, thinking), []);
+        assert.deepEqual(await thoughtsBannedIn(`{# <think> #}${plainTemplate}`, thinking), []);
       }
-      assert.deepEqual(await thoughtsBannedIn(PLAIN_TEMPLATE + SWITCH, false), THOUGHT_MARKUP);
+      assert.deepEqual(await thoughtsBannedIn(plainTemplate + thinkingSwitch, false), thoughtMarkup);
       for (const thinking of [undefined, true]) {
-        assert.deepEqual(await thoughtsBannedIn(PLAIN_TEMPLATE + SWITCH, thinking), []);
+        assert.deepEqual(await thoughtsBannedIn(plainTemplate + thinkingSwitch, thinking), []);
       }
     });
 
     test('a token that ends the generation may be drawn, and markup that is no part of the template', async () => {
-      const tokenizer = await ChatTokenizer.load(TINY_TOKENIZER);
+      const tokenizer = await ChatTokenizer.load(tinyTokenizer);
       const banned = bannedTokens(tokenizer, request());
       for (const id of tokenizer.stopTokens) assert.ok(!banned.includes(id));
       await withTokenizerFiles({ 'generation_config.json': '{"eos_token_id": [0, 1, 2]}' }, async (folder) => {
-        assert.deepEqual(await bannedIn(folder, request()), CALL_MARKUP);
+        assert.deepEqual(await bannedIn(folder, request()), callMarkup);
       });
-      const { added_tokens, ...rest } = JSON.parse(readFileSync(join(TINY_TOKENIZER, 'tokenizer.json'), 'utf8')) as {
+      const { added_tokens, ...rest } = JSON.parse(readFileSync(join(tinyTokenizer, 'tokenizer.json'), 'utf8')) as {
         added_tokens: object[];
       };
       const table = { id: 384, content: '<table>', special: false };
       const changed = JSON.stringify({ ...rest, added_tokens: [...added_tokens, table] });
       for (const [template, isBanned] of [
-        [PLAIN_TEMPLATE, false],
-        [`{# <table> #}${PLAIN_TEMPLATE}`, true],
+        [plainTemplate, false],
+        [`{# <table> #}${plainTemplate}`, true],
       ] as const) {
-        await withTokenizerFiles({ 'tokenizer.json': changed, [TEMPLATE]: template }, async (folder) => {
+        await withTokenizerFiles({ 'tokenizer.json': changed, [template]: template }, async (folder) => {
           assert.equal(bannedTokens(await ChatTokenizer.load(folder), request()).includes(384), isBanned);
         });
       }
@@ -128,10 +128,10 @@ suite('A banned token', () => {
         const ask = (tools: NonNullable<GenerateRequest['prompt']['tools']>, seed: number) =>
           engine.generate({ ...request({ tools }), maxOutputTokens: 400, temperature: 50, seed });
         const seeds = [0, 1, 2, 3, 4, 5];
-        const free = await Promise.all(seeds.map((seed) => ask(TOOLS, seed)));
+        const free = await Promise.all(seeds.map((seed) => ask(tools, seed)));
         assert.ok(free.some(({ invalidToolCall }) => invalidToolCall !== undefined));
         const texts = (await Promise.all(seeds.map((seed) => ask([], seed)))).map(({ text }) => text);
-        assert.doesNotMatch(texts.join('\n'), new RegExp(CALL_MARKUP.join('|')));
+        assert.doesNotMatch(texts.join('\n'), new RegExp(callMarkup.join('|')));
         assert.ok(texts.join('').length > 200, 'there is something to look at');
       } finally {
         await engine.close();
@@ -142,6 +142,6 @@ suite('A banned token', () => {
 
 test('ids that have no token are those of the padding and of holes, but for what ends an answer', () =>
   withTokenizerFiles({ 'generation_config.json': '{"eos_token_id": [0, 385]}' }, async (folder) => {
-    assert.deepEqual(tokenlessIds(await ChatTokenizer.load(TINY_TOKENIZER), 384), []);
+    assert.deepEqual(tokenlessIds(await ChatTokenizer.load(tinyTokenizer), 384), []);
     assert.deepEqual(tokenlessIds(await ChatTokenizer.load(folder), 388), [384, 386, 387]);
   }));

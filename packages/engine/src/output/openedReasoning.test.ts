@@ -5,14 +5,14 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { EmbeddedEngine } from '../embeddedEngine.js';
-import { TINY_TOKENIZER, withRandomCheckpoint } from '../testing/randomCheckpoint.js';
+import { tinyTokenizer, withRandomCheckpoint } from '../testing/randomCheckpoint.js';
 import { withTokenizerFiles } from '../testing/tokenizerFiles.js';
 import { ChatTokenizer } from '../tokenizer/chatTokenizer.js';
 import type { GenerateRequest, GenerateResult, ToolChoice } from '../types.js';
 import { composeReply, forcedText, singleCallEnd } from './reply.js';
 
-const FILE = 'chat_template.jinja';
-const TEMPLATE = `${readFileSync(join(TINY_TOKENIZER, FILE), 'utf8').trimEnd()}{{ '<think>\\n' if add_generation_prompt }}`;
+const file = 'chat_template.jinja';
+const template = `${readFileSync(join(tinyTokenizer, file), 'utf8').trimEnd()}{{ '<think>\\n' if add_generation_prompt }}`;
 
 const request = (changes: Partial<GenerateRequest> = {}): GenerateRequest => ({
   prompt: { messages: [{ role: 'user', content: 'Hi' }], tools: [{ name: 'time', parameters: { type: 'object' } }] },
@@ -22,18 +22,18 @@ const request = (changes: Partial<GenerateRequest> = {}): GenerateRequest => ({
   ...changes,
 });
 
-const FORCED: readonly (readonly [ToolChoice, string])[] = [
+const forced: readonly (readonly [ToolChoice, string])[] = [
   [{ kind: 'required' }, ' "time", "arguments": {}}\n</tool_call>'],
   [{ kind: 'function', name: 'time' }, ' {}}\n</tool_call>'],
 ];
 
 suite('a template that opens the reasoning', () => {
   const withTokenizer = (use: (tokenizer: ChatTokenizer) => void): Promise<void> =>
-    withTokenizerFiles({ [FILE]: TEMPLATE }, async (folder) => {
+    withTokenizerFiles({ [file]: template }, async (folder) => {
       use(await ChatTokenizer.load(folder));
     });
 
-  for (const [toolChoice, rest] of FORCED) {
+  for (const [toolChoice, rest] of forced) {
     test(`leaves a call that is ${toolChoice.kind} outside of it`, () =>
       withTokenizer((tokenizer) => {
         const asked = request({ toolChoice });
@@ -72,7 +72,7 @@ suite('a template that opens the reasoning', () => {
   test('has a forced call after its thought in what the engine answers', () =>
     withRandomCheckpoint(async (folder) => {
       const modelDir = join(folder, 'model');
-      await writeFile(join(modelDir, FILE), TEMPLATE);
+      await writeFile(join(modelDir, file), template);
       const engine = await EmbeddedEngine.open({ modelDir, threads: 1 });
       try {
         const { usage } = await engine.generate(request({ toolChoice: { kind: 'required' } }));

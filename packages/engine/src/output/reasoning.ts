@@ -1,9 +1,9 @@
 /** What a model thinks before its answer is told apart from the answer. */
 import type { ChatTokenizer } from '../tokenizer/chatTokenizer.js';
-import { THOUGHT_END as END, THOUGHT_START as START } from '../tokenizer/thinking.js';
+import { thoughtEnd as END, thoughtStart as START } from '../tokenizer/thinking.js';
 
 /** Ends reasoning that the chat template has opened before anything is thought, as templates write an empty thought. */
-export const NO_THOUGHT = `\n${END}\n\n`;
+export const noThought = `\n${END}\n\n`;
 
 export interface ReasoningSplit {
   /** The output's text after the reasoning, or all of it when there is none. */

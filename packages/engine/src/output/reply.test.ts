@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict';
 import { before, suite, test } from 'node:test';
 import fc from 'fast-check';
-import { TINY_TOKENIZER } from '../testing/randomCheckpoint.js';
+import { tinyTokenizer } from '../testing/randomCheckpoint.js';
 import { ChatTokenizer } from '../tokenizer/chatTokenizer.js';
 import type { GenerateRequest, GenerateResult } from '../types.js';
 import { composeReply, singleCallEnd } from './reply.js';
 
-const TOOLS = [{ name: 'time', parameters: { type: 'object' } }];
-const CALL = '<tool_call>\n{"name": "time", "arguments": {}}\n</tool_call>';
+const tools = [{ name: 'time', parameters: { type: 'object' } }];
+const call = '<tool_call>\n{"name": "time", "arguments": {}}\n</tool_call>';
 
 suite('the reply for generated tokens', () => {
   let tokenizer: ChatTokenizer;
   before(async () => {
-    tokenizer = await ChatTokenizer.load(TINY_TOKENIZER);
+    tokenizer = await ChatTokenizer.load(tinyTokenizer);
   });
 
-  const request = (changes: Partial<GenerateRequest> = {}, tools = TOOLS): GenerateRequest => ({
+  const request = (changes: Partial<GenerateRequest> = {}, tools = tools): GenerateRequest => ({
     prompt: { messages: [{ role: 'user', content: 'Hi' }], tools },
     adapter: null,
     maxOutputTokens: 100,
@@ -49,23 +49,23 @@ suite('the reply for generated tokens', () => {
   });
 
   test('holds the calls of offered functions', () => {
-    const { text, finishReason, toolCalls } = reply(`Wait.\n${CALL}`, 'stop');
+    const { text, finishReason, toolCalls } = reply(`Wait.\n${call}`, 'stop');
     assert.equal(text, 'Wait.');
     assert.equal(finishReason, 'tool_calls');
     assert.deepEqual(
       toolCalls.map(({ name, arguments: values }) => [name, values]),
       [['time', '{}']],
     );
-    const cut = reply(`Wait.\n${CALL.slice(0, 30)}`, 'length');
+    const cut = reply(`Wait.\n${call.slice(0, 30)}`, 'length');
     assert.deepEqual([cut.text, cut.finishReason, cut.toolCalls.length], ['Wait.', 'length', 0]);
-    const unknown = reply(CALL.replace('time', 'rm'), 'stop');
+    const unknown = reply(call.replace('time', 'rm'), 'stop');
     assert.match(unknown.invalidToolCall ?? '', /not offered/);
     assert.deepEqual([unknown.finishReason, unknown.toolCalls.length], ['stop', 0]);
   });
 
   test('is plain text where no call is allowed', () => {
-    assert.equal(reply(CALL, 'stop', request({}, [])).text, CALL);
-    assert.equal(reply(CALL, 'stop', request({ toolChoice: { kind: 'none' } })).finishReason, 'stop');
+    assert.equal(reply(call, 'stop', request({}, [])).text, call);
+    assert.equal(reply(call, 'stop', request({ toolChoice: { kind: 'none' } })).finishReason, 'stop');
   });
 
   test('that the ceiling cuts inside a character ends before it', () => {
@@ -89,12 +89,12 @@ suite('the reply for generated tokens', () => {
   test('ends with the first call when there may be only one', () => {
     const isComplete = singleCallEnd(tokenizer, request({ parallelToolCalls: false }));
     assert.ok(isComplete !== undefined);
-    const tokens = tokenizer.encodeCompletion(CALL);
+    const tokens = tokenizer.encodeCompletion(call);
     assert.equal(isComplete(tokens), true);
     assert.equal(isComplete(tokens.slice(0, -1)), false);
-    const thought = tokenizer.encodeCompletion(`<think>\nPerhaps ${CALL}`);
+    const thought = tokenizer.encodeCompletion(`<think>\nPerhaps ${call}`);
     assert.equal(isComplete(thought), false, 'a thought that has not ended');
-    assert.equal(isComplete([...thought, ...tokenizer.encodeCompletion(`\n</think>\n\n${CALL}`)]), true);
+    assert.equal(isComplete([...thought, ...tokenizer.encodeCompletion(`\n</think>\n\n${call}`)]), true);
     assert.equal(singleCallEnd(tokenizer, request()), undefined);
   });
 });

@@ -2,8 +2,8 @@ import type { ChatTokenizer } from '../tokenizer/chatTokenizer.js';
 import { opensReasoning } from '../tokenizer/thinking.js';
 import type { GenerateRequest, GenerateResult, GenerateUsage } from '../types.js';
 import type { Generation } from '../scheduling/generationJob.js';
-import { NO_THOUGHT, splitReasoning, type ReasoningSplit } from './reasoning.js';
-import { CALL_END, forcedOpening, parseToolCalls } from './toolCalls.js';
+import { noThought, splitReasoning, type ReasoningSplit } from './reasoning.js';
+import { callEnd, forcedOpening, parseToolCalls } from './toolCalls.js';
 
 /** Whether the request's functions are to be looked for in the output. */
 export function mayCallTools(request: GenerateRequest): boolean {
@@ -13,7 +13,7 @@ export function mayCallTools(request: GenerateRequest): boolean {
 /** What the output is made to begin with; empty when the model is free. In a thought, a call would be none. */
 export function forcedText(tokenizer: ChatTokenizer, request: GenerateRequest): string {
   const opening = forcedOpening(request.toolChoice);
-  return opening !== '' && beginsInReasoning(tokenizer, request) ? NO_THOUGHT + opening : opening;
+  return opening !== '' && beginsInReasoning(tokenizer, request) ? noThought + opening : opening;
 }
 
 /**
@@ -26,8 +26,8 @@ export function singleCallEnd(
 ): ((output: readonly number[]) => boolean) | undefined {
   if (request.parallelToolCalls !== false || !mayCallTools(request)) return undefined;
   const split = splitterOf(tokenizer, request);
-  const endsCall = (text: string): boolean => text.trimEnd().endsWith(CALL_END);
-  return (output) => endsCall(tokenizer.decode(output.slice(-CALL_END.length))) && endsCall(split(output).answer);
+  const endsCall = (text: string): boolean => text.trimEnd().endsWith(callEnd);
+  return (output) => endsCall(tokenizer.decode(output.slice(-callEnd.length))) && endsCall(split(output).answer);
 }
 
 /** What the caller gets for the tokens that were written. */

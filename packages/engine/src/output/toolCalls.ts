@@ -7,8 +7,8 @@ import { isJsonObject } from '../checkpoint/jsonFields.js';
 import { parseWithExactNumbers, restoreNumbers } from '../support/exactNumbers.js';
 import type { ToolCall, ToolChoice } from '../types.js';
 
-export const CALL_START = '<tool_call>';
-export const CALL_END = '</tool_call>';
+export const callStart = '<tool_call>';
+export const callEnd = '</tool_call>';
 
 export interface ParsedCalls {
   /** What the model wrote outside its calls. */
@@ -34,19 +34,19 @@ export function parseToolCalls(output: string, rules: CallRules): ParsedCalls {
   const calls: ToolCall[] = [];
   let position = 0;
   for (;;) {
-    const start = output.indexOf(CALL_START, position);
+    const start = output.indexOf(callStart, position);
     texts.push(output.slice(position, start < 0 ? undefined : start));
     if (start < 0) return withoutBegunTag(texts, calls, rules);
     if (rules.single && calls.length === 1) break;
-    const bodyStart = start + CALL_START.length;
-    const end = output.indexOf(CALL_END, bodyStart);
+    const bodyStart = start + callStart.length;
+    const end = output.indexOf(callEnd, bodyStart);
     // The model may end its turn without the closing tag; cut off by the ceiling, the call is incomplete.
     if (end < 0 && rules.truncated) return { text: join(texts), calls, cutOff: true };
     const call = parseCall(output.slice(bodyStart, end < 0 ? undefined : end), rules.offered);
     if (typeof call === 'string') return { text: join(texts), calls: [], invalid: call, cutOff: false };
     calls.push(call);
     if (end < 0) break;
-    position = end + CALL_END.length;
+    position = end + callEnd.length;
   }
   return { text: join(texts), calls, cutOff: false };
 }
@@ -63,8 +63,8 @@ function withoutBegunTag(
 }
 
 function begunTagLength(text: string): number {
-  const lengths = Array.from(CALL_START, (_, index) => CALL_START.length - 1 - index);
-  return lengths.find((length) => text.endsWith(CALL_START.slice(0, length))) ?? 0;
+  const lengths = Array.from(callStart, (_, index) => callStart.length - 1 - index);
+  return lengths.find((length) => text.endsWith(callStart.slice(0, length))) ?? 0;
 }
 
 /** The call, or the reason why `body` is none. */
@@ -100,9 +100,9 @@ function join(texts: readonly string[]): string {
 export function forcedOpening(choice: ToolChoice | undefined): string {
   switch (choice?.kind) {
     case 'required':
-      return `${CALL_START}\n{"name":`;
+      return `${callStart}\n{"name":`;
     case 'function':
-      return `${CALL_START}\n{"name": ${JSON.stringify(choice.name)}, "arguments":`;
+      return `${callStart}\n{"name": ${JSON.stringify(choice.name)}, "arguments":`;
     default:
       return '';
   }

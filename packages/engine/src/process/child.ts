@@ -56,12 +56,12 @@ async function open(options: EmbeddedEngineOptions, purpose: EnginePurpose): Pro
  * the rest to serving; so an answer takes less than twice its time, and training goes on under any load. A greater
  * niceness would starve it wherever other programs keep the machine busy.
  */
-const TRAINING_NICENESS = 5;
+const trainingNiceness = 5;
 
 function giveWay(): void {
   try {
     // Added to that of its host, which may itself give way to other programs.
-    setPriority(Math.min(constants.priority.PRIORITY_LOW, getPriority() + TRAINING_NICENESS));
+    setPriority(Math.min(constants.priority.PRIORITY_LOW, getPriority() + trainingNiceness));
   } catch (error) {
     // Where priorities cannot be set, training is as right as ever, and only slows serving down more.
     report(error);

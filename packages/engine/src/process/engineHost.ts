@@ -14,12 +14,12 @@ import type {
 import { EngineProcess } from './engineProcess.js';
 import type { EngineExit, EngineHost, EngineHostOptions, EngineStart } from './hostTypes.js';
 import type { EnginePurpose, MethodArguments, MethodName, MethodResult } from './protocol.js';
-import { DEFAULT_BOUNDS } from './watch.js';
+import { defaultBounds } from './watch.js';
 
 /** A process that lived this long was no crash at start-up; the next failure counts as the first again. */
-const STABLE_MS = 30_000;
-const FIRST_DELAY_MS = 250;
-const MAX_DELAY_MS = 30_000;
+const stableMs = 30_000;
+const firstDelayMs = 250;
+const maxDelayMs = 30_000;
 
 /**
  * Starts an engine process and resolves when its model is loaded.
@@ -156,7 +156,7 @@ class ProcessHost implements EngineHost {
       this.current = undefined;
       if (this.closing.signal.aborted) return;
       const livedMs = performance.now() - startedAt;
-      this.deaths = livedMs < STABLE_MS ? this.deaths + 1 : 1;
+      this.deaths = livedMs < stableMs ? this.deaths + 1 : 1;
       this.reportLoss(exit);
       void this.startAgain();
     });
@@ -226,7 +226,7 @@ class ProcessHost implements EngineHost {
     const startedAt = performance.now();
     const engineProcess = await EngineProcess.start(options, {
       purpose,
-      watch: { ...DEFAULT_BOUNDS, ...watch },
+      watch: { ...defaultBounds, ...watch },
       logger,
       signal: this.closing.signal,
     });
@@ -249,7 +249,7 @@ class ProcessHost implements EngineHost {
 
   private async backOff(): Promise<void> {
     if (this.deaths < 2) return;
-    const delay = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (this.deaths - 2));
+    const delay = Math.min(maxDelayMs, firstDelayMs * 2 ** (this.deaths - 2));
     try {
       await sleep(delay, undefined, { signal: this.closing.signal });
     } catch {

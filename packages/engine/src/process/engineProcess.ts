@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { EmbeddedEngineOptions } from '../embeddedEngine.js';
 import { EngineError, type CallOptions } from '../engine.js';
 import { removeLeftConstants } from '../inference/constantFolder.js';
-import { HEARTBEAT_DESCRIPTOR } from './heartbeat.js';
+import { heartbeatDescriptor } from './heartbeat.js';
 import type { EngineExit, EngineLogger } from './hostTypes.js';
 import {
   fromWireError,
@@ -18,17 +18,17 @@ import {
   type MethodName,
   type MethodResult,
 } from './protocol.js';
-import { ALLOCATOR_VARIABLES, NODE_ARGUMENTS } from './processSettings.js';
+import { allocatorVariables, nodeArguments } from './processSettings.js';
 import { Watch, type Hang, type WatchBounds } from './watch.js';
 
 /** Between the polite signal and the one that cannot be refused; a run under way ends within it or is cut off. */
-const GRACE_MS = 3_000;
+const graceMs = 3_000;
 
 /** An aborted call is answered at the next step. Its caller waits this long for it, and then does without. */
-const CANCEL_MS = 2_000;
+const cancelMs = 2_000;
 
 /** The engine needs no secrets of the service, so it inherits only what a process needs to run. */
-const INHERITED_VARIABLES = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'LC_ALL', 'TZ', 'LD_LIBRARY_PATH', 'NODE_V8_COVERAGE'];
+const inheritedVariables = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'LC_ALL', 'TZ', 'LD_LIBRARY_PATH', 'NODE_V8_COVERAGE'];
 
 export interface ProcessSettings {
   readonly purpose: EnginePurpose;
@@ -103,11 +103,11 @@ export class EngineProcess {
   static async start(options: EmbeddedEngineOptions, settings: ProcessSettings): Promise<EngineProcess> {
     const { purpose, logger, signal } = settings;
     const watch = new Watch(settings.watch, purpose);
-    const variables = INHERITED_VARIABLES.map((name) => [name, process.env[name]] as const);
+    const variables = inheritedVariables.map((name) => [name, process.env[name]] as const);
     const child = fork(fileURLToPath(new URL('./child.js', import.meta.url)), [String(watch.intervalMs)], {
       serialization: 'advanced',
-      execArgv: [...NODE_ARGUMENTS],
-      env: { ...ALLOCATOR_VARIABLES, ...Object.fromEntries(variables.filter(([, value]) => value !== undefined)) },
+      execArgv: [...nodeArguments],
+      env: { ...allocatorVariables, ...Object.fromEntries(variables.filter(([, value]) => value !== undefined)) },
       stdio: ['ignore', 'ignore', logger === undefined ? 'inherit' : 'pipe', 'ipc', 'pipe'],
     });
     const engineProcess = new EngineProcess(child, watch, settings);
@@ -166,7 +166,7 @@ export class EngineProcess {
         deadline = setTimeout(() => {
           this.abandoned += 1;
           reject(cancelled());
-        }, CANCEL_MS);
+        }, cancelMs);
       };
       const settled = (): void => {
         this.pending.delete(id);
@@ -202,7 +202,7 @@ export class EngineProcess {
     if (!this.ended) {
       this.closing = true;
       if (this.child.connected) this.child.disconnect();
-      const force = setTimeout(() => this.child.kill('SIGKILL'), this.responsive ? GRACE_MS : 0);
+      const force = setTimeout(() => this.child.kill('SIGKILL'), this.responsive ? graceMs : 0);
       await this.exited;
       clearTimeout(force);
     }
@@ -215,7 +215,7 @@ export class EngineProcess {
   }
 
   private watchOver(): void {
-    const heart = this.child.stdio[HEARTBEAT_DESCRIPTOR];
+    const heart = this.child.stdio[heartbeatDescriptor];
     if (heart instanceof Readable) {
       heart.setEncoding('latin1').on('data', (beats: string) => this.watch.hear(beats));
       // It breaks when the process ends, which is seen otherwise.
@@ -266,14 +266,14 @@ export class EngineProcess {
   private lose({ code, signal }: EngineExit): void {
     this.ended = true;
     const end = signal === null ? `it ended with exit code ${code ?? 'unknown'}` : `it ended by ${signal}`;
-    const how = this.hang === null ? end : HANGS[this.hang];
+    const how = this.hang === null ? end : hangDescriptions[this.hang];
     const error = this.closing ? closed() : lost(how);
     this.settleOpened?.reject(error);
     for (const call of [...this.pending.values()]) call.reject(error);
   }
 }
 
-const HANGS: Readonly<Record<Hang, string>> = {
+const hangDescriptions: Readonly<Record<Hang, string>> = {
   unresponsive: 'it gave no sign of life and was killed',
   stalled: 'it got nowhere and was killed',
 };

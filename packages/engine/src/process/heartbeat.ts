@@ -1,10 +1,10 @@
 import { Worker } from 'node:worker_threads';
 
 /** The pipe to the host, after the standard streams and the channel. */
-export const HEARTBEAT_DESCRIPTOR = 4;
+export const heartbeatDescriptor = 4;
 
 /** What an engine has done since its last beat; each is one byte, so that no beat is cut in two. */
-export const BEATS = {
+export const beatCodes = {
   /** A run has ended, or a session was made. */
   progressed: 'p',
   /** It has computed. */
@@ -13,7 +13,7 @@ export const BEATS = {
   idled: 'i',
 } as const;
 
-export type Beat = (typeof BEATS)[keyof typeof BEATS];
+export type Beat = (typeof beatCodes)[keyof typeof beatCodes];
 
 export interface HeartbeatInputs {
   readonly intervalMs: number;

@@ -1,5 +1,5 @@
 import type { EnginePurpose } from './protocol.js';
-import { BEATS } from './heartbeat.js';
+import { beatCodes } from './heartbeat.js';
 
 /** How long an engine may behave as a hung one does, in milliseconds in which the host itself ran. */
 export interface WatchBounds {
@@ -17,7 +17,7 @@ export interface WatchBounds {
   readonly runMs: number;
 }
 
-export const DEFAULT_BOUNDS: WatchBounds = { silenceMs: 15_000, idleMs: 300_000, runMs: 3_600_000 };
+export const defaultBounds: WatchBounds = { silenceMs: 15_000, idleMs: 300_000, runMs: 3_600_000 };
 
 /** What a process is killed for: it gives no sign of life; or it does, but its calls get nowhere. */
 export type Hang = 'unresponsive' | 'stalled';
@@ -25,11 +25,11 @@ export type Hang = 'unresponsive' | 'stalled';
 /** What an engine is to do. */
 export type Work = 'load' | 'calls' | 'none';
 
-const BEATS_PER_SILENCE = 15;
+const beatsPerSilence = 15;
 /** A longer time between two ticks is the host's own fault: it was suspended, or has too much to do. */
-const MAX_INTERVALS_PER_TICK = 2;
+const maxIntervalsPerTick = 2;
 /** For a process whose thread is still to start, or that gives way to all others: a busy machine may starve it. */
-const PATIENCE = 4;
+const slowProcessFactor = 4;
 
 /**
  * Adds up the time in which an engine process gives no sign of life, or gets nowhere. Time in which the host did not
@@ -48,12 +48,12 @@ export class Watch {
 
   /** Time between two beats, and between two ticks. */
   get intervalMs(): number {
-    return this.bounds.silenceMs / BEATS_PER_SILENCE;
+    return this.bounds.silenceMs / beatsPerSilence;
   }
 
   /** To be called at every interval. @param elapsedMs since the last tick, by a clock that never goes back. */
   tick(elapsedMs: number, work: Work): void {
-    const countedMs = Math.min(elapsedMs, MAX_INTERVALS_PER_TICK * this.intervalMs);
+    const countedMs = Math.min(elapsedMs, maxIntervalsPerTick * this.intervalMs);
     this.silentMs += countedMs;
     this.idleMs = work === 'none' ? 0 : this.idleMs + countedMs;
     // Nothing marks progress while a model is loaded, which takes as long as its disk.
@@ -64,8 +64,8 @@ export class Watch {
   hear(beats: string): void {
     this.heard = true;
     this.silentMs = 0;
-    const progressed = beats.includes(BEATS.progressed);
-    if (progressed || beats.includes(BEATS.computed)) this.idleMs = 0;
+    const progressed = beats.includes(beatCodes.progressed);
+    if (progressed || beats.includes(beatCodes.computed)) this.idleMs = 0;
     if (progressed) this.runMs = 0;
   }
 
@@ -82,7 +82,7 @@ export class Watch {
   /** What the process is to be killed for; null when nothing is wrong. */
   get hang(): Hang | null {
     const { silenceMs, idleMs, runMs } = this.bounds;
-    const patience = this.heard && this.purpose === 'serving' ? 1 : PATIENCE;
+    const patience = this.heard && this.purpose === 'serving' ? 1 : slowProcessFactor;
     if (this.silentMs >= patience * silenceMs) return 'unresponsive';
     return this.idleMs >= idleMs || this.runMs >= runMs ? 'stalled' : null;
   }

@@ -5,10 +5,10 @@ import type { Sequence } from './sequence.js';
  * How long running answers wait at most for the adapter of the next in line: with each decoding alone until the next is
  * loaded, batches would stay small for as long as adapters are to be loaded.
  */
-const LOADING_TURN_MS = 20;
+const maxLoadWaitMs = 20;
 
 /** Half of the time that an adapter takes to load its thread waits for the disk. */
-export const LOADING_AT_ONCE = 2;
+export const maxConcurrentLoads = 2;
 
 /** The adapter of one sequence on its way into memory. */
 interface Loading {
@@ -22,8 +22,8 @@ interface Loading {
  * Sequences that wait for their turn in the order of their arrival, and the loading of their adapters, in that order too.
  * One that is slow to load keeps its place, and those who are ready begin before it until it is ready too.
  */
-export class WaitingLine {
-  private line: Sequence[] = [];
+export class AdmissionQueue {
+  private queue: Sequence[] = [];
   private loadings: readonly Loading[] = [];
   /** Size of the largest adapter loaded so far; nothing is known before the first. */
   private largestBytes = Infinity;
@@ -32,20 +32,20 @@ export class WaitingLine {
 
   constructor(
     /** Sequences that have begun. */
-    private readonly begun: () => readonly Sequence[],
+    private readonly started: () => readonly Sequence[],
     /** Bound on the adapters of all that wait and have begun; the first in line gets its own all the same. */
     private readonly maxAdapterBytes: number,
   ) {}
 
   get length(): number {
-    return this.line.length;
+    return this.queue.length;
   }
 
   /** The next to begin, perhaps when its adapter is there. */
   get next(): Sequence | undefined {
-    const [first] = this.line;
+    const [first] = this.queue;
     return first !== undefined && this.loadingOf(first)?.isSlow === true
-      ? this.line.find(({ adapter }) => adapter !== undefined)
+      ? this.queue.find(({ adapter }) => adapter !== undefined)
       : first;
   }
 
@@ -54,23 +54,23 @@ export class WaitingLine {
     if (sequence.adapter === undefined && this.heldBytes() < this.maxAdapterBytes) {
       sequence.adapter = sequence.job.adapter?.inMemory?.();
     }
-    this.line.push(sequence);
-    this.loadNext();
+    this.queue.push(sequence);
+    this.startLoads();
     this.notify();
   }
 
   /** Takes out of the line what is to begin. */
-  take(sequence: Sequence): void {
-    this.line = this.line.filter((each) => each !== sequence);
+  dequeue(sequence: Sequence): void {
+    this.queue = this.queue.filter((each) => each !== sequence);
   }
 
   /** Takes those out of the line that `leaves` holds for. What is being loaded for them keeps nobody else from loading. */
   remove(leaves: (sequence: Sequence) => boolean): readonly Sequence[] {
-    const leaving = this.line.filter(leaves);
+    const leaving = this.queue.filter(leaves);
     if (leaving.length === 0) return leaving;
-    this.line = this.line.filter((sequence) => !leaves(sequence));
+    this.queue = this.queue.filter((sequence) => !leaves(sequence));
     this.loadings = this.loadings.filter(({ sequence }) => !leaving.includes(sequence));
-    this.loadNext();
+    this.startLoads();
     this.notify();
     return leaving;
   }
@@ -79,11 +79,11 @@ export class WaitingLine {
    * Loads adapters of those that wait, in their order beside what is being computed: early, because their files may
    * be gone later, but no more than memory is there for.
    */
-  loadNext(): void {
-    while (this.loadings.length < LOADING_AT_ONCE) {
-      const next = this.line.find((each) => each.adapter === undefined && this.loadingOf(each) === undefined);
+  startLoads(): void {
+    while (this.loadings.length < maxConcurrentLoads) {
+      const next = this.queue.find((each) => each.adapter === undefined && this.loadingOf(each) === undefined);
       if (next === undefined) return;
-      if (next !== this.line[0] && this.expectedBytes() >= this.maxAdapterBytes) return;
+      if (next !== this.queue[0] && this.expectedBytes() >= this.maxAdapterBytes) return;
       this.load(next);
     }
   }
@@ -92,7 +92,7 @@ export class WaitingLine {
     const load = async (): Promise<void> => {
       try {
         next.adapter = (await next.job.adapter?.load()) ?? null;
-        if (next.adapter !== null) this.noteSize(adapterBytes(next.adapter));
+        if (next.adapter !== null) this.recordSize(adapterBytes(next.adapter));
       } catch (error) {
         this.remove((sequence) => sequence === next);
         next.reject(error);
@@ -100,13 +100,13 @@ export class WaitingLine {
     };
     const ended = load().finally(() => {
       this.loadings = this.loadings.filter(({ sequence }) => sequence !== next);
-      this.loadNext();
+      this.startLoads();
       this.notify();
     });
     this.loadings = [...this.loadings, { sequence: next, ended, isSlow: false }];
   }
 
-  private noteSize(bytes: number): void {
+  private recordSize(bytes: number): void {
     this.largestBytes = this.largestBytes === Infinity ? bytes : Math.max(this.largestBytes, bytes);
   }
 
@@ -115,14 +115,14 @@ export class WaitingLine {
   }
 
   /** Ends when somebody has come or left, or an adapter has been loaded, since it ended last. */
-  async change(): Promise<void> {
+  async nextChange(): Promise<void> {
     if (!this.hasChanged) await new Promise<void>((resolve) => (this.wake = resolve));
     this.hasChanged = false;
   }
 
   /** Ends when the adapter of the first in line is there or nowhere, but has little patience, and none for a slow one. */
-  async giveTurnToLoading(): Promise<void> {
-    const [first] = this.line;
+  async waitForFirstLoad(): Promise<void> {
+    const [first] = this.queue;
     const loading = first && this.loadingOf(first);
     if (loading === undefined || loading.isSlow) return;
     let timer: NodeJS.Timeout | undefined;
@@ -130,7 +130,7 @@ export class WaitingLine {
       timer = setTimeout(() => {
         loading.isSlow = true;
         resolve();
-      }, LOADING_TURN_MS);
+      }, maxLoadWaitMs);
     });
     await Promise.race([loading.ended, patience]);
     clearTimeout(timer);
@@ -144,7 +144,7 @@ export class WaitingLine {
 
   /** Size of the adapters of all that wait or have begun, each adapter counted once. */
   private heldBytes(): number {
-    const held = new Set([...this.line, ...this.begun()].flatMap(({ adapter }) => adapter ?? []));
+    const held = new Set([...this.queue, ...this.started()].flatMap(({ adapter }) => adapter ?? []));
     return [...held].reduce((sum, adapter) => sum + adapterBytes(adapter), 0);
   }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { TINY_TOKENIZER, withRandomCheckpoint, writeRandomAdapter } from '../testing/randomCheckpoint.js';
+import { tinyTokenizer, withRandomCheckpoint, writeRandomAdapter } from '../testing/randomCheckpoint.js';
 import { copies } from '../testing/runs.js';
 import { openCheckpoint } from '../checkpoint/checkpoint.js';
 import { EmbeddedEngine } from '../embeddedEngine.js';
@@ -10,15 +10,15 @@ import { EngineError } from '../engine.js';
 import { allFinite } from '../support/finite.js';
 import type { DecoderConfig } from '../model/config.js';
 import { SharedWeights } from '../model/sharedWeights.js';
-import { WEIGHT_FORMATS, type WeightFormat } from '../model/quantization.js';
+import { weightFormats, type WeightFormat } from '../model/quantization.js';
 import { loadQuantizedWeights } from '../model/quantizedWeights.js';
 import { ChatTokenizer } from '../tokenizer/chatTokenizer.js';
 import type { AdapterReference, ChatPrompt, GenerateRequest, GenerateResult } from '../types.js';
 import { bannedTokens } from '../output/bannedTokens.js';
 import { generationThreads } from '../inference/generationThreads.js';
-import { InferenceRunner, type DecodeRow } from '../inference/modelRunner.js';
+import { ModelRunner, type DecodeRow } from '../inference/modelRunner.js';
 import { loadAdapter, type LoadedAdapter } from '../adapters/loadedAdapter.js';
-import { KvCache, NOTHING_KEPT } from '../cache/kvCache.js';
+import { KvCache, noContents } from '../cache/kvCache.js';
 
 const user = (content: string): ChatPrompt => ({ messages: [{ role: 'user', content }] });
 
@@ -28,14 +28,14 @@ interface Setting {
   readonly adapters: readonly (AdapterReference | null)[];
 }
 
-const UNEVEN = { targets: ['q_proj', 'v_proj', 'down_proj'], rankPattern: new Map([['v_proj', 18]]) };
+const uneven = { targets: ['q_proj', 'v_proj', 'down_proj'], rankPattern: new Map([['v_proj', 18]]) };
 
 async function withEngine(use: (setting: Setting) => Promise<void>, weightFormat: WeightFormat = 'f32'): Promise<void> {
   await withRandomCheckpoint(async (folder, config) => {
     const adapters = await Promise.all(
       [2, 4, 7].map((rank) => writeRandomAdapter(join(folder, `adapter-${rank}`), config, rank, rank)),
     );
-    adapters.push(await writeRandomAdapter(join(folder, 'uneven'), config, 1, 3, UNEVEN));
+    adapters.push(await writeRandomAdapter(join(folder, 'uneven'), config, 1, 3, uneven));
     const modelDir = join(folder, 'model');
     const engine = await EmbeddedEngine.open({ modelDir, threads: 1, maxBatch: 3, weightFormat });
     try {
@@ -58,7 +58,7 @@ const request = (changes: Partial<GenerateRequest> = {}): GenerateRequest => ({
 const essence = ({ text, finishReason, usage }: GenerateResult) => ({ text, finishReason, usage });
 
 test('greedy output is the same alone and in any mixture of rows', async (t) => {
-  for (const format of WEIGHT_FORMATS) {
+  for (const format of weightFormats) {
     await t.test(format, async () => {
       await withEngine(async ({ engine, adapters }) => {
         const requests = fc.record({
@@ -107,7 +107,7 @@ test('an option that cannot be meant is refused by its name, as a batch of no ro
 test('what an earlier sequence left beyond the end of another has no influence, however large', async () => {
   await withRandomCheckpoint(async (folder) => {
     const { config, weights } = await openCheckpoint(join(folder, 'model'));
-    const runner = new InferenceRunner({ config, weights: await SharedWeights.open(config, weights), threads: 1 });
+    const runner = new ModelRunner({ config, weights: await SharedWeights.open(config, weights), threads: 1 });
     const answer = async (left: number) => {
       const cache = new KvCache(config);
       cache.write(0, 0, new Float32Array(cache.read(0, 0, 60).length).fill(left));
@@ -121,7 +121,7 @@ test('what an earlier sequence left beyond the end of another has no influence, 
 });
 
 test('greedy output is that of the whole sequence computed anew for every token', async () => {
-  const tokenizer = await ChatTokenizer.load(TINY_TOKENIZER);
+  const tokenizer = await ChatTokenizer.load(tinyTokenizer);
   await withEngine(async ({ engine, adapters }) => {
     for (const adapter of adapters) {
       const prompt = user('The lighthouse of Varn '.repeat(30));
@@ -162,7 +162,7 @@ interface BatchCase {
 }
 
 /** Narrow models, some of whose widths fill neither a vector nor a block of quantised numbers, and one that is wide enough for threads. */
-const BATCH_CASES: readonly BatchCase[] = [
+const batchCases: readonly BatchCase[] = [
   { hiddenSize: 32, ffnSize: 64, headDim: 16 },
   { hiddenSize: 40, ffnSize: 72, headDim: 10 },
   { hiddenSize: 192, ffnSize: 384, headDim: 64 },
@@ -173,19 +173,19 @@ const BATCH_CASES: readonly BatchCase[] = [
 ];
 
 /** Up to how many rows of which no two are alike. */
-const MOST_ROWS = 8;
+const mostRows = 8;
 
 async function openRunner(
   modelDir: string,
   threads: number,
   format: WeightFormat,
-): Promise<{ readonly runner: InferenceRunner; readonly config: DecoderConfig }> {
+): Promise<{ readonly runner: ModelRunner; readonly config: DecoderConfig }> {
   const { config, weights, description } = await openCheckpoint(modelDir);
   const model = { config, weights: await SharedWeights.open(config, weights), threads };
-  if (format === 'f32') return { runner: new InferenceRunner(model), config };
+  if (format === 'f32') return { runner: new ModelRunner(model), config };
   const source = { config, reader: weights, contentHash: description.contentHash };
   const quantized = await loadQuantizedWeights(source, format, undefined);
-  return { runner: new InferenceRunner({ ...model, quantized }), config };
+  return { runner: new ModelRunner({ ...model, quantized }), config };
 }
 
 /** Some without an adapter, the others with adapters of unlike ranks, one of them of unlike ranks in itself. */
@@ -193,12 +193,12 @@ async function mixedAdapters(folder: string, config: DecoderConfig): Promise<rea
   const references = await Promise.all(
     [2, 20, 5].map((rank) => writeRandomAdapter(join(folder, `a${rank}`), config, rank, rank)),
   );
-  references.push(await writeRandomAdapter(join(folder, 'uneven'), config, 1, 3, UNEVEN));
+  references.push(await writeRandomAdapter(join(folder, 'uneven'), config, 1, 3, uneven));
   return [null, ...(await Promise.all(references.map((reference) => loadAdapter(reference, config))))];
 }
 
-for (const format of WEIGHT_FORMATS) {
-  for (const { hiddenSize, ffnSize, headDim, layers = 2, heads = 4, threads = 1 } of BATCH_CASES) {
+for (const format of weightFormats) {
+  for (const { hiddenSize, ffnSize, headDim, layers = 2, heads = 4, threads = 1 } of batchCases) {
     test(`a row’s logits are the same to the last bit alone and in any batch: ${format}, ${hiddenSize} wide, ${heads} heads of ${headDim}, ${threads} threads`, async () => {
       const changes = {
         hidden_size: hiddenSize,
@@ -213,7 +213,7 @@ for (const format of WEIGHT_FORMATS) {
         const prefill = async (cache: KvCache, slot: number, { cachedTokens, adapter }: DecodeRow): Promise<void> => {
           const staging = new KvCache(config);
           const prompt = Array.from({ length: cachedTokens }, (_, index) => (index * cachedTokens) % 384);
-          staging.reserve(cachedTokens, 1, NOTHING_KEPT);
+          staging.reserve(cachedTokens, 1, noContents);
           await runner.append(staging, prompt, 0, adapter);
           cache.reserve(cachedTokens + 1, slot + 1, { slots: slot, tokens: cachedTokens });
           cache.copy(staging, 0, slot, cachedTokens);
@@ -221,7 +221,7 @@ for (const format of WEIGHT_FORMATS) {
         const mixed = await mixedAdapters(folder, config);
         // Without any, all with the same, and all together.
         for (const adapters of [[null], mixed.slice(-1), mixed]) {
-          const rows = Array.from({ length: MOST_ROWS }, (_, row): DecodeRow => {
+          const rows = Array.from({ length: mostRows }, (_, row): DecodeRow => {
             return { token: 5 + row, cachedTokens: 3 + 30 * row, adapter: adapters[row % adapters.length] ?? null };
           });
           const alone: Float32Array[] = [];
@@ -232,7 +232,7 @@ for (const format of WEIGHT_FORMATS) {
           }
           assert.ok(alone.every((logits) => allFinite(logits)));
           const cache = new KvCache(config);
-          for (const count of [2, 3, 4, 5, MOST_ROWS]) {
+          for (const count of [2, 3, 4, 5, mostRows]) {
             for (const [slot, row] of rows.slice(0, count).entries()) await prefill(cache, slot, row);
             const together = copies(await runner.decode(cache, rows.slice(0, count)));
             assert.deepEqual(together, alone.slice(0, count), `${count} rows, ${adapters.length} adapters`);
@@ -299,7 +299,7 @@ test('a request is cancelled between tokens, and the others go on', async () => 
 });
 
 test('a forced call begins the output and counts', async () => {
-  const tokenizer = await ChatTokenizer.load(TINY_TOKENIZER);
+  const tokenizer = await ChatTokenizer.load(tinyTokenizer);
   await withEngine(async ({ engine }) => {
     const prompt = { ...user('What time is it?'), tools: [{ name: 'time', parameters: { type: 'object' } }] };
     const forced = request({ prompt, toolChoice: { kind: 'function', name: 'time' } });

@@ -8,8 +8,8 @@ import type { JobChanges } from '../testing/runs.js';
 import { AdapterLoader } from '../adapters/adapterLoader.js';
 import type { JoinedMatrices } from '../adapters/joinedMatrices.js';
 import { Generator } from './generator.js';
-import { PREFILL_CHUNK } from '../cache/prefixCache.js';
-import { InferenceRunner } from '../inference/modelRunner.js';
+import { prefillChunk } from '../cache/prefixCache.js';
+import { ModelRunner } from '../inference/modelRunner.js';
 import { KvCache } from '../cache/kvCache.js';
 import { failAtThirdToken, job, withGenerator } from '../testing/generators.js';
 
@@ -113,10 +113,10 @@ test('scoring is cancelled while its adapter loads', async (t) => {
 function turnsOf(t: TestContext): string[] {
   const turns: string[] = [];
   for (const name of ['append', 'decode'] as const) {
-    const run = Object.getOwnPropertyDescriptor(InferenceRunner.prototype, name)?.value as (
+    const run = Object.getOwnPropertyDescriptor(ModelRunner.prototype, name)?.value as (
       ...args: unknown[]
     ) => Promise<unknown>;
-    t.mock.method(InferenceRunner.prototype, name, function (this: InferenceRunner, ...args: unknown[]) {
+    t.mock.method(ModelRunner.prototype, name, function (this: ModelRunner, ...args: unknown[]) {
       turns.push(name === 'append' ? 'r' : 's');
       return run.apply(this, args);
     });
@@ -130,7 +130,7 @@ test('in a crowd several prompts are read before the next step, but never two ch
     const generate = (changes: JobChanges): Promise<unknown> => generator.generate(job(changes));
     await Promise.all(Array.from({ length: 9 }, () => generate({ maxOutputTokens: 3 })));
     assert.equal(turns.splice(0).join(''), 'rrrssrrrssrrrss', 'three rows at once');
-    const prompt = Array.from({ length: 3 * PREFILL_CHUNK }, () => 7);
+    const prompt = Array.from({ length: 3 * prefillChunk }, () => 7);
     await Promise.all([
       generate({ maxOutputTokens: 6 }),
       ...[1, 2, 3].map(() => generate({ prompt, maxOutputTokens: 1 })),

@@ -1,16 +1,16 @@
 import { EngineError } from '../engine.js';
 import type { StackBudget } from '../adapters/batchAdapters.js';
 import { finalLength, forcedTokens, longestLength, type Generation, type GenerationJob } from './generationJob.js';
-import { InferenceRunner, type LoadedModel } from '../inference/modelRunner.js';
-import { defaultLimits, kvShares, roomBytesPerToken, type KvLimits, type KvShares } from '../cache/kvBudget.js';
-import { KvCache, NOTHING_KEPT, type Kept } from '../cache/kvCache.js';
-import { PREFILL_CHUNK, PrefixCache, prefixKeysOf } from '../cache/prefixCache.js';
+import { ModelRunner, type LoadedModel } from '../inference/modelRunner.js';
+import { defaultLimits, kvShares, capacityBytesPerToken, type KvLimits, type KvShares } from '../cache/kvBudget.js';
+import { KvCache, noContents, type CacheContents } from '../cache/kvCache.js';
+import { prefillChunk, PrefixCache, prefixKeysOf } from '../cache/prefixCache.js';
 import { logprobOf, sample } from '../output/sampler.js';
 import { adapterOf, cancel, end, failure, type Sequence } from './sequence.js';
-import { WaitingLine } from './admissionQueue.js';
+import { AdmissionQueue } from './admissionQueue.js';
 
 /** Prompts that may be read one after the other, where as many of them wait as run. */
-const READS_PER_STEP = 4;
+const maxPromptsPerStep = 4;
 
 /**
  * Continuous batching: running sequences advance together, one token a step, each with its own adapter; they join
@@ -24,18 +24,18 @@ const READS_PER_STEP = 4;
  * Sequence i of `running` occupies slot i of the cache.
  */
 export class Generator {
-  private readonly waiting: WaitingLine;
+  private readonly queue: AdmissionQueue;
   private reading: Sequence | undefined;
   private readonly running: Sequence[] = [];
   private readonly cache: KvCache;
   private readonly staging: KvCache;
   private readonly prefixes: PrefixCache;
-  private readonly runner: InferenceRunner;
+  private readonly runner: ModelRunner;
   private loop: Promise<void> | undefined;
   /** Since the last step of those that run; a chunk that leaves its prompt incomplete counts as all that may be read. */
   private promptsRead = 0;
   /** Whether as many waited as ran when the first of these was to be read. */
-  private isCrowd = false;
+  private isCrowded = false;
   private closed = false;
 
   constructor(
@@ -47,22 +47,22 @@ export class Generator {
   ) {
     this.cache = new KvCache(model.config);
     this.staging = new KvCache(model.config);
-    this.prefixes = new PrefixCache(limits.prefixBytes);
-    this.runner = new InferenceRunner(model, adapterBudget);
+    this.prefixes = new PrefixCache(limits.maxPrefixBytes);
+    this.runner = new ModelRunner(model, adapterBudget);
     const begun = (): Sequence[] => [...this.running, ...(this.reading === undefined ? [] : [this.reading])];
-    this.waiting = new WaitingLine(begun, adapterBudget?.maxBytes ?? Infinity);
+    this.queue = new AdmissionQueue(begun, adapterBudget?.maxBytes ?? Infinity);
   }
 
   /** Bytes allocated for the keys and values of the sequences in the works; never above the limit. */
   get cacheBytes(): number {
-    return (this.cache.tokens + this.staging.tokens) * roomBytesPerToken(this.model.config);
+    return (this.cache.tokens + this.staging.tokens) * capacityBytesPerToken(this.model.config);
   }
 
   /** Rejects with `cancelled` at the next step after the signal aborts, or at once while it waits; at once with `memory_exceeded`. */
   async generate(job: GenerationJob): Promise<Generation> {
     if (this.closed) throw new EngineError('cancelled', 'the engine is closed');
     if (this.shares(job) === undefined) {
-      const message = `${finalLength(job)} tokens of keys and values would pass the bound of ${this.limits.cacheBytes} bytes`;
+      const message = `${finalLength(job)} tokens of keys and values would pass the bound of ${this.limits.maxCacheBytes} bytes`;
       throw new EngineError('memory_exceeded', message);
     }
     const output = forcedTokens(job);
@@ -80,7 +80,7 @@ export class Generator {
     signal?.addEventListener('abort', drop);
     try {
       return await new Promise((resolve, reject) => {
-        this.waiting.add({ job, ...begun, prefixKeys: prefixKeysOf(job), resolve, reject });
+        this.queue.add({ job, ...begun, prefixKeys: prefixKeysOf(job), resolve, reject });
         this.loop ??= this.runLoop();
       });
     } finally {
@@ -100,7 +100,7 @@ export class Generator {
   private async runLoop(): Promise<void> {
     // Requests of the same turn of the event loop start together.
     await new Promise((resolve) => setImmediate(resolve));
-    while (this.waiting.length > 0 || this.reading !== undefined || this.running.length > 0) {
+    while (this.queue.length > 0 || this.reading !== undefined || this.running.length > 0) {
       try {
         await this.step();
       } catch (error) {
@@ -113,54 +113,54 @@ export class Generator {
   /** One turn: schedule, run the model, take in what it said. */
   private async step(): Promise<void> {
     this.dropCancelled();
-    this.waiting.loadNext();
+    this.queue.startLoads();
     if (this.reading === undefined && this.running.length < this.maxBatch) {
       // Loading is part of reading a prompt, where it is all that the next in line waits for.
-      if (this.promptsRead === 0 || this.running.length === 0) await this.waiting.giveTurnToLoading();
+      if (this.promptsRead === 0 || this.running.length === 0) await this.queue.waitForFirstLoad();
       this.admit();
     }
-    if (this.reading !== undefined && (this.readsNext() || this.running.length === 0)) {
-      const isRead = await this.readAlone(this.reading);
-      this.promptsRead = isRead ? this.promptsRead + 1 : READS_PER_STEP;
+    if (this.reading !== undefined && (this.mayReadPrompt() || this.running.length === 0)) {
+      const isRead = await this.readPrompt(this.reading);
+      this.promptsRead = isRead ? this.promptsRead + 1 : maxPromptsPerStep;
       return;
     }
     this.promptsRead = 0;
     if (this.running.length > 0) await this.decodeRunning();
-    else if (this.waiting.length > 0) await this.waiting.change();
+    else if (this.queue.length > 0) await this.queue.nextChange();
   }
 
   /** Whether those that run have had their step, or wait for the prompt that is being read. */
-  private readsNext(): boolean {
-    if (this.promptsRead > 0) return this.isCrowd && this.promptsRead < READS_PER_STEP;
-    this.isCrowd = this.waiting.length + 1 >= this.running.length;
+  private mayReadPrompt(): boolean {
+    if (this.promptsRead > 0) return this.isCrowded && this.promptsRead < maxPromptsPerStep;
+    this.isCrowded = this.queue.length + 1 >= this.running.length;
     return true;
   }
 
   /** The next in line begins if there is room. Nobody overtakes it once it is loaded: what is large must not wait for ever. */
   private admit(): void {
-    const { next } = this.waiting;
+    const { next } = this.queue;
     if (next?.adapter === undefined) return;
     const running = this.running.map(({ job }) => job);
     const shares = this.shares(next.job, running);
     if (shares === undefined || !this.runner.admits([...this.running, next].map(adapterOf))) return;
     // What earlier batches of other shapes have left beyond the shares is given back before anything grows.
-    this.cache.limit(shares.runningTokens, longestLength(running), this.kept());
-    this.staging.limit(shares.promptTokens, 0, NOTHING_KEPT);
-    this.waiting.take(next);
+    this.cache.limit(shares.maxRunningTokens, longestLength(running), this.batchContents());
+    this.staging.limit(shares.maxPromptTokens, 0, noContents);
+    this.queue.dequeue(next);
     this.reading = next;
   }
 
   /** What a job that is still to be read and those that run may take together. */
   private shares(next: GenerationJob, running: readonly GenerationJob[] = []): KvShares | undefined {
     const promptTokens = next.prompt.length + forcedTokens(next).length;
-    return kvShares(this.model.config, this.limits.cacheBytes, [...running, next].map(finalLength), promptTokens);
+    return kvShares(this.model.config, this.limits.maxCacheBytes, [...running, next].map(finalLength), promptTokens);
   }
 
   /**
    * Nobody else takes part in reading a prompt, so what goes wrong there ends nobody else. Returns whether nothing of
    * the prompt is left to be read.
    */
-  private async readAlone(sequence: Sequence): Promise<boolean> {
+  private async readPrompt(sequence: Sequence): Promise<boolean> {
     let outcome: 'incomplete' | 'ended' | 'goes on' = 'ended';
     try {
       outcome = await this.readChunk(sequence);
@@ -169,7 +169,7 @@ export class Generator {
     }
     if (outcome === 'incomplete') return false;
     this.reading = undefined;
-    if (outcome === 'goes on') this.join(sequence);
+    if (outcome === 'goes on') this.joinBatch(sequence);
     return true;
   }
 
@@ -181,14 +181,14 @@ export class Generator {
     }
     const given = [...job.prompt, ...output];
     if (sequence.cachedTokens === 0) {
-      this.staging.reserve(given.length, 1, NOTHING_KEPT);
-      this.restore(sequence);
+      this.staging.reserve(given.length, 1, noContents);
+      this.restorePrefix(sequence);
     }
     const { cachedTokens } = sequence;
-    const chunk = given.slice(cachedTokens, cachedTokens + PREFILL_CHUNK);
+    const chunk = given.slice(cachedTokens, cachedTokens + prefillChunk);
     const logits = await this.runner.append(this.staging, chunk, cachedTokens, adapterOf(sequence));
-    const keys = sequence.prefixKeys.slice(0, cachedTokens / PREFILL_CHUNK + 1);
-    if (keys.length * PREFILL_CHUNK === cachedTokens + chunk.length) {
+    const keys = sequence.prefixKeys.slice(0, cachedTokens / prefillChunk + 1);
+    if (keys.length * prefillChunk === cachedTokens + chunk.length) {
       this.prefixes.add(keys, this.staging.read(0, cachedTokens, chunk.length));
     }
     sequence.cachedTokens += chunk.length;
@@ -197,9 +197,9 @@ export class Generator {
   }
 
   /** What goes wrong here ends all that run: without the memory for the newcomer, the cache has lost what it held. */
-  private join(newcomer: Sequence): void {
+  private joinBatch(newcomer: Sequence): void {
     const slot = this.running.length;
-    const kept = this.kept();
+    const kept = this.batchContents();
     this.running.push(newcomer);
     // All that it will ever need: what it does not come to use is never touched, and takes no memory on Linux.
     this.cache.reserve(longestLength(this.running.map(({ job }) => job)), slot + 1, kept);
@@ -207,11 +207,11 @@ export class Generator {
   }
 
   /** Puts the beginning of a prompt that is known into the cache. */
-  private restore(sequence: Sequence): void {
+  private restorePrefix(sequence: Sequence): void {
     const states = this.prefixes.find(sequence.prefixKeys);
     for (const state of states) {
       this.staging.write(0, sequence.cachedTokens, state);
-      sequence.cachedTokens += PREFILL_CHUNK;
+      sequence.cachedTokens += prefillChunk;
     }
     sequence.reusedTokens = sequence.cachedTokens;
   }
@@ -234,7 +234,7 @@ export class Generator {
         sequence.reject(failure(error));
       }
     });
-    this.leave(finished);
+    this.removeFromBatch(finished);
   }
 
   /** Samples the next token; returns whether the sequence has ended with it. */
@@ -255,7 +255,7 @@ export class Generator {
   }
 
   /** Frees the slots of sequences that have ended; the last ones move into the gaps. */
-  private leave(sequences: ReadonlySet<Sequence>): void {
+  private removeFromBatch(sequences: ReadonlySet<Sequence>): void {
     for (let slot = this.running.length - 1; slot >= 0; slot -= 1) {
       const sequence = this.running[slot];
       if (sequence === undefined || !sequences.has(sequence)) continue;
@@ -267,14 +267,14 @@ export class Generator {
   }
 
   /** How many slots and tokens of the cache the running sequences take. */
-  private kept(): Kept {
+  private batchContents(): CacheContents {
     return { slots: this.running.length, tokens: Math.max(0, ...this.running.map((one) => one.cachedTokens)) };
   }
 
   private dropCancelled(): void {
     const cancelled = this.running.filter((sequence) => this.isCancelled(sequence));
     cancelled.forEach(cancel);
-    this.leave(new Set(cancelled));
+    this.removeFromBatch(new Set(cancelled));
     if (this.reading !== undefined && this.isCancelled(this.reading)) {
       cancel(this.reading);
       this.reading = undefined;
@@ -283,7 +283,7 @@ export class Generator {
   }
 
   private dropWaiting(): void {
-    this.waiting.remove((sequence) => this.isCancelled(sequence)).forEach(cancel);
+    this.queue.remove((sequence) => this.isCancelled(sequence)).forEach(cancel);
   }
 
   private isCancelled({ job }: Sequence): boolean {

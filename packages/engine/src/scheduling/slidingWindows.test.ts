@@ -3,19 +3,19 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SharedWeights } from '../model/sharedWeights.js';
 import { readerOf } from '../model/weights.js';
-import { greatestDifference, randomWeights, TINY_CONFIG } from '../testing/fixtures.js';
+import { greatestDifference, randomWeights, tinyConfig } from '../testing/fixtures.js';
 import { referenceLogits } from '../testing/referenceDecoder.js';
-import { InferenceRunner } from '../inference/modelRunner.js';
-import { KvCache, NOTHING_KEPT } from '../cache/kvCache.js';
+import { ModelRunner } from '../inference/modelRunner.js';
+import { KvCache, noContents } from '../cache/kvCache.js';
 
-const LENGTH = 130;
-const TOKENS = Array.from({ length: LENGTH }, (_, index) => (index * index * 7 + 3) % 53);
+const length = 130;
+const tokens = Array.from({ length }, (_, index) => (index * index * 7 + 3) % 53);
 
 /** What must not be looked at is no number. */
-function emptyCache(config: typeof TINY_CONFIG, slots: number): KvCache {
+function emptyCache(config: typeof tinyConfig, slots: number): KvCache {
   const cache = new KvCache(config);
-  cache.reserve(LENGTH, slots, NOTHING_KEPT);
-  const nothing = new Float32Array(cache.read(0, 0, LENGTH).length).fill(NaN);
+  cache.reserve(length, slots, noContents);
+  const nothing = new Float32Array(cache.read(0, 0, length).length).fill(NaN);
   for (let slot = 0; slot < slots; slot += 1) cache.write(slot, 0, nothing);
   return cache;
 }
@@ -28,16 +28,16 @@ for (const layerWindows of [
   [100, 1],
 ]) {
   test(`chunks of prompts and ragged batches see what their windows of ${layerWindows.join(' and ')} show, and nothing else`, async () => {
-    const config = { ...TINY_CONFIG, contextLength: 200, layerWindows };
+    const config = { ...tinyConfig, contextLength: 200, layerWindows };
     const weights = new Map(
       Array.from(randomWeights(config, 3), ([name, { shape, data }]) => {
         // Smaller scores, so that many tokens count.
         return [name, { shape, data: name.includes('proj') ? data.map((value) => value / 2) : data }] as const;
       }),
     );
-    const expected = referenceLogits({ config, weights }, TOKENS).map((row) => Float32Array.from(row));
+    const expected = referenceLogits({ config, weights }, tokens).map((row) => Float32Array.from(row));
     const shared = await SharedWeights.open(config, readerOf(weights));
-    const runner = new InferenceRunner({ config, weights: shared, threads: 1 });
+    const runner = new ModelRunner({ config, weights: shared, threads: 1 });
     const agrees = (logits: Float32Array, place: number): void => {
       assert.ok(greatestDifference(logits, expected[place]!) <= 1e-4, `token ${place}`);
     };
@@ -45,13 +45,13 @@ for (const layerWindows of [
       const cache = emptyCache(config, 1);
       for (let start = 0; start < length; start += chunk) {
         const end = Math.min(length, start + chunk);
-        agrees(await runner.append(cache, TOKENS.slice(start, end), start, null), end - 1);
+        agrees(await runner.append(cache, tokens.slice(start, end), start, null), end - 1);
       }
       return cache;
     };
     for (const [length, chunk] of [
-      [LENGTH, 64],
-      [LENGTH, 7],
+      [length, 64],
+      [length, 7],
       [20, 1],
     ] as const) {
       await read(length, chunk);
@@ -62,7 +62,7 @@ for (const layerWindows of [
     for (let step = 0; step < 20; step += 1) {
       const rows = lengths.map((length) => {
         const place = length + step;
-        return { token: TOKENS[place] ?? 0, cachedTokens: place, adapter: null };
+        return { token: tokens[place] ?? 0, cachedTokens: place, adapter: null };
       });
       const logits = await runner.decode(batch, rows);
       for (const [row, { cachedTokens }] of rows.entries()) agrees(logits[row]!, cachedTokens);

@@ -10,7 +10,7 @@ import { createRandom } from '../support/random.js';
 import type { SequenceScore, TokenSequence } from '../types.js';
 import { prepareAdapter, type LoadedAdapter } from '../adapters/loadedAdapter.js';
 import type { LoadedModel } from '../inference/modelRunner.js';
-import { DEFAULT_SCORE_LIMITS, scoreBytes } from './scoreLimits.js';
+import { defaultScoreLimits, scoreBytes } from './scoreLimits.js';
 import { Scorer } from './scorer.js';
 
 async function withModel(use: (model: LoadedModel, adapter: LoadedAdapter) => Promise<void>): Promise<void> {
@@ -58,7 +58,7 @@ test('scores do not depend on how sequences share runs', async () => {
       // What the longest may take by itself.
       { runLogits: 384 * 7, runBytes: scoreBytes(model.config, 1, 121, 7) },
     ]) {
-      const limited = new Scorer(model, { ...DEFAULT_SCORE_LIMITS, ...limits });
+      const limited = new Scorer(model, { ...defaultScoreLimits, ...limits });
       const scores = await limited.score(sequences, adapter, 3);
       scores.forEach((score, index) => assertClose(score, expected[index]!));
       await limited.close();
@@ -114,7 +114,7 @@ test('a sequence that would take more memory than the bound is refused before an
       blocks: (name: string) => reader.blocks(name),
     };
     const weights = await SharedWeights.open(model.config, readOnce);
-    const scorer = new Scorer({ ...model, config, weights }, { ...DEFAULT_SCORE_LIMITS, runBytes: 2 ** 32 });
+    const scorer = new Scorer({ ...model, config, weights }, { ...defaultScoreLimits, maxRunBytes: 2 ** 32 });
     const short = { tokens: [1, 2], targetStart: 1 };
     const long = { tokens: new Array<number>(2 ** 16).fill(1), targetStart: 2 ** 16 - 1 };
     await assert.rejects(scorer.score([short, long], adapter, 0), {
@@ -122,7 +122,7 @@ test('a sequence that would take more memory than the bound is refused before an
       code: 'memory_exceeded',
       message: 'sequences[1] has 65536 tokens, which would pass the bound of 4294967296 bytes',
     });
-    const narrow = new Scorer(model, { ...DEFAULT_SCORE_LIMITS, runBytes: scoreBytes(model.config, 1, 64, 60) });
+    const narrow = new Scorer(model, { ...defaultScoreLimits, maxRunBytes: scoreBytes(model.config, 1, 64, 60) });
     const sequence = (length: number): TokenSequence => ({ tokens: new Array<number>(length).fill(1), targetStart: 4 });
     const scores = await narrow.score([sequence(64), sequence(64), sequence(64)], adapter, 0);
     assert.deepEqual(
@@ -137,7 +137,7 @@ test('a sequence that would take more memory than the bound is refused before an
 test('closing cancels what is under way before anything is freed', async () => {
   await withModel(async (model, adapter) => {
     for (let turns = 0; turns < 5; turns += 1) {
-      const scorer = new Scorer(model, { ...DEFAULT_SCORE_LIMITS, runTokens: 200 });
+      const scorer = new Scorer(model, { ...defaultScoreLimits, maxRunTokens: 200 });
       const scoring = scorer.score(randomSequences(24), adapter, 0);
       const ended = assert.rejects(scoring, { name: 'EngineError', code: 'cancelled' });
       for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));

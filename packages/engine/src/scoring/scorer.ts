@@ -10,17 +10,17 @@ import type { SequenceScore, TokenSequence, TopK } from '../types.js';
 import type { LoadedAdapter } from '../adapters/loadedAdapter.js';
 import { sharedAdapterFeeds } from '../adapters/batchAdapters.js';
 import type { LoadedModel } from '../inference/modelRunner.js';
-import { DEFAULT_SCORE_LIMITS, scoreBytes, type ScoreLimits } from './scoreLimits.js';
+import { defaultScoreLimits, scoreBytes, type ScoreLimits } from './scoreLimits.js';
 
 /** One token to score: `sequence.tokens[index]`, given those before it. */
-interface Place {
+interface ScoredPosition {
   /** Index of the sequence in the request. */
   readonly sequence: number;
   readonly index: number;
 }
 
 /** What the model says at one place. */
-interface PlaceScore {
+interface PositionScore {
   readonly logprob: number;
   /** The K most probable tokens, descending. */
   readonly top: TopK;
@@ -33,7 +33,7 @@ export class Scorer {
 
   constructor(
     private readonly model: LoadedModel,
-    private readonly limits: ScoreLimits = DEFAULT_SCORE_LIMITS,
+    private readonly limits: ScoreLimits = defaultScoreLimits,
   ) {}
 
   /**
@@ -53,7 +53,7 @@ export class Scorer {
     }
     sequences.forEach((sequence, index) => this.checkSequence(sequence, `sequences[${index}]`));
     return this.gate.run(signal === undefined ? {} : { signal }, async (options) => {
-      const scores: PlaceScore[][] = sequences.map(() => []);
+      const scores: PositionScore[][] = sequences.map(() => []);
       const adapterFeeds = adapter === null ? {} : sharedAdapterFeeds(adapter, this.model.config);
       const { format, feeds, release } = await this.model.weights.use();
       try {
@@ -93,29 +93,29 @@ export class Scorer {
     if (!Number.isInteger(targetStart) || targetStart < 1 || targetStart > tokens.length) {
       throw new EngineError('invalid_request', `${name}.targetStart must be from 1 to the number of tokens`);
     }
-    if (!this.fits(1, tokens.length, Math.min(tokens.length - targetStart, this.maxPlaces))) {
-      const message = `${name} has ${tokens.length} tokens, which would pass the bound of ${this.limits.runBytes} bytes`;
+    if (!this.fits(1, tokens.length, Math.min(tokens.length - targetStart, this.maxRunPositions))) {
+      const message = `${name} has ${tokens.length} tokens, which would pass the bound of ${this.limits.maxRunBytes} bytes`;
       throw new EngineError('memory_exceeded', message);
     }
   }
 
   /** Places of a run at most. */
-  private get maxPlaces(): number {
-    return Math.max(1, Math.floor(this.limits.runLogits / this.model.config.vocabularySize));
+  private get maxRunPositions(): number {
+    return Math.max(1, Math.floor(this.limits.maxRunLogits / this.model.config.vocabularySize));
   }
 
   private fits(rows: number, length: number, places: number): boolean {
-    return scoreBytes(this.model.config, rows, length, places) <= this.limits.runBytes;
+    return scoreBytes(this.model.config, rows, length, places) <= this.limits.maxRunBytes;
   }
 
   /** The places of all targets in runs within the bounds; short sequences together, so that there is little padding. */
-  private planRuns(sequences: readonly TokenSequence[]): readonly (readonly Place[])[] {
-    const { maxPlaces } = this;
+  private planRuns(sequences: readonly TokenSequence[]): readonly (readonly ScoredPosition[])[] {
+    const { maxRunPositions: maxPlaces } = this;
     const byLength = sequences
       .map((sequence, index) => ({ sequence, index }))
       .sort((a, b) => a.sequence.tokens.length - b.sequence.tokens.length);
-    const runs: Place[][] = [];
-    let run: Place[] = [];
+    const runs: ScoredPosition[][] = [];
+    let run: ScoredPosition[] = [];
     let rows = 0;
     const finishRun = (): void => {
       if (run.length > 0) runs.push(run);
@@ -126,7 +126,7 @@ export class Scorer {
       const targets = sequence.tokens.length - sequence.targetStart;
       // Lengths ascend, so this one's is that of the whole padded batch.
       const { length } = sequence.tokens;
-      const tooMany = (rows + 1) * length > this.limits.runTokens || run.length + targets > maxPlaces;
+      const tooMany = (rows + 1) * length > this.limits.maxRunTokens || run.length + targets > maxPlaces;
       if (tooMany || !this.fits(rows + 1, length, run.length + targets)) finishRun();
       rows += 1;
       for (let target = sequence.targetStart; target < sequence.tokens.length; target += 1) {
@@ -148,7 +148,7 @@ export class Scorer {
 }
 
 /** The inputs of a run besides weights and adapter, see `buildScoreGraph`. */
-function runFeeds(sequences: readonly TokenSequence[], places: readonly Place[], k: number): Feeds {
+function runFeeds(sequences: readonly TokenSequence[], places: readonly ScoredPosition[], k: number): Feeds {
   const rows = [...new Set(places.map((place) => place.sequence))];
   const rowOf = new Map(rows.map((sequence, row) => [sequence, row]));
   // The last token of a sequence predicts nothing that is asked for.
@@ -173,7 +173,7 @@ async function run(
   feeds: readonly Feeds[],
   places: number,
   k: number,
-): Promise<readonly PlaceScore[]> {
+): Promise<readonly PositionScore[]> {
   const logprobs = new Float32Array(places);
   const topIds = new BigInt64Array(places * k);
   const topLogprobs = new Float32Array(places * k);
@@ -192,7 +192,7 @@ async function run(
   }));
 }
 
-function summarise({ tokens, targetStart }: TokenSequence, scores: readonly PlaceScore[], topK: number): SequenceScore {
+function summarise({ tokens, targetStart }: TokenSequence, scores: readonly PositionScore[], topK: number): SequenceScore {
   return {
     logprobs: scores.map((score) => score.logprob),
     greedy: scores.every((score, target) => score.top.ids[0] === tokens[targetStart + target]),

@@ -1,15 +1,15 @@
-const MAX_LENGTH = 80;
+const maxLength = 80;
 
 /** A value out of a file as an error message may show it: short, whatever it is. */
-export function brief(value: unknown): string {
+export function abbreviate(value: unknown): string {
   if (value === undefined) return 'absent';
   if (typeof value === 'object' && value !== null && !isShallow(value)) return Array.isArray(value) ? '[...]' : '{...}';
-  const text = typeof value === 'string' ? JSON.stringify(value.slice(0, MAX_LENGTH)) : JSON.stringify(value);
-  return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH - 3)}...` : text;
+  const text = typeof value === 'string' ? JSON.stringify(value.slice(0, maxLength)) : JSON.stringify(value);
+  return text.length > maxLength ? `${text.slice(0, maxLength - 3)}...` : text;
 }
 
 /** Deep values could be nested so far that writing them overflows the stack. */
 function isShallow(value: object): boolean {
   const items: readonly unknown[] = Object.values(value);
-  return items.length <= MAX_LENGTH && items.every((item) => typeof item !== 'object' || item === null);
+  return items.length <= maxLength && items.every((item) => typeof item !== 'object' || item === null);
 }

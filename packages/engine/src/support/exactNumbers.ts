@@ -4,20 +4,20 @@
  */
 import { randomBytes } from 'node:crypto';
 
-const MARK = `\uFDD0${randomBytes(8).toString('hex')}\uFDD0`;
-const MARKED = new RegExp(`"?${MARK}([^\uFDD0]*)${MARK}"?`, 'g');
-const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/gs;
+const numberMark = `\uFDD0${randomBytes(8).toString('hex')}\uFDD0`;
+const markedNumber = new RegExp(`"?${numberMark}([^\uFDD0]*)${numberMark}"?`, 'g');
+const stringOrNumber = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/gs;
 
 /** As `JSON.parse`, but for such numbers, which `restoreNumbers` finds in whatever text was made of the value. */
 export function parseWithExactNumbers(json: string): unknown {
   const value: unknown = JSON.parse(json);
   // Marked text is valid JSON only if the original was.
-  const marked = json.replace(STRING_OR_NUMBER, (token) => (isKept(token) ? token : `"${MARK}${token}${MARK}"`));
+  const marked = json.replace(stringOrNumber, (token) => (isKept(token) ? token : `"${numberMark}${token}${numberMark}"`));
   return marked === json ? value : JSON.parse(marked);
 }
 
 export function restoreNumbers(text: string): string {
-  return text.replace(MARKED, '$1');
+  return text.replace(markedNumber, '$1');
 }
 
 /** Numbers that are not so large are those that everybody's JSON makes of them. */

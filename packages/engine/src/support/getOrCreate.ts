@@ -1,5 +1,5 @@
 /** What a map has under a key, made and kept there when it is first asked for. */
-export function knownOr<K, V>(
+export function getOrCreate<K, V>(
   known: { get(key: K): V | undefined; set(key: K, value: V): unknown },
   key: K,
   make: () => V,

@@ -7,15 +7,15 @@ import { test } from 'node:test';
 import { partialName, removeLeftovers } from './partial.js';
 import { temporaryFolder } from '../testing/fixtures.js';
 
-const YESTERDAY = new Date(Date.now() - 24 * 60 * 60_000);
-const NAME_THEM = `
+const yesterday = new Date(Date.now() - 24 * 60 * 60_000);
+const nameThem = `
   import { partialName } from ${JSON.stringify(new URL('./partial.js', import.meta.url).href)};
   console.log(partialName('weights'));`;
-const ARGUMENTS = ['--input-type=module', '-e'];
+const arguments = ['--input-type=module', '-e'];
 
 /** A name that a process gave which has ended. */
 function nameOfDead(): string {
-  return execFileSync(process.execPath, [...ARGUMENTS, NAME_THEM], { encoding: 'utf8' }).trim();
+  return execFileSync(process.execPath, [...arguments, nameThem], { encoding: 'utf8' }).trim();
 }
 
 /** The name with other parts of the mark: where its process ran, its id, its start. */
@@ -29,7 +29,7 @@ async function leftAfterwards(folder: string, names: readonly string[], old: boo
   for (const name of names) {
     await mkdir(path.join(folder, name), { recursive: true });
     await writeFile(path.join(folder, name, 'bytes'), 'x');
-    if (old) await utimes(path.join(folder, name), YESTERDAY, YESTERDAY);
+    if (old) await utimes(path.join(folder, name), yesterday, yesterday);
   }
   await removeLeftovers(folder, 'weights');
   const left = await readdir(folder);
@@ -38,7 +38,7 @@ async function leftAfterwards(folder: string, names: readonly string[], old: boo
 
 void test('what a process that has ended was writing is removed at once, what others write stays', async (t) => {
   const folder = await temporaryFolder(t);
-  const living = spawn(process.execPath, [...ARGUMENTS, `${NAME_THEM} setInterval(() => undefined, 1000);`]);
+  const living = spawn(process.execPath, [...arguments, `${nameThem} setInterval(() => undefined, 1000);`]);
   t.after(() => living.kill('SIGKILL'));
   const [output] = (await once(living.stdout, 'data')) as [Buffer];
   const written = output.toString().trim();

@@ -1,7 +1,7 @@
 /** What the threads of a process have got done, for a thread that watches the others. */
 import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads';
 
-const NAME = '@engraft/engine: progress';
+const environmentKey = '@engraft/engine: progress';
 
 /** In memory of all threads: one that is started finds what the thread has that starts it. */
 const marks = ofProcess();
@@ -17,9 +17,9 @@ export function progressMarks(): number {
 }
 
 function ofProcess(): Int32Array {
-  const known = getEnvironmentData(NAME);
+  const known = getEnvironmentData(environmentKey);
   if (known instanceof Int32Array) return known;
   const made = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-  setEnvironmentData(NAME, made);
+  setEnvironmentData(environmentKey, made);
   return made;
 }

@@ -5,10 +5,10 @@ import { test } from 'node:test';
 import { EngineError } from '../engine.js';
 import { isStorageFull } from './storageFull.js';
 
-const FULL_DEVICE = '/dev/full';
+const fullDevice = '/dev/full';
 
-test('a full disk is known by the operating system’s own word', { skip: !existsSync(FULL_DEVICE) }, async () => {
-  const handle = await open(FULL_DEVICE, 'w');
+test('a full disk is known by the operating system’s own word', { skip: !existsSync(fullDevice) }, async () => {
+  const handle = await open(fullDevice, 'w');
   try {
     const failed: unknown = await handle.writeFile('x').catch((error: unknown) => error);
     assert.ok(isStorageFull(failed));

@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads';
 import { EngineError } from '../engine.js';
-import { END, isThreadRequest, type ThreadAnswer, type ThreadRequest } from './threadCalls.js';
+import { endMessage, isThreadRequest, type ThreadAnswer, type ThreadRequest } from './threadCalls.js';
 
 /**
  * The other end of `ThreadCalls`.
@@ -30,6 +30,6 @@ export function answerCalls<Result>(
   parentPort?.on('message', (message: unknown) => {
     if (isThreadRequest(message)) void reply(message);
     // In a worker thread, `process.exit` ends only that thread.
-    else if (message === END) void free().finally(() => process.exit());
+    else if (message === endMessage) void free().finally(() => process.exit());
   });
 }

@@ -13,7 +13,7 @@ export interface ThreadRequest<Request> {
 }
 
 /** Asks the thread to end. */
-export const END = 'end';
+export const endMessage = 'end';
 
 /** Both ends are this package's own, so that the number tells the rest. */
 export function isThreadRequest(message: unknown): message is ThreadRequest<unknown> {
@@ -75,7 +75,7 @@ export class ThreadCalls<Request, Result> {
     thread.ref();
     await new Promise((resolve) => {
       thread.on('exit', resolve);
-      thread.postMessage(END);
+      thread.postMessage(endMessage);
     });
   }
 

@@ -6,7 +6,7 @@ import path from 'node:path';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { readAdapter } from '../adapters/adapterFolder.js';
-import { CONFIG_FILE, contentHash, WEIGHTS_FILE } from '../adapters/contentHash.js';
+import { adapterConfigFile, contentHash, adapterWeightsFile } from '../adapters/contentHash.js';
 import type { LoraAdapter } from '../adapters/loraAdapter.js';
 import { readModelConfig } from '../checkpoint/modelConfig.js';
 import { loadWeights } from '../checkpoint/weightFiles.js';
@@ -18,7 +18,7 @@ import { decoderWeightShapes, type DecoderWeights } from '../model/weights.js';
 import { createRandom } from '../support/random.js';
 import type { AdapterReference, TrainingExample } from '../types.js';
 
-export const FIXTURES = [
+export const fixtureNames = [
   'llama-untied',
   'mistral-linear',
   'qwen2-bias',
@@ -46,7 +46,7 @@ export function fixtureFolder(name: string): string {
   return path.join(fileURLToPath(new URL('../../fixtures/', import.meta.url)), name);
 }
 
-export async function loadFixture(name: (typeof FIXTURES)[number]): Promise<Fixture> {
+export async function loadFixture(name: (typeof fixtureNames)[number]): Promise<Fixture> {
   const folder = fixtureFolder(name);
   const { decoder: config } = await readModelConfig(folder);
   const adapterReference = referenceTo(path.join(folder, 'adapter'));
@@ -67,8 +67,8 @@ export async function loadFixture(name: (typeof FIXTURES)[number]): Promise<Fixt
 
 /** A reference with the hash that the folder has now. */
 export function referenceTo(folder: string): AdapterReference {
-  const config = readFileSync(path.join(folder, CONFIG_FILE));
-  const weights = readFileSync(path.join(folder, WEIGHTS_FILE));
+  const config = readFileSync(path.join(folder, adapterConfigFile));
+  const weights = readFileSync(path.join(folder, adapterWeightsFile));
   return { folder, contentHash: contentHash({ config, weights }) };
 }
 
@@ -79,7 +79,7 @@ export function readTensors(file: string): ReadonlyMap<string, FloatTensor> {
 }
 
 /** A tiny decoder whose sizes are all different, to catch a mix-up of two of them. */
-export const TINY_CONFIG: DecoderConfig = {
+export const tinyConfig: DecoderConfig = {
   architecture: 'llama',
   vocabularySize: 53,
   hiddenSize: 24,
@@ -109,7 +109,7 @@ export function randomWeights(config: DecoderConfig, seed: number): DecoderWeigh
 }
 
 /** Weights that nobody needs to give back. */
-export function kept(feeds: Feeds): WeightsInUse {
+export function unmanagedWeights(feeds: Feeds): WeightsInUse {
   return { format: 'f32', feeds, release: () => undefined };
 }
 

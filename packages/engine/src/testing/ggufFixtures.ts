@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import type { ChatMessage } from '../types.js';
 import { fixtureFolder } from './fixtures.js';
 
-const FOLDER = fixtureFolder('gguf');
+const ggufFolder = fixtureFolder('gguf');
 
-export const GGUF_MODELS = ['llama', 'mistral', 'qwen2', 'qwen3', 'k-quants'] as const;
+export const ggufModels = ['llama', 'mistral', 'qwen2', 'qwen3', 'k-quants'] as const;
 
 export function ggufFixture(name: string): string {
-  return join(FOLDER, name);
+  return join(ggufFolder, name);
 }
 
 /** What `transformers` makes of the file's tokenizer, and the tokens that it computed logits for. */

@@ -4,17 +4,17 @@ import fc from 'fast-check';
 import { EngineError, type EngineErrorCode } from '../engine.js';
 
 /** Stands for a list that is nested so far that a recursive walk overflows the stack. */
-const BOMB = 'a list in a list in a list';
+const nestedListMarker = 'a list in a list in a list';
 
 /** The text of a damaged value. */
 export function jsonText(value: unknown): string {
   const levels = 20_000;
-  return JSON.stringify(value).replaceAll(JSON.stringify(BOMB), () => '['.repeat(levels) + ']'.repeat(levels));
+  return JSON.stringify(value).replaceAll(JSON.stringify(nestedListMarker), () => '['.repeat(levels) + ']'.repeat(levels));
 }
 
-const ABSURD: fc.Arbitrary<unknown> = fc.oneof(
+const absurdValues: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom(null, true, '', 'x', [], {}, -1, 0, 0.5, 1e9, 2 ** 31, 2 ** 53, 1e308, '__proto__', 'constructor'),
-  fc.constant(BOMB),
+  fc.constant(nestedListMarker),
   fc.constantFrom(1e4).map((length) => 'a'.repeat(length)),
   fc.constantFrom(1e4).map((length) => new Array<number>(length).fill(7)),
   fc.jsonValue({ maxDepth: 2 }),
@@ -25,7 +25,7 @@ type Path = readonly (string | number)[];
 /** Copies of a JSON value in which a few parts are missing or are something else. */
 export function damagedJson(original: unknown): fc.Arbitrary<unknown> {
   const paths = pathsOf(original, []);
-  const damage = fc.record({ path: fc.constantFrom(...paths), part: fc.option(ABSURD, { nil: undefined }) });
+  const damage = fc.record({ path: fc.constantFrom(...paths), part: fc.option(absurdValues, { nil: undefined }) });
   return fc.array(damage, { minLength: 1, maxLength: 3 }).map((list) => {
     let value: unknown = structuredClone(original);
     for (const { path, part } of list) value = replaced(value, path, part);

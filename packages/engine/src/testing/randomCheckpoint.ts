@@ -14,10 +14,10 @@ import { readModelConfig } from '../checkpoint/modelConfig.js';
 import { serializeSafetensors, type FloatTensor } from '../checkpoint/safetensors.js';
 
 /** A byte-level tokenizer of 384 tokens with a chat template; made by `fixtures/make_tokenizer_fixtures.py`. */
-export const TINY_TOKENIZER = fileURLToPath(new URL('../../fixtures/tokenizer/tiny/', import.meta.url));
+export const tinyTokenizer = fileURLToPath(new URL('../../fixtures/tokenizer/tiny/', import.meta.url));
 
 /** A Qwen3 of two narrow layers, as `config.json` describes it. */
-export const TINY_CONFIG: JsonObject = {
+export const tinyConfig: JsonObject = {
   architectures: ['Qwen3ForCausalLM'],
   hidden_act: 'silu',
   hidden_size: 32,
@@ -39,8 +39,8 @@ export async function writeRandomCheckpoint(
   seed = 1,
   changes: JsonObject = {},
 ): Promise<DecoderConfig> {
-  await cp(TINY_TOKENIZER, folder, { recursive: true });
-  await writeFile(join(folder, 'config.json'), JSON.stringify({ ...TINY_CONFIG, ...changes }));
+  await cp(tinyTokenizer, folder, { recursive: true });
+  await writeFile(join(folder, 'config.json'), JSON.stringify({ ...tinyConfig, ...changes }));
   const { decoder } = await readModelConfig(folder);
   const random = createRandom(seed);
   const tensors = [...decoderWeightShapes(decoder)].map(

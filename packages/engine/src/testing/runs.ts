@@ -1,9 +1,9 @@
 /** Running the decoder's graphs directly, for tests of the graphs themselves. */
 import type { LoraAdapter } from '../adapters/loraAdapter.js';
 import { sharedAdapterFeeds } from '../adapters/batchAdapters.js';
-import { KvCache, NOTHING_KEPT } from '../cache/kvCache.js';
+import { KvCache, noContents } from '../cache/kvCache.js';
 import type { GenerationJob, JobAdapter } from '../scheduling/generationJob.js';
-import { InferenceRunner } from '../inference/modelRunner.js';
+import { ModelRunner } from '../inference/modelRunner.js';
 import { prepareAdapter, type LoadedAdapter } from '../adapters/loadedAdapter.js';
 import type { DecoderConfig } from '../model/config.js';
 import { weightFeeds } from '../model/inputs.js';
@@ -67,7 +67,7 @@ export class CachedBatch {
   private readonly lengths: number[];
 
   private constructor(
-    private readonly runner: InferenceRunner,
+    private readonly runner: ModelRunner,
     private readonly config: DecoderConfig,
     private readonly adapters: readonly (LoadedAdapter | null)[],
   ) {
@@ -83,7 +83,7 @@ export class CachedBatch {
     const shared = await SharedWeights.open(config, readerOf(weights));
     const model = { config, weights: shared, threads: 1, ...(quantized === undefined ? {} : { quantized }) };
     const loaded = adapters.map((adapter) => adapter && prepareAdapter('', adapter, config));
-    return new CachedBatch(new InferenceRunner(model), config, loaded);
+    return new CachedBatch(new ModelRunner(model), config, loaded);
   }
 
   /** Appends to each sequence its row of tokens, together where each has one; returns the logits after the last one. */
@@ -110,7 +110,7 @@ export class CachedBatch {
     for (const [slot, tokens] of rows.entries()) {
       const staging = new KvCache(this.config);
       const before = this.lengthOf(slot);
-      staging.reserve(before + tokens.length, 1, NOTHING_KEPT);
+      staging.reserve(before + tokens.length, 1, noContents);
       staging.copy(this.cache, slot, 0, before);
       logits.push(...copies([await this.runner.append(staging, tokens, before, this.adapters[slot] ?? null)]));
       this.cache.copy(staging, 0, slot, before + tokens.length);

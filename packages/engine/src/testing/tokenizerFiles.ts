@@ -2,13 +2,13 @@
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { TINY_TOKENIZER } from './randomCheckpoint.js';
+import { tinyTokenizer } from './randomCheckpoint.js';
 
 /** Runs `use` with a folder of a tokenizer's files, the tiny one's unless told otherwise, some of them changed; `null` removes one. */
 export async function withTokenizerFiles(
   changes: Readonly<Record<string, string | null>>,
   use: (folder: string) => void | Promise<void>,
-  original = TINY_TOKENIZER,
+  original = tinyTokenizer,
 ): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'engraft-tokenizer-'));
   try {

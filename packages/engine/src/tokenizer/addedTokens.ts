@@ -23,12 +23,12 @@ export interface AddedToken {
 }
 
 /** Qwen's markup, which some tokenizers declare special and some do not. The assistant writes it as text. */
-export const MARKUP: ReadonlySet<string> = new Set(
+export const markupTokens: ReadonlySet<string> = new Set(
   ['think', 'tool_call', 'tool_response'].flatMap((tag) => [`<${tag}>`, `</${tag}>`]),
 );
 
 /** What looks like syntax, of whatever model. */
-const MARKUP_LOOK = /<.*>|\[.*\]|｜/su;
+const markupPattern = /<.*>|\[.*\]|｜/su;
 
 /** @param isNamed whether the checkpoint has a use for the token, so that it is no word though it looks like one. */
 export function readAddedTokens(
@@ -47,8 +47,8 @@ export function readAddedTokens(
     if (typeof content !== 'string' || content === '') {
       throw invalid(tokenizerJson, `${name}.content must be a text that is not empty`);
     }
-    const isControl = entry['special'] === true && !MARKUP.has(content);
-    const isSyntax = isControl || MARKUP_LOOK.test(content) || isNamed({ id, content });
+    const isControl = entry['special'] === true && !markupTokens.has(content);
+    const isSyntax = isControl || markupPattern.test(content) || isNamed({ id, content });
     // One of one character could not be told apart from the same character in a message.
     if (isSyntax && content.length < 2) {
       throw invalid(tokenizerJson, `${name}.content must be a text of at least two characters, as it is no plain word`);

@@ -1,6 +1,6 @@
 /** The tokens that give a conversation its structure, by what an answer has to do with them. */
-import { MARKUP, type AddedToken } from './addedTokens.js';
-import { THOUGHT_END, THOUGHT_START } from './thinking.js';
+import { markupTokens, type AddedToken } from './addedTokens.js';
+import { thoughtEnd, thoughtStart } from './thinking.js';
 
 export interface AnswerMarkup {
   /** Around a thought. */
@@ -18,11 +18,11 @@ export function readAnswerMarkup(
   stopTokens: ReadonlySet<number>,
   templateWrites: (text: string) => boolean,
 ): AnswerMarkup {
-  const isThought = ({ content }: AddedToken): boolean => content === THOUGHT_START || content === THOUGHT_END;
+  const isThought = ({ content }: AddedToken): boolean => content === thoughtStart || content === thoughtEnd;
   const structural = tokens.filter(
     ({ id, kind, content }) =>
       !stopTokens.has(id) &&
-      (kind === 'control' || (kind === 'markup' && (MARKUP.has(content) || templateWrites(content)))),
+      (kind === 'control' || (kind === 'markup' && (markupTokens.has(content) || templateWrites(content)))),
   );
   return {
     thoughts: structural.filter(isThought).map(({ id }) => id),

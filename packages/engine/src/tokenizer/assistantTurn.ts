@@ -21,7 +21,7 @@ export interface TurnReader {
   readonly stopTokens: ReadonlySet<number>;
 }
 
-const [QUESTION, ANSWER, NEXT] = ['engraftquestion', 'engraftanswer', 'engraftnext'];
+const [probeQuestion, probeAnswer, nextQuestion] = ['engraftquestion', 'engraftanswer', 'engraftnext'];
 
 /**
  * Learns the turn from a conversation of words that no template contains. `null` where a finished turn is not what an
@@ -30,21 +30,21 @@ const [QUESTION, ANSWER, NEXT] = ['engraftquestion', 'engraftanswer', 'engraftne
  */
 export function readAssistantTurn({ render, split, stopTokens }: TurnReader): AssistantTurn | null {
   const historyOf = (answer: string): string =>
-    render([user(QUESTION), { role: 'assistant', content: answer }, user(NEXT)]);
+    render([user(probeQuestion), { role: 'assistant', content: answer }, user(nextQuestion)]);
   let opening: string | null;
   let history: string;
   let padded: string;
   try {
-    opening = only(render([user(QUESTION)]).split(QUESTION));
-    history = historyOf(ANSWER);
-    padded = historyOf(` ${ANSWER}\n`);
+    opening = only(render([user(probeQuestion)]).split(probeQuestion));
+    history = historyOf(probeAnswer);
+    padded = historyOf(` ${probeAnswer}\n`);
   } catch {
     return null;
   }
-  const finished = only(history.split(QUESTION));
+  const finished = only(history.split(probeQuestion));
   if (opening === null || finished?.startsWith(opening) !== true) return null;
-  const [prefix = '', rest, ...more] = finished.slice(opening.length).split(ANSWER);
-  const [tail = '', next] = rest?.split(NEXT) ?? [];
+  const [prefix = '', rest, ...more] = finished.slice(opening.length).split(probeAnswer);
+  const [tail = '', next] = rest?.split(nextQuestion) ?? [];
   if (more.length > 0 || next === undefined) return null;
 
   const parts = split(tail);

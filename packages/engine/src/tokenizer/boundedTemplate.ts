@@ -2,10 +2,10 @@
 import { type Environment, Interpreter, type RuntimeValue, type Statement, Template } from '@huggingface/jinja';
 
 /** About a second of computing. A conversation takes tens of steps a message. */
-const MAX_STEPS = 1_000_000;
+const maxSteps = 1_000_000;
 /** Characters or items that are made in about the time of a step, and that are looked at. */
-const MADE_A_STEP = 64;
-const READ_A_STEP = 1024;
+const madeAStep = 64;
+const readAStep = 1024;
 
 export class BoundedTemplate {
   private readonly program: Statement;
@@ -54,7 +54,7 @@ class CountingInterpreter extends Interpreter {
     const result = super.evaluate(statement, environment);
     this.count(this.stepsOf(statement, sizeOf(result)));
     // To write it out would take all steps at once: few lists that hold another twice have billions of items.
-    if (this.writtenSizeOf(result) > MAX_STEPS * MADE_A_STEP) this.count(Infinity);
+    if (this.writtenSizeOf(result) > maxSteps * madeAStep) this.count(Infinity);
     return result;
   }
 
@@ -69,7 +69,7 @@ class CountingInterpreter extends Interpreter {
     const known = this.writtenSizes.get(result) ?? now.get(result);
     if (known !== undefined) return known;
     now.set(result, Infinity);
-    this.count(1 + Math.floor(sizeOf(result) / MADE_A_STEP));
+    this.count(1 + Math.floor(sizeOf(result) / madeAStep));
     let size = 0;
     let lasts = type !== 'NamespaceValue';
     for (const item of value.values()) {
@@ -84,7 +84,7 @@ class CountingInterpreter extends Interpreter {
     if (statement === undefined) return 0;
     if (this.iterables.has(statement)) return size;
     const reads = statement.type === 'Identifier' || statement.type === 'MemberExpression';
-    return Math.floor(size / (reads ? READ_A_STEP : MADE_A_STEP));
+    return Math.floor(size / (reads ? readAStep : madeAStep));
   }
 
   private range(limits: readonly unknown[]): readonly number[] {
@@ -100,7 +100,7 @@ class CountingInterpreter extends Interpreter {
 
   private count(steps: number): void {
     this.steps += steps;
-    if (this.steps > MAX_STEPS) throw new Error(`it takes more than ${MAX_STEPS} steps`);
+    if (this.steps > maxSteps) throw new Error(`it takes more than ${maxSteps} steps`);
   }
 }
 

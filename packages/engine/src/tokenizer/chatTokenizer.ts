@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { JsonFields } from '../checkpoint/jsonFields.js';
 import { EngineError, type EncodeOptions } from '../engine.js';
 import type { ChatMessage, ChatPrompt, TokenSequence, ToolDefinition } from '../types.js';
-import { knownOr } from '../support/getOrCreate.js';
+import { getOrCreate } from '../support/getOrCreate.js';
 import { readAnswerMarkup, type AnswerMarkup } from './answerMarkup.js';
 import { readAssistantTurn, type AssistantTurn } from './assistantTurn.js';
 import { ChatTemplate } from './chatTemplate.js';
@@ -14,11 +14,11 @@ import { mayThink } from './thinking.js';
 import { isTokenId } from './vocabulary.js';
 
 /** The largest vocabularies in use take about a tenth of this. */
-const MAX_TOKENIZER_BYTES = 2 ** 28;
+const maxTokenizerBytes = 2 ** 28;
 
 /** Makes a template for tools show how it writes turns. */
-const PROBE_TOOL: ToolDefinition = { name: 'probe', parameters: { type: 'object', properties: {} } };
-const PROBE_MESSAGE: ChatMessage = { role: 'user', content: 'probe' };
+const probeTool: ToolDefinition = { name: 'probe', parameters: { type: 'object', properties: {} } };
+const probeMessage: ChatMessage = { role: 'user', content: 'probe' };
 
 /**
  * Conversations to token ids, and generated ids to text. Needs the small files of a checkpoint only
@@ -47,7 +47,7 @@ export class ChatTokenizer {
     const tokenizerJson = await JsonFields.read(
       join(modelDir, 'tokenizer.json'),
       'tokenizer.json',
-      MAX_TOKENIZER_BYTES,
+      maxTokenizerBytes,
     );
     const config = await readTokenizerConfig(modelDir, tokenizerJson);
     const template = await ChatTemplate.load(modelDir, config);
@@ -148,10 +148,10 @@ export class ChatTokenizer {
   /** Whether an answer to `prompt` may begin with a thought; see `mayThink`. */
   mayThink({ tools = [], thinking }: ChatPrompt): boolean {
     const probeTools = this.probeToolsFor(tools);
-    return knownOr(this.thoughts, keyOf(probeTools, thinking), () =>
+    return getOrCreate(this.thoughts, keyOf(probeTools, thinking), () =>
       mayThink(thinking, {
         writes: (text) => this.template.writes(text),
-        render: (each) => this.render({ messages: [PROBE_MESSAGE], tools: probeTools, thinking: each }),
+        render: (each) => this.render({ messages: [probeMessage], tools: probeTools, thinking: each }),
       }),
     );
   }
@@ -171,7 +171,7 @@ export class ChatTokenizer {
   /** Templates may write turns otherwise with tools of their own, and where the model is to think. */
   private turnOf({ tools = [], thinking }: ChatPrompt): AssistantTurn | null {
     const probeTools = this.probeToolsFor(tools);
-    return knownOr(this.turns, keyOf(probeTools, thinking), () => {
+    return getOrCreate(this.turns, keyOf(probeTools, thinking), () => {
       const prompt = { tools: probeTools, ...(thinking === undefined ? {} : { thinking }) };
       return readAssistantTurn({
         render: (messages) => this.template.render({ ...prompt, messages }, (text) => text),
@@ -182,7 +182,7 @@ export class ChatTokenizer {
   }
 
   private probeToolsFor(tools: readonly ToolDefinition[]): readonly ToolDefinition[] {
-    return tools.length > 0 && this.template.hasToolTemplate ? [PROBE_TOOL] : [];
+    return tools.length > 0 && this.template.hasToolTemplate ? [probeTool] : [];
   }
 }
 

@@ -1,13 +1,13 @@
 /** The tokens that `tokenizer_config.json` has names for. */
 import { isJsonObject, type JsonFields } from '../checkpoint/jsonFields.js';
 
-const NAMES = ['bos_token', 'eos_token', 'pad_token', 'unk_token'] as const;
-type TokenName = (typeof NAMES)[number];
+const tokenFields = ['bos_token', 'eos_token', 'pad_token', 'unk_token'] as const;
+type TokenName = (typeof tokenFields)[number];
 
 /** `bos_token`, `eos_token` and the like, which templates refer to by name. */
 export function tokenTexts(
   tokenizerConfig: JsonFields,
-  names: readonly TokenName[] = NAMES,
+  names: readonly TokenName[] = tokenFields,
 ): Readonly<Record<string, string>> {
   const texts: Record<string, string> = {};
   for (const name of names) {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Tokenizer } from '@huggingface/tokenizers';
-import { brief } from '../support/brief.js';
+import { abbreviate } from '../support/brief.js';
 import type { JsonFields } from '../checkpoint/jsonFields.js';
 import { EngineError } from '../engine.js';
 import { readAddedTokens, type AddedToken } from './addedTokens.js';
@@ -148,7 +148,7 @@ export class TextCodec {
   private refuseSpellableTokens(wordIds: ReadonlySet<number>): void {
     for (const token of this.addedTokens.filter(({ kind }) => kind === 'control')) {
       if (wordIds.has(token.id) || this.ordinaryIds(token.content, false).includes(token.id)) {
-        const message = `${this.source}: ordinary text can spell the token ${brief(token.content)}`;
+        const message = `${this.source}: ordinary text can spell the token ${abbreviate(token.content)}`;
         throw new EngineError('checkpoint_invalid', message);
       }
     }

@@ -1,7 +1,7 @@
 /** Models trained to think first write `<think>…</think>` before their answer. */
 
-export const THOUGHT_START = '<think>';
-export const THOUGHT_END = '</think>';
+export const thoughtStart = '<think>';
+export const thoughtEnd = '</think>';
 
 /** What a chat template says about thinking. */
 export interface ThinkingTemplate {
@@ -13,7 +13,7 @@ export interface ThinkingTemplate {
 
 /** Whether the chat template itself has opened the reasoning, so that the output begins inside it. */
 export function opensReasoning(renderedPrompt: string): boolean {
-  return renderedPrompt.trimEnd().endsWith(THOUGHT_START);
+  return renderedPrompt.trimEnd().endsWith(thoughtStart);
 }
 
 /**
@@ -21,7 +21,7 @@ export function opensReasoning(renderedPrompt: string): boolean {
  * templates have no such switch, and some open a thought whatever it says; the model of these thinks in any case.
  */
 export function mayThink(thinking: boolean | undefined, template: ThinkingTemplate): boolean {
-  if (!template.writes(THOUGHT_START) && !template.writes(THOUGHT_END)) return false;
+  if (!template.writes(thoughtStart) && !template.writes(thoughtEnd)) return false;
   if (thinking !== false) return true;
   try {
     const switchedOff = template.render(false);

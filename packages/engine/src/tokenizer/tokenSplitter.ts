@@ -1,9 +1,9 @@
 import type { AddedToken } from './addedTokens.js';
 
 /** What a letter of `\w` is to `tokenizers`. */
-const WORD = String.raw`[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]`;
-const BEGINS_WITH_WORD = new RegExp(`^${WORD}`, 'u');
-const ENDS_WITH_WORD = new RegExp(`${WORD}$`, 'u');
+const wordCharacter = String.raw`[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]`;
+const beginsWithWord = new RegExp(`^${wordCharacter}`, 'u');
+const endsWithWord = new RegExp(`${wordCharacter}$`, 'u');
 
 /** Cuts texts at the added tokens in them, as `tokenizers` does: from the left, at the longest where several begin. */
 export class TokenSplitter {
@@ -50,6 +50,6 @@ export function tokenPattern(tokens: readonly AddedToken[]): RegExp | undefined 
 function standsAlone(text: string, start: number, end: number): boolean {
   // Two units hold any character.
   return (
-    !ENDS_WITH_WORD.test(text.slice(Math.max(0, start - 2), start)) && !BEGINS_WITH_WORD.test(text.slice(end, end + 2))
+    !endsWithWord.test(text.slice(Math.max(0, start - 2), start)) && !beginsWithWord.test(text.slice(end, end + 2))
   );
 }

@@ -1,12 +1,12 @@
-import { brief } from '../support/brief.js';
+import { abbreviate } from '../support/brief.js';
 import { isJsonObject, type JsonFields } from '../checkpoint/jsonFields.js';
 import { EngineError } from '../engine.js';
 
 /** No vocabulary has so many tokens; the tokenizer library would make a table up to whatever id there is. */
-const MAX_TOKEN_ID = 2 ** 21;
+const maxTokenId = 2 ** 21;
 
 export function isTokenId(value: unknown): value is number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value < MAX_TOKEN_ID;
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value < maxTokenId;
 }
 
 /**
@@ -22,8 +22,8 @@ export function checkVocabularyIds(tokenizerJson: JsonFields): void {
   if (!isJsonObject(vocabulary)) throw model.refusal('vocab', 'an object or a list');
   const taken = new Set<number>();
   for (const [token, id] of Object.entries(vocabulary)) {
-    const name = `${model.source}: vocab of ${brief(token)}`;
-    if (!isTokenId(id)) throw new EngineError('checkpoint_invalid', `${name} must be a token id, but is ${brief(id)}`);
+    const name = `${model.source}: vocab of ${abbreviate(token)}`;
+    if (!isTokenId(id)) throw new EngineError('checkpoint_invalid', `${name} must be a token id, but is ${abbreviate(id)}`);
     if (taken.has(id)) throw new EngineError('checkpoint_invalid', `${name} is ${id}, which another token has too`);
     taken.add(id);
   }
