@@ -2,7 +2,12 @@ export * from './engine.js';
 export * from './types.js';
 export { adapterFiles as ADAPTER_FILES, hashAdapterFolder, isAdapterIntact } from './adapters/contentHash.js';
 export { readTrainedOn, type TrainedOn } from './adapters/trainedOn.js';
-export { optionalFiles as OPTIONAL_FILES, requiredFiles as REQUIRED_FILES, shardIndex as SHARD_INDEX, singleFile as SINGLE_FILE } from './checkpoint/checkpointFiles.js';
+export {
+  optionalFiles as OPTIONAL_FILES,
+  requiredFiles as REQUIRED_FILES,
+  shardIndex as SHARD_INDEX,
+  singleFile as SINGLE_FILE,
+} from './checkpoint/checkpointFiles.js';
 export { readContextLength } from './checkpoint/contextLength.js';
 export { loadFittingTokenizer, outlineCheckpoint, type CheckpointOutline } from './checkpoint/outline.js';
 export { trainingStepBytes } from './checkpoint/stepBytes.js';

@@ -1,49 +1,64 @@
 import type { AdapterReference } from '../types.js';
 import { adapterBytes, memoryOf, type LoadedAdapter } from './loadedAdapter.js';
-import { maxConcurrentLoads } from '../scheduling/admissionQueue.js';
 
-/** The part of the bound that memory which waits for the next adapters takes besides, at most. */
+/** Two loads at once: for half of the time that a load takes, its thread waits for the disk. */
+export const maxConcurrentLoads = 2;
+
+/** The largest part of the bound that memory kept for the next adapters may take on top of it. */
 const maxSpareShare = 1 / 16;
 
-/** @param room memory that nobody uses any more, of any size, to be handed over. */
-export type ReadAdapter = (reference: AdapterReference, room: ArrayBuffer | undefined) => Promise<LoadedAdapter>;
+/** @param memory memory of any size that nobody uses any more, handed over to the reader. */
+export type ReadAdapter = (reference: AdapterReference, memory: ArrayBuffer | undefined) => Promise<LoadedAdapter>;
+
+/** Where a generator gets its adapters. Whoever holds one gives it back with `release`. */
+export interface AdapterSource {
+  /** Bound on the memory of the adapters kept and of the stacks of batches. */
+  readonly maxBytes: number;
+  /** The adapter if it is in memory. */
+  holdKept(reference: AdapterReference): LoadedAdapter | undefined;
+  /** @throws EngineError `adapter_damaged`, `adapter_invalid` or `memory_exceeded` */
+  hold(reference: AdapterReference): Promise<LoadedAdapter>;
+  /** Call it once for each time that the adapter was held. */
+  release(adapter: LoadedAdapter): void;
+  /** From now on the stacks of batches (see `BatchAdapters`) take this many bytes of the bound. */
+  resizeStacks(bytes: number): void;
+}
 
 interface Loading {
   readonly adapter: Promise<LoadedAdapter>;
-  /** Who waits for it. */
+  /** How many wait for it. */
   users: number;
 }
 
 /**
- * Adapters by content hash, the least recently used dropped first. An adapter's hash is verified when it is read;
- * what has been verified is not read again. Users hold on to the adapter they use, dropped or not.
+ * Adapters by content hash. The least recently used is dropped first. An adapter's hash is verified once, when it is
+ * read. Users keep the adapter they hold, even after it is dropped.
  *
- * The memory of one that was dropped, and that nobody uses, is given to one of the next, which takes it if it is as large: left to the garbage
- * collector, a dozen of them make V8 collect everything, and forget what it has compiled and not used for a while.
+ * When an adapter was dropped and nobody uses it, its memory goes to one of the next that are read, if the sizes match.
+ * Left to the garbage collector, a dozen dropped adapters make V8 collect everything and forget compiled code.
  */
-export class AdapterCache {
+export class AdapterCache implements AdapterSource {
   /** Adapters in order of use, the latest last. */
   private readonly entries = new Map<string, { readonly adapter: LoadedAdapter; readonly bytes: number }>();
   private readonly loading = new Map<string, Loading>();
   private readonly users = new Map<LoadedAdapter, number>();
-  /** Memory for the next adapters, no more than are loaded at once. */
+  /** Memory for the next adapters, at most as many pieces as are loaded at once. */
   private readonly spare: ArrayBuffer[] = [];
   private bytes = 0;
   private stackBytes = 0;
 
   constructor(
-    /** Bound on the memory of the adapters kept and of the batches' stacks; a single larger one is kept all the same. */
+    /** A single adapter that is larger than the bound is kept all the same. */
     readonly maxBytes: number,
     private readonly read: ReadAdapter,
   ) {}
 
-  /** Adapters that somebody uses. */
+  /** How many adapters somebody uses. */
   get usedCount(): number {
     return this.users.size;
   }
 
-  /** The adapter if it is kept, which counts as a use; its user has it until `release`. */
-  holdKept(contentHash: string): LoadedAdapter | undefined {
+  holdKept({ contentHash }: AdapterReference): LoadedAdapter | undefined {
     const entry = this.entries.get(contentHash);
     if (entry === undefined) return undefined;
     this.entries.delete(contentHash);
@@ -52,13 +67,9 @@ export class AdapterCache {
     return entry.adapter;
   }
 
-  /**
-   * The adapter, read if need be; its user has it until `release`.
-   * @throws EngineError `adapter_damaged`, `adapter_invalid` or `memory_exceeded`
-   */
   hold(reference: AdapterReference): Promise<LoadedAdapter> {
     const { contentHash } = reference;
-    const kept = this.holdKept(contentHash);
+    const kept = this.holdKept(reference);
     if (kept !== undefined) return Promise.resolve(kept);
     let loading = this.loading.get(contentHash);
     if (loading === undefined) {
@@ -69,13 +80,11 @@ export class AdapterCache {
     return loading.adapter;
   }
 
-  /** Call it once for each time that the adapter was given to a user. */
   release(adapter: LoadedAdapter): void {
     this.count(adapter, -1);
     this.reuse(adapter);
   }
 
-  /** The stacks of batches, see `RowAdapters`, take so many bytes of the bound from now on. */
   resizeStacks(bytes: number): void {
     this.stackBytes = bytes;
     this.dropOldest();
@@ -86,7 +95,7 @@ export class AdapterCache {
     try {
       const adapter = await this.read(reference, this.spare.pop());
       const bytes = adapterBytes(adapter);
-      // All that wait for it have it from now on, whenever their turn comes.
+      // Everyone who waits holds it from now on, whenever their turn comes.
       this.count(adapter, this.loading.get(contentHash)?.users ?? 0);
       this.entries.set(contentHash, { adapter, bytes });
       this.bytes += bytes;
@@ -106,7 +115,7 @@ export class AdapterCache {
     }
   }
 
-  /** Reuses the memory of an adapter that nobody has any more, nor can have again. */
+  /** Keeps the memory of an adapter that nobody has any more and nobody can get again. */
   private reuse(adapter: LoadedAdapter): void {
     if (this.users.has(adapter) || this.entries.get(adapter.contentHash)?.adapter === adapter) return;
     for (const memory of memoryOf(adapter)) {

@@ -11,21 +11,23 @@ import { parseMatrices, serializeMatrices, type LoraAdapter } from './loraAdapte
 import { loraModules } from './loraModules.js';
 import { maxConfigBytes, parsePeftConfig, serializePeftConfig } from './peftConfig.js';
 
-/** Room for the names, types and offsets in front of the tensors. */
+/** Enough for the header, which holds the names, types and offsets of the tensors. */
 const maxWeightsHeaderBytes = 2 ** 24;
 
 export interface ReadAdapterOptions {
-  /** What the caller makes of the matrices of these modules while they are in memory, in bytes; by default a copy. */
+  /**
+   * Bytes that the caller makes of these modules' matrices while the matrices are in memory. By default a copy of them.
+   */
   readonly preparedBytes?: (modules: readonly LoraModule[]) => number;
-  /** What there is, in bytes; by default that of the machine. */
+  /** Memory available, in bytes. By default the machine's. */
   readonly memoryBytes?: number;
 }
 
 /**
  * @param config the model that the adapter must fit.
- * @throws EngineError `adapter_damaged` when a file is missing or cannot be read off its disk, or when the content is
- *   not the one that the reference promises; `adapter_invalid` when the promised content does not fit, naming the
- *   field; `memory_exceeded` before the matrices are read.
+ * @throws EngineError `adapter_damaged` when a file is missing or unreadable, or when its content does not match the
+ *   reference; `adapter_invalid`, naming the field, when the promised content does not fit; `memory_exceeded` before
+ *   the matrices are read.
  */
 export async function readAdapter(
   reference: AdapterReference,
@@ -36,7 +38,7 @@ export async function readAdapter(
     return await readFitting(reference, config, room);
   } catch (error) {
     if (!(error instanceof EngineError) || error.code !== 'adapter_invalid') throw error;
-    // A damaged file is also one that does not fit.
+    // A damaged file may also be one that does not fit.
     if (await isAdapterIntact(reference)) throw error;
     throw new EngineError('adapter_damaged', error.message, { cause: error });
   }
@@ -52,7 +54,7 @@ async function readFitting(
   const modules = loraModules(config, lora);
   const matrixBytes = moduleBytes(config, modules);
   const weightsFile = path.join(reference.folder, adapterWeightsFile);
-  // The whole file, and beside it its matrices, where they are of another type or do not lie as float32 must.
+  // The whole file is in memory. So are copies of its matrices if their type is not float32 or they are not aligned.
   const needed = 2 * matrixBytes + (preparedBytes?.(modules) ?? matrixBytes);
   if (needed > memoryBytes) {
     const message = `${weightsFile}: reading the adapter takes up to ${needed} bytes of memory, and there are ${memoryBytes}.`;

@@ -5,12 +5,12 @@ import type { LoadedAdapter } from './loadedAdapter.js';
 
 export interface LoadRequest {
   readonly reference: AdapterReference;
-  readonly room: ArrayBuffer | undefined;
+  readonly memory: ArrayBuffer | undefined;
 }
 
 /**
- * Makes adapters ready in a thread of its own. Reading a file takes a dozen turns of the event loop, each of which would wait
- * for a step of the model, and hashing and checking what was read would hold up every answer.
+ * Loads adapters in a thread of its own. Reading a file takes a dozen turns of the event loop, and each would wait for
+ * a step of the model. Hashing and checking what was read would hold up every answer.
  */
 export class AdapterLoader {
   private readonly calls: ThreadCalls<LoadRequest, LoadedAdapter>;
@@ -21,11 +21,12 @@ export class AdapterLoader {
   }
 
   /**
-   * @param room memory that is handed over, for the adapter if it has its size.
-   * @throws EngineError `adapter_damaged`, `adapter_invalid`, `memory_exceeded`, or `cancelled` when the loader is closed, or is closed meanwhile.
+   * @param memory handed over to the thread, which uses it if the adapter has its size.
+   * @throws EngineError `adapter_damaged`, `adapter_invalid` or `memory_exceeded`; `cancelled` when the loader is
+   *   closed before the adapter is there.
    */
-  load(reference: AdapterReference, room?: ArrayBuffer): Promise<LoadedAdapter> {
-    return this.calls.call({ reference, room }, room === undefined ? [] : [room]);
+  load(reference: AdapterReference, memory?: ArrayBuffer): Promise<LoadedAdapter> {
+    return this.calls.call({ reference, memory }, memory === undefined ? [] : [memory]);
   }
 
   close(): Promise<void> {

@@ -1,11 +1,13 @@
-/** Adapters' matrices as inputs of a graph. */
+/** Adapters as inputs of a graph: one for each row of a batch in generation, one for the whole batch in scoring. */
 import type { FloatTensor } from '../checkpoint/safetensors.js';
-import { getOrCreate } from '../support/getOrCreate.js';
 import type { DecoderConfig } from '../model/config.js';
 import type { Feeds } from '../model/inputs.js';
 import { loraGroups, type LoraGroup } from '../model/loraGroups.js';
 import { RegisteredTensors } from '../onnx/nativeTensors.js';
 import { Tensor } from '../onnx/tensor.js';
+import { getOrCreate } from '../support/getOrCreate.js';
+import { sum } from '../support/numbers.js';
+import type { AdapterSource } from './adapterCache.js';
 import {
   joinedAt,
   joinedSize,
@@ -13,12 +15,14 @@ import {
   outputWidth,
   partOf,
   writeJoined,
-  sum,
   type JoinedMatrices,
 } from './joinedMatrices.js';
 import type { LoadedAdapter } from './loadedAdapter.js';
 
-/** One adapter for a whole batch: A `[rank, in]`, B `[out, rank]` of every projection, rank 1 and zeros where it adapts nothing. */
+/**
+ * One adapter for a whole batch: A `[rank, in]` and B `[out, rank]` of every projection. A projection that is not
+ * adapted has rank 1 and zeros.
+ */
 export function sharedAdapterFeeds(adapter: LoadedAdapter, config: DecoderConfig): Feeds {
   const feeds: Record<string, Tensor> = {};
   for (const group of loraGroups(config)) {
@@ -37,26 +41,23 @@ function zeros(height: number, width: number): FloatTensor {
   return { shape: [height, width], data: new Float32Array(height * width) };
 }
 
-/** Base's own matrices as they are, for a graph that has adapters in any case. */
+/** Stands for the base model in a graph that always has adapters. */
 const noAdapter: LoadedAdapter = { contentHash: '', groups: new Map() };
 
-/** Who bounds the memory of the stacks. */
-export interface StackBudget {
-  readonly maxBytes: number;
-  /** Told of the bytes that the stacks take, before they do. */
-  resizeStacks(bytes: number): void;
-}
+/** Bounds the memory of the stacks and is told their size before it changes. */
+export type StackBudget = Pick<AdapterSource, 'maxBytes' | 'resizeStacks'>;
 
 /**
- * The adapters of a batch's rows, as the inference graph takes them: for every group of projections `[…, N, R, in]` and
- * `[…, N, R, outs]`, where R is the sum of its parts' greatest ranks among the rows. Smaller ranks are filled up with zeros, which add
- * nothing; so is the whole of a row without an adapter. N is 1 when all rows have the same adapter, whose own memory is then used, or none.
+ * The adapters of a batch's rows, as the inference graph takes them: `[…, N, R, in]` and `[…, N, R, outs]` for every
+ * group of projections. R is the sum of the greatest ranks that each part has among the rows. Smaller ranks, and rows
+ * without an adapter, are padded with zeros, which add nothing. N is the number of rows. It is 1 when all rows have the
+ * same adapter, whose own memory is used then, or none.
  */
 export class BatchAdapters {
   private readonly shared = new WeakMap<LoadedAdapter, RegisteredTensors>();
   private readonly stacks: MatrixStacks;
   private readonly groups: readonly LoraGroup[];
-  /** As many zeros as the largest group takes if an adapter leaves it alone. */
+  /** As many zeros as the largest group takes in an adapter that does not change it. */
   private readonly zeros: Float32Array;
 
   constructor(
@@ -68,7 +69,7 @@ export class BatchAdapters {
     this.zeros = new Float32Array(Math.max(...this.groups.map((group) => joinedSize(group, minRanks(group)))));
   }
 
-  /** Whether there is memory for the stacks of these rows; rows of the same adapter need none. */
+  /** Whether there is memory for the stacks of these rows. Rows of the same adapter need none. */
   admits(rows: readonly (LoadedAdapter | null)[]): boolean {
     return areAlike(rows) || this.stacks.bytesFor(rows) <= (this.budget?.maxBytes ?? Infinity);
   }
@@ -92,7 +93,7 @@ function areAlike(rows: readonly (LoadedAdapter | null)[]): boolean {
   return rows.every((row) => row === rows[0]);
 }
 
-/** The matrices of a group of several rows: A's one after the other, then B's. */
+/** The matrices of one group for several rows: all A's, then all B's. */
 interface Stack {
   readonly group: LoraGroup;
   readonly ranks: readonly number[];
@@ -100,11 +101,11 @@ interface Stack {
   readonly b: Float32Array;
 }
 
-/** Matrices of several rows one after the other; from one batch to the next only those of rows that have changed are copied. */
+/** The matrices of several rows, one after the other. From batch to batch only rows that changed are copied. */
 class MatrixStacks {
   private capacity = 0;
   private stacks: readonly Stack[] = [];
-  /** Adapters whose matrices are in the stacks, without keeping them in memory; a new stack holds zeros. */
+  /** Whose matrices are in the stacks, without keeping these adapters in memory. A new stack holds zeros. */
   private rows: (WeakRef<LoadedAdapter> | null | undefined)[] = [];
   private readonly feedsByCount = new Map<number, RegisteredTensors>();
 
@@ -137,7 +138,7 @@ class MatrixStacks {
     if (!fits || rows.length > this.capacity) this.allocate(ranks, rows);
     rows.forEach((adapter, row) => {
       if (this.holds(row, adapter)) return;
-      // If copying fails, nobody's matrices are there.
+      // If copying fails, the row holds nobody's matrices.
       this.rows[row] = undefined;
       for (const stack of this.stacks) {
         writeJoined(stack.group, rowOf(stack, row), adapter?.groups.get(stack.group.name));
@@ -147,7 +148,7 @@ class MatrixStacks {
   }
 
   private allocate(ranks: readonly (readonly number[])[], rows: readonly (LoadedAdapter | null)[]): void {
-    // The old ones go first, so that both are never in memory together.
+    // The old stacks go first, so that old and new are never in memory together.
     this.stacks = [];
     this.rows = [];
     this.feedsByCount.clear();
@@ -155,8 +156,8 @@ class MatrixStacks {
     this.capacity = capacityFor(rows);
     this.stacks = this.groups.map((group, index) => {
       const own = ranks[index] ?? [];
-      const room = (size: number): Float32Array => new Float32Array(this.capacity * sum(own) * size);
-      return { group, ranks: own, a: room(group.width), b: room(outputWidth(group)) };
+      const floats = (size: number): Float32Array => new Float32Array(this.capacity * sum(own) * size);
+      return { group, ranks: own, a: floats(group.width), b: floats(outputWidth(group)) };
     });
     this.rows = Array.from({ length: this.capacity }, () => null);
   }
@@ -166,7 +167,7 @@ function capacityFor(rows: readonly unknown[]): number {
   return 2 ** Math.ceil(Math.log2(rows.length));
 }
 
-/** The greatest ranks of a group's parts among the rows. */
+/** The greatest rank that each part of a group has among the rows. */
 function ranksFor(group: LoraGroup, rows: readonly (LoadedAdapter | null)[]): readonly number[] {
   const joined = [...new Set(rows)].map((row) => row?.groups.get(group.name));
   const ranks = group.parts.map((_, part) => Math.max(0, ...joined.map((one) => one?.ranks[part] ?? 0)));
@@ -178,7 +179,7 @@ function rowOf({ group, ranks, a, b }: Stack, row: number): JoinedMatrices {
   return { ranks, a: part(a, sum(ranks) * group.width), b: part(b, sum(ranks) * outputWidth(group)) };
 }
 
-/** With leading axes that keep ONNX Runtime from joining rows that share an adapter: each row is then computed alike. */
+/** The leading axes keep ONNX Runtime from joining rows that share an adapter, so that each row is computed alike. */
 function tensorsOf(
   group: LoraGroup,
   { ranks, a, b }: JoinedMatrices,

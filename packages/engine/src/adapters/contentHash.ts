@@ -8,7 +8,7 @@ import type { AdapterReference } from '../types.js';
 export const adapterConfigFile = 'adapter_config.json';
 export const adapterWeightsFile = 'adapter_model.safetensors';
 
-/** All of an adapter, in PEFT's format. */
+/** All files of an adapter, in PEFT's format. */
 export const adapterFiles = [adapterConfigFile, adapterWeightsFile] as const;
 
 export interface AdapterFiles {
@@ -27,9 +27,9 @@ export function contentHash(files: AdapterFiles): string {
 const blockBytes = 2 ** 20;
 
 /**
- * The identity of the adapter in a folder, whatever model it is for; read a piece at a time. `null` where a file of it
- * is missing, is no file, or cannot be read off its disk.
- * @throws EngineError `adapter_invalid` when something else keeps a file from being read, such as its rights.
+ * The identity of the adapter in a folder, whatever model it is for. Reads a block at a time. `null` when a file is
+ * missing, is not a regular file, or cannot be read off its disk.
+ * @throws EngineError `adapter_invalid` when a file cannot be read for another reason, such as its permissions.
  */
 export async function hashAdapterFolder(folder: string): Promise<string | null> {
   const hash = createHash('sha256');
@@ -45,14 +45,14 @@ export async function hashAdapterFolder(folder: string): Promise<string | null> 
 }
 
 /**
- * Whether the files of an adapter are those that the reference promises, whatever an engine has in memory of it.
+ * Whether an adapter's files are the ones that the reference promises. What an engine holds in memory does not matter.
  * @throws EngineError `adapter_invalid` as `hashAdapterFolder`.
  */
 export async function isAdapterIntact({ folder, contentHash: promised }: AdapterReference): Promise<boolean> {
   return (await hashAdapterFolder(folder)) === promised;
 }
 
-/** Whether there is such a file. */
+/** Returns whether the file exists. */
 async function addFile(hash: Hash, folder: string, name: string): Promise<boolean> {
   const file = path.join(folder, name);
   const opened = await openRegularFile(file, { code: 'adapter_invalid', file });
@@ -70,10 +70,10 @@ async function addFile(hash: Hash, folder: string, name: string): Promise<boolea
   return true;
 }
 
-/** A name that leads to no file, and a disk that does not give back what it was given. */
+/** Error codes of a name that leads to no file, and of a disk that cannot read what it holds. */
 const damageCodes: ReadonlySet<unknown> = new Set(['ENOTDIR', 'ELOOP', 'EIO', 'EUCLEAN']);
 
-/** An `EngineError` without a cause says that there is something else than a file. */
+/** An `EngineError` without a cause means that there is something other than a file. */
 function isDamage(error: unknown): boolean {
   if (error instanceof EngineError) return error.cause === undefined || isDamage(error.cause);
   return error instanceof Error && 'code' in error && damageCodes.has(error.code);

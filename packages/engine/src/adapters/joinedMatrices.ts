@@ -1,16 +1,17 @@
-/** The matrices of a `LoraGroup`: joined for generation, and each by itself again for scoring. */
+/** The matrices of a `LoraGroup`: joined for generation, separate again for scoring. */
 import type { FloatTensor } from '../checkpoint/safetensors.js';
 import type { LoraGroup } from '../model/loraGroups.js';
+import { sum } from '../support/numbers.js';
 
-/** Ranks are filled up to a multiple of this: products add in blocks of 4 or 8, and a part begins with a block, whatever is beside it. */
+/** Ranks are padded to a multiple of this. Products add in blocks of 4 or 8, so each part must begin with a block. */
 export const rankStep = 8;
 
 export interface JoinedMatrices {
-  /** The rank of each part, a multiple of `RANK_STEP`, or 0 for a part that is not adapted. R is their sum. */
+  /** The rank of each part, a multiple of `rankStep`, or 0 for a part that is not adapted. R is their sum. */
   readonly ranks: readonly number[];
   /** `[R, in]` */
   readonly a: Float32Array;
-  /** `[R, outs]`, transposed, since a product with a single row is then computed along its outputs. */
+  /** `[R, outs]`: transposed, so that a product with a single row is computed along its outputs. */
   readonly b: Float32Array;
 }
 
@@ -20,38 +21,36 @@ export interface MatrixPair {
   readonly b: FloatTensor;
 }
 
-export function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
-}
-
-/** The sum of the parts' `out`. */
+/** The output widths of all parts together. */
 export function outputWidth(group: LoraGroup): number {
   return sum(group.parts.map(({ out }) => out));
 }
 
-/** Numbers in A and B together. */
+/** How many numbers A and B have together. */
 export function joinedSize(group: LoraGroup, ranks: readonly number[]): number {
   return sum(ranks) * (group.width + outputWidth(group));
 }
 
-/** The ranks of a group that nobody adapts: a product needs one column at least. */
+/** The ranks of a group that nothing adapts. A product needs at least one column. */
 export function minRanks(group: LoraGroup): readonly number[] {
   return group.parts.map((_, part) => (part === 0 ? rankStep : 0));
 }
 
-/** Room for A and B, one after the other at `start` of a stretch of memory. */
+/** A and B as views of `memory`, one after the other from `start` on. */
 export function joinedAt(
-  stretch: Float32Array,
+  memory: Float32Array,
   start: number,
   group: LoraGroup,
   ranks: readonly number[],
 ): JoinedMatrices {
   const end = start + joinedSize(group, ranks);
   const middle = start + sum(ranks) * group.width;
-  return { ranks, a: stretch.subarray(start, middle), b: stretch.subarray(middle, end) };
+  return { ranks, a: memory.subarray(start, middle), b: memory.subarray(middle, end) };
 }
 
-/** Puts the matrices of one part, of the same or a smaller rank, into its place, which holds zeros. B is multiplied by `scale`. */
+/**
+ * Writes the matrices of one part into `place`, which holds zeros and has at least their rank. Multiplies B by `scale`.
+ */
 export function writePart(
   group: LoraGroup,
   place: JoinedMatrices,
@@ -66,7 +65,7 @@ export function writePart(
   copyBlock(given, blockOf(group, place, part), { height: rank, width: group.parts[part]?.out ?? 0, scale });
 }
 
-/** Puts joined matrices, or none, into a place whose ranks are the same or greater, and zeros into the rest. */
+/** Writes joined matrices, or none, into a place of at least their ranks, and zeros into the rest of it. */
 export function writeJoined(group: LoraGroup, place: JoinedMatrices, joined: JoinedMatrices | undefined): void {
   if (joined?.ranks.join() === place.ranks.join()) {
     place.a.set(joined.a);
@@ -83,7 +82,7 @@ export function writeJoined(group: LoraGroup, place: JoinedMatrices, joined: Joi
   }
 }
 
-/** The matrices of one part by itself: A in the same memory, B copied. */
+/** The matrices of one part: A as a view, B as a copy. */
 export function partOf(group: LoraGroup, joined: JoinedMatrices, part: number): MatrixPair {
   const rank = joined.ranks[part] ?? 0;
   const out = group.parts[part]?.out ?? 0;
@@ -94,34 +93,34 @@ export function partOf(group: LoraGroup, joined: JoinedMatrices, part: number): 
   return { a: { shape: [rank, group.width], data: a }, b: { shape: [out, rank], data: b } };
 }
 
-/** The first row of a part in A, and in B as it is stored. */
+/** The index of a part's first row in A, and in the transposed B. */
 function firstRow(ranks: readonly number[], part: number): number {
   return sum(ranks.slice(0, part));
 }
 
-/** A part's rows of A. */
+/** The rows of A that belong to a part. */
 function rowsOf(group: LoraGroup, { ranks, a }: JoinedMatrices, part: number): Float32Array {
   const start = firstRow(ranks, part);
   return a.subarray(start * group.width, (start + (ranks[part] ?? 0)) * group.width);
 }
 
-/** Numbers of a matrix, by where they lie. */
+/** A rectangle of numbers within `data`. */
 interface Block {
   readonly data: Float32Array;
   readonly start: number;
-  /** Steps to the number below and to that on the right. */
+  /** How far it is to the number below, and to the one on the right. */
   readonly below: number;
   readonly beside: number;
 }
 
-/** A part's block of B. */
+/** The rectangle of B that belongs to a part. */
 function blockOf(group: LoraGroup, { ranks, b }: JoinedMatrices, part: number): Block {
   const outs = outputWidth(group);
   const column = sum(group.parts.slice(0, part).map(({ out }) => out));
   return { data: b, start: firstRow(ranks, part) * outs + column, below: outs, beside: 1 };
 }
 
-/** Loops, as a call for each row takes many times as long, and a cold adapter's first answer waits for it. */
+/** Plain loops: a call for each row takes many times as long, and the first answer of a cold adapter waits for it. */
 function copyBlock(
   from: Block,
   to: Block,

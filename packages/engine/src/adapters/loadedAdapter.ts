@@ -1,78 +1,70 @@
-/** Adapters as generation and scoring use them. */
-import { readAdapter } from './adapterFolder.js';
-import type { LoraAdapter } from './loraAdapter.js';
-import { scales } from './loraModules.js';
+/** Adapters in memory, arranged as generation and scoring use them. */
 import type { DecoderConfig } from '../model/config.js';
 import { loraGroups, type LoraGroup } from '../model/loraGroups.js';
 import { projectionName, type LoraModule } from '../model/weights.js';
+import { getOrCreate } from '../support/getOrCreate.js';
+import { sum } from '../support/numbers.js';
 import type { AdapterReference } from '../types.js';
-import {
-  joinedAt,
-  joinedSize,
-  writePart,
-  rankStep,
-  sum,
-  type JoinedMatrices,
-  type MatrixPair,
-} from './joinedMatrices.js';
+import { readAdapter } from './adapterFolder.js';
+import { joinedAt, joinedSize, rankStep, writePart, type JoinedMatrices, type MatrixPair } from './joinedMatrices.js';
+import type { LoraAdapter } from './loraAdapter.js';
+import { scales } from './loraModules.js';
 
-/** An adapter ready for use: verified, and B multiplied by alpha / rank. */
+/** A verified adapter whose B matrices are already multiplied by alpha / rank. */
 export interface LoadedAdapter {
   readonly contentHash: string;
   /**
-   * Matrices by the name of each `LoraGroup` that the adapter changes at least in part; each part has its own rank,
+   * Matrices by the name of each `LoraGroup` that the adapter changes at least in part. Each part has its own rank,
    * rounded up.
    */
   readonly groups: ReadonlyMap<string, JoinedMatrices>;
 }
 
 /**
- * @param room see `prepareAdapter`.
+ * @param memory see `prepareAdapter`.
  * @throws EngineError `adapter_damaged`, `adapter_invalid` or `memory_exceeded`, see `readAdapter`.
  */
 export async function loadAdapter(
   reference: AdapterReference,
   config: DecoderConfig,
-  room?: ArrayBuffer,
+  memory?: ArrayBuffer,
 ): Promise<LoadedAdapter> {
   const preparedBytes = (modules: readonly LoraModule[]): number => {
     const ranks = new Map(modules.map(({ layer, projection, rank }) => [projectionName(layer, projection), rank]));
     return numbersIn(adaptedGroups(config, (name) => ranks.get(name) ?? 0)) * Float32Array.BYTES_PER_ELEMENT;
   };
-  return prepareAdapter(reference.contentHash, await readAdapter(reference, config, { preparedBytes }), config, room);
+  return prepareAdapter(reference.contentHash, await readAdapter(reference, config, { preparedBytes }), config, memory);
 }
 
-const counted = new WeakMap<LoadedAdapter, number>();
+const sizes = new WeakMap<LoadedAdapter, number>();
 
-/** Counted once, since a long line of waiting requests asks for it at every step. */
+/** Counted once for each adapter, because a long queue of requests asks for it at every step. */
 export function adapterBytes(adapter: LoadedAdapter): number {
-  const known = counted.get(adapter);
-  if (known !== undefined) return known;
-  const bytes = sum([...adapter.groups.values()].map(({ a, b }) => a.byteLength + b.byteLength));
-  counted.set(adapter, bytes);
-  return bytes;
+  return getOrCreate(sizes, adapter, () =>
+    sum([...adapter.groups.values()].map(({ a, b }) => a.byteLength + b.byteLength)),
+  );
 }
 
 /**
- * All in one stretch of memory: adapters come and go, and a hundred small pieces each cost more than their copying.
- * Generation and scoring take B multiplied by its module's scale, so that adapters of unlike scale share a batch.
- * @param room memory that nobody uses, taken if it has the right size.
+ * Puts all matrices into one piece of memory. Adapters come and go, and a hundred small pieces each cost more than
+ * copying them. B is multiplied by its module's scale, so that adapters of different scale can share a batch.
+ * @param memory memory that nobody uses, taken if it has the right size.
  */
 export function prepareAdapter(
   contentHash: string,
   adapter: LoraAdapter,
   config: DecoderConfig,
-  room?: ArrayBuffer,
+  memory?: ArrayBuffer,
 ): LoadedAdapter {
   const scaleOf = scales(adapter);
   const adapted = adaptedGroups(config, (name) => pairOf(adapter, name)?.a.shape[0] ?? 0);
   const numbers = numbersIn(adapted);
-  const fits = room?.byteLength === numbers * Float32Array.BYTES_PER_ELEMENT;
-  const stretch = fits ? new Float32Array(room).fill(0) : new Float32Array(numbers);
+  const fits = memory?.byteLength === numbers * Float32Array.BYTES_PER_ELEMENT;
+  const data = fits ? new Float32Array(memory).fill(0) : new Float32Array(numbers);
   const groups = new Map<string, JoinedMatrices>();
   let start = 0;
   for (const { group, ranks } of adapted) {
-    const joined = joinedAt(stretch, start, group, ranks);
+    const joined = joinedAt(data, start, group, ranks);
     for (const [part, { name }] of group.parts.entries()) {
       const pair = pairOf(adapter, name);
       if (pair !== undefined) writePart(group, joined, part, pair, scaleOf(name));
@@ -83,7 +75,7 @@ export function prepareAdapter(
   return { contentHash, groups };
 }
 
-/** What the matrices lie in. */
+/** The buffers that hold the matrices. */
 export function memoryOf({ groups }: LoadedAdapter): ArrayBuffer[] {
   const buffers = [...groups.values()].map(({ a: { buffer } }) => buffer);
   return [...new Set(buffers.filter((buffer) => buffer instanceof ArrayBuffer))];
@@ -95,7 +87,7 @@ interface AdaptedGroup {
   readonly ranks: readonly number[];
 }
 
-/** @param rankOf by the name of a projection, 0 for one that is not adapted. */
+/** @param rankOf the rank of the projection of this name, 0 if it is not adapted. */
 function adaptedGroups(config: DecoderConfig, rankOf: (name: string) => number): readonly AdaptedGroup[] {
   return loraGroups(config).flatMap((group) => {
     const ranks = group.parts.map(({ name }) => roundedUp(rankOf(name)));
@@ -112,7 +104,7 @@ function pairOf({ matrices }: LoraAdapter, name: string): MatrixPair | undefined
   return a === undefined || b === undefined ? undefined : { a, b };
 }
 
-/** The rank of a matrix as it is used; the last places hold zeros, which add nothing. */
+/** The rank that a matrix is padded to. The padding holds zeros, which add nothing. */
 function roundedUp(rank: number): number {
   return Math.ceil(rank / rankStep) * rankStep;
 }

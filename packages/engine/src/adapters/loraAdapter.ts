@@ -1,4 +1,4 @@
-/** An adapter in memory, and its tensors in PEFT's naming. */
+/** An adapter as its files hold it, and the names of its tensors in PEFT. */
 import { readHeaderFrom, readTensorFrom, serializeSafetensors, type FloatTensor } from '../checkpoint/safetensors.js';
 import { EngineError } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
@@ -15,7 +15,7 @@ export interface LoraAdapter extends LoraHyperparameters {
 
 /**
  * The content of `adapter_model.safetensors`.
- * @throws EngineError `internal` naming the key of which a value has no room in F16.
+ * @throws EngineError `internal`, naming the key, when a value is too large for F16.
  */
 export function serializeMatrices(adapter: LoraAdapter, precision: AdapterPrecision = 'F32'): Buffer {
   const tensors = [...adapter.matrices].map(([name, tensor]) => [peftKey(name), tensor] as const);
@@ -27,7 +27,7 @@ export function serializeMatrices(adapter: LoraAdapter, precision: AdapterPrecis
 }
 
 /**
- * The matrices of an adapter for a model of this configuration out of `adapter_model.safetensors`.
+ * Parses `adapter_model.safetensors` into the matrices of an adapter for this model.
  * @throws EngineError `adapter_invalid` naming the key that is missing, unknown, misshapen or not finite.
  */
 export function parseMatrices(
@@ -55,7 +55,7 @@ export function parseMatrices(
   return matrices;
 }
 
-/** The greatest half is 65,504; what lies above is rounded to it or to infinity. */
+/** The largest F16 number is 65,504. Larger numbers are rounded to it or to infinity. */
 function isBeyondHalf(value: number): boolean {
   return Math.abs(value) > 65_504;
 }

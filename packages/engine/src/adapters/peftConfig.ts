@@ -1,5 +1,5 @@
-/** PEFT's `adapter_config.json`, as far as LoRA on any of the seven projections goes. */
-import { abbreviate } from '../support/brief.js';
+/** PEFT's `adapter_config.json`, as far as it describes LoRA on the seven projections. */
+import { abbreviate } from '../support/abbreviate.js';
 import { EngineError } from '../engine.js';
 import { projectionKinds } from '../model/weights.js';
 import { adapterConfigFile } from './contentHash.js';
@@ -7,10 +7,10 @@ import { isPattern, type LoraHyperparameters } from './loraModules.js';
 
 export const maxConfigBytes = 2 ** 20;
 export const maxRank = 1024;
-/** Entries of a list or object; a model has fewer modules. */
+/** The most entries of a list or object. No model has so many modules. */
 const maxNames = 8192;
 
-/** Fields that say nothing about the computation, and what they may hold. */
+/** Fields that do not affect the computation and may hold anything. */
 const informativeFields: ReadonlySet<string> = new Set([
   'auto_mapping',
   'base_model_name_or_path',
@@ -25,7 +25,7 @@ const informativeFields: ReadonlySet<string> = new Set([
 /** Fields that must be present with these values. */
 const fixedFields: Readonly<Record<string, unknown>> = { peft_type: 'LORA', bias: 'none', task_type: 'CAUSAL_LM' };
 
-/** Initialisations that leave the base weights alone. Others, such as PiSSA, change these as well. */
+/** Initialisations that leave the base weights alone. Others, such as PiSSA, change them. */
 const harmlessInitialisations: readonly unknown[] = [true, false, null, 'gaussian'];
 
 /** @param baseModel recorded for people and tools, and for `readTrainedOn`. */
@@ -50,8 +50,8 @@ export function serializePeftConfig(lora: LoraHyperparameters, baseModel: string
 }
 
 /**
- * Reads what `serializePeftConfig` or PEFT wrote. Any field that is not read must be empty (null, false, `[]`, `{}`):
- * otherwise it asks for something that this engine would silently leave out.
+ * Reads what `serializePeftConfig` or PEFT wrote. Every field that is not read must be empty (null, false, `[]`, `{}`),
+ * because it would ask for something that this engine ignores.
  * @throws EngineError `adapter_invalid` naming the field.
  */
 export function parsePeftConfig(bytes: Uint8Array): LoraHyperparameters {
@@ -102,7 +102,7 @@ function isAlpha(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value) && value > 0;
 }
 
-/** Python writes sets in no particular order, so all seven projections are that in any order. */
+/** Python writes sets in no particular order, so the seven projections may come in any order. */
 function parseTargets(value: unknown): Pick<LoraHyperparameters, 'targets'> {
   const isName = (item: unknown): item is string => typeof item === 'string' && /^[\w.]+$/.test(item);
   const distinct = Array.isArray(value) && new Set(value).size === value.length;
@@ -114,7 +114,7 @@ function parseTargets(value: unknown): Pick<LoraHyperparameters, 'targets'> {
   return everything ? {} : { targets: value };
 }
 
-/** One layer or a list of them; an empty list is no restriction. */
+/** One layer or a list of layers. An empty list means all layers. */
 function parseLayers(value: unknown): Pick<LoraHyperparameters, 'layers'> {
   if (value === undefined || value === null) return {};
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];

@@ -9,12 +9,12 @@ import { maxConfigBytes, parseObject } from './peftConfig.js';
 export type TrainedOn =
   /** The `contentHash` of the checkpoint's description. */
   | { readonly kind: 'known'; readonly contentHash: string }
-  /** It is whole and names no checkpoint by its hash: another tool made it. */
+  /** The adapter is intact but names no checkpoint by its hash: another tool made it. */
   | { readonly kind: 'not_said' }
-  /** A file is missing, cannot be read or has changed. */
+  /** A file is missing, unreadable or changed. */
   | { readonly kind: 'damaged' };
 
-/** The checkpoint that an adapter's own configuration names. Reads and checks the whole adapter. */
+/** Reads which checkpoint the adapter's configuration names. Reads and verifies the whole adapter. */
 export async function readTrainedOn(reference: AdapterReference): Promise<TrainedOn> {
   const named = await readName(reference).catch((error: unknown) => {
     if (error instanceof EngineError) return undefined;
@@ -25,7 +25,7 @@ export async function readTrainedOn(reference: AdapterReference): Promise<Traine
   return isHash ? { kind: 'known', contentHash: named } : { kind: 'not_said' };
 }
 
-/** `undefined`: there is no such file. */
+/** Gives `undefined` when the file does not exist. */
 async function readName({ folder }: AdapterReference): Promise<unknown> {
   const file = path.join(folder, adapterConfigFile);
   const bytes = await readBoundedFile(file, { code: 'adapter_invalid', file }, maxConfigBytes);

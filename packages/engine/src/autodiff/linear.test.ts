@@ -13,7 +13,7 @@ import { Tape } from './tape.js';
 const [rows, width, out] = [5, 48, 7];
 /** Two matrices of the same input, as those of a gated unit are; the first with a bias. */
 const [gateRank, upRank] = [2, 3];
-const shapes: Readonly<Record<string, readonly number[]>> = {
+const inputShapes: Readonly<Record<string, readonly number[]>> = {
   x: [rows, width],
   bias: [out],
   gate: [out, width],
@@ -31,7 +31,7 @@ const trained = ['x', 'gate.a', 'gate.b', 'up.a', 'up.b'];
 async function compute(merged: boolean): Promise<ReadonlyMap<string, Float32Array>> {
   const graph = new GraphBuilder();
   const tape = new Tape(graph);
-  for (const [name, shape] of Object.entries(shapes)) graph.input(name, 'float32', shape);
+  for (const [name, shape] of Object.entries(inputShapes)) graph.input(name, 'float32', shape);
   const values = new Map(trained.map((name) => [name, tape.parameter(name)]));
   const matrix = (name: string, rank: number, scale: number, bias?: string): AdaptedMatrix => {
     const lora = { a: values.get(`${name}.a`)!, b: values.get(`${name}.b`)!, rank, scale };
@@ -44,17 +44,17 @@ async function compute(merged: boolean): Promise<ReadonlyMap<string, Float32Arra
   tape.backward(result, 'gradient');
   graph.output('result', result.name, 'float32', [rows, out]);
   for (const [name, value] of values)
-    graph.output(`gradient of ${name}`, tape.gradient(value), 'float32', shapes[name]!);
+    graph.output(`gradient of ${name}`, tape.gradient(value), 'float32', inputShapes[name]!);
   const session = await Session.create(graph.encode(), { threads: 1 });
   const random = createRandom(1);
-  const feeds = Object.entries(shapes).map(([name, shape]) => {
+  const feeds = Object.entries(inputShapes).map(([name, shape]) => {
     const size = shape.reduce((a, b) => a * b, 1);
     const data = Float32Array.from({ length: size }, () => random.next() - 0.5);
     return [name, new Tensor(data, shape)] as const;
   });
   const shapes = [
     ['result', [rows, out]] as const,
-    ...[...values.keys()].map((name) => [`gradient of ${name}`, shapes[name]!] as const),
+    ...[...values.keys()].map((name) => [`gradient of ${name}`, inputShapes[name]!] as const),
   ];
   const results = new Map(
     shapes.map(([name, shape]) => [name, new Float32Array(shape.reduce((a, b) => a * b, 1))] as const),

@@ -7,6 +7,7 @@ import { SharedWeights } from '../model/sharedWeights.js';
 import { tinyConfig } from '../testing/fixtures.js';
 import { job } from '../testing/generators.js';
 import { withRandomCheckpoint } from '../testing/randomCheckpoint.js';
+import { TestAdapters } from '../testing/testAdapters.js';
 import { Generator } from '../scheduling/generator.js';
 import { cacheBytes, defaultLimits } from './kvBudget.js';
 import { slotCapacity } from './kvCache.js';
@@ -23,9 +24,9 @@ test('under a bound for one sequence at a time, requests wait for each other in 
   await withRandomCheckpoint(async (folder) => {
     const { config, weights } = await openCheckpoint(join(folder, 'model'));
     const model = { config, weights: await SharedWeights.open(config, weights), threads: 1 };
-    const unbounded = new Generator(model, 8);
+    const unbounded = new Generator(model, new TestAdapters(), 8);
     const bound = cacheBytes(config, [100], 88);
-    const generator = new Generator(model, 8, { maxCacheBytes: bound, maxPrefixBytes: 0 });
+    const generator = new Generator(model, new TestAdapters(), 8, { maxCacheBytes: bound, maxPrefixBytes: 0 });
     const large = job({ prompt: Array.from({ length: 88 }, (_, index) => index) });
     const jobs = [job(), large, job(), job(), large, job()];
     const ended: number[] = [];
@@ -73,7 +74,7 @@ test('whatever batches came before, what is allocated stays within the bound, an
     const growing = shrinking.toReversed();
     await fc.assert(
       fc.asyncProperty(waves, async (batches) => {
-        const generator = new Generator(model, 6, { maxCacheBytes: bound, maxPrefixBytes: 0 });
+        const generator = new Generator(model, new TestAdapters(), 6, { maxCacheBytes: bound, maxPrefixBytes: 0 });
         const isComplete = (): boolean => {
           assert.ok(generator.cacheBytes <= bound, `${generator.cacheBytes} of ${bound} bytes`);
           return false;

@@ -5,24 +5,26 @@ import { cachedHeadDim, type DecoderConfig } from '../model/config.js';
 import { RegisteredTensors } from '../onnx/nativeTensors.js';
 import { Tensor } from '../onnx/tensor.js';
 
-/** Capacity is a multiple of so many tokens. */
+/** Capacities are multiples of this many tokens. */
 const capacityStep = 64;
 
 /**
- * Number of tokens for which a slot has room when it must hold `tokens`. Steps widen with the length, as each costs a
- * copy of the cache; what is too much costs memory, and stays below a quarter.
+ * The capacity of a slot that must hold `tokens` tokens. Steps grow with the length, because each costs a copy of the
+ * cache. The excess costs memory and stays below a quarter.
  */
 export function slotCapacity(tokens: number): number {
   const step = Math.max(capacityStep, 2 ** (Math.ceil(Math.log2(Math.max(1, tokens))) - 3));
   return Math.max(1, Math.ceil(tokens / step)) * step;
 }
 
-/** Bytes of keys and values of one token. */
+/** Bytes of the keys and values of one token. */
 export function bytesPerToken(config: DecoderConfig): number {
   return 2 * config.layers * config.kvHeads * cachedHeadDim(config) * Float32Array.BYTES_PER_ELEMENT;
 }
 
-/** What is in a cache and stays: the first tokens in each of the first slots. Room that was never used takes no memory, nor is it copied. */
+/**
+ * The part of a cache that must survive a resize: the first tokens of each of the first slots. The rest is not copied.
+ */
 export interface CacheContents {
   readonly slots: number;
   readonly tokens: number;
@@ -30,26 +32,26 @@ export interface CacheContents {
 
 export const noContents: CacheContents = { slots: 0, tokens: 0 };
 
-/** Slots of a cache as a run finds them and as it leaves them, in the same memory. */
+/** Slots of a cache as a run finds and leaves them, in the same memory. */
 export interface CacheView {
   readonly past: RegisteredTensors;
   readonly present: RegisteredTensors;
 }
 
 /**
- * Keys and values of the sequences being generated, one slot for each: for every layer two buffers
- * `[slots, kvHeads, capacity, cachedHeadDim]`. A run reads them in place, and writes what it adds.
+ * Keys and values of the sequences being generated, one slot for each. Every layer has two buffers
+ * `[slots, kvHeads, capacity, cachedHeadDim]`. A run reads them in place and writes what it adds.
  */
 export class KvCache {
-  /** Keys and values by turns, layer by layer. */
+  /** Keys and values in turn, layer by layer. */
   private readonly buffers: Float32Array[];
   private capacity: number;
   private slots: number;
   private maxTokens = Infinity;
-  /** Views by the number of slots from the first on, and of single slots. */
+  /** Views of the first slots by their number, and of single slots. */
   private readonly views = new Map<number, CacheView>();
   private readonly slotViews = new Map<number, CacheView>();
-  /** Numbers of a head. */
+  /** How many numbers a head has. */
   private readonly width: number;
 
   constructor(private readonly config: DecoderConfig) {
@@ -59,14 +61,14 @@ export class KvCache {
     this.buffers = Array.from({ length: 2 * config.layers }, () => this.allocate(1, this.capacity));
   }
 
-  /** Tokens that there is room for, in all slots together. */
+  /** How many tokens fit, in all slots together. */
   get tokens(): number {
     return this.slots * this.capacity;
   }
 
   /**
-   * From now on there is room for at most `maxTokens` tokens in all slots together, as long as what `reserve` is asked
-   * for fits; what goes beyond is given back, but for `tokens` tokens in each of the slots that are kept.
+   * From now on at most `maxTokens` tokens fit in all slots together, as long as that is enough for `reserve`. Gives
+   * back what goes beyond, except for `tokens` tokens in each slot that is kept.
    */
   limit(maxTokens: number, tokens: number, kept: CacheContents): void {
     this.maxTokens = maxTokens;
@@ -74,8 +76,8 @@ export class KvCache {
   }
 
   /**
-   * Room for `slots` sequences of `tokens` tokens; keeps what it is told to, and may give room back.
-   * Where the limit allows, there is more room than asked for, so that it need not be resized for each newcomer.
+   * Makes sure that `slots` sequences of `tokens` tokens fit. Keeps `kept`, and may give memory back. Within the limit
+   * it takes more than asked for, so that not every newcomer needs a resize.
    */
   reserve(tokens: number, slots: number, kept: CacheContents): void {
     const needed = slotCapacity(tokens);
@@ -90,7 +92,7 @@ export class KvCache {
     if (shape.slots !== this.slots || shape.capacity !== this.capacity) this.resize(shape.slots, shape.capacity, kept);
   }
 
-  /** Copies the first `tokens` tokens of a sequence out of a slot of `source`, which may be this cache. */
+  /** Copies the first `tokens` tokens of a sequence from a slot of `source`, which may be this cache. */
   copy(source: KvCache, from: number, to: number, tokens: number): void {
     for (const [index, buffer] of this.buffers.entries()) {
       const data = source.buffers[index] ?? new Float32Array();
@@ -101,7 +103,7 @@ export class KvCache {
     }
   }
 
-  /** Puts what `read` gave into a slot, from place `start` on. */
+  /** Writes what `read` returned into a slot, from token `start` on. */
   write(slot: number, start: number, state: Float32Array): void {
     const size = state.length / (this.buffers.length * this.config.kvHeads);
     let from = 0;
@@ -113,7 +115,10 @@ export class KvCache {
     }
   }
 
-  /** `count` tokens of a slot from place `start` on: `[2 * layers, kvHeads, count, cachedHeadDim]`, layer by layer, keys first. */
+  /**
+   * Reads `count` tokens of a slot from `start` on: `[2 * layers, kvHeads, count, cachedHeadDim]`, layer by layer, keys
+   * first.
+   */
   read(slot: number, start: number, count: number): Float32Array {
     const { kvHeads } = this.config;
     const size = count * this.width;
@@ -127,7 +132,7 @@ export class KvCache {
     return state;
   }
 
-  /** Whether `count` tokens of a slot from place `start` on have numbers that are finite. */
+  /** Whether all numbers of `count` tokens of a slot are finite, from token `start` on. */
   isFinite(slot: number, start: number, count: number): boolean {
     const { kvHeads } = this.config;
     for (const buffer of this.buffers) {
@@ -139,17 +144,17 @@ export class KvCache {
     return true;
   }
 
-  /** The first `count` slots as a batch, under the graph's names; valid until the next `reserve`. */
+  /** The first `count` slots as a batch, under the graph's names. Valid until the next `reserve`. */
   view(count: number): CacheView {
     return getOrCreate(this.views, count, () => this.createView(count));
   }
 
-  /** The cache of one slot alone, as long. */
+  /** One slot as a cache of its own, of the same length. */
   viewOf(slot: number): CacheView {
     return getOrCreate(this.slotViews, slot, () => this.createView(1, slot));
   }
 
-  /** When memory cannot be had, what was in the slots is lost, as some buffers have the new shape and others the old. */
+  /** If memory runs out, the contents of all slots are lost: some buffers have the new shape and others the old. */
   private resize(slots: number, capacity: number, kept: CacheContents): void {
     const { width } = this;
     const before = this.capacity;
@@ -158,7 +163,7 @@ export class KvCache {
     this.slotViews.clear();
     this.capacity = 0;
     this.slots = 0;
-    // Each takes the place of its old one at once, so that the old and the new are never in memory together as a whole.
+    // Each buffer replaces its old one at once, so that the whole old cache and the whole new one never coexist.
     for (const [index, old] of this.buffers.entries()) {
       const resized = this.allocate(slots, capacity);
       for (let row = 0; row < kept.slots * this.config.kvHeads; row += 1) {
@@ -172,7 +177,7 @@ export class KvCache {
   }
 
   protected allocate(slots: number, capacity: number): Float32Array {
-    // Memory that is never written costs nothing: the operating system provides its pages on first use.
+    // Memory that is never written costs nothing: the operating system provides pages on first use.
     return new Float32Array(slots * this.config.kvHeads * capacity * this.width);
   }
 
@@ -182,12 +187,14 @@ export class KvCache {
     const tensors = this.buffers.map((buffer) => new Tensor(buffer.subarray(start, end), shape));
     const named = (time: 'past' | 'present'): RegisteredTensors => {
       const names = Array.from({ length: this.config.layers }, (_, layer) => cacheNames(time, layer)).flat();
-      return new RegisteredTensors(Object.fromEntries(tensors.map((tensor, index) => [names[index] ?? '', tensor] as const)));
+      return new RegisteredTensors(
+        Object.fromEntries(tensors.map((tensor, index) => [names[index] ?? '', tensor] as const)),
+      );
     };
     return { past: named('past'), present: named('present') };
   }
 
-  /** Where the numbers of a token's head begin in each buffer. */
+  /** Where the numbers of one head of a token begin in each buffer. */
   private offset(slot: number, head: number, token: number): number {
     return ((slot * this.config.kvHeads + head) * this.capacity + token) * this.width;
   }

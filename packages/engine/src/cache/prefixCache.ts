@@ -1,23 +1,22 @@
 import { createHash } from 'node:crypto';
-import type { GenerationJob } from '../scheduling/generationJob.js';
 
 /**
- * Tokens of a prompt that are read in one run. Between two of them other requests get their turn, and a beginning is
- * reused in whole chunks: larger ones are read no faster, smaller ones are.
+ * How many tokens of a prompt are read in one run. Between two runs other requests get their turn, and prefixes are
+ * reused in whole chunks. Larger chunks are read no faster, smaller ones more slowly.
  */
 export const prefillChunk = 64;
 
-/** Whose attention state it is: what is computed for one scope is never found from another. */
+/** Who may find an attention state. What is computed for one scope is never found from another. */
 export interface PrefixScope {
-  /** The caller's key: calls with different keys share nothing. */
+  /** The caller's key. Calls with different keys share nothing. */
   readonly isolationKey: string;
-  /** The adapter's hash, against which its content was verified; null for the base model. */
+  /** The adapter's verified content hash; null for the base model. */
   readonly adapterHash: string | null;
 }
 
 /**
- * A key for every whole chunk at the beginning of `tokens`, the last token left out: something must remain to be read,
- * or there would be no logits. Each key covers the scope and all tokens up to the chunk's end.
+ * A key for every whole chunk at the beginning of `tokens`. The last token is left out, because without a token to read
+ * there would be no logits. Each key covers the scope and all tokens up to the end of its chunk.
  */
 export function prefixKeys(scope: PrefixScope, tokens: readonly number[], chunkTokens: number): readonly string[] {
   let previous = sha256(JSON.stringify([scope.isolationKey, scope.adapterHash]));
@@ -29,25 +28,19 @@ export function prefixKeys(scope: PrefixScope, tokens: readonly number[], chunkT
   return keys;
 }
 
-/** Forced tokens are left out: what is reused is part of the prompt. Without an isolation key there are none. */
-export function prefixKeysOf({ prompt, isolationKey, adapter }: GenerationJob): readonly string[] {
-  if (isolationKey === undefined) return [];
-  return prefixKeys({ isolationKey, adapterHash: adapter?.contentHash ?? null }, prompt, prefillChunk);
-}
-
 function sha256(text: string): string {
   return createHash('sha256').update(text).digest('base64');
 }
 
 /**
- * Keys and values of prompts' beginnings, chunk by chunk, the least recently used dropped first. A chunk is found again
- * only at the same place after the same tokens, and as chunks are always read whole, what is found is to the last
- * bit what would be computed.
+ * Keys and values of the beginnings of prompts, chunk by chunk. The least recently used is dropped first. A chunk is
+ * found only at the same place after the same tokens. As chunks are always read whole, it equals what would be
+ * computed, to the last bit.
  */
 export class PrefixCache {
   /**
-   * Chunks in order of use, the latest last. A prompt's first chunk comes after its others, which are worth nothing
-   * without it.
+   * Chunks in order of use, the latest last. A prompt's first chunk comes after its others, which are useless without
+   * it.
    */
   private readonly chunks = new Map<string, Float32Array>();
   private heldBytes = 0;
@@ -58,7 +51,7 @@ export class PrefixCache {
     return this.heldBytes;
   }
 
-  /** The states of the chunks known from the first on, without a gap. */
+  /** The states of the known chunks from the first on, up to the first gap. */
   find(keys: readonly string[]): readonly Float32Array[] {
     const states: Float32Array[] = [];
     for (const key of keys) {
@@ -70,7 +63,7 @@ export class PrefixCache {
     return states;
   }
 
-  /** Keeps the state of the last of `keys`, those before it being its prompt's beginning. */
+  /** Keeps the state of the last of `keys`. The keys before it stand for the beginning of its prompt. */
   add(keys: readonly string[], state: Float32Array): void {
     const key = keys.at(-1);
     if (key === undefined || state.byteLength > this.maxBytes) return;

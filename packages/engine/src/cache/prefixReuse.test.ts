@@ -9,7 +9,8 @@ import { EmbeddedEngine } from '../embeddedEngine.js';
 import { SharedWeights } from '../model/sharedWeights.js';
 import { createRandom } from '../support/random.js';
 import { withRandomCheckpoint, writeRandomAdapter } from '../testing/randomCheckpoint.js';
-import { inMemory, type JobChanges } from '../testing/runs.js';
+import type { JobChanges } from '../testing/runs.js';
+import { referenceFor, TestAdapters } from '../testing/testAdapters.js';
 import type { AdapterReference, GenerateRequest } from '../types.js';
 import { loadAdapter, type LoadedAdapter } from '../adapters/loadedAdapter.js';
 import type { Generation, GenerationJob } from '../scheduling/generationJob.js';
@@ -34,7 +35,7 @@ async function withGenerators(keptChunks: number, use: (setting: Setting) => Pro
     const model = { config, weights: await SharedWeights.open(config, weights), threads: 1 };
     const chunkBytes = prefillChunk * bytesPerToken(config);
     const [reusing, forgetful] = [keptChunks * chunkBytes, 0].map((prefixBytes) => {
-      return new Generator(model, 3, { maxCacheBytes: 2 ** 30, maxPrefixBytes: prefixBytes });
+      return new Generator(model, new TestAdapters(), 3, { maxCacheBytes: 2 ** 30, maxPrefixBytes: prefixBytes });
     }) as [Generator, Generator];
     try {
       await use({ reusing, forgetful, adapters: [null, await load(1), await load(2)] });
@@ -57,7 +58,7 @@ const keyless = (): GenerationJob => ({
 
 const job = ({ adapter = null, ...changes }: JobChanges = {}): GenerationJob => ({
   ...keyless(),
-  adapter: inMemory(adapter),
+  adapter: referenceFor(adapter),
   isolationKey: 'a',
   ...changes,
 });

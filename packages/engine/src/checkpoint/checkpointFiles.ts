@@ -1,4 +1,4 @@
-/** The files of a checkpoint folder that the engine reads, for whoever brings one from elsewhere. */
+/** The files of a checkpoint folder that the engine reads, for code that fetches a checkpoint from elsewhere. */
 
 /** Files that every checkpoint has. */
 export const requiredFiles = ['config.json', 'tokenizer.json'] as const;
@@ -13,8 +13,8 @@ export const optionalFiles = [
   'chat_template.json',
 ] as const;
 
-/** The weights, where they are not in shards. */
+/** The weights, if they are not in shards. */
 export const singleFile = 'model.safetensors';
 
-/** Names the shards, see `findWeightFiles`. Not read where there is a single file. */
+/** Names the shards, see `findWeightFiles`. Not read if there is a single file. */
 export const shardIndex = 'model.safetensors.index.json';

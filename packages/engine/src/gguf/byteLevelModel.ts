@@ -1,5 +1,5 @@
 import type { JsonFields, JsonObject } from '../checkpoint/jsonFields.js';
-import { abbreviate } from '../support/brief.js';
+import { abbreviate } from '../support/abbreviate.js';
 import { EngineError } from '../engine.js';
 import { readPreTokenizer } from './preTokenizers.js';
 import type { GgufToken } from './vocabulary.js';
@@ -7,8 +7,8 @@ import type { GgufToken } from './vocabulary.js';
 const mergesField = 'tokenizer.ggml.merges';
 
 /**
- * The parts of `tokenizer.json` that depend on its kind, for byte pairs in GPT-2's alphabet, in which each byte is a
- * character that can be seen (`tokenizer.ggml.model` is `gpt2`).
+ * The parts of `tokenizer.json` that depend on its kind, for byte pairs in GPT-2's alphabet (`tokenizer.ggml.model` is
+ * `gpt2`). In that alphabet every byte is a visible character.
  */
 export function byteLevelModel(metadata: JsonFields, tokens: readonly GgufToken[]): JsonObject {
   const { json, ignoreMerges } = readPreTokenizer(metadata);
@@ -37,11 +37,11 @@ export function byteLevelModel(metadata: JsonFields, tokens: readonly GgufToken[
   };
 }
 
-/** GPT-2's characters by their bytes: `bytes_to_unicode` of its encoder.py. */
+/** GPT-2's characters by their bytes, as `bytes_to_unicode` of its encoder.py gives them. */
 const byteAlphabet = alphabet();
 const letters = new Set(byteAlphabet);
 
-/** Some converters write tokens that were added later as they are. */
+/** Some converters write later additions to the vocabulary unchanged. */
 function spelled(token: string): string {
   if (Array.from(token).every((letter) => letters.has(letter))) return token;
   return [...Buffer.from(token)].map((byte) => byteAlphabet[byte] ?? '').join('');

@@ -9,7 +9,7 @@ import { ggufConfig } from './ggufConfig.js';
 import type { GgufTensor } from './ggufFile.js';
 import { readGgufRopeScaling } from './ropeScaling.js';
 
-const metadata = {
+const tinyMetadata = {
   'general.architecture': 'qwen3',
   'qwen3.context_length': 4096,
   'qwen3.embedding_length': 64,
@@ -29,7 +29,7 @@ function tensor(name: string, shape: readonly number[]): GgufTensor {
 
 /** What the engine reads in the configuration that is written for these metadata. */
 function configOf(changes: JsonObject = {}, names = ['token_embd.weight']): DecoderConfig {
-  const metadata = new JsonFields('some.gguf', { ...metadata, ...changes });
+  const metadata = new JsonFields('some.gguf', { ...tinyMetadata, ...changes });
   const tensors = names.map((name) => tensor(name, [151, 64]));
   const json = ggufConfig({ metadata, tensors }, { bos: 1, eos: [2], pad: undefined }, null);
   return parseModelConfig(new JsonFields('config.json', json)).decoder;
@@ -37,7 +37,7 @@ function configOf(changes: JsonObject = {}, names = ['token_embd.weight']): Deco
 
 /** The same settings under another architecture's name. */
 function as(architecture: string, without: readonly string[] = []): JsonObject {
-  const renamed = Object.entries(metadata)
+  const renamed = Object.entries(tinyMetadata)
     .filter(([key]) => !without.includes(key))
     .map(([key, value]) => [key.replace('qwen3.', `${architecture}.`), value]);
   return { ...(Object.fromEntries(renamed) as JsonObject), 'general.architecture': architecture };
@@ -75,7 +75,7 @@ suite('rotary scaling', () => {
   const cases = ggufJson('rope.json') as { headDim: number; theta: number; settings: JsonObject; factors: number[] }[];
   for (const { headDim, theta, settings, factors } of cases) {
     test(`of ${headDim} dimensions by ${String(settings['factor'])} is found in its factors`, () => {
-      const metadata = new JsonFields('some.gguf', metadata);
+      const metadata = new JsonFields('some.gguf', tinyMetadata);
       const source = { metadata, key: (name: string) => `qwen3.${name}`, theta, headDim };
       const found = readGgufRopeScaling({ ...source, factors: Float32Array.from(factors) });
       assert.deepEqual(found, settings);
@@ -89,7 +89,7 @@ suite('rotary scaling', () => {
   }
 
   test('of factors that are all 1 is none', () => {
-    const metadata = new JsonFields('some.gguf', metadata);
+    const metadata = new JsonFields('some.gguf', tinyMetadata);
     const source = { metadata, key: (name: string) => name, theta: 1e4, headDim: 8 };
     assert.equal(readGgufRopeScaling({ ...source, factors: Float32Array.of(1, 1, 1, 1) }), null);
   });

@@ -1,4 +1,4 @@
-/** The tokenizer's files out of a GGUF file's metadata. */
+/** Makes the tokenizer's files from a GGUF file's metadata. */
 import type { JsonFields, JsonObject } from '../checkpoint/jsonFields.js';
 import { byteLevelModel } from './byteLevelModel.js';
 import { sentencePieceModel } from './sentencePieceModel.js';
@@ -10,9 +10,9 @@ const templateFile = 'chat_template.jinja';
 
 /**
  * Contents by file name: `tokenizer.json`, `tokenizer_config.json`, `generation_config.json`, `chat_template.jinja` and
- * perhaps one for prompts with tools.
+ * perhaps a template for prompts with tools.
  * @param contextLength in tokens.
- * @param chatTemplate takes the place of those of the file.
+ * @param chatTemplate replaces the templates of the file.
  * @throws EngineError `checkpoint_invalid` naming the field.
  */
 export function ggufTokenizerFiles(
@@ -62,7 +62,7 @@ export function json(value: JsonObject): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }
 
-/** What the library puts before a text; conversations have it from their template. */
+/** The post-processor that puts a token before a text. In conversations the template does that. */
 function beginning(token: string, id: number): JsonObject {
   const special = (type: number): JsonObject => ({ SpecialToken: { id: token, type_id: type } });
   const text = (name: string, type: number): JsonObject => ({ Sequence: { id: name, type_id: type } });

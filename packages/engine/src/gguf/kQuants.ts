@@ -1,8 +1,8 @@
-/** The K-quants: blocks of 256 numbers in parts of 32 or 16, whose scales are small integers themselves. */
+/** The K-quants: blocks of 256 numbers in parts of 32 or 16, whose scales are small integers. */
 import { halfToNumber } from '../checkpoint/halfPrecision.js';
-import type { BlockFormat } from './blockFormats.js';
+import type { BlockFormat } from './blockFormat.js';
 
-/** Q4_K and Q5_K have eight parts; their scales and least values take so many bytes. */
+/** Q4_K and Q5_K have eight parts. Their scales and minimums take 12 bytes. */
 const blockParts = 8;
 const scaleBytes = 12;
 
@@ -25,7 +25,7 @@ function decodeQ4K(view: DataView, at: number, place: Float32Array, index: numbe
   }
 }
 
-/** Like Q4_K; the fifth bits of all numbers at one place of a part are the bits of one byte. */
+/** Like Q4_K. The fifth bits of the numbers at one position of all parts are the bits of one byte. */
 function decodeQ5K(view: DataView, at: number, place: Float32Array, index: number): void {
   const fifths = at + 4 + scaleBytes;
   const numbers = fifths + 32;
@@ -38,13 +38,13 @@ function decodeQ5K(view: DataView, at: number, place: Float32Array, index: numbe
   }
 }
 
-/** Two parts share 32 bytes: the low halves are the first one's. */
+/** Two parts share 32 bytes. The first has the low halves. */
 function fourBits(view: DataView, numbers: number, part: number, number: number): number {
   const pair = view.getUint8(numbers + (part >> 1) * 32 + number);
   return (part & 1) === 0 ? pair & 15 : pair >> 4;
 }
 
-/** Six bits each: of the last four parts, the upper two are in the bytes of the first four. */
+/** Six bits each. For the last four parts the upper two bits are in the bytes of the first four. */
 function scaleAndLeast(view: DataView, at: number, part: number): { readonly scale: number; readonly least: number } {
   const byte = (index: number): number => view.getUint8(at + 4 + index);
   const [scale, least] =
@@ -55,7 +55,10 @@ function scaleAndLeast(view: DataView, at: number, part: number): { readonly sca
   return { scale: half(0) * scale, least: half(2) * least };
 }
 
-/** Six bits a number, in two halves of 128: four in `low`, two in `high`; a scale of eight bits for each 16 numbers. */
+/**
+ * Six bits a number in two halves of 128: four bits in `low`, two in `high`. Each 16 numbers have a scale of eight
+ * bits.
+ */
 function decodeQ6K(view: DataView, at: number, place: Float32Array, index: number): void {
   const [low, high, scales] = [at, at + 128, at + 192];
   const whole = halfToNumber(view.getUint16(at + 208, true));

@@ -1,13 +1,13 @@
 /**
- * How a text is cut before byte pairs are merged, by the name that llama.cpp gives to each way (`tokenizer.ggml.pre`,
- * see `llm_tokenizer_bpe` of llama-vocab.cpp).
+ * How a text is split before byte pairs are merged, by llama.cpp's name for each way (`tokenizer.ggml.pre`, see
+ * `llm_tokenizer_bpe` of llama-vocab.cpp).
  */
 import type { JsonFields, JsonObject } from '../checkpoint/jsonFields.js';
 
 export interface PreTokenizer {
-  /** `pre_tokenizer` of `tokenizer.json`. */
+  /** The `pre_tokenizer` of `tokenizer.json`. */
   readonly json: JsonObject;
-  /** A piece that is a token is that token, whether merges lead there or not. */
+  /** Whether a piece that is a token becomes that token even if no merges lead to it. */
   readonly ignoreMerges: boolean;
 }
 
@@ -24,7 +24,7 @@ const tekkenPattern = [
   String.raw`\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|${whiteSpace}`,
 ].join('|');
 
-/** GPT-2's pattern is the tokenizer library's own. */
+/** GPT-2's pattern, which the tokenizer library has built in. */
 const gpt2Pattern: JsonObject = { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true, use_regex: true };
 
 const gpt2: PreTokenizer = { json: gpt2Pattern, ignoreMerges: false };
@@ -32,10 +32,10 @@ const llama3: PreTokenizer = { json: splitBy(llama3Pattern), ignoreMerges: true 
 const qwen2: PreTokenizer = { json: splitBy(qwen2Pattern), ignoreMerges: false };
 
 const preTokenizers: Readonly<Record<string, PreTokenizer>> = {
-  // Files of before May 2024 say nothing, and later ones this where the converter did not know.
+  // Files from before May 2024 have no name. Later ones have this when the converter did not know.
   default: gpt2,
   'gpt-2': gpt2,
-  // Each digit alone, so that white space before a number is a piece of its own.
+  // Each digit stands alone, so that white space before a number is a piece of its own.
   smollm: { json: sequence([split(String.raw`\p{N}`), gpt2Pattern]), ignoreMerges: false },
   'llama-bpe': llama3,
   llama3,

@@ -1,4 +1,7 @@
-/** Folders of files in which constants lie while a session is made: where the system keeps temporary files, each of a name of its own. */
+/**
+ * Folders for the files of constants while a session is made. They are in the system's folder for temporary files, each
+ * with a name of its own.
+ */
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { partialName, removeLeftovers } from '../support/partial.js';
@@ -9,7 +12,7 @@ export function newConstantFolder(): string {
   return partialName(path.join(tmpdir(), folderName));
 }
 
-/** Removes what processes were writing that were killed, see `removeLeftovers`. */
+/** Removes what killed processes were writing, see `removeLeftovers`. */
 export function removeLeftConstants(): Promise<void> {
   return removeLeftovers(tmpdir(), folderName);
 }

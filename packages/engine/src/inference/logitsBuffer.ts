@@ -2,7 +2,7 @@ import { getOrCreate } from '../support/getOrCreate.js';
 import { RegisteredTensors } from '../onnx/nativeTensors.js';
 import { Tensor } from '../onnx/tensor.js';
 
-/** The logits of some rows, and what a graph writes them into, which is the same memory. */
+/** The logits of some rows, and the tensor over the same memory that a graph writes them into. */
 interface Logits {
   /** `[rows, vocabularySize]` */
   readonly numbers: Float32Array;
@@ -10,10 +10,13 @@ interface Logits {
   readonly tensors: RegisteredTensors;
 }
 
-/** Where runs write their logits, one after the other: new memory for every token would wait for the garbage collector by the megabyte. */
+/**
+ * The memory that all runs write their logits into. New memory for every token would leave megabytes to the garbage
+ * collector.
+ */
 export class LogitsBuffer {
   private buffer = new Float32Array();
-  /** Views by the number of rows. */
+  /** Views by number of rows. */
   private readonly views = new Map<number, Logits>();
 
   constructor(private readonly vocabularySize: number) {}
@@ -27,7 +30,10 @@ export class LogitsBuffer {
     }
     return getOrCreate(this.views, rows, () => {
       const numbers = this.buffer.subarray(0, size);
-      return { numbers, tensors: new RegisteredTensors({ logits: new Tensor(numbers, [rows, 1, this.vocabularySize]) }) };
+      return {
+        numbers,
+        tensors: new RegisteredTensors({ logits: new Tensor(numbers, [rows, 1, this.vocabularySize]) }),
+      };
     });
   }
 }

@@ -11,16 +11,16 @@ import { generationThreads } from './generationThreads.js';
 import type { LoadedAdapter } from '../adapters/loadedAdapter.js';
 import { BatchAdapters, type StackBudget } from '../adapters/batchAdapters.js';
 import type { CacheView, KvCache } from '../cache/kvCache.js';
-import { rowsAreIndependent } from './rowKernels.js';
+import { rowsAreIndependent } from './rowIndependence.js';
 import { createServingSession } from './servingSession.js';
 import { LogitsBuffer } from './logitsBuffer.js';
 import { StepFeeds, type StepRow } from './stepFeeds.js';
 
-/** A loaded model, as the sessions of generation and scoring share it. */
+/** A loaded model, shared by the sessions of generation and scoring. */
 export interface LoadedModel {
   readonly config: DecoderConfig;
   readonly weights: SharedWeights;
-  /** The matrices of generation, where these are not to be the float32 ones. */
+  /** The matrices of generation, unless they are float32. */
   readonly quantized?: QuantizedWeights | undefined;
   /** Threads inside one operator, at least 1. */
   readonly threads: number;
@@ -29,14 +29,15 @@ export interface LoadedModel {
 /** The next token of one running sequence. */
 export interface DecodeRow {
   readonly token: number;
-  /** Tokens of the sequence that are in the cache already. */
+  /** How many tokens of the sequence are in the cache already. */
   readonly cachedTokens: number;
   readonly adapter: LoadedAdapter | null;
 }
 
 /**
- * Bytes of the matrices from which on rows without an adapter go through the graph with adapters, too: with one of their own the matrices would be
- * in memory twice. The larger the model, the less time that takes: 2 % more for eight rows at width 896.
+ * From this size of the matrices on, rows without an adapter also use the graph with adapters. A graph of their own
+ * would put the matrices into memory twice. The larger the model, the less time the shared graph costs: 2 % more for
+ * eight rows at width 896.
  */
 const defaultMinSingleGraphBytes = 256 * 2 ** 20;
 
@@ -60,14 +61,15 @@ export class ModelRunner {
     this.logits = new LogitsBuffer(config.vocabularySize);
   }
 
-  /** See `RowAdapters`. */
+  /** See `BatchAdapters`. */
   admits(adapters: readonly (LoadedAdapter | null)[]): boolean {
     return this.rowAdapters.admits(adapters);
   }
 
   /**
-   * Appends `tokens` to the sequence in the first slot of `cache`, which holds `cachedTokens` tokens and has room for them.
-   * @returns logits `[vocabularySize]` of what follows, until the next run.
+   * Appends `tokens` to the sequence in the first slot of `cache`, which holds `cachedTokens` tokens and has capacity
+   * for more.
+   * @returns logits `[vocabularySize]` of the next token, valid until the next run.
    */
   async append(
     cache: KvCache,
@@ -81,8 +83,9 @@ export class ModelRunner {
   }
 
   /**
-   * Appends one token to each of the sequences in the first slots of `cache`, which has room for it.
-   * @returns logits `[vocabularySize]` for each sequence, until the next run; for one with a number that is not finite, NaN only.
+   * Appends one token to each sequence in the first slots of `cache`, which has capacity for it.
+   * @returns logits `[vocabularySize]` for each sequence, valid until the next run. A sequence with a number that is
+   *   not finite gets only NaN.
    */
   async decode(cache: KvCache, sequences: readonly DecodeRow[]): Promise<readonly Float32Array[]> {
     const count = sequences.length;
@@ -115,7 +118,7 @@ export class ModelRunner {
     return this.sessions.close();
   }
 
-  /** Logits `[rows, vocabularySize]`, until the next run. */
+  /** Logits `[rows, vocabularySize]`, valid until the next run. */
   private async run(
     { past, present }: CacheView,
     rows: readonly StepRow[],
@@ -125,7 +128,10 @@ export class ModelRunner {
     const session = await this.session(adapted);
     const adapterFeeds = adapted ? [this.rowAdapters.feeds(adapters)] : [];
     const { numbers, tensors } = this.logits.forRows(rows.length);
-    await session.run([this.model.weights.tables, past, ...adapterFeeds, this.stepFeeds.forRows(rows)], [present, tensors]);
+    await session.run(
+      [this.model.weights.tables, past, ...adapterFeeds, this.stepFeeds.forRows(rows)],
+      [present, tensors],
+    );
     return numbers;
   }
 

@@ -1,4 +1,7 @@
-/** Sessions that serve. Their constants lie in files while ONNX Runtime arranges them, so that they are not in memory twice. */
+/**
+ * Sessions that serve. Their constants are in files while ONNX Runtime arranges them, so that they are not in memory
+ * twice.
+ */
 import { rmSync } from 'node:fs';
 import { mkdir, open, rm } from 'node:fs/promises';
 import path from 'node:path';
@@ -9,8 +12,9 @@ import { Session } from '../onnx/session.js';
 import { newConstantFolder, removeLeftConstants } from './constantFolder.js';
 
 /**
- * The files are where the system keeps temporary ones: on the machine itself, since ONNX Runtime goes on reading small constants out of them.
- * Where they cannot be written, the constants are read into memory, with a warning of the process.
+ * Creates a session with its constants in temporary files. These are on the machine itself, because ONNX Runtime goes
+ * on reading small constants from them. If the files cannot be written, the constants are read into memory and the
+ * process warns.
  * @throws EngineError `checkpoint_invalid` when the weights cannot be read.
  */
 export async function createServingSession(
@@ -19,15 +23,15 @@ export async function createServingSession(
   threads: number,
 ): Promise<Session> {
   const folder = newConstantFolder();
-  // Where files that are still mapped cannot be removed, a later session removes them, see `removeLeftConstants`.
+  // If mapped files cannot be removed, a later session removes them, see `removeLeftConstants`.
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true }).catch(() => undefined);
-  // The process may be told to end meanwhile.
+  // The process may be told to exit during this.
   const removeAtExit = (): void => rmSync(folder, { recursive: true, force: true, maxRetries: 0 });
   process.once('exit', removeAtExit);
   try {
     try {
       await removeLeftConstants();
-      // Nobody else may put other numbers there.
+      // The mode keeps others from replacing the numbers.
       await mkdir(folder, { mode: 0o700 });
       for (const name of names) await writeConstant(path.join(folder, name), name, source);
     } catch (error) {

@@ -1,17 +1,20 @@
-/** What the inference graph is told of the tokens of a run, besides the cache and the adapters. */
+/** The inference graph's inputs for the tokens of a run. Cache and adapters have inputs of their own. */
 import { getOrCreate } from '../support/getOrCreate.js';
 import { RegisteredTensors } from '../onnx/nativeTensors.js';
 import { Tensor } from '../onnx/tensor.js';
 
-/** What one sequence is given. */
+/** One sequence of a run. */
 export interface StepRow {
-  /** At least one, and as many as the other rows of the run have; exactly one where several sequences run together. */
+  /** At least one, and as many as the other rows have. Exactly one if several sequences run together. */
   readonly tokens: readonly number[];
-  /** Tokens of the sequence that are in the cache already. */
+  /** How many tokens of the sequence are in the cache already. */
   readonly cachedTokens: number;
 }
 
-/** The inputs `ids`, `ends`, `length` and `last` of `buildInferenceGraph`: for each shape of a run the same tensors, with other numbers. */
+/**
+ * The inputs `ids`, `ends`, `length` and `last` of `buildInferenceGraph`. Runs of the same shape share their tensors,
+ * with new numbers.
+ */
 export class StepFeeds {
   private readonly shapes = new Map<string, StepShape>();
 

@@ -10,7 +10,7 @@ export interface AdamWOptions {
 
 const epsilon = 1e-8;
 
-/** What the optimizer remembers of the steps so far. */
+/** The optimizer's memory of the steps so far. */
 export interface AdamWState {
   /** Running means of the gradient and of its square, one for each value. */
   readonly first: Float32Array;
@@ -23,7 +23,7 @@ export class AdamW {
   private readonly second: Float32Array;
   private steps: number;
 
-  /** @param state where an earlier optimizer of these values ended; its arrays are taken over. */
+  /** @param state the state of an earlier optimizer of these values. Its arrays are taken over. */
   constructor(
     private readonly values: Float32Array,
     readonly options: AdamWOptions,
@@ -34,7 +34,7 @@ export class AdamW {
     this.steps = state?.steps ?? 0;
   }
 
-  /** The present state; its arrays change with the next step. */
+  /** The present state. Its arrays change with the next step. */
   get state(): AdamWState {
     return { first: this.first, second: this.second, steps: this.steps };
   }

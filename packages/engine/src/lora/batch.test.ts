@@ -5,7 +5,7 @@ import type { TrainingExample } from '../types.js';
 import { buildBatch } from './batch.js';
 import type { TrainingRun } from './runLayout.js';
 
-const example: TrainingExample = { sequence: { tokens: [1, 2, 3, 4], targetStart: 2 }, weight: 1 };
+const plainExample: TrainingExample = { sequence: { tokens: [1, 2, 3, 4], targetStart: 2 }, weight: 1 };
 
 const soft: TrainingExample = {
   sequence: { tokens: [5, 6], targetStart: 1 },
@@ -22,7 +22,7 @@ void test('short sequences share a row, and the places before the targets are su
   const {
     parts: [runs = []],
     tokens,
-  } = buildBatch([soft, example], tinyConfig);
+  } = buildBatch([soft, plainExample], tinyConfig);
   assert.equal(tokens, 6);
   assert.equal(runs.length, 1);
   const run = runs[0]!;
@@ -42,7 +42,7 @@ void test('short sequences share a row, and the places before the targets are su
 });
 
 void test('where no row is long enough for two sequences they are right-padded', () => {
-  const run = buildBatch([soft, example], { ...tinyConfig, contextLength: 4 }).parts[0]![0]!;
+  const run = buildBatch([soft, plainExample], { ...tinyConfig, contextLength: 4 }).parts[0]![0]!;
   assert.equal(run.packed, false);
   assert.deepEqual(numbers(run, 'segments'), [1, 1, 1, 1, 2, 2, 0, 0]);
   assert.deepEqual(run.feeds['ids']!.dims, [2, 4]);
@@ -72,7 +72,7 @@ void test('a run has logits within the bound, also for one long example', () => 
   const tokens = Array.from({ length: 201 }, (_, index) => index);
   const softTargets = Array.from({ length: 200 }, (_, index) => ({ ids: [index], logprobs: [0] }));
   const example = { sequence: { tokens, targetStart: 1 }, weight: 3, softTargets };
-  const { parts, tokens: total } = buildBatch([example, example], vast);
+  const { parts, tokens: total } = buildBatch([example, plainExample], vast);
   const runs = parts.flat();
   assert.equal(total, 205);
   assert.ok(runs.length > 1 && runs.every((run) => run.targets * vast.vocabularySize <= 2 ** 25));
@@ -87,13 +87,13 @@ void test('a run has logits within the bound, also for one long example', () => 
 
 const invalid: readonly (readonly [string, readonly TrainingExample[], RegExp, string])[] = [
   ['no examples', [], /^batch /, 'invalid_request'],
-  ['weights that sum to zero', [{ ...example, weight: 0 }], /^batch /, 'invalid_request'],
-  ['a negative weight', [{ ...example, weight: -1 }], /batch\[0\]\.weight/, 'invalid_request'],
+  ['weights that sum to zero', [{ ...plainExample, weight: 0 }], /^batch /, 'invalid_request'],
+  ['a negative weight', [{ ...plainExample, weight: -1 }], /batch\[0\]\.weight/, 'invalid_request'],
   ['no target', [withSequence([1, 2], 2)], /targetStart/, 'invalid_request'],
   ['a first token as target', [withSequence([1, 2], 0)], /targetStart/, 'invalid_request'],
   [
     'a token outside the vocabulary',
-    [example, withSequence([1, 53], 1)],
+    [plainExample, withSequence([1, 53], 1)],
     /batch\[1\]\.sequence\.tokens/,
     'invalid_request',
   ],
@@ -103,7 +103,7 @@ const invalid: readonly (readonly [string, readonly TrainingExample[], RegExp, s
     /49 tokens/,
     'context_length_exceeded',
   ],
-  ['too few soft targets', [{ ...example, softTargets: [] }], /softTargets must/, 'invalid_request'],
+  ['too few soft targets', [{ ...plainExample, softTargets: [] }], /softTargets must/, 'invalid_request'],
   ['an empty soft target', [withSoft([], [])], /softTargets\[0\]/, 'invalid_request'],
   ['unlike lengths', [withSoft([1, 2], [-1])], /softTargets\[0\]/, 'invalid_request'],
   ['a repeated id', [withSoft([1, 1], [-1, -1])], /softTargets\[0\]\.ids/, 'invalid_request'],
@@ -123,7 +123,7 @@ function withSequence(tokens: number[], targetStart: number): TrainingExample {
 
 function withSoft(ids: number[], logprobs: number[]): TrainingExample {
   return {
-    ...example,
+    ...plainExample,
     softTargets: [
       { ids, logprobs },
       { ids: [1], logprobs: [0] },

@@ -75,7 +75,10 @@ for (const format of ['q8', 'q4'] as const) {
       const weights = randomWeights(config, 7);
       const actual = await gradientsOf(config, await inBlocks(config, weights, format));
       const untied = { ...config, tieWordEmbeddings: false };
-      const expected = await gradientsOf(untied, unmanagedWeights(weightFeeds(untied, rounded(config, weights, format))));
+      const expected = await gradientsOf(
+        untied,
+        unmanagedWeights(weightFeeds(untied, rounded(config, weights, format))),
+      );
       for (const [index, values] of expected.entries()) {
         const error = relativeError(actual[index]!, values);
         assert.ok(error <= 1e-5, `relative error ${error}`);
@@ -117,7 +120,7 @@ test('only a few matrices are float32 at once', async () => {
     const { SharedWeights } = await import('../model/sharedWeights.js');
     const { loadQuantizedWeights } = await import('../model/quantizedWeights.js');
     const { openTrainingSession } = await import('./trainingSession.js');
-    const { TINY_CONFIG } = await import('../testing/fixtures.js');
+    const { tinyConfig } = await import('../testing/fixtures.js');
     const config = { ...TINY_CONFIG, layers: 6, hiddenSize: 1024, ffnSize: 4096 };
     const fill = (array) => array.forEach((_, index) => (array[index] = ((index % 31) - 15) / 300));
     const read = async (places) => { for (const array of places.values()) fill(array); };

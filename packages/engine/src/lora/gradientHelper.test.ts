@@ -41,11 +41,11 @@ function examples(count: number, length: number, seed = 1): readonly TrainingExa
 }
 
 const large = examples(12, 40);
-const largest = examples(100, 40);
+const largestDifference = examples(100, 40);
 const small = examples(3, 9);
 
 for (const [how, maxActivationBytes, largest, largestRuns] of [
-  ['with constants', 64 * bytes, largest, 6],
+  ['with constants', 64 * bytes, largestDifference, 6],
   // As many as fit into what is then allowed.
   ['without constants', 64 * bytes - 1, examples(30, 40), 2],
 ] as const) {
@@ -189,7 +189,7 @@ test('a helper that fails in the middle of its runs is done without, and the pro
   const hashes: string[] = [];
   for (const failing of [false, true]) {
     const session = await openTrainingSession({ ...model, threads: 2 }, fresh);
-    await session.step(largest, 0.01);
+    await session.step(largestDifference, 0.01);
     const compute = Object.getOwnPropertyDescriptor(GradientHelper.prototype, 'compute')
       ?.value as GradientHelper['compute'];
     const helped = t.mock.method(
@@ -202,7 +202,7 @@ test('a helper that fails in the middle of its runs is done without, and the pro
         return compute.call(this, isBroken ? { ...run, feeds: others } : run, options);
       },
     ).mock;
-    for (let step = 0; step < 2; step += 1) await session.step(largest, 0.01);
+    for (let step = 0; step < 2; step += 1) await session.step(largestDifference, 0.01);
     // One run is under way when the third is found to have failed.
     assert.equal(helped.callCount(), failing ? 4 : 12);
     hashes.push((await session.save(path.join(folder, `${failing}`))).contentHash);

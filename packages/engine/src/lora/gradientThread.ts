@@ -1,4 +1,4 @@
-/** The thread of a `GradientHelper`: started by it, never by hand. */
+/** The thread of a `GradientHelper`, which starts it. Nothing else does. */
 import { workerData } from 'node:worker_threads';
 import { factorConstants } from '../model/inputs.js';
 import { SharedConstants } from '../onnx/sharedConstants.js';
@@ -6,10 +6,10 @@ import { answerCalls } from '../support/threadAnswers.js';
 import type { HelperInputs, HelperRequest } from './gradientHelper.js';
 import { WholeGradientRunner } from './gradientRunner.js';
 import { FlatMatrices, tensorsOver } from './parameters.js';
-import { GradientAccumulator } from './runSum.js';
-import { fromTransferred } from './sentFeeds.js';
+import { GradientAccumulator } from './gradientAccumulator.js';
+import { fromTransferred } from './transferredFeeds.js';
 
-// The helper gives and asks for nothing else.
+// The helper sends these inputs once, and requests after that.
 const { specs, weights: sent, constants, shared, ...inputs } = workerData as HelperInputs;
 const weights = fromTransferred(sent);
 const adapter = new FlatMatrices(specs);
@@ -31,7 +31,7 @@ async function compute({ run, options }: HelperRequest): Promise<number> {
   return sum.loss;
 }
 
-/** Settled when the last of those that were asked for is: a run is asked for while another is computed. */
+/** Settles with the last requested run. A run may be requested while another is computed. */
 let last: Promise<unknown> = Promise.resolve();
 
 answerCalls<number>(

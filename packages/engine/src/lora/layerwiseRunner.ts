@@ -1,4 +1,4 @@
-/** Losses and gradients of a run, one layer at a time: less memory for a second forward pass. */
+/** Losses and gradients of a run, computed one layer at a time: less memory in exchange for a second forward pass. */
 import { EngineError, type CallOptions } from '../engine.js';
 import { layerWindow } from '../model/config.js';
 import {
@@ -21,9 +21,9 @@ import { throwIfCancelled, type GradientRunner, type TrainingInputs } from './gr
 
 export class LayerwiseGradientRunner implements GradientRunner {
   private readonly sessions = new SessionCache<string>();
-  /** For each layer the first one of the same structure, whose graph it shares. */
+  /** For each layer the first layer of the same structure, whose graph it shares. */
   private readonly models: readonly number[];
-  /** The lowest layer that is adapted; nothing below it needs a gradient. */
+  /** The lowest adapted layer. Nothing below it needs a gradient. */
   private readonly lowest: number;
 
   constructor(private readonly inputs: TrainingInputs) {
@@ -52,12 +52,12 @@ export class LayerwiseGradientRunner implements GradientRunner {
     return this.sessions.close();
   }
 
-  /** What two layers must have in common to run through the same graph. */
+  /** What two layers must have in common to share a graph. */
   private structureOf(layer: number): string {
     const { config, modules } = this.inputs;
     const own = modules.filter((module) => module.layer === layer);
     const adapted = own.map(({ projection, rank, scale }) => [projection, rank, scale]);
-    // The last layer is part of a graph of its own.
+    // The last layer belongs to a graph of its own.
     return JSON.stringify([layer === config.layers - 1, layerWindow(config, layer), adapted]);
   }
 
@@ -90,7 +90,7 @@ export class LayerwiseGradientRunner implements GradientRunner {
     return next;
   }
 
-  /** Returns the gradient of `hidden`, or `hidden` itself where that is not needed. */
+  /** Returns the gradient of `hidden`, or `hidden` itself if that is not needed. */
   private async backward(
     run: TrainingRun,
     layer: number,
@@ -113,7 +113,7 @@ export class LayerwiseGradientRunner implements GradientRunner {
     return below;
   }
 
-  /** As `backward`, for the last layer with the head and the loss, which is written to `loss`. */
+  /** Like `backward`, for the last layer with the head and the loss. Writes the loss to `loss`. */
   private async top(
     run: TrainingRun,
     hidden: Tensor,
@@ -162,7 +162,7 @@ export class LayerwiseGradientRunner implements GradientRunner {
     return this.inputs.modules.filter((module) => module.layer === layer);
   }
 
-  /** The targets of a layer's gradients, under the names that they have in the graph it shares. */
+  /** The tensors for a layer's gradients, under their names in the shared graph. */
   private gradientsOf(layer: number, fetches: Feeds): Feeds {
     const [from, to] = [gradientName(layerPrefix(layer)), gradientName(layerPrefix(this.models[layer] ?? layer))];
     const own = Object.entries(fetches).filter(([name]) => name.startsWith(from));
@@ -180,7 +180,7 @@ function hiddenOf(hidden: readonly Tensor[], layer: number): Tensor {
   return states;
 }
 
-/** Makes room for hidden states that the next layer computes, or for their gradient. */
+/** Memory for the next hidden states, or for their gradient. */
 function emptyLike({ data, dims }: Tensor): Tensor {
   return new Tensor(new Float32Array(data.length), dims);
 }

@@ -1,4 +1,7 @@
-/** What an adapter is to leave alone: the directions in which the inputs of its projections are largest, of texts that are to stay as they are. */
+/**
+ * Finds the directions that an adapter must leave alone: those in which the inputs of its projections are largest for
+ * texts that must stay as they are.
+ */
 import { EngineError, type CallOptions } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
 import { buildInputsGraph } from '../model/inputsGraph.js';
@@ -12,22 +15,26 @@ import { allFinite } from '../support/finite.js';
 import type { TokenSequence } from '../types.js';
 import { throwIfCancelled } from './gradientRunner.js';
 
-/** This many directions hold 45 % of the sum of squares of the shipped model's inputs, in chats of its own training. */
+/**
+ * In chats like the shipped model's training data this many directions hold 45 % of the sum of squares of its inputs.
+ */
 const maxDirections = 16;
-/** Tokens whose inputs are looked at, spread over the texts; what they show of all is nearly what all would. */
+/** How many tokens are sampled, spread over the texts. They show nearly the same as all tokens would. */
 const maxSampledTokens = 512;
-/** At most this share of the width is spared, so that most of a narrow model is left to be trained. */
+/** The largest share of the width to protect, so that most of a narrow model remains trainable. */
 const maxProtectedShare = 0.25;
-/** Steps of the subspace iteration; it need not find the very largest, but what holds nearly as much. */
+/**
+ * Steps of the subspace iteration. It need not find the very largest directions, only some that hold nearly as much.
+ */
 const iterations = 8;
-/** The share of a row's length that must be left once the rows before it are taken away; less is rounding. */
+/** The share of a row's length that must remain after subtracting the rows before it. Less is rounding error. */
 const minRemainder = 1e-5;
 
 /** Directions of a projection's input. */
 export interface InputDirections {
   /** `[count, width]`, orthonormal, row by row. */
   readonly rows: Float32Array;
-  /** Their share of the sum of squares of the inputs. */
+  /** The share of the inputs' sum of squares that lies along them. */
   readonly share: number;
 }
 
@@ -35,8 +42,8 @@ export interface InputDirections {
 export type ProtectedDirections = ReadonlyMap<string, InputDirections>;
 
 /**
- * For the projections of each `LoraGroup` about the leading right singular vectors of their inputs, by subspace iteration (Golub and Van Loan,
- * Matrix Computations, 8.2.4).
+ * Approximates the leading right singular vectors of the inputs of each `LoraGroup` by subspace iteration (Golub and
+ * Van Loan, Matrix Computations, 8.2.4).
  * @throws EngineError `invalid_request` when there is no token; `cancelled` between runs.
  */
 export async function findProtectedDirections(
@@ -77,7 +84,7 @@ async function sampleInputs(
   options: CallOptions,
 ): Promise<readonly SampledInputs[]> {
   const tokens = sequences.reduce((sum, sequence) => sum + sequence.tokens.length, 0);
-  if (tokens === 0) throw new EngineError('invalid_request', 'spared must have a token');
+  if (tokens === 0) throw new EngineError('invalid_request', 'protectedDirections must have a token');
   const count = Math.min(maxSampledTokens, tokens);
   const inputs = loraGroups(config).map((group) => ({ group, rows: new Float32Array(count * group.width) }));
   const session = await Session.create(buildInputsGraph(config, weights), { threads });
@@ -116,7 +123,7 @@ async function leadingDirections(session: Session, rows: Float32Array, width: nu
   let directions: Float32Array = Float32Array.from({ length: count * width }, () => random.next() - 0.5);
   const x = new Tensor(rows, [height, width]);
   const iterate = async (): Promise<Float32Array> => {
-    // If a number is not finite, no row ever becomes orthogonal.
+    // With a number that is not finite no row would ever become orthogonal.
     if (!allFinite(directions)) throw new EngineError('internal', 'the model computed a number that is not finite');
     orthonormalise(directions, width, random);
     const y = new Float32Array(count * width);
@@ -125,7 +132,7 @@ async function leadingDirections(session: Session, rows: Float32Array, width: nu
     return y;
   };
   for (let iteration = 0; iteration < iterations; iteration += 1) directions = await iterate();
-  // For a direction d of length 1 the sum of squares along it is d Xᵀ X dᵀ.
+  // The sum of squares along a direction d of length 1 is d Xᵀ X dᵀ.
   const held = dot(directions, await iterate());
   return { rows: directions, share: Math.min(1, held / Math.max(dot(rows, rows), Number.MIN_VALUE)) };
 }
@@ -141,8 +148,9 @@ function buildIterationGraph(): Buffer {
 }
 
 /**
- * Rows, by Gram and Schmidt, twice, as once is not exact enough. One that is nearly a sum of those before it, as all are where one direction
- * is much larger than the others, begins anew: zero would stay zero.
+ * Orthonormalises rows by Gram and Schmidt, twice, because once is not exact enough. A row that is nearly a sum of the
+ * rows before it starts again at random, because zero would stay zero. That happens to all rows if one direction is
+ * much larger than the others.
  */
 function orthonormalise(rows: Float32Array, width: number, random: Random): void {
   for (let start = 0; start < rows.length; start += width) {
@@ -160,7 +168,7 @@ function orthonormalise(rows: Float32Array, width: number, random: Random): void
   }
 }
 
-/** Takes away from `row` its part along a direction of length 1. */
+/** Subtracts from `row` its part along a direction of length 1. */
 export function subtractAlong(row: Float32Array, direction: Float32Array): void {
   const part = dot(row, direction);
   for (let index = 0; index < row.length; index += 1) row[index] = (row[index] ?? 0) - part * (direction[index] ?? 0);

@@ -1,6 +1,6 @@
 /**
- * A training on disk: the adapter in PEFT's format and, beside its two files, the optimizer's moments and the settings
- * that go with them. A training that is read back goes on as if it had never been interrupted.
+ * A training on disk: the adapter in PEFT's format, the optimizer's moments and the settings. A training that is read
+ * back goes on as if it had never been interrupted.
  */
 import { createHash } from 'node:crypto';
 import path from 'node:path';
@@ -9,7 +9,7 @@ import { adapterConfigFile, contentHash, adapterWeightsFile } from '../adapters/
 import { readBounded, writeFolder } from '../support/folders.js';
 import { serializeMatrices, type LoraAdapter } from '../adapters/loraAdapter.js';
 import { serializePeftConfig } from '../adapters/peftConfig.js';
-import { abbreviate } from '../support/brief.js';
+import { abbreviate } from '../support/abbreviate.js';
 import { readHeaderFrom, readTensorFrom, serializeSafetensors } from '../checkpoint/safetensors.js';
 import { EngineError } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
@@ -26,13 +26,13 @@ export interface TrainingSnapshot {
   readonly adapter: LoraAdapter;
   readonly optimizer: AdamWState;
   readonly options: AdamWOptions;
-  /** Identity of the texts that the training spares; `null` of none. */
+  /** Identity of the protected sequences; `null` if there are none. */
   readonly protectedHash: string | null;
 }
 
-/** @param model identity of the base model; a snapshot goes on with the same one only. */
+/** @param model identity of the base model. A snapshot resumes only with the same one. */
 export async function writeSnapshot(folder: string, snapshot: TrainingSnapshot, model: string | null): Promise<void> {
-  const { adapter, optimizer, options, protectedHash: spared } = snapshot;
+  const { adapter, optimizer, options, protectedHash } = snapshot;
   const files = { config: serializePeftConfig(adapter, model), weights: serializeMatrices(adapter) };
   const moments = serializeSafetensors(
     [
@@ -51,7 +51,7 @@ export async function writeSnapshot(folder: string, snapshot: TrainingSnapshot, 
     weight_decay: options.weightDecay,
     // JSON has no infinity.
     clip_norm: options.clipNorm === Infinity ? null : options.clipNorm,
-    spared_sha256: spared,
+    spared_sha256: protectedHash,
   };
   await writeFolder(folder, {
     [adapterConfigFile]: files.config,
@@ -61,7 +61,10 @@ export async function writeSnapshot(folder: string, snapshot: TrainingSnapshot, 
   });
 }
 
-/** @throws EngineError `adapter_invalid` naming the file and the field that is missing, damaged or of another model; `memory_exceeded`. */
+/**
+ * @throws EngineError `adapter_invalid` naming the file and the field that is missing, damaged or of another model;
+ *   `memory_exceeded`.
+ */
 export async function readSnapshot(
   folder: string,
   config: DecoderConfig,
@@ -69,10 +72,10 @@ export async function readSnapshot(
 ): Promise<TrainingSnapshot> {
   const state = parseState(await readBounded(path.join(folder, stateFile), maxStateBytes));
   if (state.model !== model) throw refused(stateFile, `model is ${abbreviate(state.model)}, not ${abbreviate(model)}`);
-  const room = { preparedBytes: trainedBytes(config) };
+  const readOptions = { preparedBytes: trainedBytes(config) };
   const reference = { folder, contentHash: state.adapterHash };
-  const adapter = await readAdapter(reference, config, room).catch((error: unknown) => {
-    // A snapshot is no adapter that anybody keeps: none of its damages differs from another.
+  const adapter = await readAdapter(reference, config, readOptions).catch((error: unknown) => {
+    // A snapshot is no stored adapter, so its kinds of damage need not be told apart.
     if (!(error instanceof EngineError) || error.code !== 'adapter_damaged') throw error;
     throw new EngineError('adapter_invalid', error.message, { cause: error });
   });
@@ -81,8 +84,8 @@ export async function readSnapshot(
   const bytes = await readBounded(path.join(folder, momentsFile), limit);
   if (sha256(bytes) !== state.optimizerHash) throw refused(momentsFile, `has not the hash of ${stateFile}`);
   const [first, second] = readMoments(bytes, size);
-  const { steps, options, protectedHash: spared } = state;
-  return { adapter, optimizer: { first, second, steps }, options, protectedHash: spared };
+  const { steps, options, protectedHash } = state;
+  return { adapter, optimizer: { first, second, steps }, options, protectedHash };
 }
 
 function readMoments(bytes: Uint8Array, size: number): readonly [Float32Array, Float32Array] {
@@ -133,7 +136,7 @@ function parseState(bytes: Uint8Array): State {
       weightDecay: number('weight_decay', (decay) => Number.isFinite(decay) && decay >= 0),
       clipNorm: state['clip_norm'] === null ? Infinity : number('clip_norm', (norm) => norm > 0),
     },
-    // Older snapshots have no such field, as there was nothing to be spared.
+    // Older snapshots lack the field, because no directions were protected.
     protectedHash: (state['spared_sha256'] ?? null) === null ? null : text('spared_sha256'),
   };
 }

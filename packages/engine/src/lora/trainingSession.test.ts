@@ -24,10 +24,10 @@ import { LayerwiseGradientRunner } from './layerwiseRunner.js';
 import { openTrainingSession, type TrainingModel } from './trainingSession.js';
 
 const fresh: TrainingOptions = { parent: null, rank: 4, alpha: 8, seed: 1 };
-const weights = randomWeights(tinyConfig, 5);
+const tinyWeights = randomWeights(tinyConfig, 5);
 const model: TrainingModel = {
   config: tinyConfig,
-  weights: unmanagedWeights(weightFeeds(tinyConfig, weights)),
+  weights: unmanagedWeights(weightFeeds(tinyConfig, tinyWeights)),
   name: 'tiny',
   threads: 1,
 };
@@ -109,7 +109,7 @@ void test('saved in F16 an adapter is half as large, loads, and answers nearly a
 
   const logprobs = async (adapter: LoraAdapter | null): Promise<number[]> => {
     const sequences = examples.map(({ sequence }) => sequence.tokens);
-    const scores = await scoreEverything({ config: tinyConfig, weights }, adapter, sequences);
+    const scores = await scoreEverything({ config: tinyConfig, weights: tinyWeights }, adapter, sequences);
     return scores.flat().flatMap((row) => [...row]);
   };
   const base = await logprobs(null);
@@ -123,7 +123,7 @@ void test('saved in F16 an adapter is half as large, loads, and answers nearly a
 
 void test('a batch in several runs has the loss and gradient of the batch in one', async () => {
   const config = { ...tinyConfig, contextLength: 1200 };
-  const weights = unmanagedWeights(weightFeeds(config, weights));
+  const weights = unmanagedWeights(weightFeeds(config, tinyWeights));
   const tokens = Array.from({ length: 1100 }, (_, index) => (index * index) % config.vocabularySize);
   const example = { sequence: { tokens, targetStart: 1090 }, weight: 1 };
   const copies = [example, { ...example, weight: 5 }, example, { ...example, weight: 2 }];
@@ -177,7 +177,10 @@ void test('a step is computed whole as long as its activations fit, and layer by
 
 void test('a sequence that would not fit even layer by layer is refused, and the session goes on', async () => {
   const config = { ...tinyConfig, contextLength: 2 ** 16 };
-  const session = await openTrainingSession({ ...model, config, weights: unmanagedWeights(weightFeeds(config, weights)) }, fresh);
+  const session = await openTrainingSession(
+    { ...model, config, weights: unmanagedWeights(weightFeeds(config, tinyWeights)) },
+    fresh,
+  );
   const tokens = new Array<number>(2 ** 15).fill(1);
   const batch = [...examples, { sequence: { tokens, targetStart: tokens.length - 1 }, weight: 1 }];
   const refusal = {
@@ -264,7 +267,7 @@ async function readFiles({ folder }: AdapterReference): Promise<{ readonly confi
 /** The loss of `EXAMPLES` out of scored log-probabilities. */
 async function scoredLoss(adapter: LoraAdapter | null): Promise<number> {
   const sequences = examples.map(({ sequence }) => sequence.tokens);
-  const scores = await scoreEverything({ config: tinyConfig, weights }, adapter, sequences);
+  const scores = await scoreEverything({ config: tinyConfig, weights: tinyWeights }, adapter, sequences);
   let total = 0;
   for (const [row, { sequence, weight }] of examples.entries()) {
     const targets = sequence.tokens.slice(sequence.targetStart);

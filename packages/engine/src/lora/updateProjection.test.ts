@@ -83,13 +83,13 @@ test('the directions are orthonormal, and hold nearly as much of the inputs as a
   const moments = Array.from({ length: width }, (_, i) =>
     Array.from({ length: width }, (__, j) => inputs.reduce((sum, x) => sum + x[i]! * x[j]!, 0)),
   );
-  const spared = directions.get('model.layers.0.self_attn.q_proj')!;
-  const found = rowsOf(spared.rows, width);
+  const leading = directions.get('model.layers.0.self_attn.q_proj')!;
+  const found = rowsOf(leading.rows, width);
   const held = found.reduce((sum, row) => sum + inputs.reduce((along, x) => along + dot(x, row) ** 2, 0), 0);
   const values = eigenvalues(moments);
   const best = values.slice(0, found.length).reduce((sum, value) => sum + value, 0);
   assert.ok(held <= best * (1 + 1e-4) && held >= 0.95 * best, `${held} of ${best}`);
-  assert.ok(Math.abs(spared.share - held / values.reduce((sum, value) => sum + value, 0)) < 1e-4);
+  assert.ok(Math.abs(leading.share - held / values.reduce((sum, value) => sum + value, 0)) < 1e-4);
 });
 
 /** What each A gives for each of the directions, and the greatest number of any A. */
@@ -129,8 +129,8 @@ test('what a parent does along them stays, to which a training without them adds
   await first.close();
   const known = await along(await readAdapter(parent, tinyConfig));
   const changes: number[] = [];
-  for (const spared of [protectedTexts, []]) {
-    const child = await openTrainingSession(model, { ...options, parent, protectedDirections: spared });
+  for (const protectedDirections of [protectedTexts, []]) {
+    const child = await openTrainingSession(model, { ...options, parent, protectedDirections });
     for (let step = 0; step < 5; step += 1) await child.step(examples, 0.02);
     const saved = await readAdapter(await child.save(path.join(folder, `child${changes.length}`)), tinyConfig);
     await child.close();
@@ -146,10 +146,10 @@ test('a training that spares texts goes on from its snapshot to the last bit, wi
   await session.step(examples, 0.02);
   const snapshot = path.join(folder, 'snapshot');
   await session.snapshot(snapshot);
-  for (const spared of [[], protectedTexts.slice(1)]) {
-    await assert.rejects(openTrainingSession(model, { resume: snapshot, protectedDirections: spared }), {
+  for (const protectedDirections of [[], protectedTexts.slice(1)]) {
+    await assert.rejects(openTrainingSession(model, { resume: snapshot, protectedDirections }), {
       code: 'invalid_request',
-      message: 'spared must be the sequences that the training began with.',
+      message: 'protectedDirections must be the sequences that the training began with.',
     });
   }
   const resumed = await openTrainingSession(model, { resume: snapshot, protectedDirections: protectedTexts });
@@ -170,12 +170,12 @@ test('texts that the model cannot read are refused by name', async () => {
     openTrainingSession(model, { ...options, protectedDirections: [protectedTexts[0]!, { tokens, targetStart: 1 }] });
   await assert.rejects(opened([1, tinyConfig.vocabularySize]), {
     code: 'invalid_request',
-    message: /^spared\[1\]\.tokens must be whole numbers below/,
+    message: /^protectedDirections\[1\]\.tokens must be whole numbers below/,
   });
   await assert.rejects(opened(new Array<number>(tinyConfig.contextLength + 1).fill(1)), {
     code: 'context_length_exceeded',
-    message: /^spared\[1\] has/,
+    message: /^protectedDirections\[1\] has/,
   });
-  const empty = { ...options, spared: [{ tokens: [], targetStart: 1 }] };
-  await assert.rejects(openTrainingSession(model, empty), { message: 'spared must have a token' });
+  const empty = { ...options, protectedDirections: [{ tokens: [], targetStart: 1 }] };
+  await assert.rejects(openTrainingSession(model, empty), { message: 'protectedDirections must have a token' });
 });

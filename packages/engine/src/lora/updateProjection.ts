@@ -3,16 +3,17 @@ import type { DecoderConfig } from '../model/config.js';
 import type { FlatMatrices } from './parameters.js';
 import { subtractAlong, type ProtectedDirections } from './protectedDirections.js';
 
-/** Where the directions hold nearly all, what is left is noise. */
+/** If the directions hold nearly all of the input, the rest is noise and must not be amplified further. */
 const maxGrowth = 4;
 
 /**
- * Keeps the steps of a training out of some directions (Saha et al., "Gradient Projection Memory for Continual Learning",
- * arXiv:2103.09762): what A gives for an input along them stays what it was, and so, where that is nothing, does the product.
+ * Keeps optimizer steps out of the protected directions (Saha et al., "Gradient Projection Memory for Continual
+ * Learning", arXiv:2103.09762). What A gives for an input along them stays as it was. If that was nothing, the product
+ * stays nothing, too.
  */
 export class UpdateProjection {
   private readonly parts: readonly {
-    /** An A `[rank, width]`, as the optimizer changes it. */
+    /** One A `[rank, width]`, in the optimizer's memory. */
     readonly matrix: Float32Array;
     readonly width: number;
     readonly directions: Float32Array;
@@ -37,8 +38,8 @@ export class UpdateProjection {
   }
 
   /**
-   * Takes away what the matrices have along the directions: those of a fresh adapter, which do nothing yet. They become greater by what
-   * their inputs lose, so that the adapter learns as fast as it would.
+   * Removes the parts of the matrices along the directions. Meant for a fresh adapter, whose matrices do nothing yet.
+   * Scales up the rest by what the inputs lose, so that the adapter learns as fast as without protection.
    */
   clearDirections(): void {
     for (const { matrix, width, directions, share } of this.parts) {
@@ -51,7 +52,7 @@ export class UpdateProjection {
     }
   }
 
-  /** Makes a step of the optimizer, but for what it would change along the directions. */
+  /** Applies an optimizer step, except for its part along the directions. */
   step(change: () => void): void {
     const { values } = this.matrices;
     this.before.set(values);

@@ -5,7 +5,7 @@ import { GraphBuilder } from '../onnx/graphBuilder.js';
 import { Session } from '../onnx/session.js';
 import { Tensor } from '../onnx/tensor.js';
 import { createRandom } from '../support/random.js';
-import { rowsAreIndependent } from '../inference/rowKernels.js';
+import { rowsAreIndependent } from '../inference/rowIndependence.js';
 import { dequantize } from '../testing/dequantize.js';
 import { tinyConfig } from '../testing/fixtures.js';
 import type { DecoderConfig } from './config.js';

@@ -5,7 +5,7 @@ import { sharedFloats } from '../support/threadMemory.js';
 import type { DecoderConfig } from './config.js';
 import { blockFeeds } from './blockFeeds.js';
 import { tableFeeds, weightFeeds, type Feeds } from './inputs.js';
-import { residentBytes } from './openedBytes.js';
+import { residentBytes } from './residentBytes.js';
 import type { WeightFormat } from './quantization.js';
 import type { QuantizedWeights } from './servingWeights.js';
 import {
@@ -17,31 +17,30 @@ import {
   type WeightTensor,
 } from './weights.js';
 
-/** Scoring comes in bursts, between which the weights stay in memory. */
+/** Scoring comes in bursts. The weights stay in memory between them. */
 const defaultIdleMs = 60_000;
 
 export interface SharedWeightsOptions {
   readonly idleMs?: number;
-  /** Memory of the machine. */
+  /** The machine's memory. */
   readonly memoryBytes?: number;
-  /** Given where the matrices are to be in blocks. */
+  /** Present if the matrices are to be quantised. */
   readonly quantized?: QuantizedWeights | undefined;
 }
 
-/** The weights, for somebody who uses them. */
+/** The weights while somebody uses them. */
 export interface WeightsInUse {
   /** How graphs are fed the matrices. */
   readonly format: WeightFormat;
-  /** See `weightFeeds` and, of matrices in blocks, `blockFeeds`. */
+  /** See `weightFeeds` and, for quantised matrices, `blockFeeds`. */
   readonly feeds: Feeds;
-  /** Call it once, when the weights are not used any more. */
+  /** Call it once, after the last use. */
   readonly release: () => void;
 }
 
 /**
- * A model's weights, its matrices as float32 or in blocks: in memory while scoring or training uses them and for a
- * minute after, and only where they are read from at other times. Generation has copies of its own, arranged for its
- * kernels, and needs nothing else but the tables.
+ * A model's weights, with float32 or quantised matrices. They are in memory while scoring or training uses them and for
+ * a minute after. Generation has arranged copies of its own and needs only the tables besides.
  */
 export class SharedWeights {
   private loaded: Promise<Feeds> | undefined;
@@ -50,7 +49,7 @@ export class SharedWeights {
 
   private constructor(
     private readonly config: DecoderConfig,
-    /** The weights can also be read piece by piece. */
+    /** Reads the weights piece by piece. */
     readonly reader: WeightReader,
     private readonly embedding: WeightTensor,
     private readonly idleMs: number,
@@ -60,7 +59,7 @@ export class SharedWeights {
     this.tables = new RegisteredTensors(tableFeeds(config, embedding));
   }
 
-  /** Tables that rows are looked up in, see `tableFeeds`; always in memory. */
+  /** The tables for look-ups, see `tableFeeds`. Always in memory. */
   readonly tables: RegisteredTensors;
 
   /** @throws EngineError `checkpoint_invalid` when the embedding cannot be read. */
@@ -75,14 +74,14 @@ export class SharedWeights {
     return new SharedWeights(config, reader, { shape, data }, idleMs, memoryBytes, quantized);
   }
 
-  /** Whether all of them are in memory, or on the way. */
+  /** Whether all weights are in memory or being read. */
   get inMemory(): boolean {
     return this.loaded !== undefined;
   }
 
   /**
-   * @throws EngineError `memory_exceeded` where there is no room for them, as there may be for those of generation;
-   *   `checkpoint_invalid` when they cannot be read; who asks again has them read again.
+   * @throws EngineError `memory_exceeded` when they do not fit in memory, even if those of generation do;
+   *   `checkpoint_invalid` when they cannot be read. The next call reads them again.
    */
   async use(): Promise<WeightsInUse> {
     const { format } = this;
@@ -122,7 +121,7 @@ export class SharedWeights {
   }
 }
 
-/** What graphs look up or add, and read as float32 in either format. */
+/** Tables and vectors, which are float32 in either format. */
 function floatShapes(config: DecoderConfig): ReadonlyMap<string, readonly number[]> {
   const shapes = [...decoderWeightShapes(config)];
   return new Map(shapes.filter(([name, shape]) => shape.length === 1 || name === embeddingName));

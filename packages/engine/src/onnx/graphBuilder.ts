@@ -1,6 +1,6 @@
 /**
- * Builds ONNX models node by node. A value is known by its name; every method that computes
- * something returns the name of the result.
+ * Builds ONNX models node by node. Values are known by their names, and every method that computes something returns
+ * the name of the result.
  *
  * Field numbers are those of https://github.com/onnx/onnx/blob/main/onnx/onnx.proto.
  */
@@ -16,7 +16,7 @@ const microsoftDomain = 'com.microsoft';
 
 export type ElementType = keyof typeof elementTypes;
 
-/** A size known now, or the name of one that is known at run time. */
+/** A known size, or the name of one that is known at run time. */
 export type Dimension = number | string;
 
 export type Attribute =
@@ -37,7 +37,7 @@ export class GraphBuilder {
   private readonly externalNames = new Set<string>();
   private nameCount = 0;
 
-  /** Declares a graph input; declaring a name again returns the first declaration. */
+  /** Declares a graph input. Later declarations of the same name return the first. */
   input(name: string, type: ElementType, shape: readonly Dimension[]): string {
     if (!this.inputNames.has(name)) {
       this.inputNames.add(name);
@@ -47,8 +47,8 @@ export class GraphBuilder {
   }
 
   /**
-   * Declares a constant whose bytes the session gets apart from the model, as `constants` of `createSession`:
-   * a serialised model holds less than 2 GiB. Naming it again returns the first declaration.
+   * Declares a constant whose bytes the session gets separately, as `constants` of `Session.create`, because a
+   * serialised model holds less than 2 GiB. Later declarations of the same name return the first.
    */
   externalConstant(name: string, type: ElementType, shape: readonly number[]): string {
     if (!this.externalNames.has(name)) {
@@ -66,7 +66,7 @@ export class GraphBuilder {
     return [...this.externalNames];
   }
 
-  /** Declares the graph output `name`, which some node computes under that name. */
+  /** Declares the graph output `name`. A node computes it under that name. */
   declareOutput(name: string, type: ElementType, shape: readonly Dimension[]): void {
     this.outputs.push(valueInfo(name, type, shape));
   }
@@ -82,7 +82,7 @@ export class GraphBuilder {
     return this.constant('float32', [], Float32Array.of(value));
   }
 
-  /** A float32 vector of one number. */
+  /** A float32 vector that repeats one number. */
   floats(length: number, value: number): string {
     return this.constant('float32', [length], new Float32Array(length).fill(value));
   }
@@ -116,7 +116,7 @@ export class GraphBuilder {
     return output;
   }
 
-  /** One of ONNX Runtime's own operators, with results of the given names; what is not wanted has none. */
+  /** One of ONNX Runtime's own operators with results of the given names. Unwanted results have an empty name. */
   microsoftNodeInto(type: string, inputs: readonly string[], attributes: Attributes, outputs: readonly string[]): void {
     this.addNode(type, inputs, attributes, microsoftDomain, outputs);
   }

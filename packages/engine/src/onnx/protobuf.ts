@@ -1,6 +1,6 @@
 /**
- * A writer of the protocol-buffer wire format, as far as ONNX models need it.
- * https://protobuf.dev/programming-guides/encoding/
+ * Writes the protocol-buffer wire format, as far as ONNX models need it
+ * (https://protobuf.dev/programming-guides/encoding/).
  */
 const varint = 0;
 const lengthDelimited = 2;
@@ -10,7 +10,7 @@ export class ProtobufWriter {
   private readonly chunks: Uint8Array[] = [];
   private length = 0;
 
-  /** Integers are written in two's complement over 64 bits, as protobuf's `int32` and `int64` are. */
+  /** Writes two's complement over 64 bits, like protobuf's `int32` and `int64`. */
   integer(field: number, value: number): this {
     return this.tag(field, varint).varint(value);
   }
@@ -25,7 +25,7 @@ export class ProtobufWriter {
     return this.bytes(field, Buffer.from(value, 'utf8'));
   }
 
-  /** The bytes are referenced, not copied, until `finish`. */
+  /** References the bytes without copying them until `finish`. */
   bytes(field: number, value: Uint8Array): this {
     return this.tag(field, lengthDelimited).varint(value.byteLength).push(value);
   }

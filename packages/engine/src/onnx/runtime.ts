@@ -1,38 +1,41 @@
 /**
- * ONNX Runtime's C interface, as far as it is used here (`onnxruntime_c_api.h`): the library is that of the package onnxruntime-node.
+ * ONNX Runtime's C interface, as far as it is used here (`onnxruntime_c_api.h`). The library is that of the package
+ * onnxruntime-node.
  *
- * The package's own binding takes each tensor of a run apart anew, by some thirty calls into JavaScript: 3 to 7 µs, which for the hundred
- * tensors of a step was a third of the time of a small model's answer. Here a tensor is made known once.
+ * That package's own binding takes each tensor of each run apart by some thirty calls into JavaScript, 3 to 7 µs. For
+ * the hundred tensors of a step that was a third of the time of a small model's answer. Here ONNX Runtime is told of a
+ * tensor once.
  */
 import koffi from 'koffi';
-// On Windows it loads what the library itself needs, which lies beside it.
+// On Windows this loads the library's own dependencies, which lie beside it.
 import 'onnxruntime-node';
 import { libraryPath, openLibrary, pointerType, prototype, type Library, type Pointer } from './library.js';
 
 /**
- * Set before ONNX Runtime begins: its packages for Linux and macOS report sessions, models and errors to Microsoft otherwise
- * (https://github.com/microsoft/onnxruntime/pull/27379).
+ * Must be set before ONNX Runtime starts. Otherwise its packages for Linux and macOS report sessions, models and errors
+ * to Microsoft (https://github.com/microsoft/onnxruntime/pull/27379).
  */
 process.env['ORT_DISABLE_TELEMETRY'] = '1';
 
 /**
- * Attention without ONNX Runtime's blocks, in which a row's numbers depend on who else is in its batch where threads are more than heads.
- * They were also slower: a step of eight rows with 1,500 tokens each took 1.5 to 1.9 times as long with the shipped model (8 bits, one thread).
+ * Switches off attention in blocks ("flash attention"). There a row's numbers depend on its batch when there are more
+ * threads than heads. It was also slower: a step of eight rows with 1,500 tokens each took 1.5 to 1.9 times as long
+ * with the shipped model (8 bits, one thread).
  */
 process.env['ORT_GQA_DISABLE_FLASH_ATTENTION'] = '1';
 
 export type { Pointer } from './library.js';
 
-/** What most functions give: null, or an error to be read and released. */
+/** What most functions return: null, or an error to be read and released. */
 type Status = Pointer | null;
 
-/** Memory that a function reads or writes, as its address is taken from. */
+/** Memory whose address is passed to a function. */
 type Memory = ArrayBufferView | Pointer | null;
 
-/** The functions of ONNX Runtime that are called, with their parameters in order, and what all of them are given. */
+/** The ONNX Runtime functions in use, with their parameters in order, and the handles that all of them need. */
 export interface Runtime {
   readonly environment: Pointer;
-  /** Says that tensors lie in the memory of this process. */
+  /** Describes tensors in this process's memory. */
   readonly cpuMemory: Pointer;
   readonly allocator: Pointer;
   readonly createSessionFromArray: (env: Pointer, model: Memory, size: number, options: Pointer, out: Memory) => Status;
@@ -86,24 +89,24 @@ export interface Runtime {
   readonly releaseSessionOptions: (options: Pointer) => void;
   readonly releaseValue: (value: Pointer) => void;
   readonly releasePrepackedWeightsContainer: (container: Pointer) => void;
-  /** Where memory of the caller's is, as long as the caller has it. */
+  /** The address of a caller's memory. Valid while the caller holds it. */
   readonly addressOf: (memory: ArrayBufferView) => Pointer;
-  /** The text at an address, up to its zero. */
+  /** The text at an address, up to its terminating zero. */
   readonly textAt: (address: Pointer) => string;
-  /** Throws what a status says, and releases it. */
+  /** Throws the error of a status and releases it. */
   readonly check: (status: Status) => void;
 }
 
 let loaded: Runtime | undefined;
-/** It stays loaded while it is referred to. */
+/** Referring to it keeps the library loaded. */
 let library: Library | undefined;
 
-/** The library is loaded when it is first asked for. */
+/** Loads the library on first use. */
 export function runtime(): Runtime {
   return (loaded ??= load());
 }
 
-/** What a function writes: the address of what it makes, or a number. */
+/** Returns what a function writes: the address of what it makes, or a number. */
 export function written(write: (out: Memory) => Status): Pointer {
   return writtenBy(write, runtime().check);
 }
@@ -116,9 +119,9 @@ function writtenBy(write: (out: Memory) => Status, check: (status: Status) => vo
   return out[0] ?? 0n;
 }
 
-/** Errors and worse, of ONNX Runtime's own log. */
+/** The log level of errors and worse. */
 export const logErrors = 3;
-/** `OrtArenaAllocator` and `OrtMemTypeDefault`: how the binding of onnxruntime-node describes the memory of typed arrays. */
+/** `OrtArenaAllocator` and `OrtMemTypeDefault`, with which the binding of onnxruntime-node describes typed arrays. */
 const arenaAllocator = 1;
 const defaultMemory = 0;
 
@@ -136,7 +139,11 @@ function load(): Runtime {
     releaseStatus(status);
     throw new Error(message);
   };
-  const createEnvironment = declare(3, ['int', 'str', pointerType]) as (level: number, name: string, out: Memory) => Status;
+  const createEnvironment = declare(3, ['int', 'str', pointerType]) as (
+    level: number,
+    name: string,
+    out: Memory,
+  ) => Status;
   const createCpuMemoryInfo = declare(69, ['int', 'int', pointerType]) as (
     type: number,
     kind: number,
@@ -163,14 +170,28 @@ function load(): Runtime {
       pointerType,
     ]) as Runtime['createSessionFromArrayWithPrepackedWeightsContainer'],
     createPrepackedWeightsContainer: declare(166, [pointerType]) as Runtime['createPrepackedWeightsContainer'],
-    run: declare(9, [pointerType, pointerType, pointerType, pointerType, 'size_t', pointerType, 'size_t', pointerType]) as Runtime['run'],
+    run: declare(9, [
+      pointerType,
+      pointerType,
+      pointerType,
+      pointerType,
+      'size_t',
+      pointerType,
+      'size_t',
+      pointerType,
+    ]) as Runtime['run'],
     createSessionOptions: declare(10, [pointerType]) as Runtime['createSessionOptions'],
     disableMemPattern: declare(17, [pointerType]) as Runtime['disableMemPattern'],
     setSessionLogSeverityLevel: declare(22, [pointerType, 'int']) as Runtime['setSessionLogSeverityLevel'],
     setIntraOpNumThreads: declare(24, [pointerType, 'int']) as Runtime['setIntraOpNumThreads'],
     setInterOpNumThreads: declare(25, [pointerType, 'int']) as Runtime['setInterOpNumThreads'],
     sessionGetInputCount: declare(30, [pointerType, pointerType]) as Runtime['sessionGetInputCount'],
-    sessionGetInputName: declare(36, [pointerType, 'size_t', pointerType, pointerType]) as Runtime['sessionGetInputName'],
+    sessionGetInputName: declare(36, [
+      pointerType,
+      'size_t',
+      pointerType,
+      pointerType,
+    ]) as Runtime['sessionGetInputName'],
     createTensorWithDataAsOrtValue: declare(49, [
       pointerType,
       pointerType,
@@ -183,11 +204,20 @@ function load(): Runtime {
     allocatorFree: declare(76, [pointerType, pointerType]) as Runtime['allocatorFree'],
     releaseSession: declare(95, [pointerType], 'void') as Runtime['releaseSession'],
     releaseValue: declare(96, [pointerType], 'void') as Runtime['releaseValue'],
-    releasePrepackedWeightsContainer: declare(167, [pointerType], 'void') as Runtime['releasePrepackedWeightsContainer'],
+    releasePrepackedWeightsContainer: declare(
+      167,
+      [pointerType],
+      'void',
+    ) as Runtime['releasePrepackedWeightsContainer'],
     releaseSessionOptions: declare(100, [pointerType], 'void') as Runtime['releaseSessionOptions'],
     addSessionConfigEntry: declare(130, [pointerType, 'str', 'str']) as Runtime['addSessionConfigEntry'],
     addInitializer: declare(150, [pointerType, pointerType, pointerType]) as Runtime['addInitializer'],
-    addExternalInitializers: declare(210, [pointerType, pointerType, pointerType, 'size_t']) as Runtime['addExternalInitializers'],
+    addExternalInitializers: declare(210, [
+      pointerType,
+      pointerType,
+      pointerType,
+      'size_t',
+    ]) as Runtime['addExternalInitializers'],
     addExternalInitializersFromFilesInMemory: declare(279, [
       pointerType,
       pointerType,

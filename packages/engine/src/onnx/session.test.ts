@@ -16,7 +16,7 @@ import { SharedConstants } from './sharedConstants.js';
 import { Tensor } from './tensor.js';
 
 /** Makes a session and runs it, as everything of the engine does. */
-const script = `
+const childScript = `
   const { Tensor } = await import('./tensor.js');
   const { GraphBuilder } = await import('./graphBuilder.js');
   const { Session } = await import('./session.js');
@@ -37,7 +37,7 @@ const tensorsScript = `
 `;
 
 for (const [what, script] of [
-  ['a session', script],
+  ['a session', childScript],
   ['a tensor', tensorsScript],
 ] as const) {
   test(`ONNX Runtime reports nothing to anybody of ${what}`, async (t) => {
@@ -92,7 +92,10 @@ test('a run that fails says why', async () => {
   await assert.rejects(session.run([{ x: vector(2, 3) }], [{ sum }]), /Missing Input: y/);
   await assert.rejects(session.run([both], [{ sum: vector(0, 0, 0) }]), /has shape \{3\}/);
   await assert.rejects(session.run([both], [{ difference: vector(0, 0) }]), /Invalid output name:\s*difference/);
-  await assert.rejects(session.run([both, new RegisteredTensors({ z: vector(1) })], [{ sum }]), /Invalid input name:\s*z/);
+  await assert.rejects(
+    session.run([both, new RegisteredTensors({ z: vector(1) })], [{ sum }]),
+    /Invalid input name:\s*z/,
+  );
   const integers = new Tensor(BigInt64Array.of(1n, 2n), [2]);
   await assert.rejects(session.run([{ ...both, x: integers }], [{ sum }]), /Unexpected input data type.*int64/);
   await assert.rejects(session.run([both], [{ sum: integers }]), /int64/);

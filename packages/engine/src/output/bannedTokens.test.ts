@@ -14,7 +14,7 @@ import { sample } from './sampler.js';
 const tools = [{ name: 'time', parameters: { type: 'object' } }];
 const callMarkup = ['<tool_call>', '</tool_call>', '<tool_response>', '</tool_response>'];
 const thoughtMarkup = ['<think>', '</think>'];
-const template = 'chat_template.jinja';
+const thinkingTemplate = 'chat_template.jinja';
 /** Writes turns, and knows neither of thoughts nor of calls. */
 const plainTemplate = `{% for message in messages %}<|im_start|>{{ message.role }}
 {{ message.content }}<|im_end|>
@@ -56,7 +56,7 @@ suite(
       const thoughtsBannedIn = async (template: string, thinking: boolean | undefined): Promise<string[]> => {
         const asked = request(thinking === undefined ? {} : { thinking });
         let banned: string[] = [];
-        await withTokenizerFiles({ [template]: template }, async (folder) => {
+        await withTokenizerFiles({ [thinkingTemplate]: template }, async (folder) => {
           banned = (await bannedIn(folder, asked)).filter((text) => thoughtMarkup.includes(text));
         });
         return banned;
@@ -89,7 +89,7 @@ suite(
         [plainTemplate, false],
         [`{# <table> #}${plainTemplate}`, true],
       ] as const) {
-        await withTokenizerFiles({ 'tokenizer.json': changed, [template]: template }, async (folder) => {
+        await withTokenizerFiles({ 'tokenizer.json': changed, [thinkingTemplate]: template }, async (folder) => {
           assert.equal(bannedTokens(await ChatTokenizer.load(folder), request()).includes(384), isBanned);
         });
       }

@@ -3,9 +3,9 @@ import type { GenerateRequest } from '../types.js';
 import { mayCallTools } from './reply.js';
 
 /**
- * The tokens that the sampler never draws for this request. Where no call may be returned, call markup and other
- * structural tokens of the template would only be noise in the text. Thought tags are noise where the model is not to
- * think. Where calls may be returned, the model writes as it was trained.
+ * The tokens that the sampler must not draw for this request. If no call may be returned, call markup and other
+ * structural tokens of the template would only be noise in the text. Thought tags are noise if the model must not
+ * think. If calls may be returned, the model writes as it was trained.
  */
 export function bannedTokens(tokenizer: ChatTokenizer, request: GenerateRequest): readonly number[] {
   const { thoughts, others } = tokenizer.answerMarkup;
@@ -13,8 +13,8 @@ export function bannedTokens(tokenizer: ChatTokenizer, request: GenerateRequest)
 }
 
 /**
- * Ids without a token, never drawn for any request: rows with which the vocabulary was padded to a round number, whose
- * numbers are often chance, and holes in it.
+ * Ids without a token, which no request may draw: padding of the vocabulary to a round number, whose rows are often
+ * random, and gaps in it.
  */
 export function tokenlessIds(tokenizer: ChatTokenizer, vocabularySize: number): readonly number[] {
   const ids = Array.from({ length: vocabularySize }, (_, id) => id);

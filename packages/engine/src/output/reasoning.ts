@@ -1,18 +1,18 @@
-/** What a model thinks before its answer is told apart from the answer. */
+/** Separates a model's thoughts from its answer. */
 import type { ChatTokenizer } from '../tokenizer/chatTokenizer.js';
 import { thoughtEnd as END, thoughtStart as START } from '../tokenizer/thinking.js';
 
-/** Ends reasoning that the chat template has opened before anything is thought, as templates write an empty thought. */
+/** Ends a thought that the chat template has opened, in the way templates write an empty thought. */
 export const noThought = `\n${END}\n\n`;
 
 export interface ReasoningSplit {
-  /** The output's text after the reasoning, or all of it when there is none. */
+  /** The text after the reasoning, or the whole text if there is none. */
   readonly answer: string;
-  /** Tokens up to the end of the reasoning, its tags included. */
+  /** How many tokens the reasoning takes, tags included. */
   readonly reasoningTokens: number;
 }
 
-/** Only reasoning at the beginning counts; the tags further on are text like any other. */
+/** Only reasoning at the beginning counts. Later tags are ordinary text. */
 export function splitReasoning(tokenizer: ChatTokenizer, output: readonly number[], opened: boolean): ReasoningSplit {
   const text = tokenizer.decode(output);
   if (!opened && !text.trimStart().startsWith(START)) return { answer: text, reasoningTokens: 0 };
@@ -24,7 +24,7 @@ export function splitReasoning(tokenizer: ChatTokenizer, output: readonly number
   };
 }
 
-/** How many of the first tokens it takes until their text contains `wanted`, which that of all of them does. */
+/** The smallest number of leading tokens whose text contains `wanted`. The text of all tokens must contain it. */
 function firstLengthContaining(tokenizer: ChatTokenizer, tokens: readonly number[], wanted: string): number {
   let tooFew = 0;
   let enough = tokens.length;

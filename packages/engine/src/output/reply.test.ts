@@ -6,7 +6,7 @@ import { ChatTokenizer } from '../tokenizer/chatTokenizer.js';
 import type { GenerateRequest, GenerateResult } from '../types.js';
 import { composeReply, singleCallEnd } from './reply.js';
 
-const tools = [{ name: 'time', parameters: { type: 'object' } }];
+const offeredTools = [{ name: 'time', parameters: { type: 'object' } }];
 const call = '<tool_call>\n{"name": "time", "arguments": {}}\n</tool_call>';
 
 suite('the reply for generated tokens', () => {
@@ -15,7 +15,7 @@ suite('the reply for generated tokens', () => {
     tokenizer = await ChatTokenizer.load(tinyTokenizer);
   });
 
-  const request = (changes: Partial<GenerateRequest> = {}, tools = tools): GenerateRequest => ({
+  const request = (changes: Partial<GenerateRequest> = {}, tools = offeredTools): GenerateRequest => ({
     prompt: { messages: [{ role: 'user', content: 'Hi' }], tools },
     adapter: null,
     maxOutputTokens: 100,

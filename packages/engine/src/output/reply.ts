@@ -5,20 +5,24 @@ import type { Generation } from '../scheduling/generationJob.js';
 import { noThought, splitReasoning, type ReasoningSplit } from './reasoning.js';
 import { callEnd, forcedOpening, parseToolCalls } from './toolCalls.js';
 
-/** Whether the request's functions are to be looked for in the output. */
+/** Whether to look for function calls in the output. */
 export function mayCallTools(request: GenerateRequest): boolean {
   return (request.prompt.tools?.length ?? 0) > 0 && request.toolChoice?.kind !== 'none';
 }
 
-/** What the output is made to begin with; empty when the model is free. In a thought, a call would be none. */
+/**
+ * The text that the output must begin with; empty if the model is free. It closes an open thought, in which a call
+ * would not count.
+ */
 export function forcedText(tokenizer: ChatTokenizer, request: GenerateRequest): string {
   const opening = forcedOpening(request.toolChoice);
   return opening !== '' && beginsInReasoning(tokenizer, request) ? noThought + opening : opening;
 }
 
 /**
- * With `parallelToolCalls` false, a test that ends the generation when the first call is complete. What a thought quotes
- * is no call. The text of the last tokens is looked at first, which are never fewer than the closing tag takes.
+ * With `parallelToolCalls` false, returns a test that ends the generation when the first call is complete. Calls quoted
+ * in a thought do not count. The test looks at the last tokens first; there are always enough of them for the closing
+ * tag.
  */
 export function singleCallEnd(
   tokenizer: ChatTokenizer,
@@ -30,7 +34,7 @@ export function singleCallEnd(
   return (output) => endsCall(tokenizer.decode(output.slice(-callEnd.length))) && endsCall(split(output).answer);
 }
 
-/** What the caller gets for the tokens that were written. */
+/** Makes the caller's result from the generated tokens. */
 export function composeReply(
   tokenizer: ChatTokenizer,
   request: GenerateRequest,
@@ -59,7 +63,7 @@ export function composeReply(
   return { text: parsed.text, finishReason, toolCalls: parsed.calls, ...invalid, ...shared };
 }
 
-/** Where the model may not think, what reads like a thought is text. */
+/** If the model may not think, whatever looks like a thought is text. */
 function splitterOf(tokenizer: ChatTokenizer, request: GenerateRequest): (tokens: readonly number[]) => ReasoningSplit {
   if (!tokenizer.mayThink(request.prompt)) {
     return (tokens) => ({ answer: tokenizer.decode(tokens), reasoningTokens: 0 });
@@ -68,7 +72,10 @@ function splitterOf(tokenizer: ChatTokenizer, request: GenerateRequest): (tokens
   return (tokens) => splitReasoning(tokenizer, tokens, opened);
 }
 
-/** A character of several tokens, of which the ceiling has let only the first be written, reads as U+FFFD. */
+/**
+ * Removes a character that the length limit has cut: one of several tokens, of which only the first were written, reads
+ * as U+FFFD.
+ */
 function withoutBegunCharacter(text: string): string {
   let end = text.length;
   while (text[end - 1] === '\uFFFD') end -= 1;

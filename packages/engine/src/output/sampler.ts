@@ -1,7 +1,7 @@
 import { EngineError } from '../engine.js';
 import type { Random } from '../support/random.js';
 
-/** Chooses the next token from `logits` (one value a token of the vocabulary): the greatest, the first of equals. */
+/** The token with the greatest logit, the first of equals. `logits` has one value for each token of the vocabulary. */
 export function argmax(logits: Float32Array): number {
   let best = 0;
   let bestLogit = -Infinity;
@@ -26,8 +26,8 @@ export interface Sampling {
 }
 
 /**
- * Draws the next token from softmax(logits / temperature) with one random number, walking the vocabulary in order
- * of ids, so that the same logits and seed give the same token.
+ * Draws the next token from softmax(logits / temperature) with one random number. It walks the vocabulary in order of
+ * ids, so that the same logits and seed give the same token.
  */
 export function sample(logits: Float32Array, { banned = [], ...sampling }: Sampling, random: Random): number {
   const own = banned.map((id) => logits[id] ?? -Infinity);
@@ -35,7 +35,7 @@ export function sample(logits: Float32Array, { banned = [], ...sampling }: Sampl
   try {
     return draw(logits, sampling, random);
   } finally {
-    // Log-probabilities are the model's own: they are computed from these logits later.
+    // Log-probabilities are computed from these logits later and must be the model's own.
     for (const [index, id] of banned.entries()) logits[id] = own[index] ?? -Infinity;
   }
 }
@@ -44,8 +44,8 @@ function draw(logits: Float32Array, { temperature, minP = 0 }: Sampling, random:
   const best = argmax(logits);
   if (temperature === 0) return best;
   const peak = logits[best] ?? 0;
-  // Subtracting the peak first keeps the exponentials in range at any temperature.
-  // What min-p cuts off is told by the model's own probabilities, whatever the temperature.
+  // Subtracting the peak first keeps the exponentials in range at any temperature. Min-p compares the model's own
+  // probabilities, whatever the temperature.
   const least = peak + Math.log(minP);
   const weight = (id: number): number => {
     const logit = logits[id] ?? -Infinity;

@@ -4,7 +4,7 @@ import { forcedOpening, parseToolCalls, type CallRules } from './toolCalls.js';
 
 const rules: CallRules = { offered: new Set(['weather', 'time']), truncated: false, single: false };
 const call = (body: string): string => `<tool_call>\n${body}\n</tool_call>`;
-const oslo = call('{"name": "weather", "arguments": {"city": "Oslo"}}');
+const osloCall = call('{"name": "weather", "arguments": {"city": "Oslo"}}');
 const now = call('{"name": "time", "arguments": {}}');
 
 interface Row {
@@ -21,21 +21,26 @@ interface Row {
 const oslo = ['weather', '{"city":"Oslo"}'] as const;
 const table: readonly Row[] = [
   { name: 'text alone', output: ' Hello. ', text: 'Hello.' },
-  { name: 'one call', output: oslo, calls: [oslo] },
-  { name: 'text before a call', output: `Let me see.\n${oslo}`, text: 'Let me see.', calls: [oslo] },
-  { name: 'two calls and text between', output: `${oslo}\nand\n${now}`, text: 'and', calls: [oslo, ['time', '{}']] },
-  { name: 'only the first of two', output: `${oslo}${now}`, rules: { single: true }, calls: [oslo] },
-  { name: 'no closing tag at the end of the turn', output: oslo.slice(0, -13), calls: [oslo] },
+  { name: 'one call', output: osloCall, calls: [oslo] },
+  { name: 'text before a call', output: `Let me see.\n${osloCall}`, text: 'Let me see.', calls: [oslo] },
+  {
+    name: 'two calls and text between',
+    output: `${osloCall}\nand\n${now}`,
+    text: 'and',
+    calls: [oslo, ['time', '{}']],
+  },
+  { name: 'only the first of two', output: `${osloCall}${now}`, rules: { single: true }, calls: [oslo] },
+  { name: 'no closing tag at the end of the turn', output: osloCall.slice(0, -13), calls: [oslo] },
   {
     name: 'a call cut off by the ceiling',
-    output: `So: ${oslo.slice(0, 30)}`,
+    output: `So: ${osloCall.slice(0, 30)}`,
     rules: { truncated: true },
     text: 'So:',
     cutOff: true,
   },
   {
     name: 'a second call cut off by the ceiling',
-    output: oslo + now.slice(0, -3),
+    output: osloCall + now.slice(0, -3),
     rules: { truncated: true },
     calls: [oslo],
     cutOff: true,
@@ -49,13 +54,13 @@ const table: readonly Row[] = [
   },
   {
     name: 'a second opening tag cut off by the ceiling',
-    output: `${oslo}\n<tool_call`,
+    output: `${osloCall}\n<tool_call`,
     rules: { truncated: true },
     calls: [oslo],
     cutOff: true,
   },
   { name: 'what only looks like an opening tag', output: 'a <to', text: 'a <to' },
-  { name: 'a whole call at the ceiling', output: oslo, rules: { truncated: true }, calls: [oslo] },
+  { name: 'a whole call at the ceiling', output: osloCall, rules: { truncated: true }, calls: [oslo] },
   {
     name: 'an integer beyond 2^53',
     output: call('{"name": "time", "arguments": {"id": 12345678901234567890}}'),
@@ -69,7 +74,7 @@ const table: readonly Row[] = [
   { name: 'no object', output: call('[1]'), invalid: /not a JSON object/ },
   { name: 'broken JSON', output: call('{"name": "time", "arguments": {}'), invalid: /not valid JSON/ },
   { name: 'nothing', output: call(''), invalid: /not valid JSON/ },
-  { name: 'a good call and a bad one', output: oslo + call('x'), invalid: /not valid JSON/ },
+  { name: 'a good call and a bad one', output: osloCall + call('x'), invalid: /not valid JSON/ },
   {
     name: 'arguments nested beyond reason',
     output: call(`{"name": "time", "arguments": {"a": ${'['.repeat(20_000)}${']'.repeat(20_000)}}}`),

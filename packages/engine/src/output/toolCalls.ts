@@ -1,6 +1,6 @@
 /**
- * The model's own syntax for function calls, as Qwen's chat templates write it: a JSON object with `name` and
- * `arguments` between `<tool_call>` and `</tool_call>`, any number of them, after the text.
+ * The model's syntax for function calls, as in Qwen's chat templates: after the text any number of JSON objects with
+ * `name` and `arguments`, each between `<tool_call>` and `</tool_call>`.
  */
 import { randomBytes } from 'node:crypto';
 import { isJsonObject } from '../checkpoint/jsonFields.js';
@@ -14,16 +14,16 @@ export interface ParsedCalls {
   /** What the model wrote outside its calls. */
   readonly text: string;
   readonly calls: readonly ToolCall[];
-  /** Why the first unreadable call is none. */
+  /** Why the first unreadable call is invalid. */
   readonly invalid?: string;
-  /** Whether the end of the output cut a call off; that call is not among `calls`. */
+  /** Whether the end of the output cut off a call. That call is not among `calls`. */
   readonly cutOff: boolean;
 }
 
 export interface CallRules {
   /** Names of the offered functions. */
   readonly offered: ReadonlySet<string>;
-  /** Whether the output ended at its ceiling rather than by the model's will. */
+  /** Whether the output ended at its length limit, not by the model's choice. */
   readonly truncated: boolean;
   /** Keep one call at most. */
   readonly single: boolean;
@@ -40,7 +40,7 @@ export function parseToolCalls(output: string, rules: CallRules): ParsedCalls {
     if (rules.single && calls.length === 1) break;
     const bodyStart = start + callStart.length;
     const end = output.indexOf(callEnd, bodyStart);
-    // The model may end its turn without the closing tag; cut off by the ceiling, the call is incomplete.
+    // The model may end its turn without the closing tag. At the length limit the call is incomplete.
     if (end < 0 && rules.truncated) return { text: join(texts), calls, cutOff: true };
     const call = parseCall(output.slice(bodyStart, end < 0 ? undefined : end), rules.offered);
     if (typeof call === 'string') return { text: join(texts), calls: [], invalid: call, cutOff: false };
@@ -51,7 +51,7 @@ export function parseToolCalls(output: string, rules: CallRules): ParsedCalls {
   return { text: join(texts), calls, cutOff: false };
 }
 
-/** The ceiling may also cut an opening tag off, where it takes several tokens. */
+/** The length limit may also cut off an opening tag of several tokens. */
 function withoutBegunTag(
   texts: readonly string[],
   calls: readonly ToolCall[],
@@ -67,7 +67,7 @@ function begunTagLength(text: string): number {
   return lengths.find((length) => text.endsWith(callStart.slice(0, length))) ?? 0;
 }
 
-/** The call, or the reason why `body` is none. */
+/** The call, or the reason why `body` is not one. */
 function parseCall(body: string, offered: ReadonlySet<string>): ToolCall | string {
   let value: unknown;
   try {
@@ -83,7 +83,7 @@ function parseCall(body: string, offered: ReadonlySet<string>): ToolCall | strin
   try {
     return { id: `call_${randomBytes(12).toString('hex')}`, name, arguments: restoreNumbers(JSON.stringify(values)) };
   } catch {
-    // Writing is recursive where reading is not.
+    // Serialising is recursive, parsing is not.
     return `the arguments of ${JSON.stringify(name)} are nested too deeply`;
   }
 }
@@ -94,8 +94,8 @@ function join(texts: readonly string[]): string {
 }
 
 /**
- * What the answer must begin with so that it is a call; empty when the model is free. Ends where a tokenizer would
- * split anyway, before the space, so that the model goes on as it was trained.
+ * The text that an answer must begin with to be a call; empty if the model is free. It ends before the space, where a
+ * tokenizer would split anyway, so that the model continues as it was trained.
  */
 export function forcedOpening(choice: ToolChoice | undefined): string {
   switch (choice?.kind) {

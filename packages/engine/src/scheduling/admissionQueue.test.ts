@@ -7,7 +7,7 @@ import { EmbeddedEngine } from '../embeddedEngine.js';
 import { EngineError } from '../engine.js';
 import { failAtThirdToken, job, withGenerator } from '../testing/generators.js';
 import { withRandomCheckpoint, writeRandomAdapter } from '../testing/randomCheckpoint.js';
-import { inMemory } from '../testing/runs.js';
+import { loadedBy, TestAdapters } from '../testing/testAdapters.js';
 import type { AdapterReference, ChatPrompt } from '../types.js';
 import { AdapterLoader } from '../adapters/adapterLoader.js';
 import { adapterBytes, loadAdapter, type LoadedAdapter } from '../adapters/loadedAdapter.js';
@@ -17,7 +17,7 @@ import { Generator } from './generator.js';
 test('adapters of those that wait are loaded at once while there is room, else when their turn comes; one that fails ends nobody else', async () => {
   await withGenerator(async ({ generator: roomy, adapter, model }) => {
     const expected = await roomy.generate(job({ adapter }));
-    const narrow = new Generator(model, 3, undefined, { maxBytes: 1, resizeStacks: () => undefined });
+    const narrow = new Generator(model, new TestAdapters(1), 3);
     for (const [generator, mostLoadedAtOnce] of [
       [roomy, 9],
       [narrow, 4],
@@ -27,14 +27,11 @@ test('adapters of those that wait are loaded at once while there is room, else w
       // Equal in content, but each an object of its own.
       const counted = (number: number): GenerationJob => ({
         ...job(),
-        adapter: {
-          contentHash: adapter.contentHash,
-          load: () => {
-            answeredBefore[number] = answered;
-            if (number === 4) return Promise.reject(new EngineError('adapter_invalid', 'injected'));
-            return Promise.resolve({ ...adapter });
-          },
-        },
+        adapter: loadedBy(adapter.contentHash, () => {
+          answeredBefore[number] = answered;
+          if (number === 4) return Promise.reject(new EngineError('adapter_invalid', 'injected'));
+          return Promise.resolve({ ...adapter });
+        }),
       });
       const calls = Array.from({ length: 9 }, (_, number) =>
         generator.generate(counted(number)).then((generation) => {
@@ -99,24 +96,21 @@ test('adapters that come and go in the memory of others, also scored with, give 
       await engine.close();
     }
     assert.deepEqual(answers[1], answers[0]);
-    const given = loads.mock.calls.filter(({ arguments: [, room] }) => room !== undefined);
+    const given = loads.mock.calls.filter(({ arguments: [, memory] }) => memory !== undefined);
     assert.ok(given.length > 0, 'memory was given to others');
   });
 });
 
 test('an adapter is released once, however its job ends', async () => {
-  await withGenerator(async ({ generator, adapter }) => {
-    const released = new Map<string, number>();
-    const generate = (name: string, changes: Partial<GenerationJob>, load = Promise.resolve(adapter)) =>
-      generator.generate({
-        ...job(),
-        ...changes,
-        adapter: {
-          contentHash: name,
-          load: () => load,
-          release: () => released.set(name, (released.get(name) ?? 0) + 1),
-        },
-      });
+  await withGenerator(async ({ generator, adapters, adapter }) => {
+    const generate = (name: string, changes: Partial<GenerationJob>, before: Promise<unknown> = Promise.resolve()) => {
+      const load = () => before.then(() => ({ ...adapter, contentHash: name }));
+      return generator.generate({ ...job(), ...changes, adapter: loadedBy(name, load) });
+    };
+    let finish = (): void => undefined;
+    const late = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
     const [waiting, running] = [new AbortController(), new AbortController()];
     const abortAtThirdToken = (output: readonly number[]): boolean => {
       if (output.length === 3) running.abort();
@@ -127,7 +121,7 @@ test('an adapter is released once, however its job ends', async () => {
       generate('fails', { isComplete: failAtThirdToken }),
       generate('cancelled', { isComplete: abortAtThirdToken, signal: running.signal }),
       generate('refused', {}, Promise.reject(new EngineError('adapter_invalid', 'injected'))),
-      generate('cancelled while it waits', { signal: waiting.signal }, new Promise(() => undefined)),
+      generate('cancelled while it waits', { signal: waiting.signal }, late),
     ];
     waiting.abort();
     const outcomes = await Promise.allSettled(calls);
@@ -135,7 +129,12 @@ test('an adapter is released once, however its job ends', async () => {
       outcomes.map((outcome) => (outcome.status === 'fulfilled' ? 'ends' : (outcome.reason as EngineError).code)),
       ['ends', 'internal', 'cancelled', 'adapter_invalid', 'cancelled'],
     );
-    assert.deepEqual([...released.values()], [1, 1, 1, 1, 1]);
+    const once = { ends: 1, fails: 1, cancelled: 1 };
+    assert.deepEqual(Object.fromEntries(adapters.released), once);
+    finish();
+    for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual(Object.fromEntries(adapters.released), { ...once, 'cancelled while it waits': 1 });
+    assert.deepEqual(adapters.released, adapters.held, 'the one that was refused was never held');
   });
 });
 
@@ -148,7 +147,7 @@ test('an adapter that takes for ever to load holds up nobody who runs', async ()
     const slow = new Promise<LoadedAdapter>((resolve) => {
       finish = () => resolve(adapter);
     });
-    const waiting = generator.generate({ ...job(), adapter: { contentHash: 'slow', load: () => slow } });
+    const waiting = generator.generate({ ...job(), adapter: loadedBy('slow', () => slow) });
     assert.deepEqual((await running).tokens, expected.tokens);
     finish();
     assert.deepEqual((await waiting).tokens, (await generator.generate(job({ adapter }))).tokens);
@@ -158,7 +157,7 @@ test('an adapter that takes for ever to load holds up nobody who runs', async ()
 /** A fault injector: an adapter on a disk that never answers. */
 const neverLoads = (signal?: AbortSignal): GenerationJob => ({
   ...job(),
-  adapter: { contentHash: 'never', load: () => new Promise<never>(() => undefined) },
+  adapter: loadedBy('never', () => new Promise<never>(() => undefined)),
   ...(signal === undefined ? {} : { signal }),
 });
 
@@ -170,7 +169,7 @@ test('while an adapter loads for ever, those who are ready begin, in the order o
     // Those that come in the same turn, and those that come when the generator has nothing to do but wait.
     for (let round = 0; round < 2; round += 1) {
       const order: number[] = [];
-      const kept = { ...inMemory(adapter)!, inMemory: () => adapter };
+      const kept = loadedBy(adapter.contentHash, () => Promise.resolve(adapter), adapter);
       const jobs = [job(), { ...job(), adapter: kept }, job(), { ...job(), adapter: kept }];
       const answers = await Promise.all(
         jobs.map(async (each, index) => {
@@ -197,7 +196,7 @@ test('one whose adapter has been slow to load is the next to begin when it is th
     const order: string[] = [];
     const note = (name: string) => () => void order.push(name);
     const slow = generator
-      .generate({ ...job({ maxOutputTokens: 1 }), adapter: { contentHash: 'slow', load: () => loaded } })
+      .generate({ ...job({ maxOutputTokens: 1 }), adapter: loadedBy('slow', () => loaded) })
       .then(note('slow'));
     await generator.generate(job());
     // Three fill the batch; the others come after the slow one, and must not be let in before it for ever.
@@ -232,7 +231,7 @@ test('who waits for an adapter is cancelled at once, and what is loaded for nobo
 
 test('two adapters load at a time, when it is known how large they may be and there is room for both', async () => {
   await withGenerator(async ({ generator: roomy, adapter, model }) => {
-    const narrow = new Generator(model, 3, undefined, { maxBytes: 1, resizeStacks: () => undefined });
+    const narrow = new Generator(model, new TestAdapters(1), 3);
     for (const [generator, before, after] of [
       [roomy, 1, 2],
       [narrow, 1, 1],
@@ -245,7 +244,7 @@ test('two adapters load at a time, when it is known how large they may be and th
             loads += 1;
             return new Promise(() => undefined);
           };
-          return generator.generate({ ...job(), signal, adapter: { contentHash: 'never', load } });
+          return generator.generate({ ...job(), signal, adapter: loadedBy('never', load) });
         });
         for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
         const begunAtOnce = loads;
@@ -254,7 +253,7 @@ test('two adapters load at a time, when it is known how large they may be and th
         return begunAtOnce;
       };
       assert.equal(await begun(), before);
-      await generator.generate({ ...job(), adapter: { contentHash: 'a', load: () => Promise.resolve(adapter) } });
+      await generator.generate({ ...job(), adapter: loadedBy('a', () => Promise.resolve(adapter)) });
       assert.equal(await begun(), after);
     }
     await narrow.close();

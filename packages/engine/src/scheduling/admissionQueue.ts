@@ -1,47 +1,44 @@
-import { adapterBytes } from '../adapters/loadedAdapter.js';
+import { maxConcurrentLoads, type AdapterSource } from '../adapters/adapterCache.js';
+import { adapterBytes, type LoadedAdapter } from '../adapters/loadedAdapter.js';
 import type { Sequence } from './sequence.js';
 
 /**
- * How long running answers wait at most for the adapter of the next in line: with each decoding alone until the next is
- * loaded, batches would stay small for as long as adapters are to be loaded.
+ * How long running answers wait for the adapter of the first in the queue. If each ran alone until the next is loaded,
+ * batches would stay small for as long as adapters are being loaded.
  */
 const maxLoadWaitMs = 20;
-
-/** Half of the time that an adapter takes to load its thread waits for the disk. */
-export const maxConcurrentLoads = 2;
 
 /** The adapter of one sequence on its way into memory. */
 interface Loading {
   readonly sequence: Sequence;
   readonly ended: Promise<void>;
-  /** It has been waited for in vain: the file of a slow disk, which must not hold up the others. */
+  /** Set after a wait in vain. A file on a slow disk must not hold up the others. */
   isSlow: boolean;
 }
 
 /**
- * Sequences that wait for their turn in the order of their arrival, and the loading of their adapters, in that order too.
- * One that is slow to load keeps its place, and those who are ready begin before it until it is ready too.
+ * Sequences that wait for their turn, and the loading of their adapters, both in the order of arrival. A sequence whose
+ * adapter loads slowly keeps its place. Until it is ready, sequences behind it that are ready begin first.
  */
 export class AdmissionQueue {
   private queue: Sequence[] = [];
   private loadings: readonly Loading[] = [];
-  /** Size of the largest adapter loaded so far; nothing is known before the first. */
+  /** Size of the largest adapter loaded so far. Before the first, nothing is known. */
   private largestBytes = Infinity;
   private hasChanged = false;
   private wake = (): void => undefined;
 
   constructor(
-    /** Sequences that have begun. */
+    private readonly adapters: AdapterSource,
+    /** The sequences that have begun. */
     private readonly started: () => readonly Sequence[],
-    /** Bound on the adapters of all that wait and have begun; the first in line gets its own all the same. */
-    private readonly maxAdapterBytes: number,
   ) {}
 
   get length(): number {
     return this.queue.length;
   }
 
-  /** The next to begin, perhaps when its adapter is there. */
+  /** The next to begin. Its adapter may still be loading. */
   get next(): Sequence | undefined {
     const [first] = this.queue;
     return first !== undefined && this.loadingOf(first)?.isSlow === true
@@ -50,21 +47,22 @@ export class AdmissionQueue {
   }
 
   add(sequence: Sequence): void {
-    // What is in memory needs no turn at loading, which may be held up.
-    if (sequence.adapter === undefined && this.heldBytes() < this.maxAdapterBytes) {
-      sequence.adapter = sequence.job.adapter?.inMemory?.();
+    // An adapter in memory needs no turn at loading, which may be held up.
+    const { adapter } = sequence.job;
+    if (adapter !== null && this.heldBytes() < this.adapters.maxBytes) {
+      sequence.adapter = this.adapters.holdKept(adapter);
     }
     this.queue.push(sequence);
     this.startLoads();
     this.notify();
   }
 
-  /** Takes out of the line what is to begin. */
+  /** Takes a sequence that is about to begin out of the queue. */
   dequeue(sequence: Sequence): void {
     this.queue = this.queue.filter((each) => each !== sequence);
   }
 
-  /** Takes those out of the line that `leaves` holds for. What is being loaded for them keeps nobody else from loading. */
+  /** Removes every sequence that `leaves` accepts. A load for one of them keeps nobody else from loading. */
   remove(leaves: (sequence: Sequence) => boolean): readonly Sequence[] {
     const leaving = this.queue.filter(leaves);
     if (leaving.length === 0) return leaving;
@@ -76,34 +74,44 @@ export class AdmissionQueue {
   }
 
   /**
-   * Loads adapters of those that wait, in their order beside what is being computed: early, because their files may
-   * be gone later, but no more than memory is there for.
+   * Loads the adapters of waiting sequences in their order, beside the computation: early, because the files may be
+   * gone later, but only as far as memory allows.
    */
   startLoads(): void {
     while (this.loadings.length < maxConcurrentLoads) {
       const next = this.queue.find((each) => each.adapter === undefined && this.loadingOf(each) === undefined);
       if (next === undefined) return;
-      if (next !== this.queue[0] && this.expectedBytes() >= this.maxAdapterBytes) return;
-      this.load(next);
+      if (next !== this.queue[0] && this.expectedBytes() >= this.adapters.maxBytes) return;
+      this.startLoad(next);
     }
   }
 
-  private load(next: Sequence): void {
-    const load = async (): Promise<void> => {
-      try {
-        next.adapter = (await next.job.adapter?.load()) ?? null;
-        if (next.adapter !== null) this.recordSize(adapterBytes(next.adapter));
-      } catch (error) {
-        this.remove((sequence) => sequence === next);
-        next.reject(error);
-      }
-    };
-    const ended = load().finally(() => {
+  private startLoad(next: Sequence): void {
+    const ended = this.load(next).finally(() => {
       this.loadings = this.loadings.filter(({ sequence }) => sequence !== next);
       this.startLoads();
       this.notify();
     });
     this.loadings = [...this.loadings, { sequence: next, ended, isSlow: false }];
+  }
+
+  private async load(next: Sequence): Promise<void> {
+    const { adapter: reference } = next.job;
+    let adapter: LoadedAdapter | null;
+    try {
+      adapter = reference && (await this.adapters.hold(reference));
+    } catch (error) {
+      this.remove((sequence) => sequence === next);
+      next.reject(error);
+      return;
+    }
+    if (!this.queue.includes(next)) {
+      // It left the queue during the load, so nobody else gives the adapter back.
+      if (adapter !== null) this.adapters.release(adapter);
+      return;
+    }
+    next.adapter = adapter;
+    if (adapter !== null) this.recordSize(adapterBytes(adapter));
   }
 
   private recordSize(bytes: number): void {
@@ -114,41 +122,41 @@ export class AdmissionQueue {
     return this.loadings.find((loading) => loading.sequence === sequence);
   }
 
-  /** Ends when somebody has come or left, or an adapter has been loaded, since it ended last. */
+  /** Resolves when a sequence has come or left, or an adapter has been loaded, since it last resolved. */
   async nextChange(): Promise<void> {
     if (!this.hasChanged) await new Promise<void>((resolve) => (this.wake = resolve));
     this.hasChanged = false;
   }
 
-  /** Ends when the adapter of the first in line is there or nowhere, but has little patience, and none for a slow one. */
+  /** Waits for the adapter of the first in the queue, but not for long, and not at all for one known to be slow. */
   async waitForFirstLoad(): Promise<void> {
     const [first] = this.queue;
     const loading = first && this.loadingOf(first);
     if (loading === undefined || loading.isSlow) return;
     let timer: NodeJS.Timeout | undefined;
-    const patience = new Promise<void>((resolve) => {
+    const timeout = new Promise<void>((resolve) => {
       timer = setTimeout(() => {
         loading.isSlow = true;
         resolve();
       }, maxLoadWaitMs);
     });
-    await Promise.race([loading.ended, patience]);
+    await Promise.race([loading.ended, timeout]);
     clearTimeout(timer);
   }
 
-  /** Lets `change` end. */
+  /** Lets `nextChange` resolve. */
   private notify(): void {
     this.hasChanged = true;
     this.wake();
   }
 
-  /** Size of the adapters of all that wait or have begun, each adapter counted once. */
+  /** Size of the adapters of all sequences that wait or have begun. Each adapter counts once. */
   private heldBytes(): number {
     const held = new Set([...this.queue, ...this.started()].flatMap(({ adapter }) => adapter ?? []));
     return [...held].reduce((sum, adapter) => sum + adapterBytes(adapter), 0);
   }
 
-  /** `heldBytes`, and the adapters being loaded, each of which may be as large as any before. */
+  /** `heldBytes` and the adapters being loaded, each of which may be as large as the largest so far. */
   private expectedBytes(): number {
     return this.loadings.reduce((sum) => sum + this.largestBytes, this.heldBytes());
   }

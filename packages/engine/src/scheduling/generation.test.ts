@@ -161,7 +161,10 @@ interface BatchCase {
   readonly threads?: number;
 }
 
-/** Narrow models, some of whose widths fill neither a vector nor a block of quantised numbers, and one that is wide enough for threads. */
+/**
+ * Narrow models, some of whose widths fill neither a vector nor a block of quantised numbers, and one that is wide
+ * enough for threads.
+ */
 const batchCases: readonly BatchCase[] = [
   { hiddenSize: 32, ffnSize: 64, headDim: 16 },
   { hiddenSize: 40, ffnSize: 72, headDim: 10 },
@@ -288,10 +291,10 @@ test('a request is cancelled between tokens, and the others go on', async () => 
     const doomed = controllers.map(({ signal }, index) =>
       assert.rejects(engine.generate(request({ maxOutputTokens: 400 - index }), { signal }), { code: 'cancelled' }),
     );
-    const spared = engine.generate(request());
+    const unharmed = engine.generate(request());
     setTimeout(() => controllers.forEach((controller) => controller.abort()), 20);
     await Promise.all(doomed);
-    assert.deepEqual(essence(await spared), expected);
+    assert.deepEqual(essence(await unharmed), expected);
     const signal = AbortSignal.abort();
     await assert.rejects(engine.generate(request(), { signal }), { code: 'cancelled' });
     await assert.rejects(engine.score({ sequences: [], adapter: null, topK: 0 }, { signal }), { code: 'cancelled' });

@@ -1,28 +1,17 @@
-/** One sequence to be generated, and what comes of it. */
+/** One sequence to be generated, and what is generated. */
 import type { Random } from '../support/random.js';
-import type { LoadedAdapter } from '../adapters/loadedAdapter.js';
-
-/** An adapter that is brought into memory when there is room, at the latest when its job's turn comes. */
-export interface JobAdapter {
-  readonly contentHash: string;
-  /** The adapter, if no load is needed. */
-  inMemory?(): LoadedAdapter | undefined;
-  /** @throws EngineError `adapter_damaged`, `adapter_invalid` or `memory_exceeded`; `cancelled` when it has been released meanwhile. */
-  load(): Promise<LoadedAdapter>;
-  /** Told when its job has ended, which does not use it any more; until then it stays as it is. */
-  release?(): void;
-}
+import type { AdapterReference } from '../types.js';
 
 /** What one sequence starts from, and when it ends. */
 export interface GenerationJob {
-  /** At least one token; leaves room for one more in the context. */
+  /** At least one token. Leaves room for one more in the context. */
   readonly prompt: readonly number[];
   /** Tokens that the output begins with, whatever the model would have preferred. */
   readonly forced: readonly number[];
-  /** Output ends here at the latest, forced tokens included; at least 1. */
+  /** Greatest length of the output, forced tokens included; at least 1. */
   readonly maxOutputTokens: number;
   readonly stopTokens: ReadonlySet<number>;
-  /** Ends the output when it holds for the tokens so far; asked after every token. */
+  /** Asked after every token. Ends the output when it returns true. */
   readonly isComplete?: (output: readonly number[]) => boolean;
   readonly temperature: number;
   /** See `GenerateRequest.minP`. */
@@ -31,8 +20,11 @@ export interface GenerationJob {
   readonly banned?: readonly number[];
   readonly wantsLogprob?: boolean;
   readonly random: Random;
-  readonly adapter: JobAdapter | null;
-  /** Jobs of the same key and adapter share the attention state of equal beginnings; without it, nothing is shared. */
+  /** Loaded when there is memory for it, at the latest when the job's turn comes. */
+  readonly adapter: AdapterReference | null;
+  /**
+   * Jobs of the same key and adapter share the attention state of equal beginnings. Without a key nothing is shared.
+   */
   readonly isolationKey?: string;
   readonly signal?: AbortSignal;
 }
@@ -41,9 +33,9 @@ export interface Generation {
   /** Every token written, the stop token included. */
   readonly tokens: readonly number[];
   readonly ended: 'stop' | 'length';
-  /** Tokens at the beginning of the prompt whose attention state was there already. */
+  /** How many tokens at the beginning of the prompt had their attention state reused. */
   readonly reusedTokens: number;
-  /** Log-probability of the tokens, forced ones left out, in nats; 0 when the job did not want it. */
+  /** Log-probability of the tokens without the forced ones, in nats; 0 if the job did not ask for it. */
   readonly logprob: number;
 }
 
@@ -51,12 +43,12 @@ export function forcedTokens({ forced, maxOutputTokens }: GenerationJob): number
   return forced.slice(0, maxOutputTokens);
 }
 
-/** Tokens of the longest job at its end. */
+/** How many tokens the longest job has at its end. */
 export function longestLength(jobs: readonly GenerationJob[]): number {
   return Math.max(0, ...jobs.map(finalLength));
 }
 
-/** Tokens of a job at its end; the last is never put into the cache, but it may. */
+/** How many tokens a job has at its end. The last is never put into the cache, but it counts here. */
 export function finalLength({ prompt, maxOutputTokens }: GenerationJob): number {
   return prompt.length + maxOutputTokens;
 }

@@ -11,6 +11,7 @@ import { Generator } from './generator.js';
 import { prefillChunk } from '../cache/prefixCache.js';
 import { ModelRunner } from '../inference/modelRunner.js';
 import { KvCache } from '../cache/kvCache.js';
+import { TestAdapters } from '../testing/testAdapters.js';
 import { failAtThirdToken, job, withGenerator } from '../testing/generators.js';
 
 test('what goes wrong in one sequence ends no other', async () => {
@@ -19,14 +20,14 @@ test('what goes wrong in one sequence ends no other', async () => {
     const notANumber = new Map(
       [...adapter.groups].map(([name, { ranks, a, b }]) => [name, { ranks, a: a.map(() => NaN), b }]),
     );
-    const [spared, spared_too, ...failed] = await Promise.allSettled([
+    const [unharmed, alsoUnharmed, ...failed] = await Promise.allSettled([
       generator.generate(job()),
       generator.generate(job({ adapter })),
       generator.generate(job({ isComplete: failAtThirdToken })),
       generator.generate(job({ adapter: { ...adapter, groups: notANumber } })),
     ]);
-    assert.deepEqual(spared, { status: 'fulfilled', value: expected });
-    assert.equal(spared_too.status, 'fulfilled');
+    assert.deepEqual(unharmed, { status: 'fulfilled', value: expected });
+    assert.equal(alsoUnharmed.status, 'fulfilled');
     for (const outcome of failed) {
       assert.ok(outcome.status === 'rejected' && outcome.reason instanceof EngineError);
       assert.deepEqual([outcome.reason.code, outcome.reason.repeatable], ['internal', false]);
@@ -141,7 +142,7 @@ test('in a crowd several prompts are read before the next step, but never two ch
 
 test('as many as run are read before the next step, four at most; fewer one at a time between steps', async (t) => {
   await withGenerator(async ({ model }) => {
-    const generator = new Generator(model, 8);
+    const generator = new Generator(model, new TestAdapters(), 8);
     for (const [count, expected] of [
       [2, 'rrrsrsrs'],
       [3, 'rrrsrrrs'],

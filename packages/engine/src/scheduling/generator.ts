@@ -1,25 +1,28 @@
-import { EngineError } from '../engine.js';
-import type { StackBudget } from '../adapters/batchAdapters.js';
-import { finalLength, forcedTokens, longestLength, type Generation, type GenerationJob } from './generationJob.js';
-import { ModelRunner, type LoadedModel } from '../inference/modelRunner.js';
-import { defaultLimits, kvShares, capacityBytesPerToken, type KvLimits, type KvShares } from '../cache/kvBudget.js';
+import type { AdapterSource } from '../adapters/adapterCache.js';
+import { capacityBytesPerToken, defaultLimits, kvShares, type KvLimits, type KvShares } from '../cache/kvBudget.js';
 import { KvCache, noContents, type CacheContents } from '../cache/kvCache.js';
-import { prefillChunk, PrefixCache, prefixKeysOf } from '../cache/prefixCache.js';
+import { prefillChunk, PrefixCache } from '../cache/prefixCache.js';
+import { EngineError } from '../engine.js';
+import { ModelRunner, type LoadedModel } from '../inference/modelRunner.js';
 import { logprobOf, sample } from '../output/sampler.js';
-import { adapterOf, cancel, end, failure, type Sequence } from './sequence.js';
 import { AdmissionQueue } from './admissionQueue.js';
+import { finalLength, forcedTokens, longestLength, type Generation, type GenerationJob } from './generationJob.js';
+import { adapterOf, cancel, end, failure, newSequence, type Sequence } from './sequence.js';
 
-/** Prompts that may be read one after the other, where as many of them wait as run. */
+/** How many prompts may be read one after the other when at least as many wait as run. */
 const maxPromptsPerStep = 4;
 
 /**
- * Continuous batching: running sequences advance together, one token a step, each with its own adapter; they join
- * and leave between steps. A prompt is read alone, in chunks, into a cache of its own, and joins when it is complete.
- * Reading and decoding take turns, so that a long prompt delays the others by a chunk at a time. In a crowd several prompts are read
- * before the next step, as a step for many rows costs little more than for few. Jobs begin in the order
- * of their arrival, but for one whose adapter is slow to load, each when its keys and values, at their greatest length, and the
- * adapters fit in memory next to the others'.
- * Adapters are loaded in that order, too: the next one's always, those of others as long as all that are held fit in memory.
+ * Continuous batching. Running sequences advance together, one token a step, each with its own adapter. They join and
+ * leave between steps.
+ *
+ * A prompt is read alone, in chunks, into a cache of its own, and joins the batch when it is complete. Reading and
+ * decoding take turns, so that a long prompt delays the others by one chunk at a time. When many wait, several prompts
+ * are read before the next step, because a step for many rows costs little more than one for few.
+ *
+ * Jobs begin in the order of their arrival, except that nobody waits for an adapter that is slow to load. A job begins
+ * when its keys and values, at their greatest length, and its adapter fit in memory beside the others'. Adapters are
+ * loaded in the same order: that of the next job always, the others as long as all held adapters fit in memory.
  *
  * Sequence i of `running` occupies slot i of the cache.
  */
@@ -32,64 +35,63 @@ export class Generator {
   private readonly prefixes: PrefixCache;
   private readonly runner: ModelRunner;
   private loop: Promise<void> | undefined;
-  /** Since the last step of those that run; a chunk that leaves its prompt incomplete counts as all that may be read. */
+  /**
+   * Prompts read since the last step. A chunk that leaves its prompt incomplete counts as the most that are allowed.
+   */
   private promptsRead = 0;
-  /** Whether as many waited as ran when the first of these was to be read. */
+  /** Whether at least as many waited as ran when the first of these prompts was read. */
   private isCrowded = false;
   private closed = false;
 
   constructor(
     private readonly model: LoadedModel,
-    /** Sequences decoded together, at least 1. */
+    private readonly adapters: AdapterSource,
+    /** How many sequences are decoded together, at least 1. */
     private readonly maxBatch: number,
     private readonly limits: KvLimits = defaultLimits(model.config),
-    adapterBudget?: StackBudget,
   ) {
     this.cache = new KvCache(model.config);
     this.staging = new KvCache(model.config);
     this.prefixes = new PrefixCache(limits.maxPrefixBytes);
-    this.runner = new ModelRunner(model, adapterBudget);
-    const begun = (): Sequence[] => [...this.running, ...(this.reading === undefined ? [] : [this.reading])];
-    this.queue = new AdmissionQueue(begun, adapterBudget?.maxBytes ?? Infinity);
+    this.runner = new ModelRunner(model, adapters);
+    this.queue = new AdmissionQueue(adapters, () => [
+      ...this.running,
+      ...(this.reading === undefined ? [] : [this.reading]),
+    ]);
   }
 
-  /** Bytes allocated for the keys and values of the sequences in the works; never above the limit. */
+  /** Bytes allocated for the keys and values of all sequences that have begun. Never above the limit. */
   get cacheBytes(): number {
     return (this.cache.tokens + this.staging.tokens) * capacityBytesPerToken(this.model.config);
   }
 
-  /** Rejects with `cancelled` at the next step after the signal aborts, or at once while it waits; at once with `memory_exceeded`. */
+  /**
+   * Rejects with `cancelled` when the signal aborts: at once for a job that waits, at the next step for one that runs.
+   * Rejects at once with `memory_exceeded`.
+   */
   async generate(job: GenerationJob): Promise<Generation> {
     if (this.closed) throw new EngineError('cancelled', 'the engine is closed');
     if (this.shares(job) === undefined) {
       const message = `${finalLength(job)} tokens of keys and values would pass the bound of ${this.limits.maxCacheBytes} bytes`;
       throw new EngineError('memory_exceeded', message);
     }
-    const output = forcedTokens(job);
-    const begun = {
-      adapter: job.adapter === null ? null : undefined,
-      output,
-      reusedTokens: 0,
-      cachedTokens: 0,
-      logprob: 0,
-    };
     const drop = (): void => this.dropWaiting();
-    // Each call gets its own signal: the caller may give one signal to many calls, and would be warned of so many
-    // listeners.
+    // Each call gets a signal of its own. A caller may give one signal to many calls, and Node.js warns of many
+    // listeners on one signal.
     const signal = job.signal && AbortSignal.any([job.signal]);
     signal?.addEventListener('abort', drop);
+    const sequence = newSequence(job);
     try {
-      return await new Promise((resolve, reject) => {
-        this.queue.add({ job, ...begun, prefixKeys: prefixKeysOf(job), resolve, reject });
-        this.loop ??= this.runLoop();
-      });
+      this.queue.add(sequence);
+      this.loop ??= this.runLoop();
+      return await sequence.ended;
     } finally {
       signal?.removeEventListener('abort', drop);
-      job.adapter?.release?.();
+      if (sequence.adapter) this.adapters.release(sequence.adapter);
     }
   }
 
-  /** Cancels everything in the works. */
+  /** Cancels every job. */
   async close(): Promise<void> {
     this.closed = true;
     this.dropWaiting();
@@ -98,7 +100,7 @@ export class Generator {
   }
 
   private async runLoop(): Promise<void> {
-    // Requests of the same turn of the event loop start together.
+    // Requests that come in the same turn of the event loop start together.
     await new Promise((resolve) => setImmediate(resolve));
     while (this.queue.length > 0 || this.reading !== undefined || this.running.length > 0) {
       try {
@@ -110,12 +112,12 @@ export class Generator {
     this.loop = undefined;
   }
 
-  /** One turn: schedule, run the model, take in what it said. */
+  /** One turn: schedules, runs the model and takes its tokens. */
   private async step(): Promise<void> {
     this.dropCancelled();
     this.queue.startLoads();
     if (this.reading === undefined && this.running.length < this.maxBatch) {
-      // Loading is part of reading a prompt, where it is all that the next in line waits for.
+      // Loading counts as part of reading a prompt when the next in the queue waits for nothing else.
       if (this.promptsRead === 0 || this.running.length === 0) await this.queue.waitForFirstLoad();
       this.admit();
     }
@@ -129,37 +131,37 @@ export class Generator {
     else if (this.queue.length > 0) await this.queue.nextChange();
   }
 
-  /** Whether those that run have had their step, or wait for the prompt that is being read. */
+  /** Whether a prompt is read next, rather than a step made. */
   private mayReadPrompt(): boolean {
     if (this.promptsRead > 0) return this.isCrowded && this.promptsRead < maxPromptsPerStep;
     this.isCrowded = this.queue.length + 1 >= this.running.length;
     return true;
   }
 
-  /** The next in line begins if there is room. Nobody overtakes it once it is loaded: what is large must not wait for ever. */
+  /**
+   * Lets the next in the queue begin if there is memory. Nobody overtakes it once it is loaded, or a large one could
+   * wait for ever.
+   */
   private admit(): void {
     const { next } = this.queue;
     if (next?.adapter === undefined) return;
     const running = this.running.map(({ job }) => job);
     const shares = this.shares(next.job, running);
     if (shares === undefined || !this.runner.admits([...this.running, next].map(adapterOf))) return;
-    // What earlier batches of other shapes have left beyond the shares is given back before anything grows.
+    // Memory that earlier batches left beyond the shares is given back before anything grows.
     this.cache.limit(shares.maxRunningTokens, longestLength(running), this.batchContents());
     this.staging.limit(shares.maxPromptTokens, 0, noContents);
     this.queue.dequeue(next);
     this.reading = next;
   }
 
-  /** What a job that is still to be read and those that run may take together. */
+  /** What `next`, whose prompt is still to be read, and the running jobs may take together. */
   private shares(next: GenerationJob, running: readonly GenerationJob[] = []): KvShares | undefined {
     const promptTokens = next.prompt.length + forcedTokens(next).length;
     return kvShares(this.model.config, this.limits.maxCacheBytes, [...running, next].map(finalLength), promptTokens);
   }
 
-  /**
-   * Nobody else takes part in reading a prompt, so what goes wrong there ends nobody else. Returns whether nothing of
-   * the prompt is left to be read.
-   */
+  /** Reads a chunk of a prompt. An error there ends this sequence only. Returns whether the prompt is read. */
   private async readPrompt(sequence: Sequence): Promise<boolean> {
     let outcome: 'incomplete' | 'ended' | 'goes on' = 'ended';
     try {
@@ -196,17 +198,17 @@ export class Generator {
     return this.takeToken(sequence, logits) ? 'ended' : 'goes on';
   }
 
-  /** What goes wrong here ends all that run: without the memory for the newcomer, the cache has lost what it held. */
+  /** An error here ends all that run: without the memory for the newcomer, the cache has lost its contents. */
   private joinBatch(newcomer: Sequence): void {
     const slot = this.running.length;
     const kept = this.batchContents();
     this.running.push(newcomer);
-    // All that it will ever need: what it does not come to use is never touched, and takes no memory on Linux.
+    // Reserves all that it may need. What it never uses is never touched, and takes no memory on Linux.
     this.cache.reserve(longestLength(this.running.map(({ job }) => job)), slot + 1, kept);
     this.cache.copy(this.staging, 0, slot, newcomer.cachedTokens);
   }
 
-  /** Puts the beginning of a prompt that is known into the cache. */
+  /** Copies the known beginning of a prompt into the cache. */
   private restorePrefix(sequence: Sequence): void {
     const states = this.prefixes.find(sequence.prefixKeys);
     for (const state of states) {
@@ -229,7 +231,7 @@ export class Generator {
       try {
         if (this.takeToken(sequence, logits[row] ?? new Float32Array())) finished.add(sequence);
       } catch (error) {
-        // Its logits, its sampler or its test of completeness: the other rows have theirs.
+        // The error is in its logits, sampler or test of completeness. The other rows have their own.
         finished.add(sequence);
         sequence.reject(failure(error));
       }
@@ -237,7 +239,7 @@ export class Generator {
     this.removeFromBatch(finished);
   }
 
-  /** Samples the next token; returns whether the sequence has ended with it. */
+  /** Samples the next token and returns whether the sequence has ended with it. */
   private takeToken(sequence: Sequence, logits: Float32Array): boolean {
     const { job, output } = sequence;
     const token = sample(logits, job, job.random);
@@ -254,7 +256,7 @@ export class Generator {
     return false;
   }
 
-  /** Frees the slots of sequences that have ended; the last ones move into the gaps. */
+  /** Frees the slots of sequences that have ended. The last sequences move into the gaps. */
   private removeFromBatch(sequences: ReadonlySet<Sequence>): void {
     for (let slot = this.running.length - 1; slot >= 0; slot -= 1) {
       const sequence = this.running[slot];
@@ -266,7 +268,7 @@ export class Generator {
     }
   }
 
-  /** How many slots and tokens of the cache the running sequences take. */
+  /** The part of the cache that the running sequences use. */
   private batchContents(): CacheContents {
     return { slots: this.running.length, tokens: Math.max(0, ...this.running.map((one) => one.cachedTokens)) };
   }
@@ -290,7 +292,7 @@ export class Generator {
     return this.closed || job.signal?.aborted === true;
   }
 
-  /** Whose fault it was is not known when a run fails that several sequences share. Those that took no part go on. */
+  /** When a shared run fails, nobody knows whose fault it was, so all that took part end. The others go on. */
   private failRunning(error: EngineError): void {
     for (const sequence of this.running.splice(0)) sequence.reject(error);
   }

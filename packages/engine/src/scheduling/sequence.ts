@@ -1,7 +1,9 @@
-/** A job in the works, and how it ends. */
-import { EngineError } from '../engine.js';
-import type { Generation, GenerationJob } from './generationJob.js';
+/** A job that waits or runs, and how it ends. */
 import type { LoadedAdapter } from '../adapters/loadedAdapter.js';
+import { prefillChunk, prefixKeys } from '../cache/prefixCache.js';
+import { EngineError } from '../engine.js';
+import { deferred } from '../support/deferred.js';
+import { forcedTokens, type Generation, type GenerationJob } from './generationJob.js';
 
 export interface Sequence {
   readonly job: GenerationJob;
@@ -13,10 +15,33 @@ export interface Sequence {
   reusedTokens: number;
   /** `Generation.logprob` of the output so far. */
   logprob: number;
-  /** Tokens of prompt and output that are in the cache. */
+  /** How many tokens of prompt and output are in the cache. */
   cachedTokens: number;
+  readonly ended: Promise<Generation>;
   readonly resolve: (generation: Generation) => void;
   readonly reject: (error: unknown) => void;
+}
+
+export function newSequence(job: GenerationJob): Sequence {
+  const { promise, resolve, reject } = deferred<Generation>();
+  return {
+    job,
+    adapter: job.adapter === null ? null : undefined,
+    output: forcedTokens(job),
+    prefixKeys: prefixKeysOf(job),
+    reusedTokens: 0,
+    logprob: 0,
+    cachedTokens: 0,
+    ended: promise,
+    resolve,
+    reject,
+  };
+}
+
+/** Forced tokens are left out: only the prompt is reused. Without an isolation key there are no keys. */
+function prefixKeysOf({ prompt, isolationKey, adapter }: GenerationJob): readonly string[] {
+  if (isolationKey === undefined) return [];
+  return prefixKeys({ isolationKey, adapterHash: adapter?.contentHash ?? null }, prompt, prefillChunk);
 }
 
 export function adapterOf({ adapter }: Sequence): LoadedAdapter | null {
@@ -32,7 +57,7 @@ export function cancel(sequence: Sequence): void {
   sequence.reject(new EngineError('cancelled', 'generation cancelled'));
 }
 
-/** A model that cannot be read any more says so itself. */
+/** An error for one sequence. A model that can no longer be read keeps its own message. */
 export function failure(error: unknown): EngineError {
   if (error instanceof EngineError && error.code === 'checkpoint_invalid') return error;
   return new EngineError('internal', 'the model failed while generating', { cause: error });

@@ -1,4 +1,7 @@
-/** Attention over the cache against the decoder in plain loops: windows, chunks, ragged batches, and what is beyond a sequence's end. */
+/**
+ * Attention over the cache against the decoder in plain loops: windows, chunks, ragged batches, and what is beyond a
+ * sequence's end.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SharedWeights } from '../model/sharedWeights.js';
@@ -8,14 +11,14 @@ import { referenceLogits } from '../testing/referenceDecoder.js';
 import { ModelRunner } from '../inference/modelRunner.js';
 import { KvCache, noContents } from '../cache/kvCache.js';
 
-const length = 130;
-const tokens = Array.from({ length }, (_, index) => (index * index * 7 + 3) % 53);
+const textLength = 130;
+const tokens = Array.from({ length: textLength }, (_, index) => (index * index * 7 + 3) % 53);
 
 /** What must not be looked at is no number. */
 function emptyCache(config: typeof tinyConfig, slots: number): KvCache {
   const cache = new KvCache(config);
-  cache.reserve(length, slots, noContents);
-  const nothing = new Float32Array(cache.read(0, 0, length).length).fill(NaN);
+  cache.reserve(textLength, slots, noContents);
+  const nothing = new Float32Array(cache.read(0, 0, textLength).length).fill(NaN);
   for (let slot = 0; slot < slots; slot += 1) cache.write(slot, 0, nothing);
   return cache;
 }
@@ -50,8 +53,8 @@ for (const layerWindows of [
       return cache;
     };
     for (const [length, chunk] of [
-      [length, 64],
-      [length, 7],
+      [textLength, 64],
+      [textLength, 7],
       [20, 1],
     ] as const) {
       await read(length, chunk);

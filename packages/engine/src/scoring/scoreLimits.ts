@@ -1,26 +1,32 @@
-/** What one run of scoring may take. */
+/** Bounds on one run of scoring. */
 import { activationsPerToken } from '../model/activations.js';
 import { machineMemory } from '../support/machineMemory.js';
 import type { DecoderConfig } from '../model/config.js';
 
 export interface ScoreLimits {
-  /** Tokens of one run including padding; beyond a few thousand a larger matrix gains no speed, it only takes memory. */
+  /**
+   * Most tokens of a run, padding included. Beyond a few thousand a larger matrix is no faster and only takes memory.
+   */
   readonly maxRunTokens: number;
-  /** Numbers in one matrix `[places, vocabulary]`, of which a run holds about three. */
+  /** Most numbers in one matrix `[positions, vocabulary]`. A run holds about three of these. */
   readonly maxRunLogits: number;
-  /** Bytes of a run by `scoreBytes`; a sequence that takes more by itself is refused. */
+  /** Most bytes of a run by `scoreBytes`. A single sequence that takes more is refused. */
   readonly maxRunBytes: number;
 }
 
-/** A quarter of the machine, or what a small one can be expected to spare. */
+/** A quarter of the machine's memory, or what a small machine can be expected to spare. */
 const defaultMaxRunBytes = Math.max(4 * 2 ** 30, machineMemory() / 4);
 
-export const defaultScoreLimits: ScoreLimits = { maxRunTokens: 2048, maxRunLogits: 2 ** 25, maxRunBytes: defaultMaxRunBytes };
+export const defaultScoreLimits: ScoreLimits = {
+  maxRunTokens: 2048,
+  maxRunLogits: 2 ** 25,
+  maxRunBytes: defaultMaxRunBytes,
+};
 
-/** Attention matrices of a layer that are in memory together. */
+/** How many attention matrices of a layer are in memory together. */
 const attentionMatrices = 4;
 
-/** An estimate of the bytes that a run takes beside the weights: one layer at a time, and the logits at its places. */
+/** Estimates the bytes that a run takes besides the weights: one layer at a time, and the logits at its positions. */
 export function scoreBytes(config: DecoderConfig, rows: number, length: number, places: number): number {
   // The mask is as large as the weights of one head.
   const attention = attentionMatrices * (config.heads + 1) * length;

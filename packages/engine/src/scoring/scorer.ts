@@ -12,14 +12,14 @@ import { sharedAdapterFeeds } from '../adapters/batchAdapters.js';
 import type { LoadedModel } from '../inference/modelRunner.js';
 import { defaultScoreLimits, scoreBytes, type ScoreLimits } from './scoreLimits.js';
 
-/** One token to score: `sequence.tokens[index]`, given those before it. */
+/** One token to score: `sequence.tokens[index]`, given the tokens before it. */
 interface ScoredPosition {
   /** Index of the sequence in the request. */
   readonly sequence: number;
   readonly index: number;
 }
 
-/** What the model says at one place. */
+/** The model's prediction at one position. */
 interface PositionScore {
   readonly logprob: number;
   /** The K most probable tokens, descending. */
@@ -37,9 +37,9 @@ export class Scorer {
   ) {}
 
   /**
-   * Scores in batches of similar length, each bounded in tokens, in logits and in memory.
+   * Scores in batches of similar length, each bounded in tokens, logits and memory.
    * @param topK 0 for no alternatives
-   * @throws EngineError `invalid_request`, `context_length_exceeded`, `memory_exceeded` before anything is computed;
+   * @throws EngineError `invalid_request`, `context_length_exceeded` or `memory_exceeded` before anything is computed;
    *   `cancelled` between two batches.
    */
   async score(
@@ -75,7 +75,7 @@ export class Scorer {
     });
   }
 
-  /** Cancels what is under way. */
+  /** Cancels running calls. */
   async close(): Promise<void> {
     await this.gate.close();
     await this.sessions.close();
@@ -99,7 +99,7 @@ export class Scorer {
     }
   }
 
-  /** Places of a run at most. */
+  /** The most positions of a run. */
   private get maxRunPositions(): number {
     return Math.max(1, Math.floor(this.limits.maxRunLogits / this.model.config.vocabularySize));
   }
@@ -108,7 +108,10 @@ export class Scorer {
     return scoreBytes(this.model.config, rows, length, places) <= this.limits.maxRunBytes;
   }
 
-  /** The places of all targets in runs within the bounds; short sequences together, so that there is little padding. */
+  /**
+   * Divides the positions of all targets into runs within the bounds. Short sequences go together, so that there is
+   * little padding.
+   */
   private planRuns(sequences: readonly TokenSequence[]): readonly (readonly ScoredPosition[])[] {
     const { maxRunPositions: maxPlaces } = this;
     const byLength = sequences
@@ -124,7 +127,7 @@ export class Scorer {
     };
     for (const { sequence, index } of byLength) {
       const targets = sequence.tokens.length - sequence.targetStart;
-      // Lengths ascend, so this one's is that of the whole padded batch.
+      // Lengths ascend, so this is the length of the whole padded batch.
       const { length } = sequence.tokens;
       const tooMany = (rows + 1) * length > this.limits.maxRunTokens || run.length + targets > maxPlaces;
       if (tooMany || !this.fits(rows + 1, length, run.length + targets)) finishRun();
@@ -151,7 +154,7 @@ export class Scorer {
 function runFeeds(sequences: readonly TokenSequence[], places: readonly ScoredPosition[], k: number): Feeds {
   const rows = [...new Set(places.map((place) => place.sequence))];
   const rowOf = new Map(rows.map((sequence, row) => [sequence, row]));
-  // The last token of a sequence predicts nothing that is asked for.
+  // Nothing that the last token of a sequence predicts is asked for.
   const length = Math.max(...rows.map((sequence) => (sequences[sequence]?.tokens.length ?? 0) - 1));
   const ids = new BigInt64Array(rows.length * length);
   rows.forEach((sequence, row) => {
@@ -167,7 +170,7 @@ function runFeeds(sequences: readonly TokenSequence[], places: readonly ScoredPo
   };
 }
 
-/** What a run says about each of its places. */
+/** Runs the graph and returns the score of each position. */
 async function run(
   session: Session,
   feeds: readonly Feeds[],
@@ -192,7 +195,11 @@ async function run(
   }));
 }
 
-function summarise({ tokens, targetStart }: TokenSequence, scores: readonly PositionScore[], topK: number): SequenceScore {
+function summarise(
+  { tokens, targetStart }: TokenSequence,
+  scores: readonly PositionScore[],
+  topK: number,
+): SequenceScore {
   return {
     logprobs: scores.map((score) => score.logprob),
     greedy: scores.every((score, target) => score.top.ids[0] === tokens[targetStart + target]),

@@ -1,8 +1,14 @@
-/** Files that come from outside: opened only if they are files, and read only if they are not larger than expected. */
+/** Reads files from outside. Opens only regular files, and reads only files of at most the expected size. */
 import { constants, type Stats } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
-import { EngineError } from '../engine.js';
-import type { ErrorContext } from '../checkpoint/safetensors.js';
+import { EngineError, type EngineErrorCode } from '../engine.js';
+
+/** How an error speaks of a damaged file. */
+export interface ErrorContext {
+  readonly code: Extract<EngineErrorCode, 'checkpoint_invalid' | 'adapter_invalid'>;
+  /** The file's name in messages. */
+  readonly file: string;
+}
 
 export interface OpenFile {
   readonly handle: FileHandle;
@@ -10,11 +16,11 @@ export interface OpenFile {
   readonly size: number;
 }
 
-/** @returns the open file, which the caller closes; `undefined` when there is none. */
+/** @returns the open file, which the caller closes, or `undefined` if it does not exist. */
 export async function openRegularFile(path: string, { code, file }: ErrorContext): Promise<OpenFile | undefined> {
   let handle: FileHandle;
   try {
-    // Without O_NONBLOCK, opening a pipe in place of the file would wait for ever.
+    // Without O_NONBLOCK, opening a pipe in the file's place would wait for ever.
     handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (cause) {
     if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return undefined;
@@ -31,12 +37,12 @@ export async function openRegularFile(path: string, { code, file }: ErrorContext
   throw new EngineError(code, `${file} is not a file.`);
 }
 
-/** Another one is another file, or another content. */
+/** Differs for another file and for other content. */
 export function fileIdentity({ dev, ino, size, mtimeMs }: Stats): string {
   return [dev, ino, size, mtimeMs].join();
 }
 
-/** The bytes from `start` on, fewer than `length` where the file ends before; they lie in `bytes`. */
+/** Reads bytes from `start` on into `bytes`. Returns fewer than `length` if the file ends before. */
 export async function readUpTo(
   handle: FileHandle,
   start: number,
@@ -53,7 +59,10 @@ export async function readUpTo(
   return bytes.subarray(0, done);
 }
 
-/** @returns the bytes, `undefined` when there is no such file; a file of more than `maxBytes` bytes is refused unread. */
+/**
+ * @returns the bytes, or `undefined` if the file does not exist. A file of more than `maxBytes` bytes is refused
+ *   unread.
+ */
 export async function readBoundedFile(
   path: string,
   context: ErrorContext,
@@ -65,7 +74,7 @@ export async function readBoundedFile(
   const { code, file } = context;
   try {
     if (size > maxBytes) throw new EngineError(code, `${file} has ${size} bytes; at most ${maxBytes} would fit.`);
-    // A file that has grown, or lies about its size as those of `/proc` do, is cut off.
+    // A file that has grown, or misstates its size as files in `/proc` do, is cut off.
     return await readUpTo(handle, 0, size);
   } catch (cause) {
     if (cause instanceof EngineError) throw cause;

@@ -1,6 +1,6 @@
 import type { CallOptions } from '../engine.js';
 
-/** Calls of something that can be closed: what they use is freed only once none of them is under way any more. */
+/** The running calls of something that can be closed. Its resources are freed only after the last call has ended. */
 export class CallGate {
   private readonly underWay = new Map<Promise<unknown>, AbortController>();
   private isClosed = false;
@@ -9,7 +9,7 @@ export class CallGate {
     return this.isClosed;
   }
 
-  /** Makes a call, whose signal aborts with the caller's and when the gate closes. */
+  /** Makes a call. Its signal aborts with the caller's, and when the gate closes. */
   async run<T>({ signal }: CallOptions, call: (options: Required<CallOptions>) => Promise<T>): Promise<T> {
     const controller = new AbortController();
     const abort = (): void => controller.abort();
@@ -25,7 +25,7 @@ export class CallGate {
     }
   }
 
-  /** Aborts the calls under way and resolves when they have ended. */
+  /** Aborts the running calls and resolves when they have ended. */
   async close(): Promise<void> {
     this.isClosed = true;
     for (const controller of this.underWay.values()) controller.abort();

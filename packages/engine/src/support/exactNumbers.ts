@@ -1,6 +1,6 @@
 /**
- * Numbers of JSON that JavaScript would write otherwise than they were written, such as ids of 19 digits, kept as they
- * are: between reading and writing they are strings that no other text is like.
+ * Keeps JSON numbers that JavaScript would write differently, such as ids of 19 digits. Between parsing and writing
+ * they are strings that no other text can equal.
  */
 import { randomBytes } from 'node:crypto';
 
@@ -8,11 +8,13 @@ const numberMark = `\uFDD0${randomBytes(8).toString('hex')}\uFDD0`;
 const markedNumber = new RegExp(`"?${numberMark}([^\uFDD0]*)${numberMark}"?`, 'g');
 const stringOrNumber = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/gs;
 
-/** As `JSON.parse`, but for such numbers, which `restoreNumbers` finds in whatever text was made of the value. */
+/** Like `JSON.parse`, but keeps such numbers. `restoreNumbers` restores them in any text made from the value. */
 export function parseWithExactNumbers(json: string): unknown {
   const value: unknown = JSON.parse(json);
   // Marked text is valid JSON only if the original was.
-  const marked = json.replace(stringOrNumber, (token) => (isKept(token) ? token : `"${numberMark}${token}${numberMark}"`));
+  const marked = json.replace(stringOrNumber, (token) =>
+    isKept(token) ? token : `"${numberMark}${token}${numberMark}"`,
+  );
   return marked === json ? value : JSON.parse(marked);
 }
 
@@ -20,7 +22,7 @@ export function restoreNumbers(text: string): string {
   return text.replace(markedNumber, '$1');
 }
 
-/** Numbers that are not so large are those that everybody's JSON makes of them. */
+/** Whether everybody's JSON would write the number like this. Smaller numbers survive any parser. */
 function isKept(token: string): boolean {
   if (token.startsWith('"')) return true;
   const value = Number(token);

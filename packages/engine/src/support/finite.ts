@@ -1,6 +1,9 @@
-/** Whether all numbers of a stretch are finite; zero times any finite number is zero, and the sum of zeros is zero. */
+/**
+ * Whether all numbers from `start` to before `end` are finite. Zero times a finite number is zero, and zeros add up to
+ * zero.
+ */
 export function allFinite(data: Float32Array, start = 0, end = data.length): boolean {
-  // Four sums, as an addition waits for the one before it. It is done for every token.
+  // Four sums, because each addition waits for the one before it. This runs for every token.
   let a = 0;
   let b = 0;
   let c = 0;

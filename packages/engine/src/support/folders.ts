@@ -1,4 +1,4 @@
-/** Reading files of bounded size, and writing folders whole or not at all. */
+/** Reads files of bounded size and writes folders whole or not at all. */
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { readBoundedFile } from './boundedFile.js';
@@ -6,7 +6,7 @@ import { EngineError } from '../engine.js';
 import { partialName, removeLeftovers } from './partial.js';
 import { isStorageFull } from './storageFull.js';
 
-/** @throws EngineError `adapter_invalid` when it is no file, cannot be read, or has more than `maxBytes` bytes. */
+/** @throws EngineError `adapter_invalid` when it is not a file, cannot be read, or has more than `maxBytes` bytes. */
 export async function readBounded(file: string, maxBytes: number): Promise<Uint8Array> {
   const bytes = await readBoundedFile(file, { code: 'adapter_invalid', file }, maxBytes);
   if (bytes === undefined) throw new EngineError('adapter_invalid', `${file} cannot be read: it is missing.`);
@@ -14,7 +14,7 @@ export async function readBounded(file: string, maxBytes: number): Promise<Uint8
 }
 
 /**
- * Writes a new folder of files that are in memory, see `buildFolder`.
+ * Writes a new folder of files from memory, see `buildFolder`.
  * @param files contents by name.
  */
 export async function writeFolder(folder: string, files: Readonly<Record<string, Uint8Array>>): Promise<void> {
@@ -24,10 +24,10 @@ export async function writeFolder(folder: string, files: Readonly<Record<string,
 }
 
 /**
- * Makes a new folder: under a temporary name beside it, synced, then renamed. A crash leaves either the whole folder
- * or one named `<folder>.partial-…`, which goes when the folder is written again.
- * @param build writes the files into the folder that it is given, each of them synced.
- * @throws EngineError that of `build`; `storage_full`; `internal`, also when there is such a folder already.
+ * Makes a new folder: under a temporary name beside it, synced, then renamed. A crash leaves either the whole folder or
+ * one named `<folder>.partial-…`, which the next attempt removes.
+ * @param build writes and syncs the files in the folder that it gets.
+ * @throws EngineError from `build`; `storage_full`; `internal`, for instance when the folder exists already.
  */
 export async function buildFolder(folder: string, build: (partial: string) => Promise<void>): Promise<void> {
   const partial = partialName(folder);
@@ -48,7 +48,7 @@ export async function buildFolder(folder: string, build: (partial: string) => Pr
   }
 }
 
-/** Makes a folder and those missing above it. Each would be lost in a power cut unless the one above it is synced. */
+/** Makes a folder and its missing parents. A power cut would lose each unless its parent is synced. */
 async function makeSyncedFolder(folder: string): Promise<void> {
   const first = await mkdir(folder, { recursive: true });
   if (first === undefined) return;
@@ -59,7 +59,7 @@ async function makeSyncedFolder(folder: string): Promise<void> {
   }
 }
 
-/** A new file. */
+/** Writes and syncs a new file. */
 export async function writeSynced(file: string, bytes: Uint8Array): Promise<void> {
   const handle = await open(file, 'wx');
   try {

@@ -1,4 +1,4 @@
-/** What a map has under a key, made and kept there when it is first asked for. */
+/** The map's value for a key, created and stored on first use. */
 export function getOrCreate<K, V>(
   known: { get(key: K): V | undefined; set(key: K, value: V): unknown },
   key: K,

@@ -1,7 +1,7 @@
 import { totalmem } from 'node:os';
 
-/** Bytes that this process may have: of the machine, or of the container that it runs in. */
+/** Bytes of memory that this process may use: the machine's, or its container's. */
 export function machineMemory(): number {
-  // 0 or an absurd number where nothing constrains it.
+  // It is 0 or an absurd number if nothing constrains the process.
   return Math.min(totalmem(), process.constrainedMemory() || Infinity);
 }

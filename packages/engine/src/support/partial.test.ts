@@ -11,11 +11,11 @@ const yesterday = new Date(Date.now() - 24 * 60 * 60_000);
 const nameThem = `
   import { partialName } from ${JSON.stringify(new URL('./partial.js', import.meta.url).href)};
   console.log(partialName('weights'));`;
-const arguments = ['--input-type=module', '-e'];
+const nodeOptions = ['--input-type=module', '-e'];
 
 /** A name that a process gave which has ended. */
 function nameOfDead(): string {
-  return execFileSync(process.execPath, [...arguments, nameThem], { encoding: 'utf8' }).trim();
+  return execFileSync(process.execPath, [...nodeOptions, nameThem], { encoding: 'utf8' }).trim();
 }
 
 /** The name with other parts of the mark: where its process ran, its id, its start. */
@@ -38,7 +38,7 @@ async function leftAfterwards(folder: string, names: readonly string[], old: boo
 
 void test('what a process that has ended was writing is removed at once, what others write stays', async (t) => {
   const folder = await temporaryFolder(t);
-  const living = spawn(process.execPath, [...arguments, `${nameThem} setInterval(() => undefined, 1000);`]);
+  const living = spawn(process.execPath, [...nodeOptions, `${nameThem} setInterval(() => undefined, 1000);`]);
   t.after(() => living.kill('SIGKILL'));
   const [output] = (await once(living.stdout, 'data')) as [Buffer];
   const written = output.toString().trim();

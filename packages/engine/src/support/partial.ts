@@ -1,22 +1,25 @@
-/** What is being written has a temporary name, so that a crash leaves either the whole of it or nothing of its own name. */
+/**
+ * Temporary names for files and folders while they are written, so that a crash leaves nothing incomplete under the
+ * final name.
+ */
 import { randomBytes } from 'node:crypto';
 import { readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { processState, markPattern, ownMark } from './processMark.js';
 
-/** Ends the names of files and folders that are being written. Earlier versions left out the writer's mark. */
+/** The suffix of files and folders being written. Earlier versions left out the writer's mark. */
 const partialSuffix = new RegExp(`\\.partial-(?:(${markPattern})-)?[0-9a-f]{12}$`);
 const leftoverAgeMs = 60 * 60_000;
 
-/** A name beside the file or folder, to be renamed once it is whole. */
+/** A name beside the file or folder. Rename it when it is complete. */
 export function partialName(target: string): string {
   return `${target}.partial-${ownMark()}-${randomBytes(6).toString('hex')}`;
 }
 
 /**
- * Removes what writers that died have left behind in a folder. Of writers on other machines and in other containers nobody here knows
- * whether they live; what these wrote to of late may still be being written.
- * @param target the name of what they wrote, where the folder holds things of others, too; otherwise of anything.
+ * Removes the leftovers of dead writers from a folder. Nobody here knows whether writers on other machines or in other
+ * containers live, so what they wrote to recently stays.
+ * @param target the final name of the leftovers, if the folder also holds things of others. By default any name.
  */
 export async function removeLeftovers(folder: string, target?: string): Promise<void> {
   for (const name of await readdir(folder)) {
@@ -26,13 +29,13 @@ export async function removeLeftovers(folder: string, target?: string): Promise<
     const [, mark] = suffix;
     const fate = mark === undefined ? 'unknown' : processState(mark);
     if (fate === 'running' || (fate === 'unknown' && !(await isOld(leftover)))) continue;
-    // One that stays, as another user's does, takes room on the disk, which is no reason to lose what is to be written.
+    // A leftover that stays, such as another user's, costs only disk space.
     await rm(leftover, { recursive: true, force: true }).catch(() => undefined);
   }
 }
 
 async function isOld(leftover: string): Promise<boolean> {
-  // Another process may have removed it by now, or given it its name.
+  // Another process may have removed or renamed it by now.
   const { mtimeMs = Infinity } = (await stat(leftover).catch(() => undefined)) ?? {};
   return mtimeMs < Date.now() - leftoverAgeMs;
 }

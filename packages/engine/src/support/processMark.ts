@@ -1,12 +1,14 @@
-/** A mark of this process in the names of what it writes, by which other processes see whether it still runs. */
+/**
+ * A mark of this process for the names of what it writes. Other processes can tell from it whether this one still runs.
+ */
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 
-/** `<where process ids mean the same>-<process id>-<its start>` */
+/** `<where process ids are shared>-<process id>-<start time>` */
 export const markPattern = '[0-9a-f]{12}-\\d{1,10}-\\d{1,20}';
 
-/** Stands for a start that the system does not tell. */
+/** Stands for a start time that the system does not tell. */
 const unknownStart = '0';
 
 let own: { readonly space: string; readonly mark: string } | undefined;
@@ -15,14 +17,14 @@ export function ownMark(): string {
   return ownIdentity().mark;
 }
 
-/** What became of the process with this mark; `unknown` of those of other machines and containers. */
+/** The state of the process with this mark; `unknown` for other machines and containers. */
 export function processState(mark: string): 'running' | 'gone' | 'unknown' {
   const [space, pid = '', start] = mark.split('-');
   if (space !== ownIdentity().space) return 'unknown';
   try {
     process.kill(Number(pid), 0);
   } catch (error) {
-    // Another user's process may be asked for, too, but not be told anything.
+    // Another user's process exists, but the system says no more about it.
     if (error instanceof Error && 'code' in error && error.code === 'ESRCH') return 'gone';
   }
   const found = startOf(pid);
@@ -38,7 +40,7 @@ function ownIdentity(): { readonly space: string; readonly mark: string } {
   return own;
 }
 
-/** Containers on one machine may all have a process 7, and so may machines that share a folder. */
+/** Containers on one machine may each have a process 7. So may machines that share a folder. */
 function processSpace(): string {
   if (process.platform !== 'linux') return hostname();
   try {
@@ -47,20 +49,23 @@ function processSpace(): string {
       return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')} ${readlinkSync('/proc/self/ns/pid')}`;
     }
   } catch {
-    // There is no `/proc`, or not all of it.
+    // There is no `/proc`, or only part of it.
   }
   return randomBytes(16).toString('hex');
 }
 
-/** In the system's own unit, since process ids are given again. Only Linux tells without asking another program. */
+/**
+ * The start time in the system's own unit, because process ids are reused. Only Linux tells it without another program.
+ */
 function startOf(pid: string): string {
   if (process.platform !== 'linux') return unknownStart;
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // The name before may hold anything; see proc_pid_stat(5) for the fields, of which these are the third and the 22nd.
+    // The name in parentheses may contain anything. See proc_pid_stat(5) for the fields; these are the third and the
+    // 22nd.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const [state, start = unknownStart] = [fields[0], fields[19]];
-    // Only the number is left of a process that has ended and that its parent has not waited for.
+    // A zombie: the process has ended, and its parent has not waited for it.
     return state === 'Z' ? 'ended' : start;
   } catch {
     return unknownStart;

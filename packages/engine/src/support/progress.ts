@@ -1,17 +1,17 @@
-/** What the threads of a process have got done, for a thread that watches the others. */
+/** Counts the progress of a process's threads, for a thread that watches the others. */
 import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads';
 
 const environmentKey = '@engraft/engine: progress';
 
-/** In memory of all threads: one that is started finds what the thread has that starts it. */
+/** In memory that all threads share. A new thread finds its starter's memory. */
 const marks = ofProcess();
 
-/** A run has ended, or a session is ready. */
+/** Call it when a run has ended or a session is ready. */
 export function markProgress(): void {
   Atomics.add(marks, 0, 1);
 }
 
-/** How often progress was marked by any thread; it begins anew after 2³² marks. */
+/** How often any thread marked progress. Wraps around after 2³² marks. */
 export function progressMarks(): number {
   return Atomics.load(marks, 0);
 }

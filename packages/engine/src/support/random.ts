@@ -7,7 +7,7 @@ export interface Random {
   next(): number;
 }
 
-/** The same `seed` (any finite number; its 53 integer bits count) gives the same sequence on every machine. */
+/** The same `seed` gives the same sequence on every machine. It may be any finite number; its 53 integer bits count. */
 export function createRandom(seed: number): Random {
   const whole = Math.trunc(seed);
   const state = seedState((whole >>> 0) ^ Math.imul(Math.floor(whole / 2 ** 32) | 0, 0x9e3779b1));
@@ -31,7 +31,7 @@ export function createRandom(seed: number): Random {
   };
 }
 
-/** Spreads one word over the four of the state with splitmix32, so that near seeds give unlike sequences. */
+/** Spreads one word over the four of the state with splitmix32, so that similar seeds give different sequences. */
 function seedState(seed: number): [number, number, number, number] {
   let counter = seed | 0;
   const word = (): number => {

@@ -1,7 +1,7 @@
-/** No room on the disk, or none for this user. */
+/** The disk is full, or the user's quota is. */
 const fullDiskCodes: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT']);
 
-/** Whether an error, or what caused it, is the operating system's word that there is no room for what was to be written. */
+/** Whether an error, or its cause, is the operating system's report of a full disk. */
 export function isStorageFull(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return ('code' in error && fullDiskCodes.has(error.code)) || isStorageFull(error.cause);

@@ -3,10 +3,10 @@ import { EngineError } from '../engine.js';
 import { endMessage, isThreadRequest, type ThreadAnswer, type ThreadRequest } from './threadCalls.js';
 
 /**
- * The other end of `ThreadCalls`.
- * @param name what the thread is, at the beginning of the message of an unexpected error.
- * @param handedOver memory of a result that is not copied.
- * @param free called before the thread ends, after whose end nothing frees what is not JavaScript's.
+ * Answers the requests of a `ThreadCalls` at the thread's end.
+ * @param name the thread's name, which begins the message of an unexpected error.
+ * @param handedOver memory of a result that is transferred, not copied.
+ * @param free called before the thread ends, to free what is not JavaScript's.
  */
 export function answerCalls<Result>(
   name: string,

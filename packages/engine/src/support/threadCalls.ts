@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { EngineError, type EngineErrorCode } from '../engine.js';
 
-/** What a thread answers to the request of that number. */
+/** A thread's answer to the request of that number. */
 export type ThreadAnswer<Result> =
   | { readonly kind: 'done'; readonly id: number; readonly result: Result }
   | { readonly kind: 'failed'; readonly id: number; readonly code: EngineErrorCode; readonly message: string };
@@ -15,7 +15,7 @@ export interface ThreadRequest<Request> {
 /** Asks the thread to end. */
 export const endMessage = 'end';
 
-/** Both ends are this package's own, so that the number tells the rest. */
+/** Both ends belong to this package, so the number suffices. */
 export function isThreadRequest(message: unknown): message is ThreadRequest<unknown> {
   return isNumbered(message);
 }
@@ -33,7 +33,7 @@ interface Pending<Result> {
   readonly reject: (error: EngineError) => void;
 }
 
-/** Calls of a thread, which is started by the first of them, and by the next one after it has ended; see `answerCalls`. */
+/** Calls to a thread. The first call starts it, and so does the next call after it has ended. See `answerCalls`. */
 export class ThreadCalls<Request, Result> {
   private thread: Worker | undefined;
   private readonly pending = new Map<number, Pending<Result>>();
@@ -41,8 +41,8 @@ export class ThreadCalls<Request, Result> {
   private closed = false;
 
   /**
-   * @param name what the thread is, at the beginning of a message.
-   * @param workerData what it needs for all calls; it is copied.
+   * @param name the thread's name, which begins error messages.
+   * @param workerData copied once, for all calls.
    */
   constructor(
     private readonly entry: URL,
@@ -51,8 +51,9 @@ export class ThreadCalls<Request, Result> {
   ) {}
 
   /**
-   * @param handedOver memory of the request that is not copied.
-   * @throws EngineError of the thread's own, `internal` when it ended, `cancelled` when it is closed, or is closed meanwhile.
+   * @param handedOver memory of the request that is transferred, not copied.
+   * @throws EngineError from the thread; `internal` when the thread ended; `cancelled` when it is closed before the
+   *   answer.
    */
   call(request: Request, handedOver: readonly ArrayBuffer[] = []): Promise<Result> {
     return new Promise((resolve, reject) => {
@@ -65,7 +66,9 @@ export class ThreadCalls<Request, Result> {
     });
   }
 
-  /** Ends when the thread has; it finishes what it computes, and frees what is not JavaScript's. */
+  /**
+   * Resolves when the thread has ended. The thread first finishes its computation and frees what is not JavaScript's.
+   */
   async close(): Promise<void> {
     const { thread } = this;
     this.closed = true;
@@ -81,12 +84,12 @@ export class ThreadCalls<Request, Result> {
 
   private start(): Worker {
     const thread = new Worker(this.entry, { execArgv: [], workerData: this.workerData });
-    // An idle thread keeps no process alive.
+    // An idle thread must not keep the process alive.
     thread.unref();
     thread.on('message', (message: unknown) => {
       if (isThreadAnswer<Result>(message)) this.settle(message);
     });
-    // A thread ends by itself only where something is wrong, such as memory that cannot be had.
+    // A thread ends by itself only if something is wrong, such as a lack of memory.
     const lost = (cause?: unknown): void => {
       if (this.thread !== thread) return;
       this.thread = undefined;

@@ -1,4 +1,4 @@
-/** Zeros in memory that threads may share; sent to one, they are not copied. */
+/** Zeros in memory that threads can share. Sending them to a thread does not copy them. */
 export function sharedFloats(count: number): Float32Array<SharedArrayBuffer> {
   return new Float32Array(new SharedArrayBuffer(count * Float32Array.BYTES_PER_ELEMENT));
 }

@@ -1,6 +1,6 @@
 import { blockFormats, packedSizes, type QuantizedFormat, type QuantizedMatrix } from '../model/quantization.js';
 
-/** Line by line and number by number, straight from the description of `MatMulNBits`. */
+/** Dequantises number by number, straight from the description of `MatMulNBits`. */
 export function dequantize(
   format: QuantizedFormat,
   { quantized, scales }: QuantizedMatrix,

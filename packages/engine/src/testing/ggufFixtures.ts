@@ -1,4 +1,4 @@
-/** GGUF files that `fixtures/make_gguf_fixtures.py` made, and what other programs read in them. */
+/** The GGUF files of `fixtures/make_gguf_fixtures.py`, and what other programs read from them. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ChatMessage } from '../types.js';
@@ -12,7 +12,7 @@ export function ggufFixture(name: string): string {
   return join(ggufFolder, name);
 }
 
-/** What `transformers` makes of the file's tokenizer, and the tokens that it computed logits for. */
+/** What `transformers` makes of the file's tokenizer, and the tokens whose logits it computed. */
 export interface GgufReading {
   readonly tokens: readonly number[];
   readonly texts: readonly { readonly text: string; readonly ids: readonly number[] }[];

@@ -13,7 +13,7 @@ import type { JsonObject } from '../checkpoint/jsonFields.js';
 import { readModelConfig } from '../checkpoint/modelConfig.js';
 import { serializeSafetensors, type FloatTensor } from '../checkpoint/safetensors.js';
 
-/** A byte-level tokenizer of 384 tokens with a chat template; made by `fixtures/make_tokenizer_fixtures.py`. */
+/** A byte-level tokenizer of 384 tokens with a chat template, from `fixtures/make_tokenizer_fixtures.py`. */
 export const tinyTokenizer = fileURLToPath(new URL('../../fixtures/tokenizer/tiny/', import.meta.url));
 
 /** A Qwen3 of two narrow layers, as `config.json` describes it. */
@@ -33,7 +33,7 @@ export const tinyConfig: JsonObject = {
   vocab_size: 384,
 };
 
-/** Writes a checkpoint with random weights and the tiny tokenizer into `folder`; `changes` apply to `TINY_CONFIG`. */
+/** Writes a checkpoint with random weights and the tiny tokenizer into `folder`. `changes` apply to `tinyConfig`. */
 export async function writeRandomCheckpoint(
   folder: string,
   seed = 1,
@@ -50,7 +50,7 @@ export async function writeRandomCheckpoint(
   return decoder;
 }
 
-/** Writes an adapter whose effect is plain to see. */
+/** Writes an adapter with an obvious effect. */
 export async function writeRandomAdapter(
   folder: string,
   config: DecoderConfig,
@@ -66,7 +66,7 @@ export async function writeRandomAdapter(
   return { folder, contentHash };
 }
 
-/** Runs `use` with a temporary folder that holds a random checkpoint in `model`, and removes it. */
+/** Runs `use` with a temporary folder whose `model` is a random checkpoint, and removes the folder. */
 export async function withRandomCheckpoint<T>(
   use: (folder: string, config: DecoderConfig) => Promise<T>,
   changes: JsonObject = {},
@@ -80,7 +80,7 @@ export async function withRandomCheckpoint<T>(
   }
 }
 
-/** Uniform around `centre`, up to `spread` on either side. */
+/** Uniform numbers around `centre`, at most `spread` away. */
 function randomTensor(shape: readonly number[], centre: number, spread: number, random: Random): FloatTensor {
   const size = shape.reduce((a, b) => a * b, 1);
   return { shape, data: Float32Array.from({ length: size }, () => centre + (2 * random.next() - 1) * spread) };

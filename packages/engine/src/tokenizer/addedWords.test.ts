@@ -9,7 +9,7 @@ import { withTokenizerFiles } from '../testing/tokenizerFiles.js';
 import type { ChatPrompt } from '../types.js';
 import { ChatTokenizer } from './chatTokenizer.js';
 
-const fixtures = fileURLToPath(new URL('../../fixtures/tokenizer/', import.meta.url));
+const fixtureFile = fileURLToPath(new URL('../../fixtures/tokenizer/', import.meta.url));
 
 interface Fixture {
   words: JsonObject[];
@@ -26,11 +26,11 @@ function tokenizerWith(words: readonly JsonObject[], original = tinyTokenizer): 
 }
 
 suite('words that were added to the vocabulary are encoded as by transformers', () => {
-  const fixtures = JSON.parse(readFileSync(join(fixtures, 'added-words.json'), 'utf8')) as Record<string, Fixture>;
+  const fixtures = JSON.parse(readFileSync(join(fixtureFile, 'added-words.json'), 'utf8')) as Record<string, Fixture>;
   for (const [name, { words, cases }] of Object.entries(fixtures)) {
     test(name, () =>
       withTokenizerFiles(
-        tokenizerWith(words, join(fixtures, name)),
+        tokenizerWith(words, join(fixtureFile, name)),
         async (folder) => {
           const tokenizer = await ChatTokenizer.load(folder);
           for (const { text, ids, decoded, asked } of cases) {
@@ -39,7 +39,7 @@ suite('words that were added to the vocabulary are encoded as by transformers', 
             assert.deepEqual(tokenizer.encodePrompt(user(text)), asked, text);
           }
         },
-        join(fixtures, name),
+        join(fixtureFile, name),
       ),
     );
   }

@@ -1,17 +1,17 @@
-/** The tokens that give a conversation its structure, by what an answer has to do with them. */
+/** The tokens that structure a conversation, grouped by their role in an answer. */
 import { markupTokens, type AddedToken } from './addedTokens.js';
 import { thoughtEnd, thoughtStart } from './thinking.js';
 
 export interface AnswerMarkup {
-  /** Around a thought. */
+  /** The tokens around a thought. */
   readonly thoughts: readonly number[];
-  /** Markup of calls, results and turns, and every other token that the tokenizer declares special. */
+  /** The markup of calls, results and turns, and every other token that the tokenizer declares special. */
   readonly others: readonly number[];
 }
 
 /**
- * Tokens that end the generation are neither. Vocabularies also have added tokens that look like markup and are
- * text, such as the tags of HTML: only those that the chat template writes are the template's.
+ * Tokens that end the generation belong to neither group. Vocabularies also have added tokens that look like markup but
+ * are text, such as HTML tags. Only those that the chat template writes belong to the template.
  */
 export function readAnswerMarkup(
   tokens: readonly AddedToken[],

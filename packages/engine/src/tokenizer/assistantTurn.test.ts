@@ -8,8 +8,8 @@ import { withTokenizerFiles } from '../testing/tokenizerFiles.js';
 import type { ChatMessage, ChatPrompt } from '../types.js';
 import { ChatTokenizer } from './chatTokenizer.js';
 
-const fixtures = fileURLToPath(new URL('../../fixtures/tokenizer/', import.meta.url));
-const fixtures = JSON.parse(readFileSync(join(fixtures, 'turns.json'), 'utf8')) as Record<
+const fixtureFolder = fileURLToPath(new URL('../../fixtures/tokenizer/', import.meta.url));
+const fixtures = JSON.parse(readFileSync(join(fixtureFolder, 'turns.json'), 'utf8')) as Record<
   string,
   { messages: ChatMessage[]; answer: string; ids: number[] }[]
 >;
@@ -27,7 +27,7 @@ function recalled(tokenizer: ChatTokenizer, prompt: ChatPrompt, answer: string):
 suite('an example has the tokens that transformers gives the turn where the conversation goes on', () => {
   for (const [name, cases] of Object.entries(fixtures)) {
     test(name, async () => {
-      const tokenizer = await ChatTokenizer.load(join(fixtures, name));
+      const tokenizer = await ChatTokenizer.load(join(fixtureFolder, name));
       for (const { messages, answer, ids } of cases) {
         const { tokens, targetStart } = tokenizer.encodeExample({ messages }, answer);
         assert.deepEqual(tokens, ids, JSON.stringify(answer));
@@ -104,7 +104,7 @@ suite('the turn of an assistant', () => {
   }
 
   test('begins with the answer where its first character would be one token with the prompt’s last', async () => {
-    const tokenizer = await ChatTokenizer.load(join(fixtures, 'qwen3'));
+    const tokenizer = await ChatTokenizer.load(join(fixtureFolder, 'qwen3'));
     const { tokens, targetStart } = tokenizer.encodeExample(who, '\n\nAda');
     assert.deepEqual(tokens.slice(0, targetStart), tokenizer.encodePrompt(who));
     assert.equal(tokenizer.decode(tokens.slice(targetStart)), '\n\nAda');

@@ -1,32 +1,35 @@
 import type { ChatMessage } from '../types.js';
 import type { AddedToken } from './addedTokens.js';
 
-/** What a chat template writes around an answer in a conversation that goes on: Mistral's has a space before it. */
+/**
+ * What a chat template writes around an answer when the conversation goes on. Mistral's template writes a space before
+ * it.
+ */
 export interface AssistantTurn {
-  /** The text between the prompt that asks for the answer and the answer. */
+  /** The text between the rendered prompt and the answer. */
   readonly prefix: string;
   /** The text between the answer and `end`. */
   readonly suffix: string;
   readonly end: AddedToken;
-  /** The template has taken the white space around the answer away and put its own there. */
+  /** Whether the template replaces the white space around the answer by its own. */
   readonly strips: boolean;
 }
 
 export interface TurnReader {
-  /** The conversation as the template renders it, ending where the assistant is to speak. */
+  /** Renders a conversation up to where the assistant is to speak. */
   readonly render: (messages: readonly ChatMessage[]) => string;
-  /** The text cut at the added tokens in it. */
+  /** Splits a text at the added tokens in it. */
   readonly split: (text: string) => readonly (AddedToken | string)[];
-  /** Generation ends with any of these. */
+  /** Each of these ends the generation. */
   readonly stopTokens: ReadonlySet<number>;
 }
 
 const [probeQuestion, probeAnswer, nextQuestion] = ['engraftquestion', 'engraftanswer', 'engraftnext'];
 
 /**
- * Learns the turn from a conversation of words that no template contains. `null` where a finished turn is not what an
- * answer after the prompt would make it, as with templates that open a thought and leave it out later, or does not end
- * with one of the tokens that end the generation.
+ * Learns the turn from a conversation of words that no template contains. `null` if a finished turn differs from the
+ * prompt and its answer, as with templates that open a thought and leave it out later, or if it does not end with a
+ * stop token.
  */
 export function readAssistantTurn({ render, split, stopTokens }: TurnReader): AssistantTurn | null {
   const historyOf = (answer: string): string =>
@@ -58,7 +61,7 @@ function user(content: string): ChatMessage {
   return { role: 'user', content };
 }
 
-/** What follows a word that occurs once. */
+/** The text after a word that occurs once. */
 function only([, after, ...more]: readonly string[]): string | null {
   return after === undefined || more.length > 0 ? null : after;
 }

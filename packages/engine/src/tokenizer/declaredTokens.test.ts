@@ -11,7 +11,7 @@ import { withTokenizerFiles } from '../testing/tokenizerFiles.js';
 import { ChatTokenizer } from './chatTokenizer.js';
 
 const tokenizer = 'tokenizer.json';
-const config = 'tokenizer_config.json';
+const configFile = 'tokenizer_config.json';
 const added = 'added_tokens.json';
 
 interface TokenizerJson extends JsonObject {
@@ -20,7 +20,7 @@ interface TokenizerJson extends JsonObject {
 
 const read = (name: string): JsonObject => JSON.parse(readFileSync(join(tinyTokenizer, name), 'utf8')) as JsonObject;
 const tokenizerJson = read(tokenizer) as TokenizerJson;
-const configWith = (changes: JsonObject): string => JSON.stringify({ ...read(config), ...changes });
+const configWith = (changes: JsonObject): string => JSON.stringify({ ...read(configFile), ...changes });
 const without = (content: string): string =>
   JSON.stringify({
     ...tokenizerJson,
@@ -29,9 +29,16 @@ const without = (content: string): string =>
 const withAdded = (token: JsonObject): string =>
   JSON.stringify({ ...tokenizerJson, added_tokens: [...tokenizerJson.added_tokens, token] });
 
-const newToken = { content: '<|new|>', lstrip: false, normalized: false, rstrip: false, single_word: false, special: true };
+const newToken = {
+  content: '<|new|>',
+  lstrip: false,
+  normalized: false,
+  rstrip: false,
+  single_word: false,
+  special: true,
+};
 
-const field = { [config]: configWith({ added_tokens_decoder: { 384: newToken } }) };
+const field = { [configFile]: configWith({ added_tokens_decoder: { 384: newToken } }) };
 
 suite('of what stands beside tokenizer.json', () => {
   const tokens = (name: string, changes: Record<string, string | null>, text: string, ids: readonly number[]): void => {
@@ -51,7 +58,7 @@ suite('of what stands beside tokenizer.json', () => {
   tokens('eos_token is one though it is listed as a word', ends, 'a<|im_end|>b', [67, 2, 68]);
   const listed = {
     [tokenizer]: without('<|im_start|>'),
-    [config]: configWith({ extra_special_tokens: ['<|im_start|>'] }),
+    [configFile]: configWith({ extra_special_tokens: ['<|im_start|>'] }),
   };
   tokens('so is what is listed as special', listed, 'a<|im_start|>b', [67, 1, 68]);
 
@@ -70,7 +77,7 @@ suite('of what stands beside tokenizer.json', () => {
       ));
   };
   const decoder = (value: JsonObject): Record<string, string> => ({
-    [config]: configWith({ added_tokens_decoder: value }),
+    [configFile]: configWith({ added_tokens_decoder: value }),
   });
   refuses(
     'an id of another token',
@@ -91,7 +98,7 @@ suite('without tokenizer_config.json', () => {
   const renders = (name: string, config: JsonObject, text: string): void => {
     test(name, () =>
       withTokenizerFiles(
-        { [config]: null, 'chat_template.jinja': TEMPLATE, 'config.json': JSON.stringify(config) },
+        { [configFile]: null, 'chat_template.jinja': TEMPLATE, 'config.json': JSON.stringify(config) },
         async (folder) => {
           const tokenizer = await ChatTokenizer.load(folder);
           assert.equal(tokenizer.render({ messages: [{ role: 'user', content: 'Hi' }] }), text);
@@ -117,7 +124,7 @@ suite('an added token beyond the rows of the model', () => {
       const model = join(folder, 'model');
       const { chat_template: template, ...config } = changes;
       await writeFile(join(model, tokenizer), withAdded(token));
-      await writeFile(join(model, config), configWith(config));
+      await writeFile(join(model, configFile), configWith(config));
       if (typeof template === 'string') await writeFile(join(model, 'chat_template.jinja'), template);
       await use(model);
     });

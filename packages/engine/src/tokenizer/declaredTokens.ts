@@ -1,6 +1,6 @@
-/** What stands beside `tokenizer.json`: tokens that other files declare, and names of tokens where no file gives them. */
+/** Tokens that other files than `tokenizer.json` declare, and names of tokens that no file gives. */
 import { join } from 'node:path';
-import { abbreviate } from '../support/brief.js';
+import { abbreviate } from '../support/abbreviate.js';
 import { JsonFields } from '../checkpoint/jsonFields.js';
 import { EngineError } from '../engine.js';
 import { tokenText, tokenTexts } from './namedTokens.js';
@@ -9,15 +9,15 @@ import { isTokenId } from './vocabulary.js';
 
 const configFile = 'tokenizer_config.json';
 const addedFile = 'added_tokens.json';
-/** Lists of further special tokens; the second name is that of `transformers` 4. */
+/** Lists of further special tokens. The second name is that of `transformers` 4. */
 const specialLists = ['extra_special_tokens', 'additional_special_tokens'];
 
-/** `tokenizer_config.json`; where there is none, `config.json` names tokens by their ids. */
+/** Reads `tokenizer_config.json`. Without it, `config.json` names tokens by their ids. */
 export async function readTokenizerConfig(modelDir: string, tokenizerJson: JsonFields): Promise<JsonFields> {
   const config = await JsonFields.readOptional(join(modelDir, configFile), configFile);
   if (config !== undefined) return config;
   const modelConfig = await JsonFields.readOptional(join(modelDir, 'config.json'), 'config.json');
-  // Added ones only: an id that was left at its default may be that of an ordinary word.
+  // Only added tokens: an id left at its default may be that of an ordinary word.
   const texts = new Map<unknown, string>(addedTokens(tokenizerJson).map(({ id, content }) => [id, content]));
   const names: Record<string, string> = {};
   for (const name of ['bos_token', 'eos_token']) {
@@ -29,8 +29,8 @@ export async function readTokenizerConfig(modelDir: string, tokenizerJson: JsonF
 }
 
 /**
- * `tokenizer.json` with the tokens that `transformers` adds to it: those of `added_tokens_decoder` or, where there is no
- * such field, of `added_tokens.json`; and special tokens that the vocabulary has as if they were words.
+ * `tokenizer.json` with the tokens that `transformers` adds to it: those of `added_tokens_decoder` or, without that
+ * field, of `added_tokens.json`, and special tokens that the vocabulary lists as words.
  */
 export async function withDeclaredTokens(
   modelDir: string,
@@ -65,7 +65,7 @@ export async function withDeclaredTokens(
 
 interface DeclaredToken {
   readonly token: ListedToken;
-  /** What error messages call the place. */
+  /** How error messages name the place. */
   readonly source: string;
 }
 
@@ -87,7 +87,7 @@ async function declaredTokens(modelDir: string, config: JsonFields): Promise<rea
   });
 }
 
-/** Texts of what `tokenizer_config.json` says is special. Padding is left out, which may be any word. */
+/** Texts that `tokenizer_config.json` declares special. Padding is left out, because it may be any word. */
 function specialTexts(config: JsonFields): readonly string[] {
   const lists = specialLists.flatMap((name) => {
     const value: unknown = config.value(name);

@@ -11,7 +11,7 @@ import { ChatTokenizer } from './chatTokenizer.js';
 
 const file = 'chat_template.jinja';
 const oldFile = 'chat_template.json';
-const config = 'tokenizer_config.json';
+const configFile = 'tokenizer_config.json';
 const toolUseFile = 'additional_chat_templates/tool_use.jinja';
 const without: ChatPrompt = { messages: [{ role: 'user', content: 'Hi' }] };
 const withTools: ChatPrompt = { ...without, tools: [{ name: 'time', parameters: { type: 'object' } }] };
@@ -20,7 +20,7 @@ const named = (name: string) => ({ name, template: `${name}: {{ messages[0].cont
 
 /** `tokenizer_config.json` with a `chat_template`. */
 function configWith(chatTemplate: unknown): string {
-  const config = JSON.parse(readFileSync(join(tinyTokenizer, config), 'utf8')) as object;
+  const config = JSON.parse(readFileSync(join(tinyTokenizer, configFile), 'utf8')) as object;
   return JSON.stringify({ ...config, chat_template: chatTemplate });
 }
 
@@ -35,14 +35,14 @@ suite('chat templates of one checkpoint', () => {
   };
   // What `PreTrainedTokenizerFast.get_chat_template` of transformers 5.23 takes.
   const list = [named('rag'), named('default'), named('tool_use')];
-  renders('in a list', { [file]: null, [config]: configWith(list) }, ['default: Hi', 'tool_use: Hi']);
-  renders('in a list without one for tools', { [file]: null, [config]: configWith(list.slice(0, 2)) }, [
+  renders('in a list', { [file]: null, [configFile]: configWith(list) }, ['default: Hi', 'tool_use: Hi']);
+  renders('in a list without one for tools', { [file]: null, [configFile]: configWith(list.slice(0, 2)) }, [
     'default: Hi',
     'default: Hi',
   ]);
   const byName = { default: 'default: {{ messages[0].content }}', tool_use: 'tools', rag: 7 };
-  renders('by their names', { [file]: null, [config]: configWith(byName) }, ['default: Hi', 'tools']);
-  renders('in a field and a file', { [file]: null, [config]: configWith('field'), [toolUseFile]: 'tools' }, [
+  renders('by their names', { [file]: null, [configFile]: configWith(byName) }, ['default: Hi', 'tools']);
+  renders('in a field and a file', { [file]: null, [configFile]: configWith('field'), [toolUseFile]: 'tools' }, [
     'field',
     'tools',
   ]);
@@ -51,15 +51,15 @@ suite('chat templates of one checkpoint', () => {
     'tools',
   ]);
   const old = JSON.stringify({ chat_template: 'old' });
-  renders('in a file of older releases', { [file]: null, [config]: configWith(undefined), [oldFile]: old }, [
+  renders('in a file of older releases', { [file]: null, [configFile]: configWith(undefined), [oldFile]: old }, [
     'old',
     'old',
   ]);
-  renders('in a field, which takes its place', { [file]: null, [config]: configWith('field'), [oldFile]: old }, [
+  renders('in a field, which takes its place', { [file]: null, [configFile]: configWith('field'), [oldFile]: old }, [
     'field',
     'field',
   ]);
-  renders('in a file, which takes the place of a list', { [file]: 'file', [config]: configWith(list) }, [
+  renders('in a file, which takes the place of a list', { [file]: 'file', [configFile]: configWith(list) }, [
     'file',
     'file',
   ]);
@@ -71,7 +71,7 @@ suite('chat templates of one checkpoint', () => {
       ));
   };
   const refusesField = (name: string, field: unknown, message: RegExp): void =>
-    refuses(name, { [file]: null, [config]: configWith(field) }, message);
+    refuses(name, { [file]: null, [configFile]: configWith(field) }, message);
   refusesField('a list without a default', [named('tool_use')], /: chat_template must be .* named "default"/);
   refusesField('an empty list', [], /: chat_template must be .* named "default"/);
   refusesField(

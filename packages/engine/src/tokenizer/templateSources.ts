@@ -1,11 +1,11 @@
-/** Where a checkpoint keeps its chat templates, and which of them are used. */
+/** Finds a checkpoint's chat templates and decides which of them are used. */
 import { join } from 'node:path';
 import { JsonFields, isJsonObject, readOptionalText } from '../checkpoint/jsonFields.js';
 import { EngineError } from '../engine.js';
 
 export interface TemplateSources {
   readonly default: string;
-  /** Takes the place of `default` where there are tools. */
+  /** Replaces `default` when there are tools. */
   readonly toolUse?: string;
 }
 
@@ -17,9 +17,9 @@ const oldFile = 'chat_template.json';
 const maxTemplates = 16;
 
 /**
- * Reads `chat_template.jinja`, or else the field of that name in `tokenizer_config.json`, or else in `chat_template.json`.
- * The template for tools has a file of its own or stands beside the other in the field; where `chat_template.jinja` is
- * there, `transformers` reads no field.
+ * Reads `chat_template.jinja`, or else the field of that name in `tokenizer_config.json`, or else in
+ * `chat_template.json`. The template for tools has a file of its own or stands beside the other in the field. If
+ * `chat_template.jinja` exists, `transformers` reads no field.
  * @throws EngineError `checkpoint_invalid` naming the file and the field.
  */
 export async function readTemplateSources(modelDir: string, tokenizerConfig: JsonFields): Promise<TemplateSources> {
@@ -54,7 +54,7 @@ function namedInList(list: readonly unknown[], config: JsonFields): readonly (re
   });
 }
 
-/** Templates of other names are chosen by callers of `transformers` alone. */
+/** Only callers of `transformers` choose templates of other names. */
 function fromNamed(config: JsonFields, named: readonly (readonly [string, unknown])[]): TemplateSources {
   if (named.length > maxTemplates) {
     throw config.refusal('chat_template', `a list of at most ${maxTemplates} templates`);

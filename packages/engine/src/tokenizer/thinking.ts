@@ -1,13 +1,13 @@
-/** Models trained to think first write `<think>…</think>` before their answer. */
+/** Models trained to think write `<think>…</think>` before their answer. */
 
 export const thoughtStart = '<think>';
 export const thoughtEnd = '</think>';
 
-/** What a chat template says about thinking. */
+/** What a chat template reveals about thinking. */
 export interface ThinkingTemplate {
-  /** Whether the text stands in its source. */
+  /** Whether its source contains the text. */
   readonly writes: (text: string) => boolean;
-  /** A conversation with `enable_thinking` of this value. */
+  /** Renders a conversation with this value of `enable_thinking`. */
   readonly render: (thinking: boolean) => string;
 }
 
@@ -17,8 +17,8 @@ export function opensReasoning(renderedPrompt: string): boolean {
 }
 
 /**
- * Whether an answer may begin with a thought: the template knows of thoughts, and they were not switched off. Some
- * templates have no such switch, and some open a thought whatever it says; the model of these thinks in any case.
+ * Whether an answer may begin with a thought: the template knows thoughts, and they were not switched off. Some
+ * templates have no such switch, and some open a thought whatever it says. Their models always think.
  */
 export function mayThink(thinking: boolean | undefined, template: ThinkingTemplate): boolean {
   if (!template.writes(thoughtStart) && !template.writes(thoughtEnd)) return false;

@@ -119,9 +119,9 @@ export interface ReplayRecipe {
    * Rows that show which directions of base's hidden states training leaves alone. With them a held row need not weigh
    * so much.
    */
-  readonly sparedRows: number;
+  readonly protectedRows: number;
   /** Tokens taken from the beginning of a row. */
-  readonly maxSparedTokens: number;
+  readonly maxProtectedTokens: number;
   /**
    * Longer rows cost more than they keep, but an object may take more; other rows are used only when there are none of
    * these.

@@ -18,7 +18,7 @@ export interface Material {
   /** Rows of the base model's own training. */
   readonly replay: readonly TrainingExample[];
   /** Some of all such rows, also of those that are too long to be replayed: what the adapter is to leave as it is. */
-  readonly spared: readonly TokenSequence[];
+  readonly protectedDirections: readonly TokenSequence[];
   /** What the parent knew of the passage already; trained in turn with the replay rows. */
   readonly known: readonly TrainingExample[];
   /** One list an earlier passage: its pairs. */
@@ -100,12 +100,12 @@ export async function encodeMaterial(
     facts: facts.filter(({ questions, keywords }) => questions.length + keywords.length > 0),
     dev: await mapConcurrently(chosen.dev, (devPair) => pair(devPair, 1)),
     replay: usualRows.length > 0 ? usualRows : rows,
-    spared: spreadSample(
+    protectedDirections: spreadSample(
       rows.map(({ sequence: { tokens } }) => ({
-        tokens: tokens.slice(0, recipe.replay.maxSparedTokens),
+        tokens: tokens.slice(0, recipe.replay.maxProtectedTokens),
         targetStart: 1,
       })),
-      recipe.replay.sparedRows,
+      recipe.replay.protectedRows,
     ),
     known: await mapConcurrently(chosen.known, (known) => pair(known, recipe.replay.weight)),
     rehearsal: await mapConcurrently(chosen.rehearsal, (ofPassage) =>

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { EmbeddedEngine } from '../embeddedEngine.js';
 import { withRandomCheckpoint } from '../testing/randomCheckpoint.js';
 import type { GenerateRequest, TrainingOptions } from '../types.js';
-import { residentBytes } from './openedBytes.js';
+import { residentBytes } from './residentBytes.js';
 
 const asked: GenerateRequest = {
   prompt: { messages: [{ role: 'user', content: 'Who built it?' }] },

@@ -1,8 +1,8 @@
-/** Feeds on their way to another thread. */
+/** Feeds that are sent to another thread. */
 import type { Feeds } from '../model/inputs.js';
 import { Tensor } from '../onnx/tensor.js';
 
-/** Tensors as a thread can be sent them: they are copied, unless their memory is shared. */
+/** Tensors in a form that can be sent to a thread. They are copied unless their memory is shared. */
 export type TransferredFeeds = Readonly<Record<string, TransferredTensor>>;
 
 interface TransferredTensor {

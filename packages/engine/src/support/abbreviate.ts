@@ -1,6 +1,6 @@
 const maxLength = 80;
 
-/** A value out of a file as an error message may show it: short, whatever it is. */
+/** A value from a file, shortened for an error message. */
 export function abbreviate(value: unknown): string {
   if (value === undefined) return 'absent';
   if (typeof value === 'object' && value !== null && !isShallow(value)) return Array.isArray(value) ? '[...]' : '{...}';
@@ -8,7 +8,7 @@ export function abbreviate(value: unknown): string {
   return text.length > maxLength ? `${text.slice(0, maxLength - 3)}...` : text;
 }
 
-/** Deep values could be nested so far that writing them overflows the stack. */
+/** A deep value could be nested so far that serialising it overflows the stack. */
 function isShallow(value: object): boolean {
   const items: readonly unknown[] = Object.values(value);
   return items.length <= maxLength && items.every((item) => typeof item !== 'object' || item === null);

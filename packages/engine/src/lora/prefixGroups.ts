@@ -1,29 +1,29 @@
 /**
- * Sequences of a batch that begin alike, such as conversations with one system message or questions about one passage.
- * The model computes what they share once, forward and backward. Each sequence goes on from it in the same row, and the
- * attention mask keeps them apart. Each has the loss and the gradients that it would have alone.
+ * Groups of sequences in a batch that begin alike, such as conversations with one system message or questions about one
+ * passage. The model computes the shared beginning once, forward and backward. Each sequence continues it in the same
+ * row, and the attention mask keeps them apart. Each has the same loss and gradients as alone.
  */
 import type { DecoderConfig } from '../model/config.js';
 import type { TrainingExample } from '../types.js';
 import { layerCost } from './packing.js';
 
 export interface PrefixGroup {
-  /** How many tokens all members begin with; 0 for a family of one. */
+  /** How many tokens all members begin with; 0 for a group of one. */
   readonly shared: number;
   /** At least one member. */
   readonly members: readonly TrainingExample[];
 }
 
 export interface PrefixGroupLimits {
-  /** Tokens of a family, unless it has one member. */
+  /** Most tokens of a group, unless it has a single member. */
   readonly maxTokens: number;
   readonly maxTargets: number;
 }
 
-/** Fewer shared tokens than these are not worth a longer row. */
+/** Sharing fewer tokens is not worth a longer row. */
 const minSharedTokens = 8;
 
-/** How often a part is cut again: beginnings within beginnings are few, and a stack of calls is no place for thousands. */
+/** How often a part is cut again. Nested beginnings are few, and thousands of nested calls would overflow the stack. */
 const maxCuts = 64;
 
 /** Tokens that go through the model. */
@@ -31,7 +31,7 @@ export function groupTokens({ shared, members }: PrefixGroup): number {
   return members.reduce((sum, { sequence }) => sum + sequence.tokens.length - shared, shared);
 }
 
-/** The families that take least to compute, in the order of their first members. */
+/** The groups that cost least to compute, in the order of their first members. */
 export function groupByPrefix(
   examples: readonly TrainingExample[],
   config: DecoderConfig,
@@ -50,7 +50,7 @@ export function groupByPrefix(
     .sort((a, b) => firstIndex(a) - firstIndex(b));
 }
 
-/** An example with its place in the batch, which may have it several times. */
+/** An example with its index in the batch, which may contain it several times. */
 interface IndexedExample extends TrainingExample {
   readonly index: number;
 }
@@ -81,10 +81,14 @@ function shareable(a: TrainingExample, b: TrainingExample): number {
 }
 
 /**
- * Groups neighbours in the order of their tokens. Either all are one group, or they are cut where neighbours share
- * least and each part is grouped by itself: whichever saves more tokens. `shares` has what each shares with the next.
+ * Groups neighbours in the order of their tokens. Either all form one group, or they are cut where neighbours share
+ * least and each part is grouped by itself, whichever saves more tokens. `shares` has what each shares with the next.
  */
-function groupSorted(sorted: readonly IndexedExample[], shares: readonly number[], cutsLeft = maxCuts): readonly IndexedGroup[] {
+function groupSorted(
+  sorted: readonly IndexedExample[],
+  shares: readonly number[],
+  cutsLeft = maxCuts,
+): readonly IndexedGroup[] {
   if (sorted.length <= 1 || cutsLeft === 0) return sorted.map((member) => ({ shared: 0, members: [member] }));
   const shared = shares.reduce((least, share) => Math.min(least, share));
   const cuts = [0, ...shares.flatMap((share, index) => (share === shared ? [index + 1] : [])), sorted.length];
@@ -101,35 +105,35 @@ function savedTokens(groups: readonly IndexedGroup[]): number {
 }
 
 /**
- * Divides a group into as many families as are cheapest: fewer of them share more, but attention grows with the square
- * of a row's length. The search ends where more of them cost more.
+ * Divides a group into the cheapest number of groups. Fewer groups share more, but attention grows with the square of a
+ * row's length. The search stops when more groups cost more.
  */
 function divide(group: IndexedGroup, config: DecoderConfig, limits: PrefixGroupLimits): readonly IndexedGroup[] {
   const apart = spread(group, group.members.length);
-  let best = { families: apart, cost: costOf(apart, config) };
+  let best = { groups: apart, cost: costOf(apart, config) };
   let previousCost = Infinity;
   for (let count = Math.ceil(groupTokens(group) / limits.maxTokens); count < group.members.length; count += 1) {
-    const families = spread(group, count);
-    if (!families.every((part) => part.members.length === 1 || isWithin(part, limits))) continue;
-    const cost = costOf(families, config);
-    if (cost < best.cost) best = { families, cost };
+    const groups = spread(group, count);
+    if (!groups.every((part) => part.members.length === 1 || isWithin(part, limits))) continue;
+    const cost = costOf(groups, config);
+    if (cost < best.cost) best = { groups, cost };
     if (cost > previousCost) break;
     previousCost = cost;
   }
-  return best.families;
+  return best.groups;
 }
 
-function isWithin(family: PrefixGroup, { maxTokens, maxTargets }: PrefixGroupLimits): boolean {
-  const targets = family.members.reduce((sum, { sequence }) => sum + sequence.tokens.length - sequence.targetStart, 0);
-  return groupTokens(family) <= maxTokens && targets <= maxTargets;
+function isWithin(group: PrefixGroup, { maxTokens, maxTargets }: PrefixGroupLimits): boolean {
+  const targets = group.members.reduce((sum, { sequence }) => sum + sequence.tokens.length - sequence.targetStart, 0);
+  return groupTokens(group) <= maxTokens && targets <= maxTargets;
 }
 
-function costOf(families: readonly PrefixGroup[], config: DecoderConfig): number {
-  return families.reduce((sum, family) => sum + layerCost({ rows: 1, length: groupTokens(family) }, config), 0);
+function costOf(groups: readonly PrefixGroup[], config: DecoderConfig): number {
+  return groups.reduce((sum, group) => sum + layerCost({ rows: 1, length: groupTokens(group) }, config), 0);
 }
 
 /**
- * Splits a group into `count` parts of about as many tokens: from long to short, each member goes to the part that has
+ * Splits a group into `count` parts of about as many tokens. From long to short, each member goes to the part with the
  * least.
  */
 function spread({ shared, members }: IndexedGroup, count: number): readonly IndexedGroup[] {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { tinyConfig } from '../testing/fixtures.js';
 import type { TrainingExample } from '../types.js';
-import { groupTokens, groupByPrefix, type PrefixGroup } from './families.js';
+import { groupTokens, groupByPrefix, type PrefixGroup } from './prefixGroups.js';
 
 const config = { ...tinyConfig, contextLength: 512 };
 const ample = { maxTokens: 512, maxTargets: 512 };
@@ -16,8 +16,8 @@ function run(from: number, length: number): number[] {
   return Array.from({ length }, (_, index) => from + index);
 }
 
-function tokensOfMembers(families: readonly PrefixGroup[]): (readonly number[])[] {
-  return families.flatMap(({ members }) => members.map(({ sequence }) => sequence.tokens));
+function tokensOfMembers(groups: readonly PrefixGroup[]): (readonly number[])[] {
+  return groups.flatMap(({ members }) => members.map(({ sequence }) => sequence.tokens));
 }
 
 void test('what several examples begin with is counted once', () => {
@@ -25,15 +25,15 @@ void test('what several examples begin with is counted once', () => {
   const questions = [run(100, 5), run(200, 6), run(300, 7)];
   const examples = questions.map((question) => exampleOf([...passage, ...question], 43));
   const other = exampleOf(run(400, 20), 4);
-  const families = groupByPrefix([examples[0]!, other, examples[1]!, examples[2]!], config, ample);
+  const groups = groupByPrefix([examples[0]!, other, examples[1]!, examples[2]!], config, ample);
   assert.deepEqual(
-    families.map(({ shared, members }) => [shared, members.length]),
+    groups.map(({ shared, members }) => [shared, members.length]),
     [
       [40, 3],
       [0, 1],
     ],
   );
-  assert.equal(groupTokens(families[0]!), 40 + 5 + 6 + 7);
+  assert.equal(groupTokens(groups[0]!), 40 + 5 + 6 + 7);
 });
 
 void test('of a beginning that all share and longer ones that some share, the one that saves more is taken', () => {
@@ -55,9 +55,9 @@ void test('of a beginning that all share and longer ones that some share, the on
 
 void test('the token that predicts the first target is never shared, also of equal examples', () => {
   const example = exampleOf(run(1, 30), 20);
-  const [family, ...others] = groupByPrefix([example, example, example], config, ample);
+  const [group, ...others] = groupByPrefix([example, example, example], config, ample);
   assert.deepEqual(others, []);
-  assert.deepEqual([family?.shared, family?.members.length], [19, 3]);
+  assert.deepEqual([group?.shared, group?.members.length], [19, 3]);
 });
 
 const tokens = fc.array(fc.integer({ min: 0, max: 2 }), { minLength: 2, maxLength: 60 });
@@ -68,22 +68,22 @@ const examples = fc.array(
   { minLength: 1, maxLength: 20 },
 );
 
-void test('every example is in one family, whose members begin alike, within the limits', () => {
+void test('every example is in one group, whose members begin alike, within the limits', () => {
   const limits = { maxTokens: 90, maxTargets: 60 };
   fc.assert(
     fc.property(examples, (batch) => {
-      const families = groupByPrefix(batch, config, limits);
+      const groups = groupByPrefix(batch, config, limits);
       assert.deepEqual(
-        tokensOfMembers(families).map(String).sort(),
+        tokensOfMembers(groups).map(String).sort(),
         batch.map(({ sequence }) => String(sequence.tokens)).sort(),
       );
-      for (const family of families) {
-        const { shared, members } = family;
+      for (const group of groups) {
+        const { shared, members } = group;
         const [first] = members;
         assert.ok(first !== undefined);
         if (members.length === 1) assert.equal(shared, 0);
         else {
-          assert.ok(groupTokens(family) <= limits.maxTokens);
+          assert.ok(groupTokens(group) <= limits.maxTokens);
           const targets = members.reduce((sum, { sequence }) => sum + sequence.tokens.length - sequence.targetStart, 0);
           assert.ok(targets <= limits.maxTargets);
         }

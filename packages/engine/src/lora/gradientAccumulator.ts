@@ -4,13 +4,13 @@ import type { TrainingRun } from './runLayout.js';
 import type { GradientRunner } from './gradientRunner.js';
 import { FlatMatrices, tensorsOver } from './parameters.js';
 
-/** What runs add up to, one after the other. */
+/** The sum of the losses and gradients of several runs. */
 export class GradientAccumulator {
   loss = 0;
-  /** Runs that are in the sum. */
+  /** How many runs are in the sum. */
   runs = 0;
   withGradients = false;
-  /** What the runs after the first give. */
+  /** The gradients of each run after the first. */
   private latest: FlatMatrices | undefined;
 
   constructor(readonly gradients: FlatMatrices) {}
@@ -21,7 +21,7 @@ export class GradientAccumulator {
     this.withGradients = withGradients;
   }
 
-  /** Computes a run and adds it; the first writes where the sum belongs. */
+  /** Computes a run and adds it. The first run writes directly into the sum. */
   async compute(runner: GradientRunner, run: TrainingRun, options: CallOptions): Promise<void> {
     if (!this.withGradients) {
       this.add(await runner.run(run, {}, options), this.gradients.values);
@@ -31,7 +31,7 @@ export class GradientAccumulator {
     this.add(await runner.run(run, tensorsOver(given, gradientName), options), given.values);
   }
 
-  /** @param gradients not looked at where they are not asked for. */
+  /** @param gradients ignored if no gradients are asked for. */
   add(loss: number, gradients: Float32Array): void {
     const { values } = this.gradients;
     if (this.withGradients && this.runs > 0) addTo(values, gradients);
