@@ -9,7 +9,7 @@
 import koffi from 'koffi';
 // On Windows this loads the library's own dependencies, which lie beside it.
 import 'onnxruntime-node';
-import { libraryPath, openLibrary, pointerType, prototype, type Library, type Pointer } from './library.js';
+import { libraryPath, openLibrary, pointerType as pointer, prototype, type Library, type Pointer } from './library.js';
 
 /**
  * Must be set before ONNX Runtime starts. Otherwise its packages for Linux and macOS report sessions, models and errors
@@ -32,12 +32,8 @@ type Status = Pointer | null;
 /** Memory whose address is passed to a function. */
 type Memory = ArrayBufferView | Pointer | null;
 
-/** The ONNX Runtime functions in use, with their parameters in order, and the handles that all of them need. */
-export interface Runtime {
-  readonly environment: Pointer;
-  /** Describes tensors in this process's memory. */
-  readonly cpuMemory: Pointer;
-  readonly allocator: Pointer;
+/** The ONNX Runtime functions in use, with their parameters in order. */
+interface OrtFunctions {
   readonly createSessionFromArray: (env: Pointer, model: Memory, size: number, options: Pointer, out: Memory) => Status;
   readonly createSessionFromArrayWithPrepackedWeightsContainer: (
     env: Pointer,
@@ -89,6 +85,14 @@ export interface Runtime {
   readonly releaseSessionOptions: (options: Pointer) => void;
   readonly releaseValue: (value: Pointer) => void;
   readonly releasePrepackedWeightsContainer: (container: Pointer) => void;
+}
+
+/** The functions, and the handles that all of them need. */
+export interface Runtime extends OrtFunctions {
+  readonly environment: Pointer;
+  /** Describes tensors in this process's memory. */
+  readonly cpuMemory: Pointer;
+  readonly allocator: Pointer;
   /** The address of a caller's memory. Valid while the caller holds it. */
   readonly addressOf: (memory: ArrayBufferView) => Pointer;
   /** The text at an address, up to its terminating zero. */
@@ -125,106 +129,60 @@ export const logErrors = 3;
 const arenaAllocator = 1;
 const defaultMemory = 0;
 
+/** A function's index in the table, its parameters and its result, which is a status by default. */
+type Signature = readonly [place: number, parameters: readonly string[], result?: string];
+
+const signatures: Readonly<Record<keyof OrtFunctions, Signature>> = {
+  createSessionFromArray: [8, [pointer, pointer, 'size_t', pointer, pointer]],
+  createSessionFromArrayWithPrepackedWeightsContainer: [169, [pointer, pointer, 'size_t', pointer, pointer, pointer]],
+  createPrepackedWeightsContainer: [166, [pointer]],
+  run: [9, [pointer, pointer, pointer, pointer, 'size_t', pointer, 'size_t', pointer]],
+  createSessionOptions: [10, [pointer]],
+  disableMemPattern: [17, [pointer]],
+  setSessionLogSeverityLevel: [22, [pointer, 'int']],
+  setIntraOpNumThreads: [24, [pointer, 'int']],
+  setInterOpNumThreads: [25, [pointer, 'int']],
+  sessionGetInputCount: [30, [pointer, pointer]],
+  sessionGetInputName: [36, [pointer, 'size_t', pointer, pointer]],
+  createTensorWithDataAsOrtValue: [49, [pointer, pointer, 'size_t', pointer, 'size_t', 'int', pointer]],
+  allocatorFree: [76, [pointer, pointer]],
+  releaseSession: [95, [pointer], 'void'],
+  releaseValue: [96, [pointer], 'void'],
+  releasePrepackedWeightsContainer: [167, [pointer], 'void'],
+  releaseSessionOptions: [100, [pointer], 'void'],
+  addSessionConfigEntry: [130, [pointer, 'str', 'str']],
+  addInitializer: [150, [pointer, pointer, pointer]],
+  addExternalInitializers: [210, [pointer, pointer, pointer, 'size_t']],
+  addExternalInitializersFromFilesInMemory: [279, [pointer, pointer, pointer, pointer, 'size_t']],
+};
+
 function load(): Runtime {
   library = openLibrary(libraryPath());
   const { table } = library;
-  const declare = (place: number, parameters: readonly string[], result = pointerType): unknown =>
+  const declare = (place: number, parameters: readonly string[], result = pointer): unknown =>
     koffi.decode(table[place], prototype(result, parameters));
-
-  const getErrorMessage = declare(2, [pointerType], 'str') as (status: Pointer) => string;
-  const releaseStatus = declare(93, [pointerType], 'void') as (status: Pointer) => void;
+  const getErrorMessage = declare(2, [pointer], 'str') as (status: Pointer) => string;
+  const releaseStatus = declare(93, [pointer], 'void') as (status: Pointer) => void;
   const check = (status: Status): void => {
     if (status === null) return;
     const message = getErrorMessage(status);
     releaseStatus(status);
     throw new Error(message);
   };
-  const createEnvironment = declare(3, ['int', 'str', pointerType]) as (
-    level: number,
-    name: string,
-    out: Memory,
-  ) => Status;
-  const createCpuMemoryInfo = declare(69, ['int', 'int', pointerType]) as (
+  const createEnvironment = declare(3, ['int', 'str', pointer]) as (level: number, name: string, out: Memory) => Status;
+  const createCpuMemoryInfo = declare(69, ['int', 'int', pointer]) as (
     type: number,
     kind: number,
     out: Memory,
   ) => Status;
-  const getAllocator = declare(78, [pointerType]) as (out: Memory) => Status;
+  const getAllocator = declare(78, [pointer]) as (out: Memory) => Status;
+  const functions = Object.entries(signatures).map(([name, signature]) => [name, declare(...signature)] as const);
   return {
+    // Koffi knows no types of TypeScript; `signatures` has one entry for each function.
+    ...(Object.fromEntries(functions) as unknown as OrtFunctions),
     environment: writtenBy((place) => createEnvironment(logErrors, 'engraft', place), check),
     cpuMemory: writtenBy((place) => createCpuMemoryInfo(arenaAllocator, defaultMemory, place), check),
     allocator: writtenBy(getAllocator, check),
-    createSessionFromArray: declare(8, [
-      pointerType,
-      pointerType,
-      'size_t',
-      pointerType,
-      pointerType,
-    ]) as Runtime['createSessionFromArray'],
-    createSessionFromArrayWithPrepackedWeightsContainer: declare(169, [
-      pointerType,
-      pointerType,
-      'size_t',
-      pointerType,
-      pointerType,
-      pointerType,
-    ]) as Runtime['createSessionFromArrayWithPrepackedWeightsContainer'],
-    createPrepackedWeightsContainer: declare(166, [pointerType]) as Runtime['createPrepackedWeightsContainer'],
-    run: declare(9, [
-      pointerType,
-      pointerType,
-      pointerType,
-      pointerType,
-      'size_t',
-      pointerType,
-      'size_t',
-      pointerType,
-    ]) as Runtime['run'],
-    createSessionOptions: declare(10, [pointerType]) as Runtime['createSessionOptions'],
-    disableMemPattern: declare(17, [pointerType]) as Runtime['disableMemPattern'],
-    setSessionLogSeverityLevel: declare(22, [pointerType, 'int']) as Runtime['setSessionLogSeverityLevel'],
-    setIntraOpNumThreads: declare(24, [pointerType, 'int']) as Runtime['setIntraOpNumThreads'],
-    setInterOpNumThreads: declare(25, [pointerType, 'int']) as Runtime['setInterOpNumThreads'],
-    sessionGetInputCount: declare(30, [pointerType, pointerType]) as Runtime['sessionGetInputCount'],
-    sessionGetInputName: declare(36, [
-      pointerType,
-      'size_t',
-      pointerType,
-      pointerType,
-    ]) as Runtime['sessionGetInputName'],
-    createTensorWithDataAsOrtValue: declare(49, [
-      pointerType,
-      pointerType,
-      'size_t',
-      pointerType,
-      'size_t',
-      'int',
-      pointerType,
-    ]) as Runtime['createTensorWithDataAsOrtValue'],
-    allocatorFree: declare(76, [pointerType, pointerType]) as Runtime['allocatorFree'],
-    releaseSession: declare(95, [pointerType], 'void') as Runtime['releaseSession'],
-    releaseValue: declare(96, [pointerType], 'void') as Runtime['releaseValue'],
-    releasePrepackedWeightsContainer: declare(
-      167,
-      [pointerType],
-      'void',
-    ) as Runtime['releasePrepackedWeightsContainer'],
-    releaseSessionOptions: declare(100, [pointerType], 'void') as Runtime['releaseSessionOptions'],
-    addSessionConfigEntry: declare(130, [pointerType, 'str', 'str']) as Runtime['addSessionConfigEntry'],
-    addInitializer: declare(150, [pointerType, pointerType, pointerType]) as Runtime['addInitializer'],
-    addExternalInitializers: declare(210, [
-      pointerType,
-      pointerType,
-      pointerType,
-      'size_t',
-    ]) as Runtime['addExternalInitializers'],
-    addExternalInitializersFromFilesInMemory: declare(279, [
-      pointerType,
-      pointerType,
-      pointerType,
-      pointerType,
-      'size_t',
-    ]) as Runtime['addExternalInitializersFromFilesInMemory'],
     addressOf: (memory) => koffi.address(memory),
     textAt: (address) => koffi.decode.string(address),
     check,

@@ -52,11 +52,11 @@ test('scores do not depend on how sequences share runs', async () => {
     for (const sequence of sequences) expected.push(...(await scorer.score([sequence], adapter, 3)));
     for (const limits of [
       {},
-      { runTokens: 200 },
-      { runLogits: 384 * 7 },
-      { runTokens: 1, runLogits: 1 },
+      { maxRunTokens: 200 },
+      { maxRunLogits: 384 * 7 },
+      { maxRunTokens: 1, maxRunLogits: 1 },
       // What the longest may take by itself.
-      { runLogits: 384 * 7, runBytes: scoreBytes(model.config, 1, 121, 7) },
+      { maxRunLogits: 384 * 7, maxRunBytes: scoreBytes(model.config, 1, 121, 7) },
     ]) {
       const limited = new Scorer(model, { ...defaultScoreLimits, ...limits });
       const scores = await limited.score(sequences, adapter, 3);
