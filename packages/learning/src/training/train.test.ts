@@ -39,11 +39,11 @@ function costMicrousd({ material: planned, steps }: TrainingPlan): number {
   const stream = batches(planned, seed, recipe);
   let trained = 0;
   for (let step = 0; step < steps; step++) trained += tokensOf(stream.next().value);
-  const protectedDirections = planned.protectedDirections.reduce((sum, { tokens }) => sum + tokens.length, 0);
+  const protectedTokens = planned.protectedDirections.reduce((sum, { tokens }) => sum + tokens.length, 0);
   const read =
     tokensOf(replayDrawn(planned, seed, steps, recipe)) +
     recipe.training.devEvaluations * tokensOf(planned.dev) +
-    protectedDirections;
+    protectedTokens;
   return (36 * trained + 12 * read) / 1000;
 }
 
