@@ -100,6 +100,20 @@ module.exports = {
       to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
     },
     {
+      name: 'no-cycles-of-types-in-the-engine',
+      comment: 'A cycle of types means that a type sits in the wrong file; give it a file of its own.',
+      severity: 'error',
+      from: { path: '^packages/engine/src/' },
+      to: { circular: true },
+    },
+    {
+      name: 'engine-support-knows-no-models',
+      comment: 'Helpers for files, memory and threads must be usable by every folder of the engine.',
+      severity: 'error',
+      from: { path: '^packages/engine/src/support/', pathNot: '[.]test[.]ts$' },
+      to: { path: '^packages/engine/src/(?!support/|engine[.]ts$|types[.]ts$)' },
+    },
+    {
       name: 'callers-of-the-domain-hold-no-sql',
       comment: 'They call domain functions; SQL stays in the query files of its domain.',
       severity: 'error',

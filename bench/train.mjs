@@ -8,7 +8,7 @@ import { readModelConfig } from '../packages/engine/dist/checkpoint/modelConfig.
 import { openTrainingSession } from '../packages/engine/dist/lora/trainingSession.js';
 import { weightFeeds } from '../packages/engine/dist/model/inputs.js';
 import { decoderWeightShapes } from '../packages/engine/dist/model/weights.js';
-import { createRandom } from '../packages/engine/dist/random.js';
+import { createRandom } from '../packages/engine/dist/support/random.js';
 import { gemm, GEMM_ROWS, gemmFlop, stepFlop } from './lib/matrixWork.mjs';
 import { machine, measureInterleaved, option, root, writeResults } from './lib/measure.mjs';
 

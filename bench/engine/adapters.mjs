@@ -2,10 +2,10 @@
 import { join } from 'node:path';
 import { writeAdapter } from '../../packages/engine/dist/adapters/adapterFolder.js';
 import { EmbeddedEngine } from '../../packages/engine/dist/index.js';
-import { joinedSize } from '../../packages/engine/dist/generation/joinedMatrices.js';
+import { joinedSize } from '../../packages/engine/dist/adapters/joinedMatrices.js';
 import { loraGroups } from '../../packages/engine/dist/model/loraGroups.js';
 import { loraTensorSpecs } from '../../packages/engine/dist/model/weights.js';
-import { createRandom } from '../../packages/engine/dist/random.js';
+import { createRandom } from '../../packages/engine/dist/support/random.js';
 import { measureInTurn } from '../lib/measure.mjs';
 import { median, pairedRatio, quantile, shuffled } from '../lib/statistics.mjs';
 import { readModel } from './models.mjs';

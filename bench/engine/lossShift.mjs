@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openCheckpoint } from '../../packages/engine/dist/checkpoint/checkpoint.js';
-import { InferenceRunner } from '../../packages/engine/dist/generation/inferenceRunner.js';
-import { KvCache, NOTHING_KEPT } from '../../packages/engine/dist/generation/kvCache.js';
+import { ModelRunner } from '../../packages/engine/dist/inference/modelRunner.js';
+import { KvCache, noContents } from '../../packages/engine/dist/cache/kvCache.js';
 import { SharedWeights } from '../../packages/engine/dist/model/sharedWeights.js';
 import { loadQuantizedWeights } from '../../packages/engine/dist/model/quantizedWeights.js';
 import { SHIPPED } from './models.mjs';
@@ -49,13 +49,13 @@ async function meanLoss({ config, weights, description }, format, sequences, thr
   const model = { config, weights: await SharedWeights.open(config, weights), threads };
   const source = { config, reader: weights, contentHash: description.contentHash };
   const quantized = format === 'f32' ? {} : { quantized: await loadQuantizedWeights(source, format, undefined) };
-  const runner = new InferenceRunner({ ...model, ...quantized });
+  const runner = new ModelRunner({ ...model, ...quantized });
   let nats = 0;
   let tokens = 0;
   try {
     for (const sequence of sequences) {
       const cache = new KvCache(config);
-      cache.reserve(sequence.tokens.length, 1, NOTHING_KEPT);
+      cache.reserve(sequence.tokens.length, 1, noContents);
       const prompt = sequence.tokens.slice(0, sequence.targetStart);
       let logits = await runner.append(cache, prompt, 0, null);
       for (let place = sequence.targetStart; place < sequence.tokens.length; place += 1) {

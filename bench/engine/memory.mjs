@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { loraTensorSpecs, decoderWeightShapes } from '../../packages/engine/dist/model/weights.js';
-import { ALLOCATOR_VARIABLES, NODE_ARGUMENTS } from '../../packages/engine/dist/process/processSettings.js';
+import { allocatorVariables, nodeArguments } from '../../packages/engine/dist/process/processSettings.js';
 import { packedSizes } from '../../packages/engine/dist/model/quantization.js';
 import { readModel } from './models.mjs';
 
@@ -57,8 +57,8 @@ export async function measureMemory({ models, threads }) {
  */
 async function runAlone(plan) {
   const script = fileURLToPath(new URL('./memoryRun.mjs', import.meta.url));
-  const env = { ...process.env, ...ALLOCATOR_VARIABLES };
-  const { stdout } = await promisify(execFile)(process.execPath, [...NODE_ARGUMENTS, script, JSON.stringify(plan)], {
+  const env = { ...process.env, ...allocatorVariables };
+  const { stdout } = await promisify(execFile)(process.execPath, [...nodeArguments, script, JSON.stringify(plan)], {
     env,
   });
   return JSON.parse(stdout);

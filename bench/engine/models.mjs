@@ -5,7 +5,7 @@ import { readModelConfig } from '../../packages/engine/dist/checkpoint/modelConf
 import { serializeSafetensors } from '../../packages/engine/dist/checkpoint/safetensors.js';
 import { loadWeights } from '../../packages/engine/dist/checkpoint/weightFiles.js';
 import { decoderWeightShapes } from '../../packages/engine/dist/model/weights.js';
-import { createRandom } from '../../packages/engine/dist/random.js';
+import { createRandom } from '../../packages/engine/dist/support/random.js';
 import { root } from '../lib/measure.mjs';
 
 export const SHIPPED = join(root, 'models/base');

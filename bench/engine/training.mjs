@@ -1,6 +1,6 @@
 // A LoRA step against the same step of PyTorch with PEFT, and against ONNX Runtime's own matrix product.
 import { EmbeddedEngine } from '../../packages/engine/dist/index.js';
-import { createRandom } from '../../packages/engine/dist/random.js';
+import { createRandom } from '../../packages/engine/dist/support/random.js';
 import { gemm, gemmFlop, stepFlop } from '../lib/matrixWork.mjs';
 import { measureInTurn } from '../lib/measure.mjs';
 import { median, pairedRatio } from '../lib/statistics.mjs';

@@ -1,6 +1,6 @@
 // A death at every named crash point, by the code of test/crash, in an order of the seed's; with `--minutes` as many as
 // there is time for, round after round.
-import { createRandom } from '../../packages/engine/dist/random.js';
+import { createRandom } from '../../packages/engine/dist/support/random.js';
 import { crashAndRecover, crashes, firstStartPoints } from '../../test/dist/crash/crashAndRecover.js';
 import { crashFirstStart } from '../../test/dist/crash/crashFirstStart.js';
 import { CrashTest } from '../../test/dist/crash/crashTest.js';

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createRandom } from '../../packages/engine/dist/random.js';
+import { createRandom } from '../../packages/engine/dist/support/random.js';
 import { attachEmbeddedPostgres } from '../../packages/service/dist/index.js';
 import { openDatabase } from '../../packages/service/dist/db/database.js';
 import { findAftermath, findDoubleCharges } from '../../packages/service/dist/testing/aftermath.js';

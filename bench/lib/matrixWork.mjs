@@ -7,11 +7,11 @@
 //   less             2 R (Wqkv + Aqkv) of the first layer, whose input is the frozen embedding and needs no gradient,
 //                    and R - S rows of o, gate, up and down in the last layer, which only supervised rows pass
 // Elementwise work is not counted, so the share can only be understated.
-import { loraTensorSpecs, projectionShape, PROJECTIONS } from '../../packages/engine/dist/model/weights.js';
+import { loraTensorSpecs, projectionShape, projectionKinds } from '../../packages/engine/dist/model/weights.js';
 import { GraphBuilder } from '../../packages/engine/dist/onnx/graphBuilder.js';
 import { Session } from '../../packages/engine/dist/onnx/session.js';
 import { Tensor } from '../../packages/engine/dist/onnx/tensor.js';
-import { createRandom } from '../../packages/engine/dist/random.js';
+import { createRandom } from '../../packages/engine/dist/support/random.js';
 
 export const GEMM_ROWS = 1024;
 const GEMM_CHAIN = 8;
@@ -26,7 +26,7 @@ export function stepFlop(config, { batch, length, rank }) {
   const rows = batch * length;
   const supervised = batch * (length - 1);
   const size = (projection) => projectionShape(config, projection).reduce((a, b) => a * b);
-  const frozen = config.layers * PROJECTIONS.reduce((sum, projection) => sum + size(projection), 0);
+  const frozen = config.layers * projectionKinds.reduce((sum, projection) => sum + size(projection), 0);
   const lora = loraTensorSpecs(config, rank).reduce((sum, { shape: [a, b] }) => sum + a * b, 0);
   const attention = 12 * length * config.heads * config.headDim * config.layers;
   const first = ['q_proj', 'k_proj', 'v_proj'].reduce((sum, name) => sum + size(name) + rank * config.hiddenSize, 0);

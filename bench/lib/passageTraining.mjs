@@ -62,8 +62,8 @@ export async function trainInTurn({ engine, recorded, peers, folder, onStep }) {
   const { options, steps } = recorded;
   const [{ batch: firstBatch }] = steps;
   await mkdir(folder, { recursive: true });
-  // PEFT spares nothing.
-  const session = await engine.openTraining({ ...options, spared: [] });
+  // PEFT protects no directions.
+  const session = await engine.openTraining({ ...options, protectedDirections: [] });
   try {
     const [pid] = engine.trainingPids;
     const start = await session.save(join(folder, 'start'));

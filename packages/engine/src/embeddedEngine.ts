@@ -1,27 +1,27 @@
 import { availableParallelism } from 'node:os';
 import { randomInt } from 'node:crypto';
 import { openCheckpoint, type Checkpoint } from './checkpoint/checkpoint.js';
-import { maxContextLengthDefault } from './checkpoint/contextLength.js';
+import { defaultMaxContextLength } from './checkpoint/contextLength.js';
 import { EngineError, type CallOptions, type EncodeOptions, type Engine, type TrainingSession } from './engine.js';
-import { CallGate } from './callGate.js';
-import { AdapterCache } from './generation/adapterCache.js';
-import { AdapterLoader } from './generation/adapterLoader.js';
-import { AdapterUse } from './generation/adapterUse.js';
-import { bannedTokens, tokenlessIds } from './generation/bannedTokens.js';
-import { checkRequest } from './generation/checkRequest.js';
-import { Generator } from './generation/generator.js';
-import type { LoadedModel } from './generation/inferenceRunner.js';
-import { defaultLimits } from './generation/kvBudget.js';
-import { composeReply, forcedText, singleCallEnd } from './generation/reply.js';
-import { DEFAULT_SCORE_LIMITS } from './generation/scoreLimits.js';
-import { Scorer } from './generation/scorer.js';
+import { CallGate } from './support/callGate.js';
+import { AdapterCache } from './adapters/adapterCache.js';
+import { AdapterLoader } from './adapters/adapterLoader.js';
+import type { LoadedAdapter } from './adapters/loadedAdapter.js';
+import { bannedTokens, tokenlessIds } from './output/bannedTokens.js';
+import { checkRequest } from './scheduling/checkRequest.js';
+import { Generator } from './scheduling/generator.js';
+import type { LoadedModel } from './inference/modelRunner.js';
+import { defaultLimits } from './cache/kvBudget.js';
+import { composeReply, forcedText, singleCallEnd } from './output/reply.js';
+import { defaultScoreLimits } from './scoring/scoreLimits.js';
+import { Scorer } from './scoring/scorer.js';
 import { openTrainingSession } from './lora/trainingSession.js';
-import { openedBytes } from './model/openedBytes.js';
-import { WEIGHT_FORMATS, type WeightFormat } from './model/quantization.js';
+import { residentBytes } from './model/residentBytes.js';
+import { weightFormats, type WeightFormat } from './model/quantization.js';
 import { loadQuantizedWeights } from './model/quantizedWeights.js';
 import { SharedWeights } from './model/sharedWeights.js';
-import { createRandom } from './random.js';
-import { isStorageFull } from './storageFull.js';
+import { createRandom } from './support/random.js';
+import { isStorageFull } from './support/storageFull.js';
 import type {
   AdapterReference,
   ChatPrompt,
@@ -38,50 +38,53 @@ import type {
 export interface EmbeddedEngineOptions {
   /** A Hugging Face checkpoint folder. */
   readonly modelDir: string;
-  /** Threads of the computations; by default the number of cores, at most 4. */
+  /** Threads of the computation. By default the number of cores, at most 4. */
   readonly threads?: number;
-  /** Bound on the model's own context length, in tokens; by default 16,384. */
+  /** Bound on the model's context length, in tokens. By default 16,384. */
   readonly maxContextLength?: number;
-  /** Requests decoded together at most; by default 8. */
+  /** How many requests are decoded together at most. By default 8. */
   readonly maxBatch?: number;
   /**
-   * Bound on the keys and values of the requests in the works, in bytes; requests wait until there is room. By default
-   * 2 GiB, or as much as one request that fills the context takes.
+   * Bound on the keys and values of requests that have begun, in bytes. Requests wait until there is memory. By default
+   * 2 GiB, or as much as one request takes that fills the context.
    */
   readonly maxCacheBytes?: number;
   /**
-   * How the matrices are kept: `f32` (the default), or blocks of 8 or 4 bits, which are smaller, answer faster and a
-   * little otherwise, and are float32 for the moment in which training and scoring multiply with them.
+   * How matrices are kept: `f32` (the default) or blocks of 8 or 4 bits. Blocks are smaller and answer faster, with
+   * slightly different numbers. Training and scoring turn them into float32 while they multiply with them.
    */
   readonly weightFormat?: WeightFormat;
-  /** Where quantised matrices are kept for the next start; without it they are made at every start, and stay in memory. */
+  /**
+   * Where quantised matrices are kept for the next start. Without it they are made at every start and stay in memory.
+   */
   readonly cacheFolder?: string;
   /**
-   * Bound on the memory that scoring takes beside the weights, by estimate, in bytes; a sequence that would take more is
+   * Bound on the estimated memory that scoring takes besides the weights, in bytes. A sequence that would take more is
    * refused with `memory_exceeded`. By default a quarter of the machine's memory, at least 4 GiB.
    */
   readonly maxScoreBytes?: number;
-  /** Bound on the keys and values kept for reuse, in bytes; by default 256 MiB, 0 keeps none. */
+  /** Bound on the keys and values kept for reuse, in bytes. By default 256 MiB; 0 keeps none. */
   readonly maxPrefixBytes?: number;
   /**
-   * Bound on the memory of the adapters that are kept ready and of a batch's copies of them; requests wait until there is
-   * room, and load theirs in the order of their arrival. One adapter is used whatever its size, and what requests hold that
-   * have come to their turn is kept besides, and up to a sixteenth more, into which the next adapters are read. By default 512 MiB.
+   * Bound on the memory of loaded adapters and of a batch's copies of them, in bytes. By default 512 MiB. Requests wait
+   * until there is memory, and load their adapters in the order of arrival. A single adapter is used whatever its size.
+   * Adapters of requests that have begun are kept beyond the bound, and up to a sixteenth more holds memory for the
+   * next ones.
    */
   readonly maxAdapterBytes?: number;
 }
 
-const COUNTS = ['threads', 'maxContextLength', 'maxBatch'] as const;
-const BYTE_BOUNDS = ['maxCacheBytes', 'maxScoreBytes', 'maxPrefixBytes', 'maxAdapterBytes'] as const;
+const countOptions = ['threads', 'maxContextLength', 'maxBatch'] as const;
+const byteOptions = ['maxCacheBytes', 'maxScoreBytes', 'maxPrefixBytes', 'maxAdapterBytes'] as const;
 
-const DEFAULT_MAX_BATCH = 8;
-const DEFAULT_MAX_ADAPTER_BYTES = 512 * 2 ** 20;
+const defaultMaxBatch = 8;
+const defaultMaxAdapterBytes = 512 * 2 ** 20;
 
 /**
- * The engine in the calling process. ONNX Runtime computes on the calling thread, so two runs never
- * overlap there (the half of a training step that a `GradientHelper` computes may), and it yields to the event loop before each of them: generation steps, scoring batches and training
- * runs that are under way at the same time take turns one run at a time, without a queue of our own. The thread is
- * blocked during a run; a server keeps the engine in a process of its own, see `startEngineHost`.
+ * The engine in the calling process. ONNX Runtime computes on the calling thread, so no two runs overlap, except for
+ * the half of a training step that a `GradientHelper` computes. Before each run the engine yields to the event loop. So
+ * generation steps, scoring batches and training runs take turns without a queue. The thread is blocked during a run. A
+ * server keeps the engine in a process of its own, see `startEngineHost`.
  */
 export class EmbeddedEngine implements Engine {
   private readonly adapters: AdapterCache;
@@ -99,21 +102,20 @@ export class EmbeddedEngine implements Engine {
   ) {
     const defaults = defaultLimits(model.config);
     this.loader = new AdapterLoader(model.config);
-    const maxAdapterBytes = options.maxAdapterBytes ?? DEFAULT_MAX_ADAPTER_BYTES;
+    const maxAdapterBytes = options.maxAdapterBytes ?? defaultMaxAdapterBytes;
     this.adapters = new AdapterCache(maxAdapterBytes, (...call) => this.loader.load(...call));
-    const limits = {
-      cacheBytes: options.maxCacheBytes ?? defaults.cacheBytes,
-      prefixBytes: options.maxPrefixBytes ?? defaults.prefixBytes,
-    };
-    this.generator = new Generator(model, options.maxBatch ?? DEFAULT_MAX_BATCH, limits, this.adapters);
-    const runBytes = options.maxScoreBytes ?? DEFAULT_SCORE_LIMITS.runBytes;
-    this.scorer = new Scorer(model, { ...DEFAULT_SCORE_LIMITS, runBytes });
+    this.generator = new Generator(model, this.adapters, options.maxBatch ?? defaultMaxBatch, {
+      maxCacheBytes: options.maxCacheBytes ?? defaults.maxCacheBytes,
+      maxPrefixBytes: options.maxPrefixBytes ?? defaults.maxPrefixBytes,
+    });
+    const maxRunBytes = options.maxScoreBytes ?? defaultScoreLimits.maxRunBytes;
+    this.scorer = new Scorer(model, { ...defaultScoreLimits, maxRunBytes });
     this.tokenless = tokenlessIds(checkpoint.tokenizer, model.config.vocabularySize);
   }
 
   /**
-   * Loads a model; rejects with `checkpoint_invalid`, or `invalid_request` naming an option.
-   * @param purpose an engine that only trains asks for the memory of the weights when a session is opened.
+   * Loads a model. Rejects with `checkpoint_invalid`, or with `invalid_request` naming an option.
+   * @param purpose an engine that only trains allocates the weights when a session is opened.
    */
   static open(options: EmbeddedEngineOptions, purpose: 'serving' | 'training' = 'serving'): Promise<EmbeddedEngine> {
     return contained(() => EmbeddedEngine.load(options, purpose === 'serving'));
@@ -123,9 +125,9 @@ export class EmbeddedEngine implements Engine {
     checkOptions(options);
     const format = options.weightFormat ?? 'f32';
     const checkpoint = await openCheckpoint(options.modelDir, (config) =>
-      openedBytes(config, serves ? format : null, options.cacheFolder !== undefined),
+      residentBytes(config, serves ? format : null, options.cacheFolder !== undefined),
     );
-    const maxContextLength = options.maxContextLength ?? maxContextLengthDefault;
+    const maxContextLength = options.maxContextLength ?? defaultMaxContextLength;
     const contextLength = Math.min(checkpoint.config.contextLength, maxContextLength);
     const config = { ...checkpoint.config, contextLength };
     const threads = options.threads ?? Math.min(4, availableParallelism());
@@ -153,16 +155,11 @@ export class EmbeddedEngine implements Engine {
   }
 
   score(request: ScoreRequest, options: CallOptions = {}): Promise<readonly SequenceScore[]> {
-    return contained(async () => {
-      throwIfAborted(options);
-      const use = this.use(request.adapter);
-      try {
-        const adapter = use && (await unlessAborted(use.load(), options));
-        return await this.scorer.score(request.sequences, adapter, request.topK, options.signal);
-      } finally {
-        use?.release();
-      }
-    });
+    return contained(() =>
+      this.withAdapter(request.adapter, options, (adapter) =>
+        this.scorer.score(request.sequences, adapter, request.topK, options.signal),
+      ),
+    );
   }
 
   openTraining(options: TrainingOptions | ResumeOptions): Promise<TrainingSession> {
@@ -183,7 +180,7 @@ export class EmbeddedEngine implements Engine {
 
   async close(): Promise<void> {
     await this.openings.close();
-    // First, so that nobody waits for a disk that does not answer.
+    // The loader goes first, so that nobody waits for a disk that does not answer.
     await this.loader.close();
     await this.generator.close();
     await this.scorer.close();
@@ -231,15 +228,27 @@ export class EmbeddedEngine implements Engine {
       ...(request.minP === undefined ? {} : { minP: request.minP }),
       ...(request.wantsLogprob === true ? { wantsLogprob: true } : {}),
       random: createRandom(request.seed ?? randomInt(2 ** 47)),
-      adapter: this.use(request.adapter),
+      adapter: request.adapter,
       ...(request.isolationKey === undefined ? {} : { isolationKey: request.isolationKey }),
       ...(options.signal === undefined ? {} : { signal: options.signal }),
     });
     return composeReply(tokenizer, request, prompt.length, generation);
   }
 
-  private use(reference: AdapterReference | null): AdapterUse | null {
-    return reference === null ? null : new AdapterUse(this.adapters, reference);
+  /** Holds an adapter while `use` runs. A cancelled caller does not wait for the load, which goes on. */
+  private async withAdapter<T>(
+    reference: AdapterReference | null,
+    options: CallOptions,
+    use: (adapter: LoadedAdapter | null) => Promise<T>,
+  ): Promise<T> {
+    throwIfAborted(options);
+    if (reference === null) return use(null);
+    const loading = this.adapters.hold(reference);
+    try {
+      return await use(await unlessAborted(loading, options));
+    } finally {
+      loading.then((adapter) => this.adapters.release(adapter)).catch(() => undefined);
+    }
   }
 }
 
@@ -248,9 +257,9 @@ function checkOptions(options: EmbeddedEngineOptions): void {
     value === undefined || (Number.isSafeInteger(value) && value >= 1);
   const isBound = (value: number | undefined): boolean => value === undefined || value >= 0;
   const requirements: readonly (readonly [keyof EmbeddedEngineOptions, boolean, string])[] = [
-    ...COUNTS.map((name) => [name, isCount(options[name]), 'a whole number of at least 1'] as const),
-    ...BYTE_BOUNDS.map((name) => [name, isBound(options[name]), 'a number of bytes of at least 0'] as const),
-    ['weightFormat', WEIGHT_FORMATS.includes(options.weightFormat ?? 'f32'), `one of ${WEIGHT_FORMATS.join(', ')}`],
+    ...countOptions.map((name) => [name, isCount(options[name]), 'a whole number of at least 1'] as const),
+    ...byteOptions.map((name) => [name, isBound(options[name]), 'a number of bytes of at least 0'] as const),
+    ['weightFormat', weightFormats.includes(options.weightFormat ?? 'f32'), `one of ${weightFormats.join(', ')}`],
   ];
   for (const [field, holds, wish] of requirements) {
     if (!holds) throw new EngineError('invalid_request', `${field} must be ${wish}`);
@@ -261,10 +270,10 @@ function throwIfAborted({ signal }: CallOptions): void {
   if (signal?.aborted === true) throw new EngineError('cancelled', 'the call was cancelled');
 }
 
-/** Like the promise, but rejects as soon as the call is cancelled, whatever becomes of the promise. */
+/** Settles like `promise`, but rejects as soon as the call is cancelled. */
 async function unlessAborted<T>(promise: Promise<T>, { signal }: CallOptions): Promise<T> {
-  // Each call gets its own signal: the caller may give one signal to many calls, and would be warned of so many
-  // listeners.
+  // Each call gets a signal of its own. A caller may give one signal to many calls, and Node.js warns of many listeners
+  // on one signal.
   const own = signal && AbortSignal.any([signal]);
   let stop = (): void => undefined;
   const aborted = new Promise<never>((_, reject) => {
@@ -278,7 +287,7 @@ async function unlessAborted<T>(promise: Promise<T>, { signal }: CallOptions): P
   }
 }
 
-/** Runs a computation so that nothing but an `EngineError` comes out of it. */
+/** Runs a computation and turns every error that is no `EngineError` into one. */
 async function contained<T>(compute: () => T | Promise<T>): Promise<T> {
   try {
     return await compute();

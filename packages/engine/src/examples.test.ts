@@ -9,24 +9,24 @@ import { promisify } from 'node:util';
 import { temporaryFolder } from './testing/fixtures.js';
 import { writeRandomCheckpoint } from './testing/randomCheckpoint.js';
 
-const FOLDER = fileURLToPath(new URL('..', import.meta.url));
-const EXAMPLE = path.join(FOLDER, 'examples', 'train-and-answer.mjs');
+const folder = fileURLToPath(new URL('..', import.meta.url));
+const example = path.join(folder, 'examples', 'train-and-answer.mjs');
 
 test('the README’s example answers with what it has trained', async () => {
-  const { stdout } = await promisify(execFile)(process.execPath, [EXAMPLE]);
+  const { stdout } = await promisify(execFile)(process.execPath, [example]);
   assert.equal(stdout, 'Ada Kell.\n');
 });
 
 test('the example takes another model', async (t) => {
   const folder = await temporaryFolder(t);
   await writeRandomCheckpoint(folder);
-  const { stdout } = await promisify(execFile)(process.execPath, [EXAMPLE, folder]);
+  const { stdout } = await promisify(execFile)(process.execPath, [example, folder]);
   assert.notEqual(stdout.trim(), '');
-  await assert.rejects(promisify(execFile)(process.execPath, [EXAMPLE, path.join(folder, 'none')]), /config\.json/);
+  await assert.rejects(promisify(execFile)(process.execPath, [example, path.join(folder, 'none')]), /config\.json/);
 });
 
 test('the README shows the example as it is', async () => {
-  const readme = await readFile(path.join(FOLDER, 'README.md'), 'utf8');
+  const readme = await readFile(path.join(folder, 'README.md'), 'utf8');
   const [, shown] = /```js\n(.*?)```/s.exec(readme) ?? [];
-  assert.equal(shown, await readFile(EXAMPLE, 'utf8'));
+  assert.equal(shown, await readFile(example, 'utf8'));
 });

@@ -7,8 +7,8 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-const FOLDER = fileURLToPath(new URL('..', import.meta.url));
-const REPOSITORY = path.join(FOLDER, '..', '..');
+const folder = fileURLToPath(new URL('..', import.meta.url));
+const repository = path.join(folder, '..', '..');
 
 /** Files of the package as `npm pack` lists them. */
 async function packedFiles(): Promise<readonly string[]> {
@@ -17,7 +17,7 @@ async function packedFiles(): Promise<readonly string[]> {
   // The npm that runs the tests, or the one on the PATH, which on Windows only a shell can start.
   const [command, given] = cli === undefined ? ['npm', args] : [process.execPath, [cli, ...args]];
   const shell = cli === undefined && process.platform === 'win32';
-  const { stdout } = await promisify(execFile)(command, given, { cwd: FOLDER, shell, maxBuffer: 2 ** 24 });
+  const { stdout } = await promisify(execFile)(command, given, { cwd: folder, shell, maxBuffer: 2 ** 24 });
   const [pack] = JSON.parse(stdout) as [{ readonly files: readonly { readonly path: string }[] }];
   return pack.files.map((file) => file.path);
 }
@@ -26,7 +26,7 @@ async function packedFiles(): Promise<readonly string[]> {
 async function neededFrom(file: string, needed = new Set<string>()): Promise<ReadonlySet<string>> {
   if (needed.has(file)) return needed;
   needed.add(file);
-  const source = await readFile(path.join(FOLDER, file), 'utf8');
+  const source = await readFile(path.join(folder, file), 'utf8');
   for (const [, relative = ''] of source.matchAll(/(?:from|import|import\(|new URL\()\s*'(\.[^']*\.js)'/g)) {
     await neededFrom(path.posix.join(path.posix.dirname(file), relative), needed);
   }
@@ -53,8 +53,8 @@ test('the package holds all that it needs to run, and neither tests nor fixtures
 
 test('what the package says of itself is what the repository says', async () => {
   const read = (...names: string[]): Promise<string> => readFile(path.join(...names), 'utf8');
-  assert.equal(await read(FOLDER, 'LICENSE'), await read(REPOSITORY, 'LICENSE'));
-  const [own, root] = (await Promise.all([FOLDER, REPOSITORY].map((folder) => read(folder, 'package.json')))).map(
+  assert.equal(await read(folder, 'LICENSE'), await read(repository, 'LICENSE'));
+  const [own, root] = (await Promise.all([folder, repository].map((folder) => read(folder, 'package.json')))).map(
     (text) => JSON.parse(text) as Readonly<Record<string, unknown>>,
   );
   for (const field of ['version', 'license', 'engines']) assert.deepEqual(own?.[field], root?.[field], field);
@@ -62,7 +62,7 @@ test('what the package says of itself is what the repository says', async () => 
 
 test('links of the README lead to files of the package', async () => {
   const files = await packedFiles();
-  const readme = await readFile(path.join(FOLDER, 'README.md'), 'utf8');
+  const readme = await readFile(path.join(folder, 'README.md'), 'utf8');
   const links = [...readme.matchAll(/\]\(([^)#:]+)\)/g)].map(([, link = '']) => link);
   assert.ok(links.length > 0);
   for (const link of links) assert.ok(files.includes(link), link);

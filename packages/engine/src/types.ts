@@ -1,9 +1,9 @@
 /**
- * The vocabulary of the engine: messages, prompts, requests and results.
- * Everything here is plain data, so that it crosses a process boundary unchanged.
+ * The vocabulary of the engine: messages, prompts, requests and results. All of it is plain data that crosses a process
+ * boundary unchanged.
  */
 
-/** A function call that the model made, or that a caller replays in the conversation. */
+/** A function call that the model made, or that a caller repeats in a conversation. */
 export interface ToolCall {
   readonly id: string;
   readonly name: string;
@@ -22,8 +22,8 @@ export interface ChatMessage {
   readonly role: 'system' | 'user' | 'assistant' | 'tool';
   readonly content: string;
   /**
-   * Whether the model's markup (`<tool_call>`) in the content becomes markup tokens. By default it does where the
-   * assistant or the application wrote it, in the messages of the assistant and of the system.
+   * Whether the model's markup (`<tool_call>`) in the content becomes markup tokens. By default it does in messages of
+   * the assistant and of the system, which the assistant or the application wrote.
    */
   readonly markup?: boolean;
   readonly name?: string;
@@ -31,22 +31,25 @@ export interface ChatMessage {
   readonly toolCallId?: string;
 }
 
-/** A conversation as the chat template renders it, ending where the assistant is to speak. */
+/** A conversation as the chat template renders it, up to where the assistant is to speak. */
 export interface ChatPrompt {
   readonly messages: readonly ChatMessage[];
   readonly tools?: readonly ToolDefinition[];
-  /** Whether a model that can think before it answers does (`enable_thinking` of its template); when absent, as its template has it. */
+  /**
+   * Whether a model that can think before it answers does so (`enable_thinking` of its template). By default the
+   * template decides.
+   */
   readonly thinking?: boolean;
 }
 
-/** A saved adapter: a folder in PEFT's format, and the hash its content must have. */
+/** A saved adapter: a folder in PEFT's format, and the hash that its content must have. */
 export interface AdapterReference {
   readonly folder: string;
   /** `sha256:<hex>` over the adapter's files, see `adapters/contentHash.ts`. */
   readonly contentHash: string;
 }
 
-/** How a saved adapter keeps its numbers: as they are, or rounded to half the size. It is computed with in F32 either way. */
+/** How a saved adapter stores its numbers: unchanged, or rounded to half the size. Computation uses F32 either way. */
 export type AdapterPrecision = 'F32' | 'F16';
 
 export type ToolChoice =
@@ -63,27 +66,27 @@ export interface GenerateRequest {
   readonly temperature: number;
   /**
    * At a temperature above 0, tokens less likely than this share of the most likely one are never drawn (min-p,
-   * arXiv:2407.01082); between 0 and 1, by default 0.
+   * arXiv:2407.01082). Between 0 and 1, by default 0.
    */
   readonly minP?: number;
-  /** Whether the result is to tell how likely the output was. */
+  /** Whether the result should say how likely the output was. */
   readonly wantsLogprob?: boolean;
-  /** Seed of the sampler; the same request with the same seed gives the same tokens. */
+  /** Seed of the sampler. The same request with the same seed gives the same tokens. */
   readonly seed?: number;
   readonly toolChoice?: ToolChoice;
   readonly parallelToolCalls?: boolean;
   /**
-   * Requests with the same key and the same adapter, or none, reuse each other's attention state where their prompts begin
-   * alike; the answer does not depend on it. Without a key nothing is kept and nothing reused.
+   * Requests with the same key and the same adapter, or none, reuse each other's attention state if their prompts begin
+   * alike. The answer does not depend on it. Without a key nothing is kept or reused.
    */
   readonly isolationKey?: string;
 }
 
 export interface GenerateUsage {
   readonly inputTokens: number;
-  /** Includes reasoning and the end-of-turn token when the model wrote one. */
+  /** Includes reasoning, and the end-of-turn token if the model wrote one. */
   readonly outputTokens: number;
-  /** Prompt tokens whose attention state was really reused; never more than `inputTokens`. */
+  /** Prompt tokens whose attention state was reused. Never more than `inputTokens`. */
   readonly cachedInputTokens: number;
   readonly reasoningTokens: number;
 }
@@ -92,24 +95,24 @@ export interface GenerateResult {
   readonly text: string;
   readonly finishReason: 'stop' | 'length' | 'tool_calls';
   readonly toolCalls: readonly ToolCall[];
-  /** Set when the model's tool-call text could not be read as a call of an offered function. */
+  /** Set when the model's tool-call text is no readable call of an offered function. */
   readonly invalidToolCall?: string;
   /**
-   * Log-probability of the whole output, end of turn included, in nats at a temperature of 1; set when the request asked
-   * for it. Tokens that were forced count as certain.
+   * Log-probability of the whole output, end of turn included, in nats at a temperature of 1. Set when the request
+   * asked for it. Forced tokens count as certain.
    */
   readonly logprob?: number;
   readonly usage: GenerateUsage;
 }
 
-/** A token sequence and, for every token from `targetStart` on, the wish that the model predicts it. */
+/** A token sequence whose tokens from `targetStart` on are to be predicted. */
 export interface TokenSequence {
   readonly tokens: readonly number[];
-  /** Index of the first token that is a target; at least 1. */
+  /** Index of the first target token, at least 1. */
   readonly targetStart: number;
 }
 
-/** The teacher's distribution at one target position: the `ids` with highest probability, descending. */
+/** The teacher's distribution at one target position: the ids of highest probability, descending. */
 export interface TopK {
   readonly ids: readonly number[];
   readonly logprobs: readonly number[];
@@ -134,12 +137,12 @@ export interface TrainingExample {
   readonly sequence: TokenSequence;
   /** Weight of this example's mean target loss within its batch. */
   readonly weight: number;
-  /** One entry a target position: distil these probabilities instead of the hard token. */
+  /** One entry for each target position. Distils these probabilities in place of the hard token. */
   readonly softTargets?: readonly TopK[];
 }
 
 export interface TrainingOptions {
-  /** Weights to start from; `null` starts a fresh adapter (A random, B zero). */
+  /** The weights to start from. `null` starts a fresh adapter (A random, B zero). */
   readonly parent: AdapterReference | null;
   readonly rank: number;
   readonly alpha: number;
@@ -149,23 +152,24 @@ export interface TrainingOptions {
   /** Bound on the global gradient norm. */
   readonly clipNorm?: number;
   /**
-   * When a step's activations would take more memory by estimate, the layers are computed one by one, and once more
-   * for their gradients. By default 4 GiB, and 1 GiB where the weights are in blocks. A sequence that would take more
-   * than this and more than 16 GiB even so is refused with `memory_exceeded`.
+   * Bound on the estimated memory of a step's activations. A step that would take more computes the layers one by one,
+   * and once more for their gradients. By default 4 GiB, or 1 GiB if the weights are quantised. A sequence that would
+   * take more than this and more than 16 GiB even so is refused with `memory_exceeded`.
    */
   readonly maxActivationBytes?: number;
   /**
-   * Texts that the adapter is to leave as they are: no step changes what it adds along the directions in which the inputs of its
-   * projections are largest there. They go through the model once, when the session is opened. By default none.
+   * Texts whose main input directions are protected. No step changes what the adapter adds along the directions in
+   * which these texts make the inputs of its projections largest. The texts pass through the model once, when the
+   * session is opened. By default none.
    */
-  readonly spared?: readonly TokenSequence[];
+  readonly protectedDirections?: readonly TokenSequence[];
 }
 
-/** Goes on with a training as it was when `snapshot` wrote the folder. */
+/** Resumes a training from the folder that `snapshot` wrote. */
 export interface ResumeOptions {
   readonly resume: string;
-  /** The spared sequences that the training began with. */
-  readonly spared?: readonly TokenSequence[];
+  /** The same sequences that the training began with. */
+  readonly protectedDirections?: readonly TokenSequence[];
   /** See `TrainingOptions`. */
   readonly maxActivationBytes?: number;
 }

@@ -41,7 +41,7 @@ export async function expectedWork(
   const taught = teacher === 'english' ? ofEnglish(content) : await ofModel(engine, recipe, content);
   const steps = wantedSteps(taught.factCount, training);
   // Base says how likely each of these is before anything is trained.
-  const rows = steps * replay.rowsPerBatch + replay.sparedRows;
+  const rows = steps * replay.rowsPerBatch + replay.protectedRows;
   const whileTraining = rows * counted.rowTokens + training.devEvaluations * counted.devTokens;
   return {
     readTokens: taught.readTokens + whileTraining + counted.gate.readTokens,

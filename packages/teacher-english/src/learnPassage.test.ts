@@ -162,9 +162,13 @@ test('a second passage is learned on top of the first, which is rehearsed and as
   const scoring = await loadPhase(journal, 'scoring', scoringSchema);
   assert.ok(scoring !== null);
   const drawn = drawReplay(replay, inputOf().seed, baseRecipe).replay;
-  const { spared } = await encodeMaterial(engine, scoring.outcome, [rehearsal], drawn, baseRecipe);
-  assert.ok(spared.length > 0);
-  assert.deepEqual(training.spared, spared, 'what all chats share is left alone');
+  const { protectedDirections } = await encodeMaterial(engine, scoring.outcome, [rehearsal], drawn, baseRecipe);
+  assert.ok(protectedDirections.length > 0);
+  assert.deepEqual(
+    training.protectedDirections,
+    protectedDirections,
+    'the directions that all chats share are protected',
+  );
   const { retention_passed_count, retention_total_count, passed_count, base_passed_count } = outcome.validation;
   assert.equal(retention_total_count, rehearsal.validation_pairs.length);
   assert.ok(passed_count > base_passed_count);

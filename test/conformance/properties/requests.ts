@@ -127,6 +127,20 @@ const idempotencyKey = fc.oneof(
   { weight: 9, arbitrary: fc.uuid() },
 );
 
+function post(operation: string, body: fc.Arbitrary<object>): fc.Arbitrary<SentRequest> {
+  return fc.record({ body, key: idempotencyKey }).map(({ body: sent, key }) => ({
+    method: 'POST',
+    operation,
+    url: operation,
+    headers: { 'idempotency-key': key },
+    body: sent,
+  }));
+}
+
+function get(operation: string, url: fc.Arbitrary<string>): fc.Arbitrary<SentRequest> {
+  return url.map((path) => ({ method: 'GET', operation, url: path, headers: {} }));
+}
+
 /** Any valid request to any endpoint. */
 export function validRequest({ version_ids, job_ids }: Landmarks): fc.Arbitrary<SentRequest> {
   const version = fc.constantFrom('base', 'ver_unknown', ...version_ids);
@@ -166,16 +180,6 @@ export function validRequest({ version_ids, job_ids }: Landmarks): fc.Arbitrary<
     version_id: fc.constantFrom('ver_unknown', ...version_ids),
     expected_version_id: fc.constantFrom(null, 'base', ...version_ids),
   });
-  const post = (operation: string, body: fc.Arbitrary<object>): fc.Arbitrary<SentRequest> =>
-    fc.record({ body, key: idempotencyKey }).map(({ body: sent, key }) => ({
-      method: 'POST',
-      operation,
-      url: operation,
-      headers: { 'idempotency-key': key },
-      body: sent,
-    }));
-  const get = (operation: string, url: fc.Arbitrary<string>): fc.Arbitrary<SentRequest> =>
-    url.map((path) => ({ method: 'GET', operation, url: path, headers: {} }));
   return fc.oneof(
     { weight: 30, arbitrary: post('/v1/inferences', inference) },
     { weight: 15, arbitrary: post('/v1/chat/completions', chat) },

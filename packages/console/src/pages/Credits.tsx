@@ -24,25 +24,7 @@ export function Credits() {
       <h1>Credits</h1>
       <ErrorNote error={credits.error} />
       {credits.isPending && <Loading what="the credits" />}
-      {newest !== undefined && (
-        <dl className="figures">
-          <div>
-            <dt>Available</dt>
-            <dd>{formatUsd(newest.available_microusd)}</dd>
-            <dd className="hint">Pays for new work. An operator grants more: engraft credit grant.</dd>
-          </div>
-          <div>
-            <dt>Reserved</dt>
-            <dd>{formatUsd(newest.reserved_microusd)}</dd>
-            <dd className="hint">Held for jobs that have not ended. What they do not need comes back.</dd>
-          </div>
-          <div>
-            <dt>Spent</dt>
-            <dd>{formatUsd(newest.spent_microusd)}</dd>
-            <dd className="hint">Charged for jobs and for hosting, since the beginning.</dd>
-          </div>
-        </dl>
-      )}
+      {newest !== undefined && <Figures {...newest} />}
       <h2>Ledger</h2>
       {credits.isSuccess && entries.length === 0 && <p>No money has moved yet.</p>}
       {entries.length > 0 && (
@@ -83,5 +65,29 @@ export function Credits() {
         </button>
       )}
     </>
+  );
+}
+
+type FiguresProps = Readonly<Record<'available_microusd' | 'reserved_microusd' | 'spent_microusd', number>>;
+
+function Figures({ available_microusd, reserved_microusd, spent_microusd }: FiguresProps) {
+  return (
+    <dl className="figures">
+      <div>
+        <dt>Available</dt>
+        <dd>{formatUsd(available_microusd)}</dd>
+        <dd className="hint">Pays for new work. An operator grants more: engraft credit grant.</dd>
+      </div>
+      <div>
+        <dt>Reserved</dt>
+        <dd>{formatUsd(reserved_microusd)}</dd>
+        <dd className="hint">Held for jobs that have not ended. What they do not need comes back.</dd>
+      </div>
+      <div>
+        <dt>Spent</dt>
+        <dd>{formatUsd(spent_microusd)}</dd>
+        <dd className="hint">Charged for jobs and for hosting, since the beginning.</dd>
+      </div>
+    </dl>
   );
 }

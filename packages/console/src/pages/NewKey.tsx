@@ -42,8 +42,6 @@ export function NewKey({ onDone }: { readonly onDone: () => void }) {
     onSuccess: () => client.invalidateQueries({ queryKey: keysQuery(project).queryKey }),
   });
   if (create.data !== undefined) return <Secret secret={create.data.secret} onDone={onDone} />;
-  const toggle = (scope: Scope): void =>
-    setChosen(chosen.includes(scope) ? chosen.filter((each) => each !== scope) : [...chosen, scope]);
   return (
     <form
       onSubmit={(event) => {
@@ -56,25 +54,7 @@ export function NewKey({ onDone }: { readonly onDone: () => void }) {
           <input {...ids} required maxLength={100} value={name} onChange={(event) => setName(event.target.value)} />
         )}
       </Field>
-      <fieldset>
-        <legend>Scopes</legend>
-        {scopes.map(([scope, meaning]) => (
-          <label key={scope} className="check">
-            <input type="checkbox" checked={chosen.includes(scope)} onChange={() => toggle(scope)} />
-            <span>
-              <strong>{scope}</strong>: {meaning}
-            </span>
-          </label>
-        ))}
-        <div className="buttons">
-          <button type="button" onClick={() => setChosen(['inference'])}>
-            Inference only
-          </button>
-          <button type="button" onClick={() => setChosen(['read', 'adapters'])}>
-            Management only
-          </button>
-        </div>
-      </fieldset>
+      <Scopes chosen={chosen} onChange={setChosen} />
       <Field label="Tenant (optional)" hint="The key is then for this one customer of yours.">
         {(ids) => <input {...ids} value={tenant} maxLength={128} onChange={(event) => setTenant(event.target.value)} />}
       </Field>
@@ -104,6 +84,37 @@ export function NewKey({ onDone }: { readonly onDone: () => void }) {
         </button>
       </div>
     </form>
+  );
+}
+
+interface ScopesProps {
+  readonly chosen: readonly Scope[];
+  readonly onChange: (chosen: readonly Scope[]) => void;
+}
+
+function Scopes({ chosen, onChange }: ScopesProps) {
+  const toggle = (scope: Scope): void =>
+    onChange(chosen.includes(scope) ? chosen.filter((each) => each !== scope) : [...chosen, scope]);
+  return (
+    <fieldset>
+      <legend>Scopes</legend>
+      {scopes.map(([scope, meaning]) => (
+        <label key={scope} className="check">
+          <input type="checkbox" checked={chosen.includes(scope)} onChange={() => toggle(scope)} />
+          <span>
+            <strong>{scope}</strong>: {meaning}
+          </span>
+        </label>
+      ))}
+      <div className="buttons">
+        <button type="button" onClick={() => onChange(['inference'])}>
+          Inference only
+        </button>
+        <button type="button" onClick={() => onChange(['read', 'adapters'])}>
+          Management only
+        </button>
+      </div>
+    </fieldset>
   );
 }
 

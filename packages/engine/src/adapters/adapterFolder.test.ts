@@ -17,25 +17,32 @@ import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { serializeSafetensors, type FloatTensor } from '../checkpoint/safetensors.js';
 import { freshMatrices, toAdapter } from '../lora/parameters.js';
-import { FIXTURES, loadFixture, readTensors, referenceTo, temporaryFolder, TINY_CONFIG } from '../testing/fixtures.js';
+import {
+  fixtureNames,
+  loadFixture,
+  readTensors,
+  referenceTo,
+  temporaryFolder,
+  tinyConfig,
+} from '../testing/fixtures.js';
 import type { AdapterReference } from '../types.js';
 import { readAdapter, writeAdapter } from './adapterFolder.js';
 import { hashAdapterFolder } from './contentHash.js';
 
-const ADAPTER = toAdapter(freshMatrices(TINY_CONFIG, 2, 1), { rank: 2, alpha: 3 });
-const KEY = 'base_model.model.model.layers.1.mlp.down_proj.lora_B.weight';
+const adapter = toAdapter(freshMatrices(tinyConfig, 2, 1), { rank: 2, alpha: 3 });
+const key = 'base_model.model.model.layers.1.mlp.down_proj.lora_B.weight';
 
 void test('a written adapter is read back unchanged, and writing it again gives the same hash', async (t) => {
   const folder = await temporaryFolder(t);
-  const first = await writeAdapter(path.join(folder, 'deep', 'first'), ADAPTER, 'base');
-  const second = await writeAdapter(path.join(folder, 'second'), ADAPTER, 'base');
+  const first = await writeAdapter(path.join(folder, 'deep', 'first'), adapter, 'base');
+  const second = await writeAdapter(path.join(folder, 'second'), adapter, 'base');
   assert.match(first.contentHash, /^sha256:[0-9a-f]{64}$/);
   assert.equal(first.contentHash, second.contentHash);
   assert.deepEqual((await readdir(first.folder)).sort(), ['adapter_config.json', 'adapter_model.safetensors']);
   const weights = await readFile(path.join(first.folder, 'adapter_model.safetensors'));
   const config = await readFile(path.join(first.folder, 'adapter_config.json'));
   assert.equal(first.sizeBytes, weights.byteLength + config.byteLength);
-  assert.deepEqual(await readAdapter(first, TINY_CONFIG), ADAPTER);
+  assert.deepEqual(await readAdapter(first, tinyConfig), adapter);
   assert.deepEqual((await readdir(folder)).sort(), ['deep', 'second'], 'nothing temporary is left');
 });
 
@@ -54,13 +61,13 @@ void test('a written adapter survives a power cut, with the folders that were ma
     synced.set(target, await readdir(target).catch(() => []));
     fsyncSync(this.fd);
   });
-  await writeAdapter(path.join(folder, 'new', 'deep', 'adapter'), ADAPTER, null);
+  await writeAdapter(path.join(folder, 'new', 'deep', 'adapter'), adapter, null);
   assert.deepEqual(synced.get(folder), ['new']);
   assert.deepEqual(synced.get(path.join(folder, 'new')), ['deep']);
   assert.deepEqual(synced.get(path.join(folder, 'new', 'deep')), ['adapter']);
 });
 
-for (const name of FIXTURES) {
+for (const name of fixtureNames) {
   void test(`${name}: an adapter that peft saved is read tensor by tensor`, async () => {
     const { adapter, adapterReference } = await loadFixture(name);
     const saved = readTensors(path.join(adapterReference.folder, 'adapter_model.safetensors'));
@@ -71,7 +78,7 @@ for (const name of FIXTURES) {
   });
 }
 
-for (const name of FIXTURES) {
+for (const name of fixtureNames) {
   void test(`${name}: what peft saved is written as peft saved it`, async (t) => {
     const { adapter, adapterReference } = await loadFixture(name);
     const written = await writeAdapter(path.join(await temporaryFolder(t), 'adapter'), adapter, null);
@@ -86,18 +93,21 @@ for (const name of FIXTURES) {
   });
 }
 
-/** Fields of where an adapter comes from and what its training began with, and two that peft reads only with another that is empty. */
-const UNREAD = ['base_model_name_or_path', 'peft_version', 'init_lora_weights', 'megatron_core', 'qalora_group_size'];
+/**
+ * Fields of where an adapter comes from and what its training began with, and two that peft reads only with another
+ * that is empty.
+ */
+const unread = ['base_model_name_or_path', 'peft_version', 'init_lora_weights', 'megatron_core', 'qalora_group_size'];
 
 /**
- * The fields that peft reads, in one form: what is empty is not there, as peft takes it; target modules are a set, one layer
- * is a list, and of patterns the order counts.
+ * The fields that peft reads, in one form: what is empty is not there, as peft takes it; target modules are a set, one
+ * layer is a list, and of patterns the order counts.
  */
 async function meaningOf({ folder }: AdapterReference): Promise<unknown> {
   const text = await readFile(path.join(folder, 'adapter_config.json'), 'utf8');
   const config = JSON.parse(text) as Record<string, unknown>;
   const isRead = ([field, value]: readonly [string, unknown]): boolean =>
-    !UNREAD.includes(field) && value !== false && JSON.stringify(value ?? {}) !== '{}';
+    !unread.includes(field) && value !== false && JSON.stringify(value ?? {}) !== '{}';
   return new Map(
     Object.entries(config)
       .filter(isRead)
@@ -117,9 +127,9 @@ function bytesOf({ buffer, byteOffset, byteLength }: Float32Array): Buffer {
 
 void test('a value that F16 has no room for is refused by its key, and nothing is written', async (t) => {
   const folder = path.join(await temporaryFolder(t), 'adapter');
-  const [name, { shape, data }] = [...ADAPTER.matrices][0]!;
-  const matrices = new Map([...ADAPTER.matrices, [name, { shape, data: data.map(() => 70_000) }]]);
-  await assert.rejects(writeAdapter(folder, { ...ADAPTER, matrices }, null, 'F16'), {
+  const [name, { shape, data }] = [...adapter.matrices][0]!;
+  const matrices = new Map([...adapter.matrices, [name, { shape, data: data.map(() => 70_000) }]]);
+  await assert.rejects(writeAdapter(folder, { ...adapter, matrices }, null, 'F16'), {
     code: 'internal',
     message: new RegExp(`base_model\\.model\\.${name}\\.weight`),
   });
@@ -128,10 +138,10 @@ void test('a value that F16 has no room for is refused by its key, and nothing i
 
 void test('an adapter never replaces another one', async (t) => {
   const folder = await temporaryFolder(t);
-  const reference = await writeAdapter(path.join(folder, 'adapter'), ADAPTER, null);
-  const other = toAdapter(freshMatrices(TINY_CONFIG, 2, 2), { rank: 2, alpha: 3 });
+  const reference = await writeAdapter(path.join(folder, 'adapter'), adapter, null);
+  const other = toAdapter(freshMatrices(tinyConfig, 2, 2), { rank: 2, alpha: 3 });
   await assert.rejects(writeAdapter(reference.folder, other, null), { name: 'EngineError', code: 'internal' });
-  assert.deepEqual(await readAdapter(reference, TINY_CONFIG), ADAPTER);
+  assert.deepEqual(await readAdapter(reference, tinyConfig), adapter);
   assert.deepEqual(await readdir(folder), ['adapter']);
 });
 
@@ -144,26 +154,26 @@ void test('what a process that was killed has left of a folder goes when the fol
   }
   const yesterday = new Date(Date.now() - 24 * 60 * 60_000);
   for (const name of old) await utimes(path.join(folder, name), yesterday, yesterday);
-  await writeAdapter(path.join(folder, 'adapter'), ADAPTER, null);
+  await writeAdapter(path.join(folder, 'adapter'), adapter, null);
   const left = ['adapter', 'adapter.partial-456789abcdef', ...old.slice(1)];
   assert.deepEqual((await readdir(folder)).sort(), left.sort(), 'what may still be written stays, too');
 });
 
 void test('content that the reference does not promise is refused', async (t) => {
-  const reference = await writeAdapter(path.join(await temporaryFolder(t), 'adapter'), ADAPTER, null);
+  const reference = await writeAdapter(path.join(await temporaryFolder(t), 'adapter'), adapter, null);
   const contentHash = `sha256:${'0'.repeat(64)}`;
-  await refuses(readAdapter({ ...reference, contentHash }, TINY_CONFIG), /contentHash/, 'adapter_damaged');
+  await refuses(readAdapter({ ...reference, contentHash }, tinyConfig), /contentHash/, 'adapter_damaged');
 });
 
 void test('an adapter of another model is refused, naming the key', async (t) => {
-  const reference = await writeAdapter(path.join(await temporaryFolder(t), 'adapter'), ADAPTER, null);
-  await refuses(readAdapter(reference, { ...TINY_CONFIG, ffnSize: 48 }), /layers\.0\.mlp\.gate_proj\.lora_B.* shape/);
-  await refuses(readAdapter(reference, { ...TINY_CONFIG, layers: 3 }), /layers\.2\..* missing/);
-  await refuses(readAdapter(reference, { ...TINY_CONFIG, layers: 1 }), /layers\.1\..* not a matrix that/);
+  const reference = await writeAdapter(path.join(await temporaryFolder(t), 'adapter'), adapter, null);
+  await refuses(readAdapter(reference, { ...tinyConfig, ffnSize: 48 }), /layers\.0\.mlp\.gate_proj\.lora_B.* shape/);
+  await refuses(readAdapter(reference, { ...tinyConfig, layers: 3 }), /layers\.2\..* missing/);
+  await refuses(readAdapter(reference, { ...tinyConfig, layers: 1 }), /layers\.1\..* not a matrix that/);
 });
 
-const DAMAGED: readonly (readonly [string, (tensors: Map<string, FloatTensor>) => void, RegExp])[] = [
-  ['a missing matrix', (tensors) => tensors.delete(KEY), new RegExp(`${KEY} is missing`)],
+const damaged: readonly (readonly [string, (tensors: Map<string, FloatTensor>) => void, RegExp])[] = [
+  ['a missing matrix', (tensors) => tensors.delete(key), new RegExp(`${key} is missing`)],
   [
     'an unknown matrix',
     (tensors) => tensors.set('extra', { shape: [1], data: new Float32Array(1) }),
@@ -171,24 +181,24 @@ const DAMAGED: readonly (readonly [string, (tensors: Map<string, FloatTensor>) =
   ],
   [
     'a transposed matrix',
-    (tensors) => tensors.set(KEY, { shape: [2, 24], data: new Float32Array(48) }),
+    (tensors) => tensors.set(key, { shape: [2, 24], data: new Float32Array(48) }),
     /shape \[2,24\]/,
   ],
   [
     'a value that is no number',
-    (tensors) => tensors.set(KEY, { shape: [24, 2], data: new Float32Array(48).fill(NaN) }),
+    (tensors) => tensors.set(key, { shape: [24, 2], data: new Float32Array(48).fill(NaN) }),
     /finite/,
   ],
 ];
 
-for (const [name, damage, message] of DAMAGED) {
+for (const [name, damage, message] of damaged) {
   void test(`refused: ${name}`, async (t) => {
     const folder = await copyOfAdapter(t);
     const file = path.join(folder, 'adapter_model.safetensors');
     const tensors = new Map(readTensors(file));
     damage(tensors);
     await writeFile(file, serializeSafetensors(tensors, {}));
-    await refuses(readAdapter(referenceTo(folder), TINY_CONFIG), message);
+    await refuses(readAdapter(referenceTo(folder), tinyConfig), message);
   });
 }
 
@@ -197,8 +207,8 @@ void test('a missing, oversized or truncated file, and a folder in its place, ar
   const reference = referenceTo(folder);
   const config = path.join(folder, 'adapter_config.json');
   await truncate(path.join(folder, 'adapter_model.safetensors'), 100);
-  await refuses(readAdapter(referenceTo(folder), TINY_CONFIG), /adapter_model\.safetensors/);
-  const damaged = (message: RegExp) => refuses(readAdapter(reference, TINY_CONFIG), message, 'adapter_damaged');
+  await refuses(readAdapter(referenceTo(folder), tinyConfig), /adapter_model\.safetensors/);
+  const damaged = (message: RegExp) => refuses(readAdapter(reference, tinyConfig), message, 'adapter_damaged');
   await damaged(/contentHash/);
   await truncate(path.join(folder, 'adapter_model.safetensors'), 2 ** 30);
   await damaged(/1073741824 bytes/);
@@ -223,7 +233,7 @@ void test('whatever byte of an adapter has changed, it is damaged and never anot
       changed.writeUInt8(changed.readUInt8(at) ^ 1, at);
       await writeFile(file, changed);
       assert.notEqual(await hashAdapterFolder(folder), reference.contentHash);
-      await refuses(readAdapter(reference, TINY_CONFIG), /./, 'adapter_damaged');
+      await refuses(readAdapter(reference, tinyConfig), /./, 'adapter_damaged');
     }
     await writeFile(file, original);
   }
@@ -232,7 +242,7 @@ void test('whatever byte of an adapter has changed, it is damaged and never anot
 
 async function copyOfAdapter(t: TestContext): Promise<string> {
   const folder = await temporaryFolder(t);
-  const { folder: original } = await writeAdapter(path.join(folder, 'original'), ADAPTER, null);
+  const { folder: original } = await writeAdapter(path.join(folder, 'original'), adapter, null);
   await cp(original, path.join(folder, 'copy'), { recursive: true });
   return path.join(folder, 'copy');
 }

@@ -2,41 +2,43 @@
 import path from 'node:path';
 import { EngineError } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
-import { machineMemory } from '../machineMemory.js';
+import { machineMemory } from '../support/machineMemory.js';
 import { moduleBytes, type LoraModule } from '../model/weights.js';
 import type { AdapterPrecision, AdapterReference } from '../types.js';
-import { CONFIG_FILE, contentHash, isAdapterIntact, WEIGHTS_FILE } from './contentHash.js';
-import { readBounded, writeFolder } from './folders.js';
+import { adapterConfigFile, contentHash, isAdapterIntact, adapterWeightsFile } from './contentHash.js';
+import { readBounded, writeFolder } from '../support/folders.js';
 import { parseMatrices, serializeMatrices, type LoraAdapter } from './loraAdapter.js';
 import { loraModules } from './loraModules.js';
-import { MAX_CONFIG_BYTES, parsePeftConfig, serializePeftConfig } from './peftConfig.js';
+import { maxConfigBytes, parsePeftConfig, serializePeftConfig } from './peftConfig.js';
 
-/** Room for the names, types and offsets in front of the tensors. */
-const MAX_WEIGHTS_HEADER_BYTES = 2 ** 24;
+/** Enough for the header, which holds the names, types and offsets of the tensors. */
+const maxWeightsHeaderBytes = 2 ** 24;
 
-export interface AdapterRoom {
-  /** What the caller makes of the matrices of these modules while they are in memory, in bytes; by default a copy. */
+export interface ReadAdapterOptions {
+  /**
+   * Bytes that the caller makes of these modules' matrices while the matrices are in memory. By default a copy of them.
+   */
   readonly preparedBytes?: (modules: readonly LoraModule[]) => number;
-  /** What there is, in bytes; by default that of the machine. */
+  /** Memory available, in bytes. By default the machine's. */
   readonly memoryBytes?: number;
 }
 
 /**
  * @param config the model that the adapter must fit.
- * @throws EngineError `adapter_damaged` when a file is missing or cannot be read off its disk, or when the content is
- *   not the one that the reference promises; `adapter_invalid` when the promised content does not fit, naming the
- *   field; `memory_exceeded` before the matrices are read.
+ * @throws EngineError `adapter_damaged` when a file is missing or unreadable, or when its content does not match the
+ *   reference; `adapter_invalid`, naming the field, when the promised content does not fit; `memory_exceeded` before
+ *   the matrices are read.
  */
 export async function readAdapter(
   reference: AdapterReference,
   config: DecoderConfig,
-  room: AdapterRoom = {},
+  room: ReadAdapterOptions = {},
 ): Promise<LoraAdapter> {
   try {
     return await readFitting(reference, config, room);
   } catch (error) {
     if (!(error instanceof EngineError) || error.code !== 'adapter_invalid') throw error;
-    // A damaged file is also one that does not fit.
+    // A damaged file may also be one that does not fit.
     if (await isAdapterIntact(reference)) throw error;
     throw new EngineError('adapter_damaged', error.message, { cause: error });
   }
@@ -45,20 +47,20 @@ export async function readAdapter(
 async function readFitting(
   reference: AdapterReference,
   config: DecoderConfig,
-  { preparedBytes, memoryBytes = machineMemory() }: AdapterRoom,
+  { preparedBytes, memoryBytes = machineMemory() }: ReadAdapterOptions,
 ): Promise<LoraAdapter> {
-  const configBytes = await readBounded(path.join(reference.folder, CONFIG_FILE), MAX_CONFIG_BYTES);
+  const configBytes = await readBounded(path.join(reference.folder, adapterConfigFile), maxConfigBytes);
   const lora = parsePeftConfig(configBytes);
   const modules = loraModules(config, lora);
   const matrixBytes = moduleBytes(config, modules);
-  const weightsFile = path.join(reference.folder, WEIGHTS_FILE);
-  // The whole file, and beside it its matrices, where they are of another type or do not lie as float32 must.
+  const weightsFile = path.join(reference.folder, adapterWeightsFile);
+  // The whole file is in memory. So are copies of its matrices if their type is not float32 or they are not aligned.
   const needed = 2 * matrixBytes + (preparedBytes?.(modules) ?? matrixBytes);
   if (needed > memoryBytes) {
     const message = `${weightsFile}: reading the adapter takes up to ${needed} bytes of memory, and there are ${memoryBytes}.`;
     throw new EngineError('memory_exceeded', message);
   }
-  const weightBytes = await readBounded(weightsFile, matrixBytes + MAX_WEIGHTS_HEADER_BYTES);
+  const weightBytes = await readBounded(weightsFile, matrixBytes + maxWeightsHeaderBytes);
   const hash = contentHash({ config: configBytes, weights: weightBytes });
   if (hash !== reference.contentHash) {
     throw new EngineError('adapter_damaged', `The adapter's contentHash is ${hash}, not ${reference.contentHash}.`);
@@ -77,7 +79,7 @@ export async function writeAdapter(
   precision: AdapterPrecision = 'F32',
 ): Promise<AdapterReference & { readonly sizeBytes: number }> {
   const files = { config: serializePeftConfig(adapter, baseModel), weights: serializeMatrices(adapter, precision) };
-  await writeFolder(folder, { [CONFIG_FILE]: files.config, [WEIGHTS_FILE]: files.weights });
+  await writeFolder(folder, { [adapterConfigFile]: files.config, [adapterWeightsFile]: files.weights });
   const sizeBytes = files.config.byteLength + files.weights.byteLength;
   return { folder, contentHash: contentHash(files), sizeBytes };
 }

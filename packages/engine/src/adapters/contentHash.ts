@@ -1,15 +1,15 @@
 /** The identity of an adapter: a hash over the names, lengths and bytes of its two files. */
 import { createHash, type Hash } from 'node:crypto';
 import path from 'node:path';
-import { openRegularFile, readUpTo } from '../checkpoint/boundedFile.js';
+import { openRegularFile, readUpTo } from '../support/boundedFile.js';
 import { EngineError } from '../engine.js';
 import type { AdapterReference } from '../types.js';
 
-export const CONFIG_FILE = 'adapter_config.json';
-export const WEIGHTS_FILE = 'adapter_model.safetensors';
+export const adapterConfigFile = 'adapter_config.json';
+export const adapterWeightsFile = 'adapter_model.safetensors';
 
-/** All of an adapter, in PEFT's format. */
-export const ADAPTER_FILES = [CONFIG_FILE, WEIGHTS_FILE] as const;
+/** All files of an adapter, in PEFT's format. */
+export const adapterFiles = [adapterConfigFile, adapterWeightsFile] as const;
 
 export interface AdapterFiles {
   readonly config: Uint8Array;
@@ -19,21 +19,21 @@ export interface AdapterFiles {
 /** `sha256:<hex>` over `<name>\n<length in bytes>\n<bytes>` of both files, the configuration first. */
 export function contentHash(files: AdapterFiles): string {
   const hash = createHash('sha256');
-  hash.update(`${CONFIG_FILE}\n${files.config.byteLength}\n`).update(files.config);
-  hash.update(`${WEIGHTS_FILE}\n${files.weights.byteLength}\n`).update(files.weights);
+  hash.update(`${adapterConfigFile}\n${files.config.byteLength}\n`).update(files.config);
+  hash.update(`${adapterWeightsFile}\n${files.weights.byteLength}\n`).update(files.weights);
   return `sha256:${hash.digest('hex')}`;
 }
 
-const BLOCK_BYTES = 2 ** 20;
+const blockBytes = 2 ** 20;
 
 /**
- * The identity of the adapter in a folder, whatever model it is for; read a piece at a time. `null` where a file of it
- * is missing, is no file, or cannot be read off its disk.
- * @throws EngineError `adapter_invalid` when something else keeps a file from being read, such as its rights.
+ * The identity of the adapter in a folder, whatever model it is for. Reads a block at a time. `null` when a file is
+ * missing, is not a regular file, or cannot be read off its disk.
+ * @throws EngineError `adapter_invalid` when a file cannot be read for another reason, such as its permissions.
  */
 export async function hashAdapterFolder(folder: string): Promise<string | null> {
   const hash = createHash('sha256');
-  for (const name of ADAPTER_FILES) {
+  for (const name of adapterFiles) {
     try {
       if (!(await addFile(hash, folder, name))) return null;
     } catch (error) {
@@ -45,14 +45,14 @@ export async function hashAdapterFolder(folder: string): Promise<string | null> 
 }
 
 /**
- * Whether the files of an adapter are those that the reference promises, whatever an engine has in memory of it.
+ * Whether an adapter's files are the ones that the reference promises. What an engine holds in memory does not matter.
  * @throws EngineError `adapter_invalid` as `hashAdapterFolder`.
  */
 export async function isAdapterIntact({ folder, contentHash: promised }: AdapterReference): Promise<boolean> {
   return (await hashAdapterFolder(folder)) === promised;
 }
 
-/** Whether there is such a file. */
+/** Returns whether the file exists. */
 async function addFile(hash: Hash, folder: string, name: string): Promise<boolean> {
   const file = path.join(folder, name);
   const opened = await openRegularFile(file, { code: 'adapter_invalid', file });
@@ -60,7 +60,7 @@ async function addFile(hash: Hash, folder: string, name: string): Promise<boolea
   const { handle, size } = opened;
   try {
     hash.update(`${name}\n${size}\n`);
-    const room = new Uint8Array(Math.min(BLOCK_BYTES, size));
+    const room = new Uint8Array(Math.min(blockBytes, size));
     for (let at = 0; at < size; at += room.byteLength) {
       hash.update(await readUpTo(handle, at, Math.min(room.byteLength, size - at), room));
     }
@@ -70,11 +70,11 @@ async function addFile(hash: Hash, folder: string, name: string): Promise<boolea
   return true;
 }
 
-/** A name that leads to no file, and a disk that does not give back what it was given. */
-const DAMAGE: ReadonlySet<unknown> = new Set(['ENOTDIR', 'ELOOP', 'EIO', 'EUCLEAN']);
+/** Error codes of a name that leads to no file, and of a disk that cannot read what it holds. */
+const damageCodes: ReadonlySet<unknown> = new Set(['ENOTDIR', 'ELOOP', 'EIO', 'EUCLEAN']);
 
-/** An `EngineError` without a cause says that there is something else than a file. */
+/** An `EngineError` without a cause means that there is something other than a file. */
 function isDamage(error: unknown): boolean {
   if (error instanceof EngineError) return error.cause === undefined || isDamage(error.cause);
-  return error instanceof Error && 'code' in error && DAMAGE.has(error.code);
+  return error instanceof Error && 'code' in error && damageCodes.has(error.code);
 }

@@ -4,17 +4,17 @@ import { readFile, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { loadAdapter } from '../generation/loadedAdapter.js';
+import { loadAdapter } from './loadedAdapter.js';
 import { freshMatrices, toAdapter } from '../lora/parameters.js';
 import { openTrainingSession } from '../lora/trainingSession.js';
 import { moduleBytes, moduleTensorSpecs } from '../model/weights.js';
-import { kept, referenceTo, temporaryFolder, TINY_CONFIG } from '../testing/fixtures.js';
+import { unmanagedWeights, referenceTo, temporaryFolder, tinyConfig } from '../testing/fixtures.js';
 import { damagedBytes, damagedJson, jsonText, readOrRefused } from '../testing/hostile.js';
 import { readAdapter, writeAdapter } from './adapterFolder.js';
 import { loraModules, type LoraHyperparameters } from './loraModules.js';
-import { MAX_RANK, parsePeftConfig, serializePeftConfig } from './peftConfig.js';
+import { maxRank, parsePeftConfig, serializePeftConfig } from './peftConfig.js';
 
-const LORA: LoraHyperparameters = {
+const lora: LoraHyperparameters = {
   rank: 4,
   alpha: 6,
   targets: ['q_proj', 'mlp.up_proj', 'down_proj'],
@@ -25,14 +25,14 @@ const LORA: LoraHyperparameters = {
 };
 
 void test('adapter_config.json with any part changed is read or refused, and no rank is absurd', async () => {
-  const original = JSON.parse(serializePeftConfig(LORA, 'base').toString()) as unknown;
+  const original = JSON.parse(serializePeftConfig(lora, 'base').toString()) as unknown;
   await fc.assert(
     fc.asyncProperty(damagedJson(original), async (config) => {
       const read = (): ReturnType<typeof loraModules> =>
-        loraModules(TINY_CONFIG, parsePeftConfig(Buffer.from(jsonText(config))));
+        loraModules(tinyConfig, parsePeftConfig(Buffer.from(jsonText(config))));
       const modules = await readOrRefused(read, ['adapter_invalid'], /^adapter_config\.json/);
       for (const { rank, scale } of modules ?? []) {
-        assert.ok(Number.isInteger(rank) && rank >= 1 && rank <= MAX_RANK);
+        assert.ok(Number.isInteger(rank) && rank >= 1 && rank <= maxRank);
         assert.ok(Number.isFinite(scale) && scale > 0);
       }
     }),
@@ -41,7 +41,7 @@ void test('adapter_config.json with any part changed is read or refused, and no 
 });
 
 void test('an adapter with bytes of either file changed holds every matrix of its modules, or is refused', async (t) => {
-  const adapter = toAdapter(freshMatrices(TINY_CONFIG, 2, 1), { rank: 2, alpha: 3 });
+  const adapter = toAdapter(freshMatrices(tinyConfig, 2, 1), { rank: 2, alpha: 3 });
   const { folder } = await writeAdapter(path.join(await temporaryFolder(t), 'adapter'), adapter, 'base');
   for (const name of ['adapter_config.json', 'adapter_model.safetensors']) {
     const file = path.join(folder, name);
@@ -50,12 +50,12 @@ void test('an adapter with bytes of either file changed holds every matrix of it
       fc.asyncProperty(damagedBytes(original), async (damaged) => {
         await writeFile(file, damaged);
         const read = await readOrRefused(
-          () => readAdapter(referenceTo(folder), TINY_CONFIG),
+          () => readAdapter(referenceTo(folder), tinyConfig),
           ['adapter_invalid'],
           /adapter_(config\.json|model\.safetensors)/,
         );
         if (read === undefined) return;
-        const specs = moduleTensorSpecs(TINY_CONFIG, loraModules(TINY_CONFIG, read));
+        const specs = moduleTensorSpecs(tinyConfig, loraModules(tinyConfig, read));
         assert.deepEqual(
           specs.map((spec) => [spec.name, spec.shape.join()]),
           [...read.matrices].map(([matrix, { shape }]) => [matrix, shape.join()]),
@@ -69,12 +69,12 @@ void test('an adapter with bytes of either file changed holds every matrix of it
 
 void test('an adapter that there is no room for is refused unread, with what is made of it', async (t) => {
   const lora = { rank: 2, alpha: 3 };
-  const adapter = toAdapter(freshMatrices(TINY_CONFIG, 2, 1), lora);
+  const adapter = toAdapter(freshMatrices(tinyConfig, 2, 1), lora);
   const reference = await writeAdapter(path.join(await temporaryFolder(t), 'adapter'), adapter, null);
   const preparedBytes = (): number => 1000;
-  const bytes = 2 * moduleBytes(TINY_CONFIG, loraModules(TINY_CONFIG, lora)) + 1000;
-  assert.deepEqual(await readAdapter(reference, TINY_CONFIG, { preparedBytes, memoryBytes: bytes }), adapter);
-  await assert.rejects(readAdapter(reference, TINY_CONFIG, { preparedBytes, memoryBytes: bytes - 1 }), {
+  const bytes = 2 * moduleBytes(tinyConfig, loraModules(tinyConfig, lora)) + 1000;
+  assert.deepEqual(await readAdapter(reference, tinyConfig, { preparedBytes, memoryBytes: bytes }), adapter);
+  await assert.rejects(readAdapter(reference, tinyConfig, { preparedBytes, memoryBytes: bytes - 1 }), {
     name: 'EngineError',
     code: 'memory_exceeded',
     message: new RegExp(
@@ -86,8 +86,8 @@ void test('an adapter that there is no room for is refused unread, with what is 
 void test('nor is one read that no machine has room for, whoever asks for it', async (t) => {
   const folder = path.join(await temporaryFolder(t), 'adapter');
   // Tebibytes of matrices, so that the file may be of any size; its holes take no room on the disk.
-  const lora = { rank: MAX_RANK, alpha: 3 };
-  const config = { ...TINY_CONFIG, layers: 128, hiddenSize: 2 ** 19, heads: 2 ** 15, ffnSize: 2 ** 19 };
+  const lora = { rank: maxRank, alpha: 3 };
+  const config = { ...tinyConfig, layers: 128, hiddenSize: 2 ** 19, heads: 2 ** 15, ffnSize: 2 ** 19 };
   assert.ok(moduleBytes(config, loraModules(config, lora)) > 2 ** 41);
   await writeAdapter(folder, { ...lora, matrices: new Map() }, null);
   await truncate(path.join(folder, 'adapter_model.safetensors'), 2 ** 33);
@@ -95,6 +95,6 @@ void test('nor is one read that no machine has room for, whoever asks for it', a
   const refused = { name: 'EngineError', code: 'memory_exceeded', message: /adapter_model\.safetensors: .* bytes/ };
   await assert.rejects(readAdapter(reference, config), refused);
   await assert.rejects(loadAdapter(reference, config), refused);
-  const model = { config, weights: kept({}), name: null, threads: 1 };
+  const model = { config, weights: unmanagedWeights({}), name: null, threads: 1 };
   await assert.rejects(openTrainingSession(model, { parent: reference, rank: 1, alpha: 1, seed: 1 }), refused);
 });

@@ -1,11 +1,11 @@
-/** An adapter in memory, and its tensors in PEFT's naming. */
+/** An adapter as its files hold it, and the names of its tensors in PEFT. */
 import { readHeaderFrom, readTensorFrom, serializeSafetensors, type FloatTensor } from '../checkpoint/safetensors.js';
 import { EngineError } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
-import { allFinite } from '../finite.js';
+import { allFinite } from '../support/finite.js';
 import { moduleTensorSpecs } from '../model/weights.js';
 import type { AdapterPrecision } from '../types.js';
-import { CONFIG_FILE, WEIGHTS_FILE } from './contentHash.js';
+import { adapterConfigFile, adapterWeightsFile } from './contentHash.js';
 import { loraModules, type LoraHyperparameters } from './loraModules.js';
 
 export interface LoraAdapter extends LoraHyperparameters {
@@ -15,19 +15,19 @@ export interface LoraAdapter extends LoraHyperparameters {
 
 /**
  * The content of `adapter_model.safetensors`.
- * @throws EngineError `internal` naming the key of which a value has no room in F16.
+ * @throws EngineError `internal`, naming the key, when a value is too large for F16.
  */
 export function serializeMatrices(adapter: LoraAdapter, precision: AdapterPrecision = 'F32'): Buffer {
   const tensors = [...adapter.matrices].map(([name, tensor]) => [peftKey(name), tensor] as const);
   const tooGreat = precision === 'F16' ? tensors.find(([, { data }]) => data.some(isBeyondHalf)) : undefined;
   if (tooGreat !== undefined) {
-    throw new EngineError('internal', `${WEIGHTS_FILE}: ${tooGreat[0]} holds a value that F16 has no room for.`);
+    throw new EngineError('internal', `${adapterWeightsFile}: ${tooGreat[0]} holds a value that F16 has no room for.`);
   }
   return serializeSafetensors(tensors, { format: 'pt' }, precision);
 }
 
 /**
- * The matrices of an adapter for a model of this configuration out of `adapter_model.safetensors`.
+ * Parses `adapter_model.safetensors` into the matrices of an adapter for this model.
  * @throws EngineError `adapter_invalid` naming the key that is missing, unknown, misshapen or not finite.
  */
 export function parseMatrices(
@@ -36,7 +36,7 @@ export function parseMatrices(
   lora: LoraHyperparameters,
 ): LoraAdapter['matrices'] {
   const entries = new Map(
-    readHeaderFrom(bytes, { code: 'adapter_invalid', file: WEIGHTS_FILE }).map((entry) => [entry.name, entry]),
+    readHeaderFrom(bytes, { code: 'adapter_invalid', file: adapterWeightsFile }).map((entry) => [entry.name, entry]),
   );
   const matrices = new Map<string, FloatTensor>();
   for (const { name, shape } of moduleTensorSpecs(config, loraModules(config, lora))) {
@@ -51,11 +51,11 @@ export function parseMatrices(
     matrices.set(name, { shape, data });
     entries.delete(key);
   }
-  for (const key of entries.keys()) throw refused(`${key} is not a matrix that ${CONFIG_FILE} asks for`);
+  for (const key of entries.keys()) throw refused(`${key} is not a matrix that ${adapterConfigFile} asks for`);
   return matrices;
 }
 
-/** The greatest half is 65,504; what lies above is rounded to it or to infinity. */
+/** The largest F16 number is 65,504. Larger numbers are rounded to it or to infinity. */
 function isBeyondHalf(value: number): boolean {
   return Math.abs(value) > 65_504;
 }
@@ -66,5 +66,5 @@ function peftKey(name: string): string {
 }
 
 function refused(reason: string): EngineError {
-  return new EngineError('adapter_invalid', `${WEIGHTS_FILE}: ${reason}.`);
+  return new EngineError('adapter_invalid', `${adapterWeightsFile}: ${reason}.`);
 }

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { projectionName } from '../model/weights.js';
-import { TINY_CONFIG } from '../testing/fixtures.js';
+import { tinyConfig } from '../testing/fixtures.js';
 import { isPattern, loraModules, type LoraHyperparameters } from './loraModules.js';
 
-const PLAIN: LoraHyperparameters = { rank: 4, alpha: 6 };
+const plain: LoraHyperparameters = { rank: 4, alpha: 6 };
 
 /** `[name, rank, scale]` of every module. */
 function modules(changes: Partial<LoraHyperparameters>): (readonly [string, number, number])[] {
-  return loraModules(TINY_CONFIG, { ...PLAIN, ...changes }).map(({ layer, projection, rank, scale }) => [
+  return loraModules(tinyConfig, { ...plain, ...changes }).map(({ layer, projection, rank, scale }) => [
     projectionName(layer, projection).replace('model.layers.', ''),
     rank,
     scale,
@@ -82,10 +82,10 @@ void test('patterns match as the regular expressions that PEFT makes of them, th
     fc.property(fc.uniqueArray(pattern, { minLength: 1, maxLength: 12 }), (patterns) => {
       assert.ok(patterns.every(isPattern));
       const rankPattern = new Map(patterns.map((text, index) => [text, index + 5]));
-      const expected = loraModules(TINY_CONFIG, PLAIN).map(({ layer, projection }) => {
+      const expected = loraModules(tinyConfig, plain).map(({ layer, projection }) => {
         const name = projectionName(layer, projection);
         const first = patterns.findIndex((text) => new RegExp(`^(?:.*\\.)?(?:${text})$`).test(name));
-        return first === -1 ? PLAIN.rank : first + 5;
+        return first === -1 ? plain.rank : first + 5;
       });
       assert.deepEqual(
         modules({ rankPattern }).map(([, rank]) => rank),

@@ -1,39 +1,39 @@
-/** Which linear maps an adapter changes, of what rank and how strongly: PEFT's rules for its `adapter_config.json`. */
-import { brief } from '../checkpoint/brief.js';
+/** Which projections an adapter changes, with what rank and scale: PEFT's rules for `adapter_config.json`. */
+import { abbreviate } from '../support/abbreviate.js';
 import { EngineError } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
-import { projectionName, PROJECTIONS, type LoraModule } from '../model/weights.js';
-import { CONFIG_FILE } from './contentHash.js';
+import { projectionName, projectionKinds, type LoraModule } from '../model/weights.js';
+import { adapterConfigFile } from './contentHash.js';
 
 export interface LoraHyperparameters {
-  /** 1 to `MAX_RANK`. */
+  /** 1 to `maxRank`. */
   readonly rank: number;
-  /** Positive; the low-rank term is multiplied by alpha / rank. */
+  /** Positive. The low-rank term is multiplied by alpha / rank. */
   readonly alpha: number;
-  /** Names of modules, or the ends of such names after a dot; absent for all seven projections. */
+  /** Names of modules, or endings of such names after a dot. Absent for all seven projections. */
   readonly targets?: readonly string[];
-  /** Layers that targets apply to, except targets that are the whole name of a module; absent for all. */
+  /** Layers that the targets apply to. A target that is a module's whole name applies anyway. Absent for all layers. */
   readonly layers?: readonly number[];
-  /** Ranks that differ, by a pattern that the end of the module's name matches; the first such pattern counts. */
+  /** Ranks of modules whose names end in a match of the pattern. The first matching pattern counts. */
   readonly rankPattern?: ReadonlyMap<string, number>;
-  /** Alphas that differ, as `rankPattern`. */
+  /** Alphas by pattern, as in `rankPattern`. */
   readonly alphaPattern?: ReadonlyMap<string, number>;
   /** Multiply by alpha / √rank instead (Kalajdzievski 2023, https://arxiv.org/abs/2312.03732). */
   readonly rsLora?: boolean;
 }
 
 /**
- * The modules in the order of the model.
- * @throws EngineError `adapter_invalid` naming the field that asks for a module which the model does not have.
+ * The adapted modules in the order of the model.
+ * @throws EngineError `adapter_invalid` naming the field that asks for a module which the model lacks.
  */
 export function loraModules(config: DecoderConfig, lora: LoraHyperparameters): readonly LoraModule[] {
   const all = Array.from({ length: config.layers }, (_, layer) =>
-    PROJECTIONS.map((projection) => ({ layer, projection, name: projectionName(layer, projection) })),
+    projectionKinds.map((projection) => ({ layer, projection, name: projectionName(layer, projection) })),
   ).flat();
   const known = new Set(all.flatMap(({ name }) => ends(name)));
   for (const target of lora.targets ?? []) {
     if (!known.has(target)) {
-      throw refused('target_modules', `names ${brief(target)}, which is no projection of this model`);
+      throw refused('target_modules', `names ${abbreviate(target)}, which is no projection of this model`);
     }
   }
   for (const layer of lora.layers ?? []) {
@@ -48,13 +48,13 @@ export function loraModules(config: DecoderConfig, lora: LoraHyperparameters): r
   return modules;
 }
 
-/** The factor of a module's low-rank term, by the module's name. */
+/** Gives the factor of a module's low-rank term for the module's name. */
 export function scales(lora: LoraHyperparameters): (name: string) => number {
   const [rankOf, alphaOf] = [ranks(lora), matcher(lora.alphaPattern, lora.alpha)];
   return (name) => alphaOf(name) / (lora.rsLora === true ? Math.sqrt(rankOf(name)) : rankOf(name));
 }
 
-/** The characters that a pattern may have; others could make a regular expression that takes for ever. */
+/** Whether a pattern has only harmless characters. Others could make a regular expression that runs for ever. */
 export function isPattern(text: string): boolean {
   return /^\^?(?:\w|\\?\.)+$/.test(text);
 }
@@ -73,28 +73,29 @@ function targetMatcher(lora: LoraHyperparameters): (name: string, layer: number)
   };
 }
 
-/** The name itself and what follows each of its dots, the longest first. */
+/** The name itself and everything after each of its dots, longest first. */
 function ends(name: string): readonly string[] {
   const parts = name.split('.');
   return parts.map((_, index) => parts.slice(index).join('.'));
 }
 
-/** A space stands for any character. */
-const ANY = 0x20;
+/** A space in `Pattern.text` stands for any character. */
+const wildcard = 0x20;
 
 interface Pattern {
-  /** What it matches, a space standing for any character. */
+  /** The text to match. A space stands for any character. */
   readonly text: string;
   /** Whether it matches whole names only. */
   readonly whole: boolean;
-  /** Its place among the patterns. */
+  /** The position among the patterns. */
   readonly index: number;
   readonly value: number;
 }
 
 /**
- * As `isPattern` leaves only letters, dots and any characters, a pattern matches ends of its own length: there may be
- * thousands of patterns for each of thousands of modules, and regular expressions would take seconds.
+ * Looks patterns up by length. `isPattern` allows only letters, dots and wildcards, so a pattern matches only endings
+ * of its own length. There may be thousands of patterns and thousands of modules, and regular expressions would take
+ * seconds.
  */
 function matcher(patterns: ReadonlyMap<string, number> | undefined, otherwise: number): (name: string) => number {
   if (patterns === undefined || patterns.size === 0) return () => otherwise;
@@ -118,15 +119,15 @@ function matcher(patterns: ReadonlyMap<string, number> | undefined, otherwise: n
   };
 }
 
-/** Compares from the end, where the names of modules differ soonest. */
+/** Compares from the end, where the names of modules differ most. */
 function matches(text: string, end: string): boolean {
   for (let index = text.length - 1; index >= 0; index -= 1) {
     const character = text.charCodeAt(index);
-    if (character !== ANY && character !== end.charCodeAt(index)) return false;
+    if (character !== wildcard && character !== end.charCodeAt(index)) return false;
   }
   return true;
 }
 
 function refused(field: string, reason: string): EngineError {
-  return new EngineError('adapter_invalid', `${CONFIG_FILE}: ${field} ${reason}.`);
+  return new EngineError('adapter_invalid', `${adapterConfigFile}: ${field} ${reason}.`);
 }

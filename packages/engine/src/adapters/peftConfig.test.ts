@@ -5,15 +5,15 @@ import { test } from 'node:test';
 import { fixtureFolder } from '../testing/fixtures.js';
 import { parsePeftConfig, serializePeftConfig } from './peftConfig.js';
 
-const PLAIN = JSON.parse(serializePeftConfig({ rank: 8, alpha: 16 }, 'base').toString()) as Record<string, unknown>;
+const plain = JSON.parse(serializePeftConfig({ rank: 8, alpha: 16 }, 'base').toString()) as Record<string, unknown>;
 
 function parse(config: unknown): unknown {
   return parsePeftConfig(Buffer.from(JSON.stringify(config)));
 }
 
 void test('what is written can be read', () => {
-  assert.deepEqual(parse(PLAIN), { rank: 8, alpha: 16 });
-  assert.equal(PLAIN['base_model_name_or_path'], 'base');
+  assert.deepEqual(parse(plain), { rank: 8, alpha: 16 });
+  assert.equal(plain['base_model_name_or_path'], 'base');
 });
 
 void test('what peft writes can be read', () => {
@@ -22,8 +22,8 @@ void test('what peft writes can be read', () => {
 });
 
 void test('the order of the target modules does not matter', () => {
-  const targets = PLAIN['target_modules'] as string[];
-  assert.deepEqual(parse({ ...PLAIN, target_modules: [...targets].reverse() }), { rank: 8, alpha: 16 });
+  const targets = plain['target_modules'] as string[];
+  assert.deepEqual(parse({ ...plain, target_modules: [...targets].reverse() }), { rank: 8, alpha: 16 });
 });
 
 void test('modules, patterns and scales of their own can be read, and are written as they were read', () => {
@@ -37,12 +37,12 @@ void test('modules, patterns and scales of their own can be read, and are writte
     rsLora: true,
   };
   assert.deepEqual(parsePeftConfig(serializePeftConfig(lora, null)), lora);
-  assert.deepEqual(parse({ ...PLAIN, layers_to_transform: 1 }), { rank: 8, alpha: 16, layers: [1] });
+  assert.deepEqual(parse({ ...plain, layers_to_transform: 1 }), { rank: 8, alpha: 16, layers: [1] });
   const unset = { layers_to_transform: [], rank_pattern: {}, alpha_pattern: null, use_rslora: false };
-  assert.deepEqual(parse({ ...PLAIN, ...unset }), { rank: 8, alpha: 16 });
+  assert.deepEqual(parse({ ...plain, ...unset }), { rank: 8, alpha: 16 });
 });
 
-const REFUSED: readonly (readonly [string, unknown])[] = [
+const refused: readonly (readonly [string, unknown])[] = [
   ['peft_type', 'IA3'],
   ['bias', 'all'],
   ['task_type', 'SEQ_CLS'],
@@ -79,10 +79,10 @@ const REFUSED: readonly (readonly [string, unknown])[] = [
   ['something_of_the_future', 1],
 ];
 
-for (const [field, value] of REFUSED) {
+for (const [field, value] of refused) {
   void test(`refused: ${field} ${JSON.stringify(value)}`, () => {
     const message = new RegExp(`adapter_config\\.json: ${field} `);
-    assert.throws(() => parse({ ...PLAIN, [field]: value }), { name: 'EngineError', code: 'adapter_invalid', message });
+    assert.throws(() => parse({ ...plain, [field]: value }), { name: 'EngineError', code: 'adapter_invalid', message });
   });
 }
 

@@ -1,17 +1,17 @@
-/** PEFT's `adapter_config.json`, as far as LoRA on any of the seven projections goes. */
-import { brief } from '../checkpoint/brief.js';
+/** PEFT's `adapter_config.json`, as far as it describes LoRA on the seven projections. */
+import { abbreviate } from '../support/abbreviate.js';
 import { EngineError } from '../engine.js';
-import { PROJECTIONS } from '../model/weights.js';
-import { CONFIG_FILE } from './contentHash.js';
+import { projectionKinds } from '../model/weights.js';
+import { adapterConfigFile } from './contentHash.js';
 import { isPattern, type LoraHyperparameters } from './loraModules.js';
 
-export const MAX_CONFIG_BYTES = 2 ** 20;
-export const MAX_RANK = 1024;
-/** Entries of a list or object; a model has fewer modules. */
-const MAX_NAMES = 8192;
+export const maxConfigBytes = 2 ** 20;
+export const maxRank = 1024;
+/** The most entries of a list or object. No model has so many modules. */
+const maxNames = 8192;
 
-/** Fields that say nothing about the computation, and what they may hold. */
-const INFORMATIVE_FIELDS: ReadonlySet<string> = new Set([
+/** Fields that do not affect the computation and may hold anything. */
+const informativeFields: ReadonlySet<string> = new Set([
   'auto_mapping',
   'base_model_name_or_path',
   'inference_mode',
@@ -23,10 +23,10 @@ const INFORMATIVE_FIELDS: ReadonlySet<string> = new Set([
 ]);
 
 /** Fields that must be present with these values. */
-const FIXED_FIELDS: Readonly<Record<string, unknown>> = { peft_type: 'LORA', bias: 'none', task_type: 'CAUSAL_LM' };
+const fixedFields: Readonly<Record<string, unknown>> = { peft_type: 'LORA', bias: 'none', task_type: 'CAUSAL_LM' };
 
-/** Initialisations that leave the base weights alone. Others, such as PiSSA, change these as well. */
-const HARMLESS_INITIALISATIONS: readonly unknown[] = [true, false, null, 'gaussian'];
+/** Initialisations that leave the base weights alone. Others, such as PiSSA, change them. */
+const harmlessInitialisations: readonly unknown[] = [true, false, null, 'gaussian'];
 
 /** @param baseModel recorded for people and tools, and for `readTrainedOn`. */
 export function serializePeftConfig(lora: LoraHyperparameters, baseModel: string | null): Buffer {
@@ -42,7 +42,7 @@ export function serializePeftConfig(lora: LoraHyperparameters, baseModel: string
     peft_type: 'LORA',
     r: lora.rank,
     ...(lora.rankPattern === undefined ? {} : { rank_pattern: Object.fromEntries(lora.rankPattern) }),
-    target_modules: lora.targets ?? PROJECTIONS,
+    target_modules: lora.targets ?? projectionKinds,
     task_type: 'CAUSAL_LM',
     ...(lora.rsLora === true ? { use_rslora: true } : {}),
   };
@@ -50,13 +50,13 @@ export function serializePeftConfig(lora: LoraHyperparameters, baseModel: string
 }
 
 /**
- * Reads what `serializePeftConfig` or PEFT wrote. Any field that is not read must be empty (null, false, `[]`, `{}`):
- * otherwise it asks for something that this engine would silently leave out.
+ * Reads what `serializePeftConfig` or PEFT wrote. Every field that is not read must be empty (null, false, `[]`, `{}`),
+ * because it would ask for something that this engine ignores.
  * @throws EngineError `adapter_invalid` naming the field.
  */
 export function parsePeftConfig(bytes: Uint8Array): LoraHyperparameters {
   const config = parseObject(bytes);
-  for (const [field, value] of Object.entries(FIXED_FIELDS)) {
+  for (const [field, value] of Object.entries(fixedFields)) {
     if (config[field] !== value) throw refused(field, `must be ${JSON.stringify(value)}`);
   }
   const {
@@ -70,14 +70,14 @@ export function parsePeftConfig(bytes: Uint8Array): LoraHyperparameters {
     init_lora_weights: initialisation = true,
     ...others
   } = config;
-  if (!isRank(rank)) throw refused('r', RANK_WISH);
-  if (!isAlpha(alpha)) throw refused('lora_alpha', ALPHA_WISH);
+  if (!isRank(rank)) throw refused('r', rankRequirement);
+  if (!isAlpha(alpha)) throw refused('lora_alpha', alphaRequirement);
   if (rsLora !== null && typeof rsLora !== 'boolean') throw refused('use_rslora', 'must be true or false');
-  if (!HARMLESS_INITIALISATIONS.includes(initialisation)) {
+  if (!harmlessInitialisations.includes(initialisation)) {
     throw refused('init_lora_weights', 'asks for something that is not supported');
   }
   for (const [field, value] of Object.entries(others)) {
-    if (INFORMATIVE_FIELDS.has(field) || Object.hasOwn(FIXED_FIELDS, field) || isEmpty(value)) continue;
+    if (informativeFields.has(field) || Object.hasOwn(fixedFields, field) || isEmpty(value)) continue;
     throw refused(field, 'asks for something that is not supported');
   }
   return {
@@ -85,41 +85,41 @@ export function parsePeftConfig(bytes: Uint8Array): LoraHyperparameters {
     alpha,
     ...parseTargets(targets),
     ...parseLayers(layers),
-    ...optional('rankPattern', parsePattern('rank_pattern', rankPattern, isRank, RANK_WISH)),
-    ...optional('alphaPattern', parsePattern('alpha_pattern', alphaPattern, isAlpha, ALPHA_WISH)),
+    ...optional('rankPattern', parsePattern('rank_pattern', rankPattern, isRank, rankRequirement)),
+    ...optional('alphaPattern', parsePattern('alpha_pattern', alphaPattern, isAlpha, alphaRequirement)),
     ...(rsLora === true ? { rsLora } : {}),
   };
 }
 
-const RANK_WISH = `must be a whole number from 1 to ${MAX_RANK}`;
-const ALPHA_WISH = 'must be a positive number';
+const rankRequirement = `must be a whole number from 1 to ${maxRank}`;
+const alphaRequirement = 'must be a positive number';
 
 function isRank(value: unknown): value is number {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MAX_RANK;
+  return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= maxRank;
 }
 
 function isAlpha(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value) && value > 0;
 }
 
-/** Python writes sets in no particular order, so all seven projections are that in any order. */
+/** Python writes sets in no particular order, so the seven projections may come in any order. */
 function parseTargets(value: unknown): Pick<LoraHyperparameters, 'targets'> {
   const isName = (item: unknown): item is string => typeof item === 'string' && /^[\w.]+$/.test(item);
   const distinct = Array.isArray(value) && new Set(value).size === value.length;
-  if (!distinct || value.length === 0 || value.length > MAX_NAMES || !value.every(isName)) {
+  if (!distinct || value.length === 0 || value.length > maxNames || !value.every(isName)) {
     throw refused('target_modules', 'must list distinct names of modules');
   }
   const everything =
-    value.length === PROJECTIONS.length && PROJECTIONS.every((projection) => value.includes(projection));
+    value.length === projectionKinds.length && projectionKinds.every((projection) => value.includes(projection));
   return everything ? {} : { targets: value };
 }
 
-/** One layer or a list of them; an empty list is no restriction. */
+/** One layer or a list of layers. An empty list means all layers. */
 function parseLayers(value: unknown): Pick<LoraHyperparameters, 'layers'> {
   if (value === undefined || value === null) return {};
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];
   const isLayer = (item: unknown): item is number => Number.isSafeInteger(item) && Number(item) >= 0;
-  if (list.length > MAX_NAMES || !list.every(isLayer)) {
+  if (list.length > maxNames || !list.every(isLayer)) {
     throw refused('layers_to_transform', 'must be numbers of layers');
   }
   return list.length === 0 ? {} : { layers: list };
@@ -133,9 +133,9 @@ function parsePattern(
 ): ReadonlyMap<string, number> | undefined {
   if (value === undefined || value === null) return undefined;
   const entries = typeof value === 'object' && !Array.isArray(value) ? Object.entries(value) : undefined;
-  if (entries === undefined || entries.length > MAX_NAMES) throw refused(field, 'must be an object');
+  if (entries === undefined || entries.length > maxNames) throw refused(field, 'must be an object');
   for (const [pattern, item] of entries) {
-    const name = brief(pattern);
+    const name = abbreviate(pattern);
     if (!isPattern(pattern))
       throw refused(field, `has the key ${name}; only names, dots and a leading ^ are supported`);
     if (!isValue(item)) throw refused(field, `of ${name} ${wish}`);
@@ -153,10 +153,10 @@ export function parseObject(bytes: Uint8Array): Record<string, unknown> {
   try {
     value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (cause) {
-    throw new EngineError('adapter_invalid', `${CONFIG_FILE} is not JSON.`, { cause });
+    throw new EngineError('adapter_invalid', `${adapterConfigFile} is not JSON.`, { cause });
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new EngineError('adapter_invalid', `${CONFIG_FILE} is not an object.`);
+    throw new EngineError('adapter_invalid', `${adapterConfigFile} is not an object.`);
   }
   return { ...value };
 }
@@ -167,5 +167,5 @@ function isEmpty(value: unknown): boolean {
 }
 
 function refused(field: string, reason: string): EngineError {
-  return new EngineError('adapter_invalid', `${CONFIG_FILE}: ${field} ${reason}.`);
+  return new EngineError('adapter_invalid', `${adapterConfigFile}: ${field} ${reason}.`);
 }

@@ -3,12 +3,12 @@ import { appendFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { freshMatrices, toAdapter } from '../lora/parameters.js';
-import { temporaryFolder, TINY_CONFIG } from '../testing/fixtures.js';
+import { temporaryFolder, tinyConfig } from '../testing/fixtures.js';
 import { writeAdapter } from './adapterFolder.js';
 import { readTrainedOn } from './trainedOn.js';
 
 const lora = { rank: 2, alpha: 3 };
-const adapter = toAdapter(freshMatrices(TINY_CONFIG, 2, 1), lora);
+const adapter = toAdapter(freshMatrices(tinyConfig, 2, 1), lora);
 const checkpoint = `sha256:${'c'.repeat(64)}`;
 
 test('an adapter says which checkpoint it was trained on, as long as it is whole', async (t) => {

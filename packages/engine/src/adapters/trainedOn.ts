@@ -1,20 +1,20 @@
 /** Which checkpoint an adapter of this engine was trained on. */
 import path from 'node:path';
-import { readBoundedFile } from '../checkpoint/boundedFile.js';
+import { readBoundedFile } from '../support/boundedFile.js';
 import { EngineError } from '../engine.js';
 import type { AdapterReference } from '../types.js';
-import { CONFIG_FILE, isAdapterIntact } from './contentHash.js';
-import { MAX_CONFIG_BYTES, parseObject } from './peftConfig.js';
+import { adapterConfigFile, isAdapterIntact } from './contentHash.js';
+import { maxConfigBytes, parseObject } from './peftConfig.js';
 
 export type TrainedOn =
   /** The `contentHash` of the checkpoint's description. */
   | { readonly kind: 'known'; readonly contentHash: string }
-  /** It is whole and names no checkpoint by its hash: another tool made it. */
+  /** The adapter is intact but names no checkpoint by its hash: another tool made it. */
   | { readonly kind: 'not_said' }
-  /** A file is missing, cannot be read or has changed. */
+  /** A file is missing, unreadable or changed. */
   | { readonly kind: 'damaged' };
 
-/** The checkpoint that an adapter's own configuration names. Reads and checks the whole adapter. */
+/** Reads which checkpoint the adapter's configuration names. Reads and verifies the whole adapter. */
 export async function readTrainedOn(reference: AdapterReference): Promise<TrainedOn> {
   const named = await readName(reference).catch((error: unknown) => {
     if (error instanceof EngineError) return undefined;
@@ -25,10 +25,10 @@ export async function readTrainedOn(reference: AdapterReference): Promise<Traine
   return isHash ? { kind: 'known', contentHash: named } : { kind: 'not_said' };
 }
 
-/** `undefined`: there is no such file. */
+/** Gives `undefined` when the file does not exist. */
 async function readName({ folder }: AdapterReference): Promise<unknown> {
-  const file = path.join(folder, CONFIG_FILE);
-  const bytes = await readBoundedFile(file, { code: 'adapter_invalid', file }, MAX_CONFIG_BYTES);
+  const file = path.join(folder, adapterConfigFile);
+  const bytes = await readBoundedFile(file, { code: 'adapter_invalid', file }, maxConfigBytes);
   return bytes === undefined ? undefined : (parseObject(bytes)['base_model_name_or_path'] ?? null);
 }
 

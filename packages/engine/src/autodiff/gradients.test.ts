@@ -7,23 +7,23 @@ import { FlatMatrices, freshMatrices, tensorsOver } from '../lora/parameters.js'
 import type { DecoderConfig } from '../model/config.js';
 import { weightFeeds } from '../model/inputs.js';
 import { gradientName } from '../model/loraParameters.js';
-import { MAX_MERGED_WIDTH } from '../model/sequenceOperations.js';
+import { maxMergedWidth } from '../model/sequenceOperations.js';
 import { buildTrainingGraph } from '../model/trainingGraph.js';
 import { Session } from '../onnx/session.js';
 import { Tensor } from '../onnx/tensor.js';
-import { createRandom } from '../random.js';
-import { randomWeights, TINY_CONFIG } from '../testing/fixtures.js';
+import { createRandom } from '../support/random.js';
+import { randomWeights, tinyConfig } from '../testing/fixtures.js';
 import type { TrainingExample } from '../types.js';
 
-const CONFIGS: readonly (readonly [string, DecoderConfig])[] = [
-  ['llama, untied head', TINY_CONFIG],
-  ['qwen3, tied head', { ...TINY_CONFIG, architecture: 'qwen3', qkNorm: true, tieWordEmbeddings: true, headDim: 32 }],
-  ['qwen2, no grouping', { ...TINY_CONFIG, architecture: 'qwen2', attentionBias: true, heads: 2 }],
-  ['llama, a feed-forward block too wide to merge', { ...TINY_CONFIG, ffnSize: MAX_MERGED_WIDTH + 16 }],
+const configs: readonly (readonly [string, DecoderConfig])[] = [
+  ['llama, untied head', tinyConfig],
+  ['qwen3, tied head', { ...tinyConfig, architecture: 'qwen3', qkNorm: true, tieWordEmbeddings: true, headDim: 32 }],
+  ['qwen2, no grouping', { ...tinyConfig, architecture: 'qwen2', attentionBias: true, heads: 2 }],
+  ['llama, a feed-forward block too wide to merge', { ...tinyConfig, ffnSize: maxMergedWidth + 16 }],
 ];
 
 /** Ragged, with hard targets in one example and soft ones in the other. */
-const EXAMPLES: readonly TrainingExample[] = [
+const examples: readonly TrainingExample[] = [
   { sequence: { tokens: [3, 1, 4, 1, 5, 9, 2, 6], targetStart: 3 }, weight: 1 },
   {
     sequence: { tokens: [7, 18, 28, 18, 28], targetStart: 2 },
@@ -36,13 +36,13 @@ const EXAMPLES: readonly TrainingExample[] = [
   },
 ];
 
-for (const [name, config] of CONFIGS) {
+for (const [name, config] of configs) {
   void test(`${name}: gradients equal finite differences`, async () => {
     const matrices = freshMatrices(config, 3, 11);
     const random = createRandom(12);
     for (let index = 0; index < matrices.values.length; index += 1)
       matrices.values[index]! += (random.next() - 0.5) / 4;
-    const run = buildBatch(EXAMPLES, config).parts[0]![0]!;
+    const run = buildBatch(examples, config).parts[0]![0]!;
     const modules = loraModules(config, { rank: 3, alpha: 5 });
     const graph = buildTrainingGraph(config, { modules, gradients: true, packed: run.packed });
     const session = await Session.create(graph.model, { threads: 1 });

@@ -4,57 +4,57 @@ import { test } from 'node:test';
 import { GraphBuilder } from '../onnx/graphBuilder.js';
 import { Session } from '../onnx/session.js';
 import { Tensor } from '../onnx/tensor.js';
-import { createRandom } from '../random.js';
+import { createRandom } from '../support/random.js';
 import { relativeError } from '../testing/fixtures.js';
 import { FloatMatrix, loraLinears, type AdaptedMatrix } from './linear.js';
 import { swiGlu } from './operations.js';
 import { Tape } from './tape.js';
 
-const [ROWS, WIDTH, OUT] = [5, 48, 7];
+const [rows, width, out] = [5, 48, 7];
 /** Two matrices of the same input, as those of a gated unit are; the first with a bias. */
-const [GATE_RANK, UP_RANK] = [2, 3];
-const SHAPES: Readonly<Record<string, readonly number[]>> = {
-  x: [ROWS, WIDTH],
-  bias: [OUT],
-  gate: [OUT, WIDTH],
-  'gate.a': [GATE_RANK, WIDTH],
-  'gate.b': [OUT, GATE_RANK],
-  up: [OUT, WIDTH],
-  'up.a': [UP_RANK, WIDTH],
-  'up.b': [OUT, UP_RANK],
+const [gateRank, upRank] = [2, 3];
+const inputShapes: Readonly<Record<string, readonly number[]>> = {
+  x: [rows, width],
+  bias: [out],
+  gate: [out, width],
+  'gate.a': [gateRank, width],
+  'gate.b': [out, gateRank],
+  up: [out, width],
+  'up.a': [upRank, width],
+  'up.b': [out, upRank],
   /** The gradient of the result. */
-  gradient: [ROWS, OUT],
+  gradient: [rows, out],
 };
-const TRAINED = ['x', 'gate.a', 'gate.b', 'up.a', 'up.b'];
+const trained = ['x', 'gate.a', 'gate.b', 'up.a', 'up.b'];
 
 /** What a gated unit gives, and the gradients of its input and of every A and B. */
 async function compute(merged: boolean): Promise<ReadonlyMap<string, Float32Array>> {
   const graph = new GraphBuilder();
   const tape = new Tape(graph);
-  for (const [name, shape] of Object.entries(SHAPES)) graph.input(name, 'float32', shape);
-  const values = new Map(TRAINED.map((name) => [name, tape.parameter(name)]));
+  for (const [name, shape] of Object.entries(inputShapes)) graph.input(name, 'float32', shape);
+  const values = new Map(trained.map((name) => [name, tape.parameter(name)]));
   const matrix = (name: string, rank: number, scale: number, bias?: string): AdaptedMatrix => {
     const lora = { a: values.get(`${name}.a`)!, b: values.get(`${name}.b`)!, rank, scale };
     const read = (): string => name;
     return { weight: new FloatMatrix(graph, read, read), bias, lora, merged };
   };
-  const matrices = [matrix('gate', GATE_RANK, 1.5, 'bias'), matrix('up', UP_RANK, 0.25)];
+  const matrices = [matrix('gate', gateRank, 1.5, 'bias'), matrix('up', upRank, 0.25)];
   const [gate, up] = loraLinears(tape, values.get('x')!, matrices);
   const result = swiGlu(tape, gate!, up!);
   tape.backward(result, 'gradient');
-  graph.output('result', result.name, 'float32', [ROWS, OUT]);
+  graph.output('result', result.name, 'float32', [rows, out]);
   for (const [name, value] of values)
-    graph.output(`gradient of ${name}`, tape.gradient(value), 'float32', SHAPES[name]!);
+    graph.output(`gradient of ${name}`, tape.gradient(value), 'float32', inputShapes[name]!);
   const session = await Session.create(graph.encode(), { threads: 1 });
   const random = createRandom(1);
-  const feeds = Object.entries(SHAPES).map(([name, shape]) => {
+  const feeds = Object.entries(inputShapes).map(([name, shape]) => {
     const size = shape.reduce((a, b) => a * b, 1);
     const data = Float32Array.from({ length: size }, () => random.next() - 0.5);
     return [name, new Tensor(data, shape)] as const;
   });
   const shapes = [
-    ['result', [ROWS, OUT]] as const,
-    ...[...values.keys()].map((name) => [`gradient of ${name}`, SHAPES[name]!] as const),
+    ['result', [rows, out]] as const,
+    ...[...values.keys()].map((name) => [`gradient of ${name}`, inputShapes[name]!] as const),
   ];
   const results = new Map(
     shapes.map(([name, shape]) => [name, new Float32Array(shape.reduce((a, b) => a * b, 1))] as const),
@@ -67,7 +67,7 @@ async function compute(merged: boolean): Promise<ReadonlyMap<string, Float32Arra
 
 void test('a low-rank term in the matrix and one in the products give the same results and gradients', async () => {
   const [merged, apart] = [await compute(true), await compute(false)];
-  assert.deepEqual([...apart.keys()].sort(), ['result', ...TRAINED.map((name) => `gradient of ${name}`)].sort());
+  assert.deepEqual([...apart.keys()].sort(), ['result', ...trained.map((name) => `gradient of ${name}`)].sort());
   for (const [name, expected] of merged) {
     const error = relativeError(apart.get(name)!, expected);
     assert.ok(error <= 1e-5, `${name}: relative error ${error}`);

@@ -1,24 +1,24 @@
-/** Linear maps with frozen matrices, alone or with a low-rank term that is trained. */
+/** Linear maps with frozen matrices, alone or with a trained low-rank term. */
 import type { GraphBuilder } from '../onnx/graphBuilder.js';
 import type { Tape, Value } from './tape.js';
 
 /** A matrix W `[out, in]` that is not trained. */
 export interface FrozenMatrix {
-  /** `x Wᵀ + bias`, as nodes. */
+  /** Adds nodes for `x Wᵀ + bias`. */
   product(x: string, bias?: string): string;
-  /** `gradient W + sum`, the gradient of x. */
+  /** Adds nodes for `gradient W + sum`, the gradient of x. */
   backProduct(gradient: string, sum?: string): string;
-  /** W itself, to be added to before it is multiplied with x. */
+  /** W itself, for adding to it before it is multiplied with x. */
   summand(x: string): string;
 }
 
-/** A matrix of float32 under the names by which it is read; each is called when it is needed. */
+/** A float32 matrix. Each function gives its name and is called when the matrix is needed. */
 export class FloatMatrix implements FrozenMatrix {
   constructor(
     private readonly graph: GraphBuilder,
-    /** The matrix for products. */
+    /** The matrix as a factor of products. */
     private readonly factor: () => string,
-    /** The matrix for sums. */
+    /** The matrix as a summand. */
     readonly summand: () => string,
   ) {}
 
@@ -31,13 +31,13 @@ export class FloatMatrix implements FrozenMatrix {
   }
 }
 
-/** A pair of low-rank matrices, `a` `[rank, in]` and `b` `[out, rank]`, in PEFT's layout. */
+/** A pair of low-rank matrices in PEFT's layout: `a` `[rank, in]` and `b` `[out, rank]`. */
 export interface LoraPair {
   readonly a: Value;
   readonly b: Value;
-  /** alpha / rank, where `b` is not scaled already. */
+  /** alpha / rank, or 1 if `b` is scaled already. */
   readonly scale: number;
-  /** Given where it is known when the graph is built. */
+  /** Present if it is known when the graph is built. */
   readonly rank?: number;
 }
 
@@ -47,12 +47,12 @@ export interface AdaptedMatrix {
   /** `[out]` */
   readonly bias: string | undefined;
   readonly lora: LoraPair & { readonly rank: number };
-  /** Whether `W + scale B A` is computed first; see `loraLinears`. */
+  /** Whether `W + scale B A` is computed first, see `loraLinears`. */
   readonly merged: boolean;
 }
 
-const TRANSPOSED_A = { transA: { int: 1 } } as const;
-const TRANSPOSED_B = { transB: { int: 1 } } as const;
+const transposedA = { transA: { int: 1 } } as const;
+const transposedB = { transB: { int: 1 } } as const;
 
 /** `x Wᵀ + bias` with frozen `weight` and `bias` `[out]`. */
 export function linear(tape: Tape, x: Value, weight: FrozenMatrix, bias?: string): Value {
@@ -61,9 +61,7 @@ export function linear(tape: Tape, x: Value, weight: FrozenMatrix, bias?: string
   });
 }
 
-/**
- * `x Wᵀ + bias + scale (x Aᵀ) Bᵀ` with pairs that are not trained and whose rank is known at run time only.
- */
+/** `x Wᵀ + bias + scale (x Aᵀ) Bᵀ` with a pair that is not trained and whose rank is known only at run time. */
 export function fixedLoraLinear(
   tape: Tape,
   x: Value,
@@ -73,17 +71,18 @@ export function fixedLoraLinear(
 ): Value {
   const { graph } = tape;
   const base = weight.product(x.name, bias);
-  const low = graph.node('Gemm', [x.name, lora.a.name], TRANSPOSED_B);
-  return tape.constant(graph.node('Gemm', [low, lora.b.name, base], { ...TRANSPOSED_B, alpha: { float: lora.scale } }));
+  const low = graph.node('Gemm', [x.name, lora.a.name], transposedB);
+  return tape.constant(graph.node('Gemm', [low, lora.b.name, base], { ...transposedB, alpha: { float: lora.scale } }));
 }
 
 /**
  * `x Wᵀ + bias + scale (x Aᵀ) Bᵀ` for several matrices and the same x (Hu et al. 2021,
- * https://arxiv.org/abs/2106.09685). The frozen weights cost no gradients of their own, so backward is about as
- * expensive as forward.
+ * https://arxiv.org/abs/2106.09685). Frozen weights need no gradients, so the backward pass costs about as much as the
+ * forward pass.
  *
- * Products with one narrow side take as long as reading and writing their wide sides. So the As are one matrix, and the
- * low-rank term is added to W where `merged`, which is less to write than the result when x has more rows than columns.
+ * A product with one narrow side takes as long as reading and writing its wide sides. So the As are joined into one
+ * matrix. With `merged` the low-rank term is added to W, which is less to write than the result when x has more rows
+ * than columns.
  */
 export function loraLinears(tape: Tape, x: Value, matrices: readonly AdaptedMatrix[]): readonly Value[] {
   const { graph } = tape;
@@ -95,7 +94,7 @@ export function loraLinears(tape: Tape, x: Value, matrices: readonly AdaptedMatr
     ),
   );
   const ranks = matrices.map(({ lora }) => lora.rank);
-  const lows = once(() => cut(graph, graph.node('Gemm', [x.name, a()], TRANSPOSED_B), ranks, 1));
+  const lows = once(() => cut(graph, graph.node('Gemm', [x.name, a()], transposedB), ranks, 1));
   const results = matrices.map(({ weight, bias, lora, merged }, index) => {
     const scaled = { alpha: { float: lora.scale } };
     if (merged) {
@@ -103,7 +102,7 @@ export function loraLinears(tape: Tape, x: Value, matrices: readonly AdaptedMatr
       return linearProduct(graph, x.name, sum, bias);
     }
     const base = weight.product(x.name, bias);
-    return graph.node('Gemm', [lows()[index] ?? '', lora.b.name, base], { ...TRANSPOSED_B, ...scaled });
+    return graph.node('Gemm', [lows()[index] ?? '', lora.b.name, base], { ...transposedB, ...scaled });
   });
   const operands = [x, ...matrices.flatMap(({ lora }) => [lora.a, lora.b])];
   return tape.recordAll(results, operands, (known) => {
@@ -112,11 +111,11 @@ export function loraLinears(tape: Tape, x: Value, matrices: readonly AdaptedMatr
       graph.node('Gemm', [gradients[index] ?? '', lora.b.name], { alpha: { float: lora.scale } }),
     );
     const lowGradient = join(graph, lowGradients, 1);
-    const aGradients = cut(graph, graph.node('Gemm', [lowGradient, x.name], TRANSPOSED_A), ranks, 0);
+    const aGradients = cut(graph, graph.node('Gemm', [lowGradient, x.name], transposedA), ranks, 0);
     for (const [index, { weight, lora }] of matrices.entries()) {
       const gradient = gradients[index] ?? '';
       const scaled = { alpha: { float: lora.scale } };
-      tape.accumulateProduct(lora.b, gradient, lows()[index] ?? '', { ...TRANSPOSED_A, ...scaled });
+      tape.accumulateProduct(lora.b, gradient, lows()[index] ?? '', { ...transposedA, ...scaled });
       tape.accumulate(lora.a, () => aGradients[index] ?? '');
       tape.accumulateOnto(x, (sum) => weight.backProduct(gradient, sum));
     }
@@ -124,16 +123,16 @@ export function loraLinears(tape: Tape, x: Value, matrices: readonly AdaptedMatr
   });
 }
 
-/** `x Wᵀ + bias`, as a node. */
+/** Adds a node for `x Wᵀ + bias`. */
 export function linearProduct(graph: GraphBuilder, x: string, weight: string, bias?: string): string {
-  return graph.node('Gemm', bias === undefined ? [x, weight] : [x, weight, bias], TRANSPOSED_B);
+  return graph.node('Gemm', bias === undefined ? [x, weight] : [x, weight, bias], transposedB);
 }
 
 function zeros(graph: GraphBuilder, like: string): string {
   return graph.node('ConstantOfShape', [graph.node('Shape', [like])]);
 }
 
-/** One matrix of several, unless it is one already. */
+/** Joins several matrices into one. A single matrix stays as it is. */
 export function join(graph: GraphBuilder, parts: readonly string[], axis: number): string {
   const [only, ...others] = parts;
   return only !== undefined && others.length === 0 ? only : graph.node('Concat', parts, { axis: { int: axis } });
@@ -147,7 +146,7 @@ export function cut(graph: GraphBuilder, whole: string, sizes: readonly number[]
   return parts;
 }
 
-/** Adds its nodes to the graph when they are first asked for. */
+/** Adds its nodes to the graph on first use. */
 function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;
   return () => (made ??= { value: make() }).value;

@@ -1,10 +1,10 @@
 /**
- * Differentiable operations. In the comments `d y` is the gradient of the loss with respect to y.
- * Matrices `[rows, width]` hold a row for each token.
+ * Differentiable operations. In the comments `d y` is the gradient of the loss with respect to y. Matrices
+ * `[rows, width]` have one row for each token.
  */
 import type { Tape, Value } from './tape.js';
 
-/** Inverse of a permutation of axes. */
+/** The inverse of a permutation of axes. */
 function invert(permutation: readonly number[]): number[] {
   return permutation.map((_, axis) => permutation.indexOf(axis));
 }
@@ -17,7 +17,7 @@ export function add(tape: Tape, a: Value, b: Value): Value {
   });
 }
 
-/** `shape` and `originalShape` are int64 vectors; the second restores the shape of `x`. */
+/** Both shapes are int64 vectors. The second restores the shape of `x`. */
 export function reshape(tape: Tape, x: Value, shape: string, originalShape: string): Value {
   return tape.record(tape.graph.node('Reshape', [x.name, shape]), [x], (gradient) => {
     tape.accumulate(x, () => tape.graph.node('Reshape', [gradient, originalShape]));
@@ -32,7 +32,7 @@ export function transpose(tape: Tape, x: Value, permutation: readonly number[]):
   });
 }
 
-/** Rows of the matrix `x` at `indices` (int64 `[N]`). */
+/** The rows of the matrix `x` at `indices` (int64 `[N]`). */
 export function gatherRows(tape: Tape, x: Value, indices: string): Value {
   const { graph } = tape;
   return tape.record(graph.node('Gather', [x.name, indices], { axis: { int: 0 } }), [x], (gradient) => {
@@ -66,8 +66,8 @@ export function rmsNorm(tape: Tape, x: Value, scale: string, epsilon: number): V
 }
 
 /**
- * `silu(gate) * up` (Shazeer 2020, https://arxiv.org/abs/2002.05202). These are the widest matrices of a layer, and a
- * pass over them costs what the memory takes: silu itself is not kept, so that the product is computed in its place.
+ * `silu(gate) * up` (Shazeer 2020, https://arxiv.org/abs/2002.05202). These matrices are the widest of a layer, and a
+ * pass over them costs as much as the memory traffic. So silu is not kept, and the product takes its place.
  */
 export function swiGlu(tape: Tape, gate: Value, up: Value): Value {
   const { graph } = tape;
@@ -85,7 +85,7 @@ export function swiGlu(tape: Tape, gate: Value, up: Value): Value {
   });
 }
 
-/** The turn of each position; `negativeSin` turns back. */
+/** The rotation of each position. `negativeSin` turns back. */
 export interface Rotation {
   /** int64 `[B, T]` */
   readonly positions: string;
@@ -95,7 +95,7 @@ export interface Rotation {
   readonly negativeSin: string;
 }
 
-/** Rotary position embedding of `x` `[B, heads, T, headDim]`; a rotation's gradient is turned back. */
+/** Rotary position embedding of `x` `[B, heads, T, headDim]`. Its gradient is rotated back. */
 export function rotate(tape: Tape, x: Value, rotation: Rotation): Value {
   const turn = (value: string, sin: string) =>
     tape.graph.microsoftNode('RotaryEmbedding', [value, rotation.positions, rotation.cos, sin]);
@@ -104,13 +104,16 @@ export function rotate(tape: Tape, x: Value, rotation: Rotation): Value {
   });
 }
 
-/** Run-time shapes of grouped attention; see `attention`. */
+/** Run-time shapes of grouped attention, see `attention`. */
 export interface AttentionShapes {
   /** `[B, kvHeads, group * T, T]` */
   readonly grouped: string;
   /** `[B, kvHeads, group, T, T]` */
   readonly perHead: string;
-  /** Added to the scores before softmax: `[T, T]` or `[B, 1, 1, T, T]`, 0 where a query may look and very negative elsewhere. */
+  /**
+   * Added to the scores before the softmax, `[T, T]` or `[B, 1, 1, T, T]`: 0 where a query may look, very negative
+   * elsewhere.
+   */
   readonly mask: string;
 }
 

@@ -1,21 +1,21 @@
 /**
- * Reverse-mode differentiation that emits ONNX nodes: each operation of `operations.ts` adds its forward
- * nodes at once and leaves on the tape a rule that adds its backward nodes later. The tape is used up by
- * `backward`; the finished graph computes values and gradients in one run.
+ * Reverse-mode differentiation that emits ONNX nodes. Each operation of `operations.ts` adds its forward nodes at once
+ * and records a rule that adds its backward nodes later. `backward` uses the tape up. The finished graph computes
+ * values and gradients in one run.
  */
 import { EngineError } from '../engine.js';
 import type { Attributes, GraphBuilder } from '../onnx/graphBuilder.js';
 
 export interface Value {
   readonly name: string;
-  /** Whether a parameter influences this value; nothing is computed for the gradients of others. */
+  /** Whether a parameter influences this value. No gradient is computed for other values. */
   readonly requiresGradient: boolean;
 }
 
 /** Adds nodes that turn the gradient of a result into contributions to the gradients of its operands. */
 export type BackwardRule = (gradient: string) => void;
 
-/** The same for an operation with several results; a result that does not influence the loss has no gradient. */
+/** The same for an operation with several results. A result that does not influence the loss has no gradient. */
 export type JointBackwardRule = (gradients: readonly (string | undefined)[]) => void;
 
 export class Tape {
@@ -32,7 +32,7 @@ export class Tape {
     return { name, requiresGradient: true };
   }
 
-  /** The result `name` of an operation on `operands`. */
+  /** Records the result `name` of an operation on `operands`. */
   record(name: string, operands: readonly Value[], rule: BackwardRule): Value {
     const [result = this.constant(name)] = this.recordAll([name], operands, ([gradient]) => {
       if (gradient !== undefined) rule(gradient);
@@ -40,7 +40,7 @@ export class Tape {
     return result;
   }
 
-  /** The results `names` of one operation on `operands`, whose gradients are known together when its rule is called. */
+  /** Records the results `names` of one operation on `operands`. The rule gets all their gradients together. */
   recordAll(names: readonly string[], operands: readonly Value[], rule: JointBackwardRule): readonly Value[] {
     const requiresGradient = operands.some((operand) => operand.requiresGradient);
     const results = names.map((name) => ({ name, requiresGradient }));
@@ -48,7 +48,7 @@ export class Tape {
     return results;
   }
 
-  /** Adds `contribution` to the gradient of `value`; it is not called when that gradient is not needed. */
+  /** Adds `contribution` to the gradient of `value`. Not called when that gradient is not needed. */
   accumulate(value: Value, contribution: () => string): void {
     if (!value.requiresGradient) return;
     const sum = this.gradients.get(value);
@@ -56,19 +56,19 @@ export class Tape {
     this.gradients.set(value, sum === undefined ? term : this.graph.node('Add', [sum, term]));
   }
 
-  /** Like `accumulate`, for a contribution `alpha a b`, where the matrix product itself does the adding. */
+  /** Like `accumulate`, for a contribution `alpha a b` that the matrix product itself adds. */
   accumulateProduct(value: Value, a: string, b: string, attributes: Attributes = {}): void {
     this.accumulateOnto(value, (sum) => this.graph.node('Gemm', sum === undefined ? [a, b] : [a, b, sum], attributes));
   }
 
-  /** Like `accumulate`, for a contribution whose computation adds it to the sum so far, if there is one. */
+  /** Like `accumulate`, for a contribution that adds itself to the sum so far, if there is one. */
   accumulateOnto(value: Value, contribution: (sum: string | undefined) => string): void {
     if (value.requiresGradient) this.gradients.set(value, contribution(this.gradients.get(value)));
   }
 
   /**
    * Adds the backward nodes of everything recorded.
-   * @param result the scalar loss or, with the loss's gradient with respect to it, a value that leads to the loss.
+   * @param result the scalar loss, or a value that leads to the loss, together with the loss's gradient for it.
    */
   backward(result: Value, gradient?: string): void {
     this.accumulate(result, () => gradient ?? this.graph.float(1));

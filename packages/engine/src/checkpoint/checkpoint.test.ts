@@ -7,11 +7,11 @@ import { openCheckpoint } from './checkpoint.js';
 import { loadWeights } from './weightFiles.js';
 import { JsonFields, type JsonObject } from './jsonFields.js';
 import { parseModelConfig } from './modelConfig.js';
-import { TINY_CONFIG, withRandomCheckpoint } from '../testing/randomCheckpoint.js';
+import { tinyConfig, withRandomCheckpoint } from '../testing/randomCheckpoint.js';
 import { serializeSafetensors, type FloatTensor } from './safetensors.js';
 
 const parse = (changes: JsonObject) =>
-  parseModelConfig(new JsonFields('config.json', { ...TINY_CONFIG, ...changes })).decoder;
+  parseModelConfig(new JsonFields('config.json', { ...tinyConfig, ...changes })).decoder;
 
 suite('config.json', () => {
   test('of every architecture is understood', () => {
@@ -29,7 +29,7 @@ suite('config.json', () => {
 
   test('may say what architecture it is by model_type alone', () => {
     const { architectureName } = parseModelConfig(
-      new JsonFields('config.json', { ...TINY_CONFIG, architectures: undefined, model_type: 'qwen2' }),
+      new JsonFields('config.json', { ...tinyConfig, architectures: undefined, model_type: 'qwen2' }),
     );
     assert.equal(architectureName, 'Qwen2ForCausalLM');
   });
@@ -301,7 +301,7 @@ suite('a checkpoint folder', () => {
       await refuses(/model\.norm\.bias is not part of a qwen3 decoder/);
       await rm(file);
       await refuses(/model\.safetensors is missing/);
-      await writeFile(join(model, 'config.json'), JSON.stringify({ ...TINY_CONFIG, vocab_size: 100 }));
+      await writeFile(join(model, 'config.json'), JSON.stringify({ ...tinyConfig, vocab_size: 100 }));
       await refuses(/vocab_size is 100, but the tokenizer uses 384 tokens/);
       await rm(join(model, 'config.json'));
       await refuses(/config\.json is missing/);

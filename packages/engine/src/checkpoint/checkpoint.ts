@@ -6,13 +6,13 @@ import type { DecoderConfig } from '../model/config.js';
 import { weightBytes, weightCount, type WeightReader } from '../model/weights.js';
 import { ChatTokenizer } from '../tokenizer/chatTokenizer.js';
 import type { ModelDescription } from '../types.js';
-import { OPTIONAL_FILES, REQUIRED_FILES } from './checkpointFiles.js';
+import { optionalFiles, requiredFiles } from './checkpointFiles.js';
 import { isMissingFile } from './jsonFields.js';
 import { readModelConfig } from './modelConfig.js';
 import { requireVocabulary } from './vocabularySize.js';
 import { findWeightFiles, openWeights } from './weightFiles.js';
 
-/** A Hugging Face checkpoint folder, checked; its weights are read when they are needed. */
+/** A verified Hugging Face checkpoint folder. Its weights are read when they are needed. */
 export interface Checkpoint {
   readonly config: DecoderConfig;
   readonly weights: WeightReader;
@@ -21,8 +21,8 @@ export interface Checkpoint {
 }
 
 /**
- * @param openedBytes the memory that the caller keeps the weights in; by default all of them as float32.
- * @throws EngineError `checkpoint_invalid` naming the file and the field or tensor, or the bytes that there are.
+ * @param residentBytes the memory that the caller keeps the weights in. By default all weights as float32.
+ * @throws EngineError `checkpoint_invalid` naming the file and the field or tensor, or the memory available.
  */
 export async function openCheckpoint(
   modelDir: string,
@@ -43,12 +43,12 @@ export async function openCheckpoint(
 }
 
 /**
- * `sha256:<hex>` over a line `<sha256 of the file>  <name>` for each file that determines the model's output,
- * in the format of `sha256sum`; optional files that are absent have no line.
+ * `sha256:<hex>` over a line `<sha256 of the file>  <name>` for each file that determines the model's output, in the
+ * format of `sha256sum`. Optional files that are absent have no line.
  */
 async function hashCheckpoint(modelDir: string): Promise<string> {
-  const optional: readonly string[] = OPTIONAL_FILES;
-  const names = [...REQUIRED_FILES, ...optional, ...(await findWeightFiles(modelDir))];
+  const optional: readonly string[] = optionalFiles;
+  const names = [...requiredFiles, ...optional, ...(await findWeightFiles(modelDir))];
   const total = createHash('sha256');
   for (const name of names) {
     try {

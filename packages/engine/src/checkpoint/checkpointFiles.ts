@@ -1,10 +1,10 @@
-/** The files of a checkpoint folder that the engine reads, for whoever brings one from elsewhere. */
+/** The files of a checkpoint folder that the engine reads, for code that fetches a checkpoint from elsewhere. */
 
 /** Files that every checkpoint has. */
-export const REQUIRED_FILES = ['config.json', 'tokenizer.json'] as const;
+export const requiredFiles = ['config.json', 'tokenizer.json'] as const;
 
 /** Files that the engine reads if they exist. */
-export const OPTIONAL_FILES = [
+export const optionalFiles = [
   'generation_config.json',
   'tokenizer_config.json',
   'added_tokens.json',
@@ -13,8 +13,8 @@ export const OPTIONAL_FILES = [
   'chat_template.json',
 ] as const;
 
-/** The weights, where they are not in shards. */
-export const SINGLE_FILE = 'model.safetensors';
+/** The weights, if they are not in shards. */
+export const singleFile = 'model.safetensors';
 
-/** Names the shards, see `findWeightFiles`. Not read where there is a single file. */
-export const SHARD_INDEX = 'model.safetensors.index.json';
+/** Names the shards, see `findWeightFiles`. Not read if there is a single file. */
+export const shardIndex = 'model.safetensors.index.json';

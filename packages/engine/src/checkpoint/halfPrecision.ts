@@ -1,6 +1,6 @@
-/** IEEE 754 binary16, which safetensors calls F16. Node.js has it itself from version 24 on. */
+/** IEEE 754 binary16, which safetensors calls F16. Node.js has it built in from version 24. */
 
-/** The nearest numbers, those with an even last bit of two that are as near; infinite from 65,520 on. */
+/** Rounds to the nearest half, ties to even. From 65,520 on the result is infinite. */
 export function toHalves(values: Float32Array): Uint16Array {
   const bits = new Uint32Array(values.buffer, values.byteOffset, values.length);
   const halves = new Uint16Array(values.length);
@@ -18,17 +18,17 @@ export function halfToNumber(bits: number): number {
   return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
 }
 
-const [infinity, notANumber] = [0x7c00, 0x7e00];
-/** The bits of a float32 whose exponent is the least of a normal half, and the difference of the exponents' biases. */
+const [halfInfinity, halfNaN] = [0x7c00, 0x7e00];
+/** The float32 bits of the smallest normal half, and the difference between the exponents' biases. */
 const [leastNormal, biasDifference] = [0x38800000, 0x38000000];
 
 function halfOf(value: number, bits: number): number {
   const sign = (bits >>> 16) & 0x8000;
   const magnitude = bits & 0x7fffffff;
-  if (Number.isNaN(value)) return sign | notANumber;
-  // A float64 of this size has no bits below 1, so adding rounds to a whole number of the least half.
+  if (Number.isNaN(value)) return sign | halfNaN;
+  // A float64 of this size has no bits below 1, so the addition rounds to whole multiples of the smallest half.
   if (magnitude < leastNormal) return sign | (Math.abs(value) * 2 ** 24 + 2 ** 52 - 2 ** 52);
   const rebiased = magnitude - biasDifference;
   const lastBit = (rebiased >>> 13) & 1;
-  return sign | Math.min(infinity, (rebiased + 0xfff + lastBit) >>> 13);
+  return sign | Math.min(halfInfinity, (rebiased + 0xfff + lastBit) >>> 13);
 }

@@ -11,16 +11,16 @@ import { decoderWeightShapes, weightCount } from '../model/weights.js';
 import type { ChatPrompt } from '../types.js';
 import { ChatTokenizer } from '../tokenizer/chatTokenizer.js';
 import { damagedBytes, damagedJson, jsonText, readOrRefused } from '../testing/hostile.js';
-import { TINY_CONFIG, withRandomCheckpoint } from '../testing/randomCheckpoint.js';
-import { readBoundedFile } from './boundedFile.js';
+import { tinyConfig, withRandomCheckpoint } from '../testing/randomCheckpoint.js';
+import { readBoundedFile } from '../support/boundedFile.js';
 import { openCheckpoint } from './checkpoint.js';
 import { JsonFields, type JsonObject } from './jsonFields.js';
 import { parseModelConfig, readModelConfig } from './modelConfig.js';
 import { readHeaderFrom, readTensorFrom, serializeSafetensors } from './safetensors.js';
 import { loadWeights } from './weightFiles.js';
 
-const FULL_CONFIG = {
-  ...TINY_CONFIG,
+const fullConfig = {
+  ...tinyConfig,
   sliding_window: 64,
   use_sliding_window: true,
   max_window_layers: 1,
@@ -41,7 +41,7 @@ const FULL_CONFIG = {
 
 void test('config.json with any part changed is read or refused, and asks for no absurd memory', async () => {
   await fc.assert(
-    fc.asyncProperty(damagedJson(FULL_CONFIG), async (config) => {
+    fc.asyncProperty(damagedJson(fullConfig), async (config) => {
       const parsed = await readOrRefused(
         () => parseModelConfig(new JsonFields('config.json', JSON.parse(jsonText(config)) as JsonObject)),
         ['checkpoint_invalid'],
@@ -101,8 +101,8 @@ void test('a tensor that is named twice is refused, because its first bytes belo
   assert.throws(() => readHeaderFrom(bytes, context), { code: 'checkpoint_invalid', message: /gap/ });
 });
 
-const NAMES = /\.(json|safetensors|jinja)|chat template/;
-const PROMPT: ChatPrompt = {
+const names = /\.(json|safetensors|jinja)|chat template/;
+const prompt: ChatPrompt = {
   messages: [
     { role: 'system', content: 'Be brief.' },
     { role: 'user', content: 'Who <think> built it?' },
@@ -117,10 +117,10 @@ void test('a tokenizer with any part changed counts tokens, or is refused', asyn
       await fc.assert(
         fc.asyncProperty(damagedJson(original), async (damaged) => {
           await writeFile(path.join(model, name), jsonText(damaged));
-          const tokenizer = await readOrRefused(() => ChatTokenizer.load(model), ['checkpoint_invalid'], NAMES);
+          const tokenizer = await readOrRefused(() => ChatTokenizer.load(model), ['checkpoint_invalid'], names);
           if (tokenizer === undefined) return;
           await readOrRefused(
-            () => tokenizer.decode(tokenizer.encodePrompt(PROMPT)),
+            () => tokenizer.decode(tokenizer.encodePrompt(prompt)),
             ['invalid_request', 'checkpoint_invalid'],
             /\w/,
           );
@@ -140,7 +140,7 @@ void test('a folder with bytes of any file changed is opened or refused, naming 
       await fc.assert(
         fc.asyncProperty(damagedBytes(original), async (damaged) => {
           await writeFile(path.join(model, name), damaged);
-          await readOrRefused(() => openCheckpoint(model), ['checkpoint_invalid'], NAMES);
+          await readOrRefused(() => openCheckpoint(model), ['checkpoint_invalid'], names);
         }),
         { numRuns: 30, includeErrorInReport: true },
       );
@@ -150,7 +150,7 @@ void test('a folder with bytes of any file changed is opened or refused, naming 
 });
 
 /** Node.js makes no pipes that have a name; Debian and macOS have this program there. */
-const MKFIFO = '/usr/bin/mkfifo';
+const mkfifo = '/usr/bin/mkfifo';
 
 void test('a pipe, a folder or a file of absurd size in the place of a file is refused unread', async () => {
   await withRandomCheckpoint(async (folder) => {
@@ -162,8 +162,8 @@ void test('a pipe, a folder or a file of absurd size in the place of a file is r
       const original = await readFile(file);
       const pattern = name.replace('.', '\\.');
       await rm(file);
-      if (existsSync(MKFIFO)) {
-        execFileSync(MKFIFO, [file]);
+      if (existsSync(mkfifo)) {
+        execFileSync(mkfifo, [file]);
         await refuses(new RegExp(`${pattern} is not a file`));
         await rm(file);
       }
@@ -194,7 +194,7 @@ void test('weights that the machine has no room for are refused unread, though c
     const changes = { hidden_size: 2 ** 17, vocab_size: 2 ** 21, num_attention_heads: 1, num_key_value_heads: 1 };
     await writeFile(
       path.join(model, 'config.json'),
-      JSON.stringify({ ...TINY_CONFIG, ...changes, tie_word_embeddings: false }),
+      JSON.stringify({ ...tinyConfig, ...changes, tie_word_embeddings: false }),
     );
     const { decoder } = await readModelConfig(model);
     try {

@@ -1,6 +1,6 @@
 import { EngineError } from '../engine.js';
-import { readBoundedFile } from './boundedFile.js';
-import { brief } from './brief.js';
+import { readBoundedFile } from '../support/boundedFile.js';
+import { abbreviate } from '../support/abbreviate.js';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -13,17 +13,17 @@ export function isMissingFile(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }
 
-/** Larger than any configuration, template or index; tokenizers have a bound of their own. */
-const MAX_TEXT_BYTES = 2 ** 24;
+/** Larger than any configuration, template or index. Tokenizers have a bound of their own. */
+const maxTextBytes = 2 ** 24;
 
 /**
- * The text of a file, `undefined` when there is none; `checkpoint_invalid` naming `source` when it cannot be read or has
- * more than `maxBytes` bytes.
+ * The text of a file, or `undefined` if there is none. Throws `checkpoint_invalid`, naming `source`, if it cannot be
+ * read or has more than `maxBytes` bytes.
  */
 export async function readOptionalText(
   path: string,
   source: string,
-  maxBytes = MAX_TEXT_BYTES,
+  maxBytes = maxTextBytes,
 ): Promise<string | undefined> {
   const bytes = await readBoundedFile(path, { code: 'checkpoint_invalid', file: source }, maxBytes);
   return bytes === undefined ? undefined : new TextDecoder().decode(bytes);
@@ -35,13 +35,13 @@ export interface NumberRange {
 }
 
 /**
- * Typed reading of one JSON object out of a checkpoint file. Every refusal is an `EngineError`
- * `checkpoint_invalid` that names the file and the field, for instance `config.json: hidden_size must be …`.
- * `null` counts as absent, as in files that Python writes.
+ * Typed reading of one JSON object from a checkpoint file. Every refusal is an `EngineError` `checkpoint_invalid` that
+ * names the file and the field, such as `config.json: hidden_size must be …`. `null` counts as absent, as in files that
+ * Python writes.
  */
 export class JsonFields {
   constructor(
-    /** What error messages call this object: a file name, with a path inside it if nested. */
+    /** How error messages name this object: the file name, and a path inside it if nested. */
     readonly source: string,
     private readonly object: JsonObject,
   ) {}
@@ -66,7 +66,7 @@ export class JsonFields {
     return new JsonFields(source, value);
   }
 
-  /** The parsed object, for libraries that take it whole. */
+  /** The whole parsed object, for libraries that want it. */
   get raw(): JsonObject {
     return this.object;
   }
@@ -120,7 +120,7 @@ export class JsonFields {
   }
 
   refusal(name: string, expected: string): EngineError {
-    const found = this.value(name) === undefined ? 'is absent' : `is ${brief(this.value(name))}`;
+    const found = this.value(name) === undefined ? 'is absent' : `is ${abbreviate(this.value(name))}`;
     return new EngineError('checkpoint_invalid', `${this.source}: ${name} must be ${expected}, but ${found}`);
   }
 }

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { decoderWeightShapes, EMBEDDING, sizeOf } from '../model/weights.js';
-import { createRandom } from '../random.js';
+import { decoderWeightShapes, embeddingName, sizeOf } from '../model/weights.js';
+import { createRandom } from '../support/random.js';
 import { temporaryFolder } from '../testing/fixtures.js';
 import type { JsonObject } from './jsonFields.js';
 import { JsonFields } from './jsonFields.js';
@@ -12,10 +12,10 @@ import { parseModelConfig } from './modelConfig.js';
 import { serializeHeader, tensorBytes, type TensorSize } from './safetensors.js';
 import { openWeights } from './weightFiles.js';
 
-const HEAD = 'lm_head.weight';
-const NORM = 'model.norm.weight';
+const head = 'lm_head.weight';
+const norm = 'model.norm.weight';
 /** Embedding and head take just under two gibibytes each. */
-const CONFIG: JsonObject = {
+const config: JsonObject = {
   architectures: ['LlamaForCausalLM'],
   vocab_size: 2 ** 18 - 2,
   hidden_size: 4096,
@@ -28,13 +28,13 @@ const CONFIG: JsonObject = {
 
 void test('tensors at and beyond 2 and 4 GiB of a file are read from where they are', async (t) => {
   const folder = await temporaryFolder(t);
-  const { decoder } = parseModelConfig(new JsonFields('config.json', CONFIG));
+  const { decoder } = parseModelConfig(new JsonFields('config.json', config));
   const shapes = decoderWeightShapes(decoder);
-  const small = [...shapes.keys()].filter((name) => ![EMBEDDING, HEAD, NORM].includes(name));
-  const order = [EMBEDDING, ...small.slice(0, 1), HEAD, ...small.slice(1), NORM];
+  const small = [...shapes.keys()].filter((name) => ![embeddingName, head, norm].includes(name));
+  const order = [embeddingName, ...small.slice(0, 1), head, ...small.slice(1), norm];
   const tensors: readonly TensorSize[] = order.map((name) => ({
     name,
-    type: name === EMBEDDING || name === HEAD ? 'BF16' : 'F32',
+    type: name === embeddingName || name === head ? 'BF16' : 'F32',
     shape: shapes.get(name) ?? [],
   }));
   const random = createRandom(1);

@@ -1,14 +1,14 @@
 import type { Architecture, DecoderConfig } from '../model/config.js';
 import type { JsonFields } from './jsonFields.js';
 
-/** What `transformers` takes when these fields are absent. */
-const DEFAULT_WINDOW = 4096;
-const DEFAULT_WINDOW_LAYERS = 28;
+/** The values that `transformers` uses when these fields are absent. */
+const defaultWindow = 4096;
+const defaultWindowLayers = 28;
 
 /**
- * The attention window of each layer, as `transformers` 5 applies it: Mistral's to every layer; Qwen's, once
- * `use_sliding_window` is true, to those that `layer_types` names, or else to the layers from `max_window_layers` on;
- * Llama has none. Windows that no sequence outgrows are left out.
+ * The attention window of each layer, as `transformers` 5 applies it. Mistral's applies to every layer. Qwen's, once
+ * `use_sliding_window` is true, applies to the layers that `layer_types` names, or else to those from
+ * `max_window_layers` on. Llama has none. Windows that no sequence outgrows are left out.
  */
 export function readLayerWindows(
   fields: JsonFields,
@@ -32,12 +32,12 @@ export function readLayerWindows(
 function readWindow(fields: JsonFields, architecture: Architecture): number | null {
   if (architecture === 'llama') return null;
   if (architecture !== 'mistral' && !fields.boolean('use_sliding_window', false)) return null;
-  // Unlike elsewhere, null is not the same as absent: it means that there is no window.
-  return fields.raw['sliding_window'] === null ? null : fields.integer('sliding_window', DEFAULT_WINDOW);
+  // Here, unlike elsewhere, null is not the same as absent: it means that there is no window.
+  return fields.raw['sliding_window'] === null ? null : fields.integer('sliding_window', defaultWindow);
 }
 
 function windowLayers(fields: JsonFields): number {
-  return fields.integer('max_window_layers', DEFAULT_WINDOW_LAYERS, { min: 0 });
+  return fields.integer('max_window_layers', defaultWindowLayers, { min: 0 });
 }
 
 function readLayerTypes(fields: JsonFields, layers: number): readonly string[] | undefined {

@@ -26,7 +26,7 @@ interface Expected {
   readonly text: string;
 }
 
-const LAYOUTS = {
+const layouts = {
   smollm2: 'SmolLM2: tied, bfloat16, one file; many fields that do not matter',
   llama32: 'Llama 3.2: tied, bfloat16, shards; two end tokens, sampling defaults',
   mistral03: 'Mistral 0.3: untied, float16, shards; a list of named templates',
@@ -34,7 +34,7 @@ const LAYOUTS = {
   qwen3: 'Qwen3 as transformers 5 writes it: untied, a padded vocabulary, dtype, rope_parameters, templates in files',
   alone: 'tokenizer.json alone, with a template and a padded vocabulary',
 } as const;
-type Layout = keyof typeof LAYOUTS;
+type Layout = keyof typeof layouts;
 
 function readExpected(name: Layout): Expected {
   return JSON.parse(readFileSync(join(fixtureFolder('layouts'), name, 'expected.json'), 'utf8')) as Expected;
@@ -50,7 +50,7 @@ async function checkpointOf(t: TestContext, name: Layout): Promise<string> {
   return folder;
 }
 
-for (const [key, title] of Object.entries(LAYOUTS)) {
+for (const [key, title] of Object.entries(layouts)) {
   const name = key as Layout;
   suite(title, () => {
     test('the prompt has the text and the tokens of transformers', async (t) => {

@@ -1,29 +1,29 @@
-import { machineMemory } from '../machineMemory.js';
+import { machineMemory } from '../support/machineMemory.js';
 import { EngineError } from '../engine.js';
-import { openedBytes } from '../model/openedBytes.js';
+import { residentBytes } from '../model/residentBytes.js';
 import type { WeightFormat } from '../model/quantization.js';
 import { weightCount } from '../model/weights.js';
 import { ChatTokenizer } from '../tokenizer/chatTokenizer.js';
-import { maxContextLengthDefault } from './contextLength.js';
+import { defaultMaxContextLength } from './contextLength.js';
 import { readModelConfig } from './modelConfig.js';
 import { requireVocabulary } from './vocabularySize.js';
 
-/** What `config.json` says of a model. */
+/** What `config.json` says about a model. */
 export interface CheckpointOutline {
   /** As in `config.json`, for instance `Qwen3ForCausalLM`. */
   readonly architecture: string;
   readonly parameters: number;
-  /** In tokens: what an engine offers, which may be less than the model could. */
+  /** The context length in tokens that an engine offers. The model itself may allow more. */
   readonly contextLength: number;
-  /** The least memory that the weights take to serve, and to learn in a process of its own. */
+  /** The least memory that the weights take while serving, and while learning in a process of its own. */
   readonly servingBytes: number;
   readonly trainingBytes: number;
 }
 
 /**
- * Whether an engine could run the model that a `config.json` describes, before there are weights.
- * @param memoryBytes what there is for them.
- * @throws EngineError `checkpoint_invalid` naming the field that is not supported, or the bytes that there are.
+ * Whether an engine could run the model that a `config.json` describes, before its weights are there.
+ * @param memoryBytes the memory available.
+ * @throws EngineError `checkpoint_invalid` naming the unsupported field, or the memory available.
  */
 export async function outlineCheckpoint(
   modelDir: string,
@@ -31,7 +31,7 @@ export async function outlineCheckpoint(
   memoryBytes = machineMemory(),
 ): Promise<CheckpointOutline> {
   const { architectureName, decoder } = await readModelConfig(modelDir);
-  const servingBytes = openedBytes(decoder, format, true);
+  const servingBytes = residentBytes(decoder, format, true);
   if (servingBytes > memoryBytes) {
     throw new EngineError(
       'checkpoint_invalid',
@@ -42,14 +42,14 @@ export async function outlineCheckpoint(
   return {
     architecture: architectureName,
     parameters: weightCount(decoder),
-    contextLength: Math.min(decoder.contextLength, maxContextLengthDefault),
+    contextLength: Math.min(decoder.contextLength, defaultMaxContextLength),
     servingBytes,
-    trainingBytes: openedBytes(decoder, format, true),
+    trainingBytes: residentBytes(decoder, format, true),
   };
 }
 
 /**
- * The tokenizer with its template, if it fits the model that `config.json` describes; needs no weights.
+ * Loads the tokenizer with its template and checks that it fits the model of `config.json`. Needs no weights.
  * @throws EngineError `checkpoint_invalid` naming the file and the field.
  */
 export async function loadFittingTokenizer(modelDir: string): Promise<ChatTokenizer> {

@@ -1,20 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
 import { EngineError } from '../engine.js';
 import type { DecoderConfig, RopeScaling } from '../model/config.js';
-import { brief } from './brief.js';
+import { abbreviate } from '../support/abbreviate.js';
 import { isJsonObject, type JsonFields } from './jsonFields.js';
 
 type Rope = Pick<DecoderConfig, 'ropeTheta' | 'ropeScaling'>;
 
 /**
- * Reads the rotary settings as `transformers` 5 understands them. It writes one object, `rope_parameters`; earlier
- * versions wrote `rope_theta` beside an optional `rope_scaling`, whose kind is called `type` or `rope_type`.
+ * Reads the rotary settings as `transformers` 5 understands them. It writes one object, `rope_parameters`. Earlier
+ * versions wrote `rope_theta` and an optional `rope_scaling`, whose kind is called `type` or `rope_type`.
  */
 export function readRope(fields: JsonFields, contextLength: number): Rope {
   const [current, earlier] = [fields.nested('rope_parameters'), fields.nested('rope_scaling')];
   const rope = readRopeOf(fields, current ?? earlier, contextLength);
   if (current === undefined || earlier === undefined) return rope;
-  // Each version of `transformers` reads one of them and not the other, and does not say so.
+  // Each version of `transformers` silently reads only one of them.
   if (!isDeepStrictEqual(rope, readRopeOf(fields, earlier, contextLength))) {
     throw fields.refusal(
       'rope_scaling',
@@ -39,7 +39,7 @@ function readRopeScaling(fields: JsonFields, scaling: JsonFields, contextLength:
     throw scaling.refusal('partial_rotary_factor', '1');
   }
   for (const [name, value] of Object.entries(scaling.raw)) {
-    // Settings for each kind of layer; taken for settings of the whole model they would say nothing.
+    // Settings for each kind of layer. Read as settings of the whole model they would mean nothing.
     if (isJsonObject(value)) throw scaling.refusal(name, 'absent: one rotation for all layers is supported');
   }
   const name = scaling.has('rope_type') ? 'rope_type' : 'type';
@@ -58,7 +58,7 @@ function readRopeScaling(fields: JsonFields, scaling: JsonFields, contextLength:
     default:
       throw new EngineError(
         'checkpoint_invalid',
-        `${scaling.source}: ${name} must be one of default, linear, dynamic, llama3, yarn, but is ${brief(kind)}`,
+        `${scaling.source}: ${name} must be one of default, linear, dynamic, llama3, yarn, but is ${abbreviate(kind)}`,
       );
   }
 }
@@ -67,16 +67,16 @@ function readFactor(scaling: JsonFields, fallback?: number): number {
   return scaling.number('factor', fallback, { min: 1 });
 }
 
-/** `transformers` prefers the field of the whole configuration, and falls back to the context length. */
+/** `transformers` prefers the top-level field and falls back to the context length. */
 function originalContextLength(fields: JsonFields, scaling: JsonFields, contextLength: number): number {
   const name = 'original_max_position_embeddings';
   return fields.has(name) ? fields.integer(name) : scaling.integer(name, contextLength);
 }
 
 /**
- * Beyond `max_position_embeddings` this scaling changes the frequencies with every further token. Keys in a cache
- * would keep those of their own time, and the output would depend on how the sequence was cut into runs. So it is
- * served up to that length, where it changes nothing, and no further.
+ * Beyond `max_position_embeddings` this scaling changes the frequencies with every further token. Cached keys would
+ * keep their old frequencies, and the output would depend on how the sequence was cut into runs. So the model is served
+ * only up to that length, where the scaling changes nothing.
  */
 function readDynamic(scaling: JsonFields, contextLength: number): RopeScaling {
   const name = 'original_max_position_embeddings';
@@ -103,7 +103,7 @@ function readLlama3(scaling: JsonFields, original: number): RopeScaling {
 
 function readYarn(scaling: JsonFields, original: number, contextLength: number): RopeScaling {
   const factor = readFactor(scaling, contextLength / original);
-  // `transformers` takes 0 for absent in these four.
+  // `transformers` treats 0 as absent in these four fields.
   const orDefault = (name: string, fallback: number) => scaling.number(name, fallback, { min: 0 }) || fallback;
   const [betaFast, betaSlow] = [orDefault('beta_fast', 32), orDefault('beta_slow', 1)];
   if (betaFast < betaSlow) throw scaling.refusal('beta_fast', `at least beta_slow (${betaSlow})`);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { open, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import { createRandom } from '../random.js';
+import { createRandom } from '../support/random.js';
 import { temporaryFolder } from '../testing/fixtures.js';
 import { EngineError } from '../engine.js';
 import {
@@ -14,8 +14,8 @@ import {
   serializeSafetensors,
 } from './safetensors.js';
 
-const CONTEXT = { code: 'adapter_invalid', file: 'file' } as const;
-const SAMPLE = serializeSafetensors(
+const context = { code: 'adapter_invalid', file: 'file' } as const;
+const sample = serializeSafetensors(
   [
     ['a', { shape: [2, 2], data: Float32Array.of(1, -2, 3.5, 0) }],
     ['empty', { shape: [0], data: new Float32Array() }],
@@ -37,7 +37,7 @@ function entry(dtype: unknown, shape: unknown, offsets: unknown): object {
 }
 
 void test('what is written can be read, from memory and from disk', async (t) => {
-  const entries = readHeaderFrom(SAMPLE, CONTEXT);
+  const entries = readHeaderFrom(sample, context);
   assert.deepEqual(
     entries.map(({ name, shape }) => [name, shape]),
     [
@@ -46,16 +46,16 @@ void test('what is written can be read, from memory and from disk', async (t) =>
       ['b', []],
     ],
   );
-  assert.deepEqual(readTensorFrom(SAMPLE, entries[0]!), Float32Array.of(1, -2, 3.5, 0));
+  assert.deepEqual(readTensorFrom(sample, entries[0]!), Float32Array.of(1, -2, 3.5, 0));
   const file = path.join(await temporaryFolder(t), 'sample.safetensors');
-  await writeFile(file, SAMPLE);
+  await writeFile(file, sample);
   const handle = await open(file);
   t.after(() => handle.close());
-  assert.deepEqual(await readHeader(handle, CONTEXT), entries);
+  assert.deepEqual(await readHeader(handle, context), entries);
   const place = new Float32Array(3);
-  await readTensor(handle, entries[2]!, CONTEXT, place.subarray(1, 2));
+  await readTensor(handle, entries[2]!, context, place.subarray(1, 2));
   assert.deepEqual(place, Float32Array.of(0, 7, 0));
-  await assert.rejects(readTensor(handle, entries[2]!, CONTEXT, place), { code: CONTEXT.code, message: /changed/ });
+  await assert.rejects(readTensor(handle, entries[2]!, context, place), { code: context.code, message: /changed/ });
 });
 
 test('a tensor read in blocks has the same numbers, whatever the blocks and the type', async (t) => {
@@ -72,12 +72,12 @@ test('a tensor read in blocks has the same numbers, whatever the blocks and the 
   await writeFile(name, file);
   const handle = await open(name);
   t.after(() => handle.close());
-  for (const tensor of await readHeader(handle, CONTEXT)) {
+  for (const tensor of await readHeader(handle, context)) {
     const whole = [...readTensorFrom(file, tensor)];
     for (const blockLength of [1, 4, 5, 1000]) {
       const lengths: number[] = [];
       const numbers: number[] = [];
-      for await (const block of readBlocks(handle, tensor, CONTEXT, blockLength)) {
+      for await (const block of readBlocks(handle, tensor, context, blockLength)) {
         lengths.push(block.length);
         numbers.push(...block);
       }
@@ -93,12 +93,12 @@ void test('F16 and BF16 are widened, special values included', () => {
   const file = withHeader({ half: entry('F16', [7], [0, 14]), brain: entry('BF16', [3], [14, 20]) }, 20);
   const data = file.subarray(file.byteLength - 20);
   [...halves, ...brains].forEach((bits, index) => data.writeUInt16LE(bits, index * 2));
-  const [half, brain] = readHeaderFrom(file, CONTEXT);
+  const [half, brain] = readHeaderFrom(file, context);
   assert.deepEqual([...readTensorFrom(file, half!)], [1, -2, 2 ** -24, 65504, Infinity, -Infinity, -0]);
   assert.deepEqual([...readTensorFrom(file, brain!)], [1, -2, Infinity]);
 });
 
-const DAMAGED: readonly (readonly [string, Buffer, RegExp])[] = [
+const damaged: readonly (readonly [string, Buffer, RegExp])[] = [
   ['nothing', Buffer.alloc(0), /header length/],
   ['half a header length', Buffer.alloc(5), /header length/],
   ['a header beyond the end', Buffer.from('ff00000000000000', 'hex'), /header length 255 is out of range/],
@@ -126,20 +126,20 @@ const DAMAGED: readonly (readonly [string, Buffer, RegExp])[] = [
   ['bytes after the last tensor', withHeader({ w: entry('F32', [1], [0, 4]) }, 5), /end at byte/],
 ];
 
-for (const [name, bytes, message] of DAMAGED) {
+for (const [name, bytes, message] of damaged) {
   void test(`refused: ${name}`, () => {
-    assert.throws(() => readHeaderFrom(bytes, CONTEXT), { name: 'EngineError', code: 'adapter_invalid', message });
+    assert.throws(() => readHeaderFrom(bytes, context), { name: 'EngineError', code: 'adapter_invalid', message });
   });
 }
 
 void test('a file with random bytes changed is read or refused, and nothing else happens', () => {
   const random = createRandom(3);
-  const headerEnd = 8 + Number(SAMPLE.readBigUInt64LE());
+  const headerEnd = 8 + Number(sample.readBigUInt64LE());
   for (let round = 0; round < 2000; round += 1) {
-    const bytes = Buffer.from(SAMPLE);
+    const bytes = Buffer.from(sample);
     bytes[Math.floor(random.next() * headerEnd)] = Math.floor(random.next() * 256);
     try {
-      for (const found of readHeaderFrom(bytes, CONTEXT)) readTensorFrom(bytes, found);
+      for (const found of readHeaderFrom(bytes, context)) readTensorFrom(bytes, found);
     } catch (error) {
       assert.ok(error instanceof EngineError, String(error));
     }

@@ -1,18 +1,18 @@
 /**
- * The safetensors format: 8 bytes of header length, a JSON header, then the tensors' bytes.
- * https://huggingface.co/docs/safetensors. Files come from outside, so nothing in a header is believed
- * before it is checked: lengths are bounded, and the tensors must tile the data without gap or overlap.
+ * The safetensors format: 8 bytes of header length, a JSON header, then the tensors' bytes
+ * (https://huggingface.co/docs/safetensors). Files come from outside, so nothing in a header is trusted before it is
+ * checked. Lengths are bounded, and the tensors must tile the data without gap or overlap.
  */
 import type { FileHandle } from 'node:fs/promises';
-import { EngineError, type EngineErrorCode } from '../engine.js';
-import { readUpTo } from './boundedFile.js';
-import { brief } from './brief.js';
+import { EngineError } from '../engine.js';
+import { readUpTo, type ErrorContext } from '../support/boundedFile.js';
+import { abbreviate } from '../support/abbreviate.js';
 import { halfToNumber, toHalves } from './halfPrecision.js';
 
 /** The reference implementation's limit. */
-const MAX_HEADER_BYTES = 100_000_000;
-const ELEMENT_BYTES = { F32: 4, F16: 2, BF16: 2 } as const;
-export type ElementType = keyof typeof ELEMENT_BYTES;
+const maxHeaderBytes = 100_000_000;
+const elementBytes = { F32: 4, F16: 2, BF16: 2 } as const;
+export type ElementType = keyof typeof elementBytes;
 
 export interface TensorEntry {
   readonly name: string;
@@ -23,20 +23,13 @@ export interface TensorEntry {
   readonly end: number;
 }
 
-/** What the reader needs to say when a file is damaged. */
-export interface ErrorContext {
-  readonly code: Extract<EngineErrorCode, 'checkpoint_invalid' | 'adapter_invalid'>;
-  /** The file as the message names it. */
-  readonly file: string;
-}
-
 /** A tensor to write, row-major float32. */
 export interface FloatTensor {
   readonly shape: readonly number[];
   readonly data: Float32Array;
 }
 
-/** The tensors of an open file, in the order of their bytes. The caller closes the file. */
+/** The tensors of an open file in the order of their bytes. The caller closes the file. */
 export async function readHeader(file: FileHandle, context: ErrorContext): Promise<readonly TensorEntry[]> {
   const { size } = await file.stat();
   const prefix = await readBytes(file, 0, Math.min(8, size), context);
@@ -44,13 +37,13 @@ export async function readHeader(file: FileHandle, context: ErrorContext): Promi
   return parseHeader(header, size, context);
 }
 
-/** Like `readHeader`, for a file that is already in memory. */
+/** Like `readHeader`, for a file in memory. */
 export function readHeaderFrom(bytes: Uint8Array, context: ErrorContext): readonly TensorEntry[] {
   const length = headerLength(bytes.subarray(0, 8), bytes.byteLength, context);
   return parseHeader(bytes.subarray(8, 8 + length), bytes.byteLength, context);
 }
 
-/** Reads one tensor as float32 into `place`, which has its length; F16 and BF16 are widened. */
+/** Reads one tensor as float32 into `place`, which has its length. F16 and BF16 are widened. */
 export async function readTensor(
   file: FileHandle,
   entry: TensorEntry,
@@ -58,7 +51,7 @@ export async function readTensor(
   place: Float32Array,
 ): Promise<void> {
   const length = entry.end - entry.start;
-  if (length !== place.length * ELEMENT_BYTES[entry.type]) throw damaged(context, 'it has changed while it was read');
+  if (length !== place.length * elementBytes[entry.type]) throw damaged(context, 'it has changed while it was read');
   if (entry.type !== 'F32') {
     widen(entry.type, await readBytes(file, entry.start, length, context), place);
     return;
@@ -67,14 +60,14 @@ export async function readTensor(
   await readBytes(file, entry.start, length, context, bytes);
 }
 
-/** The numbers of a tensor as float32 in blocks of at most so many, all in the same memory. */
+/** Yields a tensor as float32 in blocks of at most `blockLength` numbers. All blocks share the same memory. */
 export async function* readBlocks(
   file: FileHandle,
   entry: TensorEntry,
   context: ErrorContext,
   blockLength = 2 ** 18,
 ): AsyncGenerator<Float32Array> {
-  const bytes = ELEMENT_BYTES[entry.type];
+  const bytes = elementBytes[entry.type];
   const room = new Float32Array(Math.min(blockLength, (entry.end - entry.start) / bytes));
   for (let start = entry.start; start < entry.end; start += blockLength * bytes) {
     const end = Math.min(entry.end, start + blockLength * bytes);
@@ -84,7 +77,7 @@ export async function* readBlocks(
   }
 }
 
-/** The bytes of a tensor as the file has them, in blocks that are all in the same memory. */
+/** Yields the bytes of a tensor as stored. All blocks share the same memory. */
 export async function* readByteBlocks(
   file: FileHandle,
   entry: TensorEntry,
@@ -96,7 +89,7 @@ export async function* readByteBlocks(
   }
 }
 
-/** Like `readTensor`, for a file that is already in memory, whose memory the result shares where it can. */
+/** Like `readTensor`, for a file in memory. The result shares that memory if it can. */
 export function readTensorFrom(bytes: Uint8Array, entry: TensorEntry): Float32Array {
   const start = bytes.byteOffset + entry.start;
   const length = (entry.end - entry.start) / Float32Array.BYTES_PER_ELEMENT;
@@ -105,14 +98,12 @@ export function readTensorFrom(bytes: Uint8Array, entry: TensorEntry): Float32Ar
   }
   const own = new Uint8Array(bytes.subarray(entry.start, entry.end));
   if (entry.type === 'F32') return new Float32Array(own.buffer);
-  const result = new Float32Array(own.byteLength / ELEMENT_BYTES[entry.type]);
+  const result = new Float32Array(own.byteLength / elementBytes[entry.type]);
   widen(entry.type, own, result);
   return result;
 }
 
-/**
- * A file of tensors in the order given, as float32 or rounded to F16. The same tensors and metadata give the same bytes.
- */
+/** Serialises tensors in the given order, as float32 or rounded to F16. Equal tensors and metadata give equal bytes. */
 export function serializeSafetensors(
   tensors: Iterable<readonly [string, FloatTensor]>,
   metadata: Readonly<Record<string, string>>,
@@ -130,7 +121,7 @@ export function serializeSafetensors(
 
 export type TensorSize = Pick<TensorEntry, 'name' | 'type' | 'shape'>;
 
-/** The beginning of a file whose tensors follow in this order, without a gap. */
+/** The beginning of a file whose tensors follow in this order without a gap. */
 export function serializeHeader(tensors: readonly TensorSize[], metadata: Readonly<Record<string, string>>): Buffer {
   const header: Record<string, unknown> = { __metadata__: metadata };
   let offset = 0;
@@ -139,7 +130,7 @@ export function serializeHeader(tensors: readonly TensorSize[], metadata: Readon
     header[name] = { dtype: type, shape, data_offsets: [offset, end] };
     offset = end;
   }
-  // Padding with spaces keeps the tensors aligned for readers that map the file.
+  // Padding with spaces aligns the tensors for readers that map the file.
   const json = Buffer.from(JSON.stringify(header), 'utf8');
   const padded = Buffer.alloc(Math.ceil(json.byteLength / 8) * 8, ' ');
   json.copy(padded);
@@ -149,13 +140,13 @@ export function serializeHeader(tensors: readonly TensorSize[], metadata: Readon
 }
 
 export function tensorBytes({ type, shape }: Omit<TensorSize, 'name'>): number {
-  return shape.reduce((product, size) => product * size, ELEMENT_BYTES[type]);
+  return shape.reduce((product, size) => product * size, elementBytes[type]);
 }
 
 function headerLength(prefix: Uint8Array, fileSize: number, context: ErrorContext): number {
   if (prefix.byteLength < 8) throw damaged(context, 'it is shorter than the header length');
   const length = new DataView(prefix.buffer, prefix.byteOffset, 8).getBigUint64(0, true);
-  if (length > BigInt(MAX_HEADER_BYTES) || length > BigInt(fileSize - 8)) {
+  if (length > BigInt(maxHeaderBytes) || length > BigInt(fileSize - 8)) {
     throw damaged(context, `the header length ${length.toString()} is out of range`);
   }
   return Number(length);
@@ -187,7 +178,7 @@ function parseEntry(name: string, value: unknown, dataStart: number, context: Er
   if (!isRecord(value)) throw damaged(context, `the entry ${name} is not an object`);
   const { dtype: type, shape, data_offsets: offsets } = value;
   if (!isElementType(type)) {
-    throw damaged(context, `the type ${brief(type)} of ${name} is not one of F32, F16, BF16`);
+    throw damaged(context, `the type ${abbreviate(type)} of ${name} is not one of F32, F16, BF16`);
   }
   if (!isSizes(shape)) throw damaged(context, `the shape of ${name} is not a list of sizes`);
   if (!isSizes(offsets) || offsets.length !== 2) throw damaged(context, `the offsets of ${name} are not two numbers`);
@@ -197,7 +188,7 @@ function parseEntry(name: string, value: unknown, dataStart: number, context: Er
   return { name, type, shape, start: dataStart + start, end: dataStart + end };
 }
 
-/** Allocates what the file really holds only: `length` was checked against its size. */
+/** `length` was checked against the file's size, so this allocates no more than the file holds. */
 async function readBytes(
   file: FileHandle,
   start: number,
@@ -210,7 +201,7 @@ async function readBytes(
   return bytes;
 }
 
-/** `bytes` must start an ArrayBuffer of its own. */
+/** `bytes` must begin an ArrayBuffer of its own. */
 function widen(type: 'F16' | 'BF16', bytes: Uint8Array, place: Float32Array): void {
   const source = new Uint16Array(bytes.buffer);
   const bits = new Uint32Array(place.buffer, place.byteOffset, place.length);
@@ -226,7 +217,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 function isElementType(value: unknown): value is ElementType {
-  return typeof value === 'string' && Object.hasOwn(ELEMENT_BYTES, value);
+  return typeof value === 'string' && Object.hasOwn(elementBytes, value);
 }
 
 function isSizes(value: unknown): value is number[] {

@@ -4,8 +4,8 @@ import type { WeightFormat } from '../model/quantization.js';
 import { readModelConfig } from './modelConfig.js';
 
 /**
- * Bytes that a training step over so many rows keeps between its two passes, by `config.json`; needs no weights. A step
- * that would take more than a training may is computed in parts.
+ * Bytes that a training step over so many rows keeps between its two passes. Reads only `config.json`. A step that
+ * would take more than the bound of a training is computed in parts.
  */
 export async function trainingStepBytes(
   modelDir: string,

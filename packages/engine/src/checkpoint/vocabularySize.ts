@@ -2,7 +2,7 @@ import { EngineError } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
 import type { ChatTokenizer } from '../tokenizer/chatTokenizer.js';
 
-/** The model's vocabulary may be padded beyond the tokenizer's, never the other way round. */
+/** A model's vocabulary may be padded beyond the tokenizer's, but must not be smaller. */
 export function requireVocabulary(
   tokenizer: ChatTokenizer,
   { vocabularySize }: Pick<DecoderConfig, 'vocabularySize'>,

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { EMBEDDING } from '../model/weights.js';
-import { TINY_CONFIG, withRandomCheckpoint } from '../testing/randomCheckpoint.js';
+import { embeddingName } from '../model/weights.js';
+import { tinyConfig, withRandomCheckpoint } from '../testing/randomCheckpoint.js';
 import { openCheckpoint } from './checkpoint.js';
 import { serializeSafetensors, type FloatTensor } from './safetensors.js';
 import { loadWeights } from './weightFiles.js';
@@ -14,7 +14,7 @@ void test('a tied head may be in the file as well, another head may not', async 
   await withRandomCheckpoint(async (folder, config) => {
     const model = join(folder, 'model');
     const weights = await loadWeights(model, config);
-    const { shape, data } = weights.get(EMBEDDING)!;
+    const { shape, data } = weights.get(embeddingName)!;
     const write = (head: FloatTensor): Promise<void> =>
       writeFile(join(model, 'model.safetensors'), serializeSafetensors([...weights, ['lm_head.weight', head]], {}));
     await write({ shape, data });
@@ -27,7 +27,7 @@ void test('a tied head may be in the file as well, another head may not', async 
     }
     await write({ shape: shape.toReversed(), data });
     await assert.rejects(openCheckpoint(model), refused(/lm_head\.weight has shape \[32, 384\]/));
-    await writeFile(join(model, 'config.json'), JSON.stringify({ ...TINY_CONFIG, tie_word_embeddings: false }));
+    await writeFile(join(model, 'config.json'), JSON.stringify({ ...tinyConfig, tie_word_embeddings: false }));
     await write({ shape, data: data.with(0, 7) });
     await openCheckpoint(model);
   });
@@ -37,11 +37,11 @@ void test('a tied head may be of another type, if its numbers are the same', asy
   await withRandomCheckpoint(async (folder, config) => {
     const model = join(folder, 'model');
     const weights = new Map(await loadWeights(model, config));
-    const { shape, data } = weights.get(EMBEDDING)!;
+    const { shape, data } = weights.get(embeddingName)!;
     // BF16 is the upper half of a float32.
     const upper = Uint16Array.from(new Uint32Array(data.buffer, data.byteOffset, data.length), (bits) => bits >>> 16);
     const rounded = new Float32Array(Uint32Array.from(upper, (bits) => bits << 16).buffer);
-    const file = serializeSafetensors(weights.set(EMBEDDING, { shape, data: rounded }), {});
+    const file = serializeSafetensors(weights.set(embeddingName, { shape, data: rounded }), {});
     const start = 8 + Number(file.readBigUInt64LE());
     const header = JSON.parse(file.subarray(8, start).toString()) as Record<string, unknown>;
     const end = file.byteLength - start;

@@ -4,44 +4,37 @@ import { EngineError } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
 import {
   decoderWeightShapes,
-  EMBEDDING,
+  embeddingName,
   readWeights,
   weightBytes,
   type DecoderWeights,
   type WeightReader,
 } from '../model/weights.js';
-import { machineMemory } from '../machineMemory.js';
-import { brief } from './brief.js';
-import { fileIdentity, openRegularFile } from './boundedFile.js';
-import { SHARD_INDEX, SINGLE_FILE } from './checkpointFiles.js';
+import { machineMemory } from '../support/machineMemory.js';
+import { abbreviate } from '../support/abbreviate.js';
+import { fileIdentity, openRegularFile, type ErrorContext } from '../support/boundedFile.js';
+import { shardIndex, singleFile } from './checkpointFiles.js';
 import { isMissingFile, JsonFields } from './jsonFields.js';
-import {
-  readBlocks,
-  readByteBlocks,
-  readHeader,
-  readTensor,
-  type ErrorContext,
-  type TensorEntry,
-} from './safetensors.js';
+import { readBlocks, readByteBlocks, readHeader, readTensor, type TensorEntry } from './safetensors.js';
 
-/** The head's weight, in a model whose head is not tied. */
-const HEAD = 'lm_head.weight';
+/** The head's weight in a model without tied embeddings. */
+const untiedHeadName = 'lm_head.weight';
 
 /**
- * Names of the weight files of a checkpoint, one or several shards, in alphabetical order. A single file comes before an index, as in
- * `transformers`: whoever joins shards may leave their index behind.
+ * Names of a checkpoint's weight files, one or several shards, in alphabetical order. As in `transformers`, a single
+ * file comes before an index, because joining shards may leave their index behind.
  */
 export async function findWeightFiles(modelDir: string): Promise<readonly string[]> {
-  if (await exists(join(modelDir, SINGLE_FILE))) return [SINGLE_FILE];
-  const index = await JsonFields.readOptional(join(modelDir, SHARD_INDEX), SHARD_INDEX);
-  if (index === undefined) return [SINGLE_FILE];
+  if (await exists(join(modelDir, singleFile))) return [singleFile];
+  const index = await JsonFields.readOptional(join(modelDir, shardIndex), shardIndex);
+  if (index === undefined) return [singleFile];
   const map = index.nested('weight_map');
   if (map === undefined) throw index.refusal('weight_map', 'an object');
   const files = new Set(Object.keys(map.raw).map((tensor) => map.string(tensor)));
   for (const file of files) {
-    // A name with a path in it could reach outside the checkpoint.
+    // A name that contains a path could reach outside the checkpoint.
     if (file !== basename(file) || !file.endsWith('.safetensors')) {
-      throw new EngineError('checkpoint_invalid', `${SHARD_INDEX}: ${brief(file)} is not a file name`);
+      throw new EngineError('checkpoint_invalid', `${shardIndex}: ${abbreviate(file)} is not a file name`);
     }
   }
   return [...files].sort();
@@ -52,16 +45,17 @@ async function exists(path: string): Promise<boolean> {
     await stat(path);
     return true;
   } catch (error) {
-    // What there is and cannot be read is refused by its name when it is opened.
+    // A file that exists but cannot be read is refused by name when it is opened.
     return !isMissingFile(error);
   }
 }
 
 /**
- * The tensors that `config` asks for, to be read when they are needed. All names and shapes are checked against the files' headers,
- * so that a wrong checkpoint costs no memory; and so is what it needs, as a file with holes may have any size.
- * @param needed the memory that the caller keeps the weights in, in bytes.
- * @throws EngineError `checkpoint_invalid` naming the tensor, or the bytes that are needed and those that there are.
+ * Opens the tensors that `config` asks for, to be read when needed. Checks all names and shapes against the files'
+ * headers first, so that a wrong checkpoint costs no memory. Also checks the memory needed, because a sparse file may
+ * claim any size.
+ * @param needed bytes of memory that the caller keeps the weights in.
+ * @throws EngineError `checkpoint_invalid` naming the tensor, or the memory needed and available.
  */
 export async function openWeights(
   modelDir: string,
@@ -89,11 +83,11 @@ export async function openWeights(
     throw invalid(`${files.join(', ')}: the weights take ${needed} bytes of memory, and there are ${memoryBytes}`);
   }
 
-  if (config.tieWordEmbeddings && found.has(HEAD)) await requireTied(modelDir, opened);
+  if (config.tieWordEmbeddings && found.has(untiedHeadName)) await requireTied(modelDir, opened);
   return weightReader(modelDir, opened);
 }
 
-/** All of the tensors that `config` asks for, see `openWeights`. */
+/** Reads all tensors that `config` asks for, see `openWeights`. */
 export async function loadWeights(
   modelDir: string,
   config: DecoderConfig,
@@ -111,7 +105,7 @@ interface OpenedFile {
   readonly entries: readonly TensorEntry[];
 }
 
-/** Opened files by their names. */
+/** Opened files by name. */
 type OpenedFiles = ReadonlyMap<string, OpenedFile>;
 
 function weightReader(modelDir: string, opened: OpenedFiles): WeightReader {
@@ -155,20 +149,21 @@ async function* blocksOf<T>(
 }
 
 /**
- * Many files hold a copy of the embedding as their head, which is not needed. Another head is the model's own, and with the embedding in
- * its place the logits would be wrong. Where both have one type their bytes are compared, which takes less time than hashing the file.
+ * Many files hold a copy of the embedding as their head, which is not needed. A different head would be the model's
+ * own, and the embedding in its place would give wrong logits. If both have the same type, their bytes are compared,
+ * which is faster than hashing the file.
  */
 async function requireTied(modelDir: string, opened: OpenedFiles): Promise<void> {
   const entries = [...opened.values()].flatMap((file) => file.entries);
-  const [head, embedding] = [HEAD, EMBEDDING].map((name) => entries.find((entry) => entry.name === name));
+  const [head, embedding] = [untiedHeadName, embeddingName].map((name) => entries.find((entry) => entry.name === name));
   const read = head?.type === embedding?.type ? readByteBlocks : readBlocks;
-  const ofHead = blocksOf<Uint8Array | Float32Array>(modelDir, opened, HEAD, read);
+  const ofHead = blocksOf<Uint8Array | Float32Array>(modelDir, opened, untiedHeadName, read);
   try {
-    for await (const block of blocksOf<Uint8Array | Float32Array>(modelDir, opened, EMBEDDING, read)) {
+    for await (const block of blocksOf<Uint8Array | Float32Array>(modelDir, opened, embeddingName, read)) {
       const { value } = await ofHead.next();
       if (value !== undefined && bytesOf(value).equals(bytesOf(block))) continue;
       throw invalid(
-        `config.json: tie_word_embeddings must be false, as ${HEAD} differs from ${EMBEDDING}, but is true`,
+        `config.json: tie_word_embeddings must be false, as ${untiedHeadName} differs from ${embeddingName}, but is true`,
       );
     }
   } finally {
@@ -187,7 +182,7 @@ const readIdentified: FileTask<OpenedFile> = async (handle, context) => {
   return { identity, entries: await readHeader(handle, context) };
 };
 
-/** Refuses a changed file: what is read must fit what has been read before. */
+/** Refuses a file that has changed: what is read must fit what was read before. */
 async function requireSame(handle: FileHandle, identity: string, { file }: ErrorContext): Promise<void> {
   if (fileIdentity(await handle.stat()) === identity) return;
   throw invalid(`${file} has changed since the model was opened; the engine must be started again`);
@@ -219,10 +214,10 @@ function checkEntry(
   shapes: ReadonlyMap<string, readonly number[]>,
   config: DecoderConfig,
 ): void {
-  const isCopy = entry.name === HEAD && config.tieWordEmbeddings;
-  const expected = shapes.get(isCopy ? EMBEDDING : entry.name);
+  const isCopy = entry.name === untiedHeadName && config.tieWordEmbeddings;
+  const expected = shapes.get(isCopy ? embeddingName : entry.name);
   if (expected === undefined) {
-    // Rotary frequencies, which exporters of old versions write though they follow from the configuration.
+    // Rotary frequencies. Old exporters wrote them, though they follow from the configuration.
     if (entry.name.endsWith('.rotary_emb.inv_freq')) return;
     throw invalid(`${file}: the tensor ${entry.name} is not part of a ${config.architecture} decoder of this shape`);
   }

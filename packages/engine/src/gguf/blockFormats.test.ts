@@ -3,12 +3,12 @@ import { readFile } from 'node:fs/promises';
 import { suite, test } from 'node:test';
 import { readTensors } from '../testing/fixtures.js';
 import { ggufFixture } from '../testing/ggufFixtures.js';
-import { BLOCK_FORMATS, decodeBlocks } from './blockFormats.js';
+import { ggufBlockFormats, decodeBlocks } from './blockFormats.js';
 import { withGguf } from './ggufFile.js';
 
 suite("numbers of every type are those of llama.cpp's own Python package, to the last bit", () => {
   const expected = readTensors(ggufFixture('types.safetensors'));
-  for (const { name } of BLOCK_FORMATS.values()) {
+  for (const { name } of ggufBlockFormats.values()) {
     test(name, () =>
       withGguf(ggufFixture('types.gguf'), async ({ tensors }) => {
         const tensor = tensors.find((each) => each.name === name);

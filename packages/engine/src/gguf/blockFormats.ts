@@ -1,28 +1,16 @@
 /**
- * How GGUF stores the numbers of a tensor: plainly, or in blocks of small integers with scales of their own.
- * Layouts: https://github.com/ggml-org/llama.cpp/blob/master/ggml/src/ggml-common.h. The arithmetic rounds to float32
- * where `gguf.quants` of llama.cpp's Python package does, so that both give the same bits.
+ * How GGUF stores the numbers of a tensor: plainly, or in blocks of small integers with their own scales. Layouts:
+ * https://github.com/ggml-org/llama.cpp/blob/master/ggml/src/ggml-common.h. The arithmetic rounds to float32 where
+ * `gguf.quants` of llama.cpp's Python package does, so that both give the same bits.
  */
 import { halfToNumber } from '../checkpoint/halfPrecision.js';
-import type { ElementType } from '../checkpoint/safetensors.js';
-import { K_QUANTS } from './kQuants.js';
+import type { BlockFormat } from './blockFormat.js';
+import { kQuants } from './kQuants.js';
 
-export interface BlockFormat {
-  /** The name that ggml has for it. */
-  readonly name: string;
-  /** Numbers in a block, and the bytes that hold them. */
-  readonly length: number;
-  readonly bytes: number;
-  /** The smallest type of safetensors that holds every number exactly. */
-  readonly exactType: ElementType;
-  /** Reads the block at a byte of `view` into `place` from an index on, as float32. */
-  readonly decode: (view: DataView, at: number, place: Float32Array, index: number) => void;
-}
+const quantisedFormats = { length: 32, exactType: 'F32' } as const;
 
-const QUANTISED = { length: 32, exactType: 'F32' } as const;
-
-/** The formats that can be read, by ggml's number for them. */
-export const BLOCK_FORMATS: ReadonlyMap<number, BlockFormat> = new Map<number, BlockFormat>([
+/** The readable formats by ggml's number. */
+export const ggufBlockFormats: ReadonlyMap<number, BlockFormat> = new Map<number, BlockFormat>([
   [
     0,
     {
@@ -41,12 +29,12 @@ export const BLOCK_FORMATS: ReadonlyMap<number, BlockFormat> = new Map<number, B
       },
     },
   ],
-  [2, { ...QUANTISED, name: 'Q4_0', bytes: 18, decode: decodeQ4x0 }],
-  [3, { ...QUANTISED, name: 'Q4_1', bytes: 20, decode: decodeQ4x1 }],
-  [6, { ...QUANTISED, name: 'Q5_0', bytes: 22, decode: decodeQ5x0 }],
-  [7, { ...QUANTISED, name: 'Q5_1', bytes: 24, decode: decodeQ5x1 }],
-  [8, { ...QUANTISED, name: 'Q8_0', bytes: 34, decode: decodeQ8x0 }],
-  ...K_QUANTS,
+  [2, { ...quantisedFormats, name: 'Q4_0', bytes: 18, decode: decodeQ4x0 }],
+  [3, { ...quantisedFormats, name: 'Q4_1', bytes: 20, decode: decodeQ4x1 }],
+  [6, { ...quantisedFormats, name: 'Q5_0', bytes: 22, decode: decodeQ5x0 }],
+  [7, { ...quantisedFormats, name: 'Q5_1', bytes: 24, decode: decodeQ5x1 }],
+  [8, { ...quantisedFormats, name: 'Q8_0', bytes: 34, decode: decodeQ8x0 }],
+  ...kQuants,
   [
     30,
     {
@@ -58,7 +46,7 @@ export const BLOCK_FORMATS: ReadonlyMap<number, BlockFormat> = new Map<number, B
   ],
 ]);
 
-/** Whole blocks into `place`, which has room for exactly their numbers. */
+/** Decodes whole blocks into `place`, which has exactly their length. */
 export function decodeBlocks(format: BlockFormat, bytes: Uint8Array, place: Float32Array): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const blocks = bytes.byteLength / format.bytes;
@@ -71,7 +59,7 @@ function halfAt(view: DataView, at: number): number {
   return halfToNumber(view.getUint16(at, true));
 }
 
-/** Numbers from -8 to 7 times a scale; of 16 bytes the low halves come first, then the high ones. */
+/** Numbers from -8 to 7 times a scale. Of 16 bytes the low halves come first, then the high halves. */
 function decodeQ4x0(view: DataView, at: number, place: Float32Array, index: number): void {
   const scale = halfAt(view, at);
   for (let byte = 0; byte < 16; byte += 1) {
@@ -81,7 +69,7 @@ function decodeQ4x0(view: DataView, at: number, place: Float32Array, index: numb
   }
 }
 
-/** Numbers from 0 to 15 times a scale, above a least value. */
+/** Numbers from 0 to 15 times a scale, plus a minimum. */
 function decodeQ4x1(view: DataView, at: number, place: Float32Array, index: number): void {
   const [scale, least] = [halfAt(view, at), halfAt(view, at + 2)];
   for (let byte = 0; byte < 16; byte += 1) {
@@ -91,7 +79,7 @@ function decodeQ4x1(view: DataView, at: number, place: Float32Array, index: numb
   }
 }
 
-/** Like Q4_0, with a fifth bit of each number in four bytes of their own. */
+/** Like Q4_0, but four more bytes hold a fifth bit of each number. */
 function decodeQ5x0(view: DataView, at: number, place: Float32Array, index: number): void {
   const [scale, fifths] = [halfAt(view, at), view.getUint32(at + 2, true)];
   for (let byte = 0; byte < 16; byte += 1) {

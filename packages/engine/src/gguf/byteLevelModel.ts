@@ -1,14 +1,14 @@
 import type { JsonFields, JsonObject } from '../checkpoint/jsonFields.js';
-import { brief } from '../checkpoint/brief.js';
+import { abbreviate } from '../support/abbreviate.js';
 import { EngineError } from '../engine.js';
 import { readPreTokenizer } from './preTokenizers.js';
 import type { GgufToken } from './vocabulary.js';
 
-const MERGES = 'tokenizer.ggml.merges';
+const mergesField = 'tokenizer.ggml.merges';
 
 /**
- * The parts of `tokenizer.json` that depend on its kind, for byte pairs in GPT-2's alphabet, in which each byte is a
- * character that can be seen (`tokenizer.ggml.model` is `gpt2`).
+ * The parts of `tokenizer.json` that depend on its kind, for byte pairs in GPT-2's alphabet (`tokenizer.ggml.model` is
+ * `gpt2`). In that alphabet every byte is a visible character.
  */
 export function byteLevelModel(metadata: JsonFields, tokens: readonly GgufToken[]): JsonObject {
   const { json, ignoreMerges } = readPreTokenizer(metadata);
@@ -16,9 +16,9 @@ export function byteLevelModel(metadata: JsonFields, tokens: readonly GgufToken[
   const refusal = (index: number, merge: string): EngineError =>
     new EngineError(
       'checkpoint_invalid',
-      `${metadata.source}: ${MERGES}[${index}] must be two tokens that make a third one, but is ${brief(merge)}`,
+      `${metadata.source}: ${mergesField}[${index}] must be two tokens that make a third one, but is ${abbreviate(merge)}`,
     );
-  const merges = metadata.strings(MERGES).map((merge, index) => {
+  const merges = metadata.strings(mergesField).map((merge, index) => {
     const [left, right, ...more] = merge.split(' ');
     if (left === undefined || right === undefined || more.length > 0) throw refusal(index, merge);
     if (![left, right, left + right].every((token) => vocabulary.has(token))) throw refusal(index, merge);
@@ -37,14 +37,14 @@ export function byteLevelModel(metadata: JsonFields, tokens: readonly GgufToken[
   };
 }
 
-/** GPT-2's characters by their bytes: `bytes_to_unicode` of its encoder.py. */
-const ALPHABET = alphabet();
-const LETTERS = new Set(ALPHABET);
+/** GPT-2's characters by their bytes, as `bytes_to_unicode` of its encoder.py gives them. */
+const byteAlphabet = alphabet();
+const letters = new Set(byteAlphabet);
 
-/** Some converters write tokens that were added later as they are. */
+/** Some converters write later additions to the vocabulary unchanged. */
 function spelled(token: string): string {
-  if (Array.from(token).every((letter) => LETTERS.has(letter))) return token;
-  return [...Buffer.from(token)].map((byte) => ALPHABET[byte] ?? '').join('');
+  if (Array.from(token).every((letter) => letters.has(letter))) return token;
+  return [...Buffer.from(token)].map((byte) => byteAlphabet[byte] ?? '').join('');
 }
 
 function alphabet(): readonly string[] {

@@ -4,12 +4,12 @@ import { JsonFields, type JsonObject } from '../checkpoint/jsonFields.js';
 import { parseModelConfig } from '../checkpoint/modelConfig.js';
 import type { DecoderConfig } from '../model/config.js';
 import { ggufJson } from '../testing/ggufFixtures.js';
-import { BLOCK_FORMATS } from './blockFormats.js';
+import { ggufBlockFormats } from './blockFormats.js';
 import { ggufConfig } from './ggufConfig.js';
 import type { GgufTensor } from './ggufFile.js';
 import { readGgufRopeScaling } from './ropeScaling.js';
 
-const METADATA = {
+const tinyMetadata = {
   'general.architecture': 'qwen3',
   'qwen3.context_length': 4096,
   'qwen3.embedding_length': 64,
@@ -24,12 +24,12 @@ const METADATA = {
 };
 
 function tensor(name: string, shape: readonly number[]): GgufTensor {
-  return { name, shape, format: BLOCK_FORMATS.get(0)!, start: 0, end: 0 };
+  return { name, shape, format: ggufBlockFormats.get(0)!, start: 0, end: 0 };
 }
 
 /** What the engine reads in the configuration that is written for these metadata. */
 function configOf(changes: JsonObject = {}, names = ['token_embd.weight']): DecoderConfig {
-  const metadata = new JsonFields('some.gguf', { ...METADATA, ...changes });
+  const metadata = new JsonFields('some.gguf', { ...tinyMetadata, ...changes });
   const tensors = names.map((name) => tensor(name, [151, 64]));
   const json = ggufConfig({ metadata, tensors }, { bos: 1, eos: [2], pad: undefined }, null);
   return parseModelConfig(new JsonFields('config.json', json)).decoder;
@@ -37,7 +37,7 @@ function configOf(changes: JsonObject = {}, names = ['token_embd.weight']): Deco
 
 /** The same settings under another architecture's name. */
 function as(architecture: string, without: readonly string[] = []): JsonObject {
-  const renamed = Object.entries(METADATA)
+  const renamed = Object.entries(tinyMetadata)
     .filter(([key]) => !without.includes(key))
     .map(([key, value]) => [key.replace('qwen3.', `${architecture}.`), value]);
   return { ...(Object.fromEntries(renamed) as JsonObject), 'general.architecture': architecture };
@@ -75,7 +75,7 @@ suite('rotary scaling', () => {
   const cases = ggufJson('rope.json') as { headDim: number; theta: number; settings: JsonObject; factors: number[] }[];
   for (const { headDim, theta, settings, factors } of cases) {
     test(`of ${headDim} dimensions by ${String(settings['factor'])} is found in its factors`, () => {
-      const metadata = new JsonFields('some.gguf', METADATA);
+      const metadata = new JsonFields('some.gguf', tinyMetadata);
       const source = { metadata, key: (name: string) => `qwen3.${name}`, theta, headDim };
       const found = readGgufRopeScaling({ ...source, factors: Float32Array.from(factors) });
       assert.deepEqual(found, settings);
@@ -89,7 +89,7 @@ suite('rotary scaling', () => {
   }
 
   test('of factors that are all 1 is none', () => {
-    const metadata = new JsonFields('some.gguf', METADATA);
+    const metadata = new JsonFields('some.gguf', tinyMetadata);
     const source = { metadata, key: (name: string) => name, theta: 1e4, headDim: 8 };
     assert.equal(readGgufRopeScaling({ ...source, factors: Float32Array.of(1, 1, 1, 1) }), null);
   });

@@ -1,19 +1,19 @@
-/** `config.json` out of a GGUF file's metadata. */
+/** Makes `config.json` from a GGUF file's metadata. */
 import type { JsonFields, JsonObject } from '../checkpoint/jsonFields.js';
 import { EngineError } from '../engine.js';
 import type { GgufFile } from './ggufFile.js';
 import { readGgufRopeScaling } from './ropeScaling.js';
-import { OUTPUT_HEAD, ROPE_FACTORS, TOKEN_EMBEDDING } from './tensorNames.js';
+import { outputHead, ropeFactors, tokenEmbedding } from './tensorNames.js';
 
-/** llama.cpp's architectures by their Hugging Face class; a Mistral is a Llama to it. */
-const CLASSES: Readonly<Record<string, string>> = {
+/** Hugging Face classes by llama.cpp's architecture. llama.cpp treats a Mistral as a Llama. */
+const architectureClasses: Readonly<Record<string, string>> = {
   llama: 'LlamaForCausalLM',
   qwen2: 'Qwen2ForCausalLM',
   qwen3: 'Qwen3ForCausalLM',
 };
 
-/** Settings that change the computation, and the value at which they do not. */
-const NEUTRAL: readonly (readonly [string, unknown])[] = [
+/** Settings that change the computation, and the value that turns each off. */
+const neutralValues: readonly (readonly [string, unknown])[] = [
   ['expert_count', 0],
   ['attention.causal', true],
   ['attention.scale', 0],
@@ -28,17 +28,17 @@ const NEUTRAL: readonly (readonly [string, unknown])[] = [
   ['use_parallel_residual', false],
 ];
 
-/** Ids as the tokenizer part of the metadata has them. */
+/** Ids as the tokenizer's metadata give them. */
 export interface SpecialIds {
   readonly bos: number | undefined;
-  /** Generation ends with any of these, the first of which is the end of a text. */
+  /** Each ends generation. The first is the end of a text. */
   readonly eos: readonly number[];
   readonly pad: number | undefined;
 }
 
 /**
- * The configuration as Hugging Face writes it; the caller has it checked as any other (`parseModelConfig`).
- * @param ropeFactors the numbers of the tensor of that name, where the file has it.
+ * The configuration as Hugging Face writes it. The caller has it checked like any other (`parseModelConfig`).
+ * @param ropeFactors the numbers of the tensor of that name, if the file has one.
  * @throws EngineError `checkpoint_invalid` naming the field.
  */
 export function ggufConfig(gguf: GgufFile, ids: SpecialIds, ropeFactors: Float32Array | null): JsonObject {
@@ -66,8 +66,8 @@ export function ggufConfig(gguf: GgufFile, ids: SpecialIds, ropeFactors: Float32
     rope_theta: theta,
     rope_scaling: readGgufRopeScaling({ metadata, key, theta, headDim, factors: ropeFactors }),
     vocab_size: vocabularySize,
-    tie_word_embeddings: !tensors.some(({ name }) => name === OUTPUT_HEAD),
-    // Qwen2's class decides it.
+    tie_word_embeddings: !tensors.some(({ name }) => name === outputHead),
+    // The class Qwen2 decides it.
     ...(architecture === 'qwen2' ? {} : { attention_bias: false }),
     ...(architecture === 'llama' ? { mlp_bias: false } : { use_sliding_window: false }),
     bos_token_id: ids.bos ?? null,
@@ -77,17 +77,17 @@ export function ggufConfig(gguf: GgufFile, ids: SpecialIds, ropeFactors: Float32
   };
 }
 
-/** @throws EngineError `checkpoint_invalid` when it is none of those that the engine computes. */
+/** @throws EngineError `checkpoint_invalid` when the engine does not compute it. */
 export function readArchitecture(metadata: JsonFields): { readonly architecture: string; readonly className: string } {
   const architecture = metadata.string('general.architecture');
-  const className = Object.hasOwn(CLASSES, architecture) ? CLASSES[architecture] : undefined;
+  const className = Object.hasOwn(architectureClasses, architecture) ? architectureClasses[architecture] : undefined;
   if (className !== undefined) return { architecture, className };
-  const known = Object.keys(CLASSES).join(', ');
+  const known = Object.keys(architectureClasses).join(', ');
   throw metadata.refusal('general.architecture', `one of ${known} (a Mistral is a llama there)`);
 }
 
 function refuseOthers(metadata: JsonFields, key: (name: string) => string, contextLength: number): void {
-  for (const [name, neutral] of NEUTRAL) {
+  for (const [name, neutral] of neutralValues) {
     const value = metadata.value(key(name));
     if (value === undefined || value === neutral) continue;
     throw metadata.refusal(key(name), `absent or ${JSON.stringify(neutral)}`);
@@ -97,7 +97,7 @@ function refuseOthers(metadata: JsonFields, key: (name: string) => string, conte
   if (width > 0 && width < contextLength) throw metadata.refusal(window, `absent or at least ${contextLength}`);
 }
 
-/** Queries, keys and values have one width, all of which is rotated. */
+/** Queries, keys and values must have one width, all of which is rotated. */
 function readHeadDim(metadata: JsonFields, key: (name: string) => string, fallback: number): number {
   const keyLength = key('attention.key_length');
   const others = [key('attention.value_length'), key('rope.dimension_count')];
@@ -114,14 +114,14 @@ export function embeddingSizes({ metadata, tensors }: GgufFile): {
   readonly vocabularySize: number;
   readonly hiddenSize: number;
 } {
-  const [vocabularySize, hiddenSize] = tensors.find(({ name }) => name === TOKEN_EMBEDDING)?.shape ?? [];
+  const [vocabularySize, hiddenSize] = tensors.find(({ name }) => name === tokenEmbedding)?.shape ?? [];
   if (vocabularySize !== undefined && hiddenSize !== undefined) return { vocabularySize, hiddenSize };
-  throw new EngineError('checkpoint_invalid', `${metadata.source}: there is no matrix ${TOKEN_EMBEDDING}`);
+  throw new EngineError('checkpoint_invalid', `${metadata.source}: there is no matrix ${tokenEmbedding}`);
 }
 
-/** The tensor of rotary factors, if the file has one of a kind that can be read. */
+/** The tensor of rotary factors, if the file has one in a readable format. */
 export function findRopeFactors({ metadata, tensors }: GgufFile): GgufFile['tensors'][number] | undefined {
-  const tensor = tensors.find(({ name }) => name === ROPE_FACTORS);
+  const tensor = tensors.find(({ name }) => name === ropeFactors);
   if (tensor === undefined || (tensor.shape.length === 1 && tensor.format.name === 'F32')) return tensor;
-  throw new EngineError('checkpoint_invalid', `${metadata.source}: ${ROPE_FACTORS} must be a list of F32 numbers`);
+  throw new EngineError('checkpoint_invalid', `${metadata.source}: ${ropeFactors} must be a list of F32 numbers`);
 }

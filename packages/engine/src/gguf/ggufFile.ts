@@ -1,21 +1,22 @@
 /**
- * The header of a GGUF file: metadata, and where its tensors lie.
- * https://github.com/ggml-org/ggml/blob/master/docs/gguf.md. `@huggingface/gguf` parses it; whether the file holds what
- * its header promises is checked here, since the file comes from outside.
+ * The header of a GGUF file: metadata, and where its tensors lie
+ * (https://github.com/ggml-org/ggml/blob/master/docs/gguf.md). `@huggingface/gguf` parses it. The file comes from
+ * outside, so this checks that it holds what its header promises.
  */
 import type { FileHandle } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import type { GGUFTensorInfo } from '@huggingface/gguf';
-import { openRegularFile, readUpTo } from '../checkpoint/boundedFile.js';
-import { brief } from '../checkpoint/brief.js';
+import { openRegularFile, readUpTo } from '../support/boundedFile.js';
+import { abbreviate } from '../support/abbreviate.js';
 import { JsonFields, type JsonObject } from '../checkpoint/jsonFields.js';
 import { EngineError } from '../engine.js';
-import { BLOCK_FORMATS, type BlockFormat } from './blockFormats.js';
+import type { BlockFormat } from './blockFormat.js';
+import { ggufBlockFormats } from './blockFormats.js';
 
 export interface GgufTensor {
-  /** As llama.cpp calls it, for instance `blk.0.attn_q.weight`. */
+  /** llama.cpp's name for it, such as `blk.0.attn_q.weight`. */
   readonly name: string;
-  /** The slowest dimension first, as in safetensors. */
+  /** Slowest dimension first, as in safetensors. */
   readonly shape: readonly number[];
   readonly format: BlockFormat;
   /** Byte range in the file. */
@@ -24,21 +25,21 @@ export interface GgufTensor {
 }
 
 export interface GgufFile {
-  /** Numbers, booleans, texts and lists of them by their key. */
+  /** Numbers, booleans, texts and lists of them by key. */
   readonly metadata: JsonFields;
   readonly tensors: readonly GgufTensor[];
 }
 
-const MAGIC = 'GGUF';
-/** Magic number, version, and how many tensors and metadata there are. */
-const PREFIX_BYTES = 24;
-/** The least that a metadatum and a tensor's entry take. */
-const [METADATUM_BYTES, ENTRY_BYTES] = [13, 24];
-const DEFAULT_ALIGNMENT = 32;
+const magicNumber = 'GGUF';
+/** The magic number, the version, and the counts of tensors and metadata. */
+const prefixBytes = 24;
+/** The fewest bytes of a metadata entry and of a tensor's entry. */
+const [metadatumBytes, entryBytes] = [13, 24];
+const defaultAlignment = 32;
 
 /**
  * Opens the file for `use` and closes it.
- * @throws EngineError `checkpoint_invalid` naming the file and what is wrong with it, also where it ends too soon.
+ * @throws EngineError `checkpoint_invalid` naming the file and the fault, such as a premature end.
  */
 export async function withGguf<T>(path: string, use: (file: GgufFile, handle: FileHandle) => Promise<T>): Promise<T> {
   const source = basename(path);
@@ -53,42 +54,41 @@ export async function withGguf<T>(path: string, use: (file: GgufFile, handle: Fi
   }
 }
 
-/** The parser takes what is beyond the end of a file for zeros: absurd counts would make it fill the memory. */
+/** The parser reads zeros beyond the end of a file, so absurd counts would make it fill the memory. */
 async function checkPrefix(handle: FileHandle, size: number, source: string): Promise<void> {
-  const bytes = await readUpTo(handle, 0, PREFIX_BYTES);
-  if (Buffer.from(bytes.subarray(0, 4)).toString('latin1') !== MAGIC)
+  const bytes = await readUpTo(handle, 0, prefixBytes);
+  if (Buffer.from(bytes.subarray(0, 4)).toString('latin1') !== magicNumber)
     throw damaged(source, 'it does not begin with GGUF');
-  if (bytes.byteLength < PREFIX_BYTES) throw endsTooSoon(source, size);
+  if (bytes.byteLength < prefixBytes) throw endsTooSoon(source, size);
   const view = new DataView(bytes.buffer, bytes.byteOffset);
   const version = view.getUint32(4, true);
   if (version !== 2 && version !== 3) {
     const order = [2, 3].includes(view.getUint32(4, false)) ? ' (it is big-endian)' : '';
     throw damaged(source, `its version must be 2 or 3, but is ${version}${order}`);
   }
-  const least =
-    view.getBigUint64(8, true) * BigInt(ENTRY_BYTES) + view.getBigUint64(16, true) * BigInt(METADATUM_BYTES);
+  const least = view.getBigUint64(8, true) * BigInt(entryBytes) + view.getBigUint64(16, true) * BigInt(metadatumBytes);
   if (least > BigInt(size)) throw endsTooSoon(source, size);
 }
 
 async function parse(path: string, size: number, source: string): Promise<GgufFile> {
-  // Loaded here only: whoever serves a model needs none of it.
+  // Loaded only here, because serving a model does not need it.
   const { gguf, GGMLQuantizationType } = await import('@huggingface/gguf');
-  // An absolute path is never taken for an address.
+  // An absolute path is never mistaken for a URL.
   const header = await gguf(resolve(path), { allowLocalFile: true }).catch((cause: unknown) => {
     if (cause instanceof RangeError) throw endsTooSoon(source, size, cause);
     throw damaged(source, cause instanceof Error ? cause.message.slice(0, 200) : 'it cannot be parsed', cause);
   });
-  // Only where the header was whole does it end within the file.
+  // It ends within the file only if the header was whole.
   if (header.tensorInfoByteRange[1] > size) throw endsTooSoon(source, size);
   const metadata = new JsonFields(source, withNumbers(header.metadata));
   const parts = metadata.integer('split.count', 1, { min: 0 });
   if (parts > 1) throw metadata.refusal('split.count', '1 (llama-gguf-split --merge joins the parts)');
-  const alignment = metadata.integer('general.alignment', DEFAULT_ALIGNMENT);
+  const alignment = metadata.integer('general.alignment', defaultAlignment);
   if (!Number.isInteger(Math.log2(alignment))) throw metadata.refusal('general.alignment', 'a power of two');
   const dataStart = Math.ceil(header.tensorInfoByteRange[1] / alignment) * alignment;
   const names = new Set<string>();
   const tensors = header.tensorInfos.map((info) => {
-    if (names.has(info.name)) throw damaged(source, `the tensor ${brief(info.name)} is there twice`);
+    if (names.has(info.name)) throw damaged(source, `the tensor ${abbreviate(info.name)} is there twice`);
     names.add(info.name);
     return tensorOf(info, { source, size, dataStart, typeName: GGMLQuantizationType[info.dtype] });
   });
@@ -103,10 +103,10 @@ interface Place {
 }
 
 function tensorOf(info: GGUFTensorInfo, { source, size, dataStart, typeName }: Place): GgufTensor {
-  const name = brief(info.name);
-  const format = BLOCK_FORMATS.get(info.dtype);
+  const name = abbreviate(info.name);
+  const format = ggufBlockFormats.get(info.dtype);
   if (format === undefined) {
-    const known = [...BLOCK_FORMATS.values()].map((each) => each.name).join(', ');
+    const known = [...ggufBlockFormats.values()].map((each) => each.name).join(', ');
     const found = typeName ?? `number ${info.dtype}`;
     throw new EngineError(
       'checkpoint_invalid',
@@ -127,7 +127,7 @@ function tensorOf(info: GGUFTensorInfo, { source, size, dataStart, typeName }: P
   return { name: info.name, shape, format, start, end };
 }
 
-/** Whole numbers of 64 bits as numbers, too; those that are too large for it are refused where they are read. */
+/** Turns 64-bit integers into numbers. Those that are too large are refused where they are read. */
 function withNumbers(metadata: object): JsonObject {
   const plain = (value: unknown): unknown =>
     typeof value === 'bigint' ? Number(value) : Array.isArray(value) ? value.map(plain) : value;

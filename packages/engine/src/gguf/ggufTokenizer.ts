@@ -1,18 +1,18 @@
-/** The tokenizer's files out of a GGUF file's metadata. */
+/** Makes the tokenizer's files from a GGUF file's metadata. */
 import type { JsonFields, JsonObject } from '../checkpoint/jsonFields.js';
 import { byteLevelModel } from './byteLevelModel.js';
 import { sentencePieceModel } from './sentencePieceModel.js';
 import { addedTokens, type GgufVocabulary } from './vocabulary.js';
 
-const KIND = 'tokenizer.ggml.model';
-const TEMPLATE = 'tokenizer.chat_template';
-const TEMPLATE_FILE = 'chat_template.jinja';
+const modelField = 'tokenizer.ggml.model';
+const templateField = 'tokenizer.chat_template';
+const templateFile = 'chat_template.jinja';
 
 /**
  * Contents by file name: `tokenizer.json`, `tokenizer_config.json`, `generation_config.json`, `chat_template.jinja` and
- * perhaps one for prompts with tools.
+ * perhaps a template for prompts with tools.
  * @param contextLength in tokens.
- * @param chatTemplate takes the place of those of the file.
+ * @param chatTemplate replaces the templates of the file.
  * @throws EngineError `checkpoint_invalid` naming the field.
  */
 export function ggufTokenizerFiles(
@@ -22,8 +22,8 @@ export function ggufTokenizerFiles(
   chatTemplate?: string,
 ): Readonly<Record<string, string>> {
   const { tokens, ids, named } = vocabulary;
-  const kind = metadata.string(KIND);
-  if (kind !== 'gpt2' && kind !== 'llama') throw metadata.refusal(KIND, '"gpt2" or "llama"');
+  const kind = metadata.string(modelField);
+  if (kind !== 'gpt2' && kind !== 'llama') throw metadata.refusal(modelField, '"gpt2" or "llama"');
   if (ids.eos.length === 0) {
     throw metadata.refusal('tokenizer.ggml.eos_token_id', 'the id of the token that ends a text');
   }
@@ -54,7 +54,7 @@ export function ggufTokenizerFiles(
     'tokenizer.json': json(tokenizerJson),
     'tokenizer_config.json': json(tokenizerConfig),
     'generation_config.json': json(generationConfig),
-    ...(chatTemplate === undefined ? templateFiles(metadata) : { [TEMPLATE_FILE]: chatTemplate }),
+    ...(chatTemplate === undefined ? templateFiles(metadata) : { [templateFile]: chatTemplate }),
   };
 }
 
@@ -62,7 +62,7 @@ export function json(value: JsonObject): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }
 
-/** What the library puts before a text; conversations have it from their template. */
+/** The post-processor that puts a token before a text. In conversations the template does that. */
 function beginning(token: string, id: number): JsonObject {
   const special = (type: number): JsonObject => ({ SpecialToken: { id: token, type_id: type } });
   const text = (name: string, type: number): JsonObject => ({ Sequence: { id: name, type_id: type } });
@@ -75,12 +75,12 @@ function beginning(token: string, id: number): JsonObject {
 }
 
 function templateFiles(metadata: JsonFields): Readonly<Record<string, string>> {
-  if (!metadata.has(TEMPLATE)) {
-    throw metadata.refusal(TEMPLATE, "the model's chat template, unless another one is given");
+  if (!metadata.has(templateField)) {
+    throw metadata.refusal(templateField, "the model's chat template, unless another one is given");
   }
-  const toolUse = `${TEMPLATE}.tool_use`;
+  const toolUse = `${templateField}.tool_use`;
   return {
-    [TEMPLATE_FILE]: metadata.string(TEMPLATE),
+    [templateFile]: metadata.string(templateField),
     ...(metadata.has(toolUse) ? { 'additional_chat_templates/tool_use.jinja': metadata.string(toolUse) } : {}),
   };
 }

@@ -10,14 +10,14 @@ import { readHeaderFrom } from '../checkpoint/safetensors.js';
 import { loadWeights } from '../checkpoint/weightFiles.js';
 import { EngineError } from '../engine.js';
 import { greatestDifference, readTensors, temporaryFolder } from '../testing/fixtures.js';
-import { GGUF_MODELS, ggufFixture, ggufReading } from '../testing/ggufFixtures.js';
+import { ggufModels, ggufFixture, ggufReading } from '../testing/ggufFixtures.js';
 import { CachedBatch } from '../testing/runs.js';
 import { ChatTokenizer } from '../tokenizer/chatTokenizer.js';
 import { TextCodec } from '../tokenizer/textCodec.js';
 import { importFolder, importGguf, type ImportedModel, type ImportOptions } from './importGguf.js';
 
 /** The logits go up to about 10. */
-const TOLERANCE = 2e-5;
+const tolerance = 2e-5;
 
 async function imported(
   t: TestContext,
@@ -42,11 +42,11 @@ async function logitsDifference(folder: string, name: string): Promise<number> {
   return greatest;
 }
 
-for (const name of GGUF_MODELS) {
+for (const name of ggufModels) {
   suite(`${name}.gguf`, () => {
     test('gives the logits of transformers', async (t) => {
       const { folder } = await imported(t, name);
-      assert.ok((await logitsDifference(folder, name)) <= TOLERANCE);
+      assert.ok((await logitsDifference(folder, name)) <= tolerance);
     });
 
     test('gives the tokens of transformers', async (t) => {
@@ -87,7 +87,7 @@ void test('numbers keep the smallest type that holds them, unless all are to be 
   const rounded = await imported(t, 'qwen3', { precision: 'F16' });
   assert.deepEqual(await tensorTypes(rounded.folder), new Set(['F16']));
   const difference = await logitsDifference(rounded.folder, 'qwen3');
-  assert.ok(difference > TOLERANCE && difference < 0.05, String(difference));
+  assert.ok(difference > tolerance && difference < 0.05, String(difference));
 });
 
 void test('generation ends with the tokens that the file names', async (t) => {

@@ -1,8 +1,8 @@
-/** A checkpoint folder out of a GGUF file. */
+/** Makes a checkpoint folder from a GGUF file. */
 import { mkdir, stat, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { buildFolder, writeSynced } from '../adapters/folders.js';
-import { readUpTo } from '../checkpoint/boundedFile.js';
+import { buildFolder, writeSynced } from '../support/folders.js';
+import { readUpTo } from '../support/boundedFile.js';
 import { isMissingFile, JsonFields, type JsonObject } from '../checkpoint/jsonFields.js';
 import { parseModelConfig } from '../checkpoint/modelConfig.js';
 import { EngineError } from '../engine.js';
@@ -18,18 +18,18 @@ import { writeWeights, type ImportPrecision } from './writeWeights.js';
 
 export interface ImportOptions {
   readonly file: string;
-  /** A new folder; it and those above it are made. */
+  /** A new folder. It and its missing parents are created. */
   readonly folder: string;
   /** By default `exact`. */
   readonly precision?: ImportPrecision;
-  /** Takes the place of the file's own, which base models do not have. */
+  /** Replaces the file's own template, which base models lack. */
   readonly chatTemplate?: string;
   readonly onProgress?: (progress: ImportProgress) => void;
-  /** Aborting rejects with `cancelled`; nothing is left of the folder. */
+  /** Aborting it rejects with `cancelled` and leaves nothing of the folder. */
   readonly signal?: AbortSignal;
 }
 
-/** Bytes of the file's tensors. */
+/** In bytes of the file's tensors. */
 export interface ImportProgress {
   readonly done: number;
   readonly total: number;
@@ -43,19 +43,19 @@ export interface ImportedModel {
   readonly parameters: number;
   /** The context length in tokens. */
   readonly contextLength: number;
-  /** How the file stored its tensors: how many of each type. */
+  /** How many tensors the file stored in each type. */
   readonly tensorTypes: Readonly<Record<string, number>>;
-  /** Size of `model.safetensors`. */
+  /** The size of `model.safetensors`. */
   readonly weightBytes: number;
 }
 
 /**
- * Writes a Hugging Face folder with the weights, the configuration, the tokenizer and the chat template that a GGUF
- * file of a Llama, Mistral, Qwen2 or Qwen3 holds. All that can be refused is refused before the weights are written; a
- * folder that could not be finished is removed.
+ * Writes a Hugging Face folder with the weights, configuration, tokenizer and chat template from a GGUF file of a
+ * Llama, Mistral, Qwen2 or Qwen3. Checks everything that can be refused before it writes weights. Removes a folder that
+ * could not be finished.
  *
- * @throws EngineError `checkpoint_invalid` naming the file and the field or tensor; `invalid_request` when there is
- *   such a folder already; `storage_full`; `cancelled`.
+ * @throws EngineError `checkpoint_invalid` naming the file and the field or tensor; `invalid_request` when the folder
+ *   exists already; `storage_full`; `cancelled`.
  */
 export async function importGguf(options: ImportOptions): Promise<ImportedModel> {
   const folder = resolve(options.folder);
@@ -63,7 +63,7 @@ export async function importGguf(options: ImportOptions): Promise<ImportedModel>
   return withGguf(options.file, async (gguf, handle) => {
     const plan = await planImport(gguf, handle, options);
     await buildFolder(folder, (partial) => writeImport(partial, plan, handle, options));
-    const weights = await stat(join(folder, WEIGHTS_FILE));
+    const weights = await stat(join(folder, weightsFile));
     return {
       folder,
       architecture: plan.architecture,
@@ -75,10 +75,10 @@ export async function importGguf(options: ImportOptions): Promise<ImportedModel>
   });
 }
 
-const WEIGHTS_FILE = 'model.safetensors';
+const weightsFile = 'model.safetensors';
 
 interface ImportPlan {
-  /** What error messages call the file. */
+  /** How error messages name the file. */
   readonly source: string;
   readonly architecture: string;
   readonly parameters: number;
@@ -112,14 +112,14 @@ async function planImport(
   };
 }
 
-/** What Python's tools are to compute in: the type of the matrices, where they have one. */
+/** The type that Python's tools are to compute in: that of the matrices, if they have one. */
 function dtypeOf({ tensors }: GgufFile, precision: ImportPrecision): string {
   const matrices = tensors.filter(({ shape }) => shape.length > 1).map(({ format }) => format.exactType);
   const [type = 'F32', ...others] = precision === 'F16' ? [precision] : new Set(matrices);
-  return others.length > 0 ? DTYPES.F32 : DTYPES[type];
+  return others.length > 0 ? dtypes.F32 : dtypes[type];
 }
 
-const DTYPES = { F32: 'float32', F16: 'float16', BF16: 'bfloat16' } as const;
+const dtypes = { F32: 'float32', F16: 'float16', BF16: 'bfloat16' } as const;
 
 async function readFactors(gguf: GgufFile, handle: FileHandle): Promise<Float32Array | null> {
   const tensor = findRopeFactors(gguf);
@@ -147,10 +147,10 @@ async function writeImport(
     done += bytes;
     onProgress?.({ done, total });
   };
-  await writeWeights(join(folder, WEIGHTS_FILE), { handle, source, tensors, precision, onBytes, signal });
+  await writeWeights(join(folder, weightsFile), { handle, source, tensors, precision, onBytes, signal });
 }
 
-/** Reads it as whoever serves the folder will. */
+/** Loads it as the engine will. */
 async function checkTokenizer(folder: string, source: string): Promise<void> {
   try {
     await ChatTokenizer.load(folder);
@@ -175,7 +175,7 @@ async function exists(path: string): Promise<boolean> {
   }
 }
 
-/** The folder that a file is imported into unless another is named: beside it, with its name. */
+/** The default folder for an imported file: beside it, with its name. */
 export function importFolder(file: string): string {
   const path = resolve(file);
   return join(dirname(path), basename(path).replace(/\.gguf$/i, '') || 'model');

@@ -1,23 +1,23 @@
-/** The K-quants: blocks of 256 numbers in parts of 32 or 16, whose scales are small integers themselves. */
+/** The K-quants: blocks of 256 numbers in parts of 32 or 16, whose scales are small integers. */
 import { halfToNumber } from '../checkpoint/halfPrecision.js';
-import type { BlockFormat } from './blockFormats.js';
+import type { BlockFormat } from './blockFormat.js';
 
-/** Q4_K and Q5_K have eight parts; their scales and least values take so many bytes. */
-const PARTS = 8;
-const SCALE_BYTES = 12;
+/** Q4_K and Q5_K have eight parts. Their scales and minimums take 12 bytes. */
+const blockParts = 8;
+const scaleBytes = 12;
 
-const SHARED = { length: 256, exactType: 'F32' } as const;
+const sharedParts = { length: 256, exactType: 'F32' } as const;
 
 /** Formats by ggml's number. */
-export const K_QUANTS: readonly (readonly [number, BlockFormat])[] = [
-  [12, { ...SHARED, name: 'Q4_K', bytes: 144, decode: decodeQ4K }],
-  [13, { ...SHARED, name: 'Q5_K', bytes: 176, decode: decodeQ5K }],
-  [14, { ...SHARED, name: 'Q6_K', bytes: 210, decode: decodeQ6K }],
+export const kQuants: readonly (readonly [number, BlockFormat])[] = [
+  [12, { ...sharedParts, name: 'Q4_K', bytes: 144, decode: decodeQ4K }],
+  [13, { ...sharedParts, name: 'Q5_K', bytes: 176, decode: decodeQ5K }],
+  [14, { ...sharedParts, name: 'Q6_K', bytes: 210, decode: decodeQ6K }],
 ];
 
 function decodeQ4K(view: DataView, at: number, place: Float32Array, index: number): void {
-  const numbers = at + 4 + SCALE_BYTES;
-  for (let part = 0; part < PARTS; part += 1) {
+  const numbers = at + 4 + scaleBytes;
+  for (let part = 0; part < blockParts; part += 1) {
     const { scale, least } = scaleAndLeast(view, at, part);
     for (let number = 0; number < 32; number += 1) {
       place[index + part * 32 + number] = scale * fourBits(view, numbers, part, number) - least;
@@ -25,11 +25,11 @@ function decodeQ4K(view: DataView, at: number, place: Float32Array, index: numbe
   }
 }
 
-/** Like Q4_K; the fifth bits of all numbers at one place of a part are the bits of one byte. */
+/** Like Q4_K. The fifth bits of the numbers at one position of all parts are the bits of one byte. */
 function decodeQ5K(view: DataView, at: number, place: Float32Array, index: number): void {
-  const fifths = at + 4 + SCALE_BYTES;
+  const fifths = at + 4 + scaleBytes;
   const numbers = fifths + 32;
-  for (let part = 0; part < PARTS; part += 1) {
+  for (let part = 0; part < blockParts; part += 1) {
     const { scale, least } = scaleAndLeast(view, at, part);
     for (let number = 0; number < 32; number += 1) {
       const fifth = (view.getUint8(fifths + number) >> part) & 1;
@@ -38,13 +38,13 @@ function decodeQ5K(view: DataView, at: number, place: Float32Array, index: numbe
   }
 }
 
-/** Two parts share 32 bytes: the low halves are the first one's. */
+/** Two parts share 32 bytes. The first has the low halves. */
 function fourBits(view: DataView, numbers: number, part: number, number: number): number {
   const pair = view.getUint8(numbers + (part >> 1) * 32 + number);
   return (part & 1) === 0 ? pair & 15 : pair >> 4;
 }
 
-/** Six bits each: of the last four parts, the upper two are in the bytes of the first four. */
+/** Six bits each. For the last four parts the upper two bits are in the bytes of the first four. */
 function scaleAndLeast(view: DataView, at: number, part: number): { readonly scale: number; readonly least: number } {
   const byte = (index: number): number => view.getUint8(at + 4 + index);
   const [scale, least] =
@@ -55,11 +55,14 @@ function scaleAndLeast(view: DataView, at: number, part: number): { readonly sca
   return { scale: half(0) * scale, least: half(2) * least };
 }
 
-/** Six bits a number, in two halves of 128: four in `low`, two in `high`; a scale of eight bits for each 16 numbers. */
+/**
+ * Six bits a number in two halves of 128: four bits in `low`, two in `high`. Each 16 numbers have a scale of eight
+ * bits.
+ */
 function decodeQ6K(view: DataView, at: number, place: Float32Array, index: number): void {
   const [low, high, scales] = [at, at + 128, at + 192];
   const whole = halfToNumber(view.getUint16(at + 208, true));
-  for (let part = 0; part < PARTS; part += 1) {
+  for (let part = 0; part < blockParts; part += 1) {
     const [half, quarter] = [part >> 2, part & 3];
     for (let number = 0; number < 32; number += 1) {
       const pair = view.getUint8(low + half * 64 + (quarter & 1) * 32 + number);

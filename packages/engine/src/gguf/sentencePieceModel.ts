@@ -1,13 +1,13 @@
 import type { JsonFields, JsonObject } from '../checkpoint/jsonFields.js';
 import { numbers, type GgufToken } from './vocabulary.js';
 
-const SPACE = '▁';
+const spaceMarker = '▁';
 const key = (name: string): string => `tokenizer.ggml.${name}`;
 
 /**
  * The parts of `tokenizer.json` that depend on its kind, for SentencePiece's byte pairs (`tokenizer.ggml.model` is
- * `llama`): as `transformers` makes them of Llama 2 and Mistral, with a space before the first word, and bytes for
- * characters that no token has.
+ * `llama`). They are what `transformers` makes for Llama 2 and Mistral: a space before the first word, and bytes for
+ * characters without a token.
  */
 export function sentencePieceModel(
   metadata: JsonFields,
@@ -19,16 +19,16 @@ export function sentencePieceModel(
   }
   if (metadata.has(key('precompiled_charsmap'))) throw metadata.refusal(key('precompiled_charsmap'), 'absent');
   const spaceBefore = metadata.boolean(key('add_space_prefix'), true);
-  // A byte-order mark is what the parser of the header takes away; no other token is empty.
+  // The header's parser strips byte-order marks. No other token is empty.
   const tokens = given.map((token) => (token.text === '' ? { ...token, text: '\uFEFF' } : token));
   const scores = numbers(metadata, 'scores', metadata.strings(key('tokens')).length);
   if (scores === undefined) throw metadata.refusal(key('scores'), 'a list of numbers');
-  const replaced = { type: 'Replace', pattern: { String: SPACE }, content: ' ' };
+  const replaced = { type: 'Replace', pattern: { String: spaceMarker }, content: ' ' };
   const decoders = [replaced, { type: 'ByteFallback' }, { type: 'Fuse' }];
   return {
     normalizer: null,
     pre_tokenizer: {
-      ...{ type: 'Metaspace', replacement: SPACE, split: false },
+      ...{ type: 'Metaspace', replacement: spaceMarker, split: false },
       prepend_scheme: spaceBefore ? 'first' : 'never',
     },
     decoder: {
@@ -46,8 +46,8 @@ export function sentencePieceModel(
 }
 
 /**
- * All pairs of tokens that make a token, the best scores first: `generate_merges` of `transformers`. What structures a
- * conversation, or stands for a byte, is never made of letters.
+ * All pairs of tokens that form a token, best scores first, like `generate_merges` of `transformers`. Control tokens
+ * and byte tokens are never formed from letters.
  */
 function mergesByScore(tokens: readonly GgufToken[], scores: readonly number[]): readonly (readonly string[])[] {
   const written = tokens.filter(({ isControl, isByte }) => !isControl && !isByte);

@@ -1,20 +1,20 @@
-/** What llama.cpp calls the weights of a decoder, and how it orders their rows. */
+/** llama.cpp's names for a decoder's weights, and its order of their rows. */
 import { EngineError } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
 import { decoderWeightShapes } from '../model/weights.js';
 import type { GgufFile, GgufTensor } from './ggufFile.js';
 
-export const TOKEN_EMBEDDING = 'token_embd.weight';
-export const OUTPUT_HEAD = 'output.weight';
-/** Divisors of the rotary frequencies, which are read into the configuration. */
-export const ROPE_FACTORS = 'rope_freqs.weight';
+export const tokenEmbedding = 'token_embd.weight';
+export const outputHead = 'output.weight';
+/** Divisors of the rotary frequencies. They are read into the configuration. */
+export const ropeFactors = 'rope_freqs.weight';
 
-const WHOLE_MODEL: Readonly<Record<string, string>> = {
+const wholeModel: Readonly<Record<string, string>> = {
   token_embd: 'model.embed_tokens',
   output_norm: 'model.norm',
   output: 'lm_head',
 };
-const LAYER: Readonly<Record<string, string>> = {
+const layerTensors: Readonly<Record<string, string>> = {
   attn_norm: 'input_layernorm',
   attn_q: 'self_attn.q_proj',
   attn_k: 'self_attn.k_proj',
@@ -28,14 +28,14 @@ const LAYER: Readonly<Record<string, string>> = {
   ffn_down: 'mlp.down_proj',
 };
 
-/** A tensor of the file and what becomes of it. */
+/** A tensor of the file and its place in the checkpoint. */
 export interface PlannedTensor {
   readonly source: GgufTensor;
-  /** The name that Hugging Face has for it. */
+  /** Hugging Face's name for it. */
   readonly name: string;
   /**
-   * Rows of a head whose pairs stand side by side in the file and are to stand half a head apart; 0: the rows stay as
-   * they are.
+   * How many rows of a head to reorder: pairs are adjacent in the file and half a head apart in the checkpoint. 0 if
+   * the rows stay.
    */
   readonly pairedRows: number;
 }
@@ -50,7 +50,7 @@ export function planTensors({ metadata, tensors }: GgufFile, config: DecoderConf
   const shapes = new Map(decoderWeightShapes(config));
   const planned: PlannedTensor[] = [];
   for (const source of tensors) {
-    if (source.name === ROPE_FACTORS) continue;
+    if (source.name === ropeFactors) continue;
     const name = huggingFaceName(source.name);
     const shape = name === undefined ? undefined : shapes.get(name);
     if (name === undefined || shape === undefined) {
@@ -70,21 +70,21 @@ export function planTensors({ metadata, tensors }: GgufFile, config: DecoderConf
 
 function huggingFaceName(name: string): string | undefined {
   const [, layer, part = '', suffix = ''] = /^(?:blk\.(\d+)\.)?([a-z_]+)\.(weight|bias)$/.exec(name) ?? [];
-  const names = layer === undefined ? WHOLE_MODEL : LAYER;
+  const names = layer === undefined ? wholeModel : layerTensors;
   if (!Object.hasOwn(names, part)) return undefined;
   return `${layer === undefined ? '' : `model.layers.${layer}.`}${names[part] ?? ''}.${suffix}`;
 }
 
 /**
- * llama.cpp rotates neighbouring dimensions of a Llama's heads, Hugging Face those half a head apart, so its converter
- * reorders the rows that queries and keys come from (`LlamaModel.permute` of convert_hf_to_gguf.py). Of Qwen it rotates
- * them as Hugging Face does.
+ * llama.cpp rotates adjacent dimensions of a Llama's heads. Hugging Face rotates dimensions half a head apart. So
+ * llama.cpp's converter reorders the rows of queries and keys (`LlamaModel.permute` of convert_hf_to_gguf.py). For Qwen
+ * both rotate alike.
  */
 function isPaired(name: string, { architecture }: DecoderConfig): boolean {
   return architecture === 'llama' && /\.self_attn\.[qk]_proj\.weight$/.test(name);
 }
 
-/** The row of the file that comes to stand at `row`, both counted from the beginning of a head. */
+/** The row in the file of the row at `row`, both counted from the beginning of a head. */
 export function pairedRow(row: number, pairedRows: number): number {
   const half = pairedRows / 2;
   return row < half ? 2 * row : 2 * (row - half) + 1;

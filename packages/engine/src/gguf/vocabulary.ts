@@ -1,32 +1,32 @@
-/** The tokens of a GGUF file, and which of them are special. */
+/** The tokens of a GGUF file and their kinds. */
 import type { JsonFields, JsonObject } from '../checkpoint/jsonFields.js';
 import { EngineError } from '../engine.js';
 import { isTokenId } from '../tokenizer/vocabulary.js';
 import type { SpecialIds } from './ggufConfig.js';
 
 /** `llama_token_type` of https://github.com/ggml-org/llama.cpp/blob/master/include/llama.h. */
-const [NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE] = [1, 2, 3, 4, 5, 6];
+const [normalToken, unknownToken, controlToken, userDefinedToken, unusedToken, byteToken] = [1, 2, 3, 4, 5, 6];
 
-/** Real ones have a few hundred at most; one of millions would be cut into all its parts. */
-const MAX_TOKEN_LENGTH = 2048;
+/** Real tokens have at most a few hundred characters. One of millions would be split into all its parts. */
+const maxTokenLength = 2048;
 
 export interface GgufToken {
   readonly id: number;
   readonly text: string;
-  /** Neither special nor added later, nor a byte, nor unused. */
+  /** Neither special nor added later, and neither a byte nor unused. */
   readonly isOrdinary: boolean;
-  /** Stands for a byte that no other token holds. */
+  /** Stands for a byte that has no other token. */
   readonly isByte: boolean;
-  /** Structures a conversation; nobody writes it. */
+  /** Structures a conversation. Nobody writes it. */
   readonly isControl: boolean;
-  /** Is found whole wherever it stands. */
+  /** Found whole wherever it occurs. */
   readonly isAdded: boolean;
 }
 
 export interface GgufVocabulary {
   readonly tokens: readonly GgufToken[];
   readonly ids: SpecialIds;
-  /** Names such as `eos_token` with the text of their token, as in `tokenizer_config.json`. */
+  /** Texts of tokens by names such as `eos_token`, as in `tokenizer_config.json`. */
   readonly named: Readonly<Record<string, string>>;
 }
 
@@ -39,30 +39,30 @@ export function readVocabulary(metadata: JsonFields, vocabularySize: number): Gg
     const message = `${key('tokens')} has ${texts.length} tokens, but the model only ${vocabularySize}`;
     throw new EngineError('checkpoint_invalid', `${metadata.source}: ${message}`);
   }
-  const kinds = numbers(metadata, 'token_type', texts.length) ?? texts.map(() => NORMAL);
+  const kinds = numbers(metadata, 'token_type', texts.length) ?? texts.map(() => normalToken);
   const idOf = (name: string): number | undefined => readId(metadata, key(name), texts.length);
   const eos = ['eos_token_id', 'eot_token_id', 'eom_token_id'].map(idOf).filter((id) => id !== undefined);
   const ids: SpecialIds = { bos: idOf('bos_token_id'), eos: [...new Set(eos)], pad: idOf('padding_token_id') };
-  // Old files call the end of a text a word like any other.
+  // Old files mark the end of a text as an ordinary word.
   const special = new Set([ids.bos, ...ids.eos]);
   const tokens = texts.slice(0, usedLength(kinds)).map((text, id): GgufToken => {
-    if (text.length > MAX_TOKEN_LENGTH) {
-      const message = `${key('tokens')}[${id}] has ${text.length} characters; at most ${MAX_TOKEN_LENGTH} are read`;
+    if (text.length > maxTokenLength) {
+      const message = `${key('tokens')}[${id}] has ${text.length} characters; at most ${maxTokenLength} are read`;
       throw new EngineError('checkpoint_invalid', `${metadata.source}: ${message}`);
     }
-    const kind = special.has(id) ? CONTROL : kinds[id];
+    const kind = special.has(id) ? controlToken : kinds[id];
     return {
       ...{ id, text },
-      isOrdinary: kind === NORMAL,
-      isByte: kind === BYTE,
-      isControl: kind === CONTROL || kind === UNKNOWN,
-      isAdded: kind === CONTROL || kind === UNKNOWN || kind === USER_DEFINED,
+      isOrdinary: kind === normalToken,
+      isByte: kind === byteToken,
+      isControl: kind === controlToken || kind === unknownToken,
+      isAdded: kind === controlToken || kind === unknownToken || kind === userDefinedToken,
     };
   });
   return { tokens, ids, named: namesOf(tokens, { ...ids, unknown: idOf('unknown_token_id') }) };
 }
 
-/** Numbers of the metadata, one for each token. */
+/** A list of numbers in the metadata, one for each token. */
 export function numbers(metadata: JsonFields, name: string, length: number): readonly number[] | undefined {
   const value = metadata.value(key(name));
   if (value === undefined) return undefined;
@@ -72,9 +72,9 @@ export function numbers(metadata: JsonFields, name: string, length: number): rea
   return value;
 }
 
-/** Converters fill the vocabulary up to the model's with tokens that nothing stands for. */
+/** Converters pad the vocabulary to the model's size with tokens that stand for nothing. */
 function usedLength(kinds: readonly number[]): number {
-  return kinds.findLastIndex((kind) => kind !== UNUSED) + 1;
+  return kinds.findLastIndex((kind) => kind !== unusedToken) + 1;
 }
 
 function readId(metadata: JsonFields, name: string, length: number): number | undefined {
@@ -85,7 +85,7 @@ function readId(metadata: JsonFields, name: string, length: number): number | un
   throw metadata.refusal(name, `the id of one of ${length} tokens`);
 }
 
-/** Only those that are special: converters give an unknown token, for instance, to vocabularies that have none. */
+/** Names only special tokens. Converters give an unknown token, for instance, to vocabularies without one. */
 function namesOf(
   tokens: readonly GgufToken[],
   { bos, eos, pad, unknown }: SpecialIds & { readonly unknown: number | undefined },
@@ -99,7 +99,7 @@ function namesOf(
   );
 }
 
-/** `added_tokens` of `tokenizer.json`. */
+/** The `added_tokens` of `tokenizer.json`. */
 export function addedTokens(tokens: readonly GgufToken[]): readonly JsonObject[] {
   return tokens
     .filter(({ isAdded }) => isAdded)

@@ -1,6 +1,6 @@
-/** The tensors of a GGUF file as safetensors, a part of one at a time. */
+/** Writes the tensors of a GGUF file as safetensors, one part of a tensor at a time. */
 import { open, type FileHandle } from 'node:fs/promises';
-import { readUpTo } from '../checkpoint/boundedFile.js';
+import { readUpTo } from '../support/boundedFile.js';
 import { toHalves } from '../checkpoint/halfPrecision.js';
 import { serializeHeader, tensorBytes, type ElementType } from '../checkpoint/safetensors.js';
 import { EngineError } from '../engine.js';
@@ -9,29 +9,29 @@ import type { GgufTensor } from './ggufFile.js';
 import { pairedRow, type PlannedTensor } from './tensorNames.js';
 
 /**
- * `exact`: each tensor in the smallest type that holds its numbers as they are, which is F32 for those of Q8_0 and all
- * smaller ones. `F16`: all of them rounded to that, so that the file is half as large.
+ * `exact` stores each tensor in the smallest type that holds its numbers exactly. That is F32 for Q8_0 and all smaller
+ * formats. `F16` rounds all tensors to F16, so that the file is half as large.
  */
 export type ImportPrecision = 'exact' | 'F16';
 
-/** About so many numbers are in memory at a time. */
-const PART_LENGTH = 2 ** 20;
-const HALF_LIMIT = 65_520;
+/** About this many numbers are in memory at a time. */
+const partLength = 2 ** 20;
+const halfLimit = 65_520;
 
 export interface WeightsToWrite {
   readonly handle: FileHandle;
-  /** What error messages call the file that is read. */
+  /** How error messages name the source file. */
   readonly source: string;
   readonly tensors: readonly PlannedTensor[];
   readonly precision: ImportPrecision;
-  /** Called after each part with the bytes of the source that have been read. */
+  /** Called after each part with the number of source bytes read. */
   readonly onBytes?: ((bytes: number) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Writes a new file and syncs it. The order is that of the Python library, so that equal numbers give equal bytes.
- * @throws EngineError `checkpoint_invalid` where the source ends too soon, or a number is too large for F16;
+ * Writes and syncs a new file. The order is that of the Python library, so that equal numbers give equal bytes.
+ * @throws EngineError `checkpoint_invalid` when the source ends too soon, or when a number is too large for F16;
  *   `cancelled`.
  */
 export async function writeWeights(file: string, weights: WeightsToWrite): Promise<void> {
@@ -60,7 +60,7 @@ function order(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Whole rows at a time, and whole heads where these are reordered. */
+/** Converts whole rows at a time, and whole heads if these are reordered. */
 async function* convertedParts(
   { source, pairedRows }: PlannedTensor,
   type: ElementType,
@@ -69,7 +69,7 @@ async function* convertedParts(
   const rowLength = source.shape.at(-1) ?? 0;
   const rows = source.shape.reduce((product, length) => product * length, 1) / rowLength;
   const rowBytes = (rowLength / source.format.length) * source.format.bytes;
-  const atOnce = pairedRows === 0 ? Math.max(1, Math.floor(PART_LENGTH / rowLength)) : pairedRows;
+  const atOnce = pairedRows === 0 ? Math.max(1, Math.floor(partLength / rowLength)) : pairedRows;
   for (let first = 0; first < rows; first += atOnce) {
     if (signal?.aborted === true) throw new EngineError('cancelled', 'the import was cancelled');
     const count = Math.min(atOnce, rows - first);
@@ -84,7 +84,7 @@ async function* convertedParts(
   }
 }
 
-/** Rows may be moved as they are stored, since each is whole blocks. */
+/** Stored rows can be moved, because each consists of whole blocks. */
 function inPairedOrder(bytes: Uint8Array, rows: number): Uint8Array {
   const length = bytes.byteLength / rows;
   const ordered = new Uint8Array(bytes.byteLength);
@@ -96,12 +96,12 @@ function inPairedOrder(bytes: Uint8Array, rows: number): Uint8Array {
 }
 
 function converted({ name, format }: GgufTensor, bytes: Uint8Array, type: ElementType, file: string): Uint8Array {
-  // Both formats have these as little-endian numbers.
+  // Both formats store these as little-endian numbers.
   if (format.name === type) return bytes;
   const values = new Float32Array((bytes.byteLength / format.bytes) * format.length);
   decodeBlocks(format, bytes, values);
   if (type === 'F32') return new Uint8Array(values.buffer);
-  if (values.some((value) => Math.abs(value) >= HALF_LIMIT)) {
+  if (values.some((value) => Math.abs(value) >= halfLimit)) {
     throw new EngineError('checkpoint_invalid', `${file}: ${name} has numbers that are too large for F16`);
   }
   return new Uint8Array(toHalves(values).buffer);

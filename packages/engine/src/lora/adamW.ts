@@ -8,9 +8,9 @@ export interface AdamWOptions {
   readonly clipNorm: number;
 }
 
-const EPSILON = 1e-8;
+const epsilon = 1e-8;
 
-/** What the optimizer remembers of the steps so far. */
+/** The optimizer's memory of the steps so far. */
 export interface AdamWState {
   /** Running means of the gradient and of its square, one for each value. */
   readonly first: Float32Array;
@@ -23,7 +23,7 @@ export class AdamW {
   private readonly second: Float32Array;
   private steps: number;
 
-  /** @param state where an earlier optimizer of these values ended; its arrays are taken over. */
+  /** @param state the state of an earlier optimizer of these values. Its arrays are taken over. */
   constructor(
     private readonly values: Float32Array,
     readonly options: AdamWOptions,
@@ -34,7 +34,7 @@ export class AdamW {
     this.steps = state?.steps ?? 0;
   }
 
-  /** The present state; its arrays change with the next step. */
+  /** The present state. Its arrays change with the next step. */
   get state(): AdamWState {
     return { first: this.first, second: this.second, steps: this.steps };
   }
@@ -55,7 +55,7 @@ export class AdamW {
       const v = beta2 * (second[index] ?? 0) + (1 - beta2) * g * g;
       first[index] = m;
       second[index] = v;
-      values[index] = (values[index] ?? 0) * decay - (stepSize * m) / (Math.sqrt(v) * correction + EPSILON);
+      values[index] = (values[index] ?? 0) * decay - (stepSize * m) / (Math.sqrt(v) * correction + epsilon);
     }
   }
 }

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { TINY_CONFIG } from '../testing/fixtures.js';
+import { tinyConfig } from '../testing/fixtures.js';
 import type { TrainingExample } from '../types.js';
 import { buildBatch } from './batch.js';
 import type { TrainingRun } from './runLayout.js';
 
-const EXAMPLE: TrainingExample = { sequence: { tokens: [1, 2, 3, 4], targetStart: 2 }, weight: 1 };
+const plainExample: TrainingExample = { sequence: { tokens: [1, 2, 3, 4], targetStart: 2 }, weight: 1 };
 
-const SOFT: TrainingExample = {
+const soft: TrainingExample = {
   sequence: { tokens: [5, 6], targetStart: 1 },
   weight: 3,
   softTargets: [{ ids: [8, 7, 9], logprobs: [Math.log(0.2), Math.log(0.1), -Infinity] }],
@@ -22,7 +22,7 @@ void test('short sequences share a row, and the places before the targets are su
   const {
     parts: [runs = []],
     tokens,
-  } = buildBatch([SOFT, EXAMPLE], TINY_CONFIG);
+  } = buildBatch([soft, plainExample], tinyConfig);
   assert.equal(tokens, 6);
   assert.equal(runs.length, 1);
   const run = runs[0]!;
@@ -42,7 +42,7 @@ void test('short sequences share a row, and the places before the targets are su
 });
 
 void test('where no row is long enough for two sequences they are right-padded', () => {
-  const run = buildBatch([SOFT, EXAMPLE], { ...TINY_CONFIG, contextLength: 4 }).parts[0]![0]!;
+  const run = buildBatch([soft, plainExample], { ...tinyConfig, contextLength: 4 }).parts[0]![0]!;
   assert.equal(run.packed, false);
   assert.deepEqual(numbers(run, 'segments'), [1, 1, 1, 1, 2, 2, 0, 0]);
   assert.deepEqual(run.feeds['ids']!.dims, [2, 4]);
@@ -51,7 +51,7 @@ void test('where no row is long enough for two sequences they are right-padded',
 });
 
 void test('a batch beyond the size of a run is split by length', () => {
-  const config = { ...TINY_CONFIG, contextLength: 4096 };
+  const config = { ...tinyConfig, contextLength: 4096 };
   const long = { sequence: { tokens: Array.from({ length: 1500 }, () => 1), targetStart: 1400 }, weight: 1 };
   const short = { sequence: { tokens: Array.from({ length: 600 }, () => 1), targetStart: 1 }, weight: 1 };
   const { parts } = buildBatch([short, long, short, short, short], config, { maxRunTokens: 2000 });
@@ -68,11 +68,11 @@ void test('a batch beyond the size of a run is split by length', () => {
 });
 
 void test('a run has logits within the bound, also for one long example', () => {
-  const vast = { ...TINY_CONFIG, vocabularySize: 2 ** 21, contextLength: 256 };
+  const vast = { ...tinyConfig, vocabularySize: 2 ** 21, contextLength: 256 };
   const tokens = Array.from({ length: 201 }, (_, index) => index);
   const softTargets = Array.from({ length: 200 }, (_, index) => ({ ids: [index], logprobs: [0] }));
   const example = { sequence: { tokens, targetStart: 1 }, weight: 3, softTargets };
-  const { parts, tokens: total } = buildBatch([example, EXAMPLE], vast);
+  const { parts, tokens: total } = buildBatch([example, plainExample], vast);
   const runs = parts.flat();
   assert.equal(total, 205);
   assert.ok(runs.length > 1 && runs.every((run) => run.targets * vast.vocabularySize <= 2 ** 25));
@@ -85,15 +85,15 @@ void test('a run has logits within the bound, also for one long example', () => 
   assert.ok(Math.abs(weight - 1) < 1e-6, `${weight}`);
 });
 
-const INVALID: readonly (readonly [string, readonly TrainingExample[], RegExp, string])[] = [
+const invalid: readonly (readonly [string, readonly TrainingExample[], RegExp, string])[] = [
   ['no examples', [], /^batch /, 'invalid_request'],
-  ['weights that sum to zero', [{ ...EXAMPLE, weight: 0 }], /^batch /, 'invalid_request'],
-  ['a negative weight', [{ ...EXAMPLE, weight: -1 }], /batch\[0\]\.weight/, 'invalid_request'],
+  ['weights that sum to zero', [{ ...plainExample, weight: 0 }], /^batch /, 'invalid_request'],
+  ['a negative weight', [{ ...plainExample, weight: -1 }], /batch\[0\]\.weight/, 'invalid_request'],
   ['no target', [withSequence([1, 2], 2)], /targetStart/, 'invalid_request'],
   ['a first token as target', [withSequence([1, 2], 0)], /targetStart/, 'invalid_request'],
   [
     'a token outside the vocabulary',
-    [EXAMPLE, withSequence([1, 53], 1)],
+    [plainExample, withSequence([1, 53], 1)],
     /batch\[1\]\.sequence\.tokens/,
     'invalid_request',
   ],
@@ -103,7 +103,7 @@ const INVALID: readonly (readonly [string, readonly TrainingExample[], RegExp, s
     /49 tokens/,
     'context_length_exceeded',
   ],
-  ['too few soft targets', [{ ...EXAMPLE, softTargets: [] }], /softTargets must/, 'invalid_request'],
+  ['too few soft targets', [{ ...plainExample, softTargets: [] }], /softTargets must/, 'invalid_request'],
   ['an empty soft target', [withSoft([], [])], /softTargets\[0\]/, 'invalid_request'],
   ['unlike lengths', [withSoft([1, 2], [-1])], /softTargets\[0\]/, 'invalid_request'],
   ['a repeated id', [withSoft([1, 1], [-1, -1])], /softTargets\[0\]\.ids/, 'invalid_request'],
@@ -111,9 +111,9 @@ const INVALID: readonly (readonly [string, readonly TrainingExample[], RegExp, s
   ['probabilities all zero', [withSoft([1], [-Infinity])], /softTargets\[0\]\.logprobs/, 'invalid_request'],
 ];
 
-for (const [name, batch, message, code] of INVALID) {
+for (const [name, batch, message, code] of invalid) {
   void test(`refused: ${name}`, () => {
-    assert.throws(() => buildBatch(batch, TINY_CONFIG), { name: 'EngineError', code, message });
+    assert.throws(() => buildBatch(batch, tinyConfig), { name: 'EngineError', code, message });
   });
 }
 
@@ -123,7 +123,7 @@ function withSequence(tokens: number[], targetStart: number): TrainingExample {
 
 function withSoft(ids: number[], logprobs: number[]): TrainingExample {
   return {
-    ...EXAMPLE,
+    ...plainExample,
     softTargets: [
       { ids, logprobs },
       { ids: [1], logprobs: [0] },

@@ -1,25 +1,29 @@
-/** From training examples to the runs of the training graph. */
+/** Turns training examples into runs of the training graph. */
 import { EngineError } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
+import { sum } from '../support/numbers.js';
 import type { TopK, TrainingExample } from '../types.js';
-import { activationBytes, layerwiseBytes, MAX_LAYERWISE_BYTES } from './activations.js';
-import { familyTokens, findFamilies, type Family } from './families.js';
+import { activationBytes, layerwiseBytes, defaultMaxLayerwiseBytes } from './activations.js';
+import { groupTokens, groupByPrefix, type PrefixGroup } from './prefixGroups.js';
 import { layOut, targetCount, type TrainingRun } from './runLayout.js';
 
-/** Batches of so many tokens are computed in two parts; smaller ones lose more than two threads gain. */
-const MIN_TOKENS_IN_PARTS = 256;
-/** Tokens of one run of several sequences, without padding: two of them are in memory at once, and a larger matrix hardly gains speed. */
-const MAX_RUN_TOKENS = 384;
-/** Numbers in one matrix `[supervised rows, vocabulary]`, of which a run holds about four; at least one row. */
-const MAX_RUN_LOGITS = 2 ** 25;
+/** Batches of at least this many tokens are computed in two parts. Smaller ones lose more than two threads gain. */
+const minTokensInParts = 256;
+/**
+ * Most tokens of a run of several sequences, without padding. Two runs are in memory at once, and a larger matrix is
+ * hardly faster.
+ */
+const defaultMaxRunTokens = 384;
+/** Most numbers in one matrix `[supervised rows, vocabulary]`. A run holds about four of these, of at least one row. */
+const defaultMaxRunLogits = 2 ** 25;
 
 export interface TrainingBatch {
   /**
-   * One or two, of one or more runs each, whose losses and gradients add up to those of the batch. Two have about as many tokens, and two
-   * threads may compute them; one thread does so as well, so that sums are alike.
+   * One or two parts, each of one or more runs. Their losses and gradients add up to those of the batch. Two parts have
+   * about as many tokens each, for two threads. A single thread computes the same parts, so that the sums are equal.
    */
   readonly parts: readonly (readonly TrainingRun[])[];
-  /** Tokens that go through the model, without padding: what several examples begin with counts once. */
+  /** Tokens that go through the model, without padding. A shared beginning counts once. */
   readonly tokens: number;
 }
 
@@ -29,7 +33,8 @@ export interface BatchOptions {
 }
 
 /**
- * An example with more targets than a run may have is computed in pieces, which share its weight.
+ * Builds the runs of a batch. An example with more targets than a run may have is cut into pieces that share its
+ * weight.
  *
  * The loss of the batch is `Σ weight · mean target loss / Σ weight` over its examples.
  * @throws EngineError `invalid_request` or `context_length_exceeded`, naming the example and its field.
@@ -37,7 +42,7 @@ export interface BatchOptions {
 export function buildBatch(
   examples: readonly TrainingExample[],
   config: DecoderConfig,
-  { maxRunTokens: maxTokens = MAX_RUN_TOKENS, maxRunLogits = MAX_RUN_LOGITS }: BatchOptions = {},
+  { maxRunTokens: maxTokens = defaultMaxRunTokens, maxRunLogits = defaultMaxRunLogits }: BatchOptions = {},
 ): TrainingBatch {
   for (const [index, example] of examples.entries()) checkExample(example, `batch[${index}]`, config);
   const weightSum = examples.reduce((sum, { weight }) => sum + weight, 0);
@@ -45,35 +50,35 @@ export function buildBatch(
   const maxTargets = maxTargetsOf(config, maxRunLogits);
   const isWhole = (example: TrainingExample): boolean => targetCount(example) <= maxTargets;
   const [whole, long] = [examples.filter(isWhole), examples.filter((example) => !isWhole(example))];
-  // One family with everything in it would leave nothing for a second thread.
-  const maxFamilyTokens = Math.min(config.contextLength, maxTokens, Math.ceil(sum(whole.map(lengthOf)) / 2));
-  const families = findFamilies(whole, config, { maxTokens: maxFamilyTokens, maxTargets });
+  // A single group with everything in it would leave nothing for a second thread.
+  const maxGroupTokens = Math.min(config.contextLength, maxTokens, Math.ceil(sum(whole.map(lengthOf)) / 2));
+  const groups = groupByPrefix(whole, config, { maxTokens: maxGroupTokens, maxTargets });
   const pieces = long.flatMap((example) => splitTargets(example, maxTargets)).map(alone);
   return {
-    parts: halves([...families, ...pieces]).map((part) =>
+    parts: halves([...groups, ...pieces]).map((part) =>
       splitIntoRuns(part, { maxTokens, maxTargets }).map((run) => layOut(run, weightSum, config)),
     ),
-    tokens: sum([...families.map(familyTokens), ...long.map(lengthOf)]),
+    tokens: sum([...groups.map(groupTokens), ...long.map(lengthOf)]),
   };
 }
 
-function alone(example: TrainingExample): Family {
+function alone(example: TrainingExample): PrefixGroup {
   return { shared: 0, members: [example] };
 }
 
 /**
- * Refuses what would fit in memory neither whole nor layer by layer, even by itself: its attention grows with the square of its length,
- * and a sequence is never cut.
+ * Refuses an example that would fit in memory neither whole nor layer by layer, even alone. Its attention grows with
+ * the square of its length, and a sequence is never cut.
  * @throws EngineError `memory_exceeded`, naming the example and its tokens.
  */
-export function requireRoom(
+export function requireMemory(
   examples: readonly TrainingExample[],
   config: DecoderConfig,
   maxActivationBytes: number,
-  maxLayerwiseBytes = MAX_LAYERWISE_BYTES,
+  maxLayerwiseBytes = defaultMaxLayerwiseBytes,
 ): void {
   const maxBytes = Math.max(maxActivationBytes, maxLayerwiseBytes);
-  const maxTargets = maxTargetsOf(config, MAX_RUN_LOGITS);
+  const maxTargets = maxTargetsOf(config, defaultMaxRunLogits);
   for (const [index, example] of examples.entries()) {
     const { length } = example.sequence.tokens;
     const targets = Math.min(targetCount(example), maxTargets);
@@ -84,14 +89,14 @@ export function requireRoom(
   }
 }
 
-/** Targets of a run at most. */
+/** The most targets of a run. */
 function maxTargetsOf({ vocabularySize }: DecoderConfig, maxRunLogits: number): number {
   return Math.max(1, Math.floor(maxRunLogits / vocabularySize));
 }
 
 /**
- * Pieces of at most `maxTargets` targets, whose losses and gradients add up to the example's. As no token sees those after
- * it, a piece ends with its last target.
+ * Cuts an example into pieces of at most `maxTargets` targets, whose losses and gradients add up to the example's. No
+ * token sees later ones, so a piece ends with its last target.
  */
 function splitTargets(example: TrainingExample, maxTargets: number): readonly TrainingExample[] {
   const targets = targetCount(example);
@@ -107,52 +112,48 @@ function splitTargets(example: TrainingExample, maxTargets: number): readonly Tr
   });
 }
 
-/** Two parts of about as many tokens: from long to short, each family goes to the part that has less. */
-function halves(families: readonly Family[]): readonly (readonly Family[])[] {
-  const [first, second]: [Family[], Family[]] = [[], []];
-  if (families.length < 2 || tokensOf(families) < MIN_TOKENS_IN_PARTS) return [families];
-  for (const family of byLength(families)) (tokensOf(first) <= tokensOf(second) ? first : second).push(family);
+/** Two parts of about as many tokens. From long to short, each group goes to the part that has less. */
+function halves(groups: readonly PrefixGroup[]): readonly (readonly PrefixGroup[])[] {
+  const [first, second]: [PrefixGroup[], PrefixGroup[]] = [[], []];
+  if (groups.length < 2 || tokensOf(groups) < minTokensInParts) return [groups];
+  for (const group of byLength(groups)) (tokensOf(first) <= tokensOf(second) ? first : second).push(group);
   return [first, second];
 }
 
-function tokensOf(families: readonly Family[]): number {
-  return sum(families.map(familyTokens));
+function tokensOf(groups: readonly PrefixGroup[]): number {
+  return sum(groups.map(groupTokens));
 }
 
-function byLength(families: readonly Family[]): readonly Family[] {
-  return [...families].sort((a, b) => familyTokens(b) - familyTokens(a));
+function byLength(groups: readonly PrefixGroup[]): readonly PrefixGroup[] {
+  return [...groups].sort((a, b) => groupTokens(b) - groupTokens(a));
 }
 
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
-}
-
-/** What a run may have. */
+/** Bounds on one run. */
 interface RunLimits {
   readonly maxTokens: number;
   readonly maxTargets: number;
 }
 
-/** Families of like length go together, so that little is spent on padding, and runs have about as many tokens each. */
-function splitIntoRuns(families: readonly Family[], { maxTokens, maxTargets }: RunLimits): Family[][] {
-  const all = tokensOf(families);
+/** Puts groups of similar length together, so that there is little padding. Runs have about as many tokens each. */
+function splitIntoRuns(groups: readonly PrefixGroup[], { maxTokens, maxTargets }: RunLimits): PrefixGroup[][] {
+  const all = tokensOf(groups);
   const share = all / Math.ceil(all / maxTokens);
-  const runs: Family[][] = [];
-  let run: Family[] = [];
+  const runs: PrefixGroup[][] = [];
+  let run: PrefixGroup[] = [];
   let targets = 0;
-  for (const family of byLength(families)) {
-    const own = sum(family.members.map(targetCount));
+  for (const group of byLength(groups)) {
+    const own = sum(group.members.map(targetCount));
     targets += own;
-    const length = familyTokens(family);
+    const length = groupTokens(group);
     const before = tokensOf(run);
-    // A run comes as near to the share as it can, whether below it or above.
+    // A run comes as close to its share as it can, from below or above.
     const isFull = before + length / 2 > share || before + length > maxTokens;
     if (run.length > 0 && (isFull || targets > maxTargets)) {
       runs.push(run);
       run = [];
       targets = own;
     }
-    run.push(family);
+    run.push(group);
   }
   return [...runs, run];
 }

@@ -5,14 +5,14 @@ import type { WeightFormat } from '../model/quantization.js';
 import type { LoraModule } from '../model/weights.js';
 import { SharedConstants } from '../onnx/sharedConstants.js';
 import type { TrainingExample } from '../types.js';
-import { activationBytes, roomForCopies } from './activations.js';
-import { buildBatch, requireRoom, type BatchOptions, type TrainingBatch } from './batch.js';
+import { activationBytes, fitsWeightCopies } from './activations.js';
+import { buildBatch, requireMemory, type BatchOptions, type TrainingBatch } from './batch.js';
 import type { TrainingRun } from './runLayout.js';
 import { GradientHelper } from './gradientHelper.js';
 import { throwIfCancelled, WholeGradientRunner } from './gradientRunner.js';
 import { LayerwiseGradientRunner } from './layerwiseRunner.js';
 import { FlatMatrices, tensorsOver } from './parameters.js';
-import { RunSum } from './runSum.js';
+import { GradientAccumulator } from './gradientAccumulator.js';
 
 export interface GradientInputs {
   readonly config: DecoderConfig;
@@ -20,40 +20,43 @@ export interface GradientInputs {
   readonly format: WeightFormat;
   readonly weights: Feeds;
   readonly modules: readonly LoraModule[];
-  /** The adapter as it is at each call. */
+  /** The adapter at the time of each call. */
   readonly matrices: FlatMatrices;
   /** Threads of the computation, at least 1. */
   readonly threads: number;
   readonly maxActivationBytes: number;
 }
 
-/** Tokens of a run whose graph has no constants, as each run arranges the matrices anew; fewer were slower, and as many took half the memory of twice as many. */
-const RUN_TOKENS_WITHOUT_CONSTANTS = 512;
+/**
+ * Most tokens of a run whose graph has no constants, because each run arranges the matrices anew. Fewer were slower,
+ * and twice as many took twice the memory.
+ */
+const runTokensWithoutConstants = 512;
 
-/** The same with matrices in blocks, which are for machines of little memory. */
-const RUN_TOKENS_IN_BLOCKS = 256;
+/** The same for matrices in blocks, which are for machines with little memory. */
+const runTokensInBlocks = 256;
 
-/** The loss and the gradient of a batch, whole or layer by layer, by one thread or by two that share it. */
+/** The loss and gradient of a batch, computed whole or layer by layer, by one thread or by two. */
 export class BatchGradients {
-  /** Sum over the first part and, in the end, over the whole batch. */
-  private readonly whole: RunSum;
-  /** Sum over the second part, where no helper computes it. */
-  private second: RunSum | undefined;
-  /** What the matrices are for the graphs of both threads, where there is room. */
+  /** The sum over the first part and, in the end, over the whole batch. */
+  private readonly whole: GradientAccumulator;
+  /** The sum over the second part if no helper computes it. */
+  private second: GradientAccumulator | undefined;
+  /** Arranged copies of the matrices for the graphs of both threads, if there is memory. */
   private readonly constants: SharedConstants | undefined;
-  /** Computes the second part, where there are threads for both. */
+  /** Computes the second part, if there are threads for both. */
   private helper: GradientHelper | null;
   /** Computes beside the helper, with the threads that it leaves. */
   private readonly beside: WholeGradientRunner;
-  /** Computes by itself. */
+  /** Computes alone, with all threads. */
   private readonly alone: WholeGradientRunner;
   private readonly layerwise: LayerwiseGradientRunner;
 
   constructor(private readonly inputs: GradientInputs) {
     const { config, format, weights, modules, matrices, threads, maxActivationBytes } = inputs;
-    this.whole = new RunSum(new FlatMatrices(matrices.specs));
+    this.whole = new GradientAccumulator(new FlatMatrices(matrices.specs));
     const constants =
-      format === 'f32' && roomForCopies(config, maxActivationBytes)
+      format === 'f32' && fitsWeightCopies(config, maxActivationBytes)
         ? SharedConstants.create(factorConstants(weights))
         : undefined;
     this.constants = constants;
@@ -66,22 +69,22 @@ export class BatchGradients {
     this.layerwise = new LayerwiseGradientRunner({ ...here, threads });
   }
 
-  /** The gradient of the last batch that it was asked for of. */
+  /** The gradient of the last batch. */
   get sum(): FlatMatrices {
     return this.whole.gradients;
   }
 
-  /** @throws EngineError as `buildBatch` and `requireRoom` do. */
+  /** @throws EngineError as `buildBatch` and `requireMemory` do. */
   batchOf(examples: readonly TrainingExample[]): TrainingBatch {
     const { config, maxActivationBytes } = this.inputs;
     const batch = buildBatch(examples, config, this.runBounds());
-    requireRoom(examples, config, maxActivationBytes);
+    requireMemory(examples, config, maxActivationBytes);
     return batch;
   }
 
   private runBounds(): BatchOptions {
-    if (this.inputs.format !== 'f32') return { maxRunTokens: RUN_TOKENS_IN_BLOCKS };
-    return this.constants === undefined ? { maxRunTokens: RUN_TOKENS_WITHOUT_CONSTANTS } : {};
+    if (this.inputs.format !== 'f32') return { maxRunTokens: runTokensInBlocks };
+    return this.constants === undefined ? { maxRunTokens: runTokensWithoutConstants } : {};
   }
 
   /** @throws EngineError `cancelled` between runs. */
@@ -90,7 +93,7 @@ export class BatchGradients {
   }
 
   /**
-   * The loss; the gradient is in `sum`.
+   * Computes the loss, and the gradient in `sum`.
    * @throws EngineError `cancelled` between runs, and between layers.
    */
   lossAndGradient(batch: TrainingBatch, options: CallOptions): Promise<number> {
@@ -114,15 +117,19 @@ export class BatchGradients {
       if (isWhole) return whole.loss;
     } else await this.computeAlone(first, whole, options);
     if (second.length === 0) return whole.loss;
-    // The second part has a sum of its own, as with the helper, and is added after the first.
-    const other = (this.second ??= new RunSum(new FlatMatrices(this.sum.specs)));
+    // The second part has a sum of its own that is added after the first, as with the helper.
+    const other = (this.second ??= new GradientAccumulator(new FlatMatrices(this.sum.specs)));
     other.begin(gradients);
     await this.computeAlone(second, other, options);
     whole.add(other.loss, other.gradients.values);
     return whole.loss;
   }
 
-  private async computeAlone(runs: readonly TrainingRun[], sum: RunSum, options: CallOptions): Promise<void> {
+  private async computeAlone(
+    runs: readonly TrainingRun[],
+    sum: GradientAccumulator,
+    options: CallOptions,
+  ): Promise<void> {
     for (const run of runs) {
       const runner = !sum.withGradients || this.fit([run]) ? this.alone : this.layerwise;
       await sum.compute(runner, run, options);
@@ -130,8 +137,8 @@ export class BatchGradients {
   }
 
   /**
-   * Computes both parts at once. Returns whether the second is there, too; where the helper could not, for want of memory perhaps, it is done
-   * without from now on.
+   * Computes both parts at once. Returns whether the second part is done. If the helper fails, perhaps for lack of
+   * memory, it is not used again.
    */
   private async share(
     helper: GradientHelper,
@@ -143,7 +150,7 @@ export class BatchGradients {
     try {
       for (let index = 0; index < Math.max(first.length, second.length); index += 1) {
         throwIfCancelled(options);
-        // A run ahead, as it would wait for this thread, which computing blocks.
+        // One run ahead, because the helper's answer cannot be read while this thread computes.
         for (const run of this.helper === null ? [] : second.slice(answers.length, index + 2)) {
           const help = { gradients, index: answers.length, count: second.length };
           answers.push(settled(helper.compute(run, help)));
@@ -155,7 +162,7 @@ export class BatchGradients {
         else loss = answer?.value ?? loss;
       }
     } finally {
-      // What is still computed is of no use to the next batch, which would wait for it.
+      // Runs that are still being computed would delay the next batch.
       await Promise.all(answers);
       if (this.helper === null) await helper.close();
     }
@@ -164,7 +171,7 @@ export class BatchGradients {
     return true;
   }
 
-  /** Whether there is memory to compute the parts at once, of each its largest run, as a whole. */
+  /** Whether the parts fit in memory at once, each with its largest run computed whole. */
   private fit(...parts: readonly (readonly TrainingRun[])[]): boolean {
     const { config, maxActivationBytes } = this.inputs;
     const largest = parts.map((runs) => Math.max(...runs.map((run) => activationBytes(config, run))));

@@ -8,20 +8,20 @@ import { loraModules } from '../adapters/loraModules.js';
 import { EmbeddedEngine } from '../embeddedEngine.js';
 import type { DecoderConfig } from '../model/config.js';
 import { weightFeeds } from '../model/inputs.js';
-import { MAX_MERGED_WIDTH } from '../model/sequenceOperations.js';
+import { maxMergedWidth } from '../model/sequenceOperations.js';
 import { quantize, type QuantizedFormat } from '../model/quantization.js';
 import { loadQuantizedWeights } from '../model/quantizedWeights.js';
 import { SharedWeights, type WeightsInUse } from '../model/sharedWeights.js';
-import { EMBEDDING, headName, readerOf, type DecoderWeights, type WeightTensor } from '../model/weights.js';
+import { embeddingName, headName, readerOf, type DecoderWeights, type WeightTensor } from '../model/weights.js';
 import { dequantize } from '../testing/dequantize.js';
-import { kept, randomWeights, relativeError, TINY_CONFIG } from '../testing/fixtures.js';
+import { unmanagedWeights, randomWeights, relativeError, tinyConfig } from '../testing/fixtures.js';
 import { withRandomCheckpoint } from '../testing/randomCheckpoint.js';
 import type { TrainingExample } from '../types.js';
 import { BatchGradients } from './batchGradients.js';
 import { freshMatrices } from './parameters.js';
 
-const LORA = { rank: 4, alpha: 8 };
-const EXAMPLES: readonly TrainingExample[] = Array.from({ length: 12 }, (_, index) => ({
+const lora = { rank: 4, alpha: 8 };
+const examples: readonly TrainingExample[] = Array.from({ length: 12 }, (_, index) => ({
   sequence: { tokens: Array.from({ length: 30 + index }, (__, place) => (place * place + index) % 53), targetStart: 9 },
   weight: 1 + (index % 3),
 }));
@@ -33,7 +33,7 @@ function rounded(config: DecoderConfig, weights: DecoderWeights, format: Quantiz
     return { shape, data: Float32Array.from(dequantize(format, quantize(format, data, width), out, width).flat()) };
   };
   const tensors = [...weights].map(([name, tensor]) => {
-    const isFactor = tensor.shape.length === 2 && name !== EMBEDDING;
+    const isFactor = tensor.shape.length === 2 && name !== embeddingName;
     return [name, isFactor ? round(tensor) : tensor] as const;
   });
   return new Map([...tensors, ['lm_head.weight', round(weights.get(headName(config))!)]]);
@@ -51,14 +51,14 @@ async function inBlocks(
 
 /** The loss and the gradient of all matrices, and the same layer by layer; by two threads, which share the weights. */
 async function gradientsOf(config: DecoderConfig, { format, feeds }: WeightsInUse): Promise<readonly Float32Array[]> {
-  const matrices = freshMatrices(config, LORA.rank, 1);
+  const matrices = freshMatrices(config, lora.rank, 1);
   for (const [index, value] of matrices.values.entries()) matrices.values[index] = value + Math.sin(index) / 20;
-  const modules = loraModules(config, LORA);
+  const modules = loraModules(config, lora);
   const results: Float32Array[] = [];
   for (const maxActivationBytes of [2 ** 30, 0]) {
     const inputs = { config, format, weights: feeds, modules, matrices, threads: 2, maxActivationBytes };
     const gradients = new BatchGradients(inputs);
-    const loss = await gradients.lossAndGradient(gradients.batchOf(EXAMPLES), {});
+    const loss = await gradients.lossAndGradient(gradients.batchOf(examples), {});
     results.push(Float32Array.of(loss), gradients.sum.values.slice());
     await gradients.close();
   }
@@ -67,15 +67,18 @@ async function gradientsOf(config: DecoderConfig, { format, feeds }: WeightsInUs
 
 for (const format of ['q8', 'q4'] as const) {
   for (const [name, config] of [
-    ['an untied head', TINY_CONFIG],
-    ['a tied head, biases and norms', { ...TINY_CONFIG, tieWordEmbeddings: true, attentionBias: true, qkNorm: true }],
-    ['a feed-forward block too wide to merge', { ...TINY_CONFIG, ffnSize: MAX_MERGED_WIDTH + 16 }],
+    ['an untied head', tinyConfig],
+    ['a tied head, biases and norms', { ...tinyConfig, tieWordEmbeddings: true, attentionBias: true, qkNorm: true }],
+    ['a feed-forward block too wide to merge', { ...tinyConfig, ffnSize: maxMergedWidth + 16 }],
   ] as const) {
     test(`${format}, ${name}: loss and gradients are those of the same numbers as float32`, async () => {
       const weights = randomWeights(config, 7);
       const actual = await gradientsOf(config, await inBlocks(config, weights, format));
       const untied = { ...config, tieWordEmbeddings: false };
-      const expected = await gradientsOf(untied, kept(weightFeeds(untied, rounded(config, weights, format))));
+      const expected = await gradientsOf(
+        untied,
+        unmanagedWeights(weightFeeds(untied, rounded(config, weights, format))),
+      );
       for (const [index, values] of expected.entries()) {
         const error = relativeError(actual[index]!, values);
         assert.ok(error <= 1e-5, `relative error ${error}`);
@@ -94,7 +97,7 @@ for (const format of ['q8', 'q4'] as const) {
         rank: 8,
         alpha: 16,
         seed: 1,
-        spared: [{ tokens: [1, 2, 3, 4], targetStart: 1 }],
+        protectedDirections: [{ tokens: [1, 2, 3, 4], targetStart: 1 }],
       });
       for (let step = 0; step < 60; step += 1) await session.step([{ sequence, weight: 1 }], 1e-2);
       const { loss } = await session.evaluate([{ sequence, weight: 1 }]);
@@ -117,7 +120,7 @@ test('only a few matrices are float32 at once', async () => {
     const { SharedWeights } = await import('../model/sharedWeights.js');
     const { loadQuantizedWeights } = await import('../model/quantizedWeights.js');
     const { openTrainingSession } = await import('./trainingSession.js');
-    const { TINY_CONFIG } = await import('../testing/fixtures.js');
+    const { tinyConfig } = await import('../testing/fixtures.js');
     const config = { ...TINY_CONFIG, layers: 6, hiddenSize: 1024, ffnSize: 4096 };
     const fill = (array) => array.forEach((_, index) => (array[index] = ((index % 31) - 15) / 300));
     const read = async (places) => { for (const array of places.values()) fill(array); };

@@ -11,10 +11,10 @@ import { weightFeeds } from '../model/inputs.js';
 import { gradientName } from '../model/loraParameters.js';
 import { weightCount } from '../model/weights.js';
 import { SharedConstants } from '../onnx/sharedConstants.js';
-import { createRandom } from '../random.js';
-import { kept, randomWeights, relativeError, temporaryFolder, TINY_CONFIG } from '../testing/fixtures.js';
+import { createRandom } from '../support/random.js';
+import { unmanagedWeights, randomWeights, relativeError, temporaryFolder, tinyConfig } from '../testing/fixtures.js';
 import type { TrainingExample, TrainingOptions } from '../types.js';
-import { activationBytes, roomForCopies } from './activations.js';
+import { activationBytes, fitsWeightCopies } from './activations.js';
 import { buildBatch } from './batch.js';
 import type { TrainingRun } from './runLayout.js';
 import { GradientHelper, type HelpOptions } from './gradientHelper.js';
@@ -22,12 +22,12 @@ import { WholeGradientRunner } from './gradientRunner.js';
 import { FlatMatrices, freshMatrices, tensorsOver } from './parameters.js';
 import { openTrainingSession, type TrainingModel } from './trainingSession.js';
 
-const FRESH: TrainingOptions = { parent: null, rank: 4, alpha: 8, seed: 1, clipNorm: 1 };
+const fresh: TrainingOptions = { parent: null, rank: 4, alpha: 8, seed: 1, clipNorm: 1 };
 /** Size of all weights. */
-const BYTES = weightCount(TINY_CONFIG) * Float32Array.BYTES_PER_ELEMENT;
-const MODEL: TrainingModel = {
-  config: TINY_CONFIG,
-  weights: kept(weightFeeds(TINY_CONFIG, randomWeights(TINY_CONFIG, 5))),
+const bytes = weightCount(tinyConfig) * Float32Array.BYTES_PER_ELEMENT;
+const model: TrainingModel = {
+  config: tinyConfig,
+  weights: unmanagedWeights(weightFeeds(tinyConfig, randomWeights(tinyConfig, 5))),
   name: 'tiny',
   threads: 1,
 };
@@ -40,14 +40,14 @@ function examples(count: number, length: number, seed = 1): readonly TrainingExa
   });
 }
 
-const LARGE = examples(12, 40);
-const LARGEST = examples(100, 40);
-const SMALL = examples(3, 9);
+const large = examples(12, 40);
+const largestDifference = examples(100, 40);
+const small = examples(3, 9);
 
 for (const [how, maxActivationBytes, largest, largestRuns] of [
-  ['with constants', 64 * BYTES, LARGEST, 6],
+  ['with constants', 64 * bytes, largestDifference, 6],
   // As many as fit into what is then allowed.
-  ['without constants', 64 * BYTES - 1, examples(30, 40), 2],
+  ['without constants', 64 * bytes - 1, examples(30, 40), 2],
 ] as const) {
   test(`${how}, a helper gives the losses and the adapter of one thread to the last bit`, async (t) => {
     const folder = await temporaryFolder(t);
@@ -57,10 +57,10 @@ for (const [how, maxActivationBytes, largest, largestRuns] of [
     const hashes: string[] = [];
     const calls: (readonly number[])[] = [];
     for (const threads of [1, 2]) {
-      const session = await openTrainingSession({ ...MODEL, threads }, { ...FRESH, maxActivationBytes });
+      const session = await openTrainingSession({ ...model, threads }, { ...fresh, maxActivationBytes });
       const losses: number[] = [];
-      for (const batch of [LARGE, SMALL, largest, LARGE]) losses.push((await session.step(batch, 0.01)).loss);
-      losses.push((await session.evaluate(LARGE)).loss, (await session.evaluate(SMALL)).loss);
+      for (const batch of [large, small, largest, large]) losses.push((await session.step(batch, 0.01)).loss);
+      losses.push((await session.evaluate(large)).loss, (await session.evaluate(small)).loss);
       hashes.push(`${(await session.save(path.join(folder, `${threads}`))).contentHash} ${losses.join(' ')}`);
       calls.push([run.callCount(), helped.callCount()]);
       run.resetCalls();
@@ -75,12 +75,12 @@ for (const [how, maxActivationBytes, largest, largestRuns] of [
 }
 
 test('the two parts of a batch have the loss and gradient that its examples have alone', async () => {
-  const { config } = MODEL;
-  const { feeds: weights, format } = MODEL.weights;
+  const { config } = model;
+  const { feeds: weights, format } = model.weights;
   const matrices = freshMatrices(config, 4, 1);
   const random = createRandom(3);
   for (let index = 0; index < matrices.values.length; index += 1) matrices.values[index] = random.next() - 0.5;
-  const modules = loraModules(config, FRESH);
+  const modules = loraModules(config, fresh);
   const feeds = tensorsOver(matrices, (name) => name);
   const runner = new WholeGradientRunner({
     config,
@@ -101,15 +101,15 @@ test('the two parts of a batch have the loss and gradient that its examples have
     }
     return sum;
   };
-  const parts = await compute(LARGE);
+  const parts = await compute(large);
   const alone = new Float32Array(parts.length);
-  const weightSum = LARGE.reduce((sum, { weight }) => sum + weight, 0);
-  for (const example of LARGE) {
+  const weightSum = large.reduce((sum, { weight }) => sum + weight, 0);
+  for (const example of large) {
     const one = await compute([example]);
     for (const [index, value] of one.entries()) alone[index]! += (value * example.weight) / weightSum;
   }
   await runner.close();
-  assert.equal(buildBatch(LARGE, config).parts.length, 2);
+  assert.equal(buildBatch(large, config).parts.length, 2);
   assert.ok(Math.abs(parts[0]! - alone[0]!) <= 1e-5 * alone[0]!);
   assert.ok(relativeError(parts.subarray(1), alone.subarray(1)) <= 1e-5);
 });
@@ -122,7 +122,7 @@ test('two parts hold every example once, and as many tokens each but for less th
         const tokens = Array.from({ length }, () => index + 1);
         return { sequence: { tokens, targetStart: length - 1 }, weight: 1 };
       });
-      const { parts, tokens } = buildBatch(batch, TINY_CONFIG);
+      const { parts, tokens } = buildBatch(batch, tinyConfig);
       const seen = parts.map((runs) => {
         const counts = new Map<number, number>();
         for (const id of runs.flatMap(({ feeds: { ids } }) => [...(ids!.data as BigInt64Array)])) {
@@ -144,17 +144,17 @@ test('two parts hold every example once, and as many tokens each but for less th
 
 test('two parts are computed at once only where both fit into memory', async (t) => {
   const batch = examples(72, 40);
-  const { parts } = buildBatch(batch, TINY_CONFIG);
-  const largest = parts.map((runs) => Math.max(...runs.map((run) => activationBytes(TINY_CONFIG, run))));
+  const { parts } = buildBatch(batch, tinyConfig);
+  const largest = parts.map((runs) => Math.max(...runs.map((run) => activationBytes(tinyConfig, run))));
   const both = largest.reduce((sum, bytes) => sum + bytes, 0);
-  assert.ok(roomForCopies(TINY_CONFIG, both - 1), 'runs are as long as those of `buildBatch`');
+  assert.ok(fitsWeightCopies(tinyConfig, both - 1), 'runs are as long as those of `buildBatch`');
   const helped = t.mock.method(GradientHelper.prototype, 'compute').mock;
   const norms: number[] = [];
   for (const [maxActivationBytes, calls] of [
     [both, parts[1]!.length],
     [both - 1, parts[1]!.length],
   ] as const) {
-    const session = await openTrainingSession({ ...MODEL, threads: 2 }, { ...FRESH, maxActivationBytes });
+    const session = await openTrainingSession({ ...model, threads: 2 }, { ...fresh, maxActivationBytes });
     norms.push((await session.step(batch, 0)).gradientNorm);
     assert.equal(helped.callCount(), calls, `with ${maxActivationBytes} of ${both} bytes`);
     await session.close();
@@ -166,8 +166,8 @@ test('what a helper that ends has not computed is computed without it, and so is
   const folder = await temporaryFolder(t);
   const hashes: string[] = [];
   for (const failing of [false, true]) {
-    const session = await openTrainingSession({ ...MODEL, threads: 2 }, FRESH);
-    await session.step(LARGE, 0.01);
+    const session = await openTrainingSession({ ...model, threads: 2 }, fresh);
+    await session.step(large, 0.01);
     if (failing) {
       // A fault injector: the thread ends instead of being told what to do.
       t.mock.method(Worker.prototype, 'postMessage', function (this: Worker) {
@@ -175,7 +175,7 @@ test('what a helper that ends has not computed is computed without it, and so is
       });
     }
     const helped = t.mock.method(GradientHelper.prototype, 'compute').mock;
-    for (let step = 0; step < 3; step += 1) await session.step(LARGE, 0.01);
+    for (let step = 0; step < 3; step += 1) await session.step(large, 0.01);
     assert.equal(helped.callCount(), failing ? 1 : 3);
     hashes.push((await session.save(path.join(folder, `${failing}`))).contentHash);
     await session.close();
@@ -188,8 +188,8 @@ test('a helper that fails in the middle of its runs is done without, and the pro
   const folder = await temporaryFolder(t);
   const hashes: string[] = [];
   for (const failing of [false, true]) {
-    const session = await openTrainingSession({ ...MODEL, threads: 2 }, FRESH);
-    await session.step(LARGEST, 0.01);
+    const session = await openTrainingSession({ ...model, threads: 2 }, fresh);
+    await session.step(largestDifference, 0.01);
     const compute = Object.getOwnPropertyDescriptor(GradientHelper.prototype, 'compute')
       ?.value as GradientHelper['compute'];
     const helped = t.mock.method(
@@ -202,7 +202,7 @@ test('a helper that fails in the middle of its runs is done without, and the pro
         return compute.call(this, isBroken ? { ...run, feeds: others } : run, options);
       },
     ).mock;
-    for (let step = 0; step < 2; step += 1) await session.step(LARGEST, 0.01);
+    for (let step = 0; step < 2; step += 1) await session.step(largestDifference, 0.01);
     // One run is under way when the third is found to have failed.
     assert.equal(helped.callCount(), failing ? 4 : 12);
     hashes.push((await session.save(path.join(folder, `${failing}`))).contentHash);
@@ -214,17 +214,17 @@ test('a helper that fails in the middle of its runs is done without, and the pro
 
 test('cancelling or closing in the middle of a shared step ends it with a typed error', async (t) => {
   const folder = await temporaryFolder(t);
-  const session = await openTrainingSession({ ...MODEL, threads: 2 }, FRESH);
-  await session.step(LARGE, 0.01);
+  const session = await openTrainingSession({ ...model, threads: 2 }, fresh);
+  await session.step(large, 0.01);
   const before = await session.save(path.join(folder, 'before'));
   const helped = t.mock.method(GradientHelper.prototype, 'compute').mock;
   const controller = new AbortController();
-  const cancelled = assert.rejects(session.step(LARGE, 0.01, { signal: controller.signal }), { code: 'cancelled' });
+  const cancelled = assert.rejects(session.step(large, 0.01, { signal: controller.signal }), { code: 'cancelled' });
   while (helped.callCount() === 0) await new Promise((resolve) => setImmediate(resolve));
   controller.abort();
   await cancelled;
   assert.equal((await session.save(path.join(folder, 'after'))).contentHash, before.contentHash);
-  const step = assert.rejects(session.step(LARGE, 0.01), { name: 'EngineError', code: 'cancelled' });
+  const step = assert.rejects(session.step(large, 0.01), { name: 'EngineError', code: 'cancelled' });
   await session.close();
   await step;
 });
@@ -249,12 +249,12 @@ test('an idle helper keeps no process alive', async () => {
 });
 
 test('what goes wrong in the helper is told, and a cancelled step never reaches it', async (t) => {
-  const { config } = MODEL;
-  const { feeds: weights, format } = MODEL.weights;
+  const { config } = model;
+  const { feeds: weights, format } = model.weights;
   const matrices = freshMatrices(config, 4, 1);
-  const inputs = { config, format, weights, modules: loraModules(config, FRESH), threads: 1, constants: undefined };
+  const inputs = { config, format, weights, modules: loraModules(config, fresh), threads: 1, constants: undefined };
   const helper = new GradientHelper(inputs, matrices);
-  const [run] = buildBatch(SMALL, config).parts[0]!;
+  const [run] = buildBatch(small, config).parts[0]!;
   const { ids, ...feeds } = run!.feeds;
   assert.ok(ids !== undefined);
   const options = { gradients: true, index: 0, count: 1 };
@@ -266,10 +266,10 @@ test('what goes wrong in the helper is told, and a cancelled step never reaches 
   await assert.rejects(helper.compute(run!, options), { code: 'cancelled' });
 
   const helped = t.mock.method(GradientHelper.prototype, 'compute').mock;
-  const session = await openTrainingSession({ ...MODEL, threads: 2 }, FRESH);
-  await assert.rejects(session.step(LARGE, 0.01, { signal: AbortSignal.abort() }), { code: 'cancelled' });
+  const session = await openTrainingSession({ ...model, threads: 2 }, fresh);
+  await assert.rejects(session.step(large, 0.01, { signal: AbortSignal.abort() }), { code: 'cancelled' });
   assert.equal(helped.callCount(), 0);
-  assert.ok((await session.step(LARGE, 0.01)).loss > 0);
+  assert.ok((await session.step(large, 0.01)).loss > 0);
   await session.close();
 });
 
@@ -292,8 +292,8 @@ test(
     const threads: number[] = [];
     for (let round = 0; round < 4; round += 1) {
       // Each operator of either has two threads.
-      const session = await openTrainingSession({ ...MODEL, threads: 4 }, FRESH);
-      await session.step(LARGE, 0.01);
+      const session = await openTrainingSession({ ...model, threads: 4 }, fresh);
+      await session.step(large, 0.01);
       await session.close();
       threads.push(Number(/^Threads:\s+(\d+)$/mu.exec(await readFile('/proc/self/status', 'utf8'))?.[1]));
     }

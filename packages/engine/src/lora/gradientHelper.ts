@@ -1,60 +1,63 @@
 import type { DecoderConfig } from '../model/config.js';
 import type { WeightFormat } from '../model/quantization.js';
 import type { LoraModule, LoraTensorSpec } from '../model/weights.js';
-import { sharedFloats } from '../threadMemory.js';
-import { ThreadCalls } from '../threadCalls.js';
+import { sharedFloats } from '../support/threadMemory.js';
+import { ThreadCalls } from '../support/threadCalls.js';
 import type { TrainingRun } from './runLayout.js';
 import type { TrainingInputs } from './gradientRunner.js';
 import type { FlatMatrices } from './parameters.js';
-import { toSent, type SentFeeds } from './sentFeeds.js';
+import { toTransferred, type TransferredFeeds } from './transferredFeeds.js';
 
 /** What the thread needs for all runs. */
 export interface HelperInputs {
   readonly config: DecoderConfig;
   readonly format: WeightFormat;
-  readonly weights: SentFeeds;
+  readonly weights: TransferredFeeds;
   readonly modules: readonly LoraModule[];
   readonly specs: readonly LoraTensorSpec[];
   readonly threads: number;
-  /** The container of `SharedConstants` of all weights. */
+  /** The container of the `SharedConstants` of all weights. */
   readonly constants: bigint | undefined;
   readonly shared: SharedNumbers;
 }
 
-/** Memory of both threads, since copies that are sent would wait for the garbage collector. Each in the order of `FlatMatrices.values`. */
+/**
+ * Memory that both threads share, because copies would wait for the garbage collector. Each array is in the order of
+ * `FlatMatrices.values`.
+ */
 interface SharedNumbers {
-  /** The adapter as it is now. */
+  /** The adapter at this moment. */
   readonly matrices: Float32Array<SharedArrayBuffer>;
   readonly gradients: Float32Array<SharedArrayBuffer>;
 }
 
 export interface HelperRequest {
-  readonly run: Omit<TrainingRun, 'feeds'> & { readonly feeds: SentFeeds };
+  readonly run: Omit<TrainingRun, 'feeds'> & { readonly feeds: TransferredFeeds };
   readonly options: HelpOptions;
 }
 
 export interface HelpOptions {
-  /** Whether gradients are asked for, beside the loss. */
+  /** Whether gradients are asked for besides the loss. */
   readonly gradients: boolean;
   /**
-   * This run's place in its sum, from 0 on. The thread refuses a run that does not follow the last one: the thread may
-   * have been started anew.
+   * The run's index in its sum, from 0. The thread refuses a run that does not follow the last one, because the thread
+   * may have been restarted.
    */
   readonly index: number;
-  /** Runs of the whole sum. */
+  /** How many runs the whole sum has. */
   readonly count: number;
 }
 
 /**
- * Computes runs in a thread of its own, while the calling thread computes others: ONNX Runtime blocks the thread that it is called
- * on, and two runs with one thread each take four fifths of the time of two runs, one after the other, with two. Both
- * share the weights.
+ * Computes runs in a thread of its own while the calling thread computes others. ONNX Runtime blocks the thread that
+ * calls it. Two runs side by side with one thread each take four fifths of the time of two runs in turn with two
+ * threads each. Both threads share the weights.
  */
 export class GradientHelper {
   private readonly calls: ThreadCalls<HelperRequest, number>;
   private readonly shared: SharedNumbers;
 
-  /** @param matrices the adapter, as which each run finds it. */
+  /** @param matrices the adapter. Each run uses its present state. */
   constructor(
     { weights, constants, ...inputs }: Omit<TrainingInputs, 'matrices'>,
     private readonly matrices: FlatMatrices,
@@ -65,7 +68,7 @@ export class GradientHelper {
     const data: HelperInputs = {
       ...inputs,
       specs: matrices.specs,
-      weights: toSent(weights),
+      weights: toTransferred(weights),
       constants: constants?.container,
       shared: this.shared,
     };
@@ -73,13 +76,14 @@ export class GradientHelper {
   }
 
   /**
-   * A run may be asked for while another is computed. When the last has come, `gradients` has their sum, until the next is asked for.
-   * @returns the losses of all runs of the sum so far.
-   * @throws EngineError of the run, `internal` when the thread ended, `cancelled` when the helper is closed.
+   * Computes a run, which may be asked for while another is computed. After the last run `gradients` has their sum,
+   * until the next run is asked for.
+   * @returns the summed losses of all runs so far.
+   * @throws EngineError of the run; `internal` when the thread ended; `cancelled` when the helper is closed.
    */
   compute({ feeds, ...run }: TrainingRun, options: HelpOptions): Promise<number> {
     this.shared.matrices.set(this.matrices.values);
-    return this.calls.call({ run: { ...run, feeds: toSent(feeds) }, options });
+    return this.calls.call({ run: { ...run, feeds: toTransferred(feeds) }, options });
   }
 
   get gradients(): Float32Array {

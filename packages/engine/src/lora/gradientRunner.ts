@@ -1,4 +1,4 @@
-/** Losses and gradients of a run, by one graph for the whole step. */
+/** Losses and gradients of a run, computed by one graph for the whole step. */
 import { EngineError, type CallOptions } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
 import type { Feeds } from '../model/inputs.js';
@@ -22,14 +22,14 @@ export interface TrainingInputs {
   readonly modules: readonly LoraModule[];
   /** Threads inside one operator, at least 1. */
   readonly threads: number;
-  /** Copies of the matrices that make the graph of a whole step faster, see `factorConstants`. */
+  /** Copies of the matrices that speed up the graph of a whole step, see `factorConstants`. */
   readonly constants: SharedConstants | undefined;
 }
 
 export interface GradientRunner {
   /**
-   * @param fetches tensors by `gradientName` that the gradients are written to; the whole-step graph computes none
-   *   when there are none, and layer by layer there must be some.
+   * @param fetches tensors by `gradientName` to write the gradients to. The whole-step graph computes no gradients if
+   *   there are none; layer by layer there must be some.
    * @returns the loss.
    * @throws EngineError `cancelled` before a graph is run.
    */
@@ -45,7 +45,7 @@ export class WholeGradientRunner implements GradientRunner {
   async run({ feeds, packed }: TrainingRun, fetches: Feeds, options: CallOptions): Promise<number> {
     const { config, format, modules, weights, matrices, threads, constants } = this.inputs;
     const gradients = Object.keys(fetches).length > 0;
-    // One graph for packed runs and others, as each keeps the memory of its largest run.
+    // Packed and other runs share one graph, because each graph keeps the memory of its largest run.
     const asPacked = packed || gradients;
     const session = await this.sessions.get(`${gradients} ${asPacked}`, () => {
       const options = { modules, gradients, packed: asPacked, format, constants: constants !== undefined };

@@ -6,11 +6,11 @@ import type { FloatTensor } from '../checkpoint/safetensors.js';
 import type { DecoderConfig } from '../model/config.js';
 import { factorConstants, weightFeeds } from '../model/inputs.js';
 import { gradientName } from '../model/loraParameters.js';
-import { MAX_MERGED_WIDTH } from '../model/sequenceOperations.js';
+import { maxMergedWidth } from '../model/sequenceOperations.js';
 import { moduleTensorSpecs } from '../model/weights.js';
 import { SharedConstants } from '../onnx/sharedConstants.js';
 import { Tensor } from '../onnx/tensor.js';
-import { FIXTURES, loadFixture, randomWeights, relativeError, TINY_CONFIG } from '../testing/fixtures.js';
+import { fixtureNames, loadFixture, randomWeights, relativeError, tinyConfig } from '../testing/fixtures.js';
 import type { TrainingExample } from '../types.js';
 import { buildBatch } from './batch.js';
 import type { TrainingRun } from './runLayout.js';
@@ -18,7 +18,7 @@ import { WholeGradientRunner, type GradientRunner, type TrainingInputs } from '.
 import { LayerwiseGradientRunner } from './layerwiseRunner.js';
 import { FlatMatrices, freshMatrices, tensorsOver } from './parameters.js';
 
-const RUNNERS = [
+const runners = [
   ['the whole step', WholeGradientRunner, true],
   ['the whole step without constants', WholeGradientRunner, false],
   ['layer by layer', LayerwiseGradientRunner, false],
@@ -51,9 +51,9 @@ function inputsOf(
   return { config, format: 'f32', weights, matrices: feeds, modules: loraModules(config, lora), threads: 1, constants };
 }
 
-for (const name of FIXTURES) {
+for (const name of fixtureNames) {
   for (const kind of ['hard', 'soft'] as const) {
-    for (const [way, Runner, withConstants] of RUNNERS) {
+    for (const [way, Runner, withConstants] of runners) {
       void test(`${name}, ${way}: loss and gradients of ${kind} targets equal those of peft`, async () => {
         const { config, weights, adapter, examples, expected } = await loadFixture(name);
         const batch = kind === 'hard' ? examples.map(({ sequence, weight }) => ({ sequence, weight })) : examples;
@@ -76,16 +76,16 @@ for (const name of FIXTURES) {
 }
 
 /** Whose low-rank term of `down_proj` is added to its products, not to the matrix. */
-const WIDE: DecoderConfig = { ...TINY_CONFIG, ffnSize: MAX_MERGED_WIDTH + 16 };
+const wide: DecoderConfig = { ...tinyConfig, ffnSize: maxMergedWidth + 16 };
 /** Layers of three structures: with a window, adapted otherwise, and like the first. */
-const DEEP: DecoderConfig = { ...TINY_CONFIG, layers: 5, layerWindows: [null, 3, null, null, null] };
-const DEEP_LORA: LoraHyperparameters = { rank: 3, alpha: 5, rankPattern: new Map([['layers.2.mlp.up_proj', 2]]) };
-const EXAMPLES: readonly TrainingExample[] = [
+const deep: DecoderConfig = { ...tinyConfig, layers: 5, layerWindows: [null, 3, null, null, null] };
+const deepLora: LoraHyperparameters = { rank: 3, alpha: 5, rankPattern: new Map([['layers.2.mlp.up_proj', 2]]) };
+const examples: readonly TrainingExample[] = [
   { sequence: { tokens: [3, 1, 4, 1, 5, 9, 2, 6, 5, 3], targetStart: 3 }, weight: 1 },
   { sequence: { tokens: [2, 7, 1, 8, 2], targetStart: 2 }, weight: 2 },
 ];
 
-function deepInputs(lora: LoraHyperparameters, config = DEEP): TrainingInputs {
+function deepInputs(lora: LoraHyperparameters, config = deep): TrainingInputs {
   const matrices = new FlatMatrices(moduleTensorSpecs(config, loraModules(config, lora)));
   matrices.values.set(
     freshMatrices(config, 8, 3)
@@ -96,15 +96,15 @@ function deepInputs(lora: LoraHyperparameters, config = DEEP): TrainingInputs {
 }
 
 for (const [name, lora, config] of [
-  ['all layers', DEEP_LORA, DEEP],
-  ['one projection of some layers', { rank: 2, alpha: 1, targets: ['k_proj'], layers: [1, 3] }, DEEP],
-  ['the last layer only', { rank: 2, alpha: 1, layers: [4] }, DEEP],
-  ['a single layer', { rank: 2, alpha: 1 }, { ...TINY_CONFIG, layers: 1 }],
-  ['a wide feed-forward block', { rank: 2, alpha: 3 }, WIDE],
+  ['all layers', deepLora, deep],
+  ['one projection of some layers', { rank: 2, alpha: 1, targets: ['k_proj'], layers: [1, 3] }, deep],
+  ['the last layer only', { rank: 2, alpha: 1, layers: [4] }, deep],
+  ['a single layer', { rank: 2, alpha: 1 }, { ...tinyConfig, layers: 1 }],
+  ['a wide feed-forward block', { rank: 2, alpha: 3 }, wide],
 ] as const) {
   void test(`layer by layer gives the gradients of the whole step: ${name}`, async () => {
     const inputs = deepInputs(lora, config);
-    const run = buildBatch(EXAMPLES, config).parts[0]![0]!;
+    const run = buildBatch(examples, config).parts[0]![0]!;
     const whole = await compute(new WholeGradientRunner(inputs), inputs, run);
     const layers = await compute(new LayerwiseGradientRunner(inputs), inputs, run);
     assert.ok(Math.abs(layers.loss - whole.loss) <= 1e-6 * whole.loss);
@@ -116,14 +116,14 @@ for (const [name, lora, config] of [
 }
 
 void test('sequences that share a row have the loss and gradients that they have alone', async () => {
-  const inputs = deepInputs(DEEP_LORA);
-  const run = buildBatch(EXAMPLES, DEEP).parts[0]![0]!;
+  const inputs = deepInputs(deepLora);
+  const run = buildBatch(examples, deep).parts[0]![0]!;
   assert.equal(run.packed, true);
   const together = await compute(new WholeGradientRunner(inputs), inputs, run);
   const sum = new Float32Array(together.gradients.values.length);
   let loss = 0;
-  for (const example of EXAMPLES) {
-    const alone = buildBatch([example], DEEP).parts[0]![0]!;
+  for (const example of examples) {
+    const alone = buildBatch([example], deep).parts[0]![0]!;
     assert.equal(alone.packed, false);
     const single = await compute(new WholeGradientRunner(inputs), inputs, alone);
     loss += (single.loss * example.weight) / 3;
@@ -138,7 +138,7 @@ for (const [way, Runner] of [
   ['layer by layer', LayerwiseGradientRunner],
 ] as const) {
   void test(`${way}: sequences that go on from one beginning have the loss and gradients that they have alone`, async () => {
-    const inputs = deepInputs(DEEP_LORA);
+    const inputs = deepInputs(deepLora);
     const beginning = [3, 1, 4, 1, 5, 9, 2, 6, 5];
     const related: readonly TrainingExample[] = [
       { sequence: { tokens: [...beginning, 3, 5, 8, 9], targetStart: 11 }, weight: 1 },
@@ -146,7 +146,7 @@ for (const [way, Runner] of [
       { sequence: { tokens: [...beginning, 3, 2, 3], targetStart: 10 }, weight: 0.5 },
       { sequence: { tokens: [2, 7, 1, 8, 2], targetStart: 2 }, weight: 1.5 },
     ];
-    const batch = buildBatch(related, DEEP);
+    const batch = buildBatch(related, deep);
     assert.ok(batch.tokens < related.reduce((sum, { sequence }) => sum + sequence.tokens.length, 0));
     const together = { loss: 0, values: new Float32Array(gradientsOf(inputs).values.length) };
     for (const run of batch.parts.flat()) {
@@ -156,7 +156,7 @@ for (const [way, Runner] of [
     }
     const apart = { loss: 0, values: new Float32Array(together.values.length) };
     for (const example of related) {
-      const alone = buildBatch([example], DEEP).parts[0]![0]!;
+      const alone = buildBatch([example], deep).parts[0]![0]!;
       const single = await compute(new WholeGradientRunner(inputs), inputs, alone);
       apart.loss += (single.loss * example.weight) / 5;
       single.gradients.values.forEach((value, index) => (apart.values[index]! += (value * example.weight) / 5));
@@ -168,8 +168,8 @@ for (const [way, Runner] of [
 }
 
 void test('layer by layer, a call is cancelled between layers', async () => {
-  const inputs = deepInputs(DEEP_LORA);
-  const run = buildBatch(EXAMPLES, DEEP).parts[0]![0]!;
+  const inputs = deepInputs(deepLora);
+  const run = buildBatch(examples, deep).parts[0]![0]!;
   const runner = new LayerwiseGradientRunner(inputs);
   const fetches = tensorsOver(gradientsOf(inputs), gradientName);
   // Four layers forward, the top, four layers backward: a fault is injected before each of the nine graphs in turn.
@@ -187,16 +187,16 @@ function abortedAfter(reads: number): AbortSignal {
 }
 
 void test('an example in pieces has the loss and gradients that it has whole', async () => {
-  const inputs = deepInputs(DEEP_LORA);
+  const inputs = deepInputs(deepLora);
   const example: TrainingExample = {
-    ...EXAMPLES[0]!,
+    ...examples[0]!,
     softTargets: [1, 5, 9, 2, 6, 5, 3].map((id) => ({ ids: [id, id + 20], logprobs: [-0.5, -1] })),
   };
-  const batch = [example, EXAMPLES[1]!];
-  const [run, ...others] = buildBatch(batch, DEEP).parts[0]!;
+  const batch = [example, examples[1]!];
+  const [run, ...others] = buildBatch(batch, deep).parts[0]!;
   assert.deepEqual(others, []);
   const whole = await compute(new WholeGradientRunner(inputs), inputs, run!);
-  const [runs = []] = buildBatch(batch, DEEP, { maxRunLogits: 3 * DEEP.vocabularySize }).parts;
+  const [runs = []] = buildBatch(batch, deep, { maxRunLogits: 3 * deep.vocabularySize }).parts;
   assert.ok(runs.length >= 3);
   const sum = new Float32Array(whole.gradients.values.length);
   let loss = 0;

@@ -1,18 +1,18 @@
-/** Losses and gradients of a run, one layer at a time: less memory for a second forward pass. */
+/** Losses and gradients of a run, computed one layer at a time: less memory in exchange for a second forward pass. */
 import { EngineError, type CallOptions } from '../engine.js';
 import { layerWindow } from '../model/config.js';
 import {
   buildBackwardGraph,
   buildForwardGraph,
   buildTopGraph,
-  HIDDEN_GRADIENT,
-  HIDDEN_STATES,
-  NEXT_HIDDEN_GRADIENT,
-  NEXT_HIDDEN_STATES,
+  hiddenGradient,
+  hiddenStates,
+  nextHiddenGradient,
+  nextHiddenStates,
 } from '../model/layerGraphs.js';
 import type { Feeds } from '../model/inputs.js';
 import { gradientName } from '../model/loraParameters.js';
-import { EMBEDDING } from '../model/weights.js';
+import { embeddingName } from '../model/weights.js';
 import { Session } from '../onnx/session.js';
 import { SessionCache } from '../onnx/sessionCache.js';
 import { Tensor } from '../onnx/tensor.js';
@@ -21,9 +21,9 @@ import { throwIfCancelled, type GradientRunner, type TrainingInputs } from './gr
 
 export class LayerwiseGradientRunner implements GradientRunner {
   private readonly sessions = new SessionCache<string>();
-  /** For each layer the first one of the same structure, whose graph it shares. */
+  /** For each layer the first layer of the same structure, whose graph it shares. */
   private readonly models: readonly number[];
-  /** The lowest layer that is adapted; nothing below it needs a gradient. */
+  /** The lowest adapted layer. Nothing below it needs a gradient. */
   private readonly lowest: number;
 
   constructor(private readonly inputs: TrainingInputs) {
@@ -52,19 +52,19 @@ export class LayerwiseGradientRunner implements GradientRunner {
     return this.sessions.close();
   }
 
-  /** What two layers must have in common to run through the same graph. */
+  /** What two layers must have in common to share a graph. */
   private structureOf(layer: number): string {
     const { config, modules } = this.inputs;
     const own = modules.filter((module) => module.layer === layer);
     const adapted = own.map(({ projection, rank, scale }) => [projection, rank, scale]);
-    // The last layer is part of a graph of its own.
+    // The last layer belongs to a graph of its own.
     return JSON.stringify([layer === config.layers - 1, layerWindow(config, layer), adapted]);
   }
 
   /** The embeddings `[rows * length, hiddenSize]` of the run's tokens. */
   private embed({ feeds, rows, length }: TrainingRun): Tensor {
     const { config, weights } = this.inputs;
-    const table = weights[EMBEDDING]?.data;
+    const table = weights[embeddingName]?.data;
     const ids = feeds['ids']?.data;
     if (!(table instanceof Float32Array) || !(ids instanceof BigInt64Array)) {
       throw new EngineError('internal', 'The embedding or the tokens are missing.');
@@ -84,13 +84,13 @@ export class LayerwiseGradientRunner implements GradientRunner {
     const session = await this.session(`forward ${model} ${packed}`, () =>
       buildForwardGraph(config, model, { modules: this.modulesOf(model), packed, format }),
     );
-    const feeds = { ...run.feeds, [HIDDEN_STATES]: hidden };
-    const next = roomFor(hidden);
-    await this.runLayer(session, layer, feeds, { [NEXT_HIDDEN_STATES]: next }, options);
+    const feeds = { ...run.feeds, [hiddenStates]: hidden };
+    const next = emptyLike(hidden);
+    await this.runLayer(session, layer, feeds, { [nextHiddenStates]: next }, options);
     return next;
   }
 
-  /** Returns the gradient of `hidden`, or `hidden` itself where that is not needed. */
+  /** Returns the gradient of `hidden`, or `hidden` itself if that is not needed. */
   private async backward(
     run: TrainingRun,
     layer: number,
@@ -106,14 +106,14 @@ export class LayerwiseGradientRunner implements GradientRunner {
     const session = await this.session(`backward ${model} ${packed} ${inputGradient}`, () =>
       buildBackwardGraph(config, model, { modules: this.modulesOf(model), packed, inputGradient, format }),
     );
-    const feeds = { ...run.feeds, [HIDDEN_STATES]: hidden, [NEXT_HIDDEN_GRADIENT]: gradient };
-    const below = inputGradient ? roomFor(hidden) : hidden;
-    const wanted = { ...this.gradientsOf(layer, fetches), ...(inputGradient ? { [HIDDEN_GRADIENT]: below } : {}) };
+    const feeds = { ...run.feeds, [hiddenStates]: hidden, [nextHiddenGradient]: gradient };
+    const below = inputGradient ? emptyLike(hidden) : hidden;
+    const wanted = { ...this.gradientsOf(layer, fetches), ...(inputGradient ? { [hiddenGradient]: below } : {}) };
     await this.runLayer(session, layer, feeds, wanted, options);
     return below;
   }
 
-  /** As `backward`, for the last layer with the head and the loss, which is written to `loss`. */
+  /** Like `backward`, for the last layer with the head and the loss. Writes the loss to `loss`. */
   private async top(
     run: TrainingRun,
     hidden: Tensor,
@@ -128,11 +128,11 @@ export class LayerwiseGradientRunner implements GradientRunner {
     const session = await this.session(`top ${packed}`, () =>
       buildTopGraph(config, { modules: this.modulesOf(layer), packed, inputGradient, format }),
     );
-    const feeds = { ...run.feeds, [HIDDEN_STATES]: hidden };
-    const below = inputGradient ? roomFor(hidden) : hidden;
+    const feeds = { ...run.feeds, [hiddenStates]: hidden };
+    const below = inputGradient ? emptyLike(hidden) : hidden;
     const wanted = {
       ...this.gradientsOf(layer, fetches),
-      ...(inputGradient ? { [HIDDEN_GRADIENT]: below } : {}),
+      ...(inputGradient ? { [hiddenGradient]: below } : {}),
       loss: new Tensor(loss, []),
     };
     await this.runLayer(session, layer, feeds, wanted, options);
@@ -162,7 +162,7 @@ export class LayerwiseGradientRunner implements GradientRunner {
     return this.inputs.modules.filter((module) => module.layer === layer);
   }
 
-  /** The targets of a layer's gradients, under the names that they have in the graph it shares. */
+  /** The tensors for a layer's gradients, under their names in the shared graph. */
   private gradientsOf(layer: number, fetches: Feeds): Feeds {
     const [from, to] = [gradientName(layerPrefix(layer)), gradientName(layerPrefix(this.models[layer] ?? layer))];
     const own = Object.entries(fetches).filter(([name]) => name.startsWith(from));
@@ -180,7 +180,7 @@ function hiddenOf(hidden: readonly Tensor[], layer: number): Tensor {
   return states;
 }
 
-/** Makes room for hidden states that the next layer computes, or for their gradient. */
-function roomFor({ data, dims }: Tensor): Tensor {
+/** Memory for the next hidden states, or for their gradient. */
+function emptyLike({ data, dims }: Tensor): Tensor {
   return new Tensor(new Float32Array(data.length), dims);
 }

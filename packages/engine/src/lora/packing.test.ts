@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createRandom } from '../random.js';
-import { TINY_CONFIG } from '../testing/fixtures.js';
+import { createRandom } from '../support/random.js';
+import { tinyConfig } from '../testing/fixtures.js';
 import { packRows } from './packing.js';
 
-const CONFIG = { ...TINY_CONFIG, contextLength: 512 };
+const config = { ...tinyConfig, contextLength: 512 };
 
 void test('every sequence has its own tokens within the rows', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 1, max: 512 }), { minLength: 1, maxLength: 40 }), (lengths) => {
-      const { rows, length, places } = packRows(lengths, CONFIG);
-      assert.ok(length <= CONFIG.contextLength);
+      const { rows, length, places } = packRows(lengths, config);
+      assert.ok(length <= config.contextLength);
       const taken = new Set<number>();
       for (const [index, { row, offset }] of places.entries()) {
         assert.ok(row < rows && offset + lengths[index]! <= length);
@@ -26,7 +26,7 @@ void test('every sequence has its own tokens within the rows', () => {
 });
 
 void test('sequences of one length have a row each', () => {
-  const { rows, length } = packRows([128, 128, 128, 128, 128, 128, 128, 128], CONFIG);
+  const { rows, length } = packRows([128, 128, 128, 128, 128, 128, 128, 128], config);
   assert.deepEqual([rows, length], [8, 128]);
 });
 
@@ -42,7 +42,7 @@ for (const [count, longest] of [
     let cells = 0;
     for (let batch = 0; batch < 200; batch += 1) {
       const lengths = Array.from({ length: count }, () => 4 + Math.floor(random.next() * (longest - 3)));
-      const { rows, length } = packRows(lengths, CONFIG);
+      const { rows, length } = packRows(lengths, config);
       tokens += lengths.reduce((sum, each) => sum + each, 0);
       cells += rows * length;
     }

@@ -1,4 +1,4 @@
-/** The trained numbers of an adapter: one flat array, with a view for each matrix. */
+/** The trained numbers of an adapter: one flat array with a view for each matrix. */
 import type { LoraAdapter } from '../adapters/loraAdapter.js';
 import { loraModules, type LoraHyperparameters } from '../adapters/loraModules.js';
 import type { FloatTensor } from '../checkpoint/safetensors.js';
@@ -12,11 +12,11 @@ import {
   type LoraTensorSpec,
 } from '../model/weights.js';
 import { Tensor } from '../onnx/tensor.js';
-import { createRandom } from '../random.js';
+import { createRandom } from '../support/random.js';
 
 /** All matrices of an adapter, or all their gradients, one after the other. */
 export class FlatMatrices {
-  /** Every number, in the order of `specs`; the views of `matrices` lie in it. */
+  /** Every number in the order of `specs`. The views in `matrices` refer to it. */
   readonly values: Float32Array;
   readonly matrices: ReadonlyMap<string, FloatTensor>;
 
@@ -42,8 +42,8 @@ export function tensorsOver(flat: FlatMatrices, rename: (name: string) => string
 }
 
 /**
- * A fresh adapter as PEFT starts one: A is Kaiming-uniform with slope √5, that is uniform within ± 1/√in,
- * and B is zero, so that the adapted model begins as the base model.
+ * A fresh adapter as PEFT initialises it. A is Kaiming-uniform with slope √5, that is uniform within ± 1/√in. B is
+ * zero, so that the adapted model begins as the base model.
  */
 export function freshMatrices(config: DecoderConfig, rank: number, seed: number): FlatMatrices {
   const flat = new FlatMatrices(loraTensorSpecs(config, rank));
@@ -63,7 +63,7 @@ export function copyMatrices(config: DecoderConfig, adapter: LoraAdapter): FlatM
   return flat;
 }
 
-/** What a training holds of an adapter: its matrices, their gradients and two moments of these. */
+/** Bytes that a training holds of an adapter: its matrices, their gradients and the two moments. */
 export function trainedBytes(config: DecoderConfig): (modules: readonly LoraModule[]) => number {
   return (modules) => 4 * moduleBytes(config, modules);
 }

@@ -1,16 +1,16 @@
-/** From families of examples to the tensors of one run of the training graph. */
+/** Turns groups of examples into the tensors of one run of the training graph. */
 import type { DecoderConfig } from '../model/config.js';
 import type { Feeds } from '../model/inputs.js';
 import { Tensor } from '../onnx/tensor.js';
 import type { TrainingExample } from '../types.js';
-import { familyTokens, type Family } from './families.js';
+import { groupTokens, type PrefixGroup } from './prefixGroups.js';
 import { packRows, type PackedRows } from './packing.js';
 
 /** What one run of the training graph computes. */
 export interface TrainingRun {
-  /** See `buildTrainingGraph`; with `segments`, `trunks` and `places` in any case. */
+  /** See `buildTrainingGraph`. Always has `segments`, `trunks` and `places`. */
   readonly feeds: Feeds;
-  /** Whether rows hold several sequences, or some that go on from others. */
+  /** Whether rows hold several sequences, or sequences that continue others. */
   readonly packed: boolean;
   readonly rows: number;
   /** Tokens of a row, padding included. */
@@ -18,9 +18,9 @@ export interface TrainingRun {
   readonly targets: number;
 }
 
-/** @param weightSum of all examples of the batch. */
-export function layOut(run: readonly Family[], weightSum: number, config: DecoderConfig): TrainingRun {
-  const layout = packRows(run.map(familyTokens), config);
+/** @param weightSum the sum over all examples of the batch. */
+export function layOut(run: readonly PrefixGroup[], weightSum: number, config: DecoderConfig): TrainingRun {
+  const layout = packRows(run.map(groupTokens), config);
   const { rows, length } = layout;
   const placed = placeMembers(run, layout);
   return {
@@ -32,17 +32,17 @@ export function layOut(run: readonly Family[], weightSum: number, config: Decode
   };
 }
 
-/** Where an example lies among the tokens of a run. */
+/** An example's position among the tokens of a run. */
 interface PlacedExample {
   readonly example: TrainingExample;
-  /** Where its first `shared` tokens lie, which its family has in common. */
+  /** Where its first `shared` tokens are, which its group has in common. */
   readonly trunkStart: number;
   readonly shared: number;
   /** Where its own tokens begin. */
   readonly start: number;
 }
 
-function placeMembers(run: readonly Family[], { length, places }: PackedRows): readonly PlacedExample[] {
+function placeMembers(run: readonly PrefixGroup[], { length, places }: PackedRows): readonly PlacedExample[] {
   return run.flatMap(({ shared, members }, index) => {
     const { row, offset } = places[index] ?? { row: 0, offset: 0 };
     const trunkStart = row * length + offset;
@@ -58,7 +58,7 @@ function placeMembers(run: readonly Family[], { length, places }: PackedRows): r
 function tokenFeeds(placed: readonly PlacedExample[], { rows, length }: PackedRows): Feeds {
   const empty = (): BigInt64Array => new BigInt64Array(rows * length);
   const [ids, segments, trunks, places] = [empty(), empty(), empty(), empty()];
-  // Padding keeps the segment 0.
+  // Padding keeps segment 0.
   let segment = 0n;
   let trunk = 0n;
   for (const { example, trunkStart, shared, start } of placed) {
@@ -71,7 +71,7 @@ function tokenFeeds(placed: readonly PlacedExample[], { rows, length }: PackedRo
         places[at + token - from] = BigInt(token);
       }
     };
-    // The first member of a family writes what all of them share.
+    // The first member of a group writes the shared tokens.
     if (shared > 0 && start === trunkStart + shared) {
       write(trunkStart, 0, shared);
       trunk = segment;
@@ -99,7 +99,7 @@ function targetFeeds(placed: readonly PlacedExample[], weightSum: number): Feeds
     const { tokens, targetStart } = example.sequence;
     for (let token = targetStart; token < tokens.length; token += 1) {
       const target = targetDistribution(example, token);
-      // What predicts a target is never shared.
+      // A token that predicts a target is never shared.
       positions[row] = BigInt(start + token - 1 - shared);
       targetIds.set(target.ids.map(BigInt), row * alternatives);
       probabilities.set(target.probabilities, row * alternatives);
@@ -115,7 +115,7 @@ function targetFeeds(placed: readonly PlacedExample[], weightSum: number): Feeds
   };
 }
 
-/** The distribution that the token at `index` is drawn from: the teacher's, or all on the token itself. */
+/** The target distribution of the token at `index`: the teacher's, or all on the token itself. */
 function targetDistribution(
   example: TrainingExample,
   index: number,

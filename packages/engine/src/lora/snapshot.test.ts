@@ -4,29 +4,29 @@ import { readFile, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { serializeSafetensors } from '../checkpoint/safetensors.js';
-import { TINY_CONFIG, temporaryFolder } from '../testing/fixtures.js';
+import { tinyConfig, temporaryFolder } from '../testing/fixtures.js';
 import { freshMatrices, toAdapter } from './parameters.js';
 import { readSnapshot, writeSnapshot, type TrainingSnapshot } from './snapshot.js';
 
-const MATRICES = freshMatrices(TINY_CONFIG, 2, 1);
-const SNAPSHOT: TrainingSnapshot = {
-  adapter: toAdapter(MATRICES, { rank: 2, alpha: 3 }),
-  optimizer: { first: MATRICES.values.map((x) => x / 3), second: MATRICES.values.map((x) => x * x), steps: 7 },
+const matrices = freshMatrices(tinyConfig, 2, 1);
+const snapshot: TrainingSnapshot = {
+  adapter: toAdapter(matrices, { rank: 2, alpha: 3 }),
+  optimizer: { first: matrices.values.map((x) => x / 3), second: matrices.values.map((x) => x * x), steps: 7 },
   options: { betas: [0.8, 0.9], weightDecay: 0.25, clipNorm: Infinity },
-  spared: 'abc',
+  protectedHash: 'abc',
 };
 
 async function written(t: TestContext): Promise<string> {
   const folder = path.join(await temporaryFolder(t), 'snapshot');
-  await writeSnapshot(folder, SNAPSHOT, 'base');
+  await writeSnapshot(folder, snapshot, 'base');
   return folder;
 }
 
 void test('what is written is read back unchanged', async (t) => {
-  assert.deepEqual(await readSnapshot(await written(t), TINY_CONFIG, 'base'), SNAPSHOT);
+  assert.deepEqual(await readSnapshot(await written(t), tinyConfig, 'base'), snapshot);
 });
 
-const DAMAGED: readonly (readonly [string, Readonly<Record<string, unknown>>, RegExp])[] = [
+const damaged: readonly (readonly [string, Readonly<Record<string, unknown>>, RegExp])[] = [
   ['another model', { model: 'other' }, /training\.json: model is "other", not "base"/],
   ['another format', { format: 2 }, /training\.json: format must be 1/],
   ['another adapter', { adapter_hash: 'sha256:0' }, /contentHash/],
@@ -40,13 +40,13 @@ const DAMAGED: readonly (readonly [string, Readonly<Record<string, unknown>>, Re
   ['texts that are a number', { spared_sha256: 5 }, /training\.json: spared_sha256/],
 ];
 
-for (const [name, changes, message] of DAMAGED) {
+for (const [name, changes, message] of damaged) {
   void test(`refused: ${name}`, async (t) => {
     const folder = await written(t);
     const file = path.join(folder, 'training.json');
     const state = JSON.parse(await readFile(file, 'utf8')) as object;
     await writeFile(file, JSON.stringify({ ...state, ...changes }));
-    await assert.rejects(readSnapshot(folder, TINY_CONFIG, 'base'), { code: 'adapter_invalid', message });
+    await assert.rejects(readSnapshot(folder, tinyConfig, 'base'), { code: 'adapter_invalid', message });
   });
 }
 
@@ -55,7 +55,7 @@ void test('refused: a model that is a list too deep to be shown', async (t) => {
   const file = path.join(folder, 'training.json');
   const deep = '['.repeat(20_000) + ']'.repeat(20_000);
   await writeFile(file, (await readFile(file, 'utf8')).replace('"model": "base"', `"model": ${deep}`));
-  await assert.rejects(readSnapshot(folder, TINY_CONFIG, 'base'), {
+  await assert.rejects(readSnapshot(folder, tinyConfig, 'base'), {
     code: 'adapter_invalid',
     message: /training\.json: model is \[\.\.\.\], not "base"/,
   });
@@ -64,7 +64,7 @@ void test('refused: a model that is a list too deep to be shown', async (t) => {
 void test('refused: moments of another size, cut short or missing, and a state that is no JSON', async (t) => {
   const folder = await written(t);
   const refuses = (message: RegExp) =>
-    assert.rejects(readSnapshot(folder, TINY_CONFIG, 'base'), {
+    assert.rejects(readSnapshot(folder, tinyConfig, 'base'), {
       name: 'EngineError',
       code: 'adapter_invalid',
       message,

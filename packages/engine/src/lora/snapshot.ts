@@ -1,38 +1,38 @@
 /**
- * A training on disk: the adapter in PEFT's format and, beside its two files, the optimizer's moments and the settings
- * that go with them. A training that is read back goes on as if it had never been interrupted.
+ * A training on disk: the adapter in PEFT's format, the optimizer's moments and the settings. A training that is read
+ * back goes on as if it had never been interrupted.
  */
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { readAdapter } from '../adapters/adapterFolder.js';
-import { CONFIG_FILE, contentHash, WEIGHTS_FILE } from '../adapters/contentHash.js';
-import { readBounded, writeFolder } from '../adapters/folders.js';
+import { adapterConfigFile, contentHash, adapterWeightsFile } from '../adapters/contentHash.js';
+import { readBounded, writeFolder } from '../support/folders.js';
 import { serializeMatrices, type LoraAdapter } from '../adapters/loraAdapter.js';
 import { serializePeftConfig } from '../adapters/peftConfig.js';
-import { brief } from '../checkpoint/brief.js';
+import { abbreviate } from '../support/abbreviate.js';
 import { readHeaderFrom, readTensorFrom, serializeSafetensors } from '../checkpoint/safetensors.js';
 import { EngineError } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
 import type { AdamWOptions, AdamWState } from './adamW.js';
 import { trainedBytes } from './parameters.js';
 
-const STATE_FILE = 'training.json';
-const MOMENTS_FILE = 'optimizer.safetensors';
-const FORMAT = 1;
-const MAX_STATE_BYTES = 2 ** 16;
-const MAX_MOMENTS_HEADER_BYTES = 2 ** 16;
+const stateFile = 'training.json';
+const momentsFile = 'optimizer.safetensors';
+const snapshotFormat = 1;
+const maxStateBytes = 2 ** 16;
+const maxMomentsHeaderBytes = 2 ** 16;
 
 export interface TrainingSnapshot {
   readonly adapter: LoraAdapter;
   readonly optimizer: AdamWState;
   readonly options: AdamWOptions;
-  /** Identity of the texts that the training spares; `null` of none. */
-  readonly spared: string | null;
+  /** Identity of the protected sequences; `null` if there are none. */
+  readonly protectedHash: string | null;
 }
 
-/** @param model identity of the base model; a snapshot goes on with the same one only. */
+/** @param model identity of the base model. A snapshot resumes only with the same one. */
 export async function writeSnapshot(folder: string, snapshot: TrainingSnapshot, model: string | null): Promise<void> {
-  const { adapter, optimizer, options, spared } = snapshot;
+  const { adapter, optimizer, options, protectedHash } = snapshot;
   const files = { config: serializePeftConfig(adapter, model), weights: serializeMatrices(adapter) };
   const moments = serializeSafetensors(
     [
@@ -42,7 +42,7 @@ export async function writeSnapshot(folder: string, snapshot: TrainingSnapshot, 
     {},
   );
   const state = {
-    format: FORMAT,
+    format: snapshotFormat,
     model,
     adapter_hash: contentHash(files),
     optimizer_sha256: sha256(moments),
@@ -51,45 +51,48 @@ export async function writeSnapshot(folder: string, snapshot: TrainingSnapshot, 
     weight_decay: options.weightDecay,
     // JSON has no infinity.
     clip_norm: options.clipNorm === Infinity ? null : options.clipNorm,
-    spared_sha256: spared,
+    spared_sha256: protectedHash,
   };
   await writeFolder(folder, {
-    [CONFIG_FILE]: files.config,
-    [WEIGHTS_FILE]: files.weights,
-    [MOMENTS_FILE]: moments,
-    [STATE_FILE]: Buffer.from(`${JSON.stringify(state, null, 2)}\n`, 'utf8'),
+    [adapterConfigFile]: files.config,
+    [adapterWeightsFile]: files.weights,
+    [momentsFile]: moments,
+    [stateFile]: Buffer.from(`${JSON.stringify(state, null, 2)}\n`, 'utf8'),
   });
 }
 
-/** @throws EngineError `adapter_invalid` naming the file and the field that is missing, damaged or of another model; `memory_exceeded`. */
+/**
+ * @throws EngineError `adapter_invalid` naming the file and the field that is missing, damaged or of another model;
+ *   `memory_exceeded`.
+ */
 export async function readSnapshot(
   folder: string,
   config: DecoderConfig,
   model: string | null,
 ): Promise<TrainingSnapshot> {
-  const state = parseState(await readBounded(path.join(folder, STATE_FILE), MAX_STATE_BYTES));
-  if (state.model !== model) throw refused(STATE_FILE, `model is ${brief(state.model)}, not ${brief(model)}`);
-  const room = { preparedBytes: trainedBytes(config) };
+  const state = parseState(await readBounded(path.join(folder, stateFile), maxStateBytes));
+  if (state.model !== model) throw refused(stateFile, `model is ${abbreviate(state.model)}, not ${abbreviate(model)}`);
+  const readOptions = { preparedBytes: trainedBytes(config) };
   const reference = { folder, contentHash: state.adapterHash };
-  const adapter = await readAdapter(reference, config, room).catch((error: unknown) => {
-    // A snapshot is no adapter that anybody keeps: none of its damages differs from another.
+  const adapter = await readAdapter(reference, config, readOptions).catch((error: unknown) => {
+    // A snapshot is no stored adapter, so its kinds of damage need not be told apart.
     if (!(error instanceof EngineError) || error.code !== 'adapter_damaged') throw error;
     throw new EngineError('adapter_invalid', error.message, { cause: error });
   });
   const size = [...adapter.matrices.values()].reduce((sum, { data }) => sum + data.length, 0);
-  const limit = 2 * size * Float32Array.BYTES_PER_ELEMENT + MAX_MOMENTS_HEADER_BYTES;
-  const bytes = await readBounded(path.join(folder, MOMENTS_FILE), limit);
-  if (sha256(bytes) !== state.optimizerHash) throw refused(MOMENTS_FILE, `has not the hash of ${STATE_FILE}`);
+  const limit = 2 * size * Float32Array.BYTES_PER_ELEMENT + maxMomentsHeaderBytes;
+  const bytes = await readBounded(path.join(folder, momentsFile), limit);
+  if (sha256(bytes) !== state.optimizerHash) throw refused(momentsFile, `has not the hash of ${stateFile}`);
   const [first, second] = readMoments(bytes, size);
-  const { steps, options, spared } = state;
-  return { adapter, optimizer: { first, second, steps }, options, spared };
+  const { steps, options, protectedHash } = state;
+  return { adapter, optimizer: { first, second, steps }, options, protectedHash };
 }
 
 function readMoments(bytes: Uint8Array, size: number): readonly [Float32Array, Float32Array] {
-  const entries = readHeaderFrom(bytes, { code: 'adapter_invalid', file: MOMENTS_FILE });
+  const entries = readHeaderFrom(bytes, { code: 'adapter_invalid', file: momentsFile });
   const read = (name: string): Float32Array => {
     const entry = entries.find((candidate) => candidate.name === name);
-    if (entry?.shape.join() !== String(size)) throw refused(MOMENTS_FILE, `${name} must have ${size} numbers`);
+    if (entry?.shape.join() !== String(size)) throw refused(momentsFile, `${name} must have ${size} numbers`);
     return readTensorFrom(bytes, entry);
   };
   return [read('first_moment'), read('second_moment')];
@@ -101,7 +104,7 @@ interface State {
   readonly optimizerHash: string;
   readonly steps: number;
   readonly options: AdamWOptions;
-  readonly spared: string | null;
+  readonly protectedHash: string | null;
 }
 
 function parseState(bytes: Uint8Array): State {
@@ -109,18 +112,18 @@ function parseState(bytes: Uint8Array): State {
   try {
     value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (cause) {
-    throw new EngineError('adapter_invalid', `${STATE_FILE} is not JSON.`, { cause });
+    throw new EngineError('adapter_invalid', `${stateFile} is not JSON.`, { cause });
   }
   const state: Readonly<Record<string, unknown>> = typeof value === 'object' && value !== null ? { ...value } : {};
-  if (state['format'] !== FORMAT) throw refused(STATE_FILE, `format must be ${FORMAT}`);
+  if (state['format'] !== snapshotFormat) throw refused(stateFile, `format must be ${snapshotFormat}`);
   const number = (name: string, holds: (value: number) => boolean): number => {
     const found = state[name];
-    if (typeof found !== 'number' || !holds(found)) throw refused(STATE_FILE, `${name} is not a number of its range`);
+    if (typeof found !== 'number' || !holds(found)) throw refused(stateFile, `${name} is not a number of its range`);
     return found;
   };
   const text = (name: string): string => {
     const found = state[name];
-    if (typeof found !== 'string') throw refused(STATE_FILE, `${name} must be a string`);
+    if (typeof found !== 'string') throw refused(stateFile, `${name} must be a string`);
     return found;
   };
   return {
@@ -133,8 +136,8 @@ function parseState(bytes: Uint8Array): State {
       weightDecay: number('weight_decay', (decay) => Number.isFinite(decay) && decay >= 0),
       clipNorm: state['clip_norm'] === null ? Infinity : number('clip_norm', (norm) => norm > 0),
     },
-    // Older snapshots have no such field, as there was nothing to be spared.
-    spared: (state['spared_sha256'] ?? null) === null ? null : text('spared_sha256'),
+    // Older snapshots lack the field, because no directions were protected.
+    protectedHash: (state['spared_sha256'] ?? null) === null ? null : text('spared_sha256'),
   };
 }
 
@@ -143,7 +146,7 @@ function readBetas(value: unknown): readonly [number, number] {
   const list: readonly unknown[] = Array.isArray(value) ? value : [];
   const [first, second, ...rest] = list;
   if (isBeta(first) && isBeta(second) && rest.length === 0) return [first, second];
-  throw refused(STATE_FILE, 'betas must be two numbers of at least 0 and below 1');
+  throw refused(stateFile, 'betas must be two numbers of at least 0 and below 1');
 }
 
 function sha256(bytes: Uint8Array): string {

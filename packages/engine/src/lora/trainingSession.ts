@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { readAdapter, writeAdapter } from '../adapters/adapterFolder.js';
 import { loraModules, type LoraHyperparameters } from '../adapters/loraModules.js';
-import { MAX_RANK } from '../adapters/peftConfig.js';
-import { CallGate } from '../callGate.js';
+import { maxRank } from '../adapters/peftConfig.js';
+import { CallGate } from '../support/callGate.js';
 import { EngineError, type CallOptions, type TrainingSession } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
 import type { WeightsInUse } from '../model/sharedWeights.js';
@@ -23,29 +23,30 @@ import { throwIfCancelled } from './gradientRunner.js';
 import type { FlatMatrices } from './parameters.js';
 import { copyMatrices, freshMatrices, toAdapter, trainedBytes } from './parameters.js';
 import { readSnapshot, writeSnapshot } from './snapshot.js';
-import { sparedDirections } from './sparedDirections.js';
-import { Sparing } from './sparing.js';
+import { findProtectedDirections } from './protectedDirections.js';
+import { UpdateProjection } from './updateProjection.js';
 
 /** The model that an adapter is trained for. */
 export interface TrainingModel {
   readonly config: DecoderConfig;
   /** Released when the session is closed. */
   readonly weights: WeightsInUse;
-  /** Identity of the model: written into saved adapters, and what a snapshot goes on with. */
+  /** Identity of the model. It is written into saved adapters, and a snapshot resumes only with the same one. */
   readonly name: string | null;
   /** Threads of the computation, at least 1. */
   readonly threads: number;
 }
 
-const DEFAULT_BETAS = [0.9, 0.999] as const;
+const defaultBetas = [0.9, 0.999] as const;
 
 /**
  * Starts from a fresh adapter, or from a copy of the parent's weights. A parent keeps its own modules, ranks and
- * scales: its matrices mean something at those only.
+ * scales, because its matrices mean something only at those.
  *
- * Each `step` and `evaluate` blocks the thread while it computes, also where another thread helps; cancelling is seen between runs and, where memory
- * asks for it, between layers.
- * @throws EngineError `invalid_request` or `adapter_invalid`, naming the field; `adapter_damaged` or `memory_exceeded` of a parent; `cancelled` while what is spared is looked for.
+ * Each `step` and `evaluate` blocks the thread while it computes, even where another thread helps. A call can be
+ * cancelled between runs and, when memory requires it, between layers.
+ * @throws EngineError `invalid_request` or `adapter_invalid`, naming the field; `adapter_damaged` or `memory_exceeded`
+ *   for a parent; `cancelled` while the protected directions are looked for.
  */
 export async function openTrainingSession(
   model: TrainingModel,
@@ -54,21 +55,21 @@ export async function openTrainingSession(
 ): Promise<TrainingSession> {
   if ('resume' in options) return resumeTrainingSession(model, options, call);
   checkOptions(options);
-  const room = { preparedBytes: trainedBytes(model.config) };
-  const parent = options.parent === null ? null : await readAdapter(options.parent, model.config, room);
+  const readOptions = { preparedBytes: trainedBytes(model.config) };
+  const parent = options.parent === null ? null : await readAdapter(options.parent, model.config, readOptions);
   const { rank, alpha, seed } = options;
   const matrices = parent === null ? freshMatrices(model.config, rank, seed) : copyMatrices(model.config, parent);
   const optimizer = new AdamW(matrices.values, {
-    betas: options.betas ?? DEFAULT_BETAS,
+    betas: options.betas ?? defaultBetas,
     weightDecay: options.weightDecay ?? 0,
     clipNorm: options.clipNorm ?? Infinity,
   });
-  const sparing = await sparingOf(model, options, matrices, call);
-  if (parent === null) sparing?.clear();
+  const projection = await openProjection(model, options, matrices, call);
+  if (parent === null) projection?.clearDirections();
   return new OnnxTrainingSession(
     model,
     parent ?? { rank, alpha },
-    { matrices, optimizer, sparing, sparedHash: sparedHash(options) },
+    { matrices, optimizer, projection, protectedHash: hashProtected(options) },
     maxActivationBytes(model, options),
   );
 }
@@ -79,56 +80,55 @@ async function resumeTrainingSession(
   call: CallOptions,
 ): Promise<TrainingSession> {
   const snapshot = await readSnapshot(options.resume, model.config, model.name);
-  if (snapshot.spared !== sparedHash(options)) {
-    throw new EngineError('invalid_request', 'spared must be the sequences that the training began with.');
+  const { protectedHash } = snapshot;
+  if (protectedHash !== hashProtected(options)) {
+    const message = 'protectedDirections must be the sequences that the training began with.';
+    throw new EngineError('invalid_request', message);
   }
   const matrices = copyMatrices(model.config, snapshot.adapter);
   const optimizer = new AdamW(matrices.values, snapshot.options, snapshot.optimizer);
-  const sparing = await sparingOf(model, options, matrices, call);
-  return new OnnxTrainingSession(
-    model,
-    snapshot.adapter,
-    { matrices, optimizer, sparing, sparedHash: snapshot.spared },
-    maxActivationBytes(model, options),
-  );
+  const projection = await openProjection(model, options, matrices, call);
+  const trained = { matrices, optimizer, projection, protectedHash };
+  return new OnnxTrainingSession(model, snapshot.adapter, trained, maxActivationBytes(model, options));
 }
 
-/** What a step changes, and how. */
+/** The state that a step changes, and how it changes it. */
 interface Trained {
   readonly matrices: FlatMatrices;
   readonly optimizer: AdamW;
-  readonly sparing: Sparing | null;
-  readonly sparedHash: string | null;
+  readonly projection: UpdateProjection | null;
+  readonly protectedHash: string | null;
 }
 
-async function sparingOf(
+async function openProjection(
   model: TrainingModel,
   options: TrainingOptions | ResumeOptions,
   matrices: FlatMatrices,
   call: CallOptions,
-): Promise<Sparing | null> {
-  const { spared = [] } = options;
+): Promise<UpdateProjection | null> {
+  const { protectedDirections: sequences = [] } = options;
   const { config } = model;
-  if (spared.length === 0) return null;
-  for (const [index, { tokens }] of spared.entries()) {
-    checkTokens(tokens, `spared[${index}].tokens`, config);
+  if (sequences.length === 0) return null;
+  for (const [index, { tokens }] of sequences.entries()) {
+    const name = `protectedDirections[${index}]`;
+    checkTokens(tokens, `${name}.tokens`, config);
     if (tokens.length > config.contextLength) {
-      const message = `spared[${index}] has ${tokens.length} tokens; the context length is ${config.contextLength}.`;
+      const message = `${name} has ${tokens.length} tokens; the context length is ${config.contextLength}.`;
       throw new EngineError('context_length_exceeded', message);
     }
     if (passingBytes(config, tokens.length) > maxActivationBytes(model, options)) {
-      const message = `spared[${index}] has ${tokens.length} tokens, which would pass the bound of maxActivationBytes.`;
+      const message = `${name} has ${tokens.length} tokens, which would pass the bound of maxActivationBytes.`;
       throw new EngineError('memory_exceeded', message);
     }
   }
-  return new Sparing(config, matrices, await sparedDirections(model, spared, call));
+  return new UpdateProjection(config, matrices, await findProtectedDirections(model, sequences, call));
 }
 
-/** `null` of none. */
-function sparedHash({ spared = [] }: TrainingOptions | ResumeOptions): string | null {
-  if (spared.length === 0) return null;
+/** Identity of the protected sequences; `null` if there are none. */
+function hashProtected({ protectedDirections: sequences = [] }: TrainingOptions | ResumeOptions): string | null {
+  if (sequences.length === 0) return null;
   return createHash('sha256')
-    .update(JSON.stringify(spared.map(({ tokens }) => tokens)))
+    .update(JSON.stringify(sequences.map(({ tokens }) => tokens)))
     .digest('hex');
 }
 
@@ -169,10 +169,10 @@ class OnnxTrainingSession implements TrainingSession {
         throw new EngineError('internal', 'The loss or its gradient is not finite; the weights are unchanged.');
       }
       throwIfCancelled(callOptions);
-      const { optimizer, sparing } = this.trained;
+      const { optimizer, projection } = this.trained;
       const step = (): void => optimizer.step(values, gradientNorm, learningRate);
-      if (sparing === null) step();
-      else sparing.step(step);
+      if (projection === null) step();
+      else projection.step(step);
       return { loss, tokens: built.tokens, gradientNorm };
     });
   }
@@ -193,13 +193,14 @@ class OnnxTrainingSession implements TrainingSession {
 
   snapshot(folder: string): Promise<void> {
     return this.call({}, () => {
+      const { matrices, protectedHash } = this.trained;
       const { state: optimizer, options } = this.trained.optimizer;
-      const adapter = toAdapter(this.trained.matrices, this.hyperparameters);
-      return writeSnapshot(folder, { adapter, optimizer, options, spared: this.trained.sparedHash }, this.model.name);
+      const adapter = toAdapter(matrices, this.hyperparameters);
+      return writeSnapshot(folder, { adapter, optimizer, options, protectedHash }, this.model.name);
     });
   }
 
-  /** A step under way rejects with `cancelled`, its weights unchanged; what is being written is written to its end. */
+  /** A running step rejects with `cancelled` and leaves its weights unchanged. A write runs to its end. */
   async close(): Promise<void> {
     if (this.gate.closed) return;
     await this.gate.close();
@@ -215,11 +216,11 @@ class OnnxTrainingSession implements TrainingSession {
 
 function checkOptions(options: TrainingOptions): void {
   const requirements: readonly (readonly [string, boolean, string])[] = [
-    ['rank', Number.isInteger(options.rank) && options.rank >= 1 && options.rank <= MAX_RANK, `1 to ${MAX_RANK}`],
+    ['rank', Number.isInteger(options.rank) && options.rank >= 1 && options.rank <= maxRank, `1 to ${maxRank}`],
     ['alpha', Number.isFinite(options.alpha) && options.alpha > 0, 'positive'],
     ['seed', Number.isSafeInteger(options.seed), 'a whole number'],
     ['weightDecay', inRange(options.weightDecay ?? 0, Number.MAX_VALUE), 'at least 0'],
-    ['betas', (options.betas ?? DEFAULT_BETAS).every((beta) => inRange(beta, 1) && beta < 1), 'at least 0 and below 1'],
+    ['betas', (options.betas ?? defaultBetas).every((beta) => inRange(beta, 1) && beta < 1), 'at least 0 and below 1'],
     ['clipNorm', (options.clipNorm ?? 1) > 0, 'positive'],
   ];
   for (const [field, holds, wish] of requirements) {

@@ -1,13 +1,13 @@
-/** What a pass over whole sequences computes, by which its memory is estimated. */
+/** How much a pass over whole sequences computes, for memory estimates. */
 import type { DecoderConfig } from './config.js';
 
-/** Numbers that one layer computes for a token, but for its attention weights. */
-export function layerNumbers(config: DecoderConfig): number {
+/** How many numbers one layer computes for a token, without the attention weights. */
+export function activationsPerToken(config: DecoderConfig): number {
   const { hiddenSize, ffnSize, heads, kvHeads, headDim } = config;
   const queryWidth = heads * headDim;
   const keyWidth = kvHeads * headDim;
-  // Both residuals and both norms; rotated queries and keys, values and what attention mixed of them; gate, its
-  // sigmoid, up and their product.
+  // Both residuals and both norms; rotated queries and keys, values, and the attention output; gate, its sigmoid, up
+  // and their product.
   const norms = config.qkNorm ? queryWidth + keyWidth : 0;
   return 4 * hiddenSize + 2 * queryWidth + 2 * keyWidth + norms + 4 * ffnSize;
 }

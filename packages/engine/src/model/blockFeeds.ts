@@ -1,19 +1,19 @@
-/** The inputs that carry matrices in blocks into graphs over whole sequences. */
+/** The inputs that carry quantised matrices into graphs over whole sequences. */
 import { Tensor } from '../onnx/tensor.js';
-import { sharedBytes, sharedFloats } from '../threadMemory.js';
+import { sharedBytes, sharedFloats } from '../support/threadMemory.js';
 import { pieceBlocks, piecesOf } from './blockMatrix.js';
 import type { DecoderConfig } from './config.js';
 import type { Feeds } from './inputs.js';
-import { BLOCK_FORMATS, packedSizes, type QuantizedFormat } from './quantization.js';
+import { blockFormats, packedSizes, type QuantizedFormat } from './quantization.js';
 import { matrices } from './quantizedWeights.js';
 import { constantName, type QuantizedWeights } from './servingWeights.js';
 
-/** Flips the highest bit of each number, four bytes at once: from counts above the least number to signed ones. */
-const SIGNS: Readonly<Record<QuantizedFormat, number>> = { q8: 0x80808080, q4: 0x88888888 };
+/** Flips the highest bit of each number, four bytes at once. That turns unsigned offsets into signed numbers. */
+const signBits: Readonly<Record<QuantizedFormat, number>> = { q8: 0x80808080, q4: 0x88888888 };
 
 /**
- * All matrices of a model in memory that threads may share, for `BlockMatrix`.
- * @throws EngineError `checkpoint_invalid` when they cannot be read any more.
+ * All quantised matrices of a model, in memory that threads can share, for `BlockMatrix`.
+ * @throws EngineError `checkpoint_invalid` when they can no longer be read.
  */
 export async function blockFeeds(config: DecoderConfig, quantized: QuantizedWeights): Promise<Feeds> {
   const feeds: Record<string, Tensor> = {};
@@ -31,12 +31,12 @@ export async function blockFeeds(config: DecoderConfig, quantized: QuantizedWeig
 
 interface Blocks {
   readonly format: QuantizedFormat;
-  /** Codes and scales as in `QuantizedMatrix`; they are changed. */
+  /** Codes and scales as in `QuantizedMatrix`. They are changed in place. */
   readonly codes: Uint8Array;
   readonly scales: Float32Array;
 }
 
-/** Feeds of one matrix, over the memory that is given. */
+/** Feeds of one matrix over the given memory. */
 export function matrixFeeds(
   name: string,
   shape: readonly [number, number],
@@ -44,9 +44,9 @@ export function matrixFeeds(
   mostNumbers?: number,
 ): Feeds {
   const words = new Uint32Array(codes.buffer, codes.byteOffset, codes.byteLength / Uint32Array.BYTES_PER_ELEMENT);
-  for (let index = 0; index < words.length; index += 1) words[index] = (words[index] ?? 0) ^ SIGNS[format];
+  for (let index = 0; index < words.length; index += 1) words[index] = (words[index] ?? 0) ^ signBits[format];
   const signed = new Int8Array(codes.buffer, codes.byteOffset, codes.byteLength);
-  const { bits, blockSize } = BLOCK_FORMATS[format];
+  const { bits, blockSize } = blockFormats[format];
   const { blocks, blockBytes } = packedSizes(format, shape[1]);
   const feeds: Record<string, Tensor> = {};
   for (const piece of piecesOf(name, shape, mostNumbers)) {

@@ -7,7 +7,7 @@ import { Tape } from '../autodiff/tape.js';
 import { GraphBuilder } from '../onnx/graphBuilder.js';
 import { Session } from '../onnx/session.js';
 import { Tensor } from '../onnx/tensor.js';
-import { createRandom } from '../random.js';
+import { createRandom } from '../support/random.js';
 import { dequantize } from '../testing/dequantize.js';
 import { relativeError } from '../testing/fixtures.js';
 import { matrixFeeds } from './blockFeeds.js';
@@ -15,7 +15,7 @@ import { BlockMatrix } from './blockMatrix.js';
 import type { Feeds } from './inputs.js';
 import { quantize } from './quantization.js';
 
-const [ROWS, OUT] = [3, 10];
+const [rows, out] = [3, 10];
 
 function randomNumbers(length: number, seed: number): Float32Array {
   const random = createRandom(seed);
@@ -26,24 +26,24 @@ function randomNumbers(length: number, seed: number): Float32Array {
 async function compute(width: number, feeds: Feeds, matrixIn: (graph: GraphBuilder) => FrozenMatrix) {
   const graph = new GraphBuilder();
   const tape = new Tape(graph);
-  graph.input('bias', 'float32', [OUT]);
-  graph.input('gradient', 'float32', ['rows', OUT]);
+  graph.input('bias', 'float32', [out]);
+  graph.input('gradient', 'float32', ['rows', out]);
   const x = tape.parameter(graph.input('x', 'float32', ['rows', width]));
   const matrix = matrixIn(graph);
   const sum = add(tape, linear(tape, x, matrix, 'bias'), linear(tape, x, matrix));
   tape.backward(sum, 'gradient');
-  graph.output('sum', sum.name, 'float32', ['rows', OUT]);
+  graph.output('sum', sum.name, 'float32', ['rows', out]);
   graph.output('gradient_of_x', tape.gradient(x), 'float32', ['rows', width]);
-  graph.output('matrix', matrix.summand(x.name), 'float32', [OUT, width]);
-  const shapes = { sum: [ROWS, OUT], gradient_of_x: [ROWS, width], matrix: [OUT, width] } as const;
+  graph.output('matrix', matrix.summand(x.name), 'float32', [out, width]);
+  const shapes = { sum: [rows, out], gradient_of_x: [rows, width], matrix: [out, width] } as const;
   const results = new Map(
     Object.entries(shapes).map(([name, [rows, columns]]) => [name, new Float32Array(rows * columns)]),
   );
   const tensors = Object.entries(shapes).map(([name, shape]) => [name, new Tensor(results.get(name)!, shape)]);
   const given = {
-    x: new Tensor(randomNumbers(ROWS * width, 2), [ROWS, width]),
-    bias: new Tensor(randomNumbers(OUT, 3), [OUT]),
-    gradient: new Tensor(randomNumbers(ROWS * OUT, 4), [ROWS, OUT]),
+    x: new Tensor(randomNumbers(rows * width, 2), [rows, width]),
+    bias: new Tensor(randomNumbers(out, 3), [out]),
+    gradient: new Tensor(randomNumbers(rows * out, 4), [rows, out]),
   };
   const session = await Session.create(graph.encode(), { threads: 1 });
   await session.run([feeds, given], [Object.fromEntries(tensors) as Feeds]);
@@ -58,9 +58,9 @@ for (const format of ['q8', 'q4'] as const) {
     ['in pieces of three lines', 100, 399],
   ] as const) {
     test(`${format}: a matrix ${what} is multiplied with, and differentiated, as its numbers are`, async () => {
-      const shape = [OUT, width] as const;
-      const blocks = quantize(format, randomNumbers(OUT * width, 1), width);
-      const numbers = Float32Array.from(dequantize(format, blocks, OUT, width).flat());
+      const shape = [out, width] as const;
+      const blocks = quantize(format, randomNumbers(out * width, 1), width);
+      const numbers = Float32Array.from(dequantize(format, blocks, out, width).flat());
       const codes = blocks.quantized.slice();
       const feeds = matrixFeeds('w', shape, { format, codes, scales: blocks.scales }, pieceNumbers);
       assert.equal(Object.keys(feeds).length, pieceNumbers === undefined ? 2 : 8);

@@ -1,12 +1,12 @@
-/** A matrix in blocks of 8 or 4 bits in graphs over whole sequences, which are float32 but for that. */
+/** A quantised matrix of 8 or 4 bits in graphs over whole sequences, which are float32 otherwise. */
 import { cut, join, linearProduct, type FrozenMatrix } from '../autodiff/linear.js';
 import type { GraphBuilder } from '../onnx/graphBuilder.js';
-import { BLOCK_FORMATS, packedSizes, type QuantizedFormat } from './quantization.js';
+import { blockFormats, packedSizes, type QuantizedFormat } from './quantization.js';
 
-/** Numbers that are float32 at once, as each session keeps the memory of the most that it had. */
-const MAX_PIECE_NUMBERS = 2 ** 22;
+/** How many numbers are float32 at once. Each session keeps the memory of its largest use. */
+const maxPieceNumbers = 2 ** 22;
 
-/** Rows of a matrix, from `start` to before `end`. */
+/** The rows of a matrix from `start` to before `end`. */
 export interface Piece {
   /** Graph inputs. */
   readonly codes: string;
@@ -15,11 +15,11 @@ export interface Piece {
   readonly end: number;
 }
 
-/** The pieces of a matrix `[out, width]` of this name, each of which is made numbers of at once. */
+/** The pieces of a matrix `[out, width]` of this name. Each is dequantised at once. */
 export function piecesOf(
   name: string,
   [out = 0, width = 0]: readonly number[],
-  mostNumbers = MAX_PIECE_NUMBERS,
+  mostNumbers = maxPieceNumbers,
 ): readonly Piece[] {
   const rows = Math.max(1, Math.floor(mostNumbers / width));
   return Array.from({ length: Math.ceil(out / rows) }, (_, index) => ({
@@ -36,9 +36,9 @@ export function pieceBlocks({ start, end }: Piece, format: QuantizedFormat, widt
 }
 
 /**
- * Its numbers are made anew for each product, which takes a hundredth of the product's own time with 8 bits, and are
- * freed after it. The nodes that make them depend on what they are multiplied with, so that ONNX Runtime does not run
- * them earlier, nor takes those of the backward pass for the same as those of the forward pass and keeps their result.
+ * Dequantises the matrix anew for each product, which takes a hundredth of the product's time at 8 bits, and frees it
+ * after. The dequantising nodes depend on the other operand. So ONNX Runtime neither runs them early nor merges those
+ * of the backward pass with those of the forward pass and keeps their result.
  */
 export class BlockMatrix implements FrozenMatrix {
   private readonly pieces: readonly Piece[];
@@ -85,14 +85,14 @@ export class BlockMatrix implements FrozenMatrix {
     );
   }
 
-  /** `[rows, width]` as float32. @param after matrices that are computed before. */
+  /** `[rows, width]` as float32. @param after matrices that must be computed first. */
   private numbers(piece: Piece, after: readonly string[]): string {
     const { graph, format, width } = this;
-    const { bits, blockSize } = BLOCK_FORMATS[format];
+    const { bits, blockSize } = blockFormats[format];
     const count = pieceBlocks(piece, format, width);
     const codes = graph.input(piece.codes, bits === 8 ? 'int8' : 'int4', [count, blockSize]);
     const scales = graph.node('Reshape', [graph.input(piece.scales, 'float32', [count]), this.sameSize(after)]);
-    // ONNX Runtime's own, as that of the standard has 4 bits from operator set 21 on.
+    // ONNX Runtime's own operator, because the standard one has 4 bits only from operator set 21 on.
     const numbers = graph.microsoftNode('DequantizeLinear', [codes, scales], { axis: { int: 0 } });
     const { blocks } = packedSizes(format, width);
     const lines = graph.node('Reshape', [numbers, graph.integers([piece.end - piece.start, blocks * blockSize])]);
@@ -100,7 +100,7 @@ export class BlockMatrix implements FrozenMatrix {
     return graph.node('Slice', [lines, graph.integers([0]), graph.integers([width]), graph.integers([1])]);
   }
 
-  /** `[0]`, by which `Reshape` leaves a vector as it is, computed after the given matrices. */
+  /** The shape `[0]`, with which `Reshape` leaves a vector unchanged. It is computed after the given matrices. */
   private sameSize(after: readonly string[]): string {
     const { graph } = this;
     const heights = after.map((name) => graph.node('Shape', [name], { start: { int: 0 }, end: { int: 1 } }));

@@ -1,19 +1,19 @@
-/** The decoder's operations over a cache of keys and values, each batch row with an adapter of its own. */
+/** The decoder's operations over a key-value cache. Each batch row may have an adapter of its own. */
 import { EngineError } from '../engine.js';
 import type { GraphBuilder } from '../onnx/graphBuilder.js';
 import { cachedHeadDim, layerWindow, type DecoderConfig } from './config.js';
 import type { DecoderOperations } from './decoder.js';
-import { ROPE_COS, ROPE_SIN } from './inputs.js';
+import { ropeCos, ropeSin } from './inputs.js';
 import { loraGroup, type LoraGroup } from './loraGroups.js';
 import type { ServingWeights } from './servingWeights.js';
-import { hasBias, HEAD_PROJECTIONS, projectionName, type Projection } from './weights.js';
+import { hasBias, headProjections, projectionName, type Projection } from './weights.js';
 
-/** The names of a layer's keys and values in the cache, as a run finds them and as it leaves them. */
+/** The names of a layer's keys and values in the cache, before and after a run. */
 export function cacheNames(time: 'past' | 'present', layer: number): readonly [string, string] {
   return [`${time}.key.${layer}`, `${time}.value.${layer}`];
 }
 
-/** Values are names of tensors `[B, S, width]`; of the rows that `select` kept, `[B, 1, width]`. */
+/** Values are names of tensors `[B, S, width]`, or `[B, 1, width]` for the rows that `select` kept. */
 export class CachedOperations implements DecoderOperations<string, string> {
   /** The two summands of each sum, by the name of the sum. */
   private readonly summands = new Map<string, readonly [string, string]>();
@@ -30,7 +30,7 @@ export class CachedOperations implements DecoderOperations<string, string> {
     return this.graph.node('Gather', [this.weights.table(weight), 'ids']);
   }
 
-  /** Where `x` is a sum, one node computes the sum and its norm. */
+  /** If `x` is a sum, one node computes the sum and its norm. */
   rmsNorm(x: string, weight: string): string {
     const { graph } = this;
     const scale = this.weights.vector([weight]);
@@ -49,13 +49,13 @@ export class CachedOperations implements DecoderOperations<string, string> {
   }
 
   /**
-   * Queries, keys and values by token: `[B, S, (heads + 2 * kvHeads) * cachedHeadDim]`. The queries are scaled already, which keeps the scores
-   * free of a factor: there is a faster kernel for such products.
+   * Queries, keys and values by token: `[B, S, (heads + 2 * kvHeads) * cachedHeadDim]`. The queries are scaled already.
+   * That keeps the scores free of a factor, for which there is a faster kernel.
    */
   heads(x: string, layer: number): string {
     const { heads, kvHeads, headDim, qkNorm } = this.config;
     const width = cachedHeadDim(this.config);
-    const joined = this.projectTogether(x, layer, HEAD_PROJECTIONS);
+    const joined = this.projectTogether(x, layer, headProjections);
     const scaled = qkNorm ? joined : this.graph.node('Mul', [joined, this.queryScales()]);
     if (!qkNorm && width === headDim) return scaled;
     const byHead = this.reshaped(scaled, [0, 0, heads + 2 * kvHeads, headDim]);
@@ -65,15 +65,15 @@ export class CachedOperations implements DecoderOperations<string, string> {
   }
 
   /**
-   * Rotates queries and keys, puts keys and values of the new tokens into the cache, and attends to all that is there up to them. The cache
-   * that comes out must be the memory of the one that goes in: otherwise this copies it.
+   * Rotates queries and keys, writes the new tokens' keys and values into the cache, and attends to everything up to
+   * them. The output cache must be the memory of the input cache, or it is copied.
    */
   attention(heads: string, layer: number): string {
     const { graph, config } = this;
     const shape = ['B', config.kvHeads, 'C', cachedHeadDim(config)] as const;
     const [pastKeys, pastValues] = cacheNames('past', layer);
     const past = [graph.input(pastKeys, 'float32', shape), graph.input(pastValues, 'float32', shape)];
-    const tables = [this.weights.rope(ROPE_COS), this.weights.rope(ROPE_SIN)];
+    const tables = [this.weights.rope(ropeCos), this.weights.rope(ropeSin)];
     const present = cacheNames('present', layer);
     const attended = graph.freshName('attended');
     const window = layerWindow(config, layer);
@@ -105,7 +105,7 @@ export class CachedOperations implements DecoderOperations<string, string> {
     return this.graph.node('Mul', [activated, this.project(x, layer, 'up_proj')]);
   }
 
-  /** Computed when it is normed. */
+  /** The sum is computed together with its norm. */
   add(a: string, b: string): string {
     const sum = this.graph.freshName('sum');
     this.summands.set(sum, [a, b]);
@@ -118,8 +118,8 @@ export class CachedOperations implements DecoderOperations<string, string> {
   }
 
   /**
-   * Computes several projections in one product, their results one after the other in each row. Starting a product
-   * takes a small model much of its time.
+   * Computes several projections in one product. Their results follow each other in each row. Starting a product takes
+   * a large part of a small model's time.
    */
   private projectTogether(x: string, layer: number, projections: readonly Projection[]): string {
     const names = projections.map((projection) => projectionName(layer, projection));
@@ -131,7 +131,7 @@ export class CachedOperations implements DecoderOperations<string, string> {
     return this.graph.node('Add', [base, this.graph.node('Squeeze', [term, this.graph.integers([0, 1])])]);
   }
 
-  /** A constant: the factor of each number of queries, keys and values. */
+  /** A constant with the factor of each number of queries, keys and values. */
   private queryScales(): string {
     const { heads, kvHeads, headDim } = this.config;
     const { graph } = this;
@@ -140,8 +140,8 @@ export class CachedOperations implements DecoderOperations<string, string> {
   }
 
   /**
-   * Queries and keys are normed, each by a scale of its own kind, which a constant holds for all heads, and queries are scaled with it; values
-   * stay as they are.
+   * Norms queries and keys, each with its own scale, which a constant holds for all heads. The queries' scale includes
+   * their factor. Values stay as they are.
    */
   private normedHeads(byHead: string, layer: number): string {
     const { heads, kvHeads, headDim } = this.config;
@@ -157,7 +157,7 @@ export class CachedOperations implements DecoderOperations<string, string> {
     return graph.node('Concat', [this.normed(queriesAndKeys, scale), values], { axis: { int: 2 } });
   }
 
-  /** Both halves of each head, which rotate together, are filled up with zeros: they add nothing to a score, and nothing to a value. */
+  /** Pads both halves of each head, which rotate together, with zeros. Zeros add nothing to a score or a value. */
   private widened(byHead: string, count: number): string {
     const { graph, config } = this;
     const half = config.headDim / 2;
@@ -166,7 +166,7 @@ export class CachedOperations implements DecoderOperations<string, string> {
     return graph.node('Pad', [halves, graph.integers([0, 0, 0, 0, 0, 0, 0, 0, 0, missing])]);
   }
 
-  /** Without what `widened` has added: `[B, S, heads * headDim]`. */
+  /** Removes what `widened` has added: `[B, S, heads * headDim]`. */
   private narrowed(attended: string): string {
     const { graph } = this;
     const { heads, headDim } = this.config;
@@ -196,8 +196,8 @@ export class CachedOperations implements DecoderOperations<string, string> {
   }
 
   /**
-   * `B_b A_b x` for every row b of the batch, `[1, 1, B, S, outs]`; the scale is already in B. The leading axes of the matrices make the
-   * rows a batch of products also when they share one adapter, so that each is computed as it would be alone.
+   * `B_b A_b x` for every row b of the batch, `[1, 1, B, S, outs]`. B is scaled already. The leading axes of the
+   * matrices make the rows a batch of products even if they share an adapter, so that each is computed as if alone.
    */
   private loraTerm(x: string, group: LoraGroup): string {
     const rank = `${group.name}.rank`;

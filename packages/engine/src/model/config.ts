@@ -11,19 +11,21 @@ export type RopeScaling =
       readonly factor: number;
       readonly lowFrequencyFactor: number;
       readonly highFrequencyFactor: number;
-      /** Tokens the model was pretrained on before the stretch. */
+      /** How many tokens the model was pretrained on before the stretch. */
       readonly originalContextLength: number;
     }
-  /** Stretches only beyond `contextLength`, so within it the frequencies are the default ones. */
+  /** Stretches only beyond `contextLength`. Within it the frequencies are the default ones. */
   | { readonly kind: 'dynamic'; readonly factor: number }
   | {
       readonly kind: 'yarn';
       readonly factor: number;
       readonly originalContextLength: number;
-      /** Turns within the original context from which a frequency is kept, and below which it is stretched. */
+      /**
+       * In turns within the original context: above `betaFast` a frequency is kept, below `betaSlow` it is stretched.
+       */
       readonly betaFast: number;
       readonly betaSlow: number;
-      /** Whether the bounds between these two are rounded to whole dimensions. */
+      /** Whether the bounds between the two are rounded to whole dimensions. */
       readonly truncate: boolean;
       /** Multiplies every rotated query and key. */
       readonly attentionFactor: number;
@@ -36,7 +38,7 @@ export interface DecoderConfig {
   readonly hiddenSize: number;
   readonly layers: number;
   readonly heads: number;
-  /** Key and value heads; each is shared by `heads / kvHeads` query heads. */
+  /** Key and value heads. `heads / kvHeads` query heads share each. */
   readonly kvHeads: number;
   /** Even; need not be `hiddenSize / heads`. */
   readonly headDim: number;
@@ -44,24 +46,24 @@ export interface DecoderConfig {
   readonly rmsNormEps: number;
   readonly ropeTheta: number;
   readonly ropeScaling: RopeScaling;
-  /** Whether the output head is the embedding matrix; there is no `lm_head.weight` then. */
+  /** Whether the output head is the embedding matrix. There is no `lm_head.weight` then. */
   readonly tieWordEmbeddings: boolean;
-  /** Tokens, prompt and output together. */
+  /** In tokens, prompt and output together. */
   readonly contextLength: number;
   /** RMSNorm over each query and key head before the rotation (Qwen3). */
   readonly qkNorm: boolean;
   /** Biases on q, k and v (Qwen2); never on o. */
   readonly attentionBias: boolean;
-  /** For each layer how many tokens a token sees, itself included, or null for all; absent when every layer sees all. */
+  /** How many tokens a token sees in each layer, itself included, or null for all. Absent if every layer sees all. */
   readonly layerWindows?: readonly (number | null)[];
 }
 
-/** How many tokens a token of this layer sees, itself included; null for all that came before. */
+/** How many tokens a token of this layer sees, itself included; null for all before it. */
 export function layerWindow(config: DecoderConfig, layer: number): number | null {
   return config.layerWindows?.[layer] ?? null;
 }
 
-/** Numbers of a head in the cache of generation: ONNX Runtime's attention rotates heads whose width is a multiple of 16. */
+/** Numbers of a head in the cache. ONNX Runtime's attention rotates heads whose width is a multiple of 16. */
 export function cachedHeadDim({ headDim }: Pick<DecoderConfig, 'headDim'>): number {
   return Math.ceil(headDim / 16) * 16;
 }

@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { freshMatrices, toAdapter } from '../lora/parameters.js';
 import type { LoraAdapter } from '../adapters/loraAdapter.js';
-import { createRandom } from '../random.js';
-import { FIXTURES, greatestDifference, loadFixture, randomWeights, TINY_CONFIG } from '../testing/fixtures.js';
+import { createRandom } from '../support/random.js';
+import { fixtureNames, greatestDifference, loadFixture, randomWeights, tinyConfig } from '../testing/fixtures.js';
 import { CachedBatch, logSoftmax, scoreEverything } from '../testing/runs.js';
 import { weightFeeds } from './inputs.js';
 
-const TOLERANCE = 1e-4;
+const tolerance = 1e-4;
 
-for (const name of FIXTURES) {
+for (const name of fixtureNames) {
   for (const kind of ['base', 'adapter'] as const) {
     void test(`${name}, ${kind}: scored log-probabilities equal those of the reference`, async () => {
       const fixture = await loadFixture(name);
@@ -20,7 +20,7 @@ for (const name of FIXTURES) {
       for (const [row, tokens] of sequences.entries()) {
         for (const index of tokens.keys()) {
           const expected = logSoftmax(reference[row]![index]!);
-          assert.ok(greatestDifference(scores[row]![index]!, expected) <= TOLERANCE, `sequence ${row}, token ${index}`);
+          assert.ok(greatestDifference(scores[row]![index]!, expected) <= tolerance, `sequence ${row}, token ${index}`);
         }
       }
     });
@@ -34,17 +34,17 @@ for (const name of FIXTURES) {
       // Longer than every window, so that the prompt and the steps after it both meet it.
       const prompt = 9;
       const [afterPrompt] = await batch.append([tokens.slice(0, prompt)]);
-      assert.ok(greatestDifference(afterPrompt!, reference[prompt - 1]!) <= TOLERANCE, 'after the prompt');
+      assert.ok(greatestDifference(afterPrompt!, reference[prompt - 1]!) <= tolerance, 'after the prompt');
       for (let index = prompt; index < tokens.length; index += 1) {
         const [logits] = await batch.append([[tokens[index]!]]);
-        assert.ok(greatestDifference(logits!, reference[index]!) <= TOLERANCE, `after token ${index}`);
+        assert.ok(greatestDifference(logits!, reference[index]!) <= tolerance, `after token ${index}`);
       }
     });
   }
 }
 
 void test('a ragged batch with another adapter in each row decodes as each row alone', async () => {
-  const model = { config: TINY_CONFIG, weights: randomWeights(TINY_CONFIG, 1) };
+  const model = { config: tinyConfig, weights: randomWeights(tinyConfig, 1) };
   const adapters = [randomAdapter(3, 2), null, randomAdapter(5, 3)];
   const prompts = [
     [1, 2, 3, 4, 5, 6, 7],
@@ -68,7 +68,7 @@ for (const layerWindows of [
   [2, 6],
 ]) {
   void test(`a prompt may enter the cache in pieces, with windows ${layerWindows.join()}; a zero adapter changes nothing`, async () => {
-    const config = { ...TINY_CONFIG, layerWindows };
+    const config = { ...tinyConfig, layerWindows };
     const model = { config, weights: randomWeights(config, 1) };
     const tokens = [1, 2, 3, 4, 5, 6, 7, 8, 9];
     const whole = await CachedBatch.open(model, [null]);
@@ -82,14 +82,14 @@ for (const layerWindows of [
 }
 
 void test('a missing or misshapen weight is named', () => {
-  const weights = new Map(randomWeights(TINY_CONFIG, 1));
+  const weights = new Map(randomWeights(tinyConfig, 1));
   weights.set('model.norm.weight', { shape: [3], data: new Float32Array(3) });
-  assert.throws(() => weightFeeds(TINY_CONFIG, weights), {
+  assert.throws(() => weightFeeds(tinyConfig, weights), {
     code: 'checkpoint_invalid',
     message: /model\.norm\.weight/,
   });
   weights.delete('model.norm.weight');
-  assert.throws(() => weightFeeds(TINY_CONFIG, weights), {
+  assert.throws(() => weightFeeds(tinyConfig, weights), {
     code: 'checkpoint_invalid',
     message: /model\.norm\.weight/,
   });
@@ -97,7 +97,7 @@ void test('a missing or misshapen weight is named', () => {
 
 /** An adapter whose B is random too. */
 function randomAdapter(rank: number, seed: number): LoraAdapter {
-  const flat = freshMatrices(TINY_CONFIG, rank, seed);
+  const flat = freshMatrices(tinyConfig, rank, seed);
   const random = createRandom(seed);
   for (let index = 0; index < flat.values.length; index += 1) flat.values[index]! += (random.next() - 0.5) / 2;
   return toAdapter(flat, { rank, alpha: 2 * rank });

@@ -1,44 +1,44 @@
 /**
- * The layers of the decoder, written once. What an operation means depends on the use: over whole
- * sequences with gradients for training and scoring (`sequenceOperations.ts`), or step by step over
- * a cache of keys and values for generation (`cachedOperations.ts`).
+ * The layers of the decoder, written once. What an operation means depends on the use: whole sequences with gradients
+ * for training and scoring (`sequenceOperations.ts`), or single steps over a key-value cache for generation
+ * (`cachedOperations.ts`).
  */
 import type { DecoderConfig } from './config.js';
-import { EMBEDDING, FINAL_NORM, type Projection } from './weights.js';
+import { embeddingName, finalNormName, type Projection } from './weights.js';
 
 /**
- * `V` stands for a matrix `[rows, width]`, a row for each token of the batch, or for each that `select` kept; `H` for queries,
- * keys and values in whatever form suits the use.
+ * `V` is a matrix `[rows, width]` with one row for each token of the batch, or for each that `select` kept. `H` holds
+ * queries, keys and values in any form that suits the use.
  */
 export interface DecoderOperations<V, H> {
   /** The rows of the table `weight` for the tokens of the batch: `[rows, hiddenSize]`. */
   embed(weight: string): V;
   /** RMSNorm over every row. */
   rmsNorm(x: V, weight: string): V;
-  /** `x Wᵀ`, with the bias that the model has and the LoRA term that the graph has for this projection. */
+  /** `x Wᵀ`, plus the bias and the LoRA term that the model and graph have for this projection. */
   project(x: V, layer: number, projection: Projection): V;
-  /** The projections for attention, with an RMSNorm over each head of queries and keys where the model has one. */
+  /** The projections for attention, with an RMSNorm over each head of queries and keys if the model has one. */
   heads(x: V, layer: number): H;
-  /** Rotates queries and keys, then causal attention: `[rows, heads * headDim]`. */
+  /** Rotates queries and keys and computes causal attention: `[rows, heads * headDim]`. */
   attention(heads: H, layer: number): V;
-  /** `silu(gate) * up` of the projections of this name: `[rows, ffnSize]`. */
+  /** `silu(gate) * up` of the projections of these names: `[rows, ffnSize]`. */
   gatedUnit(x: V, layer: number): V;
-  /** What it gives is given to `rmsNorm`, once, before it is used otherwise: then both may be computed together. */
+  /** The result goes to `rmsNorm` once before any other use, so that both can be computed together. */
   add(a: V, b: V): V;
-  /** The rows whose next token is asked for. */
+  /** The rows whose next token is wanted. */
   select(x: V): V;
 }
 
-/** From tokens to the normed hidden states that the head reads, `[selected rows, hiddenSize]`. */
+/** Computes the normed hidden states for the head from the tokens: `[selected rows, hiddenSize]`. */
 export function decode<V, H>(config: DecoderConfig, operations: DecoderOperations<V, H>): V {
-  let hidden = operations.embed(EMBEDDING);
+  let hidden = operations.embed(embeddingName);
   for (let layer = 0; layer < config.layers; layer += 1) {
     hidden = decodeLayer(config, operations, layer, hidden);
   }
-  return operations.rmsNorm(hidden, FINAL_NORM);
+  return operations.rmsNorm(hidden, finalNormName);
 }
 
-/** One layer; of the last one only the selected rows come out. */
+/** Computes one layer. The last layer returns only the selected rows. */
 export function decodeLayer<V, H>(
   config: DecoderConfig,
   operations: DecoderOperations<V, H>,
@@ -50,7 +50,7 @@ export function decodeLayer<V, H>(
   const attentionInput = operations.rmsNorm(residual, `${prefix}.input_layernorm.weight`);
   const attended = operations.attention(operations.heads(attentionInput, layer), layer);
 
-  // After the last attention no token influences another, so only the rows that are asked for go on.
+  // After the last attention no token influences another, so only the selected rows go on.
   const kept = layer === config.layers - 1 ? (x: V) => operations.select(x) : (x: V) => x;
   const afterAttention = operations.add(kept(residual), operations.project(kept(attended), layer, 'o_proj'));
 

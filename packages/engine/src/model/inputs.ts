@@ -1,4 +1,4 @@
-/** Declaring the weights as graph inputs, and the feeds that go with them. */
+/** Declares the weights as graph inputs and makes the feeds for them. */
 import { EngineError } from '../engine.js';
 import { FloatMatrix, type FrozenMatrix } from '../autodiff/linear.js';
 import type { GraphBuilder } from '../onnx/graphBuilder.js';
@@ -7,26 +7,27 @@ import { BlockMatrix } from './blockMatrix.js';
 import { cachedHeadDim, type DecoderConfig } from './config.js';
 import type { WeightFormat } from './quantization.js';
 import { ropeTables, type RopeTables } from './ropeTables.js';
-import { decoderWeightShapes, EMBEDDING, type DecoderWeights, type WeightTensor } from './weights.js';
+import { decoderWeightShapes, embeddingName, type DecoderWeights, type WeightTensor } from './weights.js';
 
-export const ROPE_COS = 'rope.cos';
-export const ROPE_SIN = 'rope.sin';
+export const ropeCos = 'rope.cos';
+export const ropeSin = 'rope.sin';
 
 export type Feeds = Readonly<Record<string, Tensor>>;
 
-/** Ends the name of a matrix that is a constant of its graph. */
-const CONSTANT = '.constant';
+/** Suffix of a matrix that is a constant of its graph. */
+const constantSuffix = '.constant';
 
 export interface WeightOptions {
-  /** How the matrices are fed; `f32` without a word. */
+  /** How the matrices are fed. By default `f32`. */
   readonly format?: WeightFormat;
-  /** Whether products have constants, as there may be of `f32`; false without a word. */
+  /** Whether factors of products are constants, which only `f32` allows. By default false. */
   readonly constants?: boolean;
 }
 
 /**
- * Declares weights as graph inputs when they are first used. With `constants` the factors of products are constants instead, see
- * `factorConstants`, which ONNX Runtime arranges for its kernels once; the price is a copy of the matrix for either order in which it is read.
+ * Declares weights as graph inputs on first use. With `constants` the factors of products are constants instead, see
+ * `factorConstants`. ONNX Runtime arranges constants for its kernels once, at the price of a copy of the matrix for
+ * each order of reading.
  */
 export class WeightInputs {
   private readonly shapes: ReadonlyMap<string, readonly number[]>;
@@ -47,12 +48,13 @@ export class WeightInputs {
     const { format = 'f32', constants = false } = this.options;
     if (format !== 'f32') return new BlockMatrix(this.graph, name, this.shapeOf(name), format);
     const summand = (): string => this.weight(name);
-    const constant = (): string => this.graph.externalConstant(`${name}${CONSTANT}`, 'float32', this.shapeOf(name));
+    const constant = (): string =>
+      this.graph.externalConstant(`${name}${constantSuffix}`, 'float32', this.shapeOf(name));
     return new FloatMatrix(this.graph, constants ? constant : summand, summand);
   }
 
   /** The rotary table `[contextLength, headDim / 2]`. */
-  rope(name: typeof ROPE_COS | typeof ROPE_SIN): string {
+  rope(name: typeof ropeCos | typeof ropeSin): string {
     return this.graph.input(name, 'float32', [this.config.contextLength, this.config.headDim / 2]);
   }
 
@@ -63,14 +65,14 @@ export class WeightInputs {
   }
 }
 
-/** The weights, as graphs have them for constants. */
+/** The weights under the names of constants. */
 export function factorConstants(weights: Feeds): Feeds {
-  return Object.fromEntries(Object.entries(weights).map(([name, tensor]) => [`${name}${CONSTANT}`, tensor]));
+  return Object.fromEntries(Object.entries(weights).map(([name, tensor]) => [`${name}${constantSuffix}`, tensor]));
 }
 
 /**
- * Tensors over the weights' own memory and the rotary tables, to be shared by all sessions of a model.
- * @param shapes of those that graphs are fed as float32.
+ * Tensors over the weights' own memory and the rotary tables. All sessions of a model share them.
+ * @param shapes of the weights that graphs get as float32.
  * @throws EngineError `checkpoint_invalid` naming a weight that is missing or of another shape.
  */
 export function weightFeeds(
@@ -91,17 +93,17 @@ export function weightFeeds(
   return { ...feeds, ...ropeFeeds(ropeTables(config)) };
 }
 
-/** What a graph that serves looks up: the embedding and the rotary tables, which are as wide as half a head in the cache. */
+/** The tables that a serving graph reads: the embedding, and rotary tables as wide as half a head in the cache. */
 export function tableFeeds(config: DecoderConfig, { shape, data }: WeightTensor): Feeds {
   return {
-    [EMBEDDING]: new Tensor(data, shape),
+    [embeddingName]: new Tensor(data, shape),
     ...ropeFeeds(ropeTables(config, cachedHeadDim(config) / 2)),
   };
 }
 
 function ropeFeeds({ cos, sin }: RopeTables): Feeds {
   return {
-    [ROPE_COS]: new Tensor(cos.data, cos.shape),
-    [ROPE_SIN]: new Tensor(sin.data, sin.shape),
+    [ropeCos]: new Tensor(cos.data, cos.shape),
+    [ropeSin]: new Tensor(sin.data, sin.shape),
   };
 }

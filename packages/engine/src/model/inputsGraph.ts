@@ -1,4 +1,4 @@
-/** The graph that shows what the projections are given. */
+/** The graph that shows the inputs of the projections. */
 import { Tape, type Value } from '../autodiff/tape.js';
 import { EngineError } from '../engine.js';
 import { GraphBuilder } from '../onnx/graphBuilder.js';
@@ -10,20 +10,21 @@ import { SequenceOperations } from './sequenceOperations.js';
 import { projectionName, type Projection } from './weights.js';
 
 /**
- * A serialised model without an adapter that reads B sequences and gives, at N chosen places, the inputs of all projections.
+ * A serialised model without an adapter that reads B sequences and returns the inputs of all projections at N chosen
+ * positions.
  *
- * Inputs, next to the weights under their own names and the rotary tables (`weightFeeds`):
+ * Inputs besides the weights under their own names and the rotary tables (`weightFeeds`):
  * - `ids` int64 `[B, T]`, right-padded with any token.
- * - `positions` int64 `[N]`: places among the B * T rows.
+ * - `positions` int64 `[N]`: indices among the B * T rows.
  *
- * Outputs: for each `LoraGroup` under its name float32 `[N, width]`.
+ * Outputs: float32 `[N, width]` for each `LoraGroup`, under its name.
  */
 export function buildInputsGraph(config: DecoderConfig, options: Pick<WeightOptions, 'format'> = {}): Buffer {
   const graph = new GraphBuilder();
   graph.input('ids', 'int64', ['B', 'T']);
   graph.input('positions', 'int64', ['N']);
   const tape = new Tape(graph);
-  const operations = new WatchedOperations(tape, config, new WeightInputs(graph, config, options), () => undefined);
+  const operations = new RecordingOperations(tape, config, new WeightInputs(graph, config, options), () => undefined);
   decode(config, operations);
   for (const { name, width, parts } of loraGroups(config)) {
     const x = operations.inputOf(parts[0]?.name ?? '');
@@ -32,10 +33,10 @@ export function buildInputsGraph(config: DecoderConfig, options: Pick<WeightOpti
   return graph.encode();
 }
 
-/** Notes what each projection is given, at the chosen places. */
-class WatchedOperations extends SequenceOperations {
+/** Records the input of each projection at the chosen positions. */
+class RecordingOperations extends SequenceOperations {
   private readonly given = new Map<string, Value>();
-  /** What comes after it has the chosen rows only. */
+  /** Everything after the selection has only the chosen rows. */
   private hasSelected = false;
 
   inputOf(projection: string): string {

@@ -1,10 +1,10 @@
 /**
  * The training step in pieces, for models whose activations do not fit in memory at once. Between the pieces only the
- * hidden states `[B * T, hiddenSize]` that enter each layer are kept; a layer's own activations are computed again when
- * its gradients are (Chen et al. 2016, https://arxiv.org/abs/1604.06174), with the same operations as in the graph of
- * the whole step.
+ * hidden states `[B * T, hiddenSize]` that enter each layer are kept. A layer's activations are computed again with its
+ * gradients (Chen et al. 2016, https://arxiv.org/abs/1604.06174), by the same operations as in the graph of the whole
+ * step.
  *
- * All pieces take `ids` int64 `[B, T]`, for their shape, and with `packed` what `buildTrainingGraph` then takes.
+ * All pieces take `ids` int64 `[B, T]` for their shape and, with `packed`, the same inputs as `buildTrainingGraph`.
  */
 import { Tape } from '../autodiff/tape.js';
 import { GraphBuilder } from '../onnx/graphBuilder.js';
@@ -14,23 +14,23 @@ import { WeightInputs, type WeightOptions } from './inputs.js';
 import { LoraParameters } from './loraParameters.js';
 import { SequenceOperations } from './sequenceOperations.js';
 import { declareTargets, outputLoss } from './trainingGraph.js';
-import { FINAL_NORM, type LoraModule } from './weights.js';
+import { finalNormName, type LoraModule } from './weights.js';
 
 export interface LayerGraphOptions extends Pick<WeightOptions, 'format'> {
-  /** Modules of the layer. */
+  /** The modules of the layer. */
   readonly modules: readonly LoraModule[];
   /** Whether rows hold several sequences. */
   readonly packed: boolean;
-  /** Whether the gradient of the hidden states that enter the layer is needed, because a layer below is adapted. */
+  /** Whether the gradient of the layer's input is needed, because a layer below is adapted. */
   readonly inputGradient: boolean;
 }
 
-export const HIDDEN_STATES = 'hidden';
-export const NEXT_HIDDEN_STATES = 'hidden.next';
-export const HIDDEN_GRADIENT = 'hidden.gradient';
-export const NEXT_HIDDEN_GRADIENT = 'hidden.next.gradient';
+export const hiddenStates = 'hidden';
+export const nextHiddenStates = 'hidden.next';
+export const hiddenGradient = 'hidden.gradient';
+export const nextHiddenGradient = 'hidden.next.gradient';
 
-/** From `hidden` to `hidden.next`. */
+/** Computes `hidden.next` from `hidden`. */
 export function buildForwardGraph(
   config: DecoderConfig,
   layer: number,
@@ -38,35 +38,38 @@ export function buildForwardGraph(
 ): Buffer {
   const { graph, hidden, operations } = openLayer(config, { ...options, inputGradient: false });
   const next = decodeLayer(config, operations, layer, hidden);
-  graph.output(NEXT_HIDDEN_STATES, next.name, 'float32', ['R', config.hiddenSize]);
+  graph.output(nextHiddenStates, next.name, 'float32', ['R', config.hiddenSize]);
   return graph.encode();
 }
 
-/** From `hidden` and `hidden.next.gradient` to the gradients of the layer's matrices and, if asked for, `hidden.gradient`. */
+/**
+ * Computes the gradients of the layer's matrices from `hidden` and `hidden.next.gradient` and, if asked for,
+ * `hidden.gradient`.
+ */
 export function buildBackwardGraph(config: DecoderConfig, layer: number, options: LayerGraphOptions): Buffer {
   const { graph, tape, hidden, lora, operations } = openLayer(config, options);
   const next = decodeLayer(config, operations, layer, hidden);
-  tape.backward(next, graph.input(NEXT_HIDDEN_GRADIENT, 'float32', ['R', config.hiddenSize]));
+  tape.backward(next, graph.input(nextHiddenGradient, 'float32', ['R', config.hiddenSize]));
   lora.outputGradients();
   if (options.inputGradient) {
-    graph.output(HIDDEN_GRADIENT, tape.gradient(hidden), 'float32', ['R', config.hiddenSize]);
+    graph.output(hiddenGradient, tape.gradient(hidden), 'float32', ['R', config.hiddenSize]);
   }
   return graph.encode();
 }
 
 /**
- * The last layer, the head and the loss, forward and backward: from `hidden`, `positions` and the targets to `loss`,
- * the gradients of the layer's matrices and, if asked for, `hidden.gradient`.
+ * The last layer, the head and the loss, forward and backward. Computes `loss` and the gradients of the layer's
+ * matrices from `hidden`, `positions` and the targets and, if asked for, `hidden.gradient`.
  */
 export function buildTopGraph(config: DecoderConfig, options: LayerGraphOptions): Buffer {
   const { graph, tape, inputs, hidden, lora, operations } = openLayer(config, options);
   const targets = declareTargets(graph);
   const last = decodeLayer(config, operations, config.layers - 1, hidden);
-  const loss = outputLoss(tape, config, inputs, operations.rmsNorm(last, FINAL_NORM), targets);
+  const loss = outputLoss(tape, config, inputs, operations.rmsNorm(last, finalNormName), targets);
   tape.backward(loss);
   lora.outputGradients();
   if (options.inputGradient) {
-    graph.output(HIDDEN_GRADIENT, tape.gradient(hidden), 'float32', ['R', config.hiddenSize]);
+    graph.output(hiddenGradient, tape.gradient(hidden), 'float32', ['R', config.hiddenSize]);
   }
   return graph.encode();
 }
@@ -77,7 +80,7 @@ function openLayer(config: DecoderConfig, options: LayerGraphOptions) {
   graph.input('ids', 'int64', ['B', 'T']);
   const tape = new Tape(graph);
   const inputs = new WeightInputs(graph, config, options);
-  const name = graph.input(HIDDEN_STATES, 'float32', ['R', config.hiddenSize]);
+  const name = graph.input(hiddenStates, 'float32', ['R', config.hiddenSize]);
   const hidden = inputGradient ? tape.parameter(name) : tape.constant(name);
   const lora = new LoraParameters(tape, config, modules);
   const pair = lora.pair.bind(lora);

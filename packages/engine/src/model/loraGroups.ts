@@ -1,13 +1,15 @@
-/** Projections of the same input, whose low-rank terms serving computes as one product. */
+/** Projections of the same input. Serving computes their low-rank terms as one product. */
 import type { DecoderConfig } from './config.js';
-import { HEAD_PROJECTIONS, projectionName, projectionShape, type Projection } from './weights.js';
+import { headProjections, projectionName, projectionShape, type Projection } from './weights.js';
 
 /**
- * Their A matrices stand below each other, their B matrices as blocks on a diagonal, zeros elsewhere: zeros add nothing, and starting a
- * product takes a small model longer than computing it.
+ * The A matrices stand below each other and the B matrices as blocks on a diagonal, with zeros elsewhere. Zeros add
+ * nothing, and starting a product takes a small model longer than computing it.
  */
 export interface LoraGroup {
-  /** `model.layers.3.self_attn.q_proj+k_proj+v_proj`; what a graph is fed has `.lora_A` or `.lora_B` behind it. */
+  /**
+   * For instance `model.layers.3.self_attn.q_proj+k_proj+v_proj`. Graph inputs have `.lora_A` or `.lora_B` appended.
+   */
   readonly name: string;
   readonly width: number;
   readonly parts: readonly LoraPart[];
@@ -30,9 +32,9 @@ export function loraGroup(config: DecoderConfig, layer: number, projections: rea
   return { name: first.name + others.join(''), width: first.width, parts };
 }
 
-/** All of a model, in the order of its layers. */
+/** All groups of a model in the order of its layers. */
 export function loraGroups(config: DecoderConfig): readonly LoraGroup[] {
-  const ofLayer = [HEAD_PROJECTIONS, ['o_proj'], ['gate_proj'], ['up_proj'], ['down_proj']] as const;
+  const ofLayer = [headProjections, ['o_proj'], ['gate_proj'], ['up_proj'], ['down_proj']] as const;
   return Array.from({ length: config.layers }, (_, layer) =>
     ofLayer.map((projections) => loraGroup(config, layer, projections)),
   ).flat();

@@ -1,4 +1,4 @@
-/** The LoRA matrices of a graph under training, as its inputs. */
+/** The LoRA matrices under training as inputs of a graph. */
 import type { LoraPair } from '../autodiff/linear.js';
 import type { Tape, Value } from '../autodiff/tape.js';
 import { EngineError } from '../engine.js';
@@ -28,7 +28,7 @@ export class LoraParameters {
     this.modules = new Map(modules.map((module) => [loraName(module.layer, module.projection, 'A'), module]));
   }
 
-  /** The pair of a projection, if it is adapted. */
+  /** The matrices of a projection, if it is adapted. */
   pair(layer: number, projection: Projection): LoraPair | undefined {
     const module = this.modules.get(loraName(layer, projection, 'A'));
     if (module === undefined) return undefined;
@@ -37,7 +37,7 @@ export class LoraParameters {
     return { a, b, rank, scale };
   }
 
-  /** Declares an output for the gradient of each matrix, once the tape has gone backward. */
+  /** Declares an output for the gradient of each matrix. Call it after the tape's backward pass. */
   outputGradients(): void {
     for (const { name, shape } of this.specs) {
       this.tape.graph.output(gradientName(name), this.tape.gradient(this.value(name)), 'float32', shape);

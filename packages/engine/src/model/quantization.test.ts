@@ -4,14 +4,14 @@ import fc from 'fast-check';
 import { GraphBuilder } from '../onnx/graphBuilder.js';
 import { Session } from '../onnx/session.js';
 import { Tensor } from '../onnx/tensor.js';
-import { createRandom } from '../random.js';
-import { keepsRowsApart } from '../generation/rowKernels.js';
+import { createRandom } from '../support/random.js';
+import { rowsAreIndependent } from '../inference/rowIndependence.js';
 import { dequantize } from '../testing/dequantize.js';
-import { TINY_CONFIG } from '../testing/fixtures.js';
+import { tinyConfig } from '../testing/fixtures.js';
 import type { DecoderConfig } from './config.js';
 import { decoderWeightShapes } from './weights.js';
 import { ServingWeights, constantName } from './servingWeights.js';
-import { BLOCK_FORMATS, quantize, type QuantizedFormat } from './quantization.js';
+import { blockFormats, quantize, type QuantizedFormat } from './quantization.js';
 
 function randomNumbers(length: number, seed: number): Float32Array {
   const random = createRandom(seed);
@@ -40,22 +40,22 @@ async function multiply(session: Session, x: Float32Array, [rows, width, out]: r
 }
 
 /** The width of a line that ends within a block. */
-const WIDTH = 100;
+const width = 100;
 
 for (const format of ['q8', 'q4'] as const) {
-  const { bits, blockSize } = BLOCK_FORMATS[format];
+  const { bits, blockSize } = blockFormats[format];
 
   test(`${format}: every number comes back within a step of its block, and the greatest exactly`, () => {
     // Below that, a scale would lose its digits.
     const number = fc.float({ noNaN: true, min: -1000, max: 1000 }).map((x) => (Math.abs(x) < 1e-30 ? 0 : x));
-    const numbers = fc.array(number, { minLength: 2 * WIDTH, maxLength: 2 * WIDTH });
+    const numbers = fc.array(number, { minLength: 2 * width, maxLength: 2 * width });
     fc.assert(
       fc.property(numbers, (list) => {
         const data = Float32Array.from(list);
-        const matrix = quantize(format, data, WIDTH);
-        dequantize(format, matrix, 2, WIDTH).forEach((line, row) => {
-          for (let start = 0; start < WIDTH; start += blockSize) {
-            const block = [...data.subarray(row * WIDTH + start, row * WIDTH + Math.min(start + blockSize, WIDTH))];
+        const matrix = quantize(format, data, width);
+        dequantize(format, matrix, 2, width).forEach((line, row) => {
+          for (let start = 0; start < width; start += blockSize) {
+            const block = [...data.subarray(row * width + start, row * width + Math.min(start + blockSize, width))];
             const peak = Math.max(...block.map(Math.abs));
             // Half a step, but for what lies at the other end of the range, where a step is missing.
             const step = peak / 2 ** (bits - 1);
@@ -73,7 +73,7 @@ for (const format of ['q8', 'q4'] as const) {
   });
 
   test(`${format}: ONNX Runtime multiplies with the numbers that the reference reads`, async () => {
-    const { matrix, out, width, session } = await product(format, TINY_CONFIG);
+    const { matrix, out, width, session } = await product(format, tinyConfig);
     const x = randomNumbers(3 * width, 2);
     const y = await multiply(session, x, [3, width, out]);
     const lines = dequantize(format, matrix, out, width);
@@ -89,8 +89,8 @@ for (const format of ['q8', 'q4'] as const) {
     session.release();
   });
 
-  test(`${format}: a row has the same product in any company`, { skip: !keepsRowsApart(format) }, async () => {
-    const { out, width, session } = await product(format, { ...TINY_CONFIG, ffnSize: 3 * blockSize + 8 });
+  test(`${format}: a row has the same product in any company`, { skip: !rowsAreIndependent(format) }, async () => {
+    const { out, width, session } = await product(format, { ...tinyConfig, ffnSize: 3 * blockSize + 8 });
     const x = randomNumbers(8 * width, 2);
     const all = await multiply(session, x, [8, width, out]);
     for (let first = 0; first < 8; first += 1) {

@@ -1,55 +1,55 @@
 /**
  * Weights in blocks of 4 or 8 bits, as ONNX Runtime's `MatMulNBits` reads them
- * (https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.MatMulNBits): a line of a
- * matrix is cut into blocks of numbers, each a float32 scale and as many unsigned integers, of which the middle one is 0.
+ * (https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.MatMulNBits). Each row of
+ * a matrix is cut into blocks. A block has a float32 scale and unsigned integers, of which the middle one means 0.
  */
 
-export const WEIGHT_FORMATS = ['f32', 'q8', 'q4'] as const;
+export const weightFormats = ['f32', 'q8', 'q4'] as const;
 /** How the matrices of generation are kept: float32, or blocks of 8 or 4 bits. */
-export type WeightFormat = (typeof WEIGHT_FORMATS)[number];
+export type WeightFormat = (typeof weightFormats)[number];
 export type QuantizedFormat = Exclude<WeightFormat, 'f32'>;
 
 export interface BlockFormat {
   /** Bits of each number. */
   readonly bits: number;
-  /** Numbers of a block, a power of 2. */
+  /** How many numbers a block has, a power of 2. */
   readonly blockSize: number;
 }
 
 /**
- * The larger the blocks the faster the products, which stop to scale after each, and the coarser the numbers, of which those of 4 bits
- * have no precision to spare. From 128 numbers of 8 bits on, and 64 of 4, ONNX Runtime computes the last of an odd number of rows
- * otherwise than the others (with AVX-512), and an answer would depend on who else is in its batch.
+ * Larger blocks make products faster, because these stop to scale after each block. They also make numbers coarser, and
+ * 4 bits have no precision to spare. From 128 numbers at 8 bits, and 64 at 4 bits, ONNX Runtime with AVX-512 computes
+ * the last of an odd number of rows differently from the others. Then an answer would depend on the rest of its batch.
  */
-export const BLOCK_FORMATS: Readonly<Record<QuantizedFormat, BlockFormat>> = {
+export const blockFormats: Readonly<Record<QuantizedFormat, BlockFormat>> = {
   q8: { bits: 8, blockSize: 64 },
   q4: { bits: 4, blockSize: 32 },
 };
 
 /** A matrix `[out, in]` in blocks. */
 export interface QuantizedMatrix {
-  /** `[out, blocks, blockBytes]`; two numbers of 4 bits share a byte, the first in its lower half. */
+  /** `[out, blocks, blockBytes]`. Two 4-bit numbers share a byte, the first in the lower half. */
   readonly quantized: Uint8Array;
   /** `[out, blocks]` */
   readonly scales: Float32Array;
 }
 
-/** Blocks of one line, the last filled up with zeros, and the bytes of one block. */
+/** The number of blocks in a row, the last padded with zeros, and the bytes of one block. */
 export function packedSizes(format: QuantizedFormat, width: number): { blocks: number; blockBytes: number } {
-  const { bits, blockSize } = BLOCK_FORMATS[format];
+  const { bits, blockSize } = blockFormats[format];
   return { blocks: Math.ceil(width / blockSize), blockBytes: (blockSize * bits) / 8 };
 }
 
 /**
- * Rounds a matrix `[out, width]`. The number of a block that is greatest in size becomes the lowest integer, which is
- * one step farther from the middle than the highest is, so that the whole range is used.
+ * Rounds a matrix `[out, width]`. The block's number of greatest magnitude becomes the lowest integer. The lowest is
+ * one step farther from the middle than the highest, so the whole range is used.
  */
 export function quantize(format: QuantizedFormat, data: Float32Array, width: number): QuantizedMatrix {
   const { blocks, blockBytes } = packedSizes(format, width);
   const lines = data.length / width;
   const quantized = new Uint8Array(lines * blocks * blockBytes);
   const scales = new Float32Array(lines * blocks);
-  const { bits, blockSize } = BLOCK_FORMATS[format];
+  const { bits, blockSize } = blockFormats[format];
   const middle = 2 ** (bits - 1);
   for (let block = 0; block < scales.length; block += 1) {
     const line = Math.floor(block / blocks);
@@ -70,7 +70,7 @@ export function quantize(format: QuantizedFormat, data: Float32Array, width: num
   return { quantized, scales };
 }
 
-/** The number that is greatest in size, with its sign. */
+/** The number of greatest magnitude, with its sign. */
 function greatest(data: Float32Array, start: number, end: number): number {
   let result = 0;
   for (let index = start; index < end; index += 1) {

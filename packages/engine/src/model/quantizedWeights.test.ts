@@ -4,7 +4,7 @@ import { readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promis
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { EmbeddedEngine } from '../embeddedEngine.js';
-import { randomWeights, temporaryFolder, TINY_CONFIG } from '../testing/fixtures.js';
+import { randomWeights, temporaryFolder, tinyConfig } from '../testing/fixtures.js';
 import { withRandomCheckpoint } from '../testing/randomCheckpoint.js';
 import { CachedBatch, logSoftmax } from '../testing/runs.js';
 import { loadQuantizedWeights } from './quantizedWeights.js';
@@ -12,7 +12,7 @@ import { constantName, type QuantizedWeights } from './servingWeights.js';
 import { decoderWeightShapes, readerOf } from './weights.js';
 
 /** Widths that fill blocks and widths that do not. */
-const config = { ...TINY_CONFIG, hiddenSize: 64, ffnSize: 96, tieWordEmbeddings: true, attentionBias: true };
+const config = { ...tinyConfig, hiddenSize: 64, ffnSize: 96, tieWordEmbeddings: true, attentionBias: true };
 const weights = randomWeights(config, 1);
 const source = { config, reader: readerOf(weights), contentHash: 'sha256:0123' };
 

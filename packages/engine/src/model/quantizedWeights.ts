@@ -1,20 +1,20 @@
-/** The matrices of a model in blocks, made once and kept in a file, out of which they are read when a session is made. */
+/** The quantised matrices of a model. They are made once and kept in a file, from which sessions are made. */
 import { createHash, type Hash } from 'node:crypto';
 import { mkdir, open, rename, rm, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
-import { fileIdentity, readUpTo } from '../checkpoint/boundedFile.js';
+import { fileIdentity, readUpTo } from '../support/boundedFile.js';
 import { EngineError } from '../engine.js';
-import { allFinite } from '../finite.js';
-import { partialName, removeLeftovers } from '../partial.js';
+import { allFinite } from '../support/finite.js';
+import { partialName, removeLeftovers } from '../support/partial.js';
 import type { DecoderConfig } from './config.js';
 import { packedSizes, quantize, type QuantizedFormat } from './quantization.js';
 import { constantName, type ConstantBytes, type QuantizedWeights } from './servingWeights.js';
-import { decoderWeightShapes, EMBEDDING, headName, sizeOf, type WeightReader } from './weights.js';
+import { decoderWeightShapes, embeddingName, headName, sizeOf, type WeightReader } from './weights.js';
 
-/** Changes with everything that changes the bytes. */
-const FILE_VERSION = 2;
-const DIGEST_BYTES = 32;
-const BLOCK_BYTES = 2 ** 20;
+/** Increment it whenever the bytes change. */
+const fileVersion = 2;
+const digestBytes = 32;
+const blockBytes = 2 ** 20;
 
 interface Source {
   readonly config: DecoderConfig;
@@ -24,10 +24,10 @@ interface Source {
 }
 
 /**
- * The quantised weights of a checkpoint: in `folder` if they are there and whole, otherwise made, and kept there for
- * the next time. With no folder they are made every time, and stay in memory. A folder that cannot be written costs time and memory, not the
- * model, and a warning of the process.
- * @throws EngineError `checkpoint_invalid` naming a tensor that holds a number which is not finite.
+ * Loads the quantised weights of a checkpoint: from `folder` if they are there and intact, otherwise by making and
+ * storing them. Without a folder they are made every time and stay in memory. A folder that cannot be written costs
+ * time and memory, but not the model; the process warns.
+ * @throws EngineError `checkpoint_invalid` naming a tensor with a number that is not finite.
  */
 export async function loadQuantizedWeights(
   source: Source,
@@ -35,7 +35,7 @@ export async function loadQuantizedWeights(
   folder: string | undefined,
 ): Promise<QuantizedWeights> {
   if (folder === undefined) return quantizedInMemory(source, format);
-  const file = path.join(folder, `${source.contentHash.replace(':', '-')}.${format}.v${FILE_VERSION}`);
+  const file = path.join(folder, `${source.contentHash.replace(':', '-')}.${format}.v${fileVersion}`);
   try {
     await mkdir(folder, { recursive: true });
     await removeLeftovers(folder);
@@ -50,17 +50,17 @@ export async function loadQuantizedWeights(
 }
 
 class QuantizedFile implements QuantizedWeights {
-  /** Where the constants begin and end, by their names. */
+  /** The byte range of each constant by its name. */
   private readonly places = new Map<string, readonly [number, number]>();
 
   constructor(
     private readonly file: string,
     private readonly source: Source,
     readonly format: QuantizedFormat,
-    /** Identity of the file when it was last found to be whole, see `fileIdentity`. */
+    /** Identity of the file when it was last found intact, see `fileIdentity`. */
     private identity: string,
   ) {
-    let start = DIGEST_BYTES;
+    let start = digestBytes;
     for (const [name, bytes] of layout(source.config, format)) this.places.set(name, [start, (start += bytes)]);
   }
 
@@ -81,7 +81,7 @@ class QuantizedFile implements QuantizedWeights {
     });
   }
 
-  /** Another process that began at the same time may have put the same bytes in its place. */
+  /** Another process that started at the same time may have replaced the file with the same bytes. */
   private async requireWhole(): Promise<void> {
     const identity = await identityOfWhole(this.file, this.source, this.format);
     if (identity === undefined) throw this.gone();
@@ -110,7 +110,7 @@ async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   return list;
 }
 
-/** Size of all constants of a model together. */
+/** The size of all constants of a model together. */
 export function quantizedBytes(config: DecoderConfig, format: QuantizedFormat): number {
   return layout(config, format).reduce((sum, [, bytes]) => sum + bytes, 0);
 }
@@ -127,17 +127,18 @@ function layout(config: DecoderConfig, format: QuantizedFormat): readonly (reado
   });
 }
 
-/** The matrices that are multiplied with: all but an embedding that is no head. */
+/** The matrices that are factors of products: all except an embedding that is not also the head. */
 export function matrices(config: DecoderConfig): readonly (readonly [string, readonly [number, number]])[] {
   return [...decoderWeightShapes(config)].flatMap(([name, [out, width]]) => {
-    if (out === undefined || width === undefined || (name === EMBEDDING && headName(config) !== EMBEDDING)) return [];
+    if (out === undefined || width === undefined || (name === embeddingName && headName(config) !== embeddingName))
+      return [];
     return [[name, [out, width]] as const];
   });
 }
 
 /**
- * Yields the constants in the order of the file, one matrix after the other, so that the matrices are never all in
- * memory as float32.
+ * Yields the constants in the order of the file, one matrix at a time, so that the matrices are never all in memory as
+ * float32.
  */
 async function* quantizeWeights(
   { config, reader }: Source,
@@ -160,24 +161,24 @@ async function* quantizeWeights(
   }
 }
 
-/** `undefined` when there is no such file, or not all of it. */
+/** Gives `undefined` when the file is missing or incomplete. */
 async function identityOfWhole(file: string, source: Source, format: QuantizedFormat): Promise<string | undefined> {
   const handle = await open(file, 'r').catch(() => undefined);
   if (handle === undefined) return undefined;
   try {
     const stats = await handle.stat();
-    const bytes = DIGEST_BYTES + quantizedBytes(source.config, format);
+    const bytes = digestBytes + quantizedBytes(source.config, format);
     if (stats.size !== bytes) return undefined;
     const hash = startDigest(source, format);
-    for await (const block of readBytes(handle, DIGEST_BYTES, bytes)) hash.update(block);
-    const digest = await readUpTo(handle, 0, DIGEST_BYTES);
+    for await (const block of readBytes(handle, digestBytes, bytes)) hash.update(block);
+    const digest = await readUpTo(handle, 0, digestBytes);
     return hash.digest().equals(digest) ? fileIdentity(stats) : undefined;
   } finally {
     await handle.close();
   }
 }
 
-/** Under a temporary name first: a crash leaves either the whole file or none of this name. */
+/** Writes under a temporary name first, so that a crash leaves either the whole file or none of this name. */
 async function writeFile(file: string, source: Source, format: QuantizedFormat): Promise<string> {
   const partial = partialName(file);
   try {
@@ -185,7 +186,7 @@ async function writeFile(file: string, source: Source, format: QuantizedFormat):
     let identity: string;
     try {
       const hash = startDigest(source, format);
-      let end = DIGEST_BYTES;
+      let end = digestBytes;
       for await (const [, bytes] of quantizeWeights(source, format)) {
         hash.update(bytes);
         await writeBytes(handle, bytes, end);
@@ -204,13 +205,13 @@ async function writeFile(file: string, source: Source, format: QuantizedFormat):
   }
 }
 
-/** Over the identity of the file as well, so that it is not taken for another's. */
+/** The digest covers the file's identity as well, so that no file is mistaken for another. */
 function startDigest({ contentHash }: Source, format: QuantizedFormat): Hash {
-  return createHash('sha256').update(`${contentHash} ${format} ${FILE_VERSION}\n`);
+  return createHash('sha256').update(`${contentHash} ${format} ${fileVersion}\n`);
 }
 
 async function* readBytes(handle: FileHandle, start: number, end: number): AsyncGenerator<Uint8Array> {
-  const room = new Uint8Array(Math.min(BLOCK_BYTES, end - start));
+  const room = new Uint8Array(Math.min(blockBytes, end - start));
   for (let at = start; at < end; at += room.byteLength) {
     yield await readUpTo(handle, at, Math.min(room.byteLength, end - at), room);
   }

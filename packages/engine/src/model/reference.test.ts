@@ -1,21 +1,21 @@
 /** The graphs against a second oracle that shares no code with them: the decoder in plain loops. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { greatestDifference, randomWeights, TINY_CONFIG } from '../testing/fixtures.js';
+import { greatestDifference, randomWeights, tinyConfig } from '../testing/fixtures.js';
 import { referenceLogits } from '../testing/referenceDecoder.js';
 import { CachedBatch, logSoftmax, scoreEverything } from '../testing/runs.js';
 import type { DecoderConfig } from './config.js';
 
-const CONFIGS: readonly (readonly [string, DecoderConfig])[] = [
-  ['llama', TINY_CONFIG],
-  ['qwen3', { ...TINY_CONFIG, architecture: 'qwen3', qkNorm: true, tieWordEmbeddings: true, headDim: 32 }],
-  ['qwen2', { ...TINY_CONFIG, architecture: 'qwen2', attentionBias: true, kvHeads: 6 }],
-  ['a window in the first layer', { ...TINY_CONFIG, layerWindows: [3, null] }],
-  ['a window of one token', { ...TINY_CONFIG, layerWindows: [null, 1] }],
-  ['one key head', { ...TINY_CONFIG, kvHeads: 1, headDim: 10, ropeScaling: { kind: 'linear', factor: 2 } }],
+const configs: readonly (readonly [string, DecoderConfig])[] = [
+  ['llama', tinyConfig],
+  ['qwen3', { ...tinyConfig, architecture: 'qwen3', qkNorm: true, tieWordEmbeddings: true, headDim: 32 }],
+  ['qwen2', { ...tinyConfig, architecture: 'qwen2', attentionBias: true, kvHeads: 6 }],
+  ['a window in the first layer', { ...tinyConfig, layerWindows: [3, null] }],
+  ['a window of one token', { ...tinyConfig, layerWindows: [null, 1] }],
+  ['one key head', { ...tinyConfig, kvHeads: 1, headDim: 10, ropeScaling: { kind: 'linear', factor: 2 } }],
 ];
 
-for (const [index, [name, config]] of CONFIGS.entries()) {
+for (const [index, [name, config]] of configs.entries()) {
   void test(`${name}: both graphs agree with the plain decoder`, async () => {
     const model = { config, weights: randomWeights(config, index + 7) };
     const tokens = [5, 17, 3, 52, 0, 17, 17, 29];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inverseFrequencies, ropeTables } from './ropeTables.js';
-import { TINY_CONFIG } from '../testing/fixtures.js';
+import { tinyConfig } from '../testing/fixtures.js';
 
 void test('default frequencies fall geometrically from 1 and linear scaling divides them', () => {
   const plain = inverseFrequencies({ headDim: 4, ropeTheta: 100, ropeScaling: { kind: 'default' } });
@@ -30,7 +30,7 @@ void test('llama3 scaling keeps fast turns, divides slow ones and interpolates b
 });
 
 void test('tables have a row for each position of the context', () => {
-  const { cos, sin } = ropeTables(TINY_CONFIG);
+  const { cos, sin } = ropeTables(tinyConfig);
   assert.deepEqual(cos.shape, [48, 8]);
   assert.deepEqual([...cos.data.subarray(0, 4)], [1, 1, 1, 1]);
   assert.deepEqual([...sin.data.subarray(0, 4)], [0, 0, 0, 0]);

@@ -7,13 +7,13 @@ import type { WeightTensor } from './weights.js';
 
 type YarnScaling = Extract<RopeScaling, { kind: 'yarn' }>;
 
-/** Each `[contextLength, headDim / 2]`, or as wide as was asked for. */
+/** Each `[contextLength, headDim / 2]`, or of the requested width. */
 export interface RopeTables {
   readonly cos: WeightTensor;
   readonly sin: WeightTensor;
 }
 
-/** Radians per token for each pair of dimensions, `headDim / 2` of them, in decreasing order. */
+/** Radians per token for each of the `headDim / 2` pairs of dimensions, in decreasing order. */
 export function inverseFrequencies(config: Pick<DecoderConfig, 'headDim' | 'ropeTheta' | 'ropeScaling'>): number[] {
   const half = config.headDim / 2;
   const frequencies = Array.from({ length: half }, (_, index) => config.ropeTheta ** (-index / half));
@@ -22,14 +22,14 @@ export function inverseFrequencies(config: Pick<DecoderConfig, 'headDim' | 'rope
   return frequencies.map((frequency) => scaleFrequency(frequency, scaling));
 }
 
-/** What rotated queries and keys are multiplied by; it is in the tables already. */
+/** The factor of rotated queries and keys. The tables contain it already. */
 export function rotationScale(scaling: RopeScaling): number {
   return scaling.kind === 'yarn' ? scaling.attentionFactor : 1;
 }
 
 /**
- * Angles are rounded to float32 as the reference implementation rounds them.
- * @param width of a table, at least `headDim / 2`; zeros fill it up
+ * Angles are rounded to float32 as in the reference implementation.
+ * @param width of a table, at least `headDim / 2`. The rest is filled with zeros.
  */
 export function ropeTables(config: DecoderConfig, width = config.headDim / 2): RopeTables {
   const frequencies = inverseFrequencies(config).map(Math.fround);
@@ -55,7 +55,7 @@ function scaleFrequency(frequency: number, scaling: Exclude<RopeScaling, YarnSca
     case 'linear':
       return frequency / scaling.factor;
     case 'llama3': {
-      // Llama 3.1: slow turns are stretched, fast ones kept, and those between are interpolated.
+      // Llama 3.1: slow turns are stretched, fast ones kept, and those between interpolated.
       const turns = (scaling.originalContextLength * frequency) / (2 * Math.PI);
       const { lowFrequencyFactor: low, highFrequencyFactor: high } = scaling;
       const kept = Math.min(1, Math.max(0, (turns - low) / (high - low)));
@@ -65,8 +65,8 @@ function scaleFrequency(frequency: number, scaling: Exclude<RopeScaling, YarnSca
 }
 
 /**
- * YaRN (Peng et al. 2023, https://arxiv.org/abs/2309.00071, section 3.2): dimensions that turn often are kept, those
- * that turn seldom are stretched, with a linear ramp between.
+ * YaRN (Peng et al. 2023, https://arxiv.org/abs/2309.00071, section 3.2): keeps dimensions that turn often, stretches
+ * those that turn seldom, with a linear ramp between.
  */
 function yarnFrequencies(frequencies: readonly number[], theta: number, scaling: YarnScaling): number[] {
   const width = 2 * frequencies.length;

@@ -14,20 +14,20 @@ export interface ScoreGraphOptions extends Pick<WeightOptions, 'format'> {
 }
 
 /**
- * A serialised model that reads B sequences and gives, at N chosen places, the probability of a token
- * and the K most probable tokens.
+ * A serialised model that reads B sequences and returns, at N chosen positions, the probability of a token and the K
+ * most probable tokens.
  *
- * Inputs, next to the weights under their own names and the rotary tables (`weightFeeds`):
+ * Inputs besides the weights under their own names and the rotary tables (`weightFeeds`):
  * - `ids` int64 `[B, T]`, right-padded with any token.
- * - `positions` int64 `[N]`: places among the B * T rows; row b * T + t predicts the token t + 1 of sequence b.
- * - `targets` int64 `[N]`: the token to score at each place.
+ * - `positions` int64 `[N]`: indices among the B * T rows; row b * T + t predicts the token t + 1 of sequence b.
+ * - `targets` int64 `[N]`: the token to score at each position.
  * - `k` int64 `[1]`: K, at least 1.
- * - with `adapter`, for every projection `<name>.lora_A` `[R, in]` and `<name>.lora_B` `[out, R]`, B
- *   multiplied by alpha / rank beforehand; R may be another for each.
+ * - with `adapter`, for every projection `<name>.lora_A` `[R, in]` and `<name>.lora_B` `[out, R]`. B is already
+ *   multiplied by alpha / rank. R may differ between projections.
  *
- * Outputs: `logprobs` float32 `[N]`; `top.ids` int64 and `top.logprobs` float32 `[N, K]` in descending
- * order, of equally probable tokens the lower id first. The run holds about two matrices
- * `[N, vocabularySize]`: bound N for large vocabularies.
+ * Outputs: `logprobs` float32 `[N]`; `top.ids` int64 and `top.logprobs` float32 `[N, K]` in descending order, the lower
+ * id first for equal probabilities. The run holds about two matrices `[N, vocabularySize]`, so bound N for large
+ * vocabularies.
  */
 export function buildScoreGraph(config: DecoderConfig, options: ScoreGraphOptions): Buffer {
   const graph = new GraphBuilder();

@@ -22,32 +22,32 @@ import {
 import type { Tape, Value } from '../autodiff/tape.js';
 import { layerWindow, type DecoderConfig } from './config.js';
 import type { DecoderOperations } from './decoder.js';
-import { ROPE_COS, ROPE_SIN, type WeightInputs } from './inputs.js';
+import { ropeCos, ropeSin, type WeightInputs } from './inputs.js';
 import {
-  GATED_PROJECTIONS,
+  gatedProjections,
   hasBias,
-  HEAD_PROJECTIONS,
+  headProjections,
   projectionName,
   projectionShape,
   type Projection,
 } from './weights.js';
 
-/** The LoRA pair of a projection, or none. */
+/** The LoRA pair of a projection, if it has one. */
 export type LoraLookup = (layer: number, projection: Projection) => LoraPair | undefined;
 
-/** Projections of the same input, under the one that is asked for first. */
-const SIBLINGS: Partial<Record<Projection, readonly Projection[]>> = {
-  q_proj: HEAD_PROJECTIONS,
-  gate_proj: GATED_PROJECTIONS,
+/** Projections of the same input, by the one that is computed first. */
+const siblingProjections: Partial<Record<Projection, readonly Projection[]>> = {
+  q_proj: headProjections,
+  gate_proj: gatedProjections,
 };
 
 /**
- * Up to this width of its input the low-rank term is added to a matrix rather than to its products: the less of the two is to be written, and
- * runs have some 200 to 500 tokens.
+ * Up to this input width the low-rank term is added to the matrix, not to its products. Whichever is smaller should be
+ * written, and runs have some 200 to 500 tokens.
  */
-export const MAX_MERGED_WIDTH = 384;
+export const maxMergedWidth = 384;
 
-/** Each `[B * T, heads * headDim]`, keys and values with `kvHeads`. */
+/** Each `[B * T, heads * headDim]`; keys and values have `kvHeads`. */
 export interface Heads {
   readonly query: Value;
   readonly key: Value;
@@ -61,14 +61,14 @@ interface Packed {
   readonly places: string;
 }
 
-/** Added to the score of a token that may not be seen; its softmax is exactly 0. */
-const HIDDEN = -1e9;
+/** Added to the score of a hidden token. Its softmax is exactly 0. */
+const hiddenScore = -1e9;
 
 /**
- * Values are matrices `[B * T, width]` over the graph input `ids` `[B, T]`. Rows are right-padded: as no
- * token looks ahead, padding has no influence on the tokens before it. In a packed batch each row holds several
- * sequences, told apart by `segments`, with the index of each token in its own sequence in `places`. A sequence may go
- * on from another one of its row, which its tokens see as well: `trunks` has the segment of that, or the token's own.
+ * Values are matrices `[B * T, width]` over the graph input `ids` `[B, T]`. Rows are right-padded. No token looks
+ * ahead, so padding does not influence the tokens before it. In a packed batch each row holds several sequences.
+ * `segments` tells them apart, and `places` has each token's index in its own sequence. A sequence may continue another
+ * one of its row, which its tokens see as well. `trunks` has the segment of that sequence, or the token's own.
  */
 export class SequenceOperations implements DecoderOperations<Value, Heads> {
   private readonly batch: string;
@@ -79,7 +79,7 @@ export class SequenceOperations implements DecoderOperations<Value, Heads> {
   private readonly masks = new Map<number | null, string>();
   private readonly indices: string;
   private readonly packed: Packed | undefined;
-  /** What projections gave that were computed with a sibling. */
+  /** Results of projections that were computed together with a sibling. */
   private readonly projected = new Map<string, Value>();
 
   constructor(
@@ -138,7 +138,7 @@ export class SequenceOperations implements DecoderOperations<Value, Heads> {
     const lora = this.lora(layer, projection);
     const { weight, bias } = this.frozen(layer, projection);
     if (lora !== undefined && lora.rank === undefined) return fixedLoraLinear(this.tape, x, weight, bias, lora);
-    const siblings = SIBLINGS[projection] ?? [projection];
+    const siblings = siblingProjections[projection] ?? [projection];
     const adapted = siblings.flatMap((sibling) => this.adapted(layer, sibling) ?? []);
     const results = loraLinears(this.tape, x, adapted);
     for (const [index, { name }] of adapted.entries()) this.projected.set(name, results[index] ?? x);
@@ -181,16 +181,16 @@ export class SequenceOperations implements DecoderOperations<Value, Heads> {
     return { weight: this.inputs.matrix(`${name}.weight`), bias };
   }
 
-  /** What `loraLinears` computes with, if the projection is adapted with a rank that is known. */
+  /** The operand for `loraLinears`, if the projection is adapted with a known rank. */
   private adapted(layer: number, projection: Projection): (AdaptedMatrix & { readonly name: string }) | undefined {
     const pair = this.lora(layer, projection);
     if (pair?.rank === undefined) return undefined;
     const lora = { ...pair, rank: pair.rank };
-    const merged = projectionShape(this.config, projection)[1] <= MAX_MERGED_WIDTH;
+    const merged = projectionShape(this.config, projection)[1] <= maxMergedWidth;
     return { ...this.frozen(layer, projection), lora, merged, name: projectionName(layer, projection) };
   }
 
-  /** `[B * T, heads * headDim]` to `[B, heads, T, headDim]`. */
+  /** Turns `[B * T, heads * headDim]` into `[B, heads, T, headDim]`. */
   private splitHeads(x: Value, heads: number): Value {
     const rows = this.rowShape(heads * this.config.headDim);
     return transpose(this.tape, reshape(this.tape, x, this.tokenShape(heads), rows), [0, 2, 1, 3]);
@@ -199,8 +199,8 @@ export class SequenceOperations implements DecoderOperations<Value, Heads> {
   private buildRotation(positions: string): Rotation {
     const { graph } = this.tape;
     const firstRows = (table: string) => graph.node('Slice', [table, graph.integers([0]), this.length]);
-    const cos = firstRows(this.inputs.rope(ROPE_COS));
-    const sin = firstRows(this.inputs.rope(ROPE_SIN));
+    const cos = firstRows(this.inputs.rope(ropeCos));
+    const sin = firstRows(this.inputs.rope(ropeSin));
     return { positions, cos, sin, negativeSin: graph.node('Neg', [sin]) };
   }
 
@@ -215,7 +215,10 @@ export class SequenceOperations implements DecoderOperations<Value, Heads> {
     };
   }
 
-  /** Hides what is ahead, what is another sequence's, and what lies `window` tokens or more behind unless that is null. */
+  /**
+   * Hides later tokens, tokens of other sequences, and tokens that are `window` or more behind, unless `window` is
+   * null.
+   */
   private mask(window: number | null): string {
     const known = this.masks.get(window);
     if (known !== undefined) return known;
@@ -223,7 +226,7 @@ export class SequenceOperations implements DecoderOperations<Value, Heads> {
     const [query, key] = [this.unsqueeze(this.indices, 1), this.unsqueeze(this.indices, 0)];
     let hidden = graph.node('Less', [query, key]);
     if (window !== null) {
-      // Between a sequence and what it goes on from others may lie in the row.
+      // Other sequences may lie in the row between a sequence and the one it continues.
       const [at, from] = this.packed === undefined ? [query, key] : this.pairs(this.packed.places);
       const last = graph.node('Sub', [at, graph.integer(window)]);
       hidden = graph.node('Or', [hidden, graph.node('LessOrEqual', [from, last])]);
@@ -234,12 +237,12 @@ export class SequenceOperations implements DecoderOperations<Value, Heads> {
       const related = graph.node('Or', [graph.node('Equal', [own, seen]), graph.node('Equal', [trunk, seen])]);
       hidden = graph.node('Or', [hidden, graph.node('Not', [related])]);
     }
-    const mask = graph.node('Where', [hidden, graph.float(HIDDEN), graph.float(0)]);
+    const mask = graph.node('Where', [hidden, graph.float(hiddenScore), graph.float(0)]);
     this.masks.set(window, mask);
     return mask;
   }
 
-  /** What `[B, T]` has for the token that looks and for the one that is looked at, in the shape of attention scores. */
+  /** The values `[B, T]` of the querying token and of the token it looks at, in the shape of attention scores. */
   private pairs(values: string): readonly [string, string] {
     const unsqueezed = (...axes: readonly number[]): string =>
       this.tape.graph.node('Unsqueeze', [values, this.tape.graph.integers(axes)]);
@@ -258,7 +261,7 @@ export class SequenceOperations implements DecoderOperations<Value, Heads> {
     return this.tape.graph.node('Unsqueeze', [x, this.tape.graph.integers([axis])]);
   }
 
-  /** A shape vector out of constants and int64 vectors. */
+  /** A shape vector of constants and int64 vectors. */
   private concat(...parts: readonly (number | string)[]): string {
     const { graph } = this.tape;
     const vectors = parts.map((part) => (typeof part === 'number' ? graph.integers([part]) : part));

@@ -1,50 +1,53 @@
-/** The base weights in a graph that serves: the large matrices as constants, which ONNX Runtime arranges for its kernels once. */
+/**
+ * The base weights in a serving graph. The large matrices are constants, which ONNX Runtime arranges for its kernels
+ * once.
+ */
 import type { GraphBuilder } from '../onnx/graphBuilder.js';
 import { cachedHeadDim, type DecoderConfig } from './config.js';
 import { EngineError } from '../engine.js';
-import { WeightInputs, type ROPE_COS, type ROPE_SIN } from './inputs.js';
-import { BLOCK_FORMATS, packedSizes, type QuantizedFormat, type WeightFormat } from './quantization.js';
+import { WeightInputs, type ropeCos, type ropeSin } from './inputs.js';
+import { blockFormats, packedSizes, type QuantizedFormat, type WeightFormat } from './quantization.js';
 import { decoderWeightShapes, type WeightReader } from './weights.js';
 
 /**
- * `accuracy_level` 4: the other operand is rounded to 8 bits, block by block, too. At level 1, where it is not, a row's
- * product depends on how many rows there are.
+ * `accuracy_level` 4 also rounds the other operand to 8 bits, block by block. Level 1 does not, but then a row's
+ * product depends on the number of rows.
  */
-const INT8_PRODUCTS = 4;
+const int8Products = 4;
 
-/** Bytes by the name of the constant that they are. */
+/** Bytes by the name of their constant. */
 export type ConstantBytes = ReadonlyMap<string, Uint8Array>;
 
-/** The matrices of a model in blocks of 8 or 4 bits, see `loadQuantizedWeights`. */
+/** The quantised matrices of a model, see `loadQuantizedWeights`. */
 export interface QuantizedWeights {
   readonly format: QuantizedFormat;
   /**
-   * The bytes of a constant of one weight in their order, little by little; what is given is there until the next is asked for.
-   * @throws EngineError `checkpoint_invalid` when they cannot be read any more.
+   * Yields the bytes of one weight's constant in order. Each block is valid until the next is asked for.
+   * @throws EngineError `checkpoint_invalid` when they can no longer be read.
    */
   bytes(name: string): AsyncIterable<Uint8Array>;
 }
 
 type Part = 'values' | 'quantized' | 'scales';
 
-/** The name of the constant that holds `part` of a weight, or of several one below the other. */
+/** The name of the constant that holds `part` of a weight, or of several weights below each other. */
 export function constantName(weights: string | readonly string[], part: Part): string {
-  return `${[weights].flat().join(JOINT)}.${part}`;
+  return `${[weights].flat().join(nameSeparator)}.${part}`;
 }
 
-/** Stands in no name of a weight. */
-const JOINT = '+';
+/** Occurs in no weight's name. */
+const nameSeparator = '+';
 
-/** Where the constants of a graph that serves come from. */
+/** Where the constants of a serving graph come from. */
 export interface ConstantSource {
   readonly reader: WeightReader;
   readonly quantized: QuantizedWeights | undefined;
 }
 
-/** The bytes of a constant in their order, little by little; what is given is there until the next is asked for. */
+/** Yields the bytes of a constant in order. Each block is valid until the next is asked for. */
 export async function* constantBytes(name: string, { reader, quantized }: ConstantSource): AsyncGenerator<Uint8Array> {
   const part = name.slice(name.lastIndexOf('.') + 1);
-  const weights = name.slice(0, -1 - part.length).split(JOINT);
+  const weights = name.slice(0, -1 - part.length).split(nameSeparator);
   for (const weight of weights) {
     if (part === ('values' satisfies Part)) {
       for await (const { buffer, byteOffset, byteLength } of reader.blocks(weight)) {
@@ -58,8 +61,8 @@ export async function* constantBytes(name: string, { reader, quantized }: Consta
 }
 
 /**
- * Matrices that were arranged beforehand are several times faster for few rows, and a row's product does not depend on
- * how many rows there are, to the last bit. The tables that are only looked up stay graph inputs, without a copy.
+ * Arranged matrices are several times faster for few rows, and a row's product does not depend on the number of rows,
+ * to the last bit. Tables that are only looked up stay graph inputs and need no copy.
  */
 export class ServingWeights {
   private readonly inputs: WeightInputs;
@@ -80,16 +83,16 @@ export class ServingWeights {
   }
 
   /** The rotary table `[contextLength, cachedHeadDim / 2]`, see `tableFeeds`. */
-  rope(name: typeof ROPE_COS | typeof ROPE_SIN): string {
+  rope(name: typeof ropeCos | typeof ropeSin): string {
     return this.graph.input(name, 'float32', [this.config.contextLength, cachedHeadDim(this.config) / 2]);
   }
 
-  /** A vector: a norm's weight, or a bias, or several one after the other. */
+  /** A vector: the weight of a norm, a bias, or several of these one after the other. */
   vector(names: readonly string[]): string {
     return this.graph.externalConstant(constantName(names, 'values'), 'float32', [this.height(names)]);
   }
 
-  /** `x Wᵀ + bias` for the matrix `[out, in]` of this name, or several one below the other, and x `[…, in]`. */
+  /** `x Wᵀ + bias` for x `[…, in]` and the matrix `[out, in]` of this name, or several below each other. */
   product(x: string, names: readonly string[], biases?: readonly string[]): string {
     const [, width = 0] = this.shapes.get(names[0] ?? '') ?? [];
     const { format } = this;
@@ -114,7 +117,7 @@ export class ServingWeights {
     format: QuantizedFormat,
   ): string {
     const { blocks, blockBytes } = packedSizes(format, width);
-    const { bits, blockSize } = BLOCK_FORMATS[format];
+    const { bits, blockSize } = blockFormats[format];
     const quantized = constantName(names, 'quantized');
     const operands = [
       x,
@@ -126,7 +129,7 @@ export class ServingWeights {
       N: { int: out },
       bits: { int: bits },
       block_size: { int: blockSize },
-      accuracy_level: { int: INT8_PRODUCTS },
+      accuracy_level: { int: int8Products },
     });
   }
 }

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EngineError } from '../engine.js';
-import { randomWeights, TINY_CONFIG } from '../testing/fixtures.js';
-import { ROPE_COS, ROPE_SIN, weightFeeds } from './inputs.js';
+import { randomWeights, tinyConfig } from '../testing/fixtures.js';
+import { ropeCos, ropeSin, weightFeeds } from './inputs.js';
 import { SharedWeights } from './sharedWeights.js';
-import { decoderWeightShapes, EMBEDDING, readerOf, type WeightReader } from './weights.js';
+import { decoderWeightShapes, embeddingName, readerOf, type WeightReader } from './weights.js';
 
-const WEIGHTS = randomWeights(TINY_CONFIG, 1);
-const NAMES = [...decoderWeightShapes(TINY_CONFIG).keys()];
+const weights = randomWeights(tinyConfig, 1);
+const names = [...decoderWeightShapes(tinyConfig).keys()];
 
 /** Notes the names that are read; fails while `broken`. */
 class WatchedReader implements WeightReader {
@@ -17,29 +17,29 @@ class WatchedReader implements WeightReader {
   async read(places: Parameters<WeightReader['read']>[0]): Promise<void> {
     this.reads.push([...places.keys()]);
     if (this.broken) throw new EngineError('checkpoint_invalid', 'gone');
-    await readerOf(WEIGHTS).read(places);
+    await readerOf(weights).read(places);
   }
 
   blocks(name: string): AsyncIterable<Float32Array> {
-    return readerOf(WEIGHTS).blocks(name);
+    return readerOf(weights).blocks(name);
   }
 }
 
 test('only what is looked up is in memory, the rest while somebody uses it and for a while after', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const reader = new WatchedReader();
-  const shared = await SharedWeights.open(TINY_CONFIG, reader, { idleMs: 1000 });
-  assert.deepEqual(reader.reads, [[EMBEDDING]]);
-  assert.deepEqual(Object.keys(shared.tables.tensors), [EMBEDDING, ROPE_COS, ROPE_SIN]);
+  const shared = await SharedWeights.open(tinyConfig, reader, { idleMs: 1000 });
+  assert.deepEqual(reader.reads, [[embeddingName]]);
+  assert.deepEqual(Object.keys(shared.tables.tensors), [embeddingName, ropeCos, ropeSin]);
   assert.equal(shared.inMemory, false);
 
   const [first, second] = await Promise.all([shared.use(), shared.use()]);
-  assert.deepEqual(reader.reads.slice(1), [NAMES.filter((name) => name !== EMBEDDING)], 'read once, for both');
-  assert.deepEqual(first.feeds, weightFeeds(TINY_CONFIG, WEIGHTS));
+  assert.deepEqual(reader.reads.slice(1), [names.filter((name) => name !== embeddingName)], 'read once, for both');
+  assert.deepEqual(first.feeds, weightFeeds(tinyConfig, weights));
   assert.equal(first.feeds, second.feeds);
-  assert.equal(first.feeds[EMBEDDING]?.data, shared.tables.tensors[EMBEDDING]?.data, 'not in memory twice');
+  assert.equal(first.feeds[embeddingName]?.data, shared.tables.tensors[embeddingName]?.data, 'not in memory twice');
   const matrix = first.feeds['model.layers.0.mlp.up_proj.weight']?.data;
-  for (const data of [matrix, first.feeds[EMBEDDING]?.data]) {
+  for (const data of [matrix, first.feeds[embeddingName]?.data]) {
     assert.ok(data?.buffer instanceof SharedArrayBuffer, 'a thread that helps has no copy');
   }
 
@@ -62,7 +62,7 @@ test('only what is looked up is in memory, the rest while somebody uses it and f
 
 test('weights that could not be read are read again by who asks next', async () => {
   const reader = new WatchedReader();
-  const shared = await SharedWeights.open(TINY_CONFIG, reader);
+  const shared = await SharedWeights.open(tinyConfig, reader);
   reader.broken = true;
   const attempts = await Promise.allSettled([shared.use(), shared.use()]);
   for (const attempt of attempts) {
@@ -72,6 +72,6 @@ test('weights that could not be read are read again by who asks next', async () 
   assert.equal(shared.inMemory, false);
   reader.broken = false;
   const { feeds, release } = await shared.use();
-  assert.deepEqual(feeds, weightFeeds(TINY_CONFIG, WEIGHTS));
+  assert.deepEqual(feeds, weightFeeds(tinyConfig, weights));
   release();
 });

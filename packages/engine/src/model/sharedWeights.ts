@@ -1,47 +1,46 @@
 import { EngineError } from '../engine.js';
-import { machineMemory } from '../machineMemory.js';
-import { KeptTensors } from '../onnx/nativeTensors.js';
-import { sharedFloats } from '../threadMemory.js';
+import { machineMemory } from '../support/machineMemory.js';
+import { RegisteredTensors } from '../onnx/nativeTensors.js';
+import { sharedFloats } from '../support/threadMemory.js';
 import type { DecoderConfig } from './config.js';
 import { blockFeeds } from './blockFeeds.js';
 import { tableFeeds, weightFeeds, type Feeds } from './inputs.js';
-import { openedBytes } from './openedBytes.js';
+import { residentBytes } from './residentBytes.js';
 import type { WeightFormat } from './quantization.js';
 import type { QuantizedWeights } from './servingWeights.js';
 import {
   decoderWeightShapes,
-  EMBEDDING,
+  embeddingName,
   readWeights,
   sizeOf,
   type WeightReader,
   type WeightTensor,
 } from './weights.js';
 
-/** Scoring comes in bursts, between which the weights stay in memory. */
-const IDLE_MS = 60_000;
+/** Scoring comes in bursts. The weights stay in memory between them. */
+const defaultIdleMs = 60_000;
 
 export interface SharedWeightsOptions {
   readonly idleMs?: number;
-  /** Memory of the machine. */
+  /** The machine's memory. */
   readonly memoryBytes?: number;
-  /** Given where the matrices are to be in blocks. */
+  /** Present if the matrices are to be quantised. */
   readonly quantized?: QuantizedWeights | undefined;
 }
 
-/** The weights, for somebody who uses them. */
+/** The weights while somebody uses them. */
 export interface WeightsInUse {
   /** How graphs are fed the matrices. */
   readonly format: WeightFormat;
-  /** See `weightFeeds` and, of matrices in blocks, `blockFeeds`. */
+  /** See `weightFeeds` and, for quantised matrices, `blockFeeds`. */
   readonly feeds: Feeds;
-  /** Call it once, when the weights are not used any more. */
+  /** Call it once, after the last use. */
   readonly release: () => void;
 }
 
 /**
- * A model's weights, its matrices as float32 or in blocks: in memory while scoring or training uses them and for a
- * minute after, and only where they are read from at other times. Generation has copies of its own, arranged for its
- * kernels, and needs nothing else but the tables.
+ * A model's weights, with float32 or quantised matrices. They are in memory while scoring or training uses them and for
+ * a minute after. Generation has arranged copies of its own and needs only the tables besides.
  */
 export class SharedWeights {
   private loaded: Promise<Feeds> | undefined;
@@ -50,43 +49,43 @@ export class SharedWeights {
 
   private constructor(
     private readonly config: DecoderConfig,
-    /** The weights can also be read piece by piece. */
+    /** Reads the weights piece by piece. */
     readonly reader: WeightReader,
     private readonly embedding: WeightTensor,
     private readonly idleMs: number,
     private readonly memoryBytes: number,
     private readonly quantized: QuantizedWeights | undefined,
   ) {
-    this.tables = new KeptTensors(tableFeeds(config, embedding));
+    this.tables = new RegisteredTensors(tableFeeds(config, embedding));
   }
 
-  /** Tables that rows are looked up in, see `tableFeeds`; always in memory. */
-  readonly tables: KeptTensors;
+  /** The tables for look-ups, see `tableFeeds`. Always in memory. */
+  readonly tables: RegisteredTensors;
 
   /** @throws EngineError `checkpoint_invalid` when the embedding cannot be read. */
   static async open(
     config: DecoderConfig,
     reader: WeightReader,
-    { idleMs = IDLE_MS, memoryBytes = machineMemory(), quantized }: SharedWeightsOptions = {},
+    { idleMs = defaultIdleMs, memoryBytes = machineMemory(), quantized }: SharedWeightsOptions = {},
   ): Promise<SharedWeights> {
     const shape = [config.vocabularySize, config.hiddenSize];
     const data = sharedFloats(sizeOf(shape));
-    await reader.read(new Map([[EMBEDDING, data]]));
+    await reader.read(new Map([[embeddingName, data]]));
     return new SharedWeights(config, reader, { shape, data }, idleMs, memoryBytes, quantized);
   }
 
-  /** Whether all of them are in memory, or on the way. */
+  /** Whether all weights are in memory or being read. */
   get inMemory(): boolean {
     return this.loaded !== undefined;
   }
 
   /**
-   * @throws EngineError `memory_exceeded` where there is no room for them, as there may be for those of generation;
-   *   `checkpoint_invalid` when they cannot be read; who asks again has them read again.
+   * @throws EngineError `memory_exceeded` when they do not fit in memory, even if those of generation do;
+   *   `checkpoint_invalid` when they cannot be read. The next call reads them again.
    */
   async use(): Promise<WeightsInUse> {
     const { format } = this;
-    const needed = openedBytes(this.config, format, true);
+    const needed = residentBytes(this.config, format, true);
     if (needed > this.memoryBytes) {
       const message = `the weights of scoring and training (${format}) take ${needed} bytes of memory`;
       throw new EngineError('memory_exceeded', `${message}, and there are ${this.memoryBytes}`);
@@ -104,7 +103,7 @@ export class SharedWeights {
   }
 
   private async load(): Promise<Feeds> {
-    const known = new Map([[EMBEDDING, this.embedding]]);
+    const known = new Map([[embeddingName, this.embedding]]);
     const { config, reader, quantized } = this;
     const shapes = quantized === undefined ? decoderWeightShapes(config) : floatShapes(config);
     const floats = weightFeeds(config, await readWeights(reader, shapes, known), shapes);
@@ -122,8 +121,8 @@ export class SharedWeights {
   }
 }
 
-/** What graphs look up or add, and read as float32 in either format. */
+/** Tables and vectors, which are float32 in either format. */
 function floatShapes(config: DecoderConfig): ReadonlyMap<string, readonly number[]> {
   const shapes = [...decoderWeightShapes(config)];
-  return new Map(shapes.filter(([name, shape]) => shape.length === 1 || name === EMBEDDING));
+  return new Map(shapes.filter(([name, shape]) => shape.length === 1 || name === embeddingName));
 }

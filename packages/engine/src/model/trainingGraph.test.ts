@@ -5,7 +5,7 @@ import { buildBatch } from '../lora/batch.js';
 import { GraphBuilder } from '../onnx/graphBuilder.js';
 import { Session } from '../onnx/session.js';
 import { Tensor } from '../onnx/tensor.js';
-import { randomWeights, TINY_CONFIG } from '../testing/fixtures.js';
+import { randomWeights, tinyConfig } from '../testing/fixtures.js';
 import { weightFeeds } from './inputs.js';
 import { buildTrainingGraph } from './trainingGraph.js';
 import { moduleTensorSpecs } from './weights.js';
@@ -16,15 +16,15 @@ void test('only supervised rows pass through the last feed-forward block and the
       { sequence: { tokens: [3, 1, 4, 1, 5, 9, 2, 6], targetStart: 6 }, weight: 1 },
       { sequence: { tokens: [2, 7, 1, 8, 2], targetStart: 4 }, weight: 2 },
     ],
-    TINY_CONFIG,
+    tinyConfig,
   ).parts[0]![0]!;
   const [tokens, targets] = [run.rows * run.length, 2 + 1];
   assert.ok(tokens >= 13);
 
   // Only the first layer is adapted, so that a gradient goes all the way back and the other products stay plain.
-  const modules = loraModules(TINY_CONFIG, { rank: 2, alpha: 2, targets: ['q_proj'], layers: [0] });
+  const modules = loraModules(tinyConfig, { rank: 2, alpha: 2, targets: ['q_proj'], layers: [0] });
   const { mock } = t.mock.method(GraphBuilder.prototype, 'node');
-  buildTrainingGraph(TINY_CONFIG, { modules, gradients: true, packed: run.packed });
+  buildTrainingGraph(tinyConfig, { modules, gradients: true, packed: run.packed });
   const { calls } = mock;
   const graph = calls[0]?.this;
   assert.ok(graph instanceof GraphBuilder);
@@ -43,8 +43,8 @@ void test('only supervised rows pass through the last feed-forward block and the
   for (const x of new Set(products.map((product) => product.x)))
     graph.output(`shape of ${x}`, graph.node('Shape', [x]), 'int64', [2]);
 
-  const feeds: Record<string, Tensor> = { ...weightFeeds(TINY_CONFIG, randomWeights(TINY_CONFIG, 1)), ...run.feeds };
-  for (const { name, shape } of moduleTensorSpecs(TINY_CONFIG, modules)) {
+  const feeds: Record<string, Tensor> = { ...weightFeeds(tinyConfig, randomWeights(tinyConfig, 1)), ...run.feeds };
+  for (const { name, shape } of moduleTensorSpecs(tinyConfig, modules)) {
     feeds[name] = new Tensor(new Float32Array(shape[0] * shape[1]), shape);
   }
   const session = await Session.create(graph.encode(), { threads: 1 });

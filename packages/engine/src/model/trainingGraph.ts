@@ -10,36 +10,36 @@ import { SequenceOperations } from './sequenceOperations.js';
 import { headName, type LoraModule } from './weights.js';
 
 export interface TrainingGraphOptions extends WeightOptions {
-  /** What the adapter changes; see `loraModules`. */
+  /** What the adapter changes, see `loraModules`. */
   readonly modules: readonly LoraModule[];
-  /** Without gradients the graph only computes the loss. */
+  /** Without gradients the graph computes only the loss. */
   readonly gradients: boolean;
-  /** Whether rows hold several sequences; false without a word. */
+  /** Whether rows hold several sequences. By default false. */
   readonly packed?: boolean;
 }
 
 export interface TrainingGraph {
   /** The serialised model. */
   readonly model: Buffer;
-  /** Names of its constants; see `factorConstants`. */
+  /** Names of its constants, see `factorConstants`. */
   readonly constants: readonly string[];
 }
 
 /**
- * A model that reads B rows of tokens and compares N chosen places with their targets.
+ * A model that reads B rows of tokens and compares N chosen positions with their targets.
  *
- * Inputs, next to the weights under their own names and the rotary tables (`weightFeeds`):
+ * Inputs besides the weights under their own names and the rotary tables (`weightFeeds`):
  * - `ids` int64 `[B, T]`, right-padded with any token.
- * - with `packed`, `segments` int64 `[B, T]`: which sequence of its row a token belongs to; `trunks` int64 `[B, T]`:
- *   which one that goes on from, its own where it goes on from none; and `places` int64 `[B, T]`: the token's index,
- *   counted from the beginning of what its sequence goes on from. Without, each row is one sequence.
- * - `positions` int64 `[N]`: supervised places among the B * T tokens; place b * T + t predicts the token
- *   t + 1 of row b.
+ * - with `packed`, three int64 `[B, T]`: `segments` has the sequence that each token belongs to; `trunks` has the
+ *   sequence that its sequence continues, or its own; `places` has the token's index, counted from the beginning of
+ *   what its sequence continues. Otherwise each row is one sequence.
+ * - `positions` int64 `[N]`: supervised positions among the B * T tokens; position b * T + t predicts the token t + 1
+ *   of row b.
  * - `target.ids` int64 and `target.probabilities` float32 `[N, K]`, and `weights` float32 `[N]`: see `Targets`.
  * - for every module `<name>.lora_A` `[rank, in]` and `<name>.lora_B` `[out, rank]`.
  *
- * Outputs: `loss` float32 scalar and, with `gradients`, `gradient.<name>` (`gradientName`) for each LoRA matrix in its shape.
- * Only the N supervised rows pass through the last feed-forward block and the head.
+ * Outputs: `loss` float32 scalar and, with `gradients`, `gradient.<name>` (`gradientName`) for each LoRA matrix in its
+ * shape. Only the N supervised rows pass through the last feed-forward block and the head.
  */
 export function buildTrainingGraph(config: DecoderConfig, options: TrainingGraphOptions): TrainingGraph {
   const graph = new GraphBuilder();
@@ -57,7 +57,7 @@ export function buildTrainingGraph(config: DecoderConfig, options: TrainingGraph
   return { model: graph.encode(), constants: graph.externalConstants };
 }
 
-/** Declares the supervised places and their targets as inputs. */
+/** Declares the supervised positions and their targets as inputs. */
 export function declareTargets(graph: GraphBuilder): Targets {
   graph.input('positions', 'int64', ['N']);
   return {
@@ -67,7 +67,7 @@ export function declareTargets(graph: GraphBuilder): Targets {
   };
 }
 
-/** From the normed hidden states of the supervised places to the loss, which becomes an output. */
+/** Computes the loss from the normed hidden states of the supervised positions, as an output. */
 export function outputLoss(
   tape: Tape,
   config: DecoderConfig,

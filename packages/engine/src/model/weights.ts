@@ -1,5 +1,5 @@
 /** Names and shapes of a decoder's weights and of its LoRA matrices, as Hugging Face and PEFT write them. */
-import { sharedFloats } from '../threadMemory.js';
+import { sharedFloats } from '../support/threadMemory.js';
 import type { DecoderConfig } from './config.js';
 
 export interface WeightTensor {
@@ -11,30 +11,30 @@ export interface WeightTensor {
 /** Weights by their Hugging Face name, such as `model.layers.0.self_attn.q_proj.weight`. */
 export type DecoderWeights = ReadonlyMap<string, WeightTensor>;
 
-/** Weights that are read when they are needed. */
+/** Weights that are read when needed. */
 export interface WeightReader {
   /**
    * Reads tensors by name as float32, each into its place, which has its length.
-   * @throws EngineError `checkpoint_invalid` when what they are read from has changed or cannot be read.
+   * @throws EngineError `checkpoint_invalid` when the source has changed or cannot be read.
    */
   read(places: ReadonlyMap<string, Float32Array>): Promise<void>;
-  /** The numbers of one tensor in their order, as float32, little by little; what is given is there until the next is asked for. */
+  /** Yields the numbers of one tensor in order, as float32. Each block is valid until the next is asked for. */
   blocks(name: string): AsyncIterable<Float32Array>;
 }
 
-/** The linear maps of one layer; each of them carries a LoRA pair when there is an adapter. */
-export const PROJECTIONS = ['q_proj', 'k_proj', 'v_proj', 'o_proj', 'gate_proj', 'up_proj', 'down_proj'] as const;
-export type Projection = (typeof PROJECTIONS)[number];
+/** The linear maps of one layer. Each has a LoRA pair if there is an adapter. */
+export const projectionKinds = ['q_proj', 'k_proj', 'v_proj', 'o_proj', 'gate_proj', 'up_proj', 'down_proj'] as const;
+export type Projection = (typeof projectionKinds)[number];
 
-/** Projections of the same input, which serving computes as one product. */
-export const HEAD_PROJECTIONS = ['q_proj', 'k_proj', 'v_proj'] as const;
-export const GATED_PROJECTIONS = ['gate_proj', 'up_proj'] as const;
+/** Projections of the same input. Serving computes them as one product. */
+export const headProjections = ['q_proj', 'k_proj', 'v_proj'] as const;
+export const gatedProjections = ['gate_proj', 'up_proj'] as const;
 
-export const EMBEDDING = 'model.embed_tokens.weight';
-export const FINAL_NORM = 'model.norm.weight';
+export const embeddingName = 'model.embed_tokens.weight';
+export const finalNormName = 'model.norm.weight';
 
 export function headName(config: DecoderConfig): string {
-  return config.tieWordEmbeddings ? EMBEDDING : 'lm_head.weight';
+  return config.tieWordEmbeddings ? embeddingName : 'lm_head.weight';
 }
 
 /** `model.layers.3.self_attn.q_proj` */
@@ -68,10 +68,10 @@ export function hasBias(config: DecoderConfig, projection: Projection): boolean 
   return config.attentionBias && ['q_proj', 'k_proj', 'v_proj'].includes(projection);
 }
 
-/** Every weight that the decoder reads, and the shape it must have. */
+/** Every weight that the decoder reads, with its shape. */
 export function decoderWeightShapes(config: DecoderConfig): ReadonlyMap<string, readonly number[]> {
   const { hiddenSize, vocabularySize } = config;
-  const shapes = new Map<string, readonly number[]>([[EMBEDDING, [vocabularySize, hiddenSize]]]);
+  const shapes = new Map<string, readonly number[]>([[embeddingName, [vocabularySize, hiddenSize]]]);
   for (let layer = 0; layer < config.layers; layer += 1) {
     const prefix = `model.layers.${layer}`;
     shapes.set(`${prefix}.input_layernorm.weight`, [hiddenSize]);
@@ -80,33 +80,33 @@ export function decoderWeightShapes(config: DecoderConfig): ReadonlyMap<string, 
       shapes.set(`${prefix}.self_attn.q_norm.weight`, [config.headDim]);
       shapes.set(`${prefix}.self_attn.k_norm.weight`, [config.headDim]);
     }
-    for (const projection of PROJECTIONS) {
+    for (const projection of projectionKinds) {
       const name = projectionName(layer, projection);
       const shape = projectionShape(config, projection);
       shapes.set(`${name}.weight`, shape);
       if (hasBias(config, projection)) shapes.set(`${name}.bias`, [shape[0]]);
     }
   }
-  shapes.set(FINAL_NORM, [hiddenSize]);
+  shapes.set(finalNormName, [hiddenSize]);
   shapes.set(headName(config), [vocabularySize, hiddenSize]);
   return shapes;
 }
 
-/** Numbers in all weights. */
+/** How many numbers all weights have. */
 export function weightCount(config: DecoderConfig): number {
   const sizes = [...decoderWeightShapes(config).values()].map(sizeOf);
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
-/** Size of all weights as float32. */
+/** The size of all weights as float32. */
 export function weightBytes(config: DecoderConfig): number {
   return weightCount(config) * Float32Array.BYTES_PER_ELEMENT;
 }
 
 /**
- * Weights in memory, which a helper of training shares.
- * @param shapes of those that are wanted.
- * @param known those that are there already, in their shapes; they are not read.
+ * Reads weights into memory that a training helper can share.
+ * @param shapes of the wanted weights.
+ * @param known weights that are there already and are not read.
  */
 export async function readWeights(
   reader: WeightReader,
@@ -124,7 +124,7 @@ export async function readWeights(
   return weights;
 }
 
-/** Weights that are in memory, as if they were read. */
+/** Presents weights in memory as a reader. */
 export function readerOf(weights: DecoderWeights): WeightReader {
   return {
     read: (places) => {
@@ -137,12 +137,12 @@ export function readerOf(weights: DecoderWeights): WeightReader {
   };
 }
 
-/** Numbers in a tensor. */
+/** How many numbers a tensor has. */
 export function sizeOf(shape: readonly number[]): number {
   return shape.reduce((product, size) => product * size, 1);
 }
 
-/** The name by which a projection's LoRA matrix is fed to a graph. */
+/** The name of a projection's LoRA matrix as a graph input. */
 export function loraName(layer: number, projection: Projection, matrix: 'A' | 'B'): string {
   return `${projectionName(layer, projection)}.lora_${matrix}`;
 }
@@ -178,7 +178,7 @@ export function moduleTensorSpecs(
   });
 }
 
-/** Size of the modules' matrices as float32. */
+/** The size of the modules' matrices as float32. */
 export function moduleBytes(config: DecoderConfig, modules: readonly Omit<LoraModule, 'scale'>[]): number {
   const sizes = moduleTensorSpecs(config, modules).map(({ shape }) => sizeOf(shape));
   return sizes.reduce((sum, size) => sum + size, 0) * Float32Array.BYTES_PER_ELEMENT;
@@ -187,6 +187,6 @@ export function moduleBytes(config: DecoderConfig, modules: readonly Omit<LoraMo
 /** The LoRA matrices of every projection of every layer, all of one rank, in a fixed order. */
 export function loraTensorSpecs(config: DecoderConfig, rank: number): readonly LoraTensorSpec[] {
   const layers = Array.from({ length: config.layers }, (_, layer) => layer);
-  const modules = layers.flatMap((layer) => PROJECTIONS.map((projection) => ({ layer, projection, rank })));
+  const modules = layers.flatMap((layer) => projectionKinds.map((projection) => ({ layer, projection, rank })));
   return moduleTensorSpecs(config, modules);
 }

@@ -1,22 +1,22 @@
 /**
- * Builds ONNX models node by node. A value is known by its name; every method that computes
- * something returns the name of the result.
+ * Builds ONNX models node by node. Values are known by their names, and every method that computes something returns
+ * the name of the result.
  *
  * Field numbers are those of https://github.com/onnx/onnx/blob/main/onnx/onnx.proto.
  */
 import { ProtobufWriter } from './protobuf.js';
 
-const ELEMENT_TYPES = { float32: 1, uint8: 2, int8: 3, int32: 6, int64: 7, bool: 9, int4: 22 } as const;
-const IR_VERSION = 8;
-const OPERATOR_SET = 17;
+const elementTypes = { float32: 1, uint8: 2, int8: 3, int32: 6, int64: 7, bool: 9, int4: 22 } as const;
+const irVersion = 8;
+const operatorSetVersion = 17;
 /** `TensorProto.DataLocation` */
-const EXTERNAL = 1;
+const externalLocation = 1;
 /** ONNX Runtime's own operators (`FusedMatMul`, `RotaryEmbedding`, …). */
-const MICROSOFT_DOMAIN = 'com.microsoft';
+const microsoftDomain = 'com.microsoft';
 
-export type ElementType = keyof typeof ELEMENT_TYPES;
+export type ElementType = keyof typeof elementTypes;
 
-/** A size known now, or the name of one that is known at run time. */
+/** A known size, or the name of one that is known at run time. */
 export type Dimension = number | string;
 
 export type Attribute =
@@ -37,7 +37,7 @@ export class GraphBuilder {
   private readonly externalNames = new Set<string>();
   private nameCount = 0;
 
-  /** Declares a graph input; declaring a name again returns the first declaration. */
+  /** Declares a graph input. Later declarations of the same name return the first. */
   input(name: string, type: ElementType, shape: readonly Dimension[]): string {
     if (!this.inputNames.has(name)) {
       this.inputNames.add(name);
@@ -47,17 +47,17 @@ export class GraphBuilder {
   }
 
   /**
-   * Declares a constant whose bytes the session gets apart from the model, as `constants` of `createSession`:
-   * a serialised model holds less than 2 GiB. Naming it again returns the first declaration.
+   * Declares a constant whose bytes the session gets separately, as `constants` of `Session.create`, because a
+   * serialised model holds less than 2 GiB. Later declarations of the same name return the first.
    */
   externalConstant(name: string, type: ElementType, shape: readonly number[]): string {
     if (!this.externalNames.has(name)) {
       this.externalNames.add(name);
       const tensor = new ProtobufWriter();
       for (const size of shape) tensor.integer(1, size);
-      tensor.integer(2, ELEMENT_TYPES[type]).string(8, name);
+      tensor.integer(2, elementTypes[type]).string(8, name);
       tensor.message(13, new ProtobufWriter().string(1, 'location').string(2, name));
-      this.initializers.push(tensor.integer(14, EXTERNAL));
+      this.initializers.push(tensor.integer(14, externalLocation));
     }
     return name;
   }
@@ -66,7 +66,7 @@ export class GraphBuilder {
     return [...this.externalNames];
   }
 
-  /** Declares the graph output `name`, which some node computes under that name. */
+  /** Declares the graph output `name`. A node computes it under that name. */
   declareOutput(name: string, type: ElementType, shape: readonly Dimension[]): void {
     this.outputs.push(valueInfo(name, type, shape));
   }
@@ -82,7 +82,7 @@ export class GraphBuilder {
     return this.constant('float32', [], Float32Array.of(value));
   }
 
-  /** A float32 vector of one number. */
+  /** A float32 vector that repeats one number. */
   floats(length: number, value: number): string {
     return this.constant('float32', [length], new Float32Array(length).fill(value));
   }
@@ -112,13 +112,13 @@ export class GraphBuilder {
   /** One of ONNX Runtime's own operators, with one result. */
   microsoftNode(type: string, inputs: readonly string[], attributes: Attributes = {}): string {
     const output = this.freshName(type);
-    this.addNode(type, inputs, attributes, MICROSOFT_DOMAIN, [output]);
+    this.addNode(type, inputs, attributes, microsoftDomain, [output]);
     return output;
   }
 
-  /** One of ONNX Runtime's own operators, with results of the given names; what is not wanted has none. */
+  /** One of ONNX Runtime's own operators with results of the given names. Unwanted results have an empty name. */
   microsoftNodeInto(type: string, inputs: readonly string[], attributes: Attributes, outputs: readonly string[]): void {
-    this.addNode(type, inputs, attributes, MICROSOFT_DOMAIN, outputs);
+    this.addNode(type, inputs, attributes, microsoftDomain, outputs);
   }
 
   /** A name that no other value of this graph has. */
@@ -136,11 +136,11 @@ export class GraphBuilder {
     for (const input of this.inputs) graph.message(11, input);
     for (const output of this.outputs) graph.message(12, output);
     return new ProtobufWriter()
-      .integer(1, IR_VERSION)
+      .integer(1, irVersion)
       .string(2, 'engraft')
       .message(7, graph)
-      .message(8, operatorSet('', OPERATOR_SET))
-      .message(8, operatorSet(MICROSOFT_DOMAIN, 1))
+      .message(8, operatorSet('', operatorSetVersion))
+      .message(8, operatorSet(microsoftDomain, 1))
       .finish();
   }
 
@@ -151,7 +151,7 @@ export class GraphBuilder {
     const name = this.freshName('constant');
     const tensor = new ProtobufWriter();
     for (const size of shape) tensor.integer(1, size);
-    tensor.integer(2, ELEMENT_TYPES[type]).string(8, name);
+    tensor.integer(2, elementTypes[type]).string(8, name);
     tensor.bytes(9, new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
     this.initializers.push(tensor);
     this.constants.set(key, name);
@@ -194,6 +194,6 @@ function valueInfo(name: string, type: ElementType, shape: readonly Dimension[])
     const dimension = new ProtobufWriter();
     dimensions.message(1, typeof size === 'number' ? dimension.integer(1, size) : dimension.string(2, size));
   }
-  const tensorType = new ProtobufWriter().integer(1, ELEMENT_TYPES[type]).message(2, dimensions);
+  const tensorType = new ProtobufWriter().integer(1, elementTypes[type]).message(2, dimensions);
   return new ProtobufWriter().string(1, name).message(2, new ProtobufWriter().message(1, tensorType));
 }

@@ -1,18 +1,18 @@
-/** Tensors as ONNX Runtime knows them (`OrtValue`): the same memory, described once. */
+/** Tensors as ONNX Runtime sees them (`OrtValue`): the same memory, described once. */
 import { runtime, written, type Pointer } from './runtime.js';
-import { MAX_RANK, type Tensor, type Tensors } from './tensor.js';
+import { maxRank, type Tensor, type Tensors } from './tensor.js';
 
-/** Release them when nothing runs with them any more. */
+/** Release them when no run uses them any more. */
 export class NativeTensors {
-  /** Where the name of each is, as a C string. */
+  /** The address of each name, as a C string. */
   readonly names: BigUint64Array;
   readonly values: BigUint64Array;
 
   constructor(
-    /** Their memory, which must not be freed before the last run with them. */
+    /** Their memory must not be freed before the last run that uses them. */
     readonly tensors: readonly (readonly [string, Tensor])[],
-    /** Whether more than one run is to have them. */
-    readonly kept: boolean,
+    /** Whether several runs use them. */
+    readonly registered: boolean,
   ) {
     this.names = BigUint64Array.from(tensors, ([name]) => addressOfName(name));
     this.values = new BigUint64Array(tensors.length);
@@ -33,22 +33,24 @@ function releaseAll(values: BigUint64Array): void {
   for (const value of values) if (value !== 0n) runtime().releaseValue(value);
 }
 
-/** Tensors that many runs are given: made known to ONNX Runtime once, for as long as somebody holds these. */
-export class KeptTensors {
+/**
+ * Tensors for many runs. ONNX Runtime is told of them once, and knows them for as long as somebody holds this object.
+ */
+export class RegisteredTensors {
   readonly natives: NativeTensors;
 
   constructor(readonly tensors: Tensors) {
     this.natives = new NativeTensors(Object.entries(tensors), true);
-    // What is registered lasts until the next full collection of garbage, so it is not what holds the tensors' memory.
+    // A registered value lives until the next full garbage collection, so it must not hold the tensors' memory.
     const { values } = this.natives;
-    forgotten.register(values, values.slice());
+    collected.register(values, values.slice());
   }
 }
 
-const forgotten = new FinalizationRegistry(releaseAll);
+const collected = new FinalizationRegistry(releaseAll);
 
-/** Read by ONNX Runtime at once. */
-const shape = new BigInt64Array(MAX_RANK);
+/** ONNX Runtime reads it at once. */
+const shape = new BigInt64Array(maxRank);
 
 function createValue(tensor: Tensor): Pointer {
   const { data, dims } = tensor;
@@ -66,7 +68,7 @@ function elementType({ data, numbersPerItem }: Tensor): number {
   return data instanceof Int32Array ? 6 : 7;
 }
 
-/** C strings of the names of graphs' inputs and outputs, of which a model has a few hundred. */
+/** C strings of the names of graph inputs and outputs. A model has a few hundred. */
 const names = new Map<string, { readonly bytes: Uint8Array; readonly address: Pointer }>();
 
 function addressOfName(name: string): Pointer {

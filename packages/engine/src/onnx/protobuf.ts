@@ -1,37 +1,37 @@
 /**
- * A writer of the protocol-buffer wire format, as far as ONNX models need it.
- * https://protobuf.dev/programming-guides/encoding/
+ * Writes the protocol-buffer wire format, as far as ONNX models need it
+ * (https://protobuf.dev/programming-guides/encoding/).
  */
-const VARINT = 0;
-const LENGTH_DELIMITED = 2;
-const FIXED_32 = 5;
+const varint = 0;
+const lengthDelimited = 2;
+const fixed32 = 5;
 
 export class ProtobufWriter {
   private readonly chunks: Uint8Array[] = [];
   private length = 0;
 
-  /** Integers are written in two's complement over 64 bits, as protobuf's `int32` and `int64` are. */
+  /** Writes two's complement over 64 bits, like protobuf's `int32` and `int64`. */
   integer(field: number, value: number): this {
-    return this.tag(field, VARINT).varint(value);
+    return this.tag(field, varint).varint(value);
   }
 
   float(field: number, value: number): this {
     const bytes = Buffer.alloc(4);
     bytes.writeFloatLE(value);
-    return this.tag(field, FIXED_32).push(bytes);
+    return this.tag(field, fixed32).push(bytes);
   }
 
   string(field: number, value: string): this {
     return this.bytes(field, Buffer.from(value, 'utf8'));
   }
 
-  /** The bytes are referenced, not copied, until `finish`. */
+  /** References the bytes without copying them until `finish`. */
   bytes(field: number, value: Uint8Array): this {
-    return this.tag(field, LENGTH_DELIMITED).varint(value.byteLength).push(value);
+    return this.tag(field, lengthDelimited).varint(value.byteLength).push(value);
   }
 
   message(field: number, value: ProtobufWriter): this {
-    this.tag(field, LENGTH_DELIMITED).varint(value.length);
+    this.tag(field, lengthDelimited).varint(value.length);
     for (const chunk of value.chunks) this.push(chunk);
     return this;
   }

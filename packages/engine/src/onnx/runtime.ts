@@ -1,40 +1,39 @@
 /**
- * ONNX Runtime's C interface, as far as it is used here (`onnxruntime_c_api.h`): the library is that of the package onnxruntime-node.
+ * ONNX Runtime's C interface, as far as it is used here (`onnxruntime_c_api.h`). The library is that of the package
+ * onnxruntime-node.
  *
- * The package's own binding takes each tensor of a run apart anew, by some thirty calls into JavaScript: 3 to 7 µs, which for the hundred
- * tensors of a step was a third of the time of a small model's answer. Here a tensor is made known once.
+ * That package's own binding takes each tensor of each run apart by some thirty calls into JavaScript, 3 to 7 µs. For
+ * the hundred tensors of a step that was a third of the time of a small model's answer. Here ONNX Runtime is told of a
+ * tensor once.
  */
 import koffi from 'koffi';
-// On Windows it loads what the library itself needs, which lies beside it.
+// On Windows this loads the library's own dependencies, which lie beside it.
 import 'onnxruntime-node';
-import { libraryPath, openLibrary, POINTER, prototype, type Library, type Pointer } from './library.js';
+import { libraryPath, openLibrary, pointerType as pointer, prototype, type Library, type Pointer } from './library.js';
 
 /**
- * Set before ONNX Runtime begins: its packages for Linux and macOS report sessions, models and errors to Microsoft otherwise
- * (https://github.com/microsoft/onnxruntime/pull/27379).
+ * Must be set before ONNX Runtime starts. Otherwise its packages for Linux and macOS report sessions, models and errors
+ * to Microsoft (https://github.com/microsoft/onnxruntime/pull/27379).
  */
 process.env['ORT_DISABLE_TELEMETRY'] = '1';
 
 /**
- * Attention without ONNX Runtime's blocks, in which a row's numbers depend on who else is in its batch where threads are more than heads.
- * They were also slower: a step of eight rows with 1,500 tokens each took 1.5 to 1.9 times as long with the shipped model (8 bits, one thread).
+ * Switches off attention in blocks ("flash attention"). There a row's numbers depend on its batch when there are more
+ * threads than heads. It was also slower: a step of eight rows with 1,500 tokens each took 1.5 to 1.9 times as long
+ * with the shipped model (8 bits, one thread).
  */
 process.env['ORT_GQA_DISABLE_FLASH_ATTENTION'] = '1';
 
 export type { Pointer } from './library.js';
 
-/** What most functions give: null, or an error to be read and released. */
+/** What most functions return: null, or an error to be read and released. */
 type Status = Pointer | null;
 
-/** Memory that a function reads or writes, as its address is taken from. */
+/** Memory whose address is passed to a function. */
 type Memory = ArrayBufferView | Pointer | null;
 
-/** The functions of ONNX Runtime that are called, with their parameters in order, and what all of them are given. */
-export interface Runtime {
-  readonly environment: Pointer;
-  /** Says that tensors lie in the memory of this process. */
-  readonly cpuMemory: Pointer;
-  readonly allocator: Pointer;
+/** The ONNX Runtime functions in use, with their parameters in order. */
+interface OrtFunctions {
   readonly createSessionFromArray: (env: Pointer, model: Memory, size: number, options: Pointer, out: Memory) => Status;
   readonly createSessionFromArrayWithPrepackedWeightsContainer: (
     env: Pointer,
@@ -86,24 +85,32 @@ export interface Runtime {
   readonly releaseSessionOptions: (options: Pointer) => void;
   readonly releaseValue: (value: Pointer) => void;
   readonly releasePrepackedWeightsContainer: (container: Pointer) => void;
-  /** Where memory of the caller's is, as long as the caller has it. */
+}
+
+/** The functions, and the handles that all of them need. */
+export interface Runtime extends OrtFunctions {
+  readonly environment: Pointer;
+  /** Describes tensors in this process's memory. */
+  readonly cpuMemory: Pointer;
+  readonly allocator: Pointer;
+  /** The address of a caller's memory. Valid while the caller holds it. */
   readonly addressOf: (memory: ArrayBufferView) => Pointer;
-  /** The text at an address, up to its zero. */
+  /** The text at an address, up to its terminating zero. */
   readonly textAt: (address: Pointer) => string;
-  /** Throws what a status says, and releases it. */
+  /** Throws the error of a status and releases it. */
   readonly check: (status: Status) => void;
 }
 
 let loaded: Runtime | undefined;
-/** It stays loaded while it is referred to. */
+/** Referring to it keeps the library loaded. */
 let library: Library | undefined;
 
-/** The library is loaded when it is first asked for. */
+/** Loads the library on first use. */
 export function runtime(): Runtime {
   return (loaded ??= load());
 }
 
-/** What a function writes: the address of what it makes, or a number. */
+/** Returns what a function writes: the address of what it makes, or a number. */
 export function written(write: (out: Memory) => Status): Pointer {
   return writtenBy(write, runtime().check);
 }
@@ -116,85 +123,66 @@ function writtenBy(write: (out: Memory) => Status, check: (status: Status) => vo
   return out[0] ?? 0n;
 }
 
-/** Errors and worse, of ONNX Runtime's own log. */
-export const LOG_ERRORS = 3;
-/** `OrtArenaAllocator` and `OrtMemTypeDefault`: how the binding of onnxruntime-node describes the memory of typed arrays. */
-const ARENA_ALLOCATOR = 1;
-const DEFAULT_MEMORY = 0;
+/** The log level of errors and worse. */
+export const logErrors = 3;
+/** `OrtArenaAllocator` and `OrtMemTypeDefault`, with which the binding of onnxruntime-node describes typed arrays. */
+const arenaAllocator = 1;
+const defaultMemory = 0;
+
+/** A function's index in the table, its parameters and its result, which is a status by default. */
+type Signature = readonly [place: number, parameters: readonly string[], result?: string];
+
+const signatures: Readonly<Record<keyof OrtFunctions, Signature>> = {
+  createSessionFromArray: [8, [pointer, pointer, 'size_t', pointer, pointer]],
+  createSessionFromArrayWithPrepackedWeightsContainer: [169, [pointer, pointer, 'size_t', pointer, pointer, pointer]],
+  createPrepackedWeightsContainer: [166, [pointer]],
+  run: [9, [pointer, pointer, pointer, pointer, 'size_t', pointer, 'size_t', pointer]],
+  createSessionOptions: [10, [pointer]],
+  disableMemPattern: [17, [pointer]],
+  setSessionLogSeverityLevel: [22, [pointer, 'int']],
+  setIntraOpNumThreads: [24, [pointer, 'int']],
+  setInterOpNumThreads: [25, [pointer, 'int']],
+  sessionGetInputCount: [30, [pointer, pointer]],
+  sessionGetInputName: [36, [pointer, 'size_t', pointer, pointer]],
+  createTensorWithDataAsOrtValue: [49, [pointer, pointer, 'size_t', pointer, 'size_t', 'int', pointer]],
+  allocatorFree: [76, [pointer, pointer]],
+  releaseSession: [95, [pointer], 'void'],
+  releaseValue: [96, [pointer], 'void'],
+  releasePrepackedWeightsContainer: [167, [pointer], 'void'],
+  releaseSessionOptions: [100, [pointer], 'void'],
+  addSessionConfigEntry: [130, [pointer, 'str', 'str']],
+  addInitializer: [150, [pointer, pointer, pointer]],
+  addExternalInitializers: [210, [pointer, pointer, pointer, 'size_t']],
+  addExternalInitializersFromFilesInMemory: [279, [pointer, pointer, pointer, pointer, 'size_t']],
+};
 
 function load(): Runtime {
   library = openLibrary(libraryPath());
   const { table } = library;
-  const declare = (place: number, parameters: readonly string[], result = POINTER): unknown =>
+  const declare = (place: number, parameters: readonly string[], result = pointer): unknown =>
     koffi.decode(table[place], prototype(result, parameters));
-
-  const getErrorMessage = declare(2, [POINTER], 'str') as (status: Pointer) => string;
-  const releaseStatus = declare(93, [POINTER], 'void') as (status: Pointer) => void;
+  const getErrorMessage = declare(2, [pointer], 'str') as (status: Pointer) => string;
+  const releaseStatus = declare(93, [pointer], 'void') as (status: Pointer) => void;
   const check = (status: Status): void => {
     if (status === null) return;
     const message = getErrorMessage(status);
     releaseStatus(status);
     throw new Error(message);
   };
-  const createEnvironment = declare(3, ['int', 'str', POINTER]) as (level: number, name: string, out: Memory) => Status;
-  const createCpuMemoryInfo = declare(69, ['int', 'int', POINTER]) as (
+  const createEnvironment = declare(3, ['int', 'str', pointer]) as (level: number, name: string, out: Memory) => Status;
+  const createCpuMemoryInfo = declare(69, ['int', 'int', pointer]) as (
     type: number,
     kind: number,
     out: Memory,
   ) => Status;
-  const getAllocator = declare(78, [POINTER]) as (out: Memory) => Status;
+  const getAllocator = declare(78, [pointer]) as (out: Memory) => Status;
+  const functions = Object.entries(signatures).map(([name, signature]) => [name, declare(...signature)] as const);
   return {
-    environment: writtenBy((place) => createEnvironment(LOG_ERRORS, 'engraft', place), check),
-    cpuMemory: writtenBy((place) => createCpuMemoryInfo(ARENA_ALLOCATOR, DEFAULT_MEMORY, place), check),
+    // Koffi knows no types of TypeScript; `signatures` has one entry for each function.
+    ...(Object.fromEntries(functions) as unknown as OrtFunctions),
+    environment: writtenBy((place) => createEnvironment(logErrors, 'engraft', place), check),
+    cpuMemory: writtenBy((place) => createCpuMemoryInfo(arenaAllocator, defaultMemory, place), check),
     allocator: writtenBy(getAllocator, check),
-    createSessionFromArray: declare(8, [
-      POINTER,
-      POINTER,
-      'size_t',
-      POINTER,
-      POINTER,
-    ]) as Runtime['createSessionFromArray'],
-    createSessionFromArrayWithPrepackedWeightsContainer: declare(169, [
-      POINTER,
-      POINTER,
-      'size_t',
-      POINTER,
-      POINTER,
-      POINTER,
-    ]) as Runtime['createSessionFromArrayWithPrepackedWeightsContainer'],
-    createPrepackedWeightsContainer: declare(166, [POINTER]) as Runtime['createPrepackedWeightsContainer'],
-    run: declare(9, [POINTER, POINTER, POINTER, POINTER, 'size_t', POINTER, 'size_t', POINTER]) as Runtime['run'],
-    createSessionOptions: declare(10, [POINTER]) as Runtime['createSessionOptions'],
-    disableMemPattern: declare(17, [POINTER]) as Runtime['disableMemPattern'],
-    setSessionLogSeverityLevel: declare(22, [POINTER, 'int']) as Runtime['setSessionLogSeverityLevel'],
-    setIntraOpNumThreads: declare(24, [POINTER, 'int']) as Runtime['setIntraOpNumThreads'],
-    setInterOpNumThreads: declare(25, [POINTER, 'int']) as Runtime['setInterOpNumThreads'],
-    sessionGetInputCount: declare(30, [POINTER, POINTER]) as Runtime['sessionGetInputCount'],
-    sessionGetInputName: declare(36, [POINTER, 'size_t', POINTER, POINTER]) as Runtime['sessionGetInputName'],
-    createTensorWithDataAsOrtValue: declare(49, [
-      POINTER,
-      POINTER,
-      'size_t',
-      POINTER,
-      'size_t',
-      'int',
-      POINTER,
-    ]) as Runtime['createTensorWithDataAsOrtValue'],
-    allocatorFree: declare(76, [POINTER, POINTER]) as Runtime['allocatorFree'],
-    releaseSession: declare(95, [POINTER], 'void') as Runtime['releaseSession'],
-    releaseValue: declare(96, [POINTER], 'void') as Runtime['releaseValue'],
-    releasePrepackedWeightsContainer: declare(167, [POINTER], 'void') as Runtime['releasePrepackedWeightsContainer'],
-    releaseSessionOptions: declare(100, [POINTER], 'void') as Runtime['releaseSessionOptions'],
-    addSessionConfigEntry: declare(130, [POINTER, 'str', 'str']) as Runtime['addSessionConfigEntry'],
-    addInitializer: declare(150, [POINTER, POINTER, POINTER]) as Runtime['addInitializer'],
-    addExternalInitializers: declare(210, [POINTER, POINTER, POINTER, 'size_t']) as Runtime['addExternalInitializers'],
-    addExternalInitializersFromFilesInMemory: declare(279, [
-      POINTER,
-      POINTER,
-      POINTER,
-      POINTER,
-      'size_t',
-    ]) as Runtime['addExternalInitializersFromFilesInMemory'],
     addressOf: (memory) => koffi.address(memory),
     textAt: (address) => koffi.decode.string(address),
     check,

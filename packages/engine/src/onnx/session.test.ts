@@ -9,14 +9,14 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { temporaryFolder } from '../testing/fixtures.js';
 import { GraphBuilder } from './graphBuilder.js';
-import { KeptTensors } from './nativeTensors.js';
+import { RegisteredTensors } from './nativeTensors.js';
 import { runtime } from './runtime.js';
 import { Session, type SessionOptions } from './session.js';
 import { SharedConstants } from './sharedConstants.js';
 import { Tensor } from './tensor.js';
 
 /** Makes a session and runs it, as everything of the engine does. */
-const SCRIPT = `
+const childScript = `
   const { Tensor } = await import('./tensor.js');
   const { GraphBuilder } = await import('./graphBuilder.js');
   const { Session } = await import('./session.js');
@@ -30,15 +30,15 @@ const SCRIPT = `
 `;
 
 /** Tensors can come before any session. */
-const TENSORS_SCRIPT = `
+const tensorsScript = `
   const { Tensor } = await import('./tensor.js');
   const { KeptTensors } = await import('./nativeTensors.js');
   new KeptTensors({ x: new Tensor(Float32Array.of(1), [1]) });
 `;
 
 for (const [what, script] of [
-  ['a session', SCRIPT],
-  ['a tensor', TENSORS_SCRIPT],
+  ['a session', childScript],
+  ['a tensor', tensorsScript],
 ] as const) {
   test(`ONNX Runtime reports nothing to anybody of ${what}`, async (t) => {
     const folder = await temporaryFolder(t);
@@ -92,7 +92,10 @@ test('a run that fails says why', async () => {
   await assert.rejects(session.run([{ x: vector(2, 3) }], [{ sum }]), /Missing Input: y/);
   await assert.rejects(session.run([both], [{ sum: vector(0, 0, 0) }]), /has shape \{3\}/);
   await assert.rejects(session.run([both], [{ difference: vector(0, 0) }]), /Invalid output name:\s*difference/);
-  await assert.rejects(session.run([both, new KeptTensors({ z: vector(1) })], [{ sum }]), /Invalid input name:\s*z/);
+  await assert.rejects(
+    session.run([both, new RegisteredTensors({ z: vector(1) })], [{ sum }]),
+    /Invalid input name:\s*z/,
+  );
   const integers = new Tensor(BigInt64Array.of(1n, 2n), [2]);
   await assert.rejects(session.run([{ ...both, x: integers }], [{ sum }]), /Unexpected input data type.*int64/);
   await assert.rejects(session.run([both], [{ sum: integers }]), /int64/);
@@ -197,9 +200,9 @@ test('kept tensors and sessions are released when nobody holds them any more', a
   await (async () => {
     const session = await sumAndProduct();
     for (let index = 0; index < 5; index += 1) {
-      const x = new KeptTensors({ x: vector(index, 1) });
+      const x = new RegisteredTensors({ x: vector(index, 1) });
       const sum = vector(0, 0);
-      await session.run([x, { y: vector(2, 3) }], [new KeptTensors({ sum })]);
+      await session.run([x, { y: vector(2, 3) }], [new RegisteredTensors({ sum })]);
       assert.deepEqual(sum.data, Float32Array.of(index + 2, 4));
     }
   })();
@@ -231,7 +234,7 @@ test('tensors stay in memory while a run that waits for its turn is to have them
   const filled = (value: number): Tensor => new Tensor(new Float32Array(size).fill(value), [size]);
   for (let index = 0; index < 20; index += 1) {
     const sum = new Float32Array(size);
-    const kept = (): KeptTensors => new KeptTensors({ x: filled(index) });
+    const kept = (): RegisteredTensors => new RegisteredTensors({ x: filled(index) });
     const running = session.run([kept(), { y: filled(10) }], [{ sum: new Tensor(sum, [size]) }]);
     collectGarbage();
     await running;

@@ -1,8 +1,8 @@
-/** Sessions of ONNX Runtime: graphs that are ready to run, with the settings that all of them share. */
+/** Sessions of ONNX Runtime: graphs that are ready to run, all with the same settings. */
 import { setImmediate } from 'node:timers/promises';
-import { markProgress } from '../progress.js';
-import { KeptTensors, NativeTensors } from './nativeTensors.js';
-import { LOG_ERRORS, runtime, written, type Pointer } from './runtime.js';
+import { markProgress } from '../support/progress.js';
+import { RegisteredTensors, NativeTensors } from './nativeTensors.js';
+import { logErrors, runtime, written, type Pointer } from './runtime.js';
 import type { SharedConstants } from './sharedConstants.js';
 import type { Tensors } from './tensor.js';
 
@@ -10,27 +10,28 @@ export interface SessionOptions {
   /** Threads inside one operator, at least 1. */
   readonly threads: number;
   /**
-   * The graph's external constants: their numbers, or a folder that has a file of each constant's name. ONNX Runtime keeps copies, arranged
-   * for its kernels; of files it reads one after the other, and never has all of their bytes beside the copies. Of those that are shared
-   * all sessions have one copy, but for the moment in which they are made.
+   * The graph's external constants: their bytes, or a folder with a file named after each constant, or shared
+   * constants. ONNX Runtime keeps copies that it arranges for its kernels. It reads files one at a time, so that their
+   * bytes are never all in memory beside the copies. All sessions have one copy of shared constants, except while a
+   * session is being made.
    */
   readonly constants?: ReadonlyMap<string, Uint8Array> | { readonly folder: string } | ChosenConstants;
 }
 
-/** The constants of one graph, out of all that are shared. */
+/** The constants of one graph, out of all shared constants. */
 export interface ChosenConstants {
   readonly constants: SharedConstants;
   readonly names: readonly string[];
 }
 
-/** Options of the sessions being made. Perhaps nothing else keeps their constants from being collected. */
-const held = new Set<SessionOptions>();
+/** Options of the sessions being made. Nothing else may keep their constants from being collected. */
+const inUse = new Set<SessionOptions>();
 
-/** How long a thread waits for the next operator before it sleeps, and must be woken. */
-const SPIN_US = 10;
+/** How long a thread spins for the next operator before it sleeps and must be woken. */
+const spinUs = 10;
 
-/** Tensors under the names that a graph has for them; those that many runs are given are best kept. */
-export type NamedTensors = Tensors | KeptTensors;
+/** Tensors by their names in a graph. Register tensors that many runs use. */
+export type NamedTensors = Tensors | RegisteredTensors;
 
 /** A graph that is ready to run. */
 export class Session {
@@ -42,13 +43,13 @@ export class Session {
   private constructor(
     handle: Pointer,
     inputNames: readonly string[],
-    /** The memory of those that no kernel wanted arranged is read for as long as there is a session. */
+    /** Constants that no kernel wanted arranged are read from this memory for the session's lifetime. */
     readonly shared: SharedConstants | undefined,
   ) {
     this.handle = handle;
     this.inputNames = inputNames;
     this.inputs = new Set(inputNames);
-    forgotten.register(this, handle, this);
+    collected.register(this, handle, this);
   }
 
   /** Loading and running block the calling thread. */
@@ -56,8 +57,8 @@ export class Session {
     await setImmediate();
     const { createSessionOptions, releaseSession, releaseSessionOptions } = runtime();
     const settings = written(createSessionOptions);
-    // The settings have only their addresses.
-    held.add(options);
+    // The settings hold only the addresses of the constants.
+    inUse.add(options);
     const shared = sharedOf(options);
     let described: NativeTensors | undefined;
     try {
@@ -75,20 +76,20 @@ export class Session {
       }
     } finally {
       described?.release();
-      held.delete(options);
+      inUse.delete(options);
       releaseSessionOptions(settings);
       markProgress();
     }
   }
 
   /**
-   * Computes the results that are asked for, and writes them into the tensors that are given for them, which may be memory of an input where
-   * the operator that computes it allows that.
-   * @param feeds each of the graph's inputs once; what it has no input for is not looked at, unless it is kept.
-   * @throws Error what ONNX Runtime says, such as that an input is missing, or that a result is of another shape.
+   * Computes results and writes them into the given tensors. A result may use the memory of an input if its operator
+   * allows that.
+   * @param feeds each input of the graph once. Tensors without an input are ignored unless they are registered.
+   * @throws Error with ONNX Runtime's message, for instance about a missing input or a result of another shape.
    */
   async run(feeds: readonly NamedTensors[], results: readonly NamedTensors[]): Promise<void> {
-    // Others have their turn between runs.
+    // Others get their turn between runs.
     await setImmediate();
     if (this.handle === undefined) throw new Error('the session has been released');
     const inputs: NativeTensors[] = [];
@@ -102,22 +103,22 @@ export class Session {
       const [inputCount, outputCount] = [inputNames.length, outputNames.length];
       check(run(this.handle, null, inputNames, inputValues, inputCount, outputNames, outputCount, outputValues));
     } finally {
-      // It is until here that they hold the memory of tensors that nobody else holds.
-      for (const natives of [...inputs, ...outputs]) if (!natives.kept) natives.release();
+      // Up to here these objects hold the memory of tensors that nobody else holds.
+      for (const natives of [...inputs, ...outputs]) if (!natives.registered) natives.release();
       markProgress();
     }
   }
 
-  /** Frees its memory; nothing may be running in it. */
+  /** Frees its memory. Nothing may be running in it. */
   release(): void {
     if (this.handle === undefined) return;
-    forgotten.unregister(this);
+    collected.unregister(this);
     runtime().releaseSession(this.handle);
     this.handle = undefined;
   }
 
   private fed(tensors: NamedTensors): NativeTensors {
-    if (tensors instanceof KeptTensors) return tensors.natives;
+    if (tensors instanceof RegisteredTensors) return tensors.natives;
     return new NativeTensors(
       Object.entries(tensors).filter(([name]) => this.inputs.has(name)),
       false,
@@ -142,11 +143,11 @@ function createHandle(model: Uint8Array, settings: Pointer, shared: SharedConsta
   );
 }
 
-/** Releases sessions that nobody released. */
-const forgotten = new FinalizationRegistry((handle: Pointer) => runtime().releaseSession(handle));
+/** Releases sessions that were not released. */
+const collected = new FinalizationRegistry((handle: Pointer) => runtime().releaseSession(handle));
 
 function nativesOf(tensors: NamedTensors): NativeTensors {
-  return tensors instanceof KeptTensors ? tensors.natives : new NativeTensors(Object.entries(tensors), false);
+  return tensors instanceof RegisteredTensors ? tensors.natives : new NativeTensors(Object.entries(tensors), false);
 }
 
 function namesOf({ names }: NativeTensors): BigUint64Array {
@@ -182,21 +183,22 @@ function configure(settings: Pointer, options: SessionOptions): void {
   const { threads, constants = new Map<string, Uint8Array>() } = options;
   const api = runtime();
   const set = (key: string, value: string): void => api.check(api.addSessionConfigEntry(settings, key, value));
-  // Batches differ in shape; a memory plan for each of them would only grow.
+  // Batches differ in shape, so a memory plan for each of them would only grow.
   api.check(api.disableMemPattern(settings));
-  api.check(api.setSessionLogSeverityLevel(settings, LOG_ERRORS));
+  api.check(api.setSessionLogSeverityLevel(settings, logErrors));
   api.check(api.setIntraOpNumThreads(settings, threads));
   api.check(api.setInterOpNumThreads(settings, 1));
-  // Threads that spin as long as they wait halve the speed of a shared machine; from one operator to the next it is worth it.
+  // Threads that spin for all of their waiting halve the speed of a shared machine. Spinning from one operator to the
+  // next pays off.
   set('session.intra_op.allow_spinning', '1');
-  set('session.intra_op.spin_duration_us', String(SPIN_US));
+  set('session.intra_op.spin_duration_us', String(spinUs));
   if ('folder' in constants) set('session.model_external_initializers_file_folder_path', constants.folder);
   else if (!('names' in constants)) addConstants(settings, constants);
 }
 
 function shareConstants(settings: Pointer, { names, values }: NativeTensors): void {
   const { addInitializer, addExternalInitializers, check } = runtime();
-  // The first call replaces what the model says of files; the second names what may be shared.
+  // The first call replaces the model's references to files. The second names what may be shared.
   check(addExternalInitializers(settings, names, values, names.length));
   for (const [index, name] of names.entries()) check(addInitializer(settings, name, values[index] ?? 0n));
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Session } from './session.js';
-import { Scorer } from '../generation/scorer.js';
+import { Scorer } from '../scoring/scorer.js';
 import { SharedWeights } from '../model/sharedWeights.js';
 import { readerOf } from '../model/weights.js';
-import { randomWeights, TINY_CONFIG } from '../testing/fixtures.js';
+import { randomWeights, tinyConfig } from '../testing/fixtures.js';
 import { SessionCache } from './sessionCache.js';
 
 test('simultaneous first calls make one session, which closing frees', async (t) => {
@@ -16,8 +16,8 @@ test('simultaneous first calls make one session, which closing frees', async (t)
     return session;
   });
   const scorer = new Scorer({
-    config: TINY_CONFIG,
-    weights: await SharedWeights.open(TINY_CONFIG, readerOf(randomWeights(TINY_CONFIG, 1))),
+    config: tinyConfig,
+    weights: await SharedWeights.open(tinyConfig, readerOf(randomWeights(tinyConfig, 1))),
     threads: 1,
   });
   const sequences = [{ tokens: [1, 2, 3], targetStart: 1 }];

@@ -1,6 +1,6 @@
 import type { Session } from './session.js';
 
-/** Sessions made when they are first needed, once however many ask at the same time, and freed together. */
+/** Sessions that are made on first use, once for all simultaneous callers, and freed together. */
 export class SessionCache<Key> {
   private readonly sessions = new Map<Key, Promise<Session>>();
 
@@ -9,7 +9,7 @@ export class SessionCache<Key> {
     if (session === undefined) {
       session = create();
       this.sessions.set(key, session);
-      // Who asks again has it made again.
+      // After a failure the next caller tries again.
       void session.catch(() => this.sessions.delete(key));
     }
     return session;

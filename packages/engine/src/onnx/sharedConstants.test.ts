@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createRandom } from '../random.js';
+import { createRandom } from '../support/random.js';
 import { GraphBuilder } from './graphBuilder.js';
 import { Session } from './session.js';
 import { SharedConstants } from './sharedConstants.js';

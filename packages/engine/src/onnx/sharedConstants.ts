@@ -1,31 +1,31 @@
-/** Constants of several sessions, also of other threads, in memory once (`OrtPrepackedWeightsContainer`). */
+/** Constants of several sessions, even in several threads, in memory once (`OrtPrepackedWeightsContainer`). */
 import { runtime, written, type Pointer } from './runtime.js';
 import type { Tensor, Tensors } from './tensor.js';
 
 /**
- * Numbers that stay where they are, and what ONNX Runtime has arranged of them for its kernels, which the sessions that were made with these
- * constants read.
+ * Numbers that stay in place, and the arranged copies that ONNX Runtime makes of them for its kernels. Sessions made
+ * with these constants share the copies.
  */
 export class SharedConstants {
   private constructor(
-    /** ONNX Runtime's container of prepacked weights; the same in every thread. */
+    /** ONNX Runtime's container of prepacked weights. It is the same in every thread. */
     readonly container: Pointer,
     private readonly tensors: Tensors,
   ) {}
 
-  /** Release it after the sessions that use it, or drop it once nothing runs in those sessions any more. */
+  /** Release it after the sessions that use it, or drop it once nothing runs in those sessions. */
   static create(tensors: Tensors): SharedConstants {
     const constants = new SharedConstants(written(runtime().createPrepackedWeightsContainer), tensors);
-    forgotten.register(constants, constants.container, constants);
+    collected.register(constants, constants.container, constants);
     return constants;
   }
 
-  /** The constants of another thread, which releases them, over the same numbers. */
+  /** The constants of another thread over the same numbers. The other thread releases them. */
   static ofThread(container: Pointer, tensors: Tensors): SharedConstants {
     return new SharedConstants(container, tensors);
   }
 
-  /** @throws Error naming one that is not here. */
+  /** @throws Error naming a constant that is missing. */
   chosen(names: readonly string[]): readonly (readonly [string, Tensor])[] {
     return names.map((name) => {
       const tensor = this.tensors[name];
@@ -34,13 +34,13 @@ export class SharedConstants {
     });
   }
 
-  /** Frees what has been arranged; to be called once. */
+  /** Frees the arranged copies. Call it once. */
   release(): void {
-    forgotten.unregister(this);
+    collected.unregister(this);
     runtime().releasePrepackedWeightsContainer(this.container);
   }
 }
 
-const forgotten = new FinalizationRegistry((container: Pointer) => {
+const collected = new FinalizationRegistry((container: Pointer) => {
   runtime().releasePrepackedWeightsContainer(container);
 });

@@ -1,11 +1,11 @@
-/** The engine process: started by `EngineProcess`, never by hand. */
+/** The engine process, which `EngineProcess` starts. Nothing else does. */
 import { constants, getPriority, setPriority } from 'node:os';
 import { EmbeddedEngine, type EmbeddedEngineOptions } from '../embeddedEngine.js';
 import { EngineServer } from './engineServer.js';
 import { startHeartbeat } from './heartbeat.js';
 import { isHostMessage, toWireError, toWireTrouble, type ChildMessage, type EnginePurpose } from './protocol.js';
 
-// The host gives the interval.
+// The host passes the interval.
 startHeartbeat(Number(process.argv[2]));
 
 let server: EngineServer | undefined;
@@ -25,15 +25,15 @@ process.on('message', (message) => {
   }
 });
 
-// The channel closes when the host closes it and when the host dies, however it dies: nobody is left to work for.
+// The channel closes when the host closes it, and also when the host dies in any way. Nobody is left to work for then.
 process.on('disconnect', () => process.exit(0));
-// It may have been closed while this file was being loaded.
+// It may have closed while this file was being loaded.
 if (!process.connected) process.exit(0);
-// Ctrl-C and many supervisors reach the whole process group; the host decides when its engine ends.
+// Ctrl-C and many supervisors signal the whole process group. The host decides when its engine ends.
 process.on('SIGINT', () => undefined);
 process.on('SIGTERM', () => undefined);
 process.on('warning', report);
-// Work under way is lost, but the reason is told.
+// Running work is lost, but the host learns the reason.
 process.on('uncaughtException', (error) => {
   const end = (): never => process.exit(1);
   if (process.connected && process.send !== undefined) process.send(troubleOf(error), end);
@@ -42,7 +42,7 @@ process.on('uncaughtException', (error) => {
 
 async function open(options: EmbeddedEngineOptions, purpose: EnginePurpose): Promise<void> {
   try {
-    // Before ONNX Runtime makes its threads, because threads inherit the priority of the one that makes them.
+    // Must come before ONNX Runtime creates its threads, which inherit this priority.
     if (purpose === 'training') giveWay();
     server = new EngineServer(await EmbeddedEngine.open(options, purpose), send, report);
     send({ kind: 'ready' });
@@ -52,28 +52,28 @@ async function open(options: EmbeddedEngineOptions, purpose: EnginePurpose): Pro
 }
 
 /**
- * While both want the cores, Linux gives a process of this niceness a quarter of them (weight 335 against 1024), and
- * the rest to serving; so an answer takes less than twice its time, and training goes on under any load. A greater
- * niceness would starve it wherever other programs keep the machine busy.
+ * While training and serving both want the cores, Linux gives a process of this niceness a quarter of them (weight 335
+ * against 1024). So an answer takes less than twice its time, and training goes on under any load. A greater niceness
+ * would starve it whenever other programs keep the machine busy.
  */
-const TRAINING_NICENESS = 5;
+const trainingNiceness = 5;
 
 function giveWay(): void {
   try {
-    // Added to that of its host, which may itself give way to other programs.
-    setPriority(Math.min(constants.priority.PRIORITY_LOW, getPriority() + TRAINING_NICENESS));
+    // Added to the host's own niceness, because the host may give way to other programs.
+    setPriority(Math.min(constants.priority.PRIORITY_LOW, getPriority() + trainingNiceness));
   } catch (error) {
-    // Where priorities cannot be set, training is as right as ever, and only slows serving down more.
+    // If the priority cannot be set, training still works and only slows serving down more.
     report(error);
   }
 }
 
 function send(message: ChildMessage): void {
-  // Without a channel there is nobody to answer, and `disconnect` ends the process.
+  // Without a channel nobody listens, and `disconnect` ends the process.
   if (process.connected) process.send?.(message);
 }
 
-/** Tells the host, whose logger writes it down. */
+/** Reports an error to the host, which logs it. */
 function report(error: unknown): void {
   send(troubleOf(error));
 }

@@ -14,26 +14,26 @@ import type {
 import { EngineProcess } from './engineProcess.js';
 import type { EngineExit, EngineHost, EngineHostOptions, EngineStart } from './hostTypes.js';
 import type { EnginePurpose, MethodArguments, MethodName, MethodResult } from './protocol.js';
-import { DEFAULT_BOUNDS } from './watch.js';
+import { defaultBounds } from './watch.js';
 
-/** A process that lived this long was no crash at start-up; the next failure counts as the first again. */
-const STABLE_MS = 30_000;
-const FIRST_DELAY_MS = 250;
-const MAX_DELAY_MS = 30_000;
+/** A process that lived this long did not crash at start-up. The next failure counts as the first again. */
+const stableMs = 30_000;
+const firstDelayMs = 250;
+const maxDelayMs = 30_000;
 
 /**
  * Starts an engine process and resolves when its model is loaded.
  *
- * When the process dies, or hangs and is killed for it (see `Watch`), calls under way reject with `process_lost`, and a
- * new process is started, which later calls wait for: at once after the first death, with growing delays when deaths
- * follow each other quickly. A call that waited for one which cannot be started rejects with `not_running`.
+ * When the process dies, or hangs and is killed (see `Watch`), running calls reject with `process_lost`. A new process
+ * is started, and later calls wait for it. It starts at once after the first death, and after growing delays when
+ * deaths follow each other quickly. A call rejects with `not_running` if the process it waited for cannot be started.
  *
- * Every training session has a process of its own, of lower priority and with a model of its own, from `openTraining`
- * to `close`. A training step blocks its thread for longer than a short answer takes; so the operating system shares
- * the cores out, which it can do in the middle of a step. When that process dies, the session is lost with it; one that
- * cannot be started rejects with `not_running`, too.
+ * Every training session has a process of its own from `openTraining` to `close`, with lower priority and its own
+ * model. A training step blocks its thread for longer than a short answer takes, so the operating system divides the
+ * cores, which it can do in the middle of a step. When that process dies, the session is lost. If it cannot be started,
+ * `openTraining` rejects with `not_running`.
  *
- * All of the processes end by themselves when this one dies.
+ * All processes end by themselves when this one dies.
  * @throws EngineError `checkpoint_invalid`; `process_lost` when the process dies while loading.
  */
 export async function startEngineHost(options: EngineHostOptions): Promise<EngineHost> {
@@ -156,14 +156,14 @@ class ProcessHost implements EngineHost {
       this.current = undefined;
       if (this.closing.signal.aborted) return;
       const livedMs = performance.now() - startedAt;
-      this.deaths = livedMs < STABLE_MS ? this.deaths + 1 : 1;
+      this.deaths = livedMs < stableMs ? this.deaths + 1 : 1;
       this.reportLoss(exit);
       void this.startAgain();
     });
     return engineProcess;
   }
 
-  /** Without waiting for a call, since nobody calls a service that says of itself that it is not ready. */
+  /** Restarts without waiting for a call, because nobody calls a service that reports itself as not ready. */
   private async startAgain(): Promise<void> {
     for (;;) {
       try {
@@ -191,7 +191,7 @@ class ProcessHost implements EngineHost {
 
   private remoteSession(engineProcess: EngineProcess, id: number): TrainingSession {
     let closed = false;
-    // Whether a step that was abandoned has changed the weights is not known: nothing may be made of them then.
+    // Nobody knows whether an abandoned step has changed the weights, so they must not be used.
     let unsure = false;
     const call: EngineProcess['call'] = async (...message) => {
       if (closed) throw new EngineError('invalid_request', 'The training session is closed.');
@@ -226,7 +226,7 @@ class ProcessHost implements EngineHost {
     const startedAt = performance.now();
     const engineProcess = await EngineProcess.start(options, {
       purpose,
-      watch: { ...DEFAULT_BOUNDS, ...watch },
+      watch: { ...defaultBounds, ...watch },
       logger,
       signal: this.closing.signal,
     });
@@ -249,7 +249,7 @@ class ProcessHost implements EngineHost {
 
   private async backOff(): Promise<void> {
     if (this.deaths < 2) return;
-    const delay = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (this.deaths - 2));
+    const delay = Math.min(maxDelayMs, firstDelayMs * 2 ** (this.deaths - 2));
     try {
       await sleep(delay, undefined, { signal: this.closing.signal });
     } catch {
@@ -258,13 +258,13 @@ class ProcessHost implements EngineHost {
   }
 }
 
-/** The cause that keeps a process from starting is not in the call that waited for it. */
+/** Why a process cannot start has nothing to do with the call that waited for it. */
 function notRunning(error: unknown): never {
   if (error instanceof EngineError && error.code === 'cancelled') throw error;
   throw new EngineError('not_running', 'a process of the engine could not be started', { cause: error });
 }
 
-/** `promise`, or a rejection as soon as the signal aborts: starting a process can take a while. */
+/** Settles like `promise`, but rejects as soon as the signal aborts. Starting a process can take a while. */
 function unlessAborted<T>(promise: Promise<T>, { signal }: CallOptions): Promise<T> {
   if (signal === undefined) return promise;
   return new Promise((resolve, reject) => {

@@ -4,8 +4,8 @@ import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { EmbeddedEngineOptions } from '../embeddedEngine.js';
 import { EngineError, type CallOptions } from '../engine.js';
-import { removeLeftConstants } from '../generation/constantFolder.js';
-import { HEARTBEAT_DESCRIPTOR } from './heartbeat.js';
+import { removeLeftConstants } from '../inference/constantFolder.js';
+import { heartbeatDescriptor } from './heartbeat.js';
 import type { EngineExit, EngineLogger } from './hostTypes.js';
 import {
   fromWireError,
@@ -18,24 +18,24 @@ import {
   type MethodName,
   type MethodResult,
 } from './protocol.js';
-import { ALLOCATOR_VARIABLES, NODE_ARGUMENTS } from './processSettings.js';
+import { allocatorVariables, nodeArguments } from './processSettings.js';
 import { Watch, type Hang, type WatchBounds } from './watch.js';
 
-/** Between the polite signal and the one that cannot be refused; a run under way ends within it or is cut off. */
-const GRACE_MS = 3_000;
+/** The time between a polite end and SIGKILL. A running computation ends within it or is cut off. */
+const graceMs = 3_000;
 
-/** An aborted call is answered at the next step. Its caller waits this long for it, and then does without. */
-const CANCEL_MS = 2_000;
+/** The engine answers an aborted call at the next step. The caller waits this long for that answer. */
+const cancelMs = 2_000;
 
-/** The engine needs no secrets of the service, so it inherits only what a process needs to run. */
-const INHERITED_VARIABLES = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'LC_ALL', 'TZ', 'LD_LIBRARY_PATH', 'NODE_V8_COVERAGE'];
+/** The engine needs no secrets of the service, so it inherits only the variables that a process needs to run. */
+const inheritedVariables = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'LC_ALL', 'TZ', 'LD_LIBRARY_PATH', 'NODE_V8_COVERAGE'];
 
 export interface ProcessSettings {
   readonly purpose: EnginePurpose;
   readonly watch: WatchBounds;
-  /** Told what the process has to say; without one that goes to standard error. */
+  /** Gets the process's messages. Without it they go to standard error. */
   readonly logger: EngineLogger | undefined;
-  /** Ends a process that is still loading its model. */
+  /** Stops a process that is still loading its model. */
   readonly signal: AbortSignal;
 }
 
@@ -48,16 +48,16 @@ interface PendingCall {
 export class EngineProcess {
   /** Resolves, never rejects, when the process has ended. */
   readonly exited: Promise<EngineExit>;
-  /** Calls without an answer, also those whose callers wait no longer. */
+  /** Calls without an answer, including those whose callers have stopped waiting. */
   private readonly pending = new Map<number, PendingCall>();
   private nextId = 1;
   private abandoned = 0;
   private closing = false;
   private ended = false;
   private loaded = false;
-  /** What it is killed for. */
+  /** Why the process is being killed. */
   private hang: Hang | null = null;
-  /** Resolves, never rejects, when nothing is left of what it was writing. */
+  /** Resolves, never rejects, when the process's temporary files are gone. */
   private cleared = Promise.resolve();
   private readonly opened: Promise<void>;
   private settleOpened: { resolve: () => void; reject: (error: EngineError) => void } | undefined;
@@ -75,12 +75,13 @@ export class EngineProcess {
       const finish = (code: number | null, signal: NodeJS.Signals | null): void => {
         const exit = { pid: child.pid ?? -1, code, signal, purpose, reason: this.hang ?? 'exited' } as const;
         this.lose(exit);
-        // One that is killed while it makes a session leaves a copy of the weights, and nobody may make another for long.
+        // A process killed while it makes a session leaves a copy of the weights, and the next session may be a long
+        // time off.
         this.cleared = removeLeftConstants().catch(() => undefined);
         resolve(exit);
       };
       child.once('exit', finish);
-      // A process that could not be started has an error and no exit.
+      // A process that could not be started emits an error but no exit.
       child.on('error', () => {
         if (child.pid === undefined) finish(null, null);
       });
@@ -97,17 +98,17 @@ export class EngineProcess {
   }
 
   /**
-   * Resolves when the model is loaded; rejects with `checkpoint_invalid`, with `process_lost` if the process ends or
-   * hangs before that, or with `cancelled` if the signal aborts.
+   * Resolves when the model is loaded. Rejects with `checkpoint_invalid`; with `process_lost` if the process ends or
+   * hangs before that; with `cancelled` if the signal aborts.
    */
   static async start(options: EmbeddedEngineOptions, settings: ProcessSettings): Promise<EngineProcess> {
     const { purpose, logger, signal } = settings;
     const watch = new Watch(settings.watch, purpose);
-    const variables = INHERITED_VARIABLES.map((name) => [name, process.env[name]] as const);
+    const variables = inheritedVariables.map((name) => [name, process.env[name]] as const);
     const child = fork(fileURLToPath(new URL('./child.js', import.meta.url)), [String(watch.intervalMs)], {
       serialization: 'advanced',
-      execArgv: [...NODE_ARGUMENTS],
-      env: { ...ALLOCATOR_VARIABLES, ...Object.fromEntries(variables.filter(([, value]) => value !== undefined)) },
+      execArgv: [...nodeArguments],
+      env: { ...allocatorVariables, ...Object.fromEntries(variables.filter(([, value]) => value !== undefined)) },
       stdio: ['ignore', 'ignore', logger === undefined ? 'inherit' : 'pipe', 'ipc', 'pipe'],
     });
     const engineProcess = new EngineProcess(child, watch, settings);
@@ -129,7 +130,7 @@ export class EngineProcess {
     return this.ended ? undefined : this.child.pid;
   }
 
-  /** How many calls were rejected without an answer of the process, which may have done their work all the same. */
+  /** How many calls were rejected without an answer. The process may have done their work all the same. */
   get abandonedCalls(): number {
     return this.abandoned;
   }
@@ -139,14 +140,14 @@ export class EngineProcess {
     return !this.ended && this.watch.responsive;
   }
 
-  /** Whether the process was to end, and did not end of itself before. */
+  /** Whether the process was told to end before it ended by itself. */
   get wasStopped(): boolean {
     return this.closing;
   }
 
   /**
-   * Rejects with the engine's own errors; `process_lost` if the process ends before its answer; `cancelled` at the next
-   * step after the signal aborts, or after two seconds if there is no answer until then.
+   * Rejects with the engine's own errors; with `process_lost` if the process ends before its answer; with `cancelled`
+   * at the next step after the signal aborts, or after two seconds without an answer.
    */
   call<M extends MethodName>(
     method: M,
@@ -162,11 +163,11 @@ export class EngineProcess {
       let deadline: NodeJS.Timeout | undefined;
       const cancel = (): void => {
         this.send({ kind: 'cancel', id });
-        // An answer that comes later finds a promise that is settled.
+        // A later answer finds a settled promise.
         deadline = setTimeout(() => {
           this.abandoned += 1;
           reject(cancelled());
-        }, CANCEL_MS);
+        }, cancelMs);
       };
       const settled = (): void => {
         this.pending.delete(id);
@@ -176,7 +177,7 @@ export class EngineProcess {
       this.pending.set(id, {
         resolve: (value) => {
           settled();
-          // The other end is of the same build and answers each method with its result.
+          // Both ends are of the same build, so each method is answered with its own result.
           resolve(value as MethodResult<M>);
         },
         reject: (error) => {
@@ -195,14 +196,14 @@ export class EngineProcess {
   }
 
   /**
-   * Ends the process: politely first, by force after a grace period, or at once if it does not respond. Pending calls
-   * reject with `cancelled`.
+   * Ends the process: politely first, by force after a grace period, or by force at once if it does not respond.
+   * Pending calls reject with `cancelled`.
    */
   async stop(): Promise<void> {
     if (!this.ended) {
       this.closing = true;
       if (this.child.connected) this.child.disconnect();
-      const force = setTimeout(() => this.child.kill('SIGKILL'), this.responsive ? GRACE_MS : 0);
+      const force = setTimeout(() => this.child.kill('SIGKILL'), this.responsive ? graceMs : 0);
       await this.exited;
       clearTimeout(force);
     }
@@ -210,15 +211,15 @@ export class EngineProcess {
   }
 
   private send(message: HostMessage): void {
-    // A failure to send means that the process is ending; its exit rejects whatever waits.
+    // A failure to send means that the process is ending. Its exit rejects all pending calls.
     if (this.child.connected) this.child.send(message, () => undefined);
   }
 
   private watchOver(): void {
-    const heart = this.child.stdio[HEARTBEAT_DESCRIPTOR];
+    const heart = this.child.stdio[heartbeatDescriptor];
     if (heart instanceof Readable) {
       heart.setEncoding('latin1').on('data', (beats: string) => this.watch.hear(beats));
-      // It breaks when the process ends, which is seen otherwise.
+      // The pipe breaks when the process ends, which is noticed elsewhere.
       heart.on('error', () => undefined);
     }
     let tickedAt = performance.now();
@@ -266,14 +267,14 @@ export class EngineProcess {
   private lose({ code, signal }: EngineExit): void {
     this.ended = true;
     const end = signal === null ? `it ended with exit code ${code ?? 'unknown'}` : `it ended by ${signal}`;
-    const how = this.hang === null ? end : HANGS[this.hang];
+    const how = this.hang === null ? end : hangDescriptions[this.hang];
     const error = this.closing ? closed() : lost(how);
     this.settleOpened?.reject(error);
     for (const call of [...this.pending.values()]) call.reject(error);
   }
 }
 
-const HANGS: Readonly<Record<Hang, string>> = {
+const hangDescriptions: Readonly<Record<Hang, string>> = {
   unresponsive: 'it gave no sign of life and was killed',
   stalled: 'it got nowhere and was killed',
 };

@@ -1,7 +1,7 @@
 import { EngineError, type CallOptions, type Engine, type TrainingSession } from '../engine.js';
 import { toWireError, type CallMessage, type ChildMessage } from './protocol.js';
 
-/** Answers the calls of a host with an engine in this process. */
+/** Answers a host's calls with an engine in this process. */
 export class EngineServer {
   private readonly underWay = new Map<number, AbortController>();
   private readonly trainings = new Map<number, TrainingSession>();
@@ -10,11 +10,11 @@ export class EngineServer {
   constructor(
     private readonly engine: Engine,
     private readonly send: (message: ChildMessage) => void,
-    /** Told of errors that are the engine's own fault, before they cross as a mere message. */
+    /** Gets the engine's internal errors before they are reduced to a message. */
     private readonly onInternalError: (error: unknown) => void,
   ) {}
 
-  /** Starts a call; its answer is sent when it is there. */
+  /** Starts a call. Its answer is sent when it is ready. */
   accept(call: CallMessage): void {
     const controller = new AbortController();
     this.underWay.set(call.id, controller);

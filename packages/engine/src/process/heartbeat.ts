@@ -1,27 +1,27 @@
 import { Worker } from 'node:worker_threads';
 
-/** The pipe to the host, after the standard streams and the channel. */
-export const HEARTBEAT_DESCRIPTOR = 4;
+/** The file descriptor of the pipe to the host, after the standard streams and the channel. */
+export const heartbeatDescriptor = 4;
 
-/** What an engine has done since its last beat; each is one byte, so that no beat is cut in two. */
-export const BEATS = {
+/** What an engine has done since its last beat. Each beat is one byte, so that none is cut in two. */
+export const beatCodes = {
   /** A run has ended, or a session was made. */
   progressed: 'p',
-  /** It has computed. */
+  /** It has used processor time. */
   computed: 'c',
-  /** Nothing that could be seen. */
+  /** It has done nothing visible. */
   idled: 'i',
 } as const;
 
-export type Beat = (typeof BEATS)[keyof typeof BEATS];
+export type Beat = (typeof beatCodes)[keyof typeof beatCodes];
 
 export interface HeartbeatInputs {
   readonly intervalMs: number;
 }
 
 /**
- * Tells the host that this process lives, from a thread of its own: the one that computes is blocked for as long as a
- * run takes. The thread ends with the process, and does not keep it alive.
+ * Shows the host that this process lives. It uses a thread of its own, because the computing thread is blocked during a
+ * run. The thread ends with the process and does not keep it alive.
  */
 export function startHeartbeat(intervalMs: number): void {
   const inputs: HeartbeatInputs = { intervalMs };

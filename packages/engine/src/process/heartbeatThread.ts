@@ -1,16 +1,16 @@
-/** The thread of an engine's heartbeat: started by `startHeartbeat`, never by hand. */
+/** The thread of an engine's heartbeat, which `startHeartbeat` starts. Nothing else does. */
 import { writeSync } from 'node:fs';
 import { workerData } from 'node:worker_threads';
-import { progressMarks } from '../progress.js';
-import { BEATS, HEARTBEAT_DESCRIPTOR, type Beat, type HeartbeatInputs } from './heartbeat.js';
+import { progressMarks } from '../support/progress.js';
+import { beatCodes, heartbeatDescriptor, type Beat, type HeartbeatInputs } from './heartbeat.js';
 
 /**
- * Processor time that shows that something is computed. A process that only waits uses that much in half an hour, for
- * this thread. One that computes uses it within two minutes, even if it gets a hundredth of a core.
+ * Processor time that proves a computation. An idle process uses that much in half an hour, for this thread. A
+ * computing one uses it within two minutes, even with a hundredth of a core.
  */
-const COMPUTED_MS = 1_000;
+const computedMs = 1_000;
 
-// The starter gives nothing else.
+// The starter sends nothing else.
 const { intervalMs } = workerData as HeartbeatInputs;
 
 let seenMarks = progressMarks();
@@ -18,9 +18,9 @@ let seenCpuMs = cpuMs();
 
 const timer = setInterval(() => {
   try {
-    writeSync(HEARTBEAT_DESCRIPTOR, nextBeat());
+    writeSync(heartbeatDescriptor, nextBeat());
   } catch {
-    // The host is gone, and this process about to end.
+    // The host is gone, and this process is about to end.
     clearInterval(timer);
   }
 }, intervalMs);
@@ -28,9 +28,9 @@ const timer = setInterval(() => {
 function nextBeat(): Beat {
   const [marks, cpu] = [progressMarks(), cpuMs()];
   const progressed = marks !== seenMarks;
-  if (!progressed && cpu - seenCpuMs < COMPUTED_MS) return BEATS.idled;
+  if (!progressed && cpu - seenCpuMs < computedMs) return beatCodes.idled;
   [seenMarks, seenCpuMs] = [marks, cpu];
-  return progressed ? BEATS.progressed : BEATS.computed;
+  return progressed ? beatCodes.progressed : beatCodes.computed;
 }
 
 /** CPU time of all threads of the process. */

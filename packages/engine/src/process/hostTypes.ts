@@ -3,7 +3,7 @@ import type { Engine } from '../engine.js';
 import type { EnginePurpose } from './protocol.js';
 import type { Hang, WatchBounds } from './watch.js';
 
-/** The part of a structured logger (pino, for instance) that the host writes to. */
+/** The methods of a structured logger, such as pino, that the host uses. */
 export interface EngineLogger {
   info(fields: Readonly<Record<string, unknown>>, message: string): void;
   warn(fields: Readonly<Record<string, unknown>>, message: string): void;
@@ -11,7 +11,7 @@ export interface EngineLogger {
 
 export interface EngineHostOptions extends EmbeddedEngineOptions {
   readonly logger?: EngineLogger;
-  /** When an engine process counts as hung, and is killed. */
+  /** When an engine process counts as hung and is killed. */
   readonly watch?: Partial<WatchBounds>;
 }
 
@@ -21,7 +21,7 @@ export interface EngineExit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly purpose: EnginePurpose;
-  /** What its host killed it for; `exited` when it did not. */
+  /** Why the host killed it; `exited` if it did not. */
   readonly reason: 'exited' | Hang;
 }
 
@@ -31,16 +31,19 @@ export interface EngineStart {
   readonly purpose: EnginePurpose;
 }
 
-/** An engine in processes of its own: one that serves, and one more for each training session while it is open. */
+/** An engine in separate processes: one for serving, and one for each open training session. */
 export interface EngineHost extends Engine {
-  /** Process id of the engine that serves, `undefined` between the death of one and the start of the next. */
+  /** Process id of the serving engine. `undefined` between the death of one and the start of the next. */
   readonly pid: number | undefined;
-  /** Whether the engine that serves has a process that gave a sign of life in the last seconds. */
+  /** Whether the serving engine has a process that gave a sign of life in the last seconds. */
   readonly responsive: boolean;
-  /** Process ids of the engines that train. */
+  /** Process ids of the training engines. */
   readonly trainingPids: readonly number[];
-  /** Calls `listener` after every end of an engine process that `close` did not ask for; returns its removal. */
+  /**
+   * Calls `listener` after every end of an engine process that `close` did not ask for. Returns a function that removes
+   * it.
+   */
   onExit(listener: (exit: EngineExit) => void): () => void;
-  /** Calls `listener` whenever an engine process has loaded its model from now on; returns its removal. */
+  /** Calls `listener` whenever an engine process has loaded its model. Returns a function that removes it. */
   onStart(listener: (start: EngineStart) => void): () => void;
 }

@@ -17,15 +17,15 @@ const long: GenerateRequest = { ...short, maxOutputTokens: 8000 };
 
 const quick = { silenceMs: 3_000 };
 
-const MKFIFO = '/usr/bin/mkfifo';
-const needsMkfifo = { skip: !existsSync(MKFIFO) };
+const mkfifo = '/usr/bin/mkfifo';
+const needsMkfifo = { skip: !existsSync(mkfifo) };
 
 /** Opening a pipe that nobody writes to takes for ever. Returns the file, to be removed. */
 async function replaceWeightsByPipe(folder: string): Promise<string> {
   const [name] = await readdir(join(folder, 'weights'));
   const file = join(folder, 'weights', name!);
   await rm(file);
-  execFileSync(MKFIFO, [file]);
+  execFileSync(mkfifo, [file]);
   return file;
 }
 

@@ -7,7 +7,7 @@ import { withScratch } from '../testing/fixtures.js';
 import { withRandomCheckpoint } from '../testing/randomCheckpoint.js';
 import { startEngineHost } from './engineHost.js';
 
-const ASKED = {
+const asked = {
   prompt: { messages: [{ role: 'user' as const, content: 'Who built it?' }] },
   adapter: null,
   maxOutputTokens: 2,
@@ -23,7 +23,7 @@ test('the host removes the weights that an engine has left which was killed whil
       try {
         const { pid } = host;
         const ended: unknown[] = [];
-        const answer = host.generate(ASKED).then(
+        const answer = host.generate(asked).then(
           (result) => ended.push(result),
           (error: unknown) => ended.push(error),
         );

@@ -1,22 +1,26 @@
-/** How the engine's process is started, so that what it has freed goes back to the system. */
+/** Settings of the engine's process that make freed memory go back to the system. */
 
 /**
- * The garbage of JavaScript is small here: numbers lie outside of V8's heap, whose young generation would otherwise grow to 16 MiB
- * in three parts. No slower in decoding, scoring and training.
+ * JavaScript's garbage is small here, because numbers lie outside V8's heap. Without this setting the young generation
+ * would grow to 16 MiB in three parts. Decoding, scoring and training are no slower with it.
  */
-const SMALL_YOUNG_GENERATION = '--max-semi-space-size=1';
-
-/** The rest of that heap grows in smaller steps, for the same reason: one to four megabytes less, and no slower in decoding nor in learning a passage. */
-const SMALL_HEAP = '--optimize-for-size';
-
-/** Warnings go to the host, which writes them down. */
-export const NODE_ARGUMENTS: readonly string[] = [SMALL_YOUNG_GENERATION, SMALL_HEAP, '--no-warnings'];
+const smallYoungGeneration = '--max-semi-space-size=1';
 
 /**
- * For the C library of GNU, from 128 KiB on: large pieces of memory are mapped one by one, and given back when they are freed. By itself it
- * raises that bound up to 32 MiB as pieces are freed, and keeps what caches and sessions had before they grew. Other libraries ignore it.
+ * Makes the rest of that heap grow in smaller steps. It saves one to four megabytes, and decoding and learning are no
+ * slower.
  */
-export const ALLOCATOR_VARIABLES: Readonly<Record<string, string>> = {
+const smallHeap = '--optimize-for-size';
+
+/** The last argument leaves warnings to the host, which logs them. */
+export const nodeArguments: readonly string[] = [smallYoungGeneration, smallHeap, '--no-warnings'];
+
+/**
+ * For GNU's C library: pieces of memory from 128 KiB on are mapped one by one, and given back when freed. By default
+ * the library raises that bound up to 32 MiB as pieces are freed, and keeps the memory that caches and sessions had
+ * before they grew. Other libraries ignore these variables.
+ */
+export const allocatorVariables: Readonly<Record<string, string>> = {
   MALLOC_MMAP_THRESHOLD_: '131072',
   MALLOC_TRIM_THRESHOLD_: '131072',
 };

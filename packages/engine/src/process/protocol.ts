@@ -1,6 +1,6 @@
 /**
- * What the host and its engine process say to each other, over Node's IPC channel with structured cloning. Both ends
- * are of the same build, so a message is checked for its kind only.
+ * The messages between the host and its engine process, over Node's IPC channel with structured cloning. Both ends are
+ * of the same build, so only a message's kind is checked.
  */
 import type { EmbeddedEngineOptions } from '../embeddedEngine.js';
 import { EngineError, type EncodeOptions, type EngineErrorCode } from '../engine.js';
@@ -22,7 +22,10 @@ import type {
 
 type Batch = readonly TrainingExample[];
 
-/** Calls that the engine process answers. A training session is known by the number that `openTraining` gave it, and ends with the process. */
+/**
+ * The calls that the engine process answers. A training session is known by the number from `openTraining` and ends
+ * with the process.
+ */
 export interface RemoteMethods {
   describe(): ModelDescription;
   countTokens(prompt: ChatPrompt): number;
@@ -44,7 +47,7 @@ export type MethodName = keyof RemoteMethods;
 export type MethodArguments<M extends MethodName> = Parameters<RemoteMethods[M]>;
 export type MethodResult<M extends MethodName> = ReturnType<RemoteMethods[M]>;
 
-/** A call of one of the methods, `id` unique within the process's life. */
+/** A call of one of the methods. Its `id` is unique within the process's life. */
 export type CallMessage = {
   readonly [M in MethodName]: {
     readonly kind: 'call';
@@ -54,23 +57,23 @@ export type CallMessage = {
   };
 }[MethodName];
 
-/** A process that trains gives way to those that serve. */
+/** A training process gives way to serving ones. */
 export type EnginePurpose = 'serving' | 'training';
 
 export type HostMessage =
-  /** The first message: the model to load, and what the process is for. Answered by `ready` or `refused`. */
+  /** The first message: the model to load and the process's purpose. Answered by `ready` or `refused`. */
   | { readonly kind: 'open'; readonly options: EmbeddedEngineOptions; readonly purpose: EnginePurpose }
   | CallMessage
-  /** The caller has lost interest in the call; it is still answered. */
+  /** The caller has lost interest in the call. It is still answered. */
   | { readonly kind: 'cancel'; readonly id: number };
 
-/** An `EngineError` on its way across; stacks and causes cross as `WireTrouble`. */
+/** An `EngineError` in transit. Stacks and causes travel as `WireTrouble`. */
 export interface WireError {
   readonly code: EngineErrorCode;
   readonly message: string;
 }
 
-/** A warning, or an error that is the engine's own fault, for whoever reads logs. */
+/** A warning, or an error that is the engine's own fault, for the logs. */
 export interface WireTrouble {
   readonly name: string;
   readonly message: string;

@@ -1,39 +1,44 @@
 import type { EnginePurpose } from './protocol.js';
-import { BEATS } from './heartbeat.js';
+import { beatCodes } from './heartbeat.js';
 
-/** How long an engine may behave as a hung one does, in milliseconds in which the host itself ran. */
+/** How long an engine may behave like a hung one, in milliseconds during which the host itself ran. */
 export interface WatchBounds {
   /**
-   * It sends no heartbeat; by default 15 s. After a third of it the engine counts as one that does not respond. A
-   * process that starts or trains has four times as long.
+   * How long it may send no heartbeat. By default 15 s. After a third of that it counts as unresponsive. A process that
+   * starts or trains has four times as long.
    */
   readonly silenceMs: number;
-  /** It has calls to answer or a model to load, ends no run and uses no processor time; by default 5 minutes. */
+  /**
+   * How long it may have calls to answer or a model to load, but end no run and use no processor time. By default 5
+   * minutes.
+   */
   readonly idleMs: number;
   /**
-   * It computes for its calls, but ends no run; by default an hour. The longest run scores one whole sequence: 8,000
-   * tokens of a model of 7 billion parameters take 40 minutes at 50 GFLOP/s.
+   * How long it may compute for its calls but end no run. By default an hour. The longest run scores one whole
+   * sequence: 8,000 tokens of a model of 7 billion parameters take 40 minutes at 50 GFLOP/s.
    */
   readonly runMs: number;
 }
 
-export const DEFAULT_BOUNDS: WatchBounds = { silenceMs: 15_000, idleMs: 300_000, runMs: 3_600_000 };
+export const defaultBounds: WatchBounds = { silenceMs: 15_000, idleMs: 300_000, runMs: 3_600_000 };
 
-/** What a process is killed for: it gives no sign of life; or it does, but its calls get nowhere. */
+/** Why a process is killed: it gives no sign of life, or it does but its calls make no progress. */
 export type Hang = 'unresponsive' | 'stalled';
 
-/** What an engine is to do. */
+/** What an engine has to do. */
 export type Work = 'load' | 'calls' | 'none';
 
-const BEATS_PER_SILENCE = 15;
-/** A longer time between two ticks is the host's own fault: it was suspended, or has too much to do. */
-const MAX_INTERVALS_PER_TICK = 2;
-/** For a process whose thread is still to start, or that gives way to all others: a busy machine may starve it. */
-const PATIENCE = 4;
+const beatsPerSilence = 15;
+/** A longer time between two ticks is the host's own fault: it was suspended or overloaded. */
+const maxIntervalsPerTick = 2;
+/**
+ * For a process whose heartbeat thread has yet to start, or that gives way to all others. A busy machine may starve it.
+ */
+const slowProcessFactor = 4;
 
 /**
- * Adds up the time in which an engine process gives no sign of life, or gets nowhere. Time in which the host did not
- * run either, as on a laptop that slept, does not count: beats that came meanwhile are read only after the tick.
+ * Adds up the time in which an engine process gives no sign of life or makes no progress. Time in which the host did
+ * not run either, as on a laptop that slept, does not count. The beats of that time are read only after the tick.
  */
 export class Watch {
   private silentMs = 0;
@@ -46,26 +51,26 @@ export class Watch {
     private readonly purpose: EnginePurpose,
   ) {}
 
-  /** Time between two beats, and between two ticks. */
+  /** The time between two beats, and between two ticks. */
   get intervalMs(): number {
-    return this.bounds.silenceMs / BEATS_PER_SILENCE;
+    return this.bounds.silenceMs / beatsPerSilence;
   }
 
-  /** To be called at every interval. @param elapsedMs since the last tick, by a clock that never goes back. */
+  /** Call it at every interval. @param elapsedMs since the last tick, by a monotonic clock. */
   tick(elapsedMs: number, work: Work): void {
-    const countedMs = Math.min(elapsedMs, MAX_INTERVALS_PER_TICK * this.intervalMs);
+    const countedMs = Math.min(elapsedMs, maxIntervalsPerTick * this.intervalMs);
     this.silentMs += countedMs;
     this.idleMs = work === 'none' ? 0 : this.idleMs + countedMs;
-    // Nothing marks progress while a model is loaded, which takes as long as its disk.
+    // Nothing marks progress while a model is loaded, and loading takes as long as the disk does.
     this.runMs = work === 'calls' ? this.runMs + countedMs : 0;
   }
 
-  /** Takes in what came through the pipe: one beat or several. */
+  /** Takes in one or several beats from the pipe. */
   hear(beats: string): void {
     this.heard = true;
     this.silentMs = 0;
-    const progressed = beats.includes(BEATS.progressed);
-    if (progressed || beats.includes(BEATS.computed)) this.idleMs = 0;
+    const progressed = beats.includes(beatCodes.progressed);
+    if (progressed || beats.includes(beatCodes.computed)) this.idleMs = 0;
     if (progressed) this.runMs = 0;
   }
 
@@ -79,10 +84,10 @@ export class Watch {
     return this.silentMs < this.bounds.silenceMs / 3;
   }
 
-  /** What the process is to be killed for; null when nothing is wrong. */
+  /** Why the process should be killed; null if nothing is wrong. */
   get hang(): Hang | null {
     const { silenceMs, idleMs, runMs } = this.bounds;
-    const patience = this.heard && this.purpose === 'serving' ? 1 : PATIENCE;
+    const patience = this.heard && this.purpose === 'serving' ? 1 : slowProcessFactor;
     if (this.silentMs >= patience * silenceMs) return 'unresponsive';
     return this.idleMs >= idleMs || this.runMs >= runMs ? 'stalled' : null;
   }

@@ -1,13 +1,13 @@
-import { BLOCK_FORMATS, packedSizes, type QuantizedFormat, type QuantizedMatrix } from '../model/quantization.js';
+import { blockFormats, packedSizes, type QuantizedFormat, type QuantizedMatrix } from '../model/quantization.js';
 
-/** Line by line and number by number, straight from the description of `MatMulNBits`. */
+/** Dequantises number by number, straight from the description of `MatMulNBits`. */
 export function dequantize(
   format: QuantizedFormat,
   { quantized, scales }: QuantizedMatrix,
   out: number,
   width: number,
 ): number[][] {
-  const { bits, blockSize } = BLOCK_FORMATS[format];
+  const { bits, blockSize } = blockFormats[format];
   const { blocks, blockBytes } = packedSizes(format, width);
   return Array.from({ length: out }, (_, line) =>
     Array.from({ length: width }, (__, column) => {

@@ -1,4 +1,4 @@
-/** What the tests share: the fixtures that `fixtures/make_fixtures.py` made, and random models. */
+/** Shared by the tests: the fixtures of `fixtures/make_fixtures.py`, and random models. */
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,7 @@ import path from 'node:path';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { readAdapter } from '../adapters/adapterFolder.js';
-import { CONFIG_FILE, contentHash, WEIGHTS_FILE } from '../adapters/contentHash.js';
+import { adapterConfigFile, contentHash, adapterWeightsFile } from '../adapters/contentHash.js';
 import type { LoraAdapter } from '../adapters/loraAdapter.js';
 import { readModelConfig } from '../checkpoint/modelConfig.js';
 import { loadWeights } from '../checkpoint/weightFiles.js';
@@ -15,10 +15,10 @@ import type { DecoderConfig } from '../model/config.js';
 import type { Feeds } from '../model/inputs.js';
 import type { WeightsInUse } from '../model/sharedWeights.js';
 import { decoderWeightShapes, type DecoderWeights } from '../model/weights.js';
-import { createRandom } from '../random.js';
+import { createRandom } from '../support/random.js';
 import type { AdapterReference, TrainingExample } from '../types.js';
 
-export const FIXTURES = [
+export const fixtureNames = [
   'llama-untied',
   'mistral-linear',
   'qwen2-bias',
@@ -36,7 +36,7 @@ export interface Fixture {
   readonly weights: DecoderWeights;
   readonly adapter: LoraAdapter;
   readonly adapterReference: AdapterReference;
-  /** Examples with soft targets; leave them out for the hard ones. */
+  /** Examples with soft targets. Leave these out for hard ones. */
   readonly examples: readonly TrainingExample[];
   /** See `make_fixtures.py` for the names. */
   readonly expected: ReadonlyMap<string, FloatTensor>;
@@ -46,7 +46,7 @@ export function fixtureFolder(name: string): string {
   return path.join(fileURLToPath(new URL('../../fixtures/', import.meta.url)), name);
 }
 
-export async function loadFixture(name: (typeof FIXTURES)[number]): Promise<Fixture> {
+export async function loadFixture(name: (typeof fixtureNames)[number]): Promise<Fixture> {
   const folder = fixtureFolder(name);
   const { decoder: config } = await readModelConfig(folder);
   const adapterReference = referenceTo(path.join(folder, 'adapter'));
@@ -65,10 +65,10 @@ export async function loadFixture(name: (typeof FIXTURES)[number]): Promise<Fixt
   };
 }
 
-/** A reference with the hash that the folder has now. */
+/** A reference with the folder's present hash. */
 export function referenceTo(folder: string): AdapterReference {
-  const config = readFileSync(path.join(folder, CONFIG_FILE));
-  const weights = readFileSync(path.join(folder, WEIGHTS_FILE));
+  const config = readFileSync(path.join(folder, adapterConfigFile));
+  const weights = readFileSync(path.join(folder, adapterWeightsFile));
   return { folder, contentHash: contentHash({ config, weights }) };
 }
 
@@ -78,8 +78,8 @@ export function readTensors(file: string): ReadonlyMap<string, FloatTensor> {
   return new Map(entries.map((entry) => [entry.name, { shape: entry.shape, data: readTensorFrom(bytes, entry) }]));
 }
 
-/** A tiny decoder whose sizes are all different, to catch a mix-up of two of them. */
-export const TINY_CONFIG: DecoderConfig = {
+/** A tiny decoder whose sizes all differ, so that a mix-up of two sizes shows. */
+export const tinyConfig: DecoderConfig = {
   architecture: 'llama',
   vocabularySize: 53,
   hiddenSize: 24,
@@ -108,19 +108,19 @@ export function randomWeights(config: DecoderConfig, seed: number): DecoderWeigh
   return weights;
 }
 
-/** Weights that nobody needs to give back. */
-export function kept(feeds: Feeds): WeightsInUse {
+/** Weights that need not be released. */
+export function unmanagedWeights(feeds: Feeds): WeightsInUse {
   return { format: 'f32', feeds, release: () => undefined };
 }
 
-/** A folder that goes when the test ends. */
+/** A folder that is removed when the test ends. */
 export async function temporaryFolder(test: TestContext): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'engraft-test-'));
   test.after(() => rm(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** Has temporary files in a folder of its own, for one test. */
+/** Puts the temporary files of one test into a folder of its own. */
 export function withScratch(t: TestContext, folder: string): string {
   const before = process.env['TMPDIR'];
   t.after(() => {
@@ -141,7 +141,7 @@ export function greatestDifference(a: ArrayLike<number>, b: ArrayLike<number>): 
   return greatest;
 }
 
-/** The Euclidean distance of two vectors over the length of the second. */
+/** The Euclidean distance of two vectors, divided by the length of the second. */
 export function relativeError(actual: Float32Array, expected: Float32Array): number {
   if (actual.length !== expected.length) return Infinity;
   let distance = 0;

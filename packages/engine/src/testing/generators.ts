@@ -1,30 +1,33 @@
-/** Generators and their jobs, for tests of both. */
+/** Generators and their jobs for tests. */
 import { join } from 'node:path';
 import { openCheckpoint } from '../checkpoint/checkpoint.js';
-import type { GenerationJob } from '../generation/generationJob.js';
-import { Generator } from '../generation/generator.js';
-import type { LoadedModel } from '../generation/inferenceRunner.js';
-import { loadAdapter, type LoadedAdapter } from '../generation/loadedAdapter.js';
+import type { GenerationJob } from '../scheduling/generationJob.js';
+import { Generator } from '../scheduling/generator.js';
+import type { LoadedModel } from '../inference/modelRunner.js';
+import { loadAdapter, type LoadedAdapter } from '../adapters/loadedAdapter.js';
 import { SharedWeights } from '../model/sharedWeights.js';
-import { createRandom } from '../random.js';
+import { createRandom } from '../support/random.js';
 import { withRandomCheckpoint, writeRandomAdapter } from './randomCheckpoint.js';
-import { inMemory, type JobChanges } from './runs.js';
+import type { JobChanges } from './runs.js';
+import { referenceFor, TestAdapters } from './testAdapters.js';
 
 export interface GeneratorSetting {
   readonly generator: Generator;
+  readonly adapters: TestAdapters;
   readonly adapter: LoadedAdapter;
   readonly model: LoadedModel;
 }
 
-/** A generator of a random model for batches of three, and an adapter of that model. */
+/** Runs `use` with a generator for batches of three over a random model, and an adapter for it. */
 export async function withGenerator(use: (setting: GeneratorSetting) => Promise<void>): Promise<void> {
   await withRandomCheckpoint(async (folder) => {
     const { config, weights } = await openCheckpoint(join(folder, 'model'));
     const model = { config, weights: await SharedWeights.open(config, weights), threads: 1 };
-    const generator = new Generator(model, 3);
+    const adapters = new TestAdapters();
+    const generator = new Generator(model, adapters, 3);
     const reference = await writeRandomAdapter(join(folder, 'adapter'), config, 1);
     try {
-      await use({ generator, adapter: await loadAdapter(reference, config), model });
+      await use({ generator, adapters, adapter: await loadAdapter(reference, config), model });
     } finally {
       await generator.close();
     }
@@ -39,11 +42,11 @@ export const job = ({ adapter = null, ...changes }: JobChanges = {}): Generation
   stopTokens: new Set(),
   temperature: 0,
   random: createRandom(1),
-  adapter: inMemory(adapter),
+  adapter: referenceFor(adapter),
   ...changes,
 });
 
-/** A fault injector for `isComplete`: asks for the end of the world at the third token. */
+/** A fault injector for `isComplete` that throws at the third token. */
 export function failAtThirdToken(output: readonly number[]): boolean {
   if (output.length === 3) throw new Error('injected');
   return false;

@@ -1,18 +1,18 @@
-/** GGUF files that `fixtures/make_gguf_fixtures.py` made, and what other programs read in them. */
+/** The GGUF files of `fixtures/make_gguf_fixtures.py`, and what other programs read from them. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ChatMessage } from '../types.js';
 import { fixtureFolder } from './fixtures.js';
 
-const FOLDER = fixtureFolder('gguf');
+const ggufFolder = fixtureFolder('gguf');
 
-export const GGUF_MODELS = ['llama', 'mistral', 'qwen2', 'qwen3', 'k-quants'] as const;
+export const ggufModels = ['llama', 'mistral', 'qwen2', 'qwen3', 'k-quants'] as const;
 
 export function ggufFixture(name: string): string {
-  return join(FOLDER, name);
+  return join(ggufFolder, name);
 }
 
-/** What `transformers` makes of the file's tokenizer, and the tokens that it computed logits for. */
+/** What `transformers` makes of the file's tokenizer, and the tokens whose logits it computed. */
 export interface GgufReading {
   readonly tokens: readonly number[];
   readonly texts: readonly { readonly text: string; readonly ids: readonly number[] }[];

@@ -1,20 +1,23 @@
-/** Damage for files that are read from outside, as arbitraries of fast-check. */
+/** Damage to files from outside, as arbitraries of fast-check. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { EngineError, type EngineErrorCode } from '../engine.js';
 
-/** Stands for a list that is nested so far that a recursive walk overflows the stack. */
-const BOMB = 'a list in a list in a list';
+/** Stands for a list nested so deeply that a recursive walk overflows the stack. */
+const nestedListMarker = 'a list in a list in a list';
 
-/** The text of a damaged value. */
+/** Serialises a damaged value. */
 export function jsonText(value: unknown): string {
   const levels = 20_000;
-  return JSON.stringify(value).replaceAll(JSON.stringify(BOMB), () => '['.repeat(levels) + ']'.repeat(levels));
+  return JSON.stringify(value).replaceAll(
+    JSON.stringify(nestedListMarker),
+    () => '['.repeat(levels) + ']'.repeat(levels),
+  );
 }
 
-const ABSURD: fc.Arbitrary<unknown> = fc.oneof(
+const absurdValues: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom(null, true, '', 'x', [], {}, -1, 0, 0.5, 1e9, 2 ** 31, 2 ** 53, 1e308, '__proto__', 'constructor'),
-  fc.constant(BOMB),
+  fc.constant(nestedListMarker),
   fc.constantFrom(1e4).map((length) => 'a'.repeat(length)),
   fc.constantFrom(1e4).map((length) => new Array<number>(length).fill(7)),
   fc.jsonValue({ maxDepth: 2 }),
@@ -22,10 +25,10 @@ const ABSURD: fc.Arbitrary<unknown> = fc.oneof(
 
 type Path = readonly (string | number)[];
 
-/** Copies of a JSON value in which a few parts are missing or are something else. */
+/** Copies of a JSON value in which a few parts are missing or replaced. */
 export function damagedJson(original: unknown): fc.Arbitrary<unknown> {
   const paths = pathsOf(original, []);
-  const damage = fc.record({ path: fc.constantFrom(...paths), part: fc.option(ABSURD, { nil: undefined }) });
+  const damage = fc.record({ path: fc.constantFrom(...paths), part: fc.option(absurdValues, { nil: undefined }) });
   return fc.array(damage, { minLength: 1, maxLength: 3 }).map((list) => {
     let value: unknown = structuredClone(original);
     for (const { path, part } of list) value = replaced(value, path, part);
@@ -33,10 +36,10 @@ export function damagedJson(original: unknown): fc.Arbitrary<unknown> {
   });
 }
 
-/** Copies of a file with bytes changed, cut off or put in. */
+/** Copies of a file with changed, missing or inserted bytes. */
 export function damagedBytes(original: Uint8Array): fc.Arbitrary<Buffer> {
   const at = fc.nat({ max: original.byteLength - 1 });
-  // Headers are in front, where little of the file is.
+  // Headers come first and are a small part of the file.
   const position = fc.oneof(at, fc.nat({ max: Math.min(original.byteLength - 1, 400) }));
   const damage = fc.oneof(
     fc.record({ kind: fc.constant('set' as const), position, bytes: fc.uint8Array({ minLength: 1, maxLength: 8 }) }),
@@ -59,7 +62,7 @@ export function damagedBytes(original: Uint8Array): fc.Arbitrary<Buffer> {
   });
 }
 
-/** Either a result, or an error of a kind with a message that names `names` and is of a length to be read. */
+/** Returns the result, or checks that the error has one of the codes and a short message that matches `names`. */
 export async function readOrRefused<T>(
   read: () => T | Promise<T>,
   codes: readonly EngineErrorCode[],
@@ -83,10 +86,10 @@ function pathsOf(value: unknown, path: Path): Path[] {
   return path.length === 0 ? children : [path, ...children];
 }
 
-/** `part` in the place of `path`; without a part, nothing. */
+/** Replaces the value at a path by `part`, or removes it. */
 function replaced(value: unknown, [key, ...rest]: Path, part: unknown): unknown {
   if (key === undefined) return part;
-  // An earlier damage may have taken the place away.
+  // Earlier damage may have removed the path.
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return value;
   const copy = Array.isArray(value) ? [...(value as unknown[])] : { ...value };
   const holder = copy as Record<string | number, unknown>;

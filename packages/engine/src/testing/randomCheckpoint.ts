@@ -7,17 +7,17 @@ import { writeAdapter } from '../adapters/adapterFolder.js';
 import { loraModules, type LoraHyperparameters } from '../adapters/loraModules.js';
 import type { DecoderConfig } from '../model/config.js';
 import { decoderWeightShapes, moduleTensorSpecs } from '../model/weights.js';
-import { createRandom, type Random } from '../random.js';
+import { createRandom, type Random } from '../support/random.js';
 import type { AdapterReference } from '../types.js';
 import type { JsonObject } from '../checkpoint/jsonFields.js';
 import { readModelConfig } from '../checkpoint/modelConfig.js';
 import { serializeSafetensors, type FloatTensor } from '../checkpoint/safetensors.js';
 
-/** A byte-level tokenizer of 384 tokens with a chat template; made by `fixtures/make_tokenizer_fixtures.py`. */
-export const TINY_TOKENIZER = fileURLToPath(new URL('../../fixtures/tokenizer/tiny/', import.meta.url));
+/** A byte-level tokenizer of 384 tokens with a chat template, from `fixtures/make_tokenizer_fixtures.py`. */
+export const tinyTokenizer = fileURLToPath(new URL('../../fixtures/tokenizer/tiny/', import.meta.url));
 
 /** A Qwen3 of two narrow layers, as `config.json` describes it. */
-export const TINY_CONFIG: JsonObject = {
+export const tinyConfig: JsonObject = {
   architectures: ['Qwen3ForCausalLM'],
   hidden_act: 'silu',
   hidden_size: 32,
@@ -33,14 +33,14 @@ export const TINY_CONFIG: JsonObject = {
   vocab_size: 384,
 };
 
-/** Writes a checkpoint with random weights and the tiny tokenizer into `folder`; `changes` apply to `TINY_CONFIG`. */
+/** Writes a checkpoint with random weights and the tiny tokenizer into `folder`. `changes` apply to `tinyConfig`. */
 export async function writeRandomCheckpoint(
   folder: string,
   seed = 1,
   changes: JsonObject = {},
 ): Promise<DecoderConfig> {
-  await cp(TINY_TOKENIZER, folder, { recursive: true });
-  await writeFile(join(folder, 'config.json'), JSON.stringify({ ...TINY_CONFIG, ...changes }));
+  await cp(tinyTokenizer, folder, { recursive: true });
+  await writeFile(join(folder, 'config.json'), JSON.stringify({ ...tinyConfig, ...changes }));
   const { decoder } = await readModelConfig(folder);
   const random = createRandom(seed);
   const tensors = [...decoderWeightShapes(decoder)].map(
@@ -50,7 +50,7 @@ export async function writeRandomCheckpoint(
   return decoder;
 }
 
-/** Writes an adapter whose effect is plain to see. */
+/** Writes an adapter with an obvious effect. */
 export async function writeRandomAdapter(
   folder: string,
   config: DecoderConfig,
@@ -66,7 +66,7 @@ export async function writeRandomAdapter(
   return { folder, contentHash };
 }
 
-/** Runs `use` with a temporary folder that holds a random checkpoint in `model`, and removes it. */
+/** Runs `use` with a temporary folder whose `model` is a random checkpoint, and removes the folder. */
 export async function withRandomCheckpoint<T>(
   use: (folder: string, config: DecoderConfig) => Promise<T>,
   changes: JsonObject = {},
@@ -80,7 +80,7 @@ export async function withRandomCheckpoint<T>(
   }
 }
 
-/** Uniform around `centre`, up to `spread` on either side. */
+/** Uniform numbers around `centre`, at most `spread` away. */
 function randomTensor(shape: readonly number[], centre: number, spread: number, random: Random): FloatTensor {
   const size = shape.reduce((a, b) => a * b, 1);
   return { shape, data: Float32Array.from({ length: size }, () => centre + (2 * random.next() - 1) * spread) };

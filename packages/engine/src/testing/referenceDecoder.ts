@@ -1,6 +1,6 @@
 /**
- * The decoder in plain loops over float64 numbers: slow, independent of ONNX and of the graphs, and close
- * to the formulas of the papers. Base weights only.
+ * The decoder in plain loops over float64 numbers: slow, independent of ONNX and the graphs, and close to the papers'
+ * formulas. Base weights only.
  */
 import { layerWindow } from '../model/config.js';
 import { inverseFrequencies, rotationScale } from '../model/ropeTables.js';

@@ -1,10 +1,10 @@
-/** Running the decoder's graphs directly, for tests of the graphs themselves. */
+/** Runs the decoder's graphs directly, for tests of the graphs. */
 import type { LoraAdapter } from '../adapters/loraAdapter.js';
-import { sharedAdapterFeeds } from '../generation/adapterFeeds.js';
-import { KvCache, NOTHING_KEPT } from '../generation/kvCache.js';
-import type { GenerationJob, JobAdapter } from '../generation/generationJob.js';
-import { InferenceRunner } from '../generation/inferenceRunner.js';
-import { prepareAdapter, type LoadedAdapter } from '../generation/loadedAdapter.js';
+import { sharedAdapterFeeds } from '../adapters/batchAdapters.js';
+import { KvCache, noContents } from '../cache/kvCache.js';
+import type { GenerationJob } from '../scheduling/generationJob.js';
+import { ModelRunner } from '../inference/modelRunner.js';
+import { prepareAdapter, type LoadedAdapter } from '../adapters/loadedAdapter.js';
 import type { DecoderConfig } from '../model/config.js';
 import { weightFeeds } from '../model/inputs.js';
 import { buildScoreGraph } from '../model/scoreGraph.js';
@@ -19,13 +19,8 @@ export interface TestModel {
   readonly weights: DecoderWeights;
 }
 
-/** A job, but with an adapter that is in memory already. */
+/** Changes to a job, with an adapter in memory in place of a reference. */
 export type JobChanges = Partial<Omit<GenerationJob, 'adapter'>> & { readonly adapter?: LoadedAdapter | null };
-
-/** An adapter in memory as a job wants it. */
-export function inMemory(adapter: LoadedAdapter | null): JobAdapter | null {
-  return adapter && { contentHash: adapter.contentHash, load: () => Promise.resolve(adapter) };
-}
 
 /** Log-probabilities of every vocabulary entry after every token: `[sequence][token]` is a vector over ids. */
 export async function scoreEverything(
@@ -61,13 +56,13 @@ export async function scoreEverything(
   return sequences.map((tokens) => rows.splice(0, tokens.length));
 }
 
-/** A batch of sequences over one cache, each with its adapter. */
+/** A batch of sequences over one cache, each with its own adapter. */
 export class CachedBatch {
   private readonly cache: KvCache;
   private readonly lengths: number[];
 
   private constructor(
-    private readonly runner: InferenceRunner,
+    private readonly runner: ModelRunner,
     private readonly config: DecoderConfig,
     private readonly adapters: readonly (LoadedAdapter | null)[],
   ) {
@@ -83,10 +78,13 @@ export class CachedBatch {
     const shared = await SharedWeights.open(config, readerOf(weights));
     const model = { config, weights: shared, threads: 1, ...(quantized === undefined ? {} : { quantized }) };
     const loaded = adapters.map((adapter) => adapter && prepareAdapter('', adapter, config));
-    return new CachedBatch(new InferenceRunner(model), config, loaded);
+    return new CachedBatch(new ModelRunner(model), config, loaded);
   }
 
-  /** Appends to each sequence its row of tokens, together where each has one; returns the logits after the last one. */
+  /**
+   * Appends a row of tokens to each sequence, together if each row has one token. Returns the logits after the last
+   * token.
+   */
   async append(rows: readonly (readonly number[])[]): Promise<readonly Float32Array[]> {
     const kept = { slots: rows.length, tokens: Math.max(...this.lengths) };
     this.cache.reserve(Math.max(...rows.map((tokens, slot) => this.lengthOf(slot) + tokens.length)), rows.length, kept);
@@ -110,7 +108,7 @@ export class CachedBatch {
     for (const [slot, tokens] of rows.entries()) {
       const staging = new KvCache(this.config);
       const before = this.lengthOf(slot);
-      staging.reserve(before + tokens.length, 1, NOTHING_KEPT);
+      staging.reserve(before + tokens.length, 1, noContents);
       staging.copy(this.cache, slot, 0, before);
       logits.push(...copies([await this.runner.append(staging, tokens, before, this.adapters[slot] ?? null)]));
       this.cache.copy(staging, 0, slot, before + tokens.length);

@@ -1,14 +1,17 @@
-/** Tokenizers that differ from a fixture's in some of their files, for tests. */
+/** Tokenizers that differ from a fixture in some of their files, for tests. */
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { TINY_TOKENIZER } from './randomCheckpoint.js';
+import { tinyTokenizer } from './randomCheckpoint.js';
 
-/** Runs `use` with a folder of a tokenizer's files, the tiny one's unless told otherwise, some of them changed; `null` removes one. */
+/**
+ * Runs `use` with a folder of tokenizer files, by default the tiny one's, with some of them changed. `null` removes a
+ * file.
+ */
 export async function withTokenizerFiles(
   changes: Readonly<Record<string, string | null>>,
   use: (folder: string) => void | Promise<void>,
-  original = TINY_TOKENIZER,
+  original = tinyTokenizer,
 ): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'engraft-tokenizer-'));
   try {

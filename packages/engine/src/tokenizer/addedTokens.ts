@@ -3,34 +3,34 @@ import { isJsonObject } from '../checkpoint/jsonFields.js';
 import { EngineError } from '../engine.js';
 import { isTokenId } from './vocabulary.js';
 
-/** A token that `tokenizer.json` lists beside the model's own vocabulary, matched as one piece of text. */
+/** A token that `tokenizer.json` lists besides the model's vocabulary, matched as one piece of text. */
 export interface AddedToken {
   readonly id: number;
   readonly content: string;
   /**
-   * `control` tokens structure the conversation, such as the end of a turn; nobody writes them but the template and the
-   * model. `markup` such as `<tool_call>` is the model's own syntax: the assistant and the application write it, users
-   * do not. A `word` is a word like any other, whoever writes it.
+   * `control` tokens structure the conversation, such as the end of a turn. Only the template and the model write them.
+   * `markup` such as `<tool_call>` is the model's own syntax. The assistant and the application write it, users do not.
+   * A `word` is ordinary text, whoever writes it.
    */
   readonly kind: 'control' | 'markup' | 'word';
-  /** A word is looked for in what the tokenizer's normalizer makes of a text, as what it makes of the content. */
+  /** Whether the word is searched in normalised text, in its own normalised form. */
   readonly normalized: boolean;
-  /** Letters or digits beside it make it part of another word. */
+  /** Whether letters or digits beside it make it part of another word. */
   readonly singleWord: boolean;
-  /** The token swallows the white space on its left (right). */
+  /** Whether the token swallows the white space on its left or right. */
   readonly stripsLeft: boolean;
   readonly stripsRight: boolean;
 }
 
-/** Qwen's markup, which some tokenizers declare special and some do not. The assistant writes it as text. */
-export const MARKUP: ReadonlySet<string> = new Set(
+/** Qwen's markup. Some tokenizers declare it special, some do not. The assistant writes it as text. */
+export const markupTokens: ReadonlySet<string> = new Set(
   ['think', 'tool_call', 'tool_response'].flatMap((tag) => [`<${tag}>`, `</${tag}>`]),
 );
 
-/** What looks like syntax, of whatever model. */
-const MARKUP_LOOK = /<.*>|\[.*\]|｜/su;
+/** Text that looks like any model's syntax. */
+const markupPattern = /<.*>|\[.*\]|｜/su;
 
-/** @param isNamed whether the checkpoint has a use for the token, so that it is no word though it looks like one. */
+/** @param isNamed whether the checkpoint uses the token by name. Such a token is no word, whatever it looks like. */
 export function readAddedTokens(
   tokenizerJson: JsonFields,
   isNamed: (token: { readonly id: number; readonly content: string }) => boolean,
@@ -47,9 +47,9 @@ export function readAddedTokens(
     if (typeof content !== 'string' || content === '') {
       throw invalid(tokenizerJson, `${name}.content must be a text that is not empty`);
     }
-    const isControl = entry['special'] === true && !MARKUP.has(content);
-    const isSyntax = isControl || MARKUP_LOOK.test(content) || isNamed({ id, content });
-    // One of one character could not be told apart from the same character in a message.
+    const isControl = entry['special'] === true && !markupTokens.has(content);
+    const isSyntax = isControl || markupPattern.test(content) || isNamed({ id, content });
+    // A single character could not be told apart from the same character in a message.
     if (isSyntax && content.length < 2) {
       throw invalid(tokenizerJson, `${name}.content must be a text of at least two characters, as it is no plain word`);
     }

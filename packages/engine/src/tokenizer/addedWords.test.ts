@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { JsonObject } from '../checkpoint/jsonFields.js';
-import { TINY_TOKENIZER } from '../testing/randomCheckpoint.js';
+import { tinyTokenizer } from '../testing/randomCheckpoint.js';
 import { withTokenizerFiles } from '../testing/tokenizerFiles.js';
 import type { ChatPrompt } from '../types.js';
 import { ChatTokenizer } from './chatTokenizer.js';
 
-const FIXTURES = fileURLToPath(new URL('../../fixtures/tokenizer/', import.meta.url));
+const fixtureFile = fileURLToPath(new URL('../../fixtures/tokenizer/', import.meta.url));
 
 interface Fixture {
   words: JsonObject[];
@@ -20,17 +20,17 @@ interface Fixture {
 const user = (content: string): ChatPrompt => ({ messages: [{ role: 'user', content }] });
 
 /** `tokenizer.json` with more added tokens. */
-function tokenizerWith(words: readonly JsonObject[], original = TINY_TOKENIZER): Record<string, string> {
+function tokenizerWith(words: readonly JsonObject[], original = tinyTokenizer): Record<string, string> {
   const json = JSON.parse(readFileSync(join(original, 'tokenizer.json'), 'utf8')) as { added_tokens: JsonObject[] };
   return { 'tokenizer.json': JSON.stringify({ ...json, added_tokens: [...json.added_tokens, ...words] }) };
 }
 
 suite('words that were added to the vocabulary are encoded as by transformers', () => {
-  const fixtures = JSON.parse(readFileSync(join(FIXTURES, 'added-words.json'), 'utf8')) as Record<string, Fixture>;
+  const fixtures = JSON.parse(readFileSync(join(fixtureFile, 'added-words.json'), 'utf8')) as Record<string, Fixture>;
   for (const [name, { words, cases }] of Object.entries(fixtures)) {
     test(name, () =>
       withTokenizerFiles(
-        tokenizerWith(words, join(FIXTURES, name)),
+        tokenizerWith(words, join(fixtureFile, name)),
         async (folder) => {
           const tokenizer = await ChatTokenizer.load(folder);
           for (const { text, ids, decoded, asked } of cases) {
@@ -39,7 +39,7 @@ suite('words that were added to the vocabulary are encoded as by transformers', 
             assert.deepEqual(tokenizer.encodePrompt(user(text)), asked, text);
           }
         },
-        join(FIXTURES, name),
+        join(fixtureFile, name),
       ),
     );
   }

@@ -1,28 +1,28 @@
-/** The tokens that give a conversation its structure, by what an answer has to do with them. */
-import { MARKUP, type AddedToken } from './addedTokens.js';
-import { THOUGHT_END, THOUGHT_START } from './thinking.js';
+/** The tokens that structure a conversation, grouped by their role in an answer. */
+import { markupTokens, type AddedToken } from './addedTokens.js';
+import { thoughtEnd, thoughtStart } from './thinking.js';
 
 export interface AnswerMarkup {
-  /** Around a thought. */
+  /** The tokens around a thought. */
   readonly thoughts: readonly number[];
-  /** Markup of calls, results and turns, and every other token that the tokenizer declares special. */
+  /** The markup of calls, results and turns, and every other token that the tokenizer declares special. */
   readonly others: readonly number[];
 }
 
 /**
- * Tokens that end the generation are neither. Vocabularies also have added tokens that look like markup and are
- * text, such as the tags of HTML: only those that the chat template writes are the template's.
+ * Tokens that end the generation belong to neither group. Vocabularies also have added tokens that look like markup but
+ * are text, such as HTML tags. Only those that the chat template writes belong to the template.
  */
 export function readAnswerMarkup(
   tokens: readonly AddedToken[],
   stopTokens: ReadonlySet<number>,
   templateWrites: (text: string) => boolean,
 ): AnswerMarkup {
-  const isThought = ({ content }: AddedToken): boolean => content === THOUGHT_START || content === THOUGHT_END;
+  const isThought = ({ content }: AddedToken): boolean => content === thoughtStart || content === thoughtEnd;
   const structural = tokens.filter(
     ({ id, kind, content }) =>
       !stopTokens.has(id) &&
-      (kind === 'control' || (kind === 'markup' && (MARKUP.has(content) || templateWrites(content)))),
+      (kind === 'control' || (kind === 'markup' && (markupTokens.has(content) || templateWrites(content)))),
   );
   return {
     thoughts: structural.filter(isThought).map(({ id }) => id),

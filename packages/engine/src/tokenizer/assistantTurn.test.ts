@@ -3,18 +3,18 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { composeReply } from '../generation/reply.js';
+import { composeReply } from '../output/reply.js';
 import { withTokenizerFiles } from '../testing/tokenizerFiles.js';
 import type { ChatMessage, ChatPrompt } from '../types.js';
 import { ChatTokenizer } from './chatTokenizer.js';
 
-const FIXTURES = fileURLToPath(new URL('../../fixtures/tokenizer/', import.meta.url));
-const fixtures = JSON.parse(readFileSync(join(FIXTURES, 'turns.json'), 'utf8')) as Record<
+const fixtureFolder = fileURLToPath(new URL('../../fixtures/tokenizer/', import.meta.url));
+const fixtures = JSON.parse(readFileSync(join(fixtureFolder, 'turns.json'), 'utf8')) as Record<
   string,
   { messages: ChatMessage[]; answer: string; ids: number[] }[]
 >;
-const WHO: ChatPrompt = { messages: [{ role: 'user', content: 'Who?' }] };
-const TOOLS = [{ name: 'time', parameters: { type: 'object' } }];
+const who: ChatPrompt = { messages: [{ role: 'user', content: 'Who?' }] };
+const tools = [{ name: 'time', parameters: { type: 'object' } }];
 
 /** The answer that comes out when the model writes what an example has taught it. */
 function recalled(tokenizer: ChatTokenizer, prompt: ChatPrompt, answer: string): string {
@@ -27,7 +27,7 @@ function recalled(tokenizer: ChatTokenizer, prompt: ChatPrompt, answer: string):
 suite('an example has the tokens that transformers gives the turn where the conversation goes on', () => {
   for (const [name, cases] of Object.entries(fixtures)) {
     test(name, async () => {
-      const tokenizer = await ChatTokenizer.load(join(FIXTURES, name));
+      const tokenizer = await ChatTokenizer.load(join(fixtureFolder, name));
       for (const { messages, answer, ids } of cases) {
         const { tokens, targetStart } = tokenizer.encodeExample({ messages }, answer);
         assert.deepEqual(tokens, ids, JSON.stringify(answer));
@@ -48,7 +48,7 @@ suite('the turn of an assistant', () => {
       use(await ChatTokenizer.load(folder));
     });
   /** What an example has beyond its prompt, as text, with the name of the token that ends it. */
-  const target = (tokenizer: ChatTokenizer, answer: string, prompt = WHO): [string, number | undefined] => {
+  const target = (tokenizer: ChatTokenizer, answer: string, prompt = who): [string, number | undefined] => {
     const { tokens, targetStart } = tokenizer.encodeExample(prompt, answer);
     return [tokenizer.decode(tokens.slice(targetStart)), tokens.at(-1)];
   };
@@ -56,15 +56,15 @@ suite('the turn of an assistant', () => {
   test('has what the template writes before and after an answer', () =>
     withTemplate(templateOf('<|im_start|>assistant\n: {{ m.content }} ;<|im_end|>\n'), (tokenizer) => {
       assert.deepEqual(target(tokenizer, ' a '), [':  a  ;', 2]);
-      assert.equal(recalled(tokenizer, WHO, ' a '), ' a ');
-      assert.equal(tokenizer.decode(tokenizer.encodeOpening(WHO, '<tool_call>')), ': <tool_call>');
-      assert.deepEqual(tokenizer.encodeOpening(WHO, ''), []);
+      assert.equal(recalled(tokenizer, who, ' a '), ' a ');
+      assert.equal(tokenizer.decode(tokenizer.encodeOpening(who, '<tool_call>')), ': <tool_call>');
+      assert.deepEqual(tokenizer.encodeOpening(who, ''), []);
     }));
 
   test('has its own white space where the template takes the answer’s away', () =>
     withTemplate(templateOf("<|im_start|>assistant\n{{ '  ' + m.content | trim }}<|im_end|>\n"), (tokenizer) => {
       assert.deepEqual(target(tokenizer, '\na '), ['  a', 2]);
-      assert.equal(recalled(tokenizer, WHO, '\na '), 'a');
+      assert.equal(recalled(tokenizer, who, '\na '), 'a');
     }));
 
   test('ends with the token that the template writes, if generation ends with it', () =>
@@ -77,7 +77,7 @@ suite('the turn of an assistant', () => {
       templateOf('<|im_start|>assistant\n{{ m.content }}<|im_end|>\n'),
       (tokenizer) => {
         assert.deepEqual(target(tokenizer, 'a'), ['a', 2]);
-        assert.deepEqual(target(tokenizer, 'a', { ...WHO, tools: TOOLS }), ['> a', 2]);
+        assert.deepEqual(target(tokenizer, 'a', { ...who, tools }), ['> a', 2]);
       },
       {
         'additional_chat_templates/tool_use.jinja': `{{ tools[0].function.name }}${templateOf('<|im_start|>assistant\n> {{ m.content }}<|im_end|>\n')}`,
@@ -99,14 +99,14 @@ suite('the turn of an assistant', () => {
     test(`is the answer and the usual end where a template ${name}`, () =>
       withTemplate(template, (tokenizer) => {
         assert.deepEqual(target(tokenizer, ' a '), [' a ', 2]);
-        assert.equal(recalled(tokenizer, { ...WHO, thinking: false }, 'a'), name === 'leaves out thoughts' ? '' : 'a');
+        assert.equal(recalled(tokenizer, { ...who, thinking: false }, 'a'), name === 'leaves out thoughts' ? '' : 'a');
       }));
   }
 
   test('begins with the answer where its first character would be one token with the prompt’s last', async () => {
-    const tokenizer = await ChatTokenizer.load(join(FIXTURES, 'qwen3'));
-    const { tokens, targetStart } = tokenizer.encodeExample(WHO, '\n\nAda');
-    assert.deepEqual(tokens.slice(0, targetStart), tokenizer.encodePrompt(WHO));
+    const tokenizer = await ChatTokenizer.load(join(fixtureFolder, 'qwen3'));
+    const { tokens, targetStart } = tokenizer.encodeExample(who, '\n\nAda');
+    assert.deepEqual(tokens.slice(0, targetStart), tokenizer.encodePrompt(who));
     assert.equal(tokenizer.decode(tokens.slice(targetStart)), '\n\nAda');
   });
 });

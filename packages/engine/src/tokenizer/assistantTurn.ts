@@ -1,50 +1,53 @@
 import type { ChatMessage } from '../types.js';
 import type { AddedToken } from './addedTokens.js';
 
-/** What a chat template writes around an answer in a conversation that goes on: Mistral's has a space before it. */
+/**
+ * What a chat template writes around an answer when the conversation goes on. Mistral's template writes a space before
+ * it.
+ */
 export interface AssistantTurn {
-  /** The text between the prompt that asks for the answer and the answer. */
+  /** The text between the rendered prompt and the answer. */
   readonly prefix: string;
   /** The text between the answer and `end`. */
   readonly suffix: string;
   readonly end: AddedToken;
-  /** The template has taken the white space around the answer away and put its own there. */
+  /** Whether the template replaces the white space around the answer by its own. */
   readonly strips: boolean;
 }
 
 export interface TurnReader {
-  /** The conversation as the template renders it, ending where the assistant is to speak. */
+  /** Renders a conversation up to where the assistant is to speak. */
   readonly render: (messages: readonly ChatMessage[]) => string;
-  /** The text cut at the added tokens in it. */
+  /** Splits a text at the added tokens in it. */
   readonly split: (text: string) => readonly (AddedToken | string)[];
-  /** Generation ends with any of these. */
+  /** Each of these ends the generation. */
   readonly stopTokens: ReadonlySet<number>;
 }
 
-const [QUESTION, ANSWER, NEXT] = ['engraftquestion', 'engraftanswer', 'engraftnext'];
+const [probeQuestion, probeAnswer, nextQuestion] = ['engraftquestion', 'engraftanswer', 'engraftnext'];
 
 /**
- * Learns the turn from a conversation of words that no template contains. `null` where a finished turn is not what an
- * answer after the prompt would make it, as with templates that open a thought and leave it out later, or does not end
- * with one of the tokens that end the generation.
+ * Learns the turn from a conversation of words that no template contains. `null` if a finished turn differs from the
+ * prompt and its answer, as with templates that open a thought and leave it out later, or if it does not end with a
+ * stop token.
  */
 export function readAssistantTurn({ render, split, stopTokens }: TurnReader): AssistantTurn | null {
   const historyOf = (answer: string): string =>
-    render([user(QUESTION), { role: 'assistant', content: answer }, user(NEXT)]);
+    render([user(probeQuestion), { role: 'assistant', content: answer }, user(nextQuestion)]);
   let opening: string | null;
   let history: string;
   let padded: string;
   try {
-    opening = only(render([user(QUESTION)]).split(QUESTION));
-    history = historyOf(ANSWER);
-    padded = historyOf(` ${ANSWER}\n`);
+    opening = only(render([user(probeQuestion)]).split(probeQuestion));
+    history = historyOf(probeAnswer);
+    padded = historyOf(` ${probeAnswer}\n`);
   } catch {
     return null;
   }
-  const finished = only(history.split(QUESTION));
+  const finished = only(history.split(probeQuestion));
   if (opening === null || finished?.startsWith(opening) !== true) return null;
-  const [prefix = '', rest, ...more] = finished.slice(opening.length).split(ANSWER);
-  const [tail = '', next] = rest?.split(NEXT) ?? [];
+  const [prefix = '', rest, ...more] = finished.slice(opening.length).split(probeAnswer);
+  const [tail = '', next] = rest?.split(nextQuestion) ?? [];
   if (more.length > 0 || next === undefined) return null;
 
   const parts = split(tail);
@@ -58,7 +61,7 @@ function user(content: string): ChatMessage {
   return { role: 'user', content };
 }
 
-/** What follows a word that occurs once. */
+/** The text after a word that occurs once. */
 function only([, after, ...more]: readonly string[]): string | null {
   return after === undefined || more.length > 0 ? null : after;
 }

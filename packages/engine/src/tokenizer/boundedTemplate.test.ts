@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Template } from '@huggingface/jinja';
 import { BoundedTemplate } from './boundedTemplate.js';
 
-const ENDLESS: readonly (readonly [string, string])[] = [
+const endless: readonly (readonly [string, string])[] = [
   ['a vast range', '{% for i in range(10000000000) %}x{% endfor %}'],
   ['a vast range that is not gone through', '{{ range(0, 10000000000, 2)|length }}'],
   [
@@ -51,13 +51,13 @@ const ENDLESS: readonly (readonly [string, string])[] = [
   ],
 ];
 
-for (const [name, source] of ENDLESS) {
+for (const [name, source] of endless) {
   test(`refused: ${name}`, () => {
     assert.throws(() => new BoundedTemplate(source).render({}), /takes more than 1000000 steps/);
   });
 }
 
-const FINITE = [
+const finite = [
   '{{ true }} {{ True }} {{ false }} {{ False }} {{ none is none }} {{ None is none }}',
   '{% for i in range(3) %}{{ i }}{% endfor %} {{ range(1, 4)|join(" ") }} {{ range(9, 0, -4)|join(" ") }}',
   '{% for m in messages if m.role == "user" %}{{ loop.index }}{{ m.content }}{% else %}none{% endfor %}',
@@ -73,7 +73,7 @@ test('what ends is rendered as the library renders it', () => {
       { role: 'assistant', content: 'you' },
     ],
   };
-  for (const source of FINITE) {
+  for (const source of finite) {
     assert.equal(new BoundedTemplate(source).render(variables), new Template(source).render(variables), source);
   }
   const raising = '{{ raise_exception("no such role") }}';

@@ -1,11 +1,11 @@
-/** Jinja templates that end: their interpreter counts what it does. */
+/** Jinja templates that always end: their interpreter counts its steps. */
 import { type Environment, Interpreter, type RuntimeValue, type Statement, Template } from '@huggingface/jinja';
 
-/** About a second of computing. A conversation takes tens of steps a message. */
-const MAX_STEPS = 1_000_000;
-/** Characters or items that are made in about the time of a step, and that are looked at. */
-const MADE_A_STEP = 64;
-const READ_A_STEP = 1024;
+/** About a second of computing. A conversation takes tens of steps for each message. */
+const maxSteps = 1_000_000;
+/** How many characters or items can be made in about the time of a step, and how many can be read. */
+const madeAStep = 64;
+const readAStep = 1024;
 
 export class BoundedTemplate {
   private readonly program: Statement;
@@ -15,7 +15,7 @@ export class BoundedTemplate {
     this.program = new Template(source).parsed;
   }
 
-  /** @throws Error what the template raises, or that it does not end within `MAX_STEPS` steps. */
+  /** @throws Error that the template raises, or when it does not end within `maxSteps` steps. */
   render(variables: Readonly<Record<string, unknown>>): string {
     const { value } = new CountingInterpreter(variables).run(this.program);
     if (typeof value !== 'string') throw new Error('it gives no text');
@@ -23,17 +23,17 @@ export class BoundedTemplate {
   }
 }
 
-/** Every statement and expression passes through `evaluate`, and so does what a loop goes through. */
+/** Every statement and expression passes through `evaluate`, and so does everything that a loop iterates over. */
 class CountingInterpreter extends Interpreter {
   private steps = 0;
-  /** Expressions that loops go through. */
+  /** Expressions that loops iterate over. */
   private readonly iterables = new Set<Statement>();
-  /** Written sizes of lists and mappings that never change, because they hold no namespace. */
+  /** Serialised sizes of lists and mappings that never change because they hold no namespace. */
   private readonly writtenSizes = new WeakMap<RuntimeValue, number>();
 
   constructor(variables: Readonly<Record<string, unknown>>) {
     super();
-    // What the library's own `Template` declares.
+    // The globals of the library's own `Template`.
     const globals = {
       ...{ true: true, True: true, false: false, False: false, none: null, None: null },
       range: (...limits: readonly unknown[]) => this.range(limits),
@@ -49,18 +49,19 @@ class CountingInterpreter extends Interpreter {
     this.count(1);
     const iterable = statement?.type === 'For' ? statement.iterable : undefined;
     if (iterable !== undefined) this.iterables.add(iterable);
-    // `for x in list if x` goes through the whole list.
+    // `for x in list if x` iterates over the whole list.
     if (iterable?.type === 'SelectExpression' && iterable.lhs !== undefined) this.iterables.add(iterable.lhs);
     const result = super.evaluate(statement, environment);
     this.count(this.stepsOf(statement, sizeOf(result)));
-    // To write it out would take all steps at once: few lists that hold another twice have billions of items.
-    if (this.writtenSizeOf(result) > MAX_STEPS * MADE_A_STEP) this.count(Infinity);
+    // Serialising it would take all steps at once: a few lists that each hold another twice have billions of items.
+    if (this.writtenSizeOf(result) > maxSteps * madeAStep) this.count(Infinity);
     return result;
   }
 
   /**
-   * Characters and items, those of items included, as often as they occur; infinite for what holds itself.
-   * @param now sizes that may be others at the next call.
+   * Counts characters and items, those of nested values included, as often as they occur. Infinite for a value that
+   * contains itself.
+   * @param now sizes that may change before the next call.
    */
   private writtenSizeOf(result: RuntimeValue, now = new Map<RuntimeValue, number>()): number {
     const { type, value } = result;
@@ -69,7 +70,7 @@ class CountingInterpreter extends Interpreter {
     const known = this.writtenSizes.get(result) ?? now.get(result);
     if (known !== undefined) return known;
     now.set(result, Infinity);
-    this.count(1 + Math.floor(sizeOf(result) / MADE_A_STEP));
+    this.count(1 + Math.floor(sizeOf(result) / madeAStep));
     let size = 0;
     let lasts = type !== 'NamespaceValue';
     for (const item of value.values()) {
@@ -84,7 +85,7 @@ class CountingInterpreter extends Interpreter {
     if (statement === undefined) return 0;
     if (this.iterables.has(statement)) return size;
     const reads = statement.type === 'Identifier' || statement.type === 'MemberExpression';
-    return Math.floor(size / (reads ? READ_A_STEP : MADE_A_STEP));
+    return Math.floor(size / (reads ? readAStep : madeAStep));
   }
 
   private range(limits: readonly unknown[]): readonly number[] {
@@ -100,7 +101,7 @@ class CountingInterpreter extends Interpreter {
 
   private count(steps: number): void {
     this.steps += steps;
-    if (this.steps > MAX_STEPS) throw new Error(`it takes more than ${MAX_STEPS} steps`);
+    if (this.steps > maxSteps) throw new Error(`it takes more than ${maxSteps} steps`);
   }
 }
 
@@ -108,7 +109,7 @@ function isContainer(value: unknown): value is readonly RuntimeValue[] | Readonl
   return Array.isArray(value) || value instanceof Map;
 }
 
-/** Characters or items of a value. */
+/** The number of characters or items of a value. */
 function sizeOf({ value }: RuntimeValue): number {
   if (typeof value === 'string' || Array.isArray(value)) return value.length;
   return value instanceof Map ? value.size : 0;

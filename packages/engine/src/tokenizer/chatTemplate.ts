@@ -1,15 +1,15 @@
 import { isJsonObject, type JsonFields } from '../checkpoint/jsonFields.js';
 import { EngineError } from '../engine.js';
-import { parseWithExactNumbers, restoreNumbers } from '../exactNumbers.js';
+import { parseWithExactNumbers, restoreNumbers } from '../support/exactNumbers.js';
 import type { ChatMessage, ChatPrompt, ToolDefinition } from '../types.js';
 import { BoundedTemplate } from './boundedTemplate.js';
 import { tokenTexts } from './namedTokens.js';
 import { readTemplateSources, type TemplateSources } from './templateSources.js';
 
-/** Makes one text harmless before it is rendered; `markup` as in `TextCodec.disarm`. */
+/** Makes a text harmless before it is rendered. `markup` is as in `TextCodec.disarm`. */
 export type Disarm = (text: string, options: { readonly markup: boolean }) => string;
 
-/** A checkpoint's chat template, rendered with the variables that Hugging Face `transformers` gives it. */
+/** A checkpoint's chat template, rendered with the variables that Hugging Face `transformers` provides. */
 export class ChatTemplate {
   private readonly template: BoundedTemplate;
   private readonly toolTemplate: BoundedTemplate;
@@ -28,7 +28,7 @@ export class ChatTemplate {
     return this.toolTemplate !== this.template;
   }
 
-  /** Whether the text stands in the source of either template. */
+  /** Whether either template's source contains the text. */
   writes(text: string): boolean {
     return this.sources.default.includes(text) || this.sources.toolUse?.includes(text) === true;
   }
@@ -38,9 +38,9 @@ export class ChatTemplate {
   }
 
   /**
-   * The conversation as text, ending where the assistant is to speak. Every text of the caller passes through
-   * `disarm`; the assistant's own messages, and what the application wrote, may keep the model's markup.
-   * Where the template takes no system message, its text stands at the beginning of the user's first one.
+   * Renders the conversation up to where the assistant is to speak. Every text of the caller passes through `disarm`.
+   * The assistant's messages, and what the application wrote, may keep the model's markup. If the template takes no
+   * system message, its text begins the user's first message.
    */
   render(prompt: ChatPrompt, disarm: Disarm): string {
     try {
@@ -83,7 +83,7 @@ function parsed(source: string, name: string): BoundedTemplate {
   }
 }
 
-/** `null` where the conversation does not begin with a system message and one of the user. */
+/** Gives `null` if the conversation does not begin with a system message and a user's message. */
 function withoutSystemMessage(prompt: ChatPrompt): ChatPrompt | null {
   const [system, user, ...others] = prompt.messages;
   if (system?.role !== 'system' || user?.role !== 'user') return null;
@@ -114,7 +114,7 @@ function toolVariables(tool: ToolDefinition, disarm: Disarm): unknown {
   return disarmDeep({ type: 'function', function: definition }, (text) => disarm(text, { markup: true }));
 }
 
-/** Templates expect the arguments as a value, not as the text of one. */
+/** Templates expect the arguments as a value, not as its text. */
 function parsedArguments(text: string): unknown {
   try {
     return parseWithExactNumbers(text);

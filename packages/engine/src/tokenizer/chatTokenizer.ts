@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { JsonFields } from '../checkpoint/jsonFields.js';
 import { EngineError, type EncodeOptions } from '../engine.js';
 import type { ChatMessage, ChatPrompt, TokenSequence, ToolDefinition } from '../types.js';
-import { knownOr } from '../knownOr.js';
+import { getOrCreate } from '../support/getOrCreate.js';
 import { readAnswerMarkup, type AnswerMarkup } from './answerMarkup.js';
 import { readAssistantTurn, type AssistantTurn } from './assistantTurn.js';
 import { ChatTemplate } from './chatTemplate.js';
@@ -14,19 +14,19 @@ import { mayThink } from './thinking.js';
 import { isTokenId } from './vocabulary.js';
 
 /** The largest vocabularies in use take about a tenth of this. */
-const MAX_TOKENIZER_BYTES = 2 ** 28;
+const maxTokenizerBytes = 2 ** 28;
 
 /** Makes a template for tools show how it writes turns. */
-const PROBE_TOOL: ToolDefinition = { name: 'probe', parameters: { type: 'object', properties: {} } };
-const PROBE_MESSAGE: ChatMessage = { role: 'user', content: 'probe' };
+const probeTool: ToolDefinition = { name: 'probe', parameters: { type: 'object', properties: {} } };
+const probeMessage: ChatMessage = { role: 'user', content: 'probe' };
 
 /**
- * Conversations to token ids, and generated ids to text. Needs the small files of a checkpoint only
+ * Converts conversations to token ids, and generated ids to text. Needs only the small files of a checkpoint
  * (`tokenizer.json`, `tokenizer_config.json`, the chat template, `generation_config.json`, `config.json`), so that a
  * process without the model can count tokens.
  */
 export class ChatTokenizer {
-  /** Turns by what they depend on; read when they are first needed. */
+  /** Turns by what they depend on. Read on first use. */
   private readonly turns = new Map<string, AssistantTurn | null>();
   private readonly thoughts = new Map<string, boolean>();
   readonly answerMarkup: AnswerMarkup;
@@ -34,21 +34,17 @@ export class ChatTokenizer {
   private constructor(
     private readonly codec: TextCodec,
     private readonly template: ChatTemplate,
-    /** The token that ends an assistant's turn where the template does not say; one of `stopTokens`. */
+    /** The token that ends an assistant's turn if the template does not say. One of `stopTokens`. */
     readonly endOfTurn: number,
-    /** Generation ends with any of these. */
+    /** Each of these ends the generation. */
     readonly stopTokens: ReadonlySet<number>,
   ) {
     this.answerMarkup = readAnswerMarkup(codec.addedTokens, stopTokens, (text) => template.writes(text));
   }
 
-  /** Opens the tokenizer of the model in `modelDir`; rejects with `checkpoint_invalid`. */
+  /** Opens the tokenizer of the model in `modelDir`. Rejects with `checkpoint_invalid`. */
   static async load(modelDir: string): Promise<ChatTokenizer> {
-    const tokenizerJson = await JsonFields.read(
-      join(modelDir, 'tokenizer.json'),
-      'tokenizer.json',
-      MAX_TOKENIZER_BYTES,
-    );
+    const tokenizerJson = await JsonFields.read(join(modelDir, 'tokenizer.json'), 'tokenizer.json', maxTokenizerBytes);
     const config = await readTokenizerConfig(modelDir, tokenizerJson);
     const template = await ChatTemplate.load(modelDir, config);
     const stopTokens = await readEndOfSequence(modelDir);
@@ -70,7 +66,7 @@ export class ChatTokenizer {
     return new ChatTokenizer(codec, template, endOfTurn, new Set([endOfTurn, ...stopTokens]));
   }
 
-  /** Size of the tokenizer's own vocabulary. */
+  /** The size of the tokenizer's own vocabulary. */
   get vocabularySize(): number {
     return this.codec.vocabularySize;
   }
@@ -79,7 +75,7 @@ export class ChatTokenizer {
     return this.codec.hasToken(id);
   }
 
-  /** The prompt's text, ending where the assistant is to speak. */
+  /** The prompt's text up to where the assistant is to speak. */
   render(prompt: ChatPrompt): string {
     return this.codec.withoutMarks(this.renderDisarmed(prompt));
   }
@@ -93,16 +89,16 @@ export class ChatTokenizer {
   }
 
   /**
-   * Ids of something the assistant writes after a prompt. Its markup (`<tool_call>`) becomes markup tokens;
-   * control tokens in it stay ordinary text.
+   * Ids of text that the assistant writes after a prompt. Its markup (`<tool_call>`) becomes markup tokens. Control
+   * tokens in it stay ordinary text.
    */
   encodeCompletion(text: string): number[] {
     return this.codec.encode(this.codec.disarm(text, { markup: true }), { continues: true });
   }
 
   /**
-   * Ids of the beginning of an answer to `prompt`, with what the template writes before one.
-   * @param text as that of `encodeCompletion`.
+   * Ids of the beginning of an answer to `prompt`, after whatever the template writes before an answer.
+   * @param text as for `encodeCompletion`.
    */
   encodeOpening(prompt: ChatPrompt, text: string): number[] {
     const turn = this.turnOf(prompt);
@@ -113,9 +109,8 @@ export class ChatTokenizer {
   }
 
   /**
-   * The prompt, the completion and the end of the turn, as they are where the conversation goes on; the targets are all
-   * that comes after the prompt. Nothing in the completion becomes a token of markup unless `markup` says that the
-   * model wrote it.
+   * The prompt, the completion and the end of the turn, as they stand when the conversation goes on. The targets are
+   * everything after the prompt. Nothing in the completion becomes markup unless `markup` says that the model wrote it.
    */
   encodeExample(prompt: ChatPrompt, completion: string, { markup = false }: EncodeOptions = {}): TokenSequence {
     const rendered = this.renderDisarmed(prompt);
@@ -130,7 +125,7 @@ export class ChatTokenizer {
     return { tokens: [...promptTokens, ...answer], targetStart: promptTokens.length };
   }
 
-  /** An answer that the model wrote after `prompt`, without what belongs to the turn and not to the answer. */
+  /** An answer that the model wrote after `prompt`, without the parts that belong to the turn. */
   bareAnswer(prompt: ChatPrompt, text: string): string {
     const turn = this.turnOf(prompt);
     if (turn === null) return text;
@@ -145,13 +140,13 @@ export class ChatTokenizer {
     return this.codec.decode(ids);
   }
 
-  /** Whether an answer to `prompt` may begin with a thought; see `mayThink`. */
+  /** Whether an answer to `prompt` may begin with a thought, see `mayThink`. */
   mayThink({ tools = [], thinking }: ChatPrompt): boolean {
     const probeTools = this.probeToolsFor(tools);
-    return knownOr(this.thoughts, keyOf(probeTools, thinking), () =>
+    return getOrCreate(this.thoughts, keyOf(probeTools, thinking), () =>
       mayThink(thinking, {
         writes: (text) => this.template.writes(text),
-        render: (each) => this.render({ messages: [PROBE_MESSAGE], tools: probeTools, thinking: each }),
+        render: (each) => this.render({ messages: [probeMessage], tools: probeTools, thinking: each }),
       }),
     );
   }
@@ -160,18 +155,18 @@ export class ChatTokenizer {
     return this.template.render(prompt, (text, options) => this.codec.disarm(text, options));
   }
 
-  /** Ids of a text after a rendered prompt: what is left of those of both together, where these begin with the prompt's. */
+  /** Ids of a text after a rendered prompt: the ids of both together, without the prompt's if they begin with these. */
   private encodeAfter(rendered: string, promptTokens: readonly number[], text: string): number[] {
     const together = this.codec.encode(rendered + text);
     const isPrompt = promptTokens.every((id, index) => together[index] === id);
-    // A line break after the prompt's may be one token with it, which is none that generation goes on from.
+    // A line break after the prompt's own may merge with it into one token, which generation never continues from.
     return isPrompt ? together.slice(promptTokens.length) : this.codec.encode(text, { continues: true });
   }
 
-  /** Templates may write turns otherwise with tools of their own, and where the model is to think. */
+  /** Templates may write turns differently with tools of their own, and when the model is to think. */
   private turnOf({ tools = [], thinking }: ChatPrompt): AssistantTurn | null {
     const probeTools = this.probeToolsFor(tools);
-    return knownOr(this.turns, keyOf(probeTools, thinking), () => {
+    return getOrCreate(this.turns, keyOf(probeTools, thinking), () => {
       const prompt = { tools: probeTools, ...(thinking === undefined ? {} : { thinking }) };
       return readAssistantTurn({
         render: (messages) => this.template.render({ ...prompt, messages }, (text) => text),
@@ -182,7 +177,7 @@ export class ChatTokenizer {
   }
 
   private probeToolsFor(tools: readonly ToolDefinition[]): readonly ToolDefinition[] {
-    return tools.length > 0 && this.template.hasToolTemplate ? [PROBE_TOOL] : [];
+    return tools.length > 0 && this.template.hasToolTemplate ? [probeTool] : [];
   }
 }
 
@@ -190,7 +185,7 @@ function keyOf(probeTools: readonly ToolDefinition[], thinking: boolean | undefi
   return JSON.stringify([probeTools.length, thinking ?? null]);
 }
 
-/** `eos_token_id` of the first file that has it, as in `transformers`: one id or a list of them. */
+/** `eos_token_id` of the first file that has it, as in `transformers`: one id or a list. */
 async function readEndOfSequence(modelDir: string): Promise<readonly number[]> {
   for (const name of ['generation_config.json', 'config.json']) {
     const fields = await JsonFields.readOptional(join(modelDir, name), name);

@@ -6,21 +6,21 @@ import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { openCheckpoint } from '../checkpoint/checkpoint.js';
 import type { JsonObject } from '../checkpoint/jsonFields.js';
-import { TINY_TOKENIZER, withRandomCheckpoint } from '../testing/randomCheckpoint.js';
+import { tinyTokenizer, withRandomCheckpoint } from '../testing/randomCheckpoint.js';
 import { withTokenizerFiles } from '../testing/tokenizerFiles.js';
 import { ChatTokenizer } from './chatTokenizer.js';
 
-const TOKENIZER = 'tokenizer.json';
-const CONFIG = 'tokenizer_config.json';
-const ADDED = 'added_tokens.json';
+const tokenizer = 'tokenizer.json';
+const configFile = 'tokenizer_config.json';
+const added = 'added_tokens.json';
 
 interface TokenizerJson extends JsonObject {
   readonly added_tokens: readonly { readonly id: number; readonly content: string }[];
 }
 
-const read = (name: string): JsonObject => JSON.parse(readFileSync(join(TINY_TOKENIZER, name), 'utf8')) as JsonObject;
-const tokenizerJson = read(TOKENIZER) as TokenizerJson;
-const configWith = (changes: JsonObject): string => JSON.stringify({ ...read(CONFIG), ...changes });
+const read = (name: string): JsonObject => JSON.parse(readFileSync(join(tinyTokenizer, name), 'utf8')) as JsonObject;
+const tokenizerJson = read(tokenizer) as TokenizerJson;
+const configWith = (changes: JsonObject): string => JSON.stringify({ ...read(configFile), ...changes });
 const without = (content: string): string =>
   JSON.stringify({
     ...tokenizerJson,
@@ -29,9 +29,16 @@ const without = (content: string): string =>
 const withAdded = (token: JsonObject): string =>
   JSON.stringify({ ...tokenizerJson, added_tokens: [...tokenizerJson.added_tokens, token] });
 
-const NEW = { content: '<|new|>', lstrip: false, normalized: false, rstrip: false, single_word: false, special: true };
+const newToken = {
+  content: '<|new|>',
+  lstrip: false,
+  normalized: false,
+  rstrip: false,
+  single_word: false,
+  special: true,
+};
 
-const FIELD = { [CONFIG]: configWith({ added_tokens_decoder: { 384: NEW } }) };
+const field = { [configFile]: configWith({ added_tokens_decoder: { 384: newToken } }) };
 
 suite('of what stands beside tokenizer.json', () => {
   const tokens = (name: string, changes: Record<string, string | null>, text: string, ids: readonly number[]): void => {
@@ -42,21 +49,21 @@ suite('of what stands beside tokenizer.json', () => {
       }),
     );
   };
-  tokens('added_tokens_decoder adds tokens', FIELD, 'a<|im_end|>b<|new|>', [67, 2, 68, 384]);
-  const file = { [ADDED]: '{"<|new|>": 384, "<|im_end|>": 2}' };
+  tokens('added_tokens_decoder adds tokens', field, 'a<|im_end|>b<|new|>', [67, 2, 68, 384]);
+  const file = { [added]: '{"<|new|>": 384, "<|im_end|>": 2}' };
   tokens('added_tokens.json does', file, 'a<|im_end|>b<|new|>', [67, 2, 68, 384]);
-  const both = { ...FIELD, [ADDED]: '{"<|other|>": 385}' };
+  const both = { ...field, [added]: '{"<|other|>": 385}' };
   tokens('that file does not beside that field', both, 'a<|new|>|o', [67, 384, 94, 81]);
-  const ends = { [TOKENIZER]: without('<|im_end|>') };
+  const ends = { [tokenizer]: without('<|im_end|>') };
   tokens('eos_token is one though it is listed as a word', ends, 'a<|im_end|>b', [67, 2, 68]);
   const listed = {
-    [TOKENIZER]: without('<|im_start|>'),
-    [CONFIG]: configWith({ extra_special_tokens: ['<|im_start|>'] }),
+    [tokenizer]: without('<|im_start|>'),
+    [configFile]: configWith({ extra_special_tokens: ['<|im_start|>'] }),
   };
   tokens('so is what is listed as special', listed, 'a<|im_start|>b', [67, 1, 68]);
 
   test('a special token is none in what a user writes', () =>
-    withTokenizerFiles({ ...FIELD, ...ends }, async (folder) => {
+    withTokenizerFiles({ ...field, ...ends }, async (folder) => {
       const tokenizer = await ChatTokenizer.load(folder);
       const user = (content: string): number[] => tokenizer.encodePrompt({ messages: [{ role: 'user', content }] });
       const control = (ids: readonly number[]): number[] => ids.filter((id) => id < 3 || id > 383);
@@ -70,18 +77,18 @@ suite('of what stands beside tokenizer.json', () => {
       ));
   };
   const decoder = (value: JsonObject): Record<string, string> => ({
-    [CONFIG]: configWith({ added_tokens_decoder: value }),
+    [configFile]: configWith({ added_tokens_decoder: value }),
   });
   refuses(
     'an id of another token',
-    decoder({ 383: NEW }),
+    decoder({ 383: newToken }),
     /added_tokens_decoder gives "<\|new\|>" the id 383, .* "<\/tool_resp/,
   );
-  refuses('an id that is none', decoder({ x: NEW }), /added_tokens_decoder: x must be a token under its id/);
+  refuses('an id that is none', decoder({ x: newToken }), /added_tokens_decoder: x must be a token under its id/);
   refuses('a token without a text', decoder({ 384: {} }), /added_tokens_decoder: 384: content must be a string/);
   refuses(
     'a text without an id',
-    { [ADDED]: '{"<|new|>": "x"}' },
+    { [added]: '{"<|new|>": "x"}' },
     /^added_tokens\.json: "<\|new\|>" must have a token id/,
   );
 });
@@ -91,7 +98,7 @@ suite('without tokenizer_config.json', () => {
   const renders = (name: string, config: JsonObject, text: string): void => {
     test(name, () =>
       withTokenizerFiles(
-        { [CONFIG]: null, 'chat_template.jinja': TEMPLATE, 'config.json': JSON.stringify(config) },
+        { [configFile]: null, 'chat_template.jinja': TEMPLATE, 'config.json': JSON.stringify(config) },
         async (folder) => {
           const tokenizer = await ChatTokenizer.load(folder);
           assert.equal(tokenizer.render({ messages: [{ role: 'user', content: 'Hi' }] }), text);
@@ -116,8 +123,8 @@ suite('an added token beyond the rows of the model', () => {
     withRandomCheckpoint(async (folder) => {
       const model = join(folder, 'model');
       const { chat_template: template, ...config } = changes;
-      await writeFile(join(model, TOKENIZER), withAdded(token));
-      await writeFile(join(model, CONFIG), configWith(config));
+      await writeFile(join(model, tokenizer), withAdded(token));
+      await writeFile(join(model, configFile), configWith(config));
       if (typeof template === 'string') await writeFile(join(model, 'chat_template.jinja'), template);
       await use(model);
     });

@@ -1,23 +1,23 @@
-/** What stands beside `tokenizer.json`: tokens that other files declare, and names of tokens where no file gives them. */
+/** Tokens that other files than `tokenizer.json` declare, and names of tokens that no file gives. */
 import { join } from 'node:path';
-import { brief } from '../checkpoint/brief.js';
+import { abbreviate } from '../support/abbreviate.js';
 import { JsonFields } from '../checkpoint/jsonFields.js';
 import { EngineError } from '../engine.js';
 import { tokenText, tokenTexts } from './namedTokens.js';
 import { addedTokens, vocabularyIds, withAddedTokens, type ListedToken } from './tokenizerJson.js';
 import { isTokenId } from './vocabulary.js';
 
-const CONFIG_FILE = 'tokenizer_config.json';
-const ADDED_FILE = 'added_tokens.json';
-/** Lists of further special tokens; the second name is that of `transformers` 4. */
-const SPECIAL_LISTS = ['extra_special_tokens', 'additional_special_tokens'];
+const configFile = 'tokenizer_config.json';
+const addedFile = 'added_tokens.json';
+/** Lists of further special tokens. The second name is that of `transformers` 4. */
+const specialLists = ['extra_special_tokens', 'additional_special_tokens'];
 
-/** `tokenizer_config.json`; where there is none, `config.json` names tokens by their ids. */
+/** Reads `tokenizer_config.json`. Without it, `config.json` names tokens by their ids. */
 export async function readTokenizerConfig(modelDir: string, tokenizerJson: JsonFields): Promise<JsonFields> {
-  const config = await JsonFields.readOptional(join(modelDir, CONFIG_FILE), CONFIG_FILE);
+  const config = await JsonFields.readOptional(join(modelDir, configFile), configFile);
   if (config !== undefined) return config;
   const modelConfig = await JsonFields.readOptional(join(modelDir, 'config.json'), 'config.json');
-  // Added ones only: an id that was left at its default may be that of an ordinary word.
+  // Only added tokens: an id left at its default may be that of an ordinary word.
   const texts = new Map<unknown, string>(addedTokens(tokenizerJson).map(({ id, content }) => [id, content]));
   const names: Record<string, string> = {};
   for (const name of ['bos_token', 'eos_token']) {
@@ -25,12 +25,12 @@ export async function readTokenizerConfig(modelDir: string, tokenizerJson: JsonF
     const text = texts.get(ids[0]);
     if (text !== undefined) names[name] = text;
   }
-  return new JsonFields(CONFIG_FILE, names);
+  return new JsonFields(configFile, names);
 }
 
 /**
- * `tokenizer.json` with the tokens that `transformers` adds to it: those of `added_tokens_decoder` or, where there is no
- * such field, of `added_tokens.json`; and special tokens that the vocabulary has as if they were words.
+ * `tokenizer.json` with the tokens that `transformers` adds to it: those of `added_tokens_decoder` or, without that
+ * field, of `added_tokens.json`, and special tokens that the vocabulary lists as words.
  */
 export async function withDeclaredTokens(
   modelDir: string,
@@ -50,7 +50,7 @@ export async function withDeclaredTokens(
     const { id, content } = token;
     const holder = holders.get(id) ?? content;
     if (holder !== content) {
-      const message = `${source} gives ${brief(content)} the id ${id}, which tokenizer.json gives to ${brief(holder)}`;
+      const message = `${source} gives ${abbreviate(content)} the id ${id}, which tokenizer.json gives to ${abbreviate(holder)}`;
       throw new EngineError('checkpoint_invalid', message);
     }
     holders.set(id, content);
@@ -65,7 +65,7 @@ export async function withDeclaredTokens(
 
 interface DeclaredToken {
   readonly token: ListedToken;
-  /** What error messages call the place. */
+  /** How error messages name the place. */
   readonly source: string;
 }
 
@@ -79,17 +79,17 @@ async function declaredTokens(modelDir: string, config: JsonFields): Promise<rea
       return { token: { ...token.raw, id, content: token.string('content') }, source: decoder.source };
     });
   }
-  const file = await JsonFields.readOptional(join(modelDir, ADDED_FILE), ADDED_FILE);
+  const file = await JsonFields.readOptional(join(modelDir, addedFile), addedFile);
   return Object.entries(file?.raw ?? {}).map(([content, id]) => {
     if (!isTokenId(id))
-      throw new EngineError('checkpoint_invalid', `${ADDED_FILE}: ${brief(content)} must have a token id`);
-    return { token: { id, content }, source: ADDED_FILE };
+      throw new EngineError('checkpoint_invalid', `${addedFile}: ${abbreviate(content)} must have a token id`);
+    return { token: { id, content }, source: addedFile };
   });
 }
 
-/** Texts of what `tokenizer_config.json` says is special. Padding is left out, which may be any word. */
+/** Texts that `tokenizer_config.json` declares special. Padding is left out, because it may be any word. */
 function specialTexts(config: JsonFields): readonly string[] {
-  const lists = SPECIAL_LISTS.flatMap((name) => {
+  const lists = specialLists.flatMap((name) => {
     const value: unknown = config.value(name);
     return Array.isArray(value) ? value.map(tokenText) : [];
   });

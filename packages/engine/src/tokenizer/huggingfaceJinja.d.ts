@@ -1,9 +1,9 @@
-/** The part of `@huggingface/jinja` used here; its declarations read as errors like those of `@huggingface/tokenizers`. */
+/** The part of `@huggingface/jinja` used here. Its own declarations fail like those of `@huggingface/tokenizers`. */
 declare module '@huggingface/jinja' {
   /** A node of a parsed template. */
   export interface Statement {
     readonly type: string;
-    /** What a `For` goes through. */
+    /** What a `For` iterates over. */
     readonly iterable?: Statement;
     /** In a `SelectExpression`, `lhs if …`. */
     readonly lhs?: Statement;
@@ -13,7 +13,7 @@ declare module '@huggingface/jinja' {
     readonly value: unknown;
   }
   export class Environment {
-    /** Declares a variable; throws when there is one of this name. */
+    /** Declares a variable. Throws if the name is taken. */
     set(name: string, value: unknown): RuntimeValue;
   }
   export class Interpreter {
@@ -23,7 +23,7 @@ declare module '@huggingface/jinja' {
   }
   export class Template {
     readonly parsed: Statement;
-    /** Throws on a template that cannot be parsed. */
+    /** Throws for a template that cannot be parsed. */
     constructor(source: string);
     render(variables?: Readonly<Record<string, unknown>>): string;
   }

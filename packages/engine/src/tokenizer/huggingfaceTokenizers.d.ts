@@ -1,13 +1,13 @@
 /**
- * The part of `@huggingface/tokenizers` used here. Version 0.2.0 ships declarations whose relative imports lack
- * file extensions, which `moduleResolution: NodeNext` cannot follow, so that every type of it reads as an error.
+ * The part of `@huggingface/tokenizers` used here. The relative imports in the declarations of version 0.2.0 lack file
+ * extensions, so that `moduleResolution: NodeNext` cannot follow them and every type reads as an error.
  */
 declare module '@huggingface/tokenizers' {
   export class Tokenizer {
-    /** The parsed `tokenizer.json` and `tokenizer_config.json`; throws on kinds it does not know. */
+    /** The parsed `tokenizer.json` and `tokenizer_config.json`. Throws for kinds it does not know. */
     constructor(tokenizer: object, config: object);
     readonly normalizer: ((text: string) => string) | null;
-    /** Tokens by their id. */
+    /** Tokens by id. */
     readonly model: { readonly vocab: string[] };
     encode(text: string, options?: { add_special_tokens?: boolean }): { ids: number[] };
     /** Throws on an empty list. */

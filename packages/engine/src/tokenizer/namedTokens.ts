@@ -1,13 +1,13 @@
-/** The tokens that `tokenizer_config.json` has names for. */
+/** The tokens that `tokenizer_config.json` names. */
 import { isJsonObject, type JsonFields } from '../checkpoint/jsonFields.js';
 
-const NAMES = ['bos_token', 'eos_token', 'pad_token', 'unk_token'] as const;
-type TokenName = (typeof NAMES)[number];
+const tokenFields = ['bos_token', 'eos_token', 'pad_token', 'unk_token'] as const;
+type TokenName = (typeof tokenFields)[number];
 
 /** `bos_token`, `eos_token` and the like, which templates refer to by name. */
 export function tokenTexts(
   tokenizerConfig: JsonFields,
-  names: readonly TokenName[] = NAMES,
+  names: readonly TokenName[] = tokenFields,
 ): Readonly<Record<string, string>> {
   const texts: Record<string, string> = {};
   for (const name of names) {
@@ -17,7 +17,7 @@ export function tokenTexts(
   return texts;
 }
 
-/** A token in `tokenizer_config.json`: its text, or (written by older versions) an object with its text. */
+/** The text of a token in `tokenizer_config.json`: a string or, from older versions, an object with its text. */
 export function tokenText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   return isJsonObject(value) && typeof value['content'] === 'string' ? value['content'] : undefined;

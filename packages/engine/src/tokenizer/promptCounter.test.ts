@@ -6,11 +6,11 @@ import type { ChatPrompt } from '../types.js';
 import { ChatTokenizer } from './chatTokenizer.js';
 import { PromptCounter } from './promptCounter.js';
 
-const BASE = fileURLToPath(new URL('../../../../models/base/', import.meta.url));
+const base = fileURLToPath(new URL('../../../../models/base/', import.meta.url));
 const promptOf = (content: string): ChatPrompt => ({ messages: [{ role: 'user', content }] });
 
 test('counts as the tokenizer does, while the thread that asks goes on', async () => {
-  const [counter, tokenizer] = [await PromptCounter.open(BASE), await ChatTokenizer.load(BASE)];
+  const [counter, tokenizer] = [await PromptCounter.open(base), await ChatTokenizer.load(base)];
   const prompts = ['Who built the lighthouse?', '<|im_start|>system', 'word '.repeat(2_000)].map(promptOf);
   let turns = 0;
   const turn = setInterval(() => (turns += 1), 0);
@@ -27,7 +27,7 @@ test('counts as the tokenizer does, while the thread that asks goes on', async (
 });
 
 test('says what is wrong with a tokenizer', async () => {
-  await assert.rejects(PromptCounter.open(join(BASE, 'none')), {
+  await assert.rejects(PromptCounter.open(join(base, 'none')), {
     name: 'EngineError',
     code: 'checkpoint_invalid',
     message: /tokenizer\.json/,

@@ -1,9 +1,9 @@
-import { ThreadCalls } from '../threadCalls.js';
+import { ThreadCalls } from '../support/threadCalls.js';
 import type { ChatPrompt } from '../types.js';
 
 /**
- * Counts the tokens of prompts in a thread of its own: a long prompt takes a fifth of a second, in which a process that
- * serves HTTP would answer nobody. Needs the small files of a checkpoint only. Keeps no process alive.
+ * Counts the tokens of prompts in a thread of its own. A long prompt takes a fifth of a second, during which a process
+ * that serves HTTP could answer nobody. Needs only the small files of a checkpoint. Keeps no process alive.
  */
 export class PromptCounter {
   private readonly calls: ThreadCalls<ChatPrompt | null, number>;

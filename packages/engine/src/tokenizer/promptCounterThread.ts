@@ -1,12 +1,12 @@
-/** The thread of a `PromptCounter`: started by it, never by hand. */
+/** The thread of a `PromptCounter`, which starts it. Nothing else does. */
 import { workerData } from 'node:worker_threads';
-import { answerCalls } from '../threadAnswers.js';
+import { answerCalls } from '../support/threadAnswers.js';
 import type { ChatPrompt } from '../types.js';
 import { ChatTokenizer } from './chatTokenizer.js';
 
-// The counter gives and asks for nothing else.
+// The counter sends the folder once, and prompts after that.
 const loading = ChatTokenizer.load(workerData as string);
-// Each call says what is wrong with it.
+// Each call reports a failure to load.
 loading.catch(() => undefined);
 
 answerCalls<number>('the tokens of a prompt could not be counted', async (request) => {

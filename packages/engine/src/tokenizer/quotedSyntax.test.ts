@@ -1,4 +1,7 @@
-/** What a text says of the model's syntax is text: whoever wrote it, wherever it stands, unless the model itself wrote it. */
+/**
+ * What a text says of the model's syntax is text: whoever wrote it, wherever it stands, unless the model itself wrote
+ * it.
+ */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,11 +12,11 @@ import { withTokenizerFiles } from '../testing/tokenizerFiles.js';
 import type { ChatPrompt } from '../types.js';
 import { ChatTokenizer } from './chatTokenizer.js';
 
-const FIXTURES = fileURLToPath(new URL('../../fixtures/tokenizer/', import.meta.url));
-const BASE = fileURLToPath(new URL('../../../../models/base/', import.meta.url));
-const MODELS = [
-  ['base', BASE],
-  ...['tiny', 'llama2', 'llama3', 'mistral', 'qwen25', 'qwen3'].map((name) => [name, join(FIXTURES, name)] as const),
+const fixtures = fileURLToPath(new URL('../../fixtures/tokenizer/', import.meta.url));
+const base = fileURLToPath(new URL('../../../../models/base/', import.meta.url));
+const models = [
+  ['base', base],
+  ...['tiny', 'llama2', 'llama3', 'mistral', 'qwen25', 'qwen3'].map((name) => [name, join(fixtures, name)] as const),
 ] as const;
 
 /** Those that look like syntax: what is no word. */
@@ -45,7 +48,7 @@ const passage = (content: string): ChatPrompt => ({
   messages: [{ role: 'system', content, markup: false }, ...question.messages],
 });
 
-for (const [name, modelDir] of MODELS) {
+for (const [name, modelDir] of models) {
   const absent = !existsSync(join(modelDir, 'tokenizer.json'));
   suite(`syntax that a text quotes, with the tokenizer ${name}`, { skip: absent && 'no such model here' }, () => {
     test('becomes no token of it in a completion that is to be learned, and is written as it was read', async () => {
@@ -83,7 +86,7 @@ for (const [name, modelDir] of MODELS) {
 }
 
 test('the markup of what the model itself wrote stays markup, and the model’s control tokens stay its own', async () => {
-  const tokenizer = await ChatTokenizer.load(BASE);
+  const tokenizer = await ChatTokenizer.load(base);
   const call = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>';
   const idsOf = (text: string, markup?: boolean): number[] => {
     const { tokens, targetStart } = tokenizer.encodeExample(question, text, markup === undefined ? {} : { markup });
@@ -96,7 +99,7 @@ test('the markup of what the model itself wrote stays markup, and the model’s 
 });
 
 test('tokens that overlap in a text are all taken apart', async () => {
-  const tiny = join(FIXTURES, 'tiny');
+  const tiny = join(fixtures, 'tiny');
   const json = JSON.parse(readFileSync(join(tiny, 'tokenizer.json'), 'utf8')) as { added_tokens: object[] };
   const added = [
     { id: 400, content: '[A][', special: true },

@@ -3,8 +3,8 @@ import { JsonFields } from '../checkpoint/jsonFields.js';
 import { addedTokens, isListedToken, vocabularyIds, withAddedTokens, type ListedToken } from './tokenizerJson.js';
 
 /**
- * `tokenizer.json` without the added tokens that the model has no row for, such as a `[PAD]` that came after the
- * training: their text is text. Those that are `needed` stay, so that the model is refused.
+ * `tokenizer.json` without the added tokens that the model has no row for, such as a `[PAD]` added after the training.
+ * Their text stays ordinary text. Tokens that are `needed` stay, so that the model is refused.
  */
 export async function withoutRowlessTokens(
   modelDir: string,

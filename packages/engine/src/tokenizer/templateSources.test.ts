@@ -4,23 +4,23 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { openCheckpoint } from '../checkpoint/checkpoint.js';
-import { TINY_TOKENIZER, withRandomCheckpoint } from '../testing/randomCheckpoint.js';
+import { tinyTokenizer, withRandomCheckpoint } from '../testing/randomCheckpoint.js';
 import { withTokenizerFiles } from '../testing/tokenizerFiles.js';
 import type { ChatPrompt } from '../types.js';
 import { ChatTokenizer } from './chatTokenizer.js';
 
-const FILE = 'chat_template.jinja';
-const OLD_FILE = 'chat_template.json';
-const CONFIG = 'tokenizer_config.json';
-const TOOL_USE_FILE = 'additional_chat_templates/tool_use.jinja';
-const WITHOUT: ChatPrompt = { messages: [{ role: 'user', content: 'Hi' }] };
-const WITH_TOOLS: ChatPrompt = { ...WITHOUT, tools: [{ name: 'time', parameters: { type: 'object' } }] };
+const file = 'chat_template.jinja';
+const oldFile = 'chat_template.json';
+const configFile = 'tokenizer_config.json';
+const toolUseFile = 'additional_chat_templates/tool_use.jinja';
+const without: ChatPrompt = { messages: [{ role: 'user', content: 'Hi' }] };
+const withTools: ChatPrompt = { ...without, tools: [{ name: 'time', parameters: { type: 'object' } }] };
 
 const named = (name: string) => ({ name, template: `${name}: {{ messages[0].content }}` });
 
 /** `tokenizer_config.json` with a `chat_template`. */
 function configWith(chatTemplate: unknown): string {
-  const config = JSON.parse(readFileSync(join(TINY_TOKENIZER, CONFIG), 'utf8')) as object;
+  const config = JSON.parse(readFileSync(join(tinyTokenizer, configFile), 'utf8')) as object;
   return JSON.stringify({ ...config, chat_template: chatTemplate });
 }
 
@@ -29,37 +29,37 @@ suite('chat templates of one checkpoint', () => {
     test(name, () =>
       withTokenizerFiles(changes, async (folder) => {
         const tokenizer = await ChatTokenizer.load(folder);
-        assert.deepEqual([tokenizer.render(WITHOUT), tokenizer.render(WITH_TOOLS)], texts);
+        assert.deepEqual([tokenizer.render(without), tokenizer.render(withTools)], texts);
       }),
     );
   };
   // What `PreTrainedTokenizerFast.get_chat_template` of transformers 5.23 takes.
   const list = [named('rag'), named('default'), named('tool_use')];
-  renders('in a list', { [FILE]: null, [CONFIG]: configWith(list) }, ['default: Hi', 'tool_use: Hi']);
-  renders('in a list without one for tools', { [FILE]: null, [CONFIG]: configWith(list.slice(0, 2)) }, [
+  renders('in a list', { [file]: null, [configFile]: configWith(list) }, ['default: Hi', 'tool_use: Hi']);
+  renders('in a list without one for tools', { [file]: null, [configFile]: configWith(list.slice(0, 2)) }, [
     'default: Hi',
     'default: Hi',
   ]);
   const byName = { default: 'default: {{ messages[0].content }}', tool_use: 'tools', rag: 7 };
-  renders('by their names', { [FILE]: null, [CONFIG]: configWith(byName) }, ['default: Hi', 'tools']);
-  renders('in a field and a file', { [FILE]: null, [CONFIG]: configWith('field'), [TOOL_USE_FILE]: 'tools' }, [
+  renders('by their names', { [file]: null, [configFile]: configWith(byName) }, ['default: Hi', 'tools']);
+  renders('in a field and a file', { [file]: null, [configFile]: configWith('field'), [toolUseFile]: 'tools' }, [
     'field',
     'tools',
   ]);
-  renders('in files', { [FILE]: 'file', [TOOL_USE_FILE]: 'tools', 'additional_chat_templates/rag.jinja': '{% if' }, [
+  renders('in files', { [file]: 'file', [toolUseFile]: 'tools', 'additional_chat_templates/rag.jinja': '{% if' }, [
     'file',
     'tools',
   ]);
   const old = JSON.stringify({ chat_template: 'old' });
-  renders('in a file of older releases', { [FILE]: null, [CONFIG]: configWith(undefined), [OLD_FILE]: old }, [
+  renders('in a file of older releases', { [file]: null, [configFile]: configWith(undefined), [oldFile]: old }, [
     'old',
     'old',
   ]);
-  renders('in a field, which takes its place', { [FILE]: null, [CONFIG]: configWith('field'), [OLD_FILE]: old }, [
+  renders('in a field, which takes its place', { [file]: null, [configFile]: configWith('field'), [oldFile]: old }, [
     'field',
     'field',
   ]);
-  renders('in a file, which takes the place of a list', { [FILE]: 'file', [CONFIG]: configWith(list) }, [
+  renders('in a file, which takes the place of a list', { [file]: 'file', [configFile]: configWith(list) }, [
     'file',
     'file',
   ]);
@@ -71,7 +71,7 @@ suite('chat templates of one checkpoint', () => {
       ));
   };
   const refusesField = (name: string, field: unknown, message: RegExp): void =>
-    refuses(name, { [FILE]: null, [CONFIG]: configWith(field) }, message);
+    refuses(name, { [file]: null, [configFile]: configWith(field) }, message);
   refusesField('a list without a default', [named('tool_use')], /: chat_template must be .* named "default"/);
   refusesField('an empty list', [], /: chat_template must be .* named "default"/);
   refusesField(
@@ -89,7 +89,7 @@ suite('chat templates of one checkpoint', () => {
     [named('default'), { name: 'tool_use', template: '{% if' }],
     /template tool_use:/,
   );
-  refuses('a broken one in a file', { [TOOL_USE_FILE]: '{% if' }, /template tool_use:/);
+  refuses('a broken one in a file', { [toolUseFile]: '{% if' }, /template tool_use:/);
 });
 
 test('the template for tools is part of what a checkpoint is, where there is one', () =>
@@ -99,8 +99,8 @@ test('the template for tools is part of what a checkpoint is, where there is one
     const without = await hash();
     await mkdir(join(model, 'additional_chat_templates'));
     assert.equal(await hash(), without);
-    await writeFile(join(model, TOOL_USE_FILE), 'tools');
+    await writeFile(join(model, toolUseFile), 'tools');
     const withTools = await hash();
-    await writeFile(join(model, TOOL_USE_FILE), 'other tools');
+    await writeFile(join(model, toolUseFile), 'other tools');
     assert.equal(new Set([without, withTools, await hash()]).size, 3);
   }));

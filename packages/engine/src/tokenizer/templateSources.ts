@@ -1,30 +1,30 @@
-/** Where a checkpoint keeps its chat templates, and which of them are used. */
+/** Finds a checkpoint's chat templates and decides which of them are used. */
 import { join } from 'node:path';
 import { JsonFields, isJsonObject, readOptionalText } from '../checkpoint/jsonFields.js';
 import { EngineError } from '../engine.js';
 
 export interface TemplateSources {
   readonly default: string;
-  /** Takes the place of `default` where there are tools. */
+  /** Replaces `default` when there are tools. */
   readonly toolUse?: string;
 }
 
-const TEMPLATE_FILE = 'chat_template.jinja';
-const TOOL_USE_FILE = 'additional_chat_templates/tool_use.jinja';
+const templateFile = 'chat_template.jinja';
+const toolUseFile = 'additional_chat_templates/tool_use.jinja';
 /** Older releases of `transformers` wrote it, for processors. */
-const OLD_FILE = 'chat_template.json';
+const oldFile = 'chat_template.json';
 /** Checkpoints have two or three. */
-const MAX_TEMPLATES = 16;
+const maxTemplates = 16;
 
 /**
- * Reads `chat_template.jinja`, or else the field of that name in `tokenizer_config.json`, or else in `chat_template.json`.
- * The template for tools has a file of its own or stands beside the other in the field; where `chat_template.jinja` is
- * there, `transformers` reads no field.
+ * Reads `chat_template.jinja`, or else the field of that name in `tokenizer_config.json`, or else in
+ * `chat_template.json`. The template for tools has a file of its own or stands beside the other in the field. If
+ * `chat_template.jinja` exists, `transformers` reads no field.
  * @throws EngineError `checkpoint_invalid` naming the file and the field.
  */
 export async function readTemplateSources(modelDir: string, tokenizerConfig: JsonFields): Promise<TemplateSources> {
   const [source, toolUse] = await Promise.all(
-    [TEMPLATE_FILE, TOOL_USE_FILE].map((file) => readOptionalText(join(modelDir, file), file)),
+    [templateFile, toolUseFile].map((file) => readOptionalText(join(modelDir, file), file)),
   );
   const sources = source === undefined ? await readField(modelDir, tokenizerConfig) : { default: source };
   return toolUse === undefined ? sources : { ...sources, toolUse };
@@ -32,9 +32,9 @@ export async function readTemplateSources(modelDir: string, tokenizerConfig: Jso
 
 async function readField(modelDir: string, tokenizerConfig: JsonFields): Promise<TemplateSources> {
   if (tokenizerConfig.has('chat_template')) return fromField(tokenizerConfig);
-  const old = await JsonFields.readOptional(join(modelDir, OLD_FILE), OLD_FILE);
+  const old = await JsonFields.readOptional(join(modelDir, oldFile), oldFile);
   if (old !== undefined) return fromField(old);
-  throw new EngineError('checkpoint_invalid', `${TEMPLATE_FILE} is missing, and tokenizer_config.json has none`);
+  throw new EngineError('checkpoint_invalid', `${templateFile} is missing, and tokenizer_config.json has none`);
 }
 
 function fromField(config: JsonFields): TemplateSources {
@@ -54,10 +54,10 @@ function namedInList(list: readonly unknown[], config: JsonFields): readonly (re
   });
 }
 
-/** Templates of other names are chosen by callers of `transformers` alone. */
+/** Only callers of `transformers` choose templates of other names. */
 function fromNamed(config: JsonFields, named: readonly (readonly [string, unknown])[]): TemplateSources {
-  if (named.length > MAX_TEMPLATES) {
-    throw config.refusal('chat_template', `a list of at most ${MAX_TEMPLATES} templates`);
+  if (named.length > maxTemplates) {
+    throw config.refusal('chat_template', `a list of at most ${maxTemplates} templates`);
   }
   const templates = new JsonFields(`${config.source}: chat_template`, Object.fromEntries(named));
   if (!templates.has('default')) {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Tokenizer } from '@huggingface/tokenizers';
-import { brief } from '../checkpoint/brief.js';
+import { abbreviate } from '../support/abbreviate.js';
 import type { JsonFields } from '../checkpoint/jsonFields.js';
 import { EngineError } from '../engine.js';
 import { readAddedTokens, type AddedToken } from './addedTokens.js';
@@ -9,28 +9,27 @@ import { TokenSplitter, tokenPattern } from './tokenSplitter.js';
 import { checkVocabularyIds } from './vocabulary.js';
 
 /**
- * Text to token ids and back, with the one rule that matters for safety: **a control token, or one of the
- * model's markup, is produced only where whoever assembled the text left it whole.**
+ * Converts text to token ids and back, with the one rule that matters for safety: **a control token or markup token is
+ * produced only where whoever assembled the text left it whole.**
  *
- * A chat template returns one string in which its own control tokens and the messages' contents are no longer
- * distinguishable. So the contents are passed through `disarm` before they are rendered: it puts `mark`, a text
- * that nobody can guess, after the first character of everything in them that reads like a control token.
- * `encode` then splits at the added tokens that are whole, takes the marks out of the pieces between, and encodes
- * these with a tokenizer that knows no added token at all. A `<|im_end|>` typed by a user thus becomes the same
- * ordinary tokens as any other punctuation, and every text without control tokens in its messages encodes exactly as
- * in Hugging Face `transformers`. Words that were added to the vocabulary are no control tokens, and nothing is done to
- * them.
+ * A chat template returns one string. Its own control tokens and the messages' contents can no longer be told apart in
+ * it. So the contents pass through `disarm` before they are rendered. It inserts `mark`, a text that nobody can guess,
+ * after the first character of everything that reads like a control token. `encode` then splits at the added tokens
+ * that are whole, removes the marks from the pieces between, and encodes these with a tokenizer that knows no added
+ * tokens. So a `<|im_end|>` typed by a user becomes ordinary tokens like any other punctuation. Texts without control
+ * tokens in their messages are encoded exactly as in Hugging Face `transformers`. Words added to the vocabulary are no
+ * control tokens and stay as they are.
  */
 export class TextCodec {
   readonly addedTokens: readonly AddedToken[];
-  /** Size of the tokenizer's vocabulary; a model may have padded its own beyond it. */
+  /** The size of the tokenizer's vocabulary. A model may pad its own beyond it. */
   readonly vocabularySize: number;
   private readonly mark = `\uFDD0${randomBytes(16).toString('hex')}\uFDD0`;
-  /** Finds syntax, and the words that are looked for before the text is normalized. */
+  /** Finds syntax, and words that are searched before the text is normalised. */
   private readonly whole: TokenSplitter;
-  /** Finds the other words in what the normalizer makes of a text. */
+  /** Finds the other words in normalised text. */
   private readonly normalizedWords: TokenSplitter;
-  /** Find the first character of each, also of those that overlap. */
+  /** Each finds the first character of every occurrence, even of overlapping ones. */
   private readonly syntaxBeginning: RegExp | undefined;
   private readonly controlBeginning: RegExp | undefined;
   private readonly controlIds: ReadonlySet<number>;
@@ -61,10 +60,10 @@ export class TextCodec {
       .map((word) => ({ ...word, content: this.normalize(word.content) }))
       .filter(({ content }) => content !== '');
     this.normalizedWords = new TokenSplitter(normalizedWords);
-    // `tokenizers` finds the word `the` of Llama 2 as `▁the`, and writes it so; the library only finds it.
+    // `tokenizers` finds the word `the` of Llama 2 as `▁the` and writes it so. The library only finds it.
     for (const { id, content } of normalizedWords) this.decoder.model.vocab[id] = content;
-    // The mark is this tokenizer's only added token: put before a text, it says "not the beginning", which matters to
-    // tokenizers that prepend a space to the first piece alone.
+    // The mark is this tokenizer's only added token. Before a text it means "not the beginning", which matters to
+    // tokenizers that prepend a space to the first piece only.
     const sentinel = { id: this.vocabularySize, content: this.mark, special: true, normalized: false };
     const plainJson = { ...tokenizerJson.raw, normalizer: null, added_tokens: [sentinel] };
     this.plainEncoder = this.contained(() => new Tokenizer(plainJson, tokenizerConfig.raw));
@@ -72,25 +71,25 @@ export class TextCodec {
   }
 
   /**
-   * Makes control tokens inside `text` harmless for `encode`. With `markup` true the tokens of the model's own
-   * syntax (`<think>`, `<tool_call>`) stay whole: for text that the assistant or the application wrote.
+   * Makes control tokens inside `text` harmless for `encode`. With `markup` true the model's own syntax (`<think>`,
+   * `<tool_call>`) stays whole, for text from the assistant or the application.
    */
   disarm(text: string, { markup }: { readonly markup: boolean }): string {
     const beginning = markup ? this.controlBeginning : this.syntaxBeginning;
     return beginning === undefined ? text : text.replace(beginning, (first) => first + this.mark);
   }
 
-  /** The text as a reader should see it, without the marks of `disarm`. */
+  /** The text for readers, without the marks of `disarm`. */
   withoutMarks(text: string): string {
     return text.replaceAll(this.mark, '');
   }
 
-  /** The text cut at the added tokens in it, but for those that `disarm` has taken apart. */
+  /** The text split at its added tokens, except for those that `disarm` broke up. */
   split(text: string): readonly (AddedToken | string)[] {
     return this.whole.split(text);
   }
 
-  /** Token ids of a text; `continues` when it follows other text, so that it gets no beginning-of-text treatment. */
+  /** Token ids of a text. `continues` says that it follows other text and gets no beginning-of-text treatment. */
   encode(text: string, { continues = false }: { readonly continues?: boolean } = {}): number[] {
     const ids: number[] = [];
     let atBeginning = !continues;
@@ -106,7 +105,7 @@ export class TextCodec {
     return this.decoder.id_to_token(id) !== undefined;
   }
 
-  /** The text of generated tokens, without control tokens; ids beyond the vocabulary have no text. */
+  /** The text of generated tokens, without control tokens. Ids beyond the vocabulary have no text. */
   decode(ids: readonly number[]): string {
     const textual = ids.filter((id) => !this.controlIds.has(id) && this.hasToken(id));
     if (textual.length === 0) return '';
@@ -114,7 +113,7 @@ export class TextCodec {
     return this.contained(() => this.decoder.decode(textual, options));
   }
 
-  /** Vocabularies without all 256 bytes, and without a token for the unknown, leave holes. */
+  /** A vocabulary without all 256 bytes and without an unknown token leaves gaps. */
   private encodeOrdinary(text: string, atBeginning: boolean): number[] {
     const ids = this.ordinaryIds(text, atBeginning);
     if (!ids.every(Number.isInteger)) {
@@ -130,7 +129,7 @@ export class TextCodec {
     );
   }
 
-  /** @param text normalized, without added tokens. */
+  /** @param text normalised and without added tokens. */
   private plainIds(text: string, atBeginning: boolean): number[] {
     const options = { add_special_tokens: false };
     return this.contained(() =>
@@ -148,13 +147,13 @@ export class TextCodec {
   private refuseSpellableTokens(wordIds: ReadonlySet<number>): void {
     for (const token of this.addedTokens.filter(({ kind }) => kind === 'control')) {
       if (wordIds.has(token.id) || this.ordinaryIds(token.content, false).includes(token.id)) {
-        const message = `${this.source}: ordinary text can spell the token ${brief(token.content)}`;
+        const message = `${this.source}: ordinary text can spell the token ${abbreviate(token.content)}`;
         throw new EngineError('checkpoint_invalid', message);
       }
     }
   }
 
-  /** The library looks at some settings only when it uses them. */
+  /** The library checks some settings only when it uses them. */
   private contained<T>(use: () => T): T {
     try {
       return use();

@@ -1,11 +1,11 @@
 import type { AddedToken } from './addedTokens.js';
 
-/** What a letter of `\w` is to `tokenizers`. */
-const WORD = String.raw`[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]`;
-const BEGINS_WITH_WORD = new RegExp(`^${WORD}`, 'u');
-const ENDS_WITH_WORD = new RegExp(`${WORD}$`, 'u');
+/** What `tokenizers` counts as a letter of `\w`. */
+const wordCharacter = String.raw`[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]`;
+const beginsWithWord = new RegExp(`^${wordCharacter}`, 'u');
+const endsWithWord = new RegExp(`${wordCharacter}$`, 'u');
 
-/** Cuts texts at the added tokens in them, as `tokenizers` does: from the left, at the longest where several begin. */
+/** Splits texts at their added tokens, as `tokenizers` does: from the left, at the longest token that matches. */
 export class TokenSplitter {
   private readonly byContent: ReadonlyMap<string, AddedToken>;
   private readonly pattern: RegExp | undefined;
@@ -15,7 +15,7 @@ export class TokenSplitter {
     this.pattern = tokenPattern(tokens);
   }
 
-  /** The tokens and the texts between, none of which is empty. */
+  /** The tokens and the non-empty texts between them. */
   split(text: string): readonly (AddedToken | string)[] {
     const parts: (AddedToken | string)[] = [];
     let position = 0;
@@ -40,7 +40,7 @@ export class TokenSplitter {
   }
 }
 
-/** A pattern that finds any of `tokens`, the longest where several begin; `undefined` for none. */
+/** A pattern that finds any of `tokens`, the longest first; `undefined` if there are none. */
 export function tokenPattern(tokens: readonly AddedToken[]): RegExp | undefined {
   if (tokens.length === 0) return undefined;
   const contents = tokens.map((token) => token.content).sort((a, b) => b.length - a.length);
@@ -48,8 +48,8 @@ export function tokenPattern(tokens: readonly AddedToken[]): RegExp | undefined 
 }
 
 function standsAlone(text: string, start: number, end: number): boolean {
-  // Two units hold any character.
+  // Two code units hold any character.
   return (
-    !ENDS_WITH_WORD.test(text.slice(Math.max(0, start - 2), start)) && !BEGINS_WITH_WORD.test(text.slice(end, end + 2))
+    !endsWithWord.test(text.slice(Math.max(0, start - 2), start)) && !beginsWithWord.test(text.slice(end, end + 2))
   );
 }

@@ -1,11 +1,11 @@
-/** The two lists of tokens in `tokenizer.json`, before they are checked. */
+/** The two token lists of `tokenizer.json`, before they are checked. */
 import { isJsonObject, JsonFields, type JsonObject } from '../checkpoint/jsonFields.js';
 import { isTokenId } from './vocabulary.js';
 
 /** An entry of `added_tokens`. */
 export type ListedToken = JsonObject & { readonly id: number; readonly content: string };
 
-/** The entries of `added_tokens` that are in order; `readAddedTokens` refuses the others. */
+/** The valid entries of `added_tokens`. `readAddedTokens` refuses the others. */
 export function addedTokens(tokenizerJson: JsonFields): readonly ListedToken[] {
   return listOf(tokenizerJson).filter(isListedToken);
 }
@@ -21,7 +21,7 @@ export function isListedToken(value: unknown): value is ListedToken {
   return isJsonObject(value) && isTokenId(value['id']) && typeof value['content'] === 'string';
 }
 
-/** Ids of the model's own vocabulary. Unigram's is a list, in which a token's place is its id. */
+/** Ids of the model's own vocabulary. Unigram's is a list, in which a token's index is its id. */
 export function vocabularyIds(tokenizerJson: JsonFields): ReadonlyMap<string, number> {
   const vocabulary: unknown = tokenizerJson.nested('model')?.value('vocab');
   const entries: readonly (readonly unknown[])[] = Array.isArray(vocabulary)

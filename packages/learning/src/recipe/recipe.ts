@@ -123,9 +123,9 @@ export interface ReplayRecipe {
    * Rows that show which directions of base's hidden states training leaves alone. With them a held row need not weigh
    * so much.
    */
-  readonly sparedRows: number;
+  readonly protectedRows: number;
   /** Tokens taken from the beginning of a row. */
-  readonly maxSparedTokens: number;
+  readonly maxProtectedTokens: number;
   /**
    * Longer rows cost more than they keep, but a row with a long answer may be longer. Other rows are used only if there
    * are none of these.

@@ -16,7 +16,7 @@ const material: Material = {
   facts: [[1, 2, 3, 4, 5, 6], [11], [21, 22]].map((tokens) => ({ questions: tokens.map(exampleOf), keywords: [] })),
   dev: [],
   replay: [100, 101].map(exampleOf),
-  spared: [],
+  protectedDirections: [],
   known: [],
   rehearsal: [],
 };

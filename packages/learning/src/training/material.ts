@@ -19,7 +19,7 @@ export interface Material {
   /** Rows of the base model's own training. */
   readonly replay: readonly TrainingExample[];
   /** Some of all such rows, also of those that are too long to be replayed: what the adapter is to leave as it is. */
-  readonly spared: readonly TokenSequence[];
+  readonly protectedDirections: readonly TokenSequence[];
   /** What the parent already knew of the passage. Training shows it in turn with the replay rows. */
   readonly known: readonly TrainingExample[];
   /** A list of pairs for each earlier passage. */
@@ -106,12 +106,12 @@ export async function encodeMaterial(
       pair({ question, answer: sentenceFor(question, sentences) ?? answer }, 1),
     ),
     replay: usualRows.length > 0 ? usualRows : rows,
-    spared: spreadSample(
+    protectedDirections: spreadSample(
       rows.map(({ sequence: { tokens } }) => ({
-        tokens: tokens.slice(0, recipe.replay.maxSparedTokens),
+        tokens: tokens.slice(0, recipe.replay.maxProtectedTokens),
         targetStart: 1,
       })),
-      recipe.replay.sparedRows,
+      recipe.replay.protectedRows,
     ),
     known: await mapConcurrently(chosen.known, (known) => pair(known, recipe.replay.weight)),
     rehearsal: await mapConcurrently(chosen.rehearsal, (ofPassage) =>

@@ -18,7 +18,7 @@ const material: Material = {
   facts: Array.from({ length: 20 }, () => ({ questions: [exampleOf(20), exampleOf(24)], keywords: [] })),
   dev: [exampleOf(20)],
   replay: [...Array.from({ length: 60 }, () => exampleOf(100)), ...Array.from({ length: 30 }, () => exampleOf(40))],
-  spared: [exampleOf(120), exampleOf(60)].map(({ sequence }) => sequence),
+  protectedDirections: [exampleOf(120), exampleOf(60)].map(({ sequence }) => sequence),
   known: [],
   rehearsal: [],
 };
@@ -39,11 +39,11 @@ function costMicrousd({ material: planned, steps }: TrainingPlan): number {
   const stream = batches(planned, seed, recipe);
   let trained = 0;
   for (let step = 0; step < steps; step++) trained += tokensOf(stream.next().value);
-  const spared = planned.spared.reduce((sum, { tokens }) => sum + tokens.length, 0);
+  const protectedTokens = planned.protectedDirections.reduce((sum, { tokens }) => sum + tokens.length, 0);
   const read =
     tokensOf(replayDrawn(planned, seed, steps, recipe)) +
     recipe.training.devEvaluations * tokensOf(planned.dev) +
-    spared;
+    protectedTokens;
   return (36 * trained + 12 * read) / 1000;
 }
 

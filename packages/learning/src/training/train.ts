@@ -51,10 +51,10 @@ export async function train(job: TrainingJob): Promise<Trained | null> {
     // A cancelled run may have a successor at work on this folder.
     throwIfCancelled(job.signal);
     job.meter.rewind(usageAtStart);
-    const spared = payForSpared(job, material.spared);
-    const resumed = await resume(job, spared, await job.snapshots.load(identity));
+    const protectedDirections = payForProtected(job, material.protectedDirections);
+    const resumed = await resume(job, protectedDirections, await job.snapshots.load(identity));
     if (resumed !== null) job.meter.rewind(addUsage(usageBefore, resumed.usage));
-    const session = resumed?.session ?? (await begin(job, spared));
+    const session = resumed?.session ?? (await begin(job, protectedDirections));
     const state = resumed?.state ?? notBegun;
     const run = new TrainingRun({ ...job, usageBefore, material, steps: plan.steps, session, state });
     try {
@@ -68,12 +68,12 @@ export async function train(job: TrainingJob): Promise<Trained | null> {
   });
 }
 
-async function begin(job: TrainingJob, spared: readonly TokenSequence[]): Promise<TrainingSession> {
+async function begin(job: TrainingJob, protectedDirections: readonly TokenSequence[]): Promise<TrainingSession> {
   const { rank, alpha, weightDecay, betas, clipNorm } = job.recipe.training;
   await job.snapshots.clear(null);
   return job.engine.openTraining({
     parent: job.parent,
-    spared,
+    protectedDirections,
     rank,
     alpha,
     seed: deriveSeed(job.seed, 'adapter'),
@@ -93,7 +93,7 @@ interface Resumed {
 /** Returns `null` if there is nothing to go on from. Missing or damaged files are no reason for a job to fail. */
 async function resume(
   job: TrainingJob,
-  spared: readonly TokenSequence[],
+  protectedDirections: readonly TokenSequence[],
   progress: TrainingProgress | null,
 ): Promise<Resumed | null> {
   if (progress === null) return null;
@@ -102,7 +102,7 @@ async function resume(
   try {
     // Checked now, since the adapter is read only in the next phase, when it would be too late.
     if (state.best !== null) await checkAdapter(state.best.adapter);
-    const session = await job.engine.openTraining({ resume: snapshot, spared });
+    const session = await job.engine.openTraining({ resume: snapshot, protectedDirections });
     job.snapshots.resumed(state.report.steps);
     return { session, state, usage };
   } catch (error) {
@@ -114,14 +114,14 @@ async function resume(
 }
 
 /** They go through the model once; none where there is no money for them. */
-function payForSpared(
+function payForProtected(
   { meter, recipe }: Pick<TrainingJob, 'meter' | 'recipe'>,
-  spared: readonly TokenSequence[],
+  protectedDirections: readonly TokenSequence[],
 ): readonly TokenSequence[] {
-  const usage: LearningUsage = { ...noUsage, input_tokens: lengthOf(spared) };
+  const usage: LearningUsage = { ...noUsage, input_tokens: lengthOf(protectedDirections) };
   if (!meter.tryHold(usage, recipe.shares.training)) return [];
   meter.settle(usage, usage);
-  return spared;
+  return protectedDirections;
 }
 
 function lengthOf(sequences: readonly TokenSequence[]): number {
@@ -138,7 +138,7 @@ type PlannedJob = Pick<TrainingJob, 'meter' | 'recipe' | 'seed'>;
 
 /**
  * Plans a training. If the money is for too few of the steps that the facts need, the long replay rows go first, and
- * nothing is spared.
+ * no directions are protected.
  */
 export function planTraining(job: PlannedJob & Pick<TrainingJob, 'material'>): TrainingPlan | null {
   const { material, recipe } = job;
@@ -147,14 +147,15 @@ export function planTraining(job: PlannedJob & Pick<TrainingJob, 'material'>): T
   const needed = neededStepsShare * wantedSteps(material.facts.length, recipe.training);
   if (steps !== null && steps >= needed) return { material, steps };
   const short = material.replay.filter(({ sequence }) => sequence.tokens.length <= shortTokens);
-  const economical = { ...material, replay: short.length > 0 ? short : material.replay, spared: [] };
+  const economical = { ...material, replay: short.length > 0 ? short : material.replay, protectedDirections: [] };
   const moreSteps = affordableSteps(job, economical);
   return moreSteps === null ? null : { material: economical, steps: moreSteps };
 }
 
 /**
- * Beside dev evaluations, the texts that are spared and base's targets of every replay row that all wanted steps would
- * show. The mean over as many batches as a short run has stands for all of them; the meter holds each step's real cost.
+ * Beside dev evaluations, the texts whose directions are protected, and base's targets of every replay row that all
+ * wanted steps would show. The mean over as many batches as a short run has stands for all of them; the meter holds
+ * each step's real cost.
  */
 function affordableSteps({ meter, recipe, seed }: PlannedJob, material: Material): number | null {
   const { training } = recipe;
@@ -162,7 +163,8 @@ function affordableSteps({ meter, recipe, seed }: PlannedJob, material: Material
   const sample = Array.from({ length: training.minSteps }, () => tokensOf(stream.next().value));
   const stepTokens = sample.reduce((sum, tokens) => sum + tokens, 0) / sample.length;
   const scored = replayDrawn(material, seed, wantedSteps(material.facts.length, training), recipe);
-  const inputTokens = training.devEvaluations * tokensOf(material.dev) + tokensOf(scored) + lengthOf(material.spared);
+  const inputTokens =
+    training.devEvaluations * tokensOf(material.dev) + tokensOf(scored) + lengthOf(material.protectedDirections);
   const freeNanousd = meter.freeNanousd(recipe.shares.training) - inputTokens * meter.budget.input_nanousd_per_token;
   const stepNanousd = stepTokens * meter.budget.training_nanousd_per_token;
   return planSteps(freeNanousd, stepNanousd, material.facts.length, training);

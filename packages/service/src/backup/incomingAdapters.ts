@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { ADAPTER_FILES, isAdapterIntact } from '@engraft/engine';
+import { adapterFiles, isAdapterIntact } from '@engraft/engine';
 import type { AdapterStore } from '../adapterStore/adapterStore.js';
 import { makeSyncedFolder } from '../syncFolder.js';
 
@@ -25,7 +25,7 @@ export class IncomingAdapters {
     const folder = path.join(this.folder, adapter_hash.replace(':', '-'));
     await makeSyncedFolder(folder);
     await pipeline(content, createWriteStream(path.join(folder, name), { flags: 'wx', mode: 0o600 }));
-    if (name !== ADAPTER_FILES.at(-1)) return;
+    if (name !== adapterFiles.at(-1)) return;
     const adapter = { folder, contentHash: adapter_hash };
     if (await isAdapterIntact(adapter)) await this.store.keep(adapter);
     else this.#damaged.push(adapter_hash);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { open, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
-import { ADAPTER_FILES, isAdapterIntact, type AdapterReference } from '@engraft/engine';
+import { adapterFiles, isAdapterIntact, type AdapterReference } from '@engraft/engine';
 import type { Transaction } from 'kysely';
 import type { Database } from '../db/schema.js';
 import { nameOfAdapterFile } from './format.js';
@@ -68,7 +68,7 @@ interface OpenFile {
 async function openAll(folder: string): Promise<OpenFile[] | null> {
   const files: OpenFile[] = [];
   try {
-    for (const name of ADAPTER_FILES) files.push({ name, handle: await open(path.join(folder, name)) });
+    for (const name of adapterFiles) files.push({ name, handle: await open(path.join(folder, name)) });
     return files;
   } catch (error) {
     for (const { handle } of files) await handle.close();

@@ -1,15 +1,15 @@
 import { access } from 'node:fs/promises';
 import path from 'node:path';
 import {
-  ADAPTER_FILES,
+  adapterFiles,
   EngineError,
   findWeightFiles,
   loadFittingTokenizer,
-  OPTIONAL_FILES,
+  optionalFiles,
   outlineCheckpoint,
-  REQUIRED_FILES,
-  SHARD_INDEX,
-  SINGLE_FILE,
+  requiredFiles,
+  shardIndex,
+  singleFile,
   type WeightFormat,
 } from '@engraft/engine';
 import type { NextFiles, PullStage } from '@engraft/hub';
@@ -24,24 +24,24 @@ export function checkpointStages(format: WeightFormat): readonly PullStage[] {
   return [
     (_, listing) => {
       const names = new Set(listing.map((file) => file.path));
-      const missing = REQUIRED_FILES.filter((name) => !names.has(name));
+      const missing = requiredFiles.filter((name) => !names.has(name));
       if (missing.length > 0) return refused(`it has no ${missing.join(' and no ')}`);
-      if (!names.has(SINGLE_FILE) && !names.has(SHARD_INDEX)) {
-        return refused(`it has no ${SINGLE_FILE}, nor shards of it: weights of other formats are not read`);
+      if (!names.has(singleFile) && !names.has(shardIndex)) {
+        return refused(`it has no ${singleFile}, nor shards of it: weights of other formats are not read`);
       }
       return files(['config.json']);
     },
     (folder, listing) =>
       unlessRefused(async () => {
         await outlineCheckpoint(folder, format);
-        const isSingle = listing.some((file) => file.path === SINGLE_FILE);
-        return [...REQUIRED_FILES, ...OPTIONAL_FILES, presetFile, replayFile, ...(isSingle ? [] : [SHARD_INDEX])];
+        const isSingle = listing.some((file) => file.path === singleFile);
+        return [...requiredFiles, ...optionalFiles, presetFile, replayFile, ...(isSingle ? [] : [shardIndex])];
       }),
     (folder, listing) =>
       unlessRefused(async () => {
         await loadFittingTokenizer(folder);
         const weights = await findWeightFiles(folder);
-        const adapter = await adapterFiles(folder);
+        const adapter = await listAdapterFiles(folder);
         await loadReplay(folder);
         const names = new Set(listing.map((file) => file.path));
         const missing = [...weights, ...adapter].filter((name) => !names.has(name));
@@ -64,9 +64,9 @@ export async function examineModel(folder: string, format: WeightFormat): Promis
     for (const name of names) if (!(await isThere(path.join(folder, name)))) missing.push(name);
   };
   try {
-    await note(REQUIRED_FILES);
+    await note(requiredFiles);
     await note(await findWeightFiles(folder));
-    await note(await adapterFiles(folder));
+    await note(await listAdapterFiles(folder));
     if (missing.length > 0) return { kind: 'incomplete', missing };
     await outlineCheckpoint(folder, format);
     await loadFittingTokenizer(folder);
@@ -78,10 +78,10 @@ export async function examineModel(folder: string, format: WeightFormat): Promis
 }
 
 /** The files of the adapter that `learning.json` names, with the name of its folder. */
-async function adapterFiles(folder: string): Promise<readonly string[]> {
+async function listAdapterFiles(folder: string): Promise<readonly string[]> {
   const { teachingAdapter } = await loadPreset(folder);
   if (teachingAdapter === null) return [];
-  return ADAPTER_FILES.map((name) => `${path.relative(folder, teachingAdapter)}/${name}`);
+  return adapterFiles.map((name) => `${path.relative(folder, teachingAdapter)}/${name}`);
 }
 
 async function unlessRefused(choose: () => Promise<readonly string[]>): Promise<NextFiles> {

@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { mkdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { ADAPTER_FILES, isAdapterIntact, type AdapterReference } from '@engraft/engine';
+import { adapterFiles, isAdapterIntact, type AdapterReference } from '@engraft/engine';
 import { BackupError } from '../backup/backupError.js';
 import { kindOfEntry } from '../backup/format.js';
 import { forEachEntry, misplaced, parseJson, textOf } from '../backup/readArchive.js';
@@ -52,7 +52,7 @@ export async function readSubjectFile(file: string, folder: string): Promise<Rea
 }
 
 async function sizeOf(folder: string): Promise<number> {
-  const sizes = await Promise.all(ADAPTER_FILES.map(async (name) => (await stat(path.join(folder, name))).size));
+  const sizes = await Promise.all(adapterFiles.map(async (name) => (await stat(path.join(folder, name))).size));
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 

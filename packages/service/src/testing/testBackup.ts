@@ -1,7 +1,7 @@
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { ADAPTER_FILES } from '@engraft/engine';
+import { adapterFiles } from '@engraft/engine';
 import type { Kysely } from 'kysely';
 import { openAdapterStore, type AdapterStore } from '../adapterStore/adapterStore.js';
 import { findAdapterStore } from '../adapterStore/findAdapterStore.js';
@@ -52,7 +52,7 @@ export async function openBackupSource(): Promise<BackupSource> {
       const version = await createTestVersion(db, key, { subject_id, adapter_hash, base_model_hash });
       await db.insertInto('kept_adapters').values({ adapter_hash, job_id: version.job_id }).execute();
       const { folder } = store.locate(adapter_hash);
-      const sizes = await Promise.all(ADAPTER_FILES.map((file) => stat(path.join(folder, file))));
+      const sizes = await Promise.all(adapterFiles.map((file) => stat(path.join(folder, file))));
       const size_bytes = sizes.reduce((sum, { size }) => sum + size, 0);
       await db.updateTable('versions').set({ size_bytes }).where('id', '=', version.id).execute();
       return { ...version, adapter_hash };

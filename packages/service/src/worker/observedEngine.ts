@@ -80,8 +80,8 @@ export function observedEngine(engine: Engine, observer: EngineObserver): Engine
     openTraining: async (options) => {
       const call = observer.begun('train');
       try {
-        // What is spared goes through the model once, as the session is opened.
-        const usage = { ...noTokens, input_tokens: lengthOf(options.spared ?? []) };
+        // The texts whose directions are protected go through the model once, when the session opens.
+        const usage = { ...noTokens, input_tokens: lengthOf(options.protectedDirections ?? []) };
         const session = await observe(
           () => engine.openTraining(options),
           () => usage,

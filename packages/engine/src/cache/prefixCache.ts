@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto';
+
+/**
+ * How many tokens of a prompt are read in one run. Between two runs other requests get their turn, and prefixes are
+ * reused in whole chunks. Larger chunks are read no faster, smaller ones more slowly.
+ */
+export const prefillChunk = 64;
+
+/** Who may find an attention state. What is computed for one scope is never found from another. */
+export interface PrefixScope {
+  /** The caller's key. Calls with different keys share nothing. */
+  readonly isolationKey: string;
+  /** The adapter's verified content hash; null for the base model. */
+  readonly adapterHash: string | null;
+}
+
+/**
+ * A key for every whole chunk at the beginning of `tokens`. The last token is left out, because without a token to read
+ * there would be no logits. Each key covers the scope and all tokens up to the end of its chunk.
+ */
+export function prefixKeys(scope: PrefixScope, tokens: readonly number[], chunkTokens: number): readonly string[] {
+  let previous = sha256(JSON.stringify([scope.isolationKey, scope.adapterHash]));
+  const keys: string[] = [];
+  for (let end = chunkTokens; end < tokens.length; end += chunkTokens) {
+    previous = sha256(`${previous} ${tokens.slice(end - chunkTokens, end).join()}`);
+    keys.push(previous);
+  }
+  return keys;
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('base64');
+}
+
+/**
+ * Keys and values of the beginnings of prompts, chunk by chunk. The least recently used is dropped first. A chunk is
+ * found only at the same place after the same tokens. As chunks are always read whole, it equals what would be
+ * computed, to the last bit.
+ */
+export class PrefixCache {
+  /**
+   * Chunks in order of use, the latest last. A prompt's first chunk comes after its others, which are useless without
+   * it.
+   */
+  private readonly chunks = new Map<string, Float32Array>();
+  private heldBytes = 0;
+
+  constructor(private readonly maxBytes: number) {}
+
+  get bytes(): number {
+    return this.heldBytes;
+  }
+
+  /** The states of the known chunks from the first on, up to the first gap. */
+  find(keys: readonly string[]): readonly Float32Array[] {
+    const states: Float32Array[] = [];
+    for (const key of keys) {
+      const state = this.chunks.get(key);
+      if (state === undefined) break;
+      states.push(state);
+    }
+    this.touch(keys.slice(0, states.length));
+    return states;
+  }
+
+  /** Keeps the state of the last of `keys`. The keys before it stand for the beginning of its prompt. */
+  add(keys: readonly string[], state: Float32Array): void {
+    const key = keys.at(-1);
+    if (key === undefined || state.byteLength > this.maxBytes) return;
+    this.heldBytes += state.byteLength - (this.chunks.get(key)?.byteLength ?? 0);
+    this.chunks.set(key, state);
+    this.touch(keys);
+    for (const [oldest, { byteLength }] of this.chunks) {
+      if (this.heldBytes <= this.maxBytes) break;
+      this.chunks.delete(oldest);
+      this.heldBytes -= byteLength;
+    }
+  }
+
+  private touch(keys: readonly string[]): void {
+    for (const key of [...keys].reverse()) {
+      const state = this.chunks.get(key);
+      if (state === undefined) continue;
+      this.chunks.delete(key);
+      this.chunks.set(key, state);
+    }
+  }
+}

@@ -1,0 +1,14 @@
+import type { ElementType } from '../checkpoint/safetensors.js';
+
+/** How GGUF stores the numbers of one type. */
+export interface BlockFormat {
+  /** ggml's name for it. */
+  readonly name: string;
+  /** How many numbers a block has, and how many bytes hold them. */
+  readonly length: number;
+  readonly bytes: number;
+  /** The smallest type of safetensors that holds every number exactly. */
+  readonly exactType: ElementType;
+  /** Decodes the block at byte `at` of `view` as float32 into `place`, from `index` on. */
+  readonly decode: (view: DataView, at: number, place: Float32Array, index: number) => void;
+}

@@ -1,0 +1,64 @@
+/** A job that waits or runs, and how it ends. */
+import type { LoadedAdapter } from '../adapters/loadedAdapter.js';
+import { prefillChunk, prefixKeys } from '../cache/prefixCache.js';
+import { EngineError } from '../engine.js';
+import { deferred } from '../support/deferred.js';
+import { forcedTokens, type Generation, type GenerationJob } from './generationJob.js';
+
+export interface Sequence {
+  readonly job: GenerationJob;
+  /** Undefined until it is loaded. */
+  adapter: LoadedAdapter | null | undefined;
+  readonly output: number[];
+  /** Keys of the chunks that may be reused, see `prefixKeys`. */
+  readonly prefixKeys: readonly string[];
+  reusedTokens: number;
+  /** `Generation.logprob` of the output so far. */
+  logprob: number;
+  /** How many tokens of prompt and output are in the cache. */
+  cachedTokens: number;
+  readonly ended: Promise<Generation>;
+  readonly resolve: (generation: Generation) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export function newSequence(job: GenerationJob): Sequence {
+  const { promise, resolve, reject } = deferred<Generation>();
+  return {
+    job,
+    adapter: job.adapter === null ? null : undefined,
+    output: forcedTokens(job),
+    prefixKeys: prefixKeysOf(job),
+    reusedTokens: 0,
+    logprob: 0,
+    cachedTokens: 0,
+    ended: promise,
+    resolve,
+    reject,
+  };
+}
+
+/** Forced tokens are left out: only the prompt is reused. Without an isolation key there are no keys. */
+function prefixKeysOf({ prompt, isolationKey, adapter }: GenerationJob): readonly string[] {
+  if (isolationKey === undefined) return [];
+  return prefixKeys({ isolationKey, adapterHash: adapter?.contentHash ?? null }, prompt, prefillChunk);
+}
+
+export function adapterOf({ adapter }: Sequence): LoadedAdapter | null {
+  if (adapter === undefined) throw new Error('a sequence began before its adapter was loaded');
+  return adapter;
+}
+
+export function end({ output, reusedTokens, logprob, resolve }: Sequence, ended: Generation['ended']): void {
+  resolve({ tokens: output, ended, reusedTokens, logprob });
+}
+
+export function cancel(sequence: Sequence): void {
+  sequence.reject(new EngineError('cancelled', 'generation cancelled'));
+}
+
+/** An error for one sequence. A model that can no longer be read keeps its own message. */
+export function failure(error: unknown): EngineError {
+  if (error instanceof EngineError && error.code === 'checkpoint_invalid') return error;
+  return new EngineError('internal', 'the model failed while generating', { cause: error });
+}

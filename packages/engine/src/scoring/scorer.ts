@@ -1,0 +1,208 @@
+import { CallGate } from '../support/callGate.js';
+import { EngineError } from '../engine.js';
+import type { Feeds } from '../model/inputs.js';
+import type { WeightFormat } from '../model/quantization.js';
+import { buildScoreGraph } from '../model/scoreGraph.js';
+import { Session } from '../onnx/session.js';
+import { SessionCache } from '../onnx/sessionCache.js';
+import { Tensor } from '../onnx/tensor.js';
+import type { SequenceScore, TokenSequence, TopK } from '../types.js';
+import type { LoadedAdapter } from '../adapters/loadedAdapter.js';
+import { sharedAdapterFeeds } from '../adapters/batchAdapters.js';
+import type { LoadedModel } from '../inference/modelRunner.js';
+import { defaultScoreLimits, scoreBytes, type ScoreLimits } from './scoreLimits.js';
+
+/** One token to score: `sequence.tokens[index]`, given the tokens before it. */
+interface ScoredPosition {
+  /** Index of the sequence in the request. */
+  readonly sequence: number;
+  readonly index: number;
+}
+
+/** The model's prediction at one position. */
+interface PositionScore {
+  readonly logprob: number;
+  /** The K most probable tokens, descending. */
+  readonly top: TopK;
+}
+
+/** Probabilities of given tokens under a model, with one adapter or none. */
+export class Scorer {
+  private readonly sessions = new SessionCache<boolean>();
+  private readonly gate = new CallGate();
+
+  constructor(
+    private readonly model: LoadedModel,
+    private readonly limits: ScoreLimits = defaultScoreLimits,
+  ) {}
+
+  /**
+   * Scores in batches of similar length, each bounded in tokens, logits and memory.
+   * @param topK 0 for no alternatives
+   * @throws EngineError `invalid_request`, `context_length_exceeded` or `memory_exceeded` before anything is computed;
+   *   `cancelled` between two batches.
+   */
+  async score(
+    sequences: readonly TokenSequence[],
+    adapter: LoadedAdapter | null,
+    topK: number,
+    signal?: AbortSignal,
+  ): Promise<readonly SequenceScore[]> {
+    if (!Number.isInteger(topK) || topK < 0 || topK > this.model.config.vocabularySize) {
+      throw new EngineError('invalid_request', `topK must be from 0 to ${this.model.config.vocabularySize}`);
+    }
+    sequences.forEach((sequence, index) => this.checkSequence(sequence, `sequences[${index}]`));
+    return this.gate.run(signal === undefined ? {} : { signal }, async (options) => {
+      const scores: PositionScore[][] = sequences.map(() => []);
+      const adapterFeeds = adapter === null ? {} : sharedAdapterFeeds(adapter, this.model.config);
+      const { format, feeds, release } = await this.model.weights.use();
+      try {
+        const session = await this.session(adapter !== null, format);
+        for (const places of this.planRuns(sequences)) {
+          if (options.signal.aborted) throw new EngineError('cancelled', 'scoring cancelled');
+          const k = Math.max(1, topK);
+          const inputs = [feeds, adapterFeeds, runFeeds(sequences, places, k)];
+          const results = await run(session, inputs, places.length, k);
+          places.forEach(({ sequence }, row) => {
+            const result = results[row];
+            if (result !== undefined) scores[sequence]?.push(result);
+          });
+        }
+      } finally {
+        release();
+      }
+      return sequences.map((sequence, index) => summarise(sequence, scores[index] ?? [], topK));
+    });
+  }
+
+  /** Cancels running calls. */
+  async close(): Promise<void> {
+    await this.gate.close();
+    await this.sessions.close();
+  }
+
+  private checkSequence({ tokens, targetStart }: TokenSequence, name: string): void {
+    const { contextLength, vocabularySize } = this.model.config;
+    if (tokens.length > contextLength) {
+      const message = `${name} has ${tokens.length} tokens; the context length is ${contextLength}`;
+      throw new EngineError('context_length_exceeded', message);
+    }
+    if (tokens.some((token) => !Number.isInteger(token) || token < 0 || token >= vocabularySize)) {
+      throw new EngineError('invalid_request', `${name}.tokens must be whole numbers below ${vocabularySize}`);
+    }
+    if (!Number.isInteger(targetStart) || targetStart < 1 || targetStart > tokens.length) {
+      throw new EngineError('invalid_request', `${name}.targetStart must be from 1 to the number of tokens`);
+    }
+    if (!this.fits(1, tokens.length, Math.min(tokens.length - targetStart, this.maxRunPositions))) {
+      const message = `${name} has ${tokens.length} tokens, which would pass the bound of ${this.limits.maxRunBytes} bytes`;
+      throw new EngineError('memory_exceeded', message);
+    }
+  }
+
+  /** The most positions of a run. */
+  private get maxRunPositions(): number {
+    return Math.max(1, Math.floor(this.limits.maxRunLogits / this.model.config.vocabularySize));
+  }
+
+  private fits(rows: number, length: number, places: number): boolean {
+    return scoreBytes(this.model.config, rows, length, places) <= this.limits.maxRunBytes;
+  }
+
+  /**
+   * Divides the positions of all targets into runs within the bounds. Short sequences go together, so that there is
+   * little padding.
+   */
+  private planRuns(sequences: readonly TokenSequence[]): readonly (readonly ScoredPosition[])[] {
+    const { maxRunPositions: maxPlaces } = this;
+    const byLength = sequences
+      .map((sequence, index) => ({ sequence, index }))
+      .sort((a, b) => a.sequence.tokens.length - b.sequence.tokens.length);
+    const runs: ScoredPosition[][] = [];
+    let run: ScoredPosition[] = [];
+    let rows = 0;
+    const finishRun = (): void => {
+      if (run.length > 0) runs.push(run);
+      run = [];
+      rows = 0;
+    };
+    for (const { sequence, index } of byLength) {
+      const targets = sequence.tokens.length - sequence.targetStart;
+      // Lengths ascend, so this is the length of the whole padded batch.
+      const { length } = sequence.tokens;
+      const tooMany = (rows + 1) * length > this.limits.maxRunTokens || run.length + targets > maxPlaces;
+      if (tooMany || !this.fits(rows + 1, length, run.length + targets)) finishRun();
+      rows += 1;
+      for (let target = sequence.targetStart; target < sequence.tokens.length; target += 1) {
+        if (run.length === maxPlaces) {
+          finishRun();
+          rows = 1;
+        }
+        run.push({ sequence: index, index: target });
+      }
+    }
+    finishRun();
+    return runs;
+  }
+
+  private session(adapter: boolean, format: WeightFormat): Promise<Session> {
+    const { config, threads } = this.model;
+    return this.sessions.get(adapter, () => Session.create(buildScoreGraph(config, { adapter, format }), { threads }));
+  }
+}
+
+/** The inputs of a run besides weights and adapter, see `buildScoreGraph`. */
+function runFeeds(sequences: readonly TokenSequence[], places: readonly ScoredPosition[], k: number): Feeds {
+  const rows = [...new Set(places.map((place) => place.sequence))];
+  const rowOf = new Map(rows.map((sequence, row) => [sequence, row]));
+  // Nothing that the last token of a sequence predicts is asked for.
+  const length = Math.max(...rows.map((sequence) => (sequences[sequence]?.tokens.length ?? 0) - 1));
+  const ids = new BigInt64Array(rows.length * length);
+  rows.forEach((sequence, row) => {
+    ids.set((sequences[sequence]?.tokens ?? []).slice(0, -1).map(BigInt), row * length);
+  });
+  const positions = places.map(({ sequence, index }) => BigInt((rowOf.get(sequence) ?? 0) * length + index - 1));
+  const targets = places.map(({ sequence, index }) => BigInt(sequences[sequence]?.tokens[index] ?? 0));
+  return {
+    ids: new Tensor(ids, [rows.length, length]),
+    positions: new Tensor(BigInt64Array.from(positions), [places.length]),
+    targets: new Tensor(BigInt64Array.from(targets), [places.length]),
+    k: new Tensor(BigInt64Array.of(BigInt(k)), [1]),
+  };
+}
+
+/** Runs the graph and returns the score of each position. */
+async function run(
+  session: Session,
+  feeds: readonly Feeds[],
+  places: number,
+  k: number,
+): Promise<readonly PositionScore[]> {
+  const logprobs = new Float32Array(places);
+  const topIds = new BigInt64Array(places * k);
+  const topLogprobs = new Float32Array(places * k);
+  const results = {
+    logprobs: new Tensor(logprobs, [places]),
+    'top.ids': new Tensor(topIds, [places, k]),
+    'top.logprobs': new Tensor(topLogprobs, [places, k]),
+  };
+  await session.run(feeds, [results]);
+  return Array.from(logprobs, (logprob, row) => ({
+    logprob,
+    top: {
+      ids: Array.from(topIds.subarray(row * k, (row + 1) * k), Number),
+      logprobs: Array.from(topLogprobs.subarray(row * k, (row + 1) * k)),
+    },
+  }));
+}
+
+function summarise(
+  { tokens, targetStart }: TokenSequence,
+  scores: readonly PositionScore[],
+  topK: number,
+): SequenceScore {
+  return {
+    logprobs: scores.map((score) => score.logprob),
+    greedy: scores.every((score, target) => score.top.ids[0] === tokens[targetStart + target]),
+    topK: topK === 0 ? [] : scores.map((score) => score.top),
+  };
+}

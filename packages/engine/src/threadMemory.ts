@@ -1,8 +1,0 @@
-/** Zeros in memory that threads may share; sent to one, they are not copied. */
-export function sharedFloats(count: number): Float32Array<SharedArrayBuffer> {
-  return new Float32Array(new SharedArrayBuffer(count * Float32Array.BYTES_PER_ELEMENT));
-}
-
-export function sharedBytes(count: number): Uint8Array<SharedArrayBuffer> {
-  return new Uint8Array(new SharedArrayBuffer(count));
-}
