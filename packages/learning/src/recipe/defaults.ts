@@ -6,7 +6,7 @@ const largeParameters = 50e6;
 
 /**
  * For a model of so many parameters. The values of a small one were chosen for the shipped model on invented passages,
- * those of a large one for SmolLM2-135M on paragraphs of Wikipedia; `docs/experiments.md` has the numbers, those that
+ * those of a large one for SmolLM2-135M on paragraphs of Wikipedia; `docs/experiments/` has the numbers, those that
  * lost included.
  */
 export function defaultRecipe(parameters: number): Recipe {

@@ -23,7 +23,7 @@ export type TokenCounts = Pick<Engine, 'countTokens' | 'describe'>;
 
 /**
  * What depends on what a model answers. Counted with SmolLM2-135M-Instruct and its teaching adapter, on five paragraphs
- * of 540 to 1,302 characters; `docs/experiments.md` has the counts.
+ * of 540 to 1,302 characters; `docs/experiments/checkpoints.md` has the counts.
  */
 const counted = {
   /** Shares of the facts in the plan: those that are proposed, and those that are left. */

@@ -1,4 +1,4 @@
-/** How much a model is asked about a chunk; `docs/experiments.md` has what was tried. */
+/** How much a model is asked about a chunk; `docs/experiments/checkpoints.md` has what was tried. */
 export const modelTeacherSettings = {
   /** For the plan, before anything was asked: about so many characters say one thing. */
   charsPerFact: 40,

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { openApiDocument } from '@engraft/contract';
 import type { FastifyInstance } from 'fastify';
+import { guidePages } from '../docs/guidePages.js';
 import { renderReference } from '../docs/page.js';
 import { style } from '../docs/style.js';
 import { limitOperations, type StrangerLimits } from '../limitStrangers.js';
@@ -13,7 +14,7 @@ const content_security_policy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** `GET /openapi.json` and the same for people at `GET /docs`: without a key, not under `/v1`. */
+/** `GET /openapi.json`, the same for people at `GET /docs`, and the guide below it: without a key, not under `/v1`. */
 export function descriptionRoutes(
   app: FastifyInstance,
   { model_id, strangers }: { readonly model_id: string; readonly strangers: StrangerLimits },
@@ -37,4 +38,6 @@ export function descriptionRoutes(
       .header('x-content-type-options', 'nosniff')
       .send(html);
   });
+
+  guidePages(app, strangers);
 }
