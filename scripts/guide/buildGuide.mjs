@@ -45,7 +45,8 @@ function addressOf(href, from, sources, root) {
   const file = posix.normalize(posix.join('docs', posix.dirname(from), path)).replace(/\/$/, '');
   if (!existsSync(join(root, file))) throw new Error(`docs/${from} links to ${href}, which does not exist`);
   if (file === 'openapi.json') return '/openapi.json';
-  const inside = file.startsWith('docs/') ? file.slice('docs/'.length) : '';
+  if (!`${file}/`.startsWith('docs/')) return null;
+  const inside = posix.relative('docs', file);
   const page = [inside, posix.join(inside, 'README.md')].find((each) => sources.has(each));
   if (page !== undefined) return addressOfPage(page) + (anchor === undefined ? '' : `#${anchor}`);
   return /\.(png|svg)$/.test(inside) ? `/docs/guide/${inside}` : null;

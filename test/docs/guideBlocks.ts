@@ -31,7 +31,10 @@ export async function runBlocks(
   environment: { readonly cwd: string; readonly env: NodeJS.ProcessEnv },
 ): Promise<void> {
   const script = [prelude, ...blocks.map(({ commands }) => `${commands}\necho '${boundary}'`)].join('\n');
-  const shell = spawn('bash', ['-euo', 'pipefail', '-c', script], { ...environment, stdio: ['ignore', 'pipe', 'pipe'] });
+  const shell = spawn('bash', ['-euo', 'pipefail', '-c', script], {
+    ...environment,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const ended = new Promise<number | null>((resolve) => shell.on('close', resolve));
   const [printed, errors, status] = await Promise.all([text(shell.stdout), text(shell.stderr), ended]);
   assert.equal(status, 0, `${printed}\n${errors}`);

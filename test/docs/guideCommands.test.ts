@@ -34,6 +34,12 @@ for (const page of ['money.md', 'learn-and-ask.md', 'tenants.md'])
       commands: block.commands.replaceAll('http://127.0.0.1:8080', service.url),
     }));
     const { PATH, HOME } = process.env;
-    const env = { PATH, HOME, ENGRAFT_DATA_DIR: path.join(folder, '.engraft'), NODE: process.execPath, PROGRAM: program };
+    const env = {
+      PATH,
+      HOME,
+      ENGRAFT_DATA_DIR: path.join(folder, '.engraft'),
+      NODE: process.execPath,
+      PROGRAM: program,
+    };
     await runBlocks(here, 'npx() { shift; "$NODE" "$PROGRAM" "$@"; }', { cwd: folder, env });
   });
