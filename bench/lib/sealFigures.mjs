@@ -58,7 +58,9 @@ export function figuresOf(runs) {
   };
 }
 
-/** Shares of the questions of accepted paragraphs, and of questions about others, that are answered with a wrong value. */
+/**
+ * Shares of the questions of accepted paragraphs, and of questions about others, that are answered with a wrong value.
+ */
 function wrongValues(runs) {
   const of = (name) => spread(bySeed(runs, (reports) => summarise(reports).wrong_values[name]));
   return { own: of('own'), elsewhere: of('elsewhere') };

@@ -16,10 +16,10 @@ export interface Conversation {
 }
 
 /**
- * The rules over a whole conversation: only tool results and messages of the assistant may be empty; call ids are unique; an assistant message with calls is followed at once by
- * exactly one result for each, in any order; `arguments` is the text of a JSON object; the final turn is a user
- * message or a completed tool-result block; tool names are unique, and a forced call is of a tool that is offered.
- * Returns the first problem.
+ * The rules over a whole conversation: only tool results and messages of the assistant may be empty; call ids are
+ * unique; an assistant message with calls is followed at once by exactly one result for each, in any order; `arguments`
+ * is the text of a JSON object; the final turn is a user message or a completed tool-result block; tool names are
+ * unique, and a forced call is of a tool that is offered. Returns the first problem.
  */
 export function findConversationProblem(conversation: Conversation): ConversationProblem | null {
   const tools = conversation.tools ?? [];
@@ -31,7 +31,10 @@ export function findConversationProblem(conversation: Conversation): Conversatio
   );
 }
 
-/** Whether a call that a model made may stand in the conversation that goes on: its `arguments` may be too long, or nested too deeply. */
+/**
+ * Whether a call that a model made may stand in the conversation that goes on: its `arguments` may be too long, or
+ * nested too deeply.
+ */
 export function isSendableCall(call: WireToolCall): boolean {
   const parsed = wireToolCall.safeParse(call);
   return parsed.success && findArgumentsProblem(parsed.data.function.arguments) === null;

@@ -21,5 +21,7 @@ export const toolCallId = textOfUnits(1, limits.tool_call_id_units);
 /** The `adapter_version` that selects the clean base model. */
 export const baseVersion = 'base';
 
-/** The tenant namespace that a header, body field or key names; `null` is the project namespace, a tenant of its own. */
+/**
+ * The tenant namespace that a header, body field or key names; `null` is the project namespace, a tenant of its own.
+ */
 export type TenantId = string | null;

@@ -21,8 +21,8 @@ export interface ChatDelivery {
 
 /**
  * The body of `POST /v1/chat/completions`, with every rule that needs nothing but the body: `developer` read as
- * `system`, text parts joined, `max_tokens` read as `max_completion_tokens`, `null` of optional fields as omitted, and what clients send
- * back of an answer and nobody needs left out.
+ * `system`, text parts joined, `max_tokens` read as `max_completion_tokens`, `null` of optional fields as omitted, and
+ * what clients send back of an answer and nobody needs left out.
  */
 export function readChatRequest(body: unknown, model_id: string): ReadOutcome<ChatReading> {
   const outcome = readRequest(chatRequest, body);

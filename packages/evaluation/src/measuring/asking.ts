@@ -2,7 +2,9 @@ import type { AdapterReference, CallOptions, ChatPrompt, Engine } from '@engraft
 import { givesAnswer, mapConcurrently, scoreAnswer } from '@engraft/learning/parts';
 import { declines } from './declining.js';
 
-/** How many of so many questions were answered right, and how well by SQuAD's measures. Kept in files, hence the names. */
+/**
+ * How many of so many questions were answered right, and how well by SQuAD's measures. Kept in files, hence the names.
+ */
 export interface Tally {
   readonly right: number;
   readonly total: number;

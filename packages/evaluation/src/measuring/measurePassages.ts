@@ -44,7 +44,10 @@ export interface MeasuringOptions {
   readonly gold: boolean;
   /** This many passages are learned one on top of the other; 1: each from base. */
   readonly chainLength: number;
-  /** Ask base without the passage, and with it. They depend on neither seed nor recipe, so that one run of several is enough. */
+  /**
+   * Ask base without the passage, and with it. They depend on neither seed nor recipe, so that one run of several is
+   * enough.
+   */
   readonly askBase: boolean;
   /**
    * Passages that reading canaries are about, and that what is learned does not answer, those of them that are learned
@@ -66,7 +69,9 @@ export interface PassageReport {
   /** UTF-16 units. */
   readonly chars: number;
   readonly verdict: Learned['verdict'];
-  /** All phrasings of all questions without the passage, with it, and without it after learning; `null` where not asked. */
+  /**
+   * All phrasings of all questions without the passage, with it, and without it after learning; `null` where not asked.
+   */
   readonly base: Tally | null;
   readonly reading: Tally | null;
   /** `reading`, with prompts for models that follow instructions: which read best depends on the checkpoint. */

@@ -14,8 +14,8 @@ export interface MeasuringSummary {
   readonly trained: number | null;
   readonly unseen: number | null;
   /**
-   * Wrong values said instead of "I do not know.", after learning what was accepted: of the passages' own questions, and
-   * of questions that nothing learned answers.
+   * Wrong values said instead of "I do not know.", after learning what was accepted: of the passages' own questions,
+   * and of questions that nothing learned answers.
    */
   readonly wrong_values: { readonly own: number | null; readonly elsewhere: number | null };
   /** The first three once more, beside SQuAD's own measures. */
@@ -89,7 +89,10 @@ export function bestReading(
     : ({ reading }) => reading;
 }
 
-/** Whether what was learned is at least half of what reading gives; `null` where reading gives nothing, or was not asked. */
+/**
+ * Whether what was learned is at least half of what reading gives; `null` where reading gives nothing, or was not
+ * asked.
+ */
 export function isWorthHalf(
   report: PassageReport,
   readingOf: (report: PassageReport) => Tally | null = ({ reading }) => reading,

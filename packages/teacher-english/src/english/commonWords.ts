@@ -1,4 +1,6 @@
-/** Which words are common ones: at the beginning of a sentence their capital says nothing, while that of a name does. */
+/**
+ * Which words are common ones: at the beginning of a sentence their capital says nothing, while that of a name does.
+ */
 import nlp from 'compromise';
 import { z } from 'zod';
 

@@ -1,4 +1,7 @@
-/** What something is: a nephew is asked for with "Which relative" or "Which family member". The lists of everyday words are in the folder `kinds`. */
+/**
+ * What something is: a nephew is asked for with "Which relative" or "Which family member". The lists of everyday words
+ * are in the folder `kinds`.
+ */
 import { artsAndWritingKinds } from './kinds/artsAndWriting.js';
 import { bodyAndClothesKinds } from './kinds/bodyAndClothes.js';
 import { foodKinds } from './kinds/food.js';

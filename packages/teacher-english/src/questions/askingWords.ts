@@ -23,7 +23,10 @@ export function placeWords(words: string, span: Span, after: string): Asked[] {
   return [{ word, rest: `${place[1] ?? ''} ${after.replace(/^(?:that|which|who|where)\b.*/u, '')}` }];
 }
 
-/** The question words for a kind of answer; a preposition goes with its question word or stays behind, as English has it. */
+/**
+ * The question words for a kind of answer; a preposition goes with its question word or stays behind, as English has
+ * it.
+ */
 export function questionWords(words: string, span: Span, after: string): Asked[] {
   const reason = /^(.*?),? ?because$/u.exec(words);
   if (reason !== null) return [{ word: 'Why', rest: reason[1] ?? '' }];

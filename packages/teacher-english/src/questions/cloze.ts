@@ -3,8 +3,8 @@ import type { Span } from '../spans/spans.js';
 
 /**
  * The sentence with a gap where the answer stood, and the sentence up to the answer: forms that need no model and are
- * right by construction. A sentence that names nothing else would be ambiguous away from its passage ("It weighs ___."),
- * so it takes the sentence before along, or gives no forms at all.
+ * right by construction. A sentence that names nothing else would be ambiguous away from its passage ("It weighs
+ * ___."), so it takes the sentence before along, or gives no forms at all.
  */
 export function clozeQuestions(
   sentence: Stretch,

@@ -32,7 +32,10 @@ export function withoutContradictions<Candidate extends Askable>(
   return candidates.filter(({ span, derived: [question] }) => !mentionsAny(span.text, question ?? ''));
 }
 
-/** Whether the words of any of the values stand in any of the texts in one run, in a time that does not grow with the values. */
+/**
+ * Whether the words of any of the values stand in any of the texts in one run, in a time that does not grow with the
+ * values.
+ */
 export function mentionOf(values: readonly string[]): (...texts: readonly string[]) => boolean {
   const runs = values.map(wordTokens).filter((words) => words.length > 0);
   const known = new Set(runs.map((words) => words.join(' ')));
@@ -44,7 +47,10 @@ export function mentionOf(values: readonly string[]): (...texts: readonly string
     });
 }
 
-/** `What does Velona have?` is asked of employees and of offices, so what is counted or measured belongs to such a question. */
+/**
+ * `What does Velona have?` is asked of employees and of offices, so what is counted or measured belongs to such a
+ * question.
+ */
 function valueKey({ span, derived: [question] }: Askable): string | null {
   if (question === undefined || !singleValued.has(span.kind)) return null;
   if (!question.startsWith('What ')) return questionKey(question);

@@ -23,8 +23,8 @@ const auxiliary = new RegExp(`^(?:${auxiliaries})$`, 'u');
 
 const subjectAhead = '(?=(?:the|an?|our|my|his|her|its|their|it|he|she|they) )';
 /**
- * "In 2022 " before "the company moved". After "after" and the like there may be a whole clause, so they need their comma, or a noun alone: "Before a
- * race she eats".
+ * "In 2022 " before "the company moved". After "after" and the like there may be a whole clause, so they need their
+ * comma, or a noun alone: "Before a race she eats".
  */
 const circumstance = new RegExp(
   [
@@ -76,7 +76,9 @@ function clauseOf(whole: Stretch, span: Span, spans: readonly Span[], context: C
   return null;
 }
 
-/** What a pronoun at the beginning of a clause stands for: the sentence's subject, or what the sentence itself is about. */
+/**
+ * What a pronoun at the beginning of a clause stands for: the sentence's subject, or what the sentence itself is about.
+ */
 function meantByClause(
   clause: Stretch,
   whole: Stretch,
@@ -118,7 +120,8 @@ function questionsOf(whole: Stretch, span: Span, spans: readonly Span[], context
   const after = (
     /^(?:[^,;]|,(?=\d))*?(?= and |,(?!\d)|;|$)/u.exec(text.slice(from + span.text.length))?.[0] ?? ''
   ).trim();
-  // Without what else the sentence says, the question is shorter and asks for one fact: "built in 1994 in" → "built in".
+  // Without what else the sentence says, the question is shorter and asks for one fact: "built in 1994 in" → "built
+  // in".
   const asides = new RegExp(` (?:in|on|at|by|under|since) (?:${others.join('|')})(?= |$)`, 'gu');
   const short = others.length === 0 ? before : before.replace(asides, '');
   const shortAfter = /^(?:in|on|at|by|under|since|every|from|with|if|unless|when|while|because)\b/u.test(after)

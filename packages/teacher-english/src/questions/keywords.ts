@@ -1,8 +1,8 @@
 /**
- * A fact asked for in the words of its own sentence, the way people type into a search box: "Queries can be stopped with the command
- * HALT." gives "Which command query stopped Basalt?" and the like. They are clumsy, but they ask for what the sentence says,
- * whatever questions a small teacher comes up with; many of them, each with other words left out, tie the answer to the words that
- * questions about it share rather than to any one wording.
+ * A fact asked for in the words of its own sentence, the way people type into a search box: "Queries can be stopped
+ * with the command HALT." gives "Which command query stopped Basalt?" and the like. They are clumsy, but they ask for
+ * what the sentence says, whatever questions a small teacher comes up with; many of them, each with other words left
+ * out, tie the answer to the words that questions about it share rather than to any one wording.
  */
 import { containsWords, isFunctionWord, negated, normalise, wordTokens, type Stretch } from '@engraft/learning/parts';
 import { openingsOf } from './openings.js';
@@ -25,8 +25,8 @@ interface Word {
 }
 
 /**
- * Up to `count` different questions for the span. `subjects` are names that the fact is about or touches; each question names one of
- * them. None where there is no subject, since words alone could be about anything.
+ * Up to `count` different questions for the span. `subjects` are names that the fact is about or touches; each question
+ * names one of them. None where there is no subject, since words alone could be about anything.
  */
 export function keywordQuestions(
   sentence: Stretch,

@@ -1,4 +1,6 @@
-/** How a question for an answer begins, by what kind of thing the answer is and what stands around it in its sentence. */
+/**
+ * How a question for an answer begins, by what kind of thing the answer is and what stands around it in its sentence.
+ */
 import { isAge, mayBeAge } from '../english/ages.js';
 import { isFunctionWord, capitalised } from '@engraft/learning/parts';
 import type { Span } from '../spans/spans.js';
@@ -89,7 +91,8 @@ export function openingsOf(span: Span, surroundings: Surroundings): Openings {
       const where = place.test(first) ? first : preposition;
       const kinds =
         [text.toLowerCase(), parts.slice(-2).join(' '), head].map(kindsOf).find(({ length }) => length > 0) ?? [];
-      // The answer must not be told: "Which deck" asks for "upper deck", but "Which relative" for "nephew", and a colour is no thing.
+      // The answer must not be told: "Which deck" asks for "upper deck", but "Which relative" for "nephew", and a
+      // colour is no thing.
       const isThing = parts.length > 1 && parts.length <= 3 && isNoun(head) && !kinds.includes('colour');
       const own = isThing ? whichOf([head], where, kinds) : kinds.map(which);
       const isPlace = place.test(where) || direction.test(where);

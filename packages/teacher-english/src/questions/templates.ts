@@ -1,7 +1,7 @@
 /**
- * The usual ways of asking for a value, by what kind of value it is and what its sentence says: a length is asked for with
- * "How long is …?", a person after "designed" with "Who designed …?". Too many are made, and scoring keeps the wordings of a relation
- * only when the teacher answers most of them with the value.
+ * The usual ways of asking for a value, by what kind of value it is and what its sentence says: a length is asked for
+ * with "How long is …?", a person after "designed" with "Who designed …?". Too many are made, and scoring keeps the
+ * wordings of a relation only when the teacher answers most of them with the value.
  */
 import { isFunctionWord, type Stretch } from '@engraft/learning/parts';
 import type { Span } from '../spans/spans.js';
@@ -49,7 +49,10 @@ const tables: readonly Table[] = [
   { rows: ofMeetings, words: meeting, times: 2, ofSomebody: false },
 ];
 
-/** The relations that what a passage says may stand in, by its words; one that speaks of somebody all the time must have more of them than of him. */
+/**
+ * The relations that what a passage says may stand in, by its words; one that speaks of somebody all the time must have
+ * more of them than of him.
+ */
 export function relationTable(passage: string): readonly Template[] {
   const count = (words: RegExp): number => passage.match(words)?.length ?? 0;
   const persons = count(person);
@@ -66,7 +69,10 @@ export function cuedIn(table: readonly Template[], { text }: Stretch): readonly 
   return table.filter(({ cue }) => cue?.test(text) ?? true);
 }
 
-/** The relations, of those that `cuedIn` found, that the span may stand in to each of `subjects`, such as "the Lume Lamp" or "the frame of the Lume Lamp". */
+/**
+ * The relations, of those that `cuedIn` found, that the span may stand in to each of `subjects`, such as "the Lume
+ * Lamp" or "the frame of the Lume Lamp".
+ */
 export function relationsOf(
   cued: readonly Template[],
   sentence: Stretch,
@@ -93,7 +99,9 @@ export function relationsOf(
   ]);
 }
 
-/** "the restaurant Blue Thimble", "a farm called Hollow Acre", "her teacher, Otto Brandt": what the name is the name of. */
+/**
+ * "the restaurant Blue Thimble", "a farm called Hollow Acre", "her teacher, Otto Brandt": what the name is the name of.
+ */
 function appositionOf(sentence: Stretch, span: Span): string | null {
   if (span.kind !== 'name' && span.kind !== 'quotation') return null;
   const before = sentence.text.slice(0, span.start - sentence.start);

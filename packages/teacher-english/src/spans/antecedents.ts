@@ -1,4 +1,7 @@
-/** What a pronoun stands for, where the words before it leave no doubt: a question about anybody else would teach what is not so. */
+/**
+ * What a pronoun stands for, where the words before it leave no doubt: a question about anybody else would teach what
+ * is not so.
+ */
 import { isCommonWord } from '../english/commonWords.js';
 import { containsWords, isPersonName, wordsWithin, type Stretch } from '@engraft/learning/parts';
 import type { Span } from './spans.js';
@@ -68,8 +71,8 @@ export function mayBeIt(name: string, after: string): boolean {
 }
 
 /**
- * What "it" in the next sentence most likely stands for: what this one begins with, but for a thing that the passage is about when this one
- * goes on to speak of it. "Tamsin Works builds the kettle. It costs …" is about the kettle.
+ * What "it" in the next sentence most likely stands for: what this one begins with, but for a thing that the passage is
+ * about when this one goes on to speak of it. "Tamsin Works builds the kettle. It costs …" is about the kettle.
  * @param before what "it" stood for in this sentence
  */
 export function thingAfter(

@@ -59,8 +59,9 @@ function leadingFunctionWord(run: string): string {
 }
 
 /**
- * A name even though it opens its sentence: it has a capital in the middle of another one, or capitals only; or it is never in lower
- * case and no common word, and stands alone before a verb ("Velona has …") or anywhere before a version ("Quillpad 4.2").
+ * A name even though it opens its sentence: it has a capital in the middle of another one, or capitals only; or it is
+ * never in lower case and no common word, and stands alone before a verb ("Velona has …") or anywhere before a version
+ * ("Quillpad 4.2").
  */
 function isNameAtOpening(word: string, after: string, passage: string): boolean {
   if (/^\p{Lu}{2,}$/u.test(word)) return true;
@@ -87,7 +88,10 @@ function containsWordInLowerCase(passage: string, word: string): boolean {
   return passage.split(/[^\p{L}\p{N}]+/u).includes(word.toLowerCase());
 }
 
-/** " 4.2" of "Quillpad 4.2 came", where it opens a sentence; "Adults 7.50 euros" and "Monday 9.30" have no versions. Empty where there is none. */
+/**
+ * " 4.2" of "Quillpad 4.2 came", where it opens a sentence; "Adults 7.50 euros" and "Monday 9.30" have no versions.
+ * Empty where there is none.
+ */
 export function versionAfter(text: string, nameStart: number, name: string): string {
   if (!/^\s*(?:The )?$/u.test(text.slice(0, nameStart)) || calendarWord.test(name)) return '';
   const after = text.slice(nameStart + name.length, nameStart + name.length + 40);

@@ -1,6 +1,6 @@
 /**
- * Bare nouns that the patterns of `spans.ts` do not reach, found by the language library compromise: mostly the objects of verbs ("keeps selling
- * [sausages] at home games").
+ * Bare nouns that the patterns of `spans.ts` do not reach, found by the language library compromise: mostly the objects
+ * of verbs ("keeps selling [sausages] at home games").
  */
 import nlp from 'compromise';
 import { z } from 'zod';

@@ -15,7 +15,10 @@ function phraseAt(start: number, text: string): Found {
   return { kind: 'phrase', start, text, isSubject: false };
 }
 
-/** "shut because [the key was lost]": what "Why …?" or "When …?" asks for. Shorter ones are phrases, longer ones no answer. */
+/**
+ * "shut because [the key was lost]": what "Why …?" or "When …?" asks for. Shorter ones are phrases, longer ones no
+ * answer.
+ */
 export function findSubordinateClauses(text: string): Found[] {
   return [...text.matchAll(/\b(?:because|since|after|when|if) (?=\p{Ll})([^.,;:!?()“”"]{8,70})(?=[.,;:!?)])/gu)]
     .map(({ index, 0: whole, 1: clause = '' }) => phraseAt(index + whole.length - clause.length, clause))
@@ -33,8 +36,8 @@ interface Word {
 
 /**
  * Runs of one to four content words that end a clause, after an article, a preposition, a copula, a colon or the like:
- * "opens with a [brass key].", "is [painted green],"; of one or two that a function word follows: "on a [ferry] between";
- * and what stands in a list: "wool, [cotton] and silk". Not the sentence's subject.
+ * "opens with a [brass key].", "is [painted green],"; of one or two that a function word follows: "on a [ferry]
+ * between"; and what stands in a list: "wool, [cotton] and silk". Not the sentence's subject.
  */
 export function findPhrases(sentence: Stretch, taken: readonly Span[]): Found[] {
   const words = wordsOf(sentence.text, taken);

@@ -1,6 +1,7 @@
 /**
- * How likely anybody asks for what a span says. People ask for names, numbers and particular things, seldom for what a sentence merely speaks
- * of; what nobody asks for takes room in the adapter, and its answer is given to other questions.
+ * How likely anybody asks for what a span says. People ask for names, numbers and particular things, seldom for what a
+ * sentence merely speaks of; what nobody asks for takes room in the adapter, and its answer is given to other
+ * questions.
  */
 import { kindsOf } from '../english/kinds.js';
 import { containsWords, type Stretch, escapeForPattern } from '@engraft/learning/parts';
@@ -12,7 +13,10 @@ import { isVerb } from '../english/wordClasses.js';
 export type SalienceFeature = keyof typeof salienceWeights;
 export type SalienceFeatures = Readonly<Record<SalienceFeature, boolean | number>>;
 
-/** The chance, between 0 and 1, by a logistic regression over what was asked of fifty passages; see `bench/learning-salience.mjs`. */
+/**
+ * The chance, between 0 and 1, by a logistic regression over what was asked of fifty passages; see
+ * `bench/learning-salience.mjs`.
+ */
 export function salienceOf(features: SalienceFeatures): number {
   const names = Object.keys(salienceWeights).filter(isFeature);
   const logit = names.reduce((sum, name) => sum + salienceWeights[name] * Number(features[name]), 0);
@@ -23,7 +27,10 @@ function isFeature(name: string): name is SalienceFeature {
   return name in salienceWeights;
 }
 
-/** The whole text, in whose places sentences and spans are counted, its first sentence, and what it is about, see `protagonistOf`. */
+/**
+ * The whole text, in whose places sentences and spans are counted, its first sentence, and what it is about, see
+ * `protagonistOf`.
+ */
 export interface PassageView {
   readonly text: string;
   readonly opening: string;

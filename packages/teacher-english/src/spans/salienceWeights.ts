@@ -1,4 +1,7 @@
-/** Printed by `node bench/learning-salience.mjs`, which fits them to what is asked of the passages in `bench/learning/passages.jsonl`. */
+/**
+ * Printed by `node bench/learning-salience.mjs`, which fits them to what is asked of the passages in
+ * `bench/learning/passages.jsonl`.
+ */
 export const salienceWeights = {
   always: 0.15,
   phrase: -1.98,

@@ -13,7 +13,10 @@ const afterVerb = `(?:\\p{N}|\\p{Lu}|[$€£]|(?:an?|the|it|itself|himself|herse
 /** A verb, and what may follow one: "weighs 1.2 …", "is …", but not "requests must …". */
 export const predicateAhead = new RegExp(`^ (?:(?:${auxiliaries}) |${finiteVerb} ${afterVerb})`, 'u');
 
-/** Common nouns as subjects, by what follows: "The library of Varn" lends, "The captain of the Grey Heron" is, "The battery" lasts 12, "Lessons" start at. */
+/**
+ * Common nouns as subjects, by what follows: "The library of Varn" lends, "The captain of the Grey Heron" is, "The
+ * battery" lasts 12, "Lessons" start at.
+ */
 const commonSubject = new RegExp(
   [
     `^${determiner} (?:(?! ${helper} )[^,;:]){1,50}? of (?:the )?\\p{Lu}[\\p{L}'’-]*(?: \\p{Lu}[\\p{L}'’-]*)*(?= ${finiteVerb} (?!${helper} ))`,
@@ -72,9 +75,9 @@ export function subjectName(sentence: Stretch, spans: readonly Span[]): string |
 }
 
 /**
- * The name that a passage mentions most often, with its article. A mention in its first sentence counts twice, and three times where the passage
- * begins with it; its noun counts as well. Of equals the one that the passage introduces (`standing`), or else the first; `null` when it names
- * nothing.
+ * The name that a passage mentions most often, with its article. A mention in its first sentence counts twice, and
+ * three times where the passage begins with it; its noun counts as well. Of equals the one that the passage introduces
+ * (`standing`), or else the first; `null` when it names nothing.
  */
 export function protagonistOf(passage: string, names: readonly string[]): string | null {
   const opening = /^[^.]*/u.exec(passage)?.[0] ?? '';
@@ -100,8 +103,8 @@ function goesOnWith(passage: string): 'person' | 'thing' | null {
 }
 
 /**
- * How likely a name is what the first sentence introduces, from -1 to 2: less where it is a place or a thing and the passage goes on with a
- * person; more after "called", and for "the Petrel Shell" where it goes on with a thing.
+ * How likely a name is what the first sentence introduces, from -1 to 2: less where it is a place or a thing and the
+ * passage goes on with a person; more after "called", and for "the Petrel Shell" where it goes on with a thing.
  */
 function standing(name: string, opening: string, goesOn: ReturnType<typeof goesOnWith>): number {
   const at = Math.max(0, opening.indexOf(name));
@@ -115,8 +118,9 @@ function standing(name: string, opening: string, goesOn: ReturnType<typeof goesO
 }
 
 /**
- * What else the first sentence speaks of, which people may ask about as well: "Tram type C of the city of Veldhaven replaces type B." gives
- * "tram type C"; "Update 11 for the robot vacuum Dusty Otto was sent out." gives "Update 11" and "Dusty Otto".
+ * What else the first sentence speaks of, which people may ask about as well: "Tram type C of the city of Veldhaven
+ * replaces type B." gives "tram type C"; "Update 11 for the robot vacuum Dusty Otto was sent out." gives "Update 11"
+ * and "Dusty Otto".
  */
 export function introducedBy(first: Stretch, spans: readonly Span[]): string[] {
   const names = spans.filter(({ kind }) => kind === 'name' || kind === 'code').map(({ text }) => text);
@@ -167,7 +171,10 @@ export function withFullNames(text: string, fullNames: FullNames): string {
   return result;
 }
 
-/** Away from its passage "the frame" could be any: "the frame of the Lume Lamp", unless the noun stands for a name itself. */
+/**
+ * Away from its passage "the frame" could be any: "the frame of the Lume Lamp", unless the noun stands for a name
+ * itself.
+ */
 export function qualified(subject: string, protagonist: string | null, aliases: Aliases): string {
   const noun = /^(?:the|an?|its|his|her|their|our) (?:\p{Ll}+ )*?(\p{Ll}+)$/u.exec(subject)?.[1];
   if (noun === undefined || protagonist === null || aliases.has(noun)) return subject;

@@ -73,7 +73,10 @@ function isCut(sentence: string, start: number, value: string): boolean {
   return before || (after && /\d$/u.test(value));
 }
 
-/** "12" of "Children under 12 pay 3 euros": what a measure or another thing follows is no unit, unless it is a known one. */
+/**
+ * "12" of "Children under 12 pay 3 euros": what a measure or another thing follows is no unit, unless it is a known
+ * one.
+ */
 function withoutPredicate(quantity: string, text: string): string {
   const [, count = '', word = ''] = /^(.*\d) (\p{Ll}+)$/u.exec(quantity) ?? [];
   const goesOn = /^ (?:\d|[$€£]|an? |the |no |half |nothing|free)/u.test(text.slice(quantity.length));
@@ -96,8 +99,8 @@ function withoutFunctionWords(quantity: string): string {
 }
 
 /**
- * "nine wooden sledges" rather than "nine wooden": an adjective that is one to the language library, and a plural behind it. `text` begins with
- * the quantity.
+ * "nine wooden sledges" rather than "nine wooden": an adjective that is one to the language library, and a plural
+ * behind it. `text` begins with the quantity.
  */
 function withCounted(quantity: string, text: string): string {
   const adjective = /^\S+ (\p{Ll}{3,})$/u.exec(quantity)?.[1] ?? '';
@@ -108,8 +111,8 @@ function withCounted(quantity: string, text: string): string {
 }
 
 /**
- * The number of "the Melisande 61 is", "the Kestral Two" or "Quillpad 4.2 came", and "M3" of "the Ibis M3", but not "B12" of "Room B12". Of what
- * is before it only the end is looked at, which is as long as a word may be.
+ * The number of "the Melisande 61 is", "the Kestral Two" or "Quillpad 4.2 came", and "M3" of "the Ibis M3", but not
+ * "B12" of "Room B12". Of what is before it only the end is looked at, which is as long as a word may be.
  */
 function isPartOfName(text: string, start: number, found: string): boolean {
   const before = text.slice(Math.max(0, start - 40), start);

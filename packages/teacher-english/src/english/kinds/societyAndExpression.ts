@@ -1,4 +1,7 @@
-/** Groups, feelings, sounds and whatever else people name. A line: what people call the kind, a colon, its everyday members. */
+/**
+ * Groups, feelings, sounds and whatever else people name. A line: what people call the kind, a colon, its everyday
+ * members.
+ */
 export const societyAndExpressionKinds = `
 political event, event: election, referendum, coup, revolution, general election, by-election, summit, reform, vote of no confidence, coronation, inauguration, resignation, abdication, scandal, party conference, cabinet reshuffle, declaration of independence, budget, strike, peace conference, impeachment, campaign, ballot, debate
 historical event, event: revolution, war, battle, coronation, plague, moon landing, great fire, civil war, invasion, world war, french revolution, reformation, renaissance, industrial revolution, crusade, assassination, armistice, black death, holocaust, gold rush, abolition of slavery, discovery of america

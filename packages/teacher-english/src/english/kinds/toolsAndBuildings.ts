@@ -1,4 +1,6 @@
-/** Tools, lights, weapons, buildings and their parts. A line: what people call the kind, a colon, its everyday members. */
+/**
+ * Tools, lights, weapons, buildings and their parts. A line: what people call the kind, a colon, its everyday members.
+ */
 export const toolsAndBuildingsKinds = `
 bag, luggage, container: suitcase, rucksack, handbag, briefcase, backpack, satchel, holdall, purse, shopping bag, carrier bag, trunk, sack, schoolbag, sports bag, toilet bag, plastic bag, pouch, kitbag, shoulder bag, duffel bag, wallet, tote bag, wash bag, sponge bag
 tool, implement: hammer, saw, drill, screwdriver, spanner, axe, chisel, pliers, spade, shovel, rake, wrench, scythe, crowbar, sickle, pickaxe, hoe, trowel, plane, mallet, hacksaw, pitchfork, file, clamp, vice, tweezers, scissors, knife, penknife, hatchet, sledgehammer, chainsaw, wheelbarrow, paintbrush, soldering iron, anvil, awl, tape measure, spirit level, sandpaper, allen key, bradawl, jigsaw, ladder, wire cutters
