@@ -41,7 +41,7 @@ const QUICK = {
   latency: { rounds: 2, requests: 10, outputTokens: 32 },
 };
 
-/** What each part measures; `cores` is the greatest number of threads. */
+/** The benches by part; `cores` is the greatest number of threads. */
 const PARTS = {
   training: {
     title: 'Training',

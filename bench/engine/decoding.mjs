@@ -12,7 +12,7 @@ const BATCHES = [1, 8];
 const CONTEXT = 512;
 
 /**
- * What the engine is opened with for each precision that llama.cpp is compared at, and how llama.cpp keeps keys and
+ * The engine's settings for each precision that llama.cpp is compared at, and how llama.cpp keeps keys and
  * values.
  */
 const PRECISIONS = [

@@ -4,7 +4,7 @@ import { startEngineHost } from '../../packages/engine/dist/index.js';
 import { measurePassages } from '../../packages/evaluation/dist/index.js';
 import { learningMethodOf } from './learningMethod.mjs';
 
-/** What the engine used is known on Linux only. */
+/** The engine's own use of time and memory is known on Linux only. */
 export async function timePassage(entry, { modelDir, threads, budget }) {
   const cpuBefore = childrenCpuSeconds();
   const engine = await startEngineHost({ modelDir, threads });

@@ -66,7 +66,7 @@ function wrongValues(runs) {
   return { own: of('own'), elsewhere: of('elsewhere') };
 }
 
-/** What is right about the first passage of each chain, and about all but the last: when learned, and at its end. */
+/** Right answers about the first passage of each chain, and about all but the last: when learned, and at its end. */
 function chainFigures(chains) {
   const ends = (seed) => chains.flatMap((run) => (run.seed === seed ? lastRetention(run.reports) : []));
   const right = (name) =>

@@ -8,7 +8,7 @@ import { root } from './markdown.js';
 
 interface ShellBlock {
   readonly commands: string;
-  /** What it prints, with `…` for whatever may differ; `null` where the page shows nothing. */
+  /** The expected output, with `…` for whatever may differ; `null` where the page shows nothing. */
   readonly output: string | null;
 }
 

@@ -17,7 +17,7 @@ export interface CallOptions {
   readonly tenant?: string;
 }
 
-/** What the contract's schemas are to this file. */
+/** The part of the contract's schemas that this file needs. */
 export interface Schema<Value> {
   safeParse(
     value: unknown,
@@ -32,7 +32,7 @@ export interface ApiRequest<Value> {
   readonly path: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** What a success must look like. */
+  /** The shape of a success. */
   readonly response: Schema<Value>;
   /** Whether repeating it is without harm: reads, and writes under one idempotency key. */
   readonly repeatable: boolean;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { wireToolCall } from './requests.js';
 
-/** What `POST /v1/chat/completions` answers, in the shapes of OpenAI's clients. */
+/** The answers of `POST /v1/chat/completions`, in the shapes of OpenAI's clients. */
 
 const tokens = z.int().nonnegative();
 

@@ -53,7 +53,7 @@ const bytes_per_gb = 1_000_000_000n;
 /** A month of hosting is 30 days. */
 const seconds_per_month = 30n * 86_400n;
 
-/** What the tokens cost, summed in nano-USD and rounded up once to micro-USD. */
+/** The price of the tokens, summed in nano-USD and rounded up once to micro-USD. */
 export function computeChargeMicrousd(usage: TokenUsage, card: PriceCard): number {
   const fresh_input_tokens = usage.input_tokens - usage.cached_input_tokens;
   if (fresh_input_tokens < 0) throw new RangeError('cached_input_tokens exceeds input_tokens');
@@ -65,7 +65,7 @@ export function computeChargeMicrousd(usage: TokenUsage, card: PriceCard): numbe
   return Number(divideRoundingUp(nanousd, 1_000n));
 }
 
-/** What hosting a checkpoint of `size_bytes` for `seconds` costs, rounded up once to micro-USD. */
+/** The price of hosting a checkpoint of `size_bytes` for `seconds`, rounded up once to micro-USD. */
 export function storageChargeMicrousd(size_bytes: number, seconds: number, card: PriceCard): number {
   const nanousd_per_gb_month = BigInt(Math.round(card.storage_usd_per_gb_month * 1e9));
   const numerator = nanousd_per_gb_month * BigInt(size_bytes) * BigInt(seconds);

@@ -54,19 +54,22 @@ export interface EmbeddedEngineOptions {
    * little otherwise, and are float32 for the moment in which training and scoring multiply with them.
    */
   readonly weightFormat?: WeightFormat;
-  /** Where quantised matrices are kept for the next start; without it they are made at every start, and stay in memory. */
+  /**
+   * Where quantised matrices are kept for the next start; without it they are made at every start, and stay in memory.
+   */
   readonly cacheFolder?: string;
   /**
-   * Bound on the memory that scoring takes beside the weights, by estimate, in bytes; a sequence that would take more is
-   * refused with `memory_exceeded`. By default a quarter of the machine's memory, at least 4 GiB.
+   * Bound on the memory that scoring takes beside the weights, by estimate, in bytes; a sequence that would take more
+   * is refused with `memory_exceeded`. By default a quarter of the machine's memory, at least 4 GiB.
    */
   readonly maxScoreBytes?: number;
   /** Bound on the keys and values kept for reuse, in bytes; by default 256 MiB, 0 keeps none. */
   readonly maxPrefixBytes?: number;
   /**
-   * Bound on the memory of the adapters that are kept ready and of a batch's copies of them; requests wait until there is
-   * room, and load theirs in the order of their arrival. One adapter is used whatever its size, and what requests hold that
-   * have come to their turn is kept besides, and up to a sixteenth more, into which the next adapters are read. By default 512 MiB.
+   * Bound on the memory of the adapters that are kept ready and of a batch's copies of them; requests wait until there
+   * is room, and load theirs in the order of their arrival. One adapter is used whatever its size, and what requests
+   * hold that have come to their turn is kept besides, and up to a sixteenth more, into which the next adapters are
+   * read. By default 512 MiB.
    */
   readonly maxAdapterBytes?: number;
 }
@@ -78,10 +81,11 @@ const DEFAULT_MAX_BATCH = 8;
 const DEFAULT_MAX_ADAPTER_BYTES = 512 * 2 ** 20;
 
 /**
- * The engine in the calling process. ONNX Runtime computes on the calling thread, so two runs never
- * overlap there (the half of a training step that a `GradientHelper` computes may), and it yields to the event loop before each of them: generation steps, scoring batches and training
- * runs that are under way at the same time take turns one run at a time, without a queue of our own. The thread is
- * blocked during a run; a server keeps the engine in a process of its own, see `startEngineHost`.
+ * The engine in the calling process. ONNX Runtime computes on the calling thread, so two runs never overlap there (the
+ * half of a training step that a `GradientHelper` computes may), and it yields to the event loop before each of them:
+ * generation steps, scoring batches and training runs that are under way at the same time take turns one run at a time,
+ * without a queue of our own. The thread is blocked during a run; a server keeps the engine in a process of its own,
+ * see `startEngineHost`.
  */
 export class EmbeddedEngine implements Engine {
   private readonly adapters: AdapterCache;

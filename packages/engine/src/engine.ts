@@ -36,8 +36,8 @@ export interface TrainingSession {
   /** Writes the present weights in PEFT's format into a new folder, synced to disk; by default in F32. */
   save(folder: string, precision?: AdapterPrecision): Promise<AdapterReference & { readonly sizeBytes: number }>;
   /**
-   * Writes the present weights and the optimizer's state into a new folder, from which `openTraining` goes on: the steps
-   * that follow give the same numbers, to the last bit, as without the interruption.
+   * Writes the present weights and the optimizer's state into a new folder, from which `openTraining` goes on: the
+   * steps that follow give the same numbers, to the last bit, as without the interruption.
    */
   snapshot(folder: string): Promise<void>;
   /** Calls under way reject with `cancelled`, or end before it resolves. */
@@ -52,7 +52,10 @@ export interface Engine {
   describe(): Promise<ModelDescription>;
   /** The exact length of the rendered prompt, in tokens. */
   countTokens(prompt: ChatPrompt): Promise<number>;
-  /** The rendered prompt followed by `completion` and the end-of-turn token; the targets are the completion and that token. */
+  /**
+   * The rendered prompt followed by `completion` and the end-of-turn token; the targets are the completion and that
+   * token.
+   */
   encode(prompt: ChatPrompt, completion: string, options?: EncodeOptions): Promise<TokenSequence>;
   generate(request: GenerateRequest, options?: CallOptions): Promise<GenerateResult>;
   score(request: ScoreRequest, options?: CallOptions): Promise<readonly SequenceScore[]>;
@@ -67,7 +70,9 @@ export type EngineErrorCode =
   | 'adapter_invalid'
   /** A file of the adapter is missing or cannot be read off its disk, or its content is not the promised one. */
   | 'adapter_damaged'
-  /** The disk has no room for what was to be written, or its user may have no more of it; nothing half-written is left. */
+  /**
+   * The disk has no room for what was to be written, or its user may have no more of it; nothing half-written is left.
+   */
   | 'storage_full'
   | 'context_length_exceeded'
   /** The call would not fit in the engine's memory bound even if it were alone. */
@@ -76,9 +81,13 @@ export type EngineErrorCode =
   | 'cancelled'
   /** The engine's process died; the host starts a new one and the caller may repeat the call. */
   | 'process_lost'
-  /** The host has no process for the call, and could not start one: it was never made. The host goes on trying to serve. */
+  /**
+   * The host has no process for the call, and could not start one: it was never made. The host goes on trying to serve.
+   */
   | 'not_running'
-  /** A run failed that the call shared with others; whose fault it was is not known, and the caller may repeat the call. */
+  /**
+   * A run failed that the call shared with others; whose fault it was is not known, and the caller may repeat the call.
+   */
   | 'batch_lost'
   | 'internal';
 

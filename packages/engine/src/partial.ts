@@ -1,4 +1,6 @@
-/** What is being written has a temporary name, so that a crash leaves either the whole of it or nothing of its own name. */
+/**
+ * What is being written has a temporary name, so that a crash leaves either the whole of it or nothing of its own name.
+ */
 import { randomBytes } from 'node:crypto';
 import { readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -14,8 +16,8 @@ export function partialName(target: string): string {
 }
 
 /**
- * Removes what writers that died have left behind in a folder. Of writers on other machines and in other containers nobody here knows
- * whether they live; what these wrote to of late may still be being written.
+ * Removes what writers that died have left behind in a folder. Of writers on other machines and in other containers
+ * nobody here knows whether they live; what these wrote to of late may still be being written.
  * @param target the name of what they wrote, where the folder holds things of others, too; otherwise of anything.
  */
 export async function removeLeftovers(folder: string, target?: string): Promise<void> {

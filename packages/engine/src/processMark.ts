@@ -57,7 +57,8 @@ function startOf(pid: string): string {
   if (process.platform !== 'linux') return UNKNOWN_START;
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // The name before may hold anything; see proc_pid_stat(5) for the fields, of which these are the third and the 22nd.
+    // The name before may hold anything; see proc_pid_stat(5) for the fields, of which these are the third and the
+    // 22nd.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const [state, start = UNKNOWN_START] = [fields[0], fields[19]];
     // Only the number is left of a process that has ended and that its parent has not waited for.

@@ -33,7 +33,9 @@ interface Pending<Result> {
   readonly reject: (error: EngineError) => void;
 }
 
-/** Calls of a thread, which is started by the first of them, and by the next one after it has ended; see `answerCalls`. */
+/**
+ * Calls of a thread, which is started by the first of them, and by the next one after it has ended; see `answerCalls`.
+ */
 export class ThreadCalls<Request, Result> {
   private thread: Worker | undefined;
   private readonly pending = new Map<number, Pending<Result>>();
@@ -52,7 +54,8 @@ export class ThreadCalls<Request, Result> {
 
   /**
    * @param handedOver memory of the request that is not copied.
-   * @throws EngineError of the thread's own, `internal` when it ended, `cancelled` when it is closed, or is closed meanwhile.
+   * @throws EngineError of the thread's own, `internal` when it ended, `cancelled` when it is closed, or is closed
+   * meanwhile.
    */
   call(request: Request, handedOver: readonly ArrayBuffer[] = []): Promise<Result> {
     return new Promise((resolve, reject) => {

@@ -35,7 +35,10 @@ export interface ChatMessage {
 export interface ChatPrompt {
   readonly messages: readonly ChatMessage[];
   readonly tools?: readonly ToolDefinition[];
-  /** Whether a model that can think before it answers does (`enable_thinking` of its template); when absent, as its template has it. */
+  /**
+   * Whether a model that can think before it answers does (`enable_thinking` of its template); when absent, as its
+   * template has it.
+   */
   readonly thinking?: boolean;
 }
 
@@ -46,7 +49,10 @@ export interface AdapterReference {
   readonly contentHash: string;
 }
 
-/** How a saved adapter keeps its numbers: as they are, or rounded to half the size. It is computed with in F32 either way. */
+/**
+ * How a saved adapter keeps its numbers: as they are, or rounded to half the size. It is computed with in F32 either
+ * way.
+ */
 export type AdapterPrecision = 'F32' | 'F16';
 
 export type ToolChoice =
@@ -73,8 +79,8 @@ export interface GenerateRequest {
   readonly toolChoice?: ToolChoice;
   readonly parallelToolCalls?: boolean;
   /**
-   * Requests with the same key and the same adapter, or none, reuse each other's attention state where their prompts begin
-   * alike; the answer does not depend on it. Without a key nothing is kept and nothing reused.
+   * Requests with the same key and the same adapter, or none, reuse each other's attention state where their prompts
+   * begin alike; the answer does not depend on it. Without a key nothing is kept and nothing reused.
    */
   readonly isolationKey?: string;
 }
@@ -95,8 +101,8 @@ export interface GenerateResult {
   /** Set when the model's tool-call text could not be read as a call of an offered function. */
   readonly invalidToolCall?: string;
   /**
-   * Log-probability of the whole output, end of turn included, in nats at a temperature of 1; set when the request asked
-   * for it. Tokens that were forced count as certain.
+   * Log-probability of the whole output, end of turn included, in nats at a temperature of 1; set when the request
+   * asked for it. Tokens that were forced count as certain.
    */
   readonly logprob?: number;
   readonly usage: GenerateUsage;
@@ -155,8 +161,9 @@ export interface TrainingOptions {
    */
   readonly maxActivationBytes?: number;
   /**
-   * Texts that the adapter is to leave as they are: no step changes what it adds along the directions in which the inputs of its
-   * projections are largest there. They go through the model once, when the session is opened. By default none.
+   * Texts that the adapter is to leave as they are: no step changes what it adds along the directions in which the
+   * inputs of its projections are largest there. They go through the model once, when the session is opened. By default
+   * none.
    */
   readonly spared?: readonly TokenSequence[];
 }

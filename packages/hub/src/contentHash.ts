@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 
-/** What the hub promises of a file's content, and the name of its blob. */
+/** The hub's promise about a file's content, and the name of its blob. */
 export interface ContentHash {
   /** Large files (LFS) are known by their SHA-256, the others by git's own hash of a blob. */
   readonly kind: 'sha256' | 'git-sha1';

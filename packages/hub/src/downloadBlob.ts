@@ -134,7 +134,7 @@ async function beginAnew(handle: FileHandle): Promise<number> {
   return 0;
 }
 
-/** What the hub says beside a file must be what it said in its listing: better known before gigabytes than after. */
+/** The hub must say the same beside a file as in its listing: better known before gigabytes than after. */
 function checkPromise(client: HubClient, { file, commit }: BlobDownload, { hubHeaders, response }: HubAnswer): void {
   if (response.status >= 400 && response.status !== 416) return;
   const promises: readonly (readonly [string, string])[] = [

@@ -73,7 +73,9 @@ export class HubClient {
     throw new HubError('answer_invalid', `${this.host} redirects without end; HF_ENDPOINT names another hub`);
   }
 
-  /** What an answer other than success means. Server errors pass; what the hub says of the name or the token stays. */
+  /**
+   * The meaning of an answer other than success. Server errors pass; what the hub says of the name or the token stays.
+   */
   async failureOf({ response, fromHub }: HubAnswer): Promise<HubError | PassingFailure> {
     const { status, headers } = response;
     await response.body?.cancel();

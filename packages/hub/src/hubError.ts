@@ -9,7 +9,7 @@ export type HubErrorCode =
   | 'unreachable'
   /** The hub said something that no hub says, or two things that contradict each other. */
   | 'answer_invalid'
-  /** What was downloaded is not what the hub's own hash promises. */
+  /** The downloaded file does not have the hash that the hub promises. */
   | 'content_wrong'
   /** The disk has no room; what was downloaded so far is kept. */
   | 'storage_full'
@@ -43,7 +43,7 @@ export function isMissing(error: unknown): boolean {
   return systemCode(error) === 'ENOENT';
 }
 
-/** What a failure of the file system means to whoever owns the cache. */
+/** The meaning of a failure of the file system to whoever owns the cache. */
 export function cacheError(error: unknown, cacheFolder: string): unknown {
   if (error instanceof HubError) return error;
   const code = systemCode(error);

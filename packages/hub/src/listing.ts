@@ -113,7 +113,7 @@ async function readAll(client: HubClient, response: Response, watch: IdleWatch):
   return new Uint8Array(Buffer.concat(pieces));
 }
 
-/** What the library throws over an answer that it cannot read is about that answer. */
+/** An error of the library over an answer that it cannot read is about that answer. */
 async function readable<T>(client: HubClient, read: () => Promise<T>): Promise<T> {
   try {
     return await read();

@@ -8,7 +8,9 @@ export interface ModelName {
 
 export const defaultRevision = 'main';
 
-/** What hubs allow in either part: no more than 96 letters, digits, `_`, `-` and `.`, which is not at an end. */
+/**
+ * The names that hubs allow in either part: no more than 96 letters, digits, `_`, `-` and `.`, which is not at an end.
+ */
 const part = /^(?![.-])[\w.-]{1,96}(?<![.-])$/;
 
 /**

@@ -39,7 +39,9 @@ after(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Knows the passage by heart, so that the pipeline is tested without a language; `facts` are those that it confirms. */
+/**
+ * Knows the passage by heart, so that the pipeline is tested without a language; `facts` are those that it confirms.
+ */
 class KnowingTeacher implements Teacher {
   readonly name = 'knowing';
   readonly asked: TaughtPassage[] = [];

@@ -44,8 +44,8 @@ export type ScoringOutcome = z.infer<typeof scoringSchema>;
 
 export const trainingSchema = z.object({
   /**
-   * `folder` from the parent of the work folder on, in which every run of a job has one of its own: it may lie elsewhere when the job goes
-   * on, on another machine or after a backup was restored.
+   * `folder` from the parent of the work folder on, in which every run of a job has one of its own: it may lie
+   * elsewhere when the job goes on, on another machine or after a backup was restored.
    */
   adapter: z.object({ folder: z.string(), contentHash: z.string(), sizeBytes: count }),
   report: z.object({ steps: count, tokens: count, final_loss: z.number() }),

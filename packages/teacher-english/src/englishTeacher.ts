@@ -71,7 +71,8 @@ function ownText({ text, told }: TaughtPassage): string {
 }
 
 /**
- * What is worth teaching of a passage; found once for the plan and for teaching, since a long passage takes seconds.
+ * The candidates worth teaching of a passage; found once for the plan and for teaching, since a long passage takes
+ * seconds.
  */
 function lookedUpOnce(): (passage: TaughtPassage) => Promise<Candidates> {
   const known = new WeakMap<TaughtPassage, Promise<Candidates>>();

@@ -37,14 +37,14 @@ export const rules = {
    */
   keywordsReadBack: 2,
   /**
-   * What anybody asks for less likely than this is not taught (see `salienceOf`), but for so many facts; what nobody
-   * asks for is what is answered in place of what is asked for.
+   * A span that is less likely to be asked for is not taught (see `salienceOf`), but for so many facts. A fact that
+   * nobody asks for is answered in place of what is asked for.
    */
   minSalience: 0.15,
   fewCandidates: 8,
   /**
-   * What is asked for as likely as this is taught by the words of its sentence even where the teacher answers no
-   * question with it.
+   * A span that is at least so likely to be asked for is taught by the words of its sentence even where the teacher
+   * answers no question with it.
    */
   sureSalience: 0.5,
   /** The salience of facts that only the teacher's own list brings up. */

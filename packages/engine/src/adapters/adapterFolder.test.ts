@@ -86,12 +86,15 @@ for (const name of FIXTURES) {
   });
 }
 
-/** Fields of where an adapter comes from and what its training began with, and two that peft reads only with another that is empty. */
+/**
+ * Fields of where an adapter comes from and what its training began with, and two that peft reads only with another
+ * that is empty.
+ */
 const UNREAD = ['base_model_name_or_path', 'peft_version', 'init_lora_weights', 'megatron_core', 'qalora_group_size'];
 
 /**
- * The fields that peft reads, in one form: what is empty is not there, as peft takes it; target modules are a set, one layer
- * is a list, and of patterns the order counts.
+ * The fields that peft reads, in one form: what is empty is not there, as peft takes it; target modules are a set, one
+ * layer is a list, and of patterns the order counts.
  */
 async function meaningOf({ folder }: AdapterReference): Promise<unknown> {
   const text = await readFile(path.join(folder, 'adapter_config.json'), 'utf8');

@@ -110,7 +110,10 @@ export interface AttentionShapes {
   readonly grouped: string;
   /** `[B, kvHeads, group, T, T]` */
   readonly perHead: string;
-  /** Added to the scores before softmax: `[T, T]` or `[B, 1, 1, T, T]`, 0 where a query may look and very negative elsewhere. */
+  /**
+   * Added to the scores before softmax: `[T, T]` or `[B, 1, 1, T, T]`, 0 where a query may look and very negative
+   * elsewhere.
+   */
   readonly mask: string;
 }
 

@@ -53,7 +53,9 @@ export async function readUpTo(
   return bytes.subarray(0, done);
 }
 
-/** @returns the bytes, `undefined` when there is no such file; a file of more than `maxBytes` bytes is refused unread. */
+/**
+ * @returns the bytes, `undefined` when there is no such file; a file of more than `maxBytes` bytes is refused unread.
+ */
 export async function readBoundedFile(
   path: string,
   context: ErrorContext,

@@ -17,8 +17,8 @@ export function isMissingFile(error: unknown): boolean {
 const MAX_TEXT_BYTES = 2 ** 24;
 
 /**
- * The text of a file, `undefined` when there is none; `checkpoint_invalid` naming `source` when it cannot be read or has
- * more than `maxBytes` bytes.
+ * The text of a file, `undefined` when there is none; `checkpoint_invalid` naming `source` when it cannot be read or
+ * has more than `maxBytes` bytes.
  */
 export async function readOptionalText(
   path: string,

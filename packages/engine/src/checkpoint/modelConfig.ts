@@ -104,7 +104,8 @@ function refuseUnsupported(fields: JsonFields, architecture: Architecture): void
   mustBe('is_causal', true);
   mustBe('partial_rotary_factor', 1);
   mustBe('rope_interleaved', false);
-  // Parts that derived models have and these architectures have not. A file may keep a field with the value that turns it off.
+  // Parts that derived models have and these architectures have not. A file may keep a field with the value that turns
+  // it off.
   for (const name of EXPERTS) {
     if (fields.has(name) && fields.value(name) !== 0) throw fields.refusal(name, 'absent: experts are not supported');
   }

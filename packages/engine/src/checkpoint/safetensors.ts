@@ -111,7 +111,8 @@ export function readTensorFrom(bytes: Uint8Array, entry: TensorEntry): Float32Ar
 }
 
 /**
- * A file of tensors in the order given, as float32 or rounded to F16. The same tensors and metadata give the same bytes.
+ * A file of tensors in the order given, as float32 or rounded to F16. The same tensors and metadata give the same
+ * bytes.
  */
 export function serializeSafetensors(
   tensors: Iterable<readonly [string, FloatTensor]>,

@@ -28,8 +28,8 @@ import {
 const HEAD = 'lm_head.weight';
 
 /**
- * Names of the weight files of a checkpoint, one or several shards, in alphabetical order. A single file comes before an index, as in
- * `transformers`: whoever joins shards may leave their index behind.
+ * Names of the weight files of a checkpoint, one or several shards, in alphabetical order. A single file comes before
+ * an index, as in `transformers`: whoever joins shards may leave their index behind.
  */
 export async function findWeightFiles(modelDir: string): Promise<readonly string[]> {
   if (await exists(join(modelDir, SINGLE_FILE))) return [SINGLE_FILE];
@@ -58,8 +58,9 @@ async function exists(path: string): Promise<boolean> {
 }
 
 /**
- * The tensors that `config` asks for, to be read when they are needed. All names and shapes are checked against the files' headers,
- * so that a wrong checkpoint costs no memory; and so is what it needs, as a file with holes may have any size.
+ * The tensors that `config` asks for, to be read when they are needed. All names and shapes are checked against the
+ * files' headers, so that a wrong checkpoint costs no memory; and so is what it needs, as a file with holes may have
+ * any size.
  * @param needed the memory that the caller keeps the weights in, in bytes.
  * @throws EngineError `checkpoint_invalid` naming the tensor, or the bytes that are needed and those that there are.
  */
@@ -155,8 +156,9 @@ async function* blocksOf<T>(
 }
 
 /**
- * Many files hold a copy of the embedding as their head, which is not needed. Another head is the model's own, and with the embedding in
- * its place the logits would be wrong. Where both have one type their bytes are compared, which takes less time than hashing the file.
+ * Many files hold a copy of the embedding as their head, which is not needed. Another head is the model's own, and with
+ * the embedding in its place the logits would be wrong. Where both have one type their bytes are compared, which takes
+ * less time than hashing the file.
  */
 async function requireTied(modelDir: string, opened: OpenedFiles): Promise<void> {
   const entries = [...opened.values()].flatMap((file) => file.entries);

@@ -18,8 +18,9 @@ interface Loading {
  * Adapters by content hash, the least recently used dropped first. An adapter's hash is verified when it is read;
  * what has been verified is not read again. Users hold on to the adapter they use, dropped or not.
  *
- * The memory of one that was dropped, and that nobody uses, is given to one of the next, which takes it if it is as large: left to the garbage
- * collector, a dozen of them make V8 collect everything, and forget what it has compiled and not used for a while.
+ * The memory of one that was dropped, and that nobody uses, is given to one of the next, which takes it if it is as
+ * large: left to the garbage collector, a dozen of them make V8 collect everything, and forget what it has compiled and
+ * not used for a while.
  */
 export class AdapterCache {
   /** Adapters in order of use, the latest last. */
@@ -32,7 +33,9 @@ export class AdapterCache {
   private stackBytes = 0;
 
   constructor(
-    /** Bound on the memory of the adapters kept and of the batches' stacks; a single larger one is kept all the same. */
+    /**
+     * Bound on the memory of the adapters kept and of the batches' stacks; a single larger one is kept all the same.
+     */
     readonly maxBytes: number,
     private readonly read: ReadAdapter,
   ) {}

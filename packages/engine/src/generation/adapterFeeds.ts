@@ -18,7 +18,10 @@ import {
 } from './joinedMatrices.js';
 import type { LoadedAdapter } from './loadedAdapter.js';
 
-/** One adapter for a whole batch: A `[rank, in]`, B `[out, rank]` of every projection, rank 1 and zeros where it adapts nothing. */
+/**
+ * One adapter for a whole batch: A `[rank, in]`, B `[out, rank]` of every projection, rank 1 and zeros where it adapts
+ * nothing.
+ */
 export function sharedAdapterFeeds(adapter: LoadedAdapter, config: DecoderConfig): Feeds {
   const feeds: Record<string, Tensor> = {};
   for (const group of loraGroups(config)) {
@@ -49,8 +52,9 @@ export interface StackBudget {
 
 /**
  * The adapters of a batch's rows, as the inference graph takes them: for every group of projections `[…, N, R, in]` and
- * `[…, N, R, outs]`, where R is the sum of its parts' greatest ranks among the rows. Smaller ranks are filled up with zeros, which add
- * nothing; so is the whole of a row without an adapter. N is 1 when all rows have the same adapter, whose own memory is then used, or none.
+ * `[…, N, R, outs]`, where R is the sum of its parts' greatest ranks among the rows. Smaller ranks are filled up with
+ * zeros, which add nothing; so is the whole of a row without an adapter. N is 1 when all rows have the same adapter,
+ * whose own memory is then used, or none.
  */
 export class RowAdapters {
   private readonly own = new WeakMap<LoadedAdapter, KeptTensors>();
@@ -100,7 +104,10 @@ interface Stack {
   readonly b: Float32Array;
 }
 
-/** Matrices of several rows one after the other; from one batch to the next only those of rows that have changed are copied. */
+/**
+ * Matrices of several rows one after the other; from one batch to the next only those of rows that have changed are
+ * copied.
+ */
 class MatrixStacks {
   private capacity = 0;
   private stacks: readonly Stack[] = [];
@@ -178,7 +185,9 @@ function rowOf({ group, ranks, a, b }: Stack, row: number): JoinedMatrices {
   return { ranks, a: part(a, sum(ranks) * group.width), b: part(b, sum(ranks) * outputs(group)) };
 }
 
-/** With leading axes that keep ONNX Runtime from joining rows that share an adapter: each row is then computed alike. */
+/**
+ * With leading axes that keep ONNX Runtime from joining rows that share an adapter: each row is then computed alike.
+ */
 function tensorsOf(
   group: LoraGroup,
   { ranks, a, b }: JoinedMatrices,

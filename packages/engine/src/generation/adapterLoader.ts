@@ -9,8 +9,8 @@ export interface LoadRequest {
 }
 
 /**
- * Makes adapters ready in a thread of its own. Reading a file takes a dozen turns of the event loop, each of which would wait
- * for a step of the model, and hashing and checking what was read would hold up every answer.
+ * Makes adapters ready in a thread of its own. Reading a file takes a dozen turns of the event loop, each of which
+ * would wait for a step of the model, and hashing and checking what was read would hold up every answer.
  */
 export class AdapterLoader {
   private readonly calls: ThreadCalls<LoadRequest, LoadedAdapter>;
@@ -22,7 +22,8 @@ export class AdapterLoader {
 
   /**
    * @param room memory that is handed over, for the adapter if it has its size.
-   * @throws EngineError `adapter_damaged`, `adapter_invalid`, `memory_exceeded`, or `cancelled` when the loader is closed, or is closed meanwhile.
+   * @throws EngineError `adapter_damaged`, `adapter_invalid`, `memory_exceeded`, or `cancelled` when the loader is
+   * closed, or is closed meanwhile.
    */
   load(reference: AdapterReference, room?: ArrayBuffer): Promise<LoadedAdapter> {
     return this.calls.call({ reference, room }, room === undefined ? [] : [room]);

@@ -4,7 +4,10 @@ import type { AdapterCache } from './adapterCache.js';
 import type { JobAdapter } from './generationJob.js';
 import type { LoadedAdapter } from './loadedAdapter.js';
 
-/** An adapter for one user, who has it from the moment it is in memory until `release`, though others may make the cache drop it. */
+/**
+ * An adapter for one user, who has it from the moment it is in memory until `release`, though others may make the cache
+ * drop it.
+ */
 export class AdapterUse implements JobAdapter {
   private adapter: LoadedAdapter | undefined;
   private released = false;

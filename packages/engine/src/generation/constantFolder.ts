@@ -1,4 +1,7 @@
-/** Folders of files in which constants lie while a session is made: where the system keeps temporary files, each of a name of its own. */
+/**
+ * Folders of files in which constants lie while a session is made: where the system keeps temporary files, each of a
+ * name of its own.
+ */
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { partialName, removeLeftovers } from '../partial.js';

@@ -161,7 +161,10 @@ interface BatchCase {
   readonly threads?: number;
 }
 
-/** Narrow models, some of whose widths fill neither a vector nor a block of quantised numbers, and one that is wide enough for threads. */
+/**
+ * Narrow models, some of whose widths fill neither a vector nor a block of quantised numbers, and one that is wide
+ * enough for threads.
+ */
 const BATCH_CASES: readonly BatchCase[] = [
   { hiddenSize: 32, ffnSize: 64, headDim: 16 },
   { hiddenSize: 40, ffnSize: 72, headDim: 10 },

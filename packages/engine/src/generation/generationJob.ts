@@ -7,7 +7,10 @@ export interface JobAdapter {
   readonly contentHash: string;
   /** The adapter, if no load is needed. */
   inMemory?(): LoadedAdapter | undefined;
-  /** @throws EngineError `adapter_damaged`, `adapter_invalid` or `memory_exceeded`; `cancelled` when it has been released meanwhile. */
+  /**
+   * @throws EngineError `adapter_damaged`, `adapter_invalid` or `memory_exceeded`; `cancelled` when it has been
+   * released meanwhile.
+   */
   load(): Promise<LoadedAdapter>;
   /** Told when its job has ended, which does not use it any more; until then it stays as it is. */
   release?(): void;

@@ -13,13 +13,13 @@ import { WaitingLine } from './waitingLine.js';
 const READS_PER_STEP = 4;
 
 /**
- * Continuous batching: running sequences advance together, one token a step, each with its own adapter; they join
- * and leave between steps. A prompt is read alone, in chunks, into a cache of its own, and joins when it is complete.
- * Reading and decoding take turns, so that a long prompt delays the others by a chunk at a time. In a crowd several prompts are read
- * before the next step, as a step for many rows costs little more than for few. Jobs begin in the order
- * of their arrival, but for one whose adapter is slow to load, each when its keys and values, at their greatest length, and the
- * adapters fit in memory next to the others'.
- * Adapters are loaded in that order, too: the next one's always, those of others as long as all that are held fit in memory.
+ * Continuous batching: running sequences advance together, one token a step, each with its own adapter; they join and
+ * leave between steps. A prompt is read alone, in chunks, into a cache of its own, and joins when it is complete.
+ * Reading and decoding take turns, so that a long prompt delays the others by a chunk at a time. In a crowd several
+ * prompts are read before the next step, as a step for many rows costs little more than for few. Jobs begin in the
+ * order of their arrival, but for one whose adapter is slow to load, each when its keys and values, at their greatest
+ * length, and the adapters fit in memory next to the others'. Adapters are loaded in that order, too: the next one's
+ * always, those of others as long as all that are held fit in memory.
  *
  * Sequence i of `running` occupies slot i of the cache.
  */
@@ -32,7 +32,9 @@ export class Generator {
   private readonly prefixes: PrefixCache;
   private readonly runner: InferenceRunner;
   private loop: Promise<void> | undefined;
-  /** Since the last step of those that run; a chunk that leaves its prompt incomplete counts as all that may be read. */
+  /**
+   * Since the last step of those that run; a chunk that leaves its prompt incomplete counts as all that may be read.
+   */
   private promptsRead = 0;
   /** Whether as many waited as ran when the first of these was to be read. */
   private isCrowd = false;
@@ -58,7 +60,10 @@ export class Generator {
     return (this.cache.tokens + this.staging.tokens) * roomBytesPerToken(this.model.config);
   }
 
-  /** Rejects with `cancelled` at the next step after the signal aborts, or at once while it waits; at once with `memory_exceeded`. */
+  /**
+   * Rejects with `cancelled` at the next step after the signal aborts, or at once while it waits; at once with
+   * `memory_exceeded`.
+   */
   async generate(job: GenerationJob): Promise<Generation> {
     if (this.closed) throw new EngineError('cancelled', 'the engine is closed');
     if (this.shares(job) === undefined) {
@@ -136,7 +141,10 @@ export class Generator {
     return true;
   }
 
-  /** The next in line begins if there is room. Nobody overtakes it once it is loaded: what is large must not wait for ever. */
+  /**
+   * The next in line begins if there is room. Nobody overtakes it once it is loaded: what is large must not wait for
+   * ever.
+   */
   private admit(): void {
     const { next } = this.waiting;
     if (next?.adapter === undefined) return;

@@ -35,8 +35,9 @@ export interface DecodeRow {
 }
 
 /**
- * Bytes of the matrices from which on rows without an adapter go through the graph with adapters, too: with one of their own the matrices would be
- * in memory twice. The larger the model, the less time that takes: 2 % more for eight rows at width 896.
+ * Bytes of the matrices from which on rows without an adapter go through the graph with adapters, too: with one of
+ * their own the matrices would be in memory twice. The larger the model, the less time that takes: 2 % more for eight
+ * rows at width 896.
  */
 const MIN_BYTES_OF_ONE_GRAPH = 256 * 2 ** 20;
 
@@ -66,7 +67,8 @@ export class InferenceRunner {
   }
 
   /**
-   * Appends `tokens` to the sequence in the first slot of `cache`, which holds `cachedTokens` tokens and has room for them.
+   * Appends `tokens` to the sequence in the first slot of `cache`, which holds `cachedTokens` tokens and has room for
+   * them.
    * @returns logits `[vocabularySize]` of what follows, until the next run.
    */
   async append(
@@ -82,7 +84,8 @@ export class InferenceRunner {
 
   /**
    * Appends one token to each of the sequences in the first slots of `cache`, which has room for it.
-   * @returns logits `[vocabularySize]` for each sequence, until the next run; for one with a number that is not finite, NaN only.
+   * @returns logits `[vocabularySize]` for each sequence, until the next run; for one with a number that is not finite,
+   * NaN only.
    */
   async decode(cache: KvCache, sequences: readonly DecodeRow[]): Promise<readonly Float32Array[]> {
     const count = sequences.length;

@@ -2,7 +2,10 @@
 import type { FloatTensor } from '../checkpoint/safetensors.js';
 import type { LoraGroup } from '../model/loraGroups.js';
 
-/** Ranks are filled up to a multiple of this: products add in blocks of 4 or 8, and a part begins with a block, whatever is beside it. */
+/**
+ * Ranks are filled up to a multiple of this: products add in blocks of 4 or 8, and a part begins with a block, whatever
+ * is beside it.
+ */
 export const RANK_STEP = 8;
 
 export interface JoinedMatrices {
@@ -51,7 +54,10 @@ export function joinedIn(
   return { ranks, a: stretch.subarray(start, middle), b: stretch.subarray(middle, end) };
 }
 
-/** Puts the matrices of one part, of the same or a smaller rank, into its place, which holds zeros. B is multiplied by `scale`. */
+/**
+ * Puts the matrices of one part, of the same or a smaller rank, into its place, which holds zeros. B is multiplied by
+ * `scale`.
+ */
 export function placePart(
   group: LoraGroup,
   place: JoinedMatrices,

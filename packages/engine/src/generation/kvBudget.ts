@@ -16,7 +16,10 @@ export function defaultLimits(config: DecoderConfig): KvLimits {
   return { ...DEFAULT_LIMITS, cacheBytes: Math.max(DEFAULT_LIMITS.cacheBytes, largest) };
 }
 
-/** Bytes that room for one token takes at most: of a cache's buffers, two a layer, one is there twice while it is resized. */
+/**
+ * Bytes that room for one token takes at most: of a cache's buffers, two a layer, one is there twice while it is
+ * resized.
+ */
 export function roomBytesPerToken(config: DecoderConfig): number {
   return bytesPerToken(config) + bytesPerToken(config) / (2 * config.layers);
 }
@@ -41,8 +44,8 @@ export interface KvShares {
 }
 
 /**
- * Shares of a bound of `maxBytes` under which sequences of these lengths can be run to their ends, the last of them once its
- * prompt of `promptTokens` is read; `undefined` if they do not fit.
+ * Shares of a bound of `maxBytes` under which sequences of these lengths can be run to their ends, the last of them
+ * once its prompt of `promptTokens` is read; `undefined` if they do not fit.
  */
 export function kvShares(
   config: DecoderConfig,

@@ -22,7 +22,10 @@ export function bytesPerToken(config: DecoderConfig): number {
   return 2 * config.layers * config.kvHeads * cachedHeadDim(config) * Float32Array.BYTES_PER_ELEMENT;
 }
 
-/** What is in a cache and stays: the first tokens in each of the first slots. Room that was never used takes no memory, nor is it copied. */
+/**
+ * What is in a cache and stays: the first tokens in each of the first slots. Room that was never used takes no memory,
+ * nor is it copied.
+ */
 export interface Kept {
   readonly slots: number;
   readonly tokens: number;
@@ -113,7 +116,10 @@ export class KvCache {
     }
   }
 
-  /** `count` tokens of a slot from place `start` on: `[2 * layers, kvHeads, count, cachedHeadDim]`, layer by layer, keys first. */
+  /**
+   * `count` tokens of a slot from place `start` on: `[2 * layers, kvHeads, count, cachedHeadDim]`, layer by layer, keys
+   * first.
+   */
   read(slot: number, start: number, count: number): Float32Array {
     const { kvHeads } = this.config;
     const size = count * this.width;
@@ -149,7 +155,9 @@ export class KvCache {
     return knownOr(this.slotViews, slot, () => this.createView(1, slot));
   }
 
-  /** When memory cannot be had, what was in the slots is lost, as some buffers have the new shape and others the old. */
+  /**
+   * When memory cannot be had, what was in the slots is lost, as some buffers have the new shape and others the old.
+   */
   private resize(slots: number, capacity: number, kept: Kept): void {
     const { width } = this;
     const before = this.capacity;

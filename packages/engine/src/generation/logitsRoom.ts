@@ -10,7 +10,10 @@ interface Logits {
   readonly tensors: KeptTensors;
 }
 
-/** Where runs write their logits, one after the other: new memory for every token would wait for the garbage collector by the megabyte. */
+/**
+ * Where runs write their logits, one after the other: new memory for every token would wait for the garbage collector
+ * by the megabyte.
+ */
 export class LogitsRoom {
   private room = new Float32Array();
   /** Views by the number of rows. */

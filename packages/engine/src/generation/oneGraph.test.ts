@@ -16,7 +16,10 @@ import { loadAdapter, type LoadedAdapter } from './loadedAdapter.js';
 
 const PROMPT = [7, 11, 13, 17];
 
-/** What follows the prompt without an adapter, and what the next tokens of two rows without one, of one with, and of one of each give. */
+/**
+ * What follows the prompt without an adapter, and what the next tokens of two rows without one, of one with, and of one
+ * of each give.
+ */
 async function answers(
   runner: InferenceRunner,
   { config }: LoadedModel,

@@ -17,8 +17,8 @@ export function forcedText(tokenizer: ChatTokenizer, request: GenerateRequest): 
 }
 
 /**
- * With `parallelToolCalls` false, a test that ends the generation when the first call is complete. What a thought quotes
- * is no call. The text of the last tokens is looked at first, which are never fewer than the closing tag takes.
+ * With `parallelToolCalls` false, a test that ends the generation when the first call is complete. What a thought
+ * quotes is no call. The text of the last tokens is looked at first, which are never fewer than the closing tag takes.
  */
 export function singleCallEnd(
   tokenizer: ChatTokenizer,

@@ -4,7 +4,9 @@ import { machineMemory } from '../machineMemory.js';
 import type { DecoderConfig } from '../model/config.js';
 
 export interface ScoreLimits {
-  /** Tokens of one run including padding; beyond a few thousand a larger matrix gains no speed, it only takes memory. */
+  /**
+   * Tokens of one run including padding; beyond a few thousand a larger matrix gains no speed, it only takes memory.
+   */
   readonly runTokens: number;
   /** Numbers in one matrix `[places, vocabulary]`, of which a run holds about three. */
   readonly runLogits: number;

@@ -1,4 +1,7 @@
-/** Sessions that serve. Their constants lie in files while ONNX Runtime arranges them, so that they are not in memory twice. */
+/**
+ * Sessions that serve. Their constants lie in files while ONNX Runtime arranges them, so that they are not in memory
+ * twice.
+ */
 import { rmSync } from 'node:fs';
 import { mkdir, open, rm } from 'node:fs/promises';
 import path from 'node:path';
@@ -9,8 +12,9 @@ import { Session } from '../onnx/session.js';
 import { newConstantFolder, removeLeftConstants } from './constantFolder.js';
 
 /**
- * The files are where the system keeps temporary ones: on the machine itself, since ONNX Runtime goes on reading small constants out of them.
- * Where they cannot be written, the constants are read into memory, with a warning of the process.
+ * The files are where the system keeps temporary ones: on the machine itself, since ONNX Runtime goes on reading small
+ * constants out of them. Where they cannot be written, the constants are read into memory, with a warning of the
+ * process.
  * @throws EngineError `checkpoint_invalid` when the weights cannot be read.
  */
 export async function createServingSession(

@@ -1,4 +1,7 @@
-/** Attention over the cache against the decoder in plain loops: windows, chunks, ragged batches, and what is beyond a sequence's end. */
+/**
+ * Attention over the cache against the decoder in plain loops: windows, chunks, ragged batches, and what is beyond a
+ * sequence's end.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SharedWeights } from '../model/sharedWeights.js';

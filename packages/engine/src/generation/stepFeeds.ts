@@ -11,7 +11,10 @@ export interface StepRow {
   readonly cachedTokens: number;
 }
 
-/** The inputs `ids`, `ends`, `length` and `last` of `buildInferenceGraph`: for each shape of a run the same tensors, with other numbers. */
+/**
+ * The inputs `ids`, `ends`, `length` and `last` of `buildInferenceGraph`: for each shape of a run the same tensors,
+ * with other numbers.
+ */
 export class StepFeeds {
   private readonly shapes = new Map<string, StepShape>();
 

@@ -19,8 +19,8 @@ interface Loading {
 }
 
 /**
- * Sequences that wait for their turn in the order of their arrival, and the loading of their adapters, in that order too.
- * One that is slow to load keeps its place, and those who are ready begin before it until it is ready too.
+ * Sequences that wait for their turn in the order of their arrival, and the loading of their adapters, in that order
+ * too. One that is slow to load keeps its place, and those who are ready begin before it until it is ready too.
  */
 export class WaitingLine {
   private line: Sequence[] = [];
@@ -64,7 +64,9 @@ export class WaitingLine {
     this.line = this.line.filter((each) => each !== sequence);
   }
 
-  /** Takes those out of the line that `leaves` holds for. What is being loaded for them keeps nobody else from loading. */
+  /**
+   * Takes those out of the line that `leaves` holds for. What is being loaded for them keeps nobody else from loading.
+   */
   remove(leaves: (sequence: Sequence) => boolean): readonly Sequence[] {
     const leaving = this.line.filter(leaves);
     if (leaving.length === 0) return leaving;
@@ -120,7 +122,9 @@ export class WaitingLine {
     this.hasChanged = false;
   }
 
-  /** Ends when the adapter of the first in line is there or nowhere, but has little patience, and none for a slow one. */
+  /**
+   * Ends when the adapter of the first in line is there or nowhere, but has little patience, and none for a slow one.
+   */
   async giveTurnToLoading(): Promise<void> {
     const [first] = this.line;
     const loading = first && this.loadingOf(first);

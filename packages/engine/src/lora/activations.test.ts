@@ -6,8 +6,8 @@ import { activationBytes, roomForCopies } from './activations.js';
 void test('the estimate of the activations is the sum that its comment names', () => {
   // Queries are 6 * 16 = 96 wide, keys and values 2 * 16 = 32. A token keeps in each layer
   //   4 * 24 = 96 of the stream, 2 * 96 + 2 * 32 = 256 of the attention, 4 * 40 = 160 of the feed-forward block,
-  //   and 6 * 8 = 48 weights of attention: 560 numbers.
-  // Two rows of 8 tokens in two layers: 16 * 560 * 2 = 17,920. Five targets: 4 * 5 * 53 = 1,060. Of four bytes each: 75,920.
+  // and 6 * 8 = 48 weights of attention: 560 numbers. Two rows of 8 tokens in two layers: 16 * 560 * 2 = 17,920. Five
+  // targets: 4 * 5 * 53 = 1,060. Of four bytes each: 75,920.
   const run = { rows: 2, length: 8, targets: 5 };
   assert.equal(activationBytes(TINY_CONFIG, run), 75_920);
   // Norms of queries and keys keep 96 + 32 = 128 more: 16 * 128 * 2 * 4 bytes = 16,384.

@@ -13,7 +13,9 @@ export function defaultActivationBytes(format: WeightFormat): number {
   return (format === 'f32' ? 4 : 1) * 2 ** 30;
 }
 
-/** What a step computed layer by layer may take, unless a whole step may take more: sequences that need it are refused. */
+/**
+ * What a step computed layer by layer may take, unless a whole step may take more: sequences that need it are refused.
+ */
 export const MAX_LAYERWISE_BYTES = 16 * 2 ** 30;
 
 /** Attention matrices that come and go in a layer's backward pass beside the one that is kept. */
@@ -33,7 +35,9 @@ export function activationBytes(config: DecoderConfig, run: RunSize): number {
   return (layers + 4 * run.targets * config.vocabularySize) * Float32Array.BYTES_PER_ELEMENT;
 }
 
-/** Bytes that a step takes layer by layer: the states between layers, and one layer's pass there and back in each graph. */
+/**
+ * Bytes that a step takes layer by layer: the states between layers, and one layer's pass there and back in each graph.
+ */
 export function layerwiseBytes(config: DecoderConfig, run: RunSize): number {
   const tokens = run.rows * run.length;
   const states = (config.layers + 1) * tokens * config.hiddenSize;
@@ -49,8 +53,9 @@ export function passingBytes(config: DecoderConfig, length: number): number {
 }
 
 /**
- * Whether a step may keep copies of the weights, the constants of its graphs, see `WeightInputs`: two of each, as they are read in either
- * order, and one or two more while a session is made. One of all weights takes a 64th of the memory allowed for activations at most.
+ * Whether a step may keep copies of the weights, the constants of its graphs, see `WeightInputs`: two of each, as they
+ * are read in either order, and one or two more while a session is made. One of all weights takes a 64th of the memory
+ * allowed for activations at most.
  */
 export function roomForCopies(config: DecoderConfig, maxActivationBytes: number): boolean {
   return weightCount(config) * Float32Array.BYTES_PER_ELEMENT <= maxActivationBytes / 64;

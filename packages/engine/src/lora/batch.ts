@@ -8,15 +8,18 @@ import { layOut, targetCount, type TrainingRun } from './runLayout.js';
 
 /** Batches of so many tokens are computed in two parts; smaller ones lose more than two threads gain. */
 const MIN_TOKENS_IN_PARTS = 256;
-/** Tokens of one run of several sequences, without padding: two of them are in memory at once, and a larger matrix hardly gains speed. */
+/**
+ * Tokens of one run of several sequences, without padding: two of them are in memory at once, and a larger matrix
+ * hardly gains speed.
+ */
 const MAX_RUN_TOKENS = 384;
 /** Numbers in one matrix `[supervised rows, vocabulary]`, of which a run holds about four; at least one row. */
 const MAX_RUN_LOGITS = 2 ** 25;
 
 export interface TrainingBatch {
   /**
-   * One or two, of one or more runs each, whose losses and gradients add up to those of the batch. Two have about as many tokens, and two
-   * threads may compute them; one thread does so as well, so that sums are alike.
+   * One or two, of one or more runs each, whose losses and gradients add up to those of the batch. Two have about as
+   * many tokens, and two threads may compute them; one thread does so as well, so that sums are alike.
    */
   readonly parts: readonly (readonly TrainingRun[])[];
   /** Tokens that go through the model, without padding: what several examples begin with counts once. */
@@ -62,8 +65,8 @@ function alone(example: TrainingExample): Family {
 }
 
 /**
- * Refuses what would fit in memory neither whole nor layer by layer, even by itself: its attention grows with the square of its length,
- * and a sequence is never cut.
+ * Refuses what would fit in memory neither whole nor layer by layer, even by itself: its attention grows with the
+ * square of its length, and a sequence is never cut.
  * @throws EngineError `memory_exceeded`, naming the example and its tokens.
  */
 export function requireRoom(
@@ -90,8 +93,8 @@ function maxTargetsOf({ vocabularySize }: DecoderConfig, maxRunLogits: number): 
 }
 
 /**
- * Pieces of at most `maxTargets` targets, whose losses and gradients add up to the example's. As no token sees those after
- * it, a piece ends with its last target.
+ * Pieces of at most `maxTargets` targets, whose losses and gradients add up to the example's. As no token sees those
+ * after it, a piece ends with its last target.
  */
 function splitTargets(example: TrainingExample, maxTargets: number): readonly TrainingExample[] {
   const targets = targetCount(example);

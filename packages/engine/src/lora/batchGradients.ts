@@ -27,7 +27,10 @@ export interface GradientInputs {
   readonly maxActivationBytes: number;
 }
 
-/** Tokens of a run whose graph has no constants, as each run arranges the matrices anew; fewer were slower, and as many took half the memory of twice as many. */
+/**
+ * Tokens of a run whose graph has no constants, as each run arranges the matrices anew; fewer were slower, and as many
+ * took half the memory of twice as many.
+ */
 const RUN_TOKENS_WITHOUT_CONSTANTS = 512;
 
 /** The same with matrices in blocks, which are for machines of little memory. */
@@ -130,8 +133,8 @@ export class BatchGradients {
   }
 
   /**
-   * Computes both parts at once. Returns whether the second is there, too; where the helper could not, for want of memory perhaps, it is done
-   * without from now on.
+   * Computes both parts at once. Returns whether the second is there, too; where the helper could not, for want of
+   * memory perhaps, it is done without from now on.
    */
   private async share(
     helper: GradientHelper,

@@ -23,7 +23,9 @@ export interface FamilyLimits {
 /** Fewer shared tokens than these are not worth a longer row. */
 const MIN_SHARED_TOKENS = 8;
 
-/** How often a part is cut again: beginnings within beginnings are few, and a stack of calls is no place for thousands. */
+/**
+ * How often a part is cut again: beginnings within beginnings are few, and a stack of calls is no place for thousands.
+ */
 const MAX_CUTS = 64;
 
 /** Tokens that go through the model. */

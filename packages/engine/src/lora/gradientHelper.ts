@@ -21,7 +21,10 @@ export interface HelperInputs {
   readonly shared: SharedNumbers;
 }
 
-/** Memory of both threads, since copies that are sent would wait for the garbage collector. Each in the order of `FlatMatrices.values`. */
+/**
+ * Memory of both threads, since copies that are sent would wait for the garbage collector. Each in the order of
+ * `FlatMatrices.values`.
+ */
 interface SharedNumbers {
   /** The adapter as it is now. */
   readonly matrices: Float32Array<SharedArrayBuffer>;
@@ -46,9 +49,9 @@ export interface HelpOptions {
 }
 
 /**
- * Computes runs in a thread of its own, while the calling thread computes others: ONNX Runtime blocks the thread that it is called
- * on, and two runs with one thread each take four fifths of the time of two runs, one after the other, with two. Both
- * share the weights.
+ * Computes runs in a thread of its own, while the calling thread computes others: ONNX Runtime blocks the thread that
+ * it is called on, and two runs with one thread each take four fifths of the time of two runs, one after the other,
+ * with two. Both share the weights.
  */
 export class GradientHelper {
   private readonly calls: ThreadCalls<HelperRequest, number>;
@@ -73,7 +76,8 @@ export class GradientHelper {
   }
 
   /**
-   * A run may be asked for while another is computed. When the last has come, `gradients` has their sum, until the next is asked for.
+   * A run may be asked for while another is computed. When the last has come, `gradients` has their sum, until the next
+   * is asked for.
    * @returns the losses of all runs of the sum so far.
    * @throws EngineError of the run, `internal` when the thread ended, `cancelled` when the helper is closed.
    */

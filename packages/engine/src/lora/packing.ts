@@ -45,7 +45,9 @@ export function workOf({ rows, length }: Pick<PackedRows, 'rows' | 'length'>, co
   return rows * length * (2 * weights + 6 * config.heads * config.headDim * length);
 }
 
-/** As few rows of at most `limit` tokens as going from long to short finds, each sequence where the least room is left. */
+/**
+ * As few rows of at most `limit` tokens as going from long to short finds, each sequence where the least room is left.
+ */
 function fillRows(lengths: readonly number[], limit: number): PackedRows {
   const loads: number[] = [];
   return place(lengths, loads, (length) => {

@@ -61,7 +61,10 @@ export async function writeSnapshot(folder: string, snapshot: TrainingSnapshot, 
   });
 }
 
-/** @throws EngineError `adapter_invalid` naming the file and the field that is missing, damaged or of another model; `memory_exceeded`. */
+/**
+ * @throws EngineError `adapter_invalid` naming the file and the field that is missing, damaged or of another model;
+ * `memory_exceeded`.
+ */
 export async function readSnapshot(
   folder: string,
   config: DecoderConfig,

@@ -1,4 +1,7 @@
-/** What an adapter is to leave alone: the directions in which the inputs of its projections are largest, of texts that are to stay as they are. */
+/**
+ * What an adapter is to leave alone: the directions in which the inputs of its projections are largest, of texts that
+ * are to stay as they are.
+ */
 import { EngineError, type CallOptions } from '../engine.js';
 import type { DecoderConfig } from '../model/config.js';
 import { buildInputsGraph } from '../model/inputsGraph.js';
@@ -35,8 +38,8 @@ export interface InputDirections {
 export type SparedDirections = ReadonlyMap<string, InputDirections>;
 
 /**
- * For the projections of each `LoraGroup` about the leading right singular vectors of their inputs, by subspace iteration (Golub and Van Loan,
- * Matrix Computations, 8.2.4).
+ * For the projections of each `LoraGroup` about the leading right singular vectors of their inputs, by subspace
+ * iteration (Golub and Van Loan, Matrix Computations, 8.2.4).
  * @throws EngineError `invalid_request` when there is no token; `cancelled` between runs.
  */
 export async function sparedDirections(
@@ -141,8 +144,8 @@ function buildIterationGraph(): Buffer {
 }
 
 /**
- * Rows, by Gram and Schmidt, twice, as once is not exact enough. One that is nearly a sum of those before it, as all are where one direction
- * is much larger than the others, begins anew: zero would stay zero.
+ * Rows, by Gram and Schmidt, twice, as once is not exact enough. One that is nearly a sum of those before it, as all
+ * are where one direction is much larger than the others, begins anew: zero would stay zero.
  */
 function orthonormalise(rows: Float32Array, width: number, random: Random): void {
   for (let start = 0; start < rows.length; start += width) {

@@ -7,8 +7,9 @@ import { subtractAlong, type SparedDirections } from './sparedDirections.js';
 const MAX_GROWTH = 4;
 
 /**
- * Keeps the steps of a training out of some directions (Saha et al., "Gradient Projection Memory for Continual Learning",
- * arXiv:2103.09762): what A gives for an input along them stays what it was, and so, where that is nothing, does the product.
+ * Keeps the steps of a training out of some directions (Saha et al., "Gradient Projection Memory for Continual
+ * Learning", arXiv:2103.09762): what A gives for an input along them stays what it was, and so, where that is nothing,
+ * does the product.
  */
 export class Sparing {
   private readonly parts: readonly {
@@ -37,8 +38,8 @@ export class Sparing {
   }
 
   /**
-   * Takes away what the matrices have along the directions: those of a fresh adapter, which do nothing yet. They become greater by what
-   * their inputs lose, so that the adapter learns as fast as it would.
+   * Takes away what the matrices have along the directions: those of a fresh adapter, which do nothing yet. They become
+   * greater by what their inputs lose, so that the adapter learns as fast as it would.
    */
   clear(): void {
     for (const { matrix, width, directions, share } of this.parts) {

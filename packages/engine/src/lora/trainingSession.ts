@@ -43,9 +43,10 @@ const DEFAULT_BETAS = [0.9, 0.999] as const;
  * Starts from a fresh adapter, or from a copy of the parent's weights. A parent keeps its own modules, ranks and
  * scales: its matrices mean something at those only.
  *
- * Each `step` and `evaluate` blocks the thread while it computes, also where another thread helps; cancelling is seen between runs and, where memory
- * asks for it, between layers.
- * @throws EngineError `invalid_request` or `adapter_invalid`, naming the field; `adapter_damaged` or `memory_exceeded` of a parent; `cancelled` while what is spared is looked for.
+ * Each `step` and `evaluate` blocks the thread while it computes, also where another thread helps; cancelling is seen
+ * between runs and, where memory asks for it, between layers.
+ * @throws EngineError `invalid_request` or `adapter_invalid`, naming the field; `adapter_damaged` or `memory_exceeded`
+ * of a parent; `cancelled` while what is spared is looked for.
  */
 export async function openTrainingSession(
   model: TrainingModel,

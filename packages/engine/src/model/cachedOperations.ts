@@ -49,8 +49,8 @@ export class CachedOperations implements DecoderOperations<string, string> {
   }
 
   /**
-   * Queries, keys and values by token: `[B, S, (heads + 2 * kvHeads) * cachedHeadDim]`. The queries are scaled already, which keeps the scores
-   * free of a factor: there is a faster kernel for such products.
+   * Queries, keys and values by token: `[B, S, (heads + 2 * kvHeads) * cachedHeadDim]`. The queries are scaled already,
+   * which keeps the scores free of a factor: there is a faster kernel for such products.
    */
   heads(x: string, layer: number): string {
     const { heads, kvHeads, headDim, qkNorm } = this.config;
@@ -65,8 +65,8 @@ export class CachedOperations implements DecoderOperations<string, string> {
   }
 
   /**
-   * Rotates queries and keys, puts keys and values of the new tokens into the cache, and attends to all that is there up to them. The cache
-   * that comes out must be the memory of the one that goes in: otherwise this copies it.
+   * Rotates queries and keys, puts keys and values of the new tokens into the cache, and attends to all that is there
+   * up to them. The cache that comes out must be the memory of the one that goes in: otherwise this copies it.
    */
   attention(heads: string, layer: number): string {
     const { graph, config } = this;
@@ -140,8 +140,8 @@ export class CachedOperations implements DecoderOperations<string, string> {
   }
 
   /**
-   * Queries and keys are normed, each by a scale of its own kind, which a constant holds for all heads, and queries are scaled with it; values
-   * stay as they are.
+   * Queries and keys are normed, each by a scale of its own kind, which a constant holds for all heads, and queries are
+   * scaled with it; values stay as they are.
    */
   private normedHeads(byHead: string, layer: number): string {
     const { heads, kvHeads, headDim } = this.config;
@@ -157,7 +157,10 @@ export class CachedOperations implements DecoderOperations<string, string> {
     return graph.node('Concat', [this.normed(queriesAndKeys, scale), values], { axis: { int: 2 } });
   }
 
-  /** Both halves of each head, which rotate together, are filled up with zeros: they add nothing to a score, and nothing to a value. */
+  /**
+   * Both halves of each head, which rotate together, are filled up with zeros: they add nothing to a score, and nothing
+   * to a value.
+   */
   private widened(byHead: string, count: number): string {
     const { graph, config } = this;
     const half = config.headDim / 2;
@@ -196,8 +199,9 @@ export class CachedOperations implements DecoderOperations<string, string> {
   }
 
   /**
-   * `B_b A_b x` for every row b of the batch, `[1, 1, B, S, outs]`; the scale is already in B. The leading axes of the matrices make the
-   * rows a batch of products also when they share one adapter, so that each is computed as it would be alone.
+   * `B_b A_b x` for every row b of the batch, `[1, 1, B, S, outs]`; the scale is already in B. The leading axes of the
+   * matrices make the rows a batch of products also when they share one adapter, so that each is computed as it would
+   * be alone.
    */
   private loraTerm(x: string, group: LoraGroup): string {
     const rank = `${group.name}.rank`;

@@ -52,7 +52,9 @@ export interface DecoderConfig {
   readonly qkNorm: boolean;
   /** Biases on q, k and v (Qwen2); never on o. */
   readonly attentionBias: boolean;
-  /** For each layer how many tokens a token sees, itself included, or null for all; absent when every layer sees all. */
+  /**
+   * For each layer how many tokens a token sees, itself included, or null for all; absent when every layer sees all.
+   */
   readonly layerWindows?: readonly (number | null)[];
 }
 
@@ -61,7 +63,9 @@ export function layerWindow(config: DecoderConfig, layer: number): number | null
   return config.layerWindows?.[layer] ?? null;
 }
 
-/** Numbers of a head in the cache of generation: ONNX Runtime's attention rotates heads whose width is a multiple of 16. */
+/**
+ * Numbers of a head in the cache of generation: ONNX Runtime's attention rotates heads whose width is a multiple of 16.
+ */
 export function cachedHeadDim({ headDim }: Pick<DecoderConfig, 'headDim'>): number {
   return Math.ceil(headDim / 16) * 16;
 }

@@ -7,8 +7,8 @@ import type { DecoderConfig } from './config.js';
 import { EMBEDDING, FINAL_NORM, type Projection } from './weights.js';
 
 /**
- * `V` stands for a matrix `[rows, width]`, a row for each token of the batch, or for each that `select` kept; `H` for queries,
- * keys and values in whatever form suits the use.
+ * `V` stands for a matrix `[rows, width]`, a row for each token of the batch, or for each that `select` kept; `H` for
+ * queries, keys and values in whatever form suits the use.
  */
 export interface DecoderOperations<V, H> {
   /** The rows of the table `weight` for the tokens of the batch: `[rows, hiddenSize]`. */

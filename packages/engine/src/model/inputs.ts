@@ -25,8 +25,9 @@ export interface WeightOptions {
 }
 
 /**
- * Declares weights as graph inputs when they are first used. With `constants` the factors of products are constants instead, see
- * `factorConstants`, which ONNX Runtime arranges for its kernels once; the price is a copy of the matrix for either order in which it is read.
+ * Declares weights as graph inputs when they are first used. With `constants` the factors of products are constants
+ * instead, see `factorConstants`, which ONNX Runtime arranges for its kernels once; the price is a copy of the matrix
+ * for either order in which it is read.
  */
 export class WeightInputs {
   private readonly shapes: ReadonlyMap<string, readonly number[]>;
@@ -91,7 +92,10 @@ export function weightFeeds(
   return { ...feeds, ...ropeFeeds(ropeTables(config)) };
 }
 
-/** What a graph that serves looks up: the embedding and the rotary tables, which are as wide as half a head in the cache. */
+/**
+ * What a graph that serves looks up: the embedding and the rotary tables, which are as wide as half a head in the
+ * cache.
+ */
 export function tableFeeds(config: DecoderConfig, { shape, data }: WeightTensor): Feeds {
   return {
     [EMBEDDING]: new Tensor(data, shape),

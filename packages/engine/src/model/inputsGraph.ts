@@ -10,7 +10,8 @@ import { SequenceOperations } from './sequenceOperations.js';
 import { projectionName, type Projection } from './weights.js';
 
 /**
- * A serialised model without an adapter that reads B sequences and gives, at N chosen places, the inputs of all projections.
+ * A serialised model without an adapter that reads B sequences and gives, at N chosen places, the inputs of all
+ * projections.
  *
  * Inputs, next to the weights under their own names and the rotary tables (`weightFeeds`):
  * - `ids` int64 `[B, T]`, right-padded with any token.

@@ -42,7 +42,10 @@ export function buildForwardGraph(
   return graph.encode();
 }
 
-/** From `hidden` and `hidden.next.gradient` to the gradients of the layer's matrices and, if asked for, `hidden.gradient`. */
+/**
+ * From `hidden` and `hidden.next.gradient` to the gradients of the layer's matrices and, if asked for,
+ * `hidden.gradient`.
+ */
 export function buildBackwardGraph(config: DecoderConfig, layer: number, options: LayerGraphOptions): Buffer {
   const { graph, tape, hidden, lora, operations } = openLayer(config, options);
   const next = decodeLayer(config, operations, layer, hidden);

@@ -3,8 +3,8 @@ import type { DecoderConfig } from './config.js';
 import { HEAD_PROJECTIONS, projectionName, projectionShape, type Projection } from './weights.js';
 
 /**
- * Their A matrices stand below each other, their B matrices as blocks on a diagonal, zeros elsewhere: zeros add nothing, and starting a
- * product takes a small model longer than computing it.
+ * Their A matrices stand below each other, their B matrices as blocks on a diagonal, zeros elsewhere: zeros add
+ * nothing, and starting a product takes a small model longer than computing it.
  */
 export interface LoraGroup {
   /** `model.layers.3.self_attn.q_proj+k_proj+v_proj`; what a graph is fed has `.lora_A` or `.lora_B` behind it. */

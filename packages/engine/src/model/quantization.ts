@@ -1,7 +1,8 @@
 /**
  * Weights in blocks of 4 or 8 bits, as ONNX Runtime's `MatMulNBits` reads them
  * (https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md#com.microsoft.MatMulNBits): a line of a
- * matrix is cut into blocks of numbers, each a float32 scale and as many unsigned integers, of which the middle one is 0.
+ * matrix is cut into blocks of numbers, each a float32 scale and as many unsigned integers, of which the middle one is
+ * 0.
  */
 
 export const WEIGHT_FORMATS = ['f32', 'q8', 'q4'] as const;
@@ -17,9 +18,10 @@ export interface BlockFormat {
 }
 
 /**
- * The larger the blocks the faster the products, which stop to scale after each, and the coarser the numbers, of which those of 4 bits
- * have no precision to spare. From 128 numbers of 8 bits on, and 64 of 4, ONNX Runtime computes the last of an odd number of rows
- * otherwise than the others (with AVX-512), and an answer would depend on who else is in its batch.
+ * The larger the blocks the faster the products, which stop to scale after each, and the coarser the numbers, of which
+ * those of 4 bits have no precision to spare. From 128 numbers of 8 bits on, and 64 of 4, ONNX Runtime computes the
+ * last of an odd number of rows otherwise than the others (with AVX-512), and an answer would depend on who else is in
+ * its batch.
  */
 export const BLOCK_FORMATS: Readonly<Record<QuantizedFormat, BlockFormat>> = {
   q8: { bits: 8, blockSize: 64 },

@@ -1,4 +1,6 @@
-/** The matrices of a model in blocks, made once and kept in a file, out of which they are read when a session is made. */
+/**
+ * The matrices of a model in blocks, made once and kept in a file, out of which they are read when a session is made.
+ */
 import { createHash, type Hash } from 'node:crypto';
 import { mkdir, open, rename, rm, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
@@ -25,8 +27,8 @@ interface Source {
 
 /**
  * The quantised weights of a checkpoint: in `folder` if they are there and whole, otherwise made, and kept there for
- * the next time. With no folder they are made every time, and stay in memory. A folder that cannot be written costs time and memory, not the
- * model, and a warning of the process.
+ * the next time. With no folder they are made every time, and stay in memory. A folder that cannot be written costs
+ * time and memory, not the model, and a warning of the process.
  * @throws EngineError `checkpoint_invalid` naming a tensor that holds a number which is not finite.
  */
 export async function loadQuantizedWeights(

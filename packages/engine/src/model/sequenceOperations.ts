@@ -42,8 +42,8 @@ const SIBLINGS: Partial<Record<Projection, readonly Projection[]>> = {
 };
 
 /**
- * Up to this width of its input the low-rank term is added to a matrix rather than to its products: the less of the two is to be written, and
- * runs have some 200 to 500 tokens.
+ * Up to this width of its input the low-rank term is added to a matrix rather than to its products: the less of the two
+ * is to be written, and runs have some 200 to 500 tokens.
  */
 export const MAX_MERGED_WIDTH = 384;
 
@@ -215,7 +215,9 @@ export class SequenceOperations implements DecoderOperations<Value, Heads> {
     };
   }
 
-  /** Hides what is ahead, what is another sequence's, and what lies `window` tokens or more behind unless that is null. */
+  /**
+   * Hides what is ahead, what is another sequence's, and what lies `window` tokens or more behind unless that is null.
+   */
   private mask(window: number | null): string {
     const known = this.masks.get(window);
     if (known !== undefined) return known;

@@ -1,4 +1,7 @@
-/** The base weights in a graph that serves: the large matrices as constants, which ONNX Runtime arranges for its kernels once. */
+/**
+ * The base weights in a graph that serves: the large matrices as constants, which ONNX Runtime arranges for its kernels
+ * once.
+ */
 import type { GraphBuilder } from '../onnx/graphBuilder.js';
 import { cachedHeadDim, type DecoderConfig } from './config.js';
 import { EngineError } from '../engine.js';
@@ -19,7 +22,8 @@ export type ConstantBytes = ReadonlyMap<string, Uint8Array>;
 export interface QuantizedWeights {
   readonly format: QuantizedFormat;
   /**
-   * The bytes of a constant of one weight in their order, little by little; what is given is there until the next is asked for.
+   * The bytes of a constant of one weight in their order, little by little; what is given is there until the next is
+   * asked for.
    * @throws EngineError `checkpoint_invalid` when they cannot be read any more.
    */
   bytes(name: string): AsyncIterable<Uint8Array>;

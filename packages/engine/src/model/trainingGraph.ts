@@ -38,8 +38,8 @@ export interface TrainingGraph {
  * - `target.ids` int64 and `target.probabilities` float32 `[N, K]`, and `weights` float32 `[N]`: see `Targets`.
  * - for every module `<name>.lora_A` `[rank, in]` and `<name>.lora_B` `[out, rank]`.
  *
- * Outputs: `loss` float32 scalar and, with `gradients`, `gradient.<name>` (`gradientName`) for each LoRA matrix in its shape.
- * Only the N supervised rows pass through the last feed-forward block and the head.
+ * Outputs: `loss` float32 scalar and, with `gradients`, `gradient.<name>` (`gradientName`) for each LoRA matrix in its
+ * shape. Only the N supervised rows pass through the last feed-forward block and the head.
  */
 export function buildTrainingGraph(config: DecoderConfig, options: TrainingGraphOptions): TrainingGraph {
   const graph = new GraphBuilder();

@@ -18,7 +18,10 @@ export interface WeightReader {
    * @throws EngineError `checkpoint_invalid` when what they are read from has changed or cannot be read.
    */
   read(places: ReadonlyMap<string, Float32Array>): Promise<void>;
-  /** The numbers of one tensor in their order, as float32, little by little; what is given is there until the next is asked for. */
+  /**
+   * The numbers of one tensor in their order, as float32, little by little; what is given is there until the next is
+   * asked for.
+   */
   blocks(name: string): AsyncIterable<Float32Array>;
 }
 

@@ -1,8 +1,10 @@
 /**
- * ONNX Runtime's C interface, as far as it is used here (`onnxruntime_c_api.h`): the library is that of the package onnxruntime-node.
+ * ONNX Runtime's C interface, as far as it is used here (`onnxruntime_c_api.h`): the library is that of the package
+ * onnxruntime-node.
  *
- * The package's own binding takes each tensor of a run apart anew, by some thirty calls into JavaScript: 3 to 7 µs, which for the hundred
- * tensors of a step was a third of the time of a small model's answer. Here a tensor is made known once.
+ * The package's own binding takes each tensor of a run apart anew, by some thirty calls into JavaScript: 3 to 7 µs,
+ * which for the hundred tensors of a step was a third of the time of a small model's answer. Here a tensor is made
+ * known once.
  */
 import koffi from 'koffi';
 // On Windows it loads what the library itself needs, which lies beside it.
@@ -10,14 +12,15 @@ import 'onnxruntime-node';
 import { libraryPath, openLibrary, POINTER, prototype, type Library, type Pointer } from './library.js';
 
 /**
- * Set before ONNX Runtime begins: its packages for Linux and macOS report sessions, models and errors to Microsoft otherwise
- * (https://github.com/microsoft/onnxruntime/pull/27379).
+ * Set before ONNX Runtime begins: its packages for Linux and macOS report sessions, models and errors to Microsoft
+ * otherwise (https://github.com/microsoft/onnxruntime/pull/27379).
  */
 process.env['ORT_DISABLE_TELEMETRY'] = '1';
 
 /**
- * Attention without ONNX Runtime's blocks, in which a row's numbers depend on who else is in its batch where threads are more than heads.
- * They were also slower: a step of eight rows with 1,500 tokens each took 1.5 to 1.9 times as long with the shipped model (8 bits, one thread).
+ * Attention without ONNX Runtime's blocks, in which a row's numbers depend on who else is in its batch where threads
+ * are more than heads. They were also slower: a step of eight rows with 1,500 tokens each took 1.5 to 1.9 times as long
+ * with the shipped model (8 bits, one thread).
  */
 process.env['ORT_GQA_DISABLE_FLASH_ATTENTION'] = '1';
 
@@ -118,7 +121,10 @@ function writtenBy(write: (out: Memory) => Status, check: (status: Status) => vo
 
 /** Errors and worse, of ONNX Runtime's own log. */
 export const LOG_ERRORS = 3;
-/** `OrtArenaAllocator` and `OrtMemTypeDefault`: how the binding of onnxruntime-node describes the memory of typed arrays. */
+/**
+ * `OrtArenaAllocator` and `OrtMemTypeDefault`: how the binding of onnxruntime-node describes the memory of typed
+ * arrays.
+ */
 const ARENA_ALLOCATOR = 1;
 const DEFAULT_MEMORY = 0;
 

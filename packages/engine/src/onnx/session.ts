@@ -10,9 +10,9 @@ export interface SessionOptions {
   /** Threads inside one operator, at least 1. */
   readonly threads: number;
   /**
-   * The graph's external constants: their numbers, or a folder that has a file of each constant's name. ONNX Runtime keeps copies, arranged
-   * for its kernels; of files it reads one after the other, and never has all of their bytes beside the copies. Of those that are shared
-   * all sessions have one copy, but for the moment in which they are made.
+   * The graph's external constants: their numbers, or a folder that has a file of each constant's name. ONNX Runtime
+   * keeps copies, arranged for its kernels; of files it reads one after the other, and never has all of their bytes
+   * beside the copies. Of those that are shared all sessions have one copy, but for the moment in which they are made.
    */
   readonly constants?: ReadonlyMap<string, Uint8Array> | { readonly folder: string } | ChosenConstants;
 }
@@ -82,8 +82,8 @@ export class Session {
   }
 
   /**
-   * Computes the results that are asked for, and writes them into the tensors that are given for them, which may be memory of an input where
-   * the operator that computes it allows that.
+   * Computes the results that are asked for, and writes them into the tensors that are given for them, which may be
+   * memory of an input where the operator that computes it allows that.
    * @param feeds each of the graph's inputs once; what it has no input for is not looked at, unless it is kept.
    * @throws Error what ONNX Runtime says, such as that an input is missing, or that a result is of another shape.
    */
@@ -187,7 +187,8 @@ function configure(settings: Pointer, options: SessionOptions): void {
   api.check(api.setSessionLogSeverityLevel(settings, LOG_ERRORS));
   api.check(api.setIntraOpNumThreads(settings, threads));
   api.check(api.setInterOpNumThreads(settings, 1));
-  // Threads that spin as long as they wait halve the speed of a shared machine; from one operator to the next it is worth it.
+  // Threads that spin as long as they wait halve the speed of a shared machine; from one operator to the next it is
+  // worth it.
   set('session.intra_op.allow_spinning', '1');
   set('session.intra_op.spin_duration_us', String(SPIN_US));
   if ('folder' in constants) set('session.model_external_initializers_file_folder_path', constants.folder);

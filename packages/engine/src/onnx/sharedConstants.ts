@@ -3,8 +3,8 @@ import { runtime, written, type Pointer } from './runtime.js';
 import type { Tensor, Tensors } from './tensor.js';
 
 /**
- * Numbers that stay where they are, and what ONNX Runtime has arranged of them for its kernels, which the sessions that were made with these
- * constants read.
+ * Numbers that stay where they are, and what ONNX Runtime has arranged of them for its kernels, which the sessions that
+ * were made with these constants read.
  */
 export class SharedConstants {
   private constructor(

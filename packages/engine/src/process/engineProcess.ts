@@ -75,7 +75,8 @@ export class EngineProcess {
       const finish = (code: number | null, signal: NodeJS.Signals | null): void => {
         const exit = { pid: child.pid ?? -1, code, signal, purpose, reason: this.hang ?? 'exited' } as const;
         this.lose(exit);
-        // One that is killed while it makes a session leaves a copy of the weights, and nobody may make another for long.
+        // One that is killed while it makes a session leaves a copy of the weights, and nobody may make another for
+        // long.
         this.cleared = removeLeftConstants().catch(() => undefined);
         resolve(exit);
       };

@@ -22,7 +22,10 @@ import type {
 
 type Batch = readonly TrainingExample[];
 
-/** Calls that the engine process answers. A training session is known by the number that `openTraining` gave it, and ends with the process. */
+/**
+ * Calls that the engine process answers. A training session is known by the number that `openTraining` gave it, and
+ * ends with the process.
+ */
 export interface RemoteMethods {
   describe(): ModelDescription;
   countTokens(prompt: ChatPrompt): number;

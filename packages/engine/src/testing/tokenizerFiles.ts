@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { TINY_TOKENIZER } from './randomCheckpoint.js';
 
-/** Runs `use` with a folder of a tokenizer's files, the tiny one's unless told otherwise, some of them changed; `null` removes one. */
+/**
+ * Runs `use` with a folder of a tokenizer's files, the tiny one's unless told otherwise, some of them changed; `null`
+ * removes one.
+ */
 export async function withTokenizerFiles(
   changes: Readonly<Record<string, string | null>>,
   use: (folder: string) => void | Promise<void>,

@@ -160,7 +160,9 @@ export class ChatTokenizer {
     return this.template.render(prompt, (text, options) => this.codec.disarm(text, options));
   }
 
-  /** Ids of a text after a rendered prompt: what is left of those of both together, where these begin with the prompt's. */
+  /**
+   * Ids of a text after a rendered prompt: what is left of those of both together, where these begin with the prompt's.
+   */
   private encodeAfter(rendered: string, promptTokens: readonly number[], text: string): number[] {
     const together = this.codec.encode(rendered + text);
     const isPrompt = promptTokens.every((id, index) => together[index] === id);

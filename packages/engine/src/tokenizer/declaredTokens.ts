@@ -1,4 +1,6 @@
-/** What stands beside `tokenizer.json`: tokens that other files declare, and names of tokens where no file gives them. */
+/**
+ * What stands beside `tokenizer.json`: tokens that other files declare, and names of tokens where no file gives them.
+ */
 import { join } from 'node:path';
 import { brief } from '../checkpoint/brief.js';
 import { JsonFields } from '../checkpoint/jsonFields.js';
@@ -29,8 +31,8 @@ export async function readTokenizerConfig(modelDir: string, tokenizerJson: JsonF
 }
 
 /**
- * `tokenizer.json` with the tokens that `transformers` adds to it: those of `added_tokens_decoder` or, where there is no
- * such field, of `added_tokens.json`; and special tokens that the vocabulary has as if they were words.
+ * `tokenizer.json` with the tokens that `transformers` adds to it: those of `added_tokens_decoder` or, where there is
+ * no such field, of `added_tokens.json`; and special tokens that the vocabulary has as if they were words.
  */
 export async function withDeclaredTokens(
   modelDir: string,

@@ -1,4 +1,6 @@
-/** The part of `@huggingface/jinja` used here; its declarations read as errors like those of `@huggingface/tokenizers`. */
+/**
+ * The part of `@huggingface/jinja` used here; its declarations read as errors like those of `@huggingface/tokenizers`.
+ */
 declare module '@huggingface/jinja' {
   /** A node of a parsed template. */
   export interface Statement {

@@ -1,4 +1,7 @@
-/** What a text says of the model's syntax is text: whoever wrote it, wherever it stands, unless the model itself wrote it. */
+/**
+ * What a text says of the model's syntax is text: whoever wrote it, wherever it stands, unless the model itself wrote
+ * it.
+ */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

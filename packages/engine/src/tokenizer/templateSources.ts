@@ -17,9 +17,9 @@ const OLD_FILE = 'chat_template.json';
 const MAX_TEMPLATES = 16;
 
 /**
- * Reads `chat_template.jinja`, or else the field of that name in `tokenizer_config.json`, or else in `chat_template.json`.
- * The template for tools has a file of its own or stands beside the other in the field; where `chat_template.jinja` is
- * there, `transformers` reads no field.
+ * Reads `chat_template.jinja`, or else the field of that name in `tokenizer_config.json`, or else in
+ * `chat_template.json`. The template for tools has a file of its own or stands beside the other in the field; where
+ * `chat_template.jinja` is there, `transformers` reads no field.
  * @throws EngineError `checkpoint_invalid` naming the file and the field.
  */
 export async function readTemplateSources(modelDir: string, tokenizerConfig: JsonFields): Promise<TemplateSources> {

@@ -30,7 +30,7 @@ export function addTallies(tallies: readonly Tally[]): Tally {
   );
 }
 
-/** What a tally comes to by each measure: means over the questions, from 0 to 1. */
+/** The results of a tally by each measure: means over the questions, from 0 to 1. */
 export interface Shares {
   readonly right: number;
   readonly exact: number;

@@ -12,7 +12,7 @@ import { isRight } from './asking.js';
 import type { PassageEntry } from './passageSet.js';
 import { isSensible, smallTalk } from './smallTalk.js';
 
-/** What an adapter must leave alone. */
+/** The skills that an adapter must leave alone. */
 export const canaryKinds = ['reading', 'small_talk', 'json', 'tools'] as const;
 export type CanaryKind = (typeof canaryKinds)[number];
 
@@ -60,7 +60,7 @@ interface Canary {
 
 interface AskedCanary {
   readonly canary: Canary;
-  /** What the model says without an adapter, and whether that is in order. */
+  /** The model's reply without an adapter, and whether that is in order. */
   readonly base: GenerateResult;
   readonly isHeld: boolean;
 }

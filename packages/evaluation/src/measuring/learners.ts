@@ -30,7 +30,7 @@ import {
 } from '@engraft/learning/parts';
 import type { PassageEntry } from './passageSet.js';
 
-/** What came of learning one passage. */
+/** The outcome of learning one passage. */
 export interface Learned {
   /** `trained`: by `gold`, which has no gate. */
   readonly verdict: 'accepted' | 'rejected' | 'budget_exhausted' | 'trained';

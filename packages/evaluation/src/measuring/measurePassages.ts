@@ -1,6 +1,6 @@
 /**
- * What learning is worth, passage by passage: questions that people wrote, asked of base, of base with the passage
- * before it, and of what was learned, without it.
+ * Measures the worth of learning, passage by passage: questions that people wrote, asked of base, of base with the
+ * passage before it, and of what was learned, without it.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';

@@ -1,7 +1,7 @@
 import type { Paragraph } from '../squad/paragraphs.js';
 import type { PassageEntry } from './passageSet.js';
 
-/** What the API takes as a passage, in UTF-16 units. */
+/** The lengths of a passage that the API takes, in UTF-16 units. */
 const [shortest, longest] = [20, 16_000];
 
 /**

@@ -1,6 +1,6 @@
 /**
- * What a teaching adapter is trained on: for each paragraph the calls that teaching and scoring make, with what a
- * person said in place of the teacher.
+ * The rows that a teaching adapter is trained on: for each paragraph the calls that teaching and scoring make, with
+ * what a person said in place of the teacher.
  */
 import type { ChatPrompt } from '@engraft/engine';
 import type { Prompts } from '@engraft/learning';

@@ -22,7 +22,7 @@ import { teachingRows, type TeachingTask } from './rows.js';
 export interface TeacherTraining {
   readonly engine: Engine;
   readonly paragraphs: readonly Paragraph[];
-  /** What the model will be asked with. */
+  /** The prompts that the model will be asked with. */
   readonly prompts: Prompts;
   /** The folder of this training alone: it keeps what the training needs to go on, and the adapter in the end. */
   readonly folder: string;
@@ -70,7 +70,7 @@ const defaultSnapshotSteps = 20;
 const recentSteps = 20;
 
 const progressSchema = z.object({
-  /** What the training was begun with; another one starts anew. */
+  /** The data and settings that the training was begun with; another one starts anew. */
   identity: z.string(),
   step: z.int().nonnegative(),
   snapshot: z.string(),

@@ -14,7 +14,7 @@ export interface SeenRequest {
   readonly status: number;
 }
 
-/** What goes wrong. Each question is asked once a request. */
+/** The faults that the hub has. Each question is asked once a request. */
 export interface Faults {
   /** After how many bytes of a file's content the connection is cut; `null`: not at all. */
   cutAfter: (lengthBytes: number) => number | null;

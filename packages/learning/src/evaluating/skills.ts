@@ -1,7 +1,7 @@
 /**
- * What a candidate must leave alone. A reply to an unrelated prompt may change its wording, so none is compared word for
- * word: where it can be checked, it is; and for all of them it is measured how much less likely the parent's own reply
- * has become.
+ * What a candidate must leave alone. A reply to an unrelated prompt may change its wording, so none is compared word
+ * for word: where it can be checked, it is; and for all of them it is measured how much less likely the parent's own
+ * reply has become.
  */
 import type { AdapterReference, GenerateRequest, GenerateResult } from '@engraft/engine';
 import { mapConcurrently, type MeteredCalls, type ScoreCall } from '../metering/calls.js';

@@ -67,7 +67,10 @@ function learnableFacts(budget: LearningBudget, size: PassageSize, { training, r
   return Math.floor(trainingNanousd / (exposureNanousd * training.minExposuresPerFact));
 }
 
-/** Optimiser steps that show every fact `exposuresPerFact` times, up to `maxExposuresPerFact` times where that is few steps. */
+/**
+ * Optimiser steps that show every fact `exposuresPerFact` times, up to `maxExposuresPerFact` times where that is few
+ * steps.
+ */
 export function wantedSteps(factCount: number, training: TrainingRecipe): number {
   const exposing = (exposures: number): number => Math.ceil((factCount * exposures) / training.pairsPerBatch);
   const more = Math.min(training.enoughSteps, exposing(training.maxExposuresPerFact));

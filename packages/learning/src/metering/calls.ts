@@ -32,7 +32,10 @@ export interface ScoreCall {
   readonly topK: number;
 }
 
-/** The engine's calls as learning makes them: metered, a bounded number at once, cancellable, repeated when the engine's process died. */
+/**
+ * The engine's calls as learning makes them: metered, a bounded number at once, cancellable, repeated when the engine's
+ * process died.
+ */
 export class MeteredCalls {
   constructor(
     readonly engine: Engine,
@@ -157,7 +160,10 @@ function scoreBatches(requests: readonly ScoreCall[]): ScoreBatch[] {
   return batches;
 }
 
-/** A signal of our own, that aborts with any of these, as every call under way listens to it, and Node.js warns of more than ten listeners. */
+/**
+ * A signal of our own, that aborts with any of these, as every call under way listens to it, and Node.js warns of more
+ * than ten listeners.
+ */
 export function forManyListeners(...signals: readonly AbortSignal[]): AbortSignal {
   const own = AbortSignal.any([...signals]);
   setMaxListeners(0, own);
@@ -168,7 +174,10 @@ export function throwIfCancelled(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw new EngineError('cancelled', 'learning was cancelled', { cause: signal.reason });
 }
 
-/** What failed for somebody else's fault, or with the engine's process, is tried again; twice, since a call can be the cause. */
+/**
+ * What failed for somebody else's fault, or with the engine's process, is tried again; twice, since a call can be the
+ * cause.
+ */
 export async function retryingLostWork<Result>(work: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt++) {
     try {

@@ -1,6 +1,6 @@
 /**
- * How the model of a checkpoint folder is to learn: what `learning.json` beside it says, else what a shipped preset says
- * that fits the model, and the defaults where neither says anything.
+ * How the model of a checkpoint folder is to learn: what `learning.json` beside it says, else what a shipped preset
+ * says that fits the model, and the defaults where neither says anything.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';

@@ -4,10 +4,10 @@ import { denying } from './english/negation.js';
 import { normalise, sameAnswer } from './normalise.js';
 
 /**
- * Whether an answer gives one of the accepted ones. After normalisation, the words of an accepted one stand in it in one
- * run; or it is the end of an accepted one and most of it ("Maza" for "the activist Maza"); or it has the numbers of one
- * ("2 %" for "just over 2 %"). A sentence that denies something, which its question does not, gives none. Of 330 answers
- * judged by hand it judges 9 otherwise (`fixtures/judgements.jsonl`); comparing word for word, 93.
+ * Whether an answer gives one of the accepted ones. After normalisation, the words of an accepted one stand in it in
+ * one run; or it is the end of an accepted one and most of it ("Maza" for "the activist Maza"); or it has the numbers
+ * of one ("2 %" for "just over 2 %"). A sentence that denies something, which its question does not, gives none. Of 330
+ * answers judged by hand it judges 9 otherwise (`fixtures/judgements.jsonl`); comparing word for word, 93.
  */
 export function givesAnswer(question: string, given: string, accepted: readonly string[]): boolean {
   if (accepted.some((answer) => sameAnswer(given, answer))) return true;

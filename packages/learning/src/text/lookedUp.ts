@@ -1,6 +1,9 @@
 const maxKnown = 10_000;
 
-/** What is found of a word, once: asking the language library takes some milliseconds. `known` is forgotten when it grows large. */
+/**
+ * What is found of a word, once: asking the language library takes some milliseconds. `known` is forgotten when it
+ * grows large.
+ */
 export function lookedUp<Found>(known: Map<string, Found>, word: string, find: () => Found): Found {
   const earlier = known.get(word);
   if (earlier !== undefined) return earlier;

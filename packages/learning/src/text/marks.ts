@@ -13,7 +13,10 @@ export function outsideCode(text: string, change: (text: string) => string): str
     .join('');
 }
 
-/** Emphasis and links as the words that they mark. Marks of code stay, and what is between them: that is one thing, whatever it consists of. */
+/**
+ * Emphasis and links as the words that they mark. Marks of code stay, and what is between them: that is one thing,
+ * whatever it consists of.
+ */
 export function withoutMarks(text: string): string {
   return outsideCode(text, withoutEmphasis);
 }

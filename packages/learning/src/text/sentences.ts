@@ -33,7 +33,10 @@ export function sentencesOf(text: string): Stretch[] {
   return sentences;
 }
 
-/** "Dr. ", or "J. " before a name, and no line break after it. "It comes in L. The price …" and "… in L. Dr. Silva …" are two sentences. */
+/**
+ * "Dr. ", or "J. " before a name, and no line break after it. "It comes in L. The price …" and "… in L. Dr. Silva …"
+ * are two sentences.
+ */
 function endsInAbbreviation(segment: string, rest: string): boolean {
   const last = /(?:^|[\s(“"'])(\p{L}[\p{L}.]*)\.[ \t]*$/u.exec(segment)?.[1];
   if (last === undefined) return false;

@@ -1,6 +1,6 @@
 /**
- * Paragraphs that were broken into lines of one width, as in mails and READMEs, on one line each. A line break ends a sentence otherwise, and
- * what is left is no sentence.
+ * Paragraphs that were broken into lines of one width, as in mails and READMEs, on one line each. A line break ends a
+ * sentence otherwise, and what is left is no sentence.
  */
 export function withoutWraps(text: string): string {
   const parts = text.split(/(\n[ \t]*\n\s*)/u);

@@ -5,9 +5,9 @@ const lostShare = 0.5;
 
 /**
  * Up to `count` different copies of a question with words missing, the way people type into a search box: "What is the
- * capacity of the Brindle Kettle?" gives "What capacity the Brindle Kettle?". The question word, names, numbers and what denies stay.
- * A fact that is trained in one wording alone is recognised by that very wording; its copies leave a part of the words
- * to recognise it by. Fewer for questions with little to lose, none for writing without spaces.
+ * capacity of the Brindle Kettle?" gives "What capacity the Brindle Kettle?". The question word, names, numbers and
+ * what denies stay. A fact that is trained in one wording alone is recognised by that very wording; its copies leave a
+ * part of the words to recognise it by. Fewer for questions with little to lose, none for writing without spaces.
  */
 export function clippedQuestions(question: string, count: number, random: () => number): string[] {
   const words = question.replace(/[?？]\s*$/u, '').split(' ');

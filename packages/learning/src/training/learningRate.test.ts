@@ -15,7 +15,8 @@ test('the rate falls with the model and over the run', () => {
 
 test('the rate rises by equal steps, then falls along half a wave', () => {
   const { warmupSteps, finalRateShare } = training;
-  // The peak is reached at the step `warmupSteps - 1` and held for one more, from which the wave takes 60 steps to its end.
+  // The peak is reached at the step `warmupSteps - 1` and held for one more, from which the wave takes 60 steps to its
+  // end.
   const peak = 2;
   const rateAt = (step: number): number => learningRateAt(step, warmupSteps + 61, { ...training, peakRate: peak });
   const near = (step: number, share: number): void => {

@@ -11,7 +11,9 @@ import type { ScoringOutcome } from '../outcomes.js';
 import type { SplitFact } from '../teaching/split.js';
 import type { QuestionAnswer, Rehearsal, ReplayRow } from '../types.js';
 
-/** Everything that training may show, as token sequences; nothing of it shares a run of words with a held-out question. */
+/**
+ * Everything that training may show, as token sequences; nothing of it shares a run of words with a held-out question.
+ */
 export interface Material {
   readonly facts: readonly TaughtFact[];
   readonly dev: readonly TrainingExample[];
@@ -115,8 +117,9 @@ export async function encodeMaterial(
 }
 
 /**
- * Held-out questions of the earlier passages, evenly over them: what they are asked for must come from them. So none that
- * this passage answers anew, and none that is too near to anything trained here, which may be another passage's rehearsal.
+ * Held-out questions of the earlier passages, evenly over them: what they are asked for must come from them. So none
+ * that this passage answers anew, and none that is too near to anything trained here, which may be another passage's
+ * rehearsal.
  */
 export function retentionPairs(
   split: ScoringOutcome,
@@ -161,7 +164,10 @@ function lengthWeight(sequence: TokenSequence, { tokensPerWeight, maxLengthWeigh
   return Math.min(maxLengthWeight, Math.max(1, times));
 }
 
-/** The fact's forms; where questions are few, with copies of them that have words missing, none near to a held-out question. */
+/**
+ * The fact's forms; where questions are few, with copies of them that have words missing, none near to a held-out
+ * question.
+ */
 export function trainedQuestions(
   { training }: SplitFact,
   leaks: (text: string) => boolean,
@@ -184,8 +190,8 @@ export function trainedQuestions(
 
 /**
  * Earlier training pairs, a list a passage, except for questions that this passage answers anew: the latest passage is
- * right. Nor those that are too near to a held-out question, which would be answered from rehearsal rather than from what
- * was learned.
+ * right. Nor those that are too near to a held-out question, which would be answered from rehearsal rather than from
+ * what was learned.
  */
 function rehearsalPairs(
   split: ScoringOutcome,
@@ -209,7 +215,10 @@ function leakTest({ facts }: ScoringOutcome, overlapTokens: number): (text: stri
   return (text) => fingerprints(text, overlapTokens).some((key) => heldOut.has(key));
 }
 
-/** Endless. Those made of a sentence's words, of which there may be many, take their share and no more, by chance; each list goes in turn. */
+/**
+ * Endless. Those made of a sentence's words, of which there may be many, take their share and no more, by chance; each
+ * list goes in turn.
+ */
 function* formsInTurn(
   { questions, keywords }: TaughtFact,
   wordsShare: number,

@@ -46,8 +46,8 @@ async function identityOf(engine: Engine, recipe: Recipe): Promise<string> {
 }
 
 /**
- * Greedy, so that the same model gives the same rows. A reply that does not come to an end says nothing of how the model
- * ends one, and is left out.
+ * Greedy, so that the same model gives the same rows. A reply that does not come to an end says nothing of how the
+ * model ends one, and is left out.
  */
 async function ownReplay(engine: Engine, recipe: Recipe): Promise<ReplayRow[]> {
   // The gate asks for no longer ones.

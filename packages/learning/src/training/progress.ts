@@ -64,8 +64,9 @@ export function foldersOf({ snapshot, state }: TrainingProgress): readonly strin
 }
 
 /**
- * A hash over every batch of a training, what it starts from and the whole recipe: what was begun under one plan goes on
- * under the same only, not with the recipe of a later release, nor from base where the parent has been damaged since.
+ * A hash over every batch of a training, what it starts from and the whole recipe: what was begun under one plan goes
+ * on under the same only, not with the recipe of a later release, nor from base where the parent has been damaged
+ * since.
  */
 export function planIdentity(
   { material, steps }: { readonly material: Material; readonly steps: number },

@@ -152,8 +152,8 @@ export function planTraining(job: PlannedJob & Pick<TrainingJob, 'material'>): T
 }
 
 /**
- * Beside dev evaluations, the texts that are spared and base's targets of every replay row that all wanted steps would show. The mean over as many batches as a
- * short run has stands for all of them; the meter holds each step's real cost.
+ * Beside dev evaluations, the texts that are spared and base's targets of every replay row that all wanted steps would
+ * show. The mean over as many batches as a short run has stands for all of them; the meter holds each step's real cost.
  */
 function affordableSteps({ meter, recipe, seed }: PlannedJob, material: Material): number | null {
   const { training } = recipe;

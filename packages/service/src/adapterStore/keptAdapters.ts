@@ -44,8 +44,8 @@ export async function recordLeftAdapter(db: Kysely<Database>, job_id: string, ad
 
 /**
  * Records that an import is about to keep these adapters, so that their files are found and deleted should it be killed
- * before its versions are there. `takeImportRecords` ends the record, or else a round of retention a day later, as when the
- * import is refused.
+ * before its versions are there. `takeImportRecords` ends the record, or else a round of retention a day later, as when
+ * the import is refused.
  */
 export async function recordImport(db: Kysely<Database>, adapter_hashes: readonly string[]): Promise<void> {
   await inTransaction(db, 'import.recorded', async (trx) => {

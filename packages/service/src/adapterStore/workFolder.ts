@@ -6,8 +6,9 @@ import { makeSyncedFolder } from '../syncFolder.js';
 
 /**
  * One folder of a job for each fencing token, in the data folder: what one claim of a learning job writes before its
- * adapter enters the store. Files know no lease, so every claim has a folder of its own: a worker that has lost the job writes where nobody
- * reads. What finished phases left there survives a crash, for the next claim to resume, until the job has ended.
+ * adapter enters the store. Files know no lease, so every claim has a folder of its own: a worker that has lost the job
+ * writes where nobody reads. What finished phases left there survives a crash, for the next claim to resume, until the
+ * job has ended.
  */
 export async function openWorkFolder(data_folder: string, lease: JobLease): Promise<string> {
   const folder = locateClaim(data_folder, lease);

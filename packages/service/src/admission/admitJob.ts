@@ -78,7 +78,8 @@ const noSubjectName = 'default';
  * Admits a model operation as a durable job, or refuses it and leaves no trace. One transaction: "idempotent replay
  * (before anything that may have changed since: an identical replay succeeds even when the balance is now empty, the
  * version expired or execution is switched off) → execution switched off → version resolution → context ceiling →
- * money". A full queue is found before a version is resolved, or last of all. The project's balance is locked last and briefly, by the reservation, unless the version's hosting has to be made good first.
+ * money". A full queue is found before a version is resolved, or last of all. The project's balance is locked last and
+ * briefly, by the reservation, unless the version's hosting has to be made good first.
  */
 export async function admitJob(context: AdmissionContext, operation: ModelOperation): Promise<AdmissionOutcome> {
   // No transaction waits for the tokens to be counted. What comes of it counts at its place in the order.

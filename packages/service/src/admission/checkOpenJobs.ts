@@ -15,9 +15,9 @@ export type OpenJobsOutcome = 'within_limits' | 'project_queue_full' | 'service_
  * transaction is counted when it commits, so its own job never is.
  *
  * Nothing is locked for it, so admission asks twice. Asked first of all, it refuses what comes to a full queue before
- * anything costly is done in the database. Asked again once the project's balance is locked, it sees every other admission of the
- * project that came to an end: the limit of a project is never passed. That of the service may be, by one job for each
- * further project that is admitting at that moment.
+ * anything costly is done in the database. Asked again once the project's balance is locked, it sees every other
+ * admission of the project that came to an end: the limit of a project is never passed. That of the service may be, by
+ * one job for each further project that is admitting at that moment.
  */
 export async function checkOpenJobs(
   trx: Transaction<Database>,

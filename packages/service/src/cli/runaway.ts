@@ -6,7 +6,8 @@ const minLength = 120;
 
 /**
  * The text up to the end of the first round, where it ends in many; `null` where it does not. Takes time in proportion
- * to its length (of a text backwards, the prefix function of Knuth, Morris and Pratt tells the period of every beginning).
+ * to its length (of a text backwards, the prefix function of Knuth, Morris and Pratt tells the period of every
+ * beginning).
  */
 export function beforeRunaway(text: string): string | null {
   const reversed = text.split('').reverse();

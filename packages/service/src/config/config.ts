@@ -127,7 +127,10 @@ const environment = z.object({
   ENGRAFT_LOG_LEVEL: z.enum(logLevels).default('info'),
 });
 
-/** Throws `UsageError` naming the first variable or flag that is wrong. An empty variable or flag counts as unset: scripts pass on what they have. */
+/**
+ * Throws `UsageError` naming the first variable or flag that is wrong. An empty variable or flag counts as unset:
+ * scripts pass on what they have.
+ */
 export function readConfig(givenFlags: ConfigFlags = {}, env: NodeJS.ProcessEnv = process.env): Config {
   const flags: ConfigFlags = withoutEmpty(givenFlags);
   const parsed = environment.safeParse(withoutEmpty(env));

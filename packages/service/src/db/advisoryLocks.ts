@@ -1,4 +1,7 @@
-/** The service's advisory locks, in one place so that no two have one number. Versions' adapters are locked by their hash. */
+/**
+ * The service's advisory locks, in one place so that no two have one number. Versions' adapters are locked by their
+ * hash.
+ */
 export const advisoryLocks = {
   /** Whoever changes the schema. */
   migration: 7_345_010,

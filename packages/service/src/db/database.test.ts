@@ -6,7 +6,10 @@ import { openTestDatabase } from '../testing/testDatabase.js';
 import { openDatabase } from './database.js';
 import { isDatabaseUnavailable } from './databaseErrors.js';
 
-/** A fault injector: hands bytes on, but for those of connections that it was told to forget, which it neither carries nor closes. */
+/**
+ * A fault injector: hands bytes on, but for those of connections that it was told to forget, which it neither carries
+ * nor closes.
+ */
 async function openForgetfulProxy(target: URL) {
   const carried = new Set<Socket>();
   const server = createServer((near) => {

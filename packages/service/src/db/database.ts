@@ -5,8 +5,8 @@ import type { Database } from './schema.js';
 export interface DatabaseOptions {
   readonly maxConnections: number;
   /**
-   * How long one query or transaction may have a connection, which is ended then: a server that vanished, or that a firewall forgot, never
-   * says so. Without it there is no such limit.
+   * How long one query or transaction may have a connection, which is ended then: a server that vanished, or that a
+   * firewall forgot, never says so. Without it there is no such limit.
    */
   readonly held_ms_max?: number;
 }

@@ -26,12 +26,12 @@ export class MigrationError extends Error {
 }
 
 /**
- * Brings the database to the newest schema: the files that are not yet recorded in `schema_migrations` run in order, all of them in one
- * transaction, so that an upgrade that fails leaves no trace; and under an advisory lock, so that any number of processes may start at once.
- * Nothing is written when none is missing: then a user who may only read the record will do.
- * Returns the names of those that ran. Throws `MigrationError` when an applied file was altered since, when
- * the database knows a migration that this build does not, when its rows break a rule that a file brings, and when the
- * user may not change the schema.
+ * Brings the database to the newest schema: the files that are not yet recorded in `schema_migrations` run in order,
+ * all of them in one transaction, so that an upgrade that fails leaves no trace; and under an advisory lock, so that
+ * any number of processes may start at once. Nothing is written when none is missing: then a user who may only read the
+ * record will do. Returns the names of those that ran. Throws `MigrationError` when an applied file was altered since,
+ * when the database knows a migration that this build does not, when its rows break a rule that a file brings, and when
+ * the user may not change the schema.
  */
 export async function migrate(database_url: string, folder = migrationsFolder): Promise<string[]> {
   return withSession(database_url, 'engraft-migrate', async (client) => {

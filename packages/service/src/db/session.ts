@@ -4,8 +4,8 @@ import pg from 'pg';
 const connection_timeout_ms = 10_000;
 
 /**
- * Runs `work` in a session of its own, outside any pool. Its end gives back whatever the session still held: locks, and a
- * transaction that was not committed.
+ * Runs `work` in a session of its own, outside any pool. Its end gives back whatever the session still held: locks, and
+ * a transaction that was not committed.
  */
 export async function withSession<Result>(
   url: string,

@@ -6,7 +6,8 @@ export type OwnedFile =
   { readonly kind: 'owned'; readonly lock: FileLock } | { readonly kind: 'taken'; readonly owner: string };
 
 /**
- * Locks a file and writes into it who holds it, for whoever is told `taken`; the owner is empty where nothing is written.
+ * Locks a file and writes into it who holds it, for whoever is told `taken`; the owner is empty where nothing is
+ * written.
  * @throws Error as `tryLockFile`.
  */
 export async function ownFile(file: string): Promise<OwnedFile> {

@@ -144,7 +144,8 @@ function newApp(
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     genReqId: () => newId('req'),
     requestTimeout: request_timeout_ms,
-    // A client that reads nothing keeps its connection only so long: longer than the longest silence of an answer that somebody waits for.
+    // A client that reads nothing keeps its connection only so long: longer than the longest silence of an answer that
+    // somebody waits for.
     connectionTimeout: answer_ms + request_timeout_ms,
     return503OnClosing: false,
     http: { requireHostHeader: false, headersTimeout, connectionsCheckingInterval: headersTimeout / 5 },

@@ -27,7 +27,10 @@ export function chatCompletionOf(inference: SucceededInference, model: string): 
   };
 }
 
-/** "A content/tool delta (tool deltas carry index, id, function name and the complete argument string), a finish chunk, optional usage chunk." */
+/**
+ * "A content/tool delta (tool deltas carry index, id, function name and the complete argument string), a finish chunk,
+ * optional usage chunk."
+ */
 export function chatChunksOf(
   inference: SucceededInference,
   model: string,

@@ -30,8 +30,8 @@ export function sendFrameworkError(_error: Error, request: FastifyRequest, reply
 }
 
 /**
- * For what is not HTTP, has headers without end, or asks for a tunnel. There is no request, only a socket. What comes behind a whole request
- * does not take its answer away: that is given first, and is the last on this connection.
+ * For what is not HTTP, has headers without end, or asks for a tunnel. There is no request, only a socket. What comes
+ * behind a whole request does not take its answer away: that is given first, and is the last on this connection.
  */
 export function sendClientError(error: Error, socket: Duplex): void {
   const code = 'code' in error ? error.code : undefined;
@@ -61,7 +61,10 @@ export function sendClientError(error: Error, socket: Duplex): void {
 /** Sockets that close once the answer under way is sent. */
 const endingSockets = new WeakSet<Duplex>();
 
-/** To a request that is whole. Node.js's own handler looks at this property, too (`socketOnError` in lib/_http_server.js). */
+/**
+ * To a request that is whole. Node.js's own handler looks at this property, too (`socketOnError` in
+ * lib/_http_server.js).
+ */
 function responseUnderWay(socket: Duplex): ServerResponse | null {
   const response = '_httpMessage' in socket ? socket._httpMessage : null;
   const isUnderWay = (each: unknown): each is ServerResponse =>
@@ -78,8 +81,8 @@ function sendError(error: ApiError, request: FastifyRequest, reply: FastifyReply
     void reply.header('www-authenticate', 'Bearer');
   if (error.code === 'queue_full') void reply.header('retry-after', queueRetrySeconds());
   const envelope = envelopeOf(error, request.id);
-  // OpenAI's clients repeat every 409, 429 and 5xx unless told: without an idempotency key, a new job each time. An admission whose end
-  // is not known may have made one already; a 429 has made none.
+  // OpenAI's clients repeat every 409, 429 and 5xx unless told: without an idempotency key, a new job each time. An
+  // admission whose end is not known may have made one already; a 429 has made none.
   const may_repeat = envelope.error.retryable && (error.status === 429 || !request.state.repeats_as_new);
   void reply.header('x-should-retry', String(may_repeat));
   return reply.code(error.status).send(envelope);

@@ -13,8 +13,9 @@ export interface InferenceWait {
 }
 
 /**
- * How the inference job ended, or that it still has not when the time is over. Nor has it for whoever cannot ask the database: the job is
- * admitted, and an error that may be repeated would be taken for leave to send it again, as a second job.
+ * How the inference job ended, or that it still has not when the time is over. Nor has it for whoever cannot ask the
+ * database: the job is admitted, and an error that may be repeated would be taken for leave to send it again, as a
+ * second job.
  */
 export async function awaitInference(
   db: Kysely<Database>,

@@ -18,7 +18,8 @@ export function chatPromptOf(request: Pick<InferenceJobRequest, 'messages' | 'to
   }));
   // What a passage taught is asked for without thinking first, as it was learned, see the prompts of learning.
   const prompt = { messages, thinking: false };
-  // What the model is not to call it is not told of: it would write calls all the same, and they would be taken for text.
+  // What the model is not to call it is not told of: it would write calls all the same, and they would be taken for
+  // text.
   if (request.tools.length === 0 || request.tool_choice === 'none') return prompt;
   const tools = request.tools.map(({ function: { name, description, parameters } }) => ({
     name,
@@ -28,7 +29,10 @@ export function chatPromptOf(request: Pick<InferenceJobRequest, 'messages' | 'to
   return { ...prompt, tools };
 }
 
-/** "Exactly one result for each (any order, nothing between)": chat templates write results without the ids of their calls. */
+/**
+ * "Exactly one result for each (any order, nothing between)": chat templates write results without the ids of their
+ * calls.
+ */
 function withResultsInCallOrder(messages: readonly WireMessage[]): WireMessage[] {
   return messages.flatMap((message, index) => {
     if (message.role === 'tool') return [];

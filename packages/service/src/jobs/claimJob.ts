@@ -44,13 +44,17 @@ export interface ClaimedJob extends JobLease {
   readonly held_until_ms: number;
 }
 
-/** How many waiting jobs a claim looks at, of a project and in all. Whoever finds all of them taken asks again a moment later. */
+/**
+ * How many waiting jobs a claim looks at, of a project and in all. Whoever finds all of them taken asks again a moment
+ * later.
+ */
 const looked_at = 16;
 
 /**
- * Takes a job of the kind that is queued, or whose worker let its lease run out; `null` when there is none. It is the turn of the project
- * whose work of this kind was begun longest ago, so that nobody's backlog keeps others waiting; of a project, of the oldest job.
- * Workers that claim at the same time pass over each other's jobs (SKIP LOCKED); of one project's they take one after the other.
+ * Takes a job of the kind that is queued, or whose worker let its lease run out; `null` when there is none. It is the
+ * turn of the project whose work of this kind was begun longest ago, so that nobody's backlog keeps others waiting; of
+ * a project, of the oldest job. Workers that claim at the same time pass over each other's jobs (SKIP LOCKED); of one
+ * project's they take one after the other.
  */
 export async function claimJob(db: Kysely<Database>, claim: Claim): Promise<ClaimedJob | null> {
   // The lease runs from when the database writes it, which is not before now.

@@ -13,7 +13,9 @@ export interface CreditGrant {
 
 export type GrantCreditOutcome =
   | { readonly kind: 'granted' }
-  /** All that the project ever had, or all that was ever issued, would be more micro-USD than a number holds exactly. */
+  /**
+   * All that the project ever had, or all that was ever issued, would be more micro-USD than a number holds exactly.
+   */
   | { readonly kind: 'too_much' };
 
 /** Credit that an operator gives to a project: issued → available. What does not fit changes nothing. */

@@ -48,7 +48,9 @@ interface TransferRow {
   readonly hosting_day: number | null;
 }
 
-/** Runs the statements as one transaction, commits it unless told not to, and returns what the database says against it. */
+/**
+ * Runs the statements as one transaction, commits it unless told not to, and returns what the database says against it.
+ */
 async function refusalOf(
   work: (trx: Kysely<Database>) => Promise<unknown>,
   { keep = false } = {},

@@ -15,8 +15,8 @@ const serving_share = 1.5;
 const step_share = 1.35;
 
 /**
- * About what a model takes, by its shape. Learning has the weights twice more: in the process that serves, which scores,
- * and in the one that trains, with what a step keeps.
+ * About what a model takes, by its shape. Learning has the weights twice more: in the process that serves, which
+ * scores, and in the one that trains, with what a step keeps.
  */
 export async function estimateMemory(
   model_folder: string,

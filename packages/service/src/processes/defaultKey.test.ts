@@ -17,7 +17,8 @@ describe('the key of the first start', () => {
     } finally {
       watched.stop();
     }
-    // A key that was never synced under its name would be lost, while the database has it: nobody could be given another.
+    // A key that was never synced under its name would be lost, while the database has it: nobody could be given
+    // another.
     const of_folder = watched.seen.filter(({ target }) => target === data_folder);
     assert.deepEqual(of_folder.at(-1)?.names, ['default-key']);
     assert.equal(await readDefaultKey(data_folder), 'a secret');

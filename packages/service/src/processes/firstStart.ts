@@ -19,8 +19,8 @@ const operator = thisOperator({ reason: 'first start' });
 
 /**
  * "First start on an empty data folder: the project `default` with 100 USD of starter credit and one key with all
- * scopes, kept in the data folder (file mode 0600)." A start that was cut short is made good by the next one. Of several processes
- * that start at once, one does it, and the others wait for it.
+ * scopes, kept in the data folder (file mode 0600)." A start that was cut short is made good by the next one. Of
+ * several processes that start at once, one does it, and the others wait for it.
  * @returns whether this was the first start.
  */
 export async function prepareFirstStart(db: Kysely<Database>, data_folder: string): Promise<boolean> {
@@ -54,8 +54,8 @@ async function makeDefaultProject(db: Kysely<Database>, data_folder: string): Pr
     );
     if (granted.kind !== 'granted') throw new Error('the starter credit could not be granted');
   }
-  // Written first: a key that nobody has the secret of could not be made good. One that is there already may be all that is left of a key of
-  // another database, which this folder was used with: it stays, and opens this one, too.
+  // Written first: a key that nobody has the secret of could not be made good. One that is there already may be all
+  // that is left of a key of another database, which this folder was used with: it stays, and opens this one, too.
   const kept = await readDefaultKey(data_folder);
   const secret = kept ?? newKeySecret();
   if (kept === null) await writeDefaultKey(data_folder, secret);

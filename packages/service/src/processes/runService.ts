@@ -58,7 +58,8 @@ const held_ms_max = 20_000;
 
 /**
  * Runs until it is told to stop, then drains: "no new work, running work is finished or handed back". Rejects when the
- * service cannot start. `onListening` is called, and awaited, when it is ready to serve. A fault injector may stand for the model.
+ * service cannot start. `onListening` is called, and awaited, when it is ready to serve. A fault injector may stand for
+ * the model.
  */
 export async function runService(
   config: Config,

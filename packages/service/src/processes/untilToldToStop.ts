@@ -3,8 +3,9 @@ const same_wish_ms = 1_000;
 const parent_poll_ms = 500;
 
 /**
- * Resolves with the signal's name on the first SIGTERM, SIGINT or SIGHUP, which a terminal sends that is closed; another one, later than a
- * moment, ends the process at once. Under `npx` the loss of the parent counts as SIGTERM: npm passes no signal on to what it runs.
+ * Resolves with the signal's name on the first SIGTERM, SIGINT or SIGHUP, which a terminal sends that is closed;
+ * another one, later than a moment, ends the process at once. Under `npx` the loss of the parent counts as SIGTERM: npm
+ * passes no signal on to what it runs.
  */
 export function untilToldToStop(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {

@@ -87,9 +87,9 @@ function dueVersions(db: Kysely<Database>) {
 }
 
 /**
- * Moves on the deadline of a version that is due; one that is past it and cannot be paid for ends. Whether it was renewed. For one that becomes
- * active, too, whose deadline may lie before the next round, and for one that is asked for. A version that somebody else has a lock on is
- * left to them, or waited for.
+ * Moves on the deadline of a version that is due; one that is past it and cannot be paid for ends. Whether it was
+ * renewed. For one that becomes active, too, whose deadline may lie before the next round, and for one that is asked
+ * for. A version that somebody else has a lock on is left to them, or waited for.
  */
 export async function renewOrEnd(
   trx: Transaction<Database>,

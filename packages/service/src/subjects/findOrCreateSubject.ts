@@ -18,8 +18,8 @@ export interface SubjectRoute {
 }
 
 /**
- * The subject of this name, which is not erased before the transaction ends. A subject is "created by the first admitted
- * model operation for it", so the caller rolls back when it refuses the operation after all.
+ * The subject of this name, which is not erased before the transaction ends. A subject is "created by the first
+ * admitted model operation for it", so the caller rolls back when it refuses the operation after all.
  */
 export async function findOrCreateSubject(trx: Transaction<Database>, subject: SubjectName): Promise<SubjectRoute> {
   const found = await findSubject(trx, subject);

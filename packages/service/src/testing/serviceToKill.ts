@@ -1,8 +1,8 @@
 /**
  * A fault injector: `engraft serve` in full, but with a scripted model and teacher. A file named `slow` or `disk-full`
- * in the folder of `ENGRAFT_TEST_SCRIPT_DIR` makes it so for as long as it is there; what waits says so in another file.
- * Begins when its parent sends the environment to begin with, so that a process may be made ready beforehand, and says
- * over IPC where it listens.
+ * in the folder of `ENGRAFT_TEST_SCRIPT_DIR` makes it so for as long as it is there; what waits says so in another
+ * file. Begins when its parent sends the environment to begin with, so that a process may be made ready beforehand, and
+ * says over IPC where it listens.
  */
 import { access, writeFile } from 'node:fs/promises';
 import path from 'node:path';

@@ -23,9 +23,9 @@ export interface TestDatabase {
 }
 
 /**
- * On the server of `ENGRAFT_TEST_DATABASE_URL`, whose user may create databases and roles; `npm test` sets it once for all
- * files. Without it, on an embedded PostgreSQL of this call's own. With `durable: false` commits do not wait for the
- * disk, which saves tests of very many writes most of their time.
+ * On the server of `ENGRAFT_TEST_DATABASE_URL`, whose user may create databases and roles; `npm test` sets it once for
+ * all files. Without it, on an embedded PostgreSQL of this call's own. With `durable: false` commits do not wait for
+ * the disk, which saves tests of very many writes most of their time.
  */
 export async function openTestDatabase({ maxConnections = 8, durable = true } = {}): Promise<TestDatabase> {
   const server = await findServer();

@@ -23,7 +23,10 @@ export interface TestService {
   stop(): Promise<void>;
 }
 
-/** The api and a worker on the given engine, which learns nothing without a `method`, listening, with a database of their own. */
+/**
+ * The api and a worker on the given engine, which learns nothing without a `method`, listening, with a database of
+ * their own.
+ */
 export async function startTestService(
   engine: Engine,
   overrides: Partial<AppOptions> = {},

@@ -44,7 +44,9 @@ export async function admitTestLearning(
   return outcome.job_id;
 }
 
-/** A version as a learning job leaves it behind: admitted, settled for 1 USD, saved and, unless said otherwise, active. */
+/**
+ * A version as a learning job leaves it behind: admitted, settled for 1 USD, saved and, unless said otherwise, active.
+ */
 export async function createTestVersion(
   db: Kysely<Database>,
   key: TestKey,

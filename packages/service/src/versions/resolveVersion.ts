@@ -15,8 +15,8 @@ export type ResolveVersionOutcome =
 
 /**
  * The version that a job runs on, fixed at its admission: the requested one ("retained version of this subject, or
- * `base`; omitted means the active version"). "There is no automatic fallback." To learn, a parent of another checkpoint
- * will do: the worker starts from base then, and rehearses what the parent was taught.
+ * `base`; omitted means the active version"). "There is no automatic fallback." To learn, a parent of another
+ * checkpoint will do: the worker starts from base then, and rehearses what the parent was taught.
  */
 export async function resolveVersion(
   trx: Transaction<Database>,

@@ -27,7 +27,10 @@ export async function noteDamage(
   );
 }
 
-/** Takes the mark off versions whose adapter is whole again. One that the engine has in memory may still be damaged on the disk. */
+/**
+ * Takes the mark off versions whose adapter is whole again. One that the engine has in memory may still be damaged on
+ * the disk.
+ */
 export async function clearMark({ db }: JobContext, { adapter, marked_damaged }: UsableAdapter): Promise<void> {
   if (adapter !== null && marked_damaged && (await isAdapterIntact(adapter))) {
     await markAdapterIntact(db, adapter.contentHash);

@@ -61,7 +61,9 @@ export async function runInference(
     : { status: 'failed', error_code: completion.error_code };
 }
 
-/** Attention state is reused within a project and tenant, never across them; the engine keeps adapters apart by itself. */
+/**
+ * Attention state is reused within a project and tenant, never across them; the engine keeps adapters apart by itself.
+ */
 function isolationKeyOf({ project_id, tenant_id }: ClaimedJob): string {
   return JSON.stringify(['inference', project_id, tenant_id]);
 }
@@ -70,7 +72,9 @@ function needsValidation({ response_format, tools }: InferenceJobRequest): boole
   return response_format.type === 'json_object' || tools.length > 0;
 }
 
-/** "JSON is validated after generation, not constrained; invalid JSON yields a failed job with consumed tokens charged." */
+/**
+ * "JSON is validated after generation, not constrained; invalid JSON yields a failed job with consumed tokens charged."
+ */
 function validate(generated: GenerateResult, request: InferenceJobRequest): InferenceCompletion {
   const measured = {
     usage: toTokenUsage(generated.usage),

@@ -1,7 +1,9 @@
 /** ENOSPC and EDQUOT are the operating system's, `storage_full` is the engine's, 53100 PostgreSQL's (disk_full). */
 const codes: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'storage_full', '53100']);
 
-/** Whether an error, or what caused it, says that there is no room on a disk: nothing is wrong with the job that met it. */
+/**
+ * Whether an error, or what caused it, says that there is no room on a disk: nothing is wrong with the job that met it.
+ */
 export function isStorageFull(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return ('code' in error && codes.has(error.code)) || isStorageFull(error.cause);

@@ -1,6 +1,6 @@
 /**
- * What something is: a nephew is asked for with "Which relative" or "Which family member". The lists of everyday words
- * are in the folder `kinds`.
+ * The kind of a thing: a nephew is asked for with "Which relative" or "Which family member". The lists of everyday
+ * words are in the folder `kinds`.
  */
 import { artsAndWritingKinds } from './kinds/artsAndWriting.js';
 import { bodyAndClothesKinds } from './kinds/bodyAndClothes.js';
@@ -15,7 +15,9 @@ import { toolsAndBuildingsKinds } from './kinds/toolsAndBuildings.js';
 import { vehiclesAndDevicesKinds } from './kinds/vehiclesAndDevices.js';
 import { baseFormOf } from './verbs.js';
 
-/** What a thing is that a noun in lower case names; none of a word that is not known. A member may be of two kinds. */
+/**
+ * The kinds of a thing that a noun in lower case names; none of a word that is not known. A member may be of two kinds.
+ */
 export function kindsOf(noun: string): readonly string[] {
   return kindsOfMembers.get(noun) ?? kindsOfMembers.get(baseFormOf(noun)) ?? [];
 }

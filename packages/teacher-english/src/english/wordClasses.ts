@@ -1,4 +1,4 @@
-/** What a word is by itself, as the language library compromise knows it. */
+/** The class of a word by itself, as the language library compromise knows it. */
 import nlp from 'compromise';
 import { lookedUp } from '@engraft/learning/parts';
 

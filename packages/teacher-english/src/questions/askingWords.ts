@@ -132,6 +132,6 @@ function quantityWords(span: Span, words: string, after: string): Asked[] {
   return [...(counted ? [{ word: `How many ${unit}`, rest: stranded }] : []), { word: 'What', rest: stranded }];
 }
 
-/** What may stand between a verb and its measure. */
+/** The words that may stand between a verb and its measure. */
 const degree =
   /\b(?:now|still|only|just|also|about|around|almost|nearly|roughly|exactly|over|up to|(?:at|more|less) (?:least|most|than))\b/gu;

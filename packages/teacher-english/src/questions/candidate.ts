@@ -17,7 +17,7 @@ export interface Candidate {
   /** The question of the passage itself that the sentence answers; `null` where it follows none. */
   readonly stated: string | null;
   readonly features: SalienceFeatures;
-  /** What the features make of it, see `salienceOf`. */
+  /** The score that the features give it, see `salienceOf`. */
   readonly salience: number;
   /** The sentence and what its pronouns and nouns stand for: a question of it names nothing else. */
   readonly about: string;

@@ -169,7 +169,10 @@ export async function findCandidates(
   return { candidates, contradicted };
 }
 
-/** What a question for the span may be about: what its sentence says something of, and what the passage is about. */
+/**
+ * The things that a question for the span may be about: what its sentence says something of, and what the passage is
+ * about.
+ */
 function askedAbout(
   sentence: Stretch,
   span: Span,

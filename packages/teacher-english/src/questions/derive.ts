@@ -35,12 +35,12 @@ const circumstance = new RegExp(
   'u',
 );
 
-/** What earlier sentences settled. */
+/** The facts that earlier sentences settled. */
 export interface Context {
-  /** What a pronoun most likely stands for. */
+  /** The name that a pronoun most likely stands for. */
   readonly antecedent: string | null;
   readonly aliases: Aliases;
-  /** What the passage is about, see `protagonistOf`. */
+  /** The thing that the passage is about, see `protagonistOf`. */
   readonly protagonist: string | null;
 }
 
@@ -57,7 +57,7 @@ interface Clause {
   readonly antecedent: string | null;
 }
 
-/** What "Ada runs the mill, and Bo Lind runs the shop." says by itself after the comma, if the span is there. */
+/** The part after the comma of "Ada runs the mill, and Bo Lind runs the shop." by itself, if the span is there. */
 function clauseOf(whole: Stretch, span: Span, spans: readonly Span[], context: Context): Clause | null {
   const breaks = whole.text.matchAll(
     /(?:; (?:and |but )?|, (?:and|but|while|whereas|so) (?:(?:there|then|later) (?=(?:the|an?|it|he|she|they|his|her|its|their) ))?| and (?:(?:there|then|later) )?(?=(?:it|he|she|they) ))/gu,
@@ -77,7 +77,7 @@ function clauseOf(whole: Stretch, span: Span, spans: readonly Span[], context: C
 }
 
 /**
- * What a pronoun at the beginning of a clause stands for: the sentence's subject, or what the sentence itself is about.
+ * The name for a pronoun at the beginning of a clause: the sentence's subject, or what the sentence itself is about.
  */
 function meantByClause(
   clause: Stretch,
@@ -157,7 +157,7 @@ function subjectQuestions(text: string, span: Span, { predicateStart }: Statemen
   return span.kind === 'name' ? [`Who ${predicate}?`, `What ${predicate}?`] : [`What ${predicate}?`];
 }
 
-/** What belongs to the last verb: "costs" in "weighs 1.2 kilograms and costs". */
+/** The words that belong to the last verb: "costs" in "weighs 1.2 kilograms and costs". */
 function ownPredicate(before: string): string {
   const parts = before.split(/ and (?=(?:is|are|was|were|has|had)\b|\p{Ll}+(?:s|ed)\b)/u);
   return parts.at(-1) ?? before;

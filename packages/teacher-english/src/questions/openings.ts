@@ -17,7 +17,7 @@ import {
 } from '../english/units.js';
 import { takeApart } from '../english/verbs.js';
 
-/** What stands before an answer, and behind it, in its sentence. */
+/** The words before an answer, and behind it, in its sentence. */
 export interface Surroundings {
   readonly before: string;
   readonly after: string;
@@ -166,7 +166,7 @@ function isNoun(word: string): boolean {
   return /^\p{Ll}{3,}$/u.test(word) && !isFunctionWord(word);
 }
 
-/** What a quantity measures, by its unit; without one of these units it counts. */
+/** The measure of a quantity, by its unit; without one of these units it counts. */
 const measures: readonly { readonly unit: RegExp; readonly openings: readonly string[] }[] = [
   { unit: moneyUnit, openings: ['How much', 'What', 'How much money', 'What sum', 'What price'] },
   { unit: durationUnit, openings: ['How long', 'For how long', 'How much time', 'What period'] },
@@ -190,7 +190,7 @@ const adjectives: ReadonlyMap<string, string> = new Map([
   ['big', 'size'],
 ]);
 
-/** What follows tells more: "150 square metres large", "20 miles an hour". */
+/** The words that follow tell more: "150 square metres large", "20 miles an hour". */
 function quantityOpenings(text: string, after: string): string[] {
   const per = /^\s+(?:an?|per) (?:hour|second)\b/u.exec(after)?.[0] ?? '';
   if (speedUnit.test(`${text}${per}`)) return ['How fast', 'What speed', 'At what speed'];

@@ -1,6 +1,6 @@
 /**
- * What a pronoun stands for, where the words before it leave no doubt: a question about anybody else would teach what
- * is not so.
+ * Finds the name that a pronoun stands for, where the words before it leave no doubt: a question about anybody else
+ * would teach what is not so.
  */
 import { isCommonWord } from '../english/commonWords.js';
 import { containsWords, isPersonName, wordsWithin, type Stretch } from '@engraft/learning/parts';
@@ -8,13 +8,13 @@ import type { Span } from './spans.js';
 import { openingName, subjectName, type Aliases } from './statement.js';
 import { genderOf } from '../english/wordClasses.js';
 
-/** What may be meant by the first word of a sentence or clause. */
+/** The names that may be meant by the first word of a sentence or clause. */
 export interface Mentioned {
   /** The last name that opened a sentence, with its article. */
   readonly subject: string | null;
   /** Other names between it and the pronoun, but for those of places. */
   readonly others: readonly string[];
-  /** What the passage is about, see `protagonistOf`. */
+  /** The thing that the passage is about, see `protagonistOf`. */
   readonly protagonist: string | null;
 }
 
@@ -71,8 +71,9 @@ export function mayBeIt(name: string, after: string): boolean {
 }
 
 /**
- * What "it" in the next sentence most likely stands for: what this one begins with, but for a thing that the passage is
- * about when this one goes on to speak of it. "Tamsin Works builds the kettle. It costs …" is about the kettle.
+ * The thing that "it" in the next sentence most likely stands for: the one that this sentence begins with, but for a
+ * thing that the passage is about when this one goes on to speak of it. "Tamsin Works builds the kettle. It costs …" is
+ * about the kettle.
  * @param before what "it" stood for in this sentence
  */
 export function thingAfter(

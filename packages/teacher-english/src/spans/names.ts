@@ -80,7 +80,7 @@ function actsAsSomebody(word: string, passage: string): boolean {
   return openings.some(({ index, 0: opening }) => ofSomebody.test(passage.slice(index + opening.length)));
 }
 
-/** What companies, products and people do, or is done with them, and not with things that a common word means. */
+/** Verbs of companies, products and people, as subjects or objects, and not with things that a common word means. */
 const ofSomebody =
   /^ (?:(?:was|is) (?:born|founded|established|launched|headquartered)|employs|has \d[\d,.]* (?:employees|members|customers|users))\b/u;
 

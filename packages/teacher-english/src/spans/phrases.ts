@@ -1,4 +1,4 @@
-/** What a clause ends in, or lists, besides names and values; and what follows "because" or "when". */
+/** The phrases that a clause ends in, or lists, besides names and values; and what follows "because" or "when". */
 import { colourWords, shadeWords } from '../english/colours.js';
 import { isFunctionWord, type Stretch } from '@engraft/learning/parts';
 import { introducesNounPhrase, isCopula } from '../english/grammar.js';

@@ -9,7 +9,7 @@ import { salienceWeights } from './salienceWeights.js';
 import type { Span } from './spans.js';
 import { isVerb } from '../english/wordClasses.js';
 
-/** What is seen of a span. A number lies between 0 and 1. */
+/** The features of a span. A number lies between 0 and 1. */
 export type SalienceFeature = keyof typeof salienceWeights;
 export type SalienceFeatures = Readonly<Record<SalienceFeature, boolean | number>>;
 

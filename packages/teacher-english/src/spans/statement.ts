@@ -96,7 +96,10 @@ export function protagonistOf(passage: string, names: readonly string[]): string
   return new RegExp(`\\b[Tt]he ${escapeForPattern(best)}`, 'u').test(passage) ? `the ${best}` : best;
 }
 
-/** What the sentences after the first one speak of: "He" or "She" in the second, or "It" in any and nobody at all. */
+/**
+ * The kind of thing that the sentences after the first one speak of: "He" or "She" in the second, or "It" in any and
+ * nobody at all.
+ */
 function goesOnWith(passage: string): 'person' | 'thing' | null {
   if (/^[^.!?]*[.!?]["”)]?\s+(?:He|She|His|Her)\b/u.test(passage)) return 'person';
   return /[.!?] (?:It|Its)\b/u.test(passage) && !/\b(?:he|she)\b/iu.test(passage) ? 'thing' : null;
@@ -118,9 +121,9 @@ function standing(name: string, opening: string, goesOn: ReturnType<typeof goesO
 }
 
 /**
- * What else the first sentence speaks of, which people may ask about as well: "Tram type C of the city of Veldhaven
- * replaces type B." gives "tram type C"; "Update 11 for the robot vacuum Dusty Otto was sent out." gives "Update 11"
- * and "Dusty Otto".
+ * Other things that the first sentence speaks of, which people may ask about as well: "Tram type C of the city of
+ * Veldhaven replaces type B." gives "tram type C"; "Update 11 for the robot vacuum Dusty Otto was sent out." gives
+ * "Update 11" and "Dusty Otto".
  */
 export function introducedBy(first: Stretch, spans: readonly Span[]): string[] {
   const names = spans.filter(({ kind }) => kind === 'name' || kind === 'code').map(({ text }) => text);
@@ -181,7 +184,10 @@ export function qualified(subject: string, protagonist: string | null, aliases: 
   return `the ${subject.replace(/^\S+ /u, '')} of ${protagonist}`;
 }
 
-/** What common nouns stand for: after "Sorrel Park" the park, after "The Grey Heron is a research ship" the ship. */
+/**
+ * The names that common nouns stand for: after "Sorrel Park" the park, after "The Grey Heron is a research ship" the
+ * ship.
+ */
 export type Aliases = ReadonlyMap<string, string>;
 
 /** The aliases that a sentence brings, added to those before it; the first bearer of a noun keeps it. */

@@ -1,4 +1,4 @@
-/** What values look like: quantities, money, dates, times, codes and quotations. */
+/** The forms of values: quantities, money, dates, times, codes and quotations. */
 import type { SpanKind } from './spans.js';
 
 const month = '(?:January|February|March|April|May|June|July|August|September|October|November|December)';
@@ -38,7 +38,7 @@ const ordinal =
 const oneToTwelve = '(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)';
 const clock = `(?:\\d{1,2}(?:[:.]\\d{2})?(?:\\s?[ap]m\\b|\\s?[ap]\\.m\\.)?(?!,?\\d|\\s?[%°€$])|${oneToTwelve}(?: o[’']clock)?(?![\\p{L}\\d-])|half past ${hour}\\b|noon\\b|midnight\\b)`;
 const partOfDay = '(?:in the (?:morning|afternoon|evening)|at night)';
-/** What tells a time of day from other numbers, somewhere in a range of two. */
+/** Marks that tell a time of day from other numbers, somewhere in a range of two. */
 const clockMark = `(?=[^.;,]{0,24}(?:[ap]\\.?m\\b|\\d:\\d|o[’']clock|noon|midnight|half past|${partOfDay}))`;
 const isMoved =
   '(?<!\\b(?:moved|postponed|shifted|rescheduled|changed|brought forward|put off)(?: \\p{L}+){0,4}? from )';

@@ -1,7 +1,7 @@
 import type { Recipe, TaughtPassage } from '@engraft/learning';
 import type { MeteredCalls } from '@engraft/learning/parts';
 
-/** What is the same for all calls about one passage. */
+/** The things that are the same for all calls about one passage. */
 export interface Lesson {
   readonly calls: MeteredCalls;
   readonly passage: TaughtPassage;

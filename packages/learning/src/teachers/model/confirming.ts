@@ -1,6 +1,6 @@
 /**
- * Reading back: each question is asked again with the passage, and stays when it is answered alike. One that is answered
- * with something else that the chunk says asks for that.
+ * Reading back: each question is asked again with the passage, and stays when it is answered alike. One that is
+ * answered with something else that the chunk says asks for that.
  */
 import type { GenerateRequest, GenerateResult } from '@engraft/engine';
 import { questionKey, type Fact, type Form } from '../../facts.js';

@@ -1,4 +1,7 @@
-/** What a model that teaches itself reads and writes about a passage: the calls that `proposing.ts` and `confirming.ts` make. */
+/**
+ * What a model that teaches itself reads and writes about a passage: the calls that `proposing.ts` and `confirming.ts`
+ * make.
+ */
 import type { Engine } from '@engraft/engine';
 import { mapConcurrently } from '../../metering/calls.js';
 import type { Recipe } from '../../recipe/recipe.js';

@@ -6,8 +6,8 @@ import { proposeFacts } from './proposing.js';
 import { modelTeacherSettings } from './settings.js';
 
 /**
- * Has a model do all of it, in whatever language it reads: it names what could be asked for, asks for that, and is asked
- * again. `adapter` is one that makes it do so better, and `null` for a model that needs none.
+ * Has a model do all of it, in whatever language it reads: it names what could be asked for, asks for that, and is
+ * asked again. `adapter` is one that makes it do so better, and `null` for a model that needs none.
  */
 export function modelTeacher(recipe: Recipe, adapter: AdapterReference | null): Teacher {
   return {

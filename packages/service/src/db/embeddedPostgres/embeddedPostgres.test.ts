@@ -55,7 +55,9 @@ async function isServing(url: string): Promise<boolean> {
   );
 }
 
-/** Waits until so many use the server: it takes a moment to notice that one was killed, on a busy machine a longer one. */
+/**
+ * Waits until so many use the server: it takes a moment to notice that one was killed, on a busy machine a longer one.
+ */
 async function usersOf(url: string, count: number): Promise<void> {
   const held = "SELECT count(*)::int AS count FROM pg_locks WHERE locktype = 'advisory' AND mode = 'ShareLock'";
   for (let tries = 0; tries < 200; tries += 1) {
@@ -88,7 +90,10 @@ const holderScript = (folder: string, options: AttachOptions): string => `
 /** Another process that uses the server of the folder. */
 const nobody = { uid: 65_534, gid: 65_534 };
 
-/** Why no process can be run as another user here, or false: neither Node.js nor this code may lie in a home that only root can read. */
+/**
+ * Why no process can be run as another user here, or false: neither Node.js nor this code may lie in a home that only
+ * root can read.
+ */
 function whyNotAsNobody(): string | false {
   if (process.getuid?.() !== 0) return 'only root may run a process as another user';
   const file = fileURLToPath(new URL('attach.js', import.meta.url));

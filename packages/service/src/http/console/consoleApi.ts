@@ -19,7 +19,8 @@ export interface ConsoleOptions extends AdmissionContext {
 
 /**
  * The console's own interface under `/console/api`, with credentials of its own: of an `Authorization` header it takes
- * no notice. Checks run in this order: another site's page → session → project and role → body size → syntax and schema.
+ * no notice. Checks run in this order: another site's page → session → project and role → body size → syntax and
+ * schema.
  */
 export function consoleApi(app: FastifyInstance, options: ConsoleOptions): void {
   const { db, strangers, now_ms } = options;

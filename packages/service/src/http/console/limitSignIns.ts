@@ -14,7 +14,9 @@ export interface SignInLimits {
 const of_account = { burst_requests: 10, requests_per_second: 1 / 60, callers_max: 10_000 };
 const of_address = { burst_requests: 100, requests_per_second: 1 / 3, callers_max: 10_000 };
 
-/** In the memory of this process. A link of `engraft console link` opens an account that somebody else's guesses closed. */
+/**
+ * In the memory of this process. A link of `engraft console link` opens an account that somebody else's guesses closed.
+ */
 export function createSignInLimits(now_ms: () => number): SignInLimits {
   const accounts = createRequestLimit({ ...of_account, now_ms });
   const addresses = createRequestLimit({ ...of_address, now_ms });

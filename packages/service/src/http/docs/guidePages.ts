@@ -17,7 +17,9 @@ const content_security_policy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** `GET /docs/guide`: the guide as static pages, without a key. The page `operating.html` is at `/docs/guide/operating`. */
+/**
+ * `GET /docs/guide`: the guide as static pages, without a key. The page `operating.html` is at `/docs/guide/operating`.
+ */
 export function guidePages(app: FastifyInstance, strangers: StrangerLimits, folder = builtGuide): void {
   const onRequest = limitOperations(strangers);
   const files = readStaticFiles(folder);

@@ -1,4 +1,4 @@
-/** What a relation is, and the values that the tables beside this file ask for. */
+/** The shape of a relation, and the values that the tables beside this file ask for. */
 import { colourWords, shadeWords } from '../../english/colours.js';
 import type { Span } from '../../spans/spans.js';
 
