@@ -1,6 +1,7 @@
 // The engine against its peers: training, generation, adapters, memory and latency, each figure beside its peer's.
 //
-// npm run bench -- engine [--quick] [--only training,generation,quality,mixed,cache,cold,memory,latency] [--threads 1,2]
+// npm run bench -- engine [--quick] [--only training,generation,quality,mixed,cache,cold,memory,latency] [--threads
+// 1,2]
 //                         [--widths 256,512,896]
 // npm run bench -- engine --only training --model DIR [--threads 2]
 //
@@ -40,7 +41,7 @@ const QUICK = {
   latency: { rounds: 2, requests: 10, outputTokens: 32 },
 };
 
-/** What each part measures; `cores` is the greatest number of threads. */
+/** The benches by part; `cores` is the greatest number of threads. */
 const PARTS = {
   training: {
     title: 'Training',

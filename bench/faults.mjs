@@ -56,7 +56,9 @@ function earlierResults() {
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : { parts: {} };
 }
 
-/** Where `simulation` and `isolation` make their databases, as tests do: a server for each history would take longer. */
+/**
+ * Where `simulation` and `isolation` make their databases, as tests do: a server for each history would take longer.
+ */
 async function startDatabaseServer(names) {
   const is_needed = names.includes('simulation') || names.includes('isolation');
   if (!is_needed || process.env.ENGRAFT_TEST_DATABASE_URL) return { stop: () => undefined };

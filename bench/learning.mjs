@@ -1,16 +1,17 @@
 // What learning is worth on the fifty passages of bench/learning/passages.jsonl, with several seeds.
 //
-// npm run bench -- learning [--model DIR] [--passages 50] [--seeds 3] [--chain 8] [--parts alone,gold,chain] [--long yes|no] [--usd 20] [--threads 2] [--processes 1] [--resume yes|no]
+// npm run bench -- learning [--model DIR] [--passages 50] [--seeds 3] [--chain 8] [--parts alone,gold,chain] [--long
+// yes|no] [--usd 20] [--threads 2] [--processes 1] [--resume yes|no]
 //
-// For each seed: every passage learned by itself; the trainer by itself, on the file's right pairs ("gold": one phrasing
-// of each question trained, the other asked); and a chain of passages, each on top of those before it. Then one passage
-// of about 1,000 characters and a handbook of 16,000, each in a fresh engine, for time and memory. All of it takes hours;
-// `--passages 2 --seeds 1 --chain 2` a few minutes, without the handbook unless `--long yes` asks for it.
-// `--processes 2` shares the passages of a seed among so many engines of `--threads` threads each; what is learned does not depend on either, and
-// two of one thread take less time than one of two. The last two passages have the machine to themselves.
-// Writes bench/results/learning.json after each seed, and .svg at the end; of another model, fewer passages or not all parts
-// learning-partial.*, which git ignores. `--resume yes` takes over the seeds that the file has already, if it was written for the same passages, model, cap and code;
-// so hours may be spread over days.
+// For each seed: every passage learned by itself; the trainer by itself, on the file's right pairs ("gold": one
+// phrasing of each question trained, the other asked); and a chain of passages, each on top of those before it. Then
+// one passage of about 1,000 characters and a handbook of 16,000, each in a fresh engine, for time and memory. All of
+// it takes hours; `--passages 2 --seeds 1 --chain 2` a few minutes, without the handbook unless `--long yes` asks for
+// it. `--processes 2` shares the passages of a seed among so many engines of `--threads` threads each; what is learned
+// does not depend on either, and two of one thread take less time than one of two. The last two passages have the
+// machine to themselves. Writes bench/results/learning.json after each seed, and .svg at the end; of another model,
+// fewer passages or not all parts learning-partial.*, which git ignores. `--resume yes` takes over the seeds that the
+// file has already, if it was written for the same passages, model, cap and code; so hours may be spread over days.
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { spreadSample } from '../packages/learning/dist/index.js';

@@ -1,5 +1,5 @@
-// SEAL's experiment (arXiv:2506.10943, table 2, single passages) with what learns here: SQuAD's questions, asked without
-// the passage, before and after learning it.
+// SEAL's experiment (arXiv:2506.10943, table 2, single passages) with what learns here: SQuAD's questions, asked
+// without the passage, before and after learning it.
 //
 // npm run bench -- seal --data FILE [--model DIR] [--paragraphs 40] [--seeds 1,2,3] [--one-after-another [--chain 8]]
 //   [--development] [--usd 20] [--threads 2] [--processes 1] [--anew]

@@ -4,9 +4,9 @@
 //
 // `engraft serve` with the shipped model: `--clients` ask base and what was learned in turn, each again when it has its
 // answer, and one passage after another is learned. Every few seconds the memory of the service, of the engine that
-// answers, of the one that trains and of the database is read (Linux). Training comes and goes; of the others the first quarter of the time is for caches to fill; memory
-// is flat when the median of the last quarter is at most a tenth above that of the second.
-// Writes bench/results/soak.{json,svg}.
+// answers, of the one that trains and of the database is read (Linux). Training comes and goes; of the others the first
+// quarter of the time is for caches to fill; memory is flat when the median of the last quarter is at most a tenth
+// above that of the second. Writes bench/results/soak.{json,svg}.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -1,9 +1,10 @@
-// Compiles all packages, bundles the console, copies what the compiler leaves behind, and removes outputs whose source is gone, so that
-// a deleted test does not go on running from `dist`.
+// Compiles all packages, bundles the console, renders the guide, copies what the compiler leaves behind, and removes
+// outputs whose source is gone, so that a deleted test does not go on running from `dist`.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
+import { buildGuide } from './guide/buildGuide.mjs';
 import { root } from './lib/steps.mjs';
 
 const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
@@ -15,6 +16,7 @@ for (const name of readdirSync(join(root, 'packages')))
 removeOrphans(join(root, 'test'), join(root, 'test', 'dist'));
 
 await bundleConsole();
+await buildGuide(root);
 
 const migrations = join('db', 'migrations');
 const target = join(root, 'packages', 'service', 'dist', migrations);

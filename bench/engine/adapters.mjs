@@ -94,7 +94,9 @@ export async function measureAdapterCache({ model, threads, count, outputTokens,
   ];
 }
 
-/** The first answer of an adapter that is not in memory, against its second; the files are in the system's page cache. */
+/**
+ * The first answer of an adapter that is not in memory, against its second; the files are in the system's page cache.
+ */
 export async function measureColdAdapter({ model, threads, rounds, folder }) {
   const { config } = await readModel(model.folder);
   const rank = Math.ceil(COLD_BYTES / adapterBytes(config, 1));

@@ -11,13 +11,19 @@ import { generateTogether, PROMPTS } from './requests.mjs';
 const BATCHES = [1, 8];
 const CONTEXT = 512;
 
-/** What the engine is opened with for each precision that llama.cpp is compared at, and how llama.cpp keeps keys and values. */
+/**
+ * The engine's settings for each precision that llama.cpp is compared at, and how llama.cpp keeps keys and
+ * values.
+ */
 const PRECISIONS = [
   { gguf: 'F32', options: {}, cache: 'F32' },
   { gguf: 'Q8_0', options: { weightFormat: 'q8' }, cache: 'F16' },
 ];
 
-/** @param {{ models: { name: string, folder: string }[], threadCounts: number[], rounds: number, outputTokens: number, folder: string }} plan */
+/**
+ * @param {{ models: { name: string, folder: string }[], threadCounts: number[], rounds: number, outputTokens: number,
+ * folder: string }} plan
+ */
 export async function measureDecoding({ models, threadCounts, rounds, outputTokens, folder }) {
   const { getLlama } = await loadNodeLlamaCpp();
   const llama = await getLlama({

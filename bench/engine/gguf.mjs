@@ -1,8 +1,9 @@
-// Writes a checkpoint as GGUF version 3, the only format that llama.cpp reads, so that it computes with the same numbers.
-// https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
+// Writes a checkpoint as GGUF version 3, the only format that llama.cpp reads, so that it computes with the same
+// numbers. https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
 //
-// Only the Qwen3 architecture: its rotation pairs the halves of a head as Hugging Face does, so that no matrix has to be
-// permuted. Tokens are called by their numbers: both sides are given token ids, and llama.cpp loads nothing without names.
+// Only the Qwen3 architecture: its rotation pairs the halves of a head as Hugging Face does, so that no matrix has to
+// be permuted. Tokens are called by their numbers: both sides are given token ids, and llama.cpp loads nothing without
+// names.
 import { open } from 'node:fs/promises';
 
 const ALIGNMENT = 32;
@@ -83,7 +84,8 @@ export function float16Bits(value) {
   const [bits] = new Uint32Array(Float32Array.of(value).buffer);
   const exponent = (bits >>> 23) - 127;
   if (exponent > 15) return 0x7c00;
-  // Below 2^-14 the spacing is 2^-24, whatever the exponent; a carry out of either mantissa is the next exponent's zero.
+  // Below 2^-14 the spacing is 2^-24, whatever the exponent; a carry out of either mantissa is the next exponent's
+  // zero.
   if (exponent < -14) return roundToEven(Math.fround(value) * 2 ** 24);
   return ((exponent + 15) << 10) + roundToEven((bits & 0x7fffff) / 2 ** 13);
 }

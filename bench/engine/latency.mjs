@@ -6,7 +6,10 @@ import { requestOf } from './requests.mjs';
 
 const STEP = { batch: 8, length: 128, rank: 8 };
 
-/** @param {{ model: { name: string, folder: string }, threads: number, rounds: number, requests: number, outputTokens: number }} plan */
+/**
+ * @param {{ model: { name: string, folder: string }, threads: number, rounds: number, requests: number, outputTokens:
+ * number }} plan
+ */
 export async function measureLatency({ model, threads, rounds, requests, outputTokens }) {
   const engine = await startEngineHost({ modelDir: model.folder, threads });
   const training = await startTraining(engine);

@@ -1,4 +1,5 @@
-// What the formats of the served weights cost in quality: the loss of answers that the shipped model was trained to give.
+// What the formats of the served weights cost in quality: the loss of answers that the shipped model was trained to
+// give.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openCheckpoint } from '../../packages/engine/dist/checkpoint/checkpoint.js';

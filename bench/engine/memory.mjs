@@ -13,7 +13,10 @@ const WORK = {
   'generation with 8 bits': { kind: 'generation', weightFormat: 'q8', batch: 8, outputTokens: 240 },
   training: { kind: 'training', weightFormat: 'f32', batch: 8, length: 128, rank: 8 },
 };
-/** Prompt and output of a sequence, rounded up to the step in which the cache grows; and the most that a prompt has here. */
+/**
+ * Prompt and output of a sequence, rounded up to the step in which the cache grows; and the most that a prompt has
+ * here.
+ */
 const CAPACITY = 256;
 const PROMPT = 16;
 

@@ -41,7 +41,7 @@ function peak() {
   return Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8'))[1]) * 1024;
 }
 
-/** What is in memory of the files of the programs themselves, Node's and its libraries'. */
+/** The bytes of the programs' own files that are in memory, Node's and its libraries'. */
 function codeBytes() {
   if (process.platform !== 'linux') return 0;
   const mappings = readFileSync('/proc/self/smaps', 'utf8').split(/\n(?=[0-9a-f]+-[0-9a-f]+ )/);

@@ -10,7 +10,10 @@ import { root } from '../lib/measure.mjs';
 
 export const SHIPPED = join(root, 'models/base');
 
-/** A token that no prompt has and that the models here never write: with it as the end of a turn, outputs have full length. */
+/**
+ * A token that no prompt has and that the models here never write: with it as the end of a turn, outputs have full
+ * length.
+ */
 const NEVER = { text: '</think>', id: 8 };
 
 const SHAPES = {

@@ -9,8 +9,9 @@ const TOO_SLOW = 5;
 const WARM_UP = 2;
 
 /**
- * What is worth measuring, from one step in each way: of each precision the faster way of waiting, unless it is far
- * slower than the fastest of all. Without instructions for bfloat16 a processor may take ten times as long with it.
+ * Chooses the ways that are worth measuring, from one step in each: of each precision the faster way of waiting, unless
+ * it is far slower than the fastest of all. Without instructions for bfloat16 a processor may take ten times as long
+ * with it.
  * @template {{ precision: string, waiting: string, seconds: number }} Trial
  * @param {Trial[]} trials
  * @returns {(Trial & { isMeasured: boolean })[]} one for each precision, in the order of the trials

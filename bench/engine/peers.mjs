@@ -17,7 +17,9 @@ const PEERS = join(root, 'bench/.peers');
 const LLAMA_VERSION = '3.22.1';
 const PYTHON_PACKAGES = ['torch', 'transformers', 'peft', 'safetensors'];
 
-/** The module node-llama-cpp, with the prebuilt CPU binary of this platform out of npm; nothing is built or downloaded. */
+/**
+ * The module node-llama-cpp, with the prebuilt CPU binary of this platform out of npm; nothing is built or downloaded.
+ */
 export async function loadNodeLlamaCpp() {
   const folder = join(PEERS, 'node_modules/node-llama-cpp');
   if ((await installedVersion(folder)) !== LLAMA_VERSION) {
@@ -45,10 +47,12 @@ async function installedVersion(folder) {
 }
 
 /**
- * A Python process with PyTorch and PEFT that runs a script of this folder: lines of JSON go in, lines of JSON come out.
+ * A Python process with PyTorch and PEFT that runs a script of this folder: lines of JSON go in, lines of JSON come
+ * out.
  * @param {'active' | 'passive'} waiting whether OpenMP's threads spin while they wait: faster on a free machine, many
  *   times slower on a busy one
- * @param {{ script?: string, niceness?: number }} options the priority that the process is to have; by default this one's
+ * @param {{ script?: string, niceness?: number }} options the priority that the process is to have; by default this
+ * one's
  * @returns {Promise<{ call: (request: object) => Promise<any>, close: () => Promise<void> }>}
  */
 export async function startTorch(waiting, { script = 'torchStep.py', niceness = getPriority() } = {}) {

@@ -1,5 +1,6 @@
-// One of the processes of `learners.mjs`: measures the passages that it is sent, in an engine of its own.
-// Arguments: the model's folder and the threads of the engine. Messages in: `{ set, ids, options }`, or `passages` in place of the name of a set; out: `{ report }` for each passage, then `{ reports }`.
+// One of the processes of `learners.mjs`: measures the passages that it is sent, in an engine of its own. Arguments:
+// the model's folder and the threads of the engine. Messages in: `{ set, ids, options }`, or `passages` in place of the
+// name of a set; out: `{ report }` for each passage, then `{ reports }`.
 import { startEngineHost } from '../../packages/engine/dist/index.js';
 import { measurePassages } from '../../packages/evaluation/dist/index.js';
 import { learningMethodOf } from './learningMethod.mjs';

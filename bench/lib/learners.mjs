@@ -11,9 +11,10 @@ export function startLearners({ modelDir, threads, processes }) {
   const learners = Array.from({ length: processes }, () => fork(file, [modelDir, String(threads)]));
   return {
     /**
-     * The reports of each work's passages, in their order. Work with a chain is one task; work that is named first begins first.
-     * Passages are those of a set of bench/learning, or else given.
-     * @param {{ set?: string, passages?: object[], ids: string[], options: object, onReport: (report: object) => void }[]} works
+     * The reports of each work's passages, in their order. Work with a chain is one task; work that is named first
+     * begins first. Passages are those of a set of bench/learning, or else given.
+     * @param {{ set?: string, passages?: object[], ids: string[], options: object, onReport: (report: object) => void
+     * }[]} works
      */
     async measure(works) {
       const tasks = works.flatMap((work, index) => slices(work).map((ids) => ({ ...work, ids, index, reports: [] })));

@@ -17,7 +17,7 @@ export async function presetOf(modelDir) {
   return { ...preset, teachingAdapter: teachingAdapter === null ? null : await hashAdapterFolder(teachingAdapter) };
 }
 
-/** What the model is. */
+/** Describes the model. */
 export async function describeModel(modelDir) {
   const engine = await startEngineHost({ modelDir });
   const inside = relative(root, modelDir);

@@ -4,7 +4,7 @@ import { startEngineHost } from '../../packages/engine/dist/index.js';
 import { measurePassages } from '../../packages/evaluation/dist/index.js';
 import { learningMethodOf } from './learningMethod.mjs';
 
-/** What the engine used is known on Linux only. */
+/** The engine's own use of time and memory is known on Linux only. */
 export async function timePassage(entry, { modelDir, threads, budget }) {
   const cpuBefore = childrenCpuSeconds();
   const engine = await startEngineHost({ modelDir, threads });
@@ -28,7 +28,10 @@ export async function timePassage(entry, { modelDir, threads, budget }) {
   }
 }
 
-/** The resident sets of all processes below one, which the engine's and the trainer's are, in KiB; 0 where /proc is missing. */
+/**
+ * The resident sets of all processes below one, which the engine's and the trainer's are, in KiB; 0 where /proc is
+ * missing.
+ */
 function childrenKib(pid) {
   try {
     return childrenOf(pid).reduce((sum, child) => {
@@ -44,7 +47,10 @@ function childrenOf(pid) {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
 }
 
-/** User and system time of this process's children, those included that have ended; on a busy machine it says more than the clock. */
+/**
+ * User and system time of this process's children, those included that have ended; on a busy machine it says more than
+ * the clock.
+ */
 function childrenCpuSeconds() {
   try {
     const own = ticksOf(process.pid);

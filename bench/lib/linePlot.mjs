@@ -5,7 +5,8 @@ const PLOT = { left: 70, right: 20, top: 70, bottom: 44 };
 const COLOURS = ['#2a6f97', '#e07a5f', '#6a994e', '#b56576'];
 
 /**
- * @param {{ title: string, note: string, x: string, lines: { name: string, points: { x: number, y: number }[] }[] }} chart
+ * @param {{ title: string, note: string, x: string, lines: { name: string, points: { x: number, y: number }[] }[] }}
+ * chart
  */
 export function linePlot({ title, note, x, lines }) {
   const all = lines.flatMap(({ points }) => points);

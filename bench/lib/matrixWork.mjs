@@ -38,7 +38,10 @@ export function stepFlop(config, { batch, length, rank }) {
   return rows * (4 * frozen + 6 * lora + attention - 2 * first) - (rows - supervised) * last + head;
 }
 
-/** A chain of products [1024, width] x [width, width], the weight in the `[out, in]` layout of the checkpoints, to be run. */
+/**
+ * A chain of products [1024, width] x [width, width], the weight in the `[out, in]` layout of the checkpoints, to be
+ * run.
+ */
 export async function gemm(width, threads) {
   const graph = new GraphBuilder();
   let value = graph.input('x', 'float32', [GEMM_ROWS, width]);

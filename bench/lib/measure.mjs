@@ -54,7 +54,7 @@ export async function measureInTurn(peers, rounds) {
   return samples;
 }
 
-/** What a figure means nothing without. */
+/** The machine, without which a figure means nothing. */
 export function machine() {
   return {
     date: new Date().toISOString(),

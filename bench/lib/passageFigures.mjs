@@ -10,7 +10,8 @@ export const TARGET_GB = 2.5;
  * For each passage and for all together: what each contestant took and answered, and the ratio of the first, which is
  * the engine, to the fastest of the others.
  * @typedef {{ name: string, seconds: number, cpuSeconds: number, right: number }} Contestant
- * @param {{ id: string, steps: number, heldOut: { total: number, base: number }, contestants: Contestant[] }[]} passages
+ * @param {{ id: string, steps: number, heldOut: { total: number, base: number }, contestants: Contestant[] }[]}
+ * passages
  */
 export function figuresOf(passages) {
   return { passages: passages.map(withRatio), all: withRatio(together(passages)) };

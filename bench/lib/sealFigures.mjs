@@ -58,13 +58,15 @@ export function figuresOf(runs) {
   };
 }
 
-/** Shares of the questions of accepted paragraphs, and of questions about others, that are answered with a wrong value. */
+/**
+ * Shares of the questions of accepted paragraphs, and of questions about others, that are answered with a wrong value.
+ */
 function wrongValues(runs) {
   const of = (name) => spread(bySeed(runs, (reports) => summarise(reports).wrong_values[name]));
   return { own: of('own'), elsewhere: of('elsewhere') };
 }
 
-/** What is right about the first passage of each chain, and about all but the last: when learned, and at its end. */
+/** Right answers about the first passage of each chain, and about all but the last: when learned, and at its end. */
 function chainFigures(chains) {
   const ends = (seed) => chains.flatMap((run) => (run.seed === seed ? lastRetention(run.reports) : []));
   const right = (name) =>

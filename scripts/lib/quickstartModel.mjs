@@ -8,7 +8,7 @@ import { root } from './steps.mjs';
 const engraft = join(root, 'packages/service/bin/engraft.js');
 const usage = 'npm run quickstart [-- --model ORG/NAME|FOLDER|FILE.gguf]';
 
-/** What `--model` names; `null` without it. Ends the process on wrong usage. */
+/** The model that `--model` names; `null` without it. Ends the process on wrong usage. */
 export function readModelOption(args) {
   try {
     return parseArgs({ args, options: { model: { type: 'string' } } }).values.model ?? null;
@@ -19,8 +19,8 @@ export function readModelOption(args) {
 }
 
 /**
- * What `engraft serve --model` takes for it: a folder as it is; a GGUF file is imported into the data folder, and
- * anything else is pulled by its name, unless that was done before. `null`: it failed, and has said why.
+ * The name that `engraft serve --model` takes for it: a folder as it is; a GGUF file is imported into the data folder,
+ * and anything else is pulled by its name, unless that was done before. `null`: it failed, and has said why.
  */
 export function prepareModel(model, data_folder) {
   const file = resolve(process.env.INIT_CWD ?? process.cwd(), model);

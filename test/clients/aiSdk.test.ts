@@ -6,7 +6,10 @@ import { scriptedEngine, type ScriptedReply } from '@engraft/service/testing/scr
 import { startTestService, type TestService } from '@engraft/service/testing/testService.js';
 import { APICallError, generateText, jsonSchema, RetryError, stepCountIs, streamText, tool } from 'ai';
 
-/** The Vercel AI SDK with its provider for compatible services, unchanged, over HTTP. A scripted engine injects what the model writes. */
+/**
+ * The Vercel AI SDK with its provider for compatible services, unchanged, over HTTP. A scripted engine injects what the
+ * model writes.
+ */
 describe('the Vercel AI SDK', () => {
   let service: TestService;
   let reply: (request: GenerateRequest) => ScriptedReply;

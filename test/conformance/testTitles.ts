@@ -47,7 +47,7 @@ function titlesIn(source: ts.SourceFile): string[] {
   return found;
 }
 
-/** What is filled in at run time shows as `…`. */
+/** A part that is filled in at run time shows as `…`. */
 function titleOf(node: ts.Expression): string | null {
   if (ts.isStringLiteralLike(node)) return node.text;
   if (!ts.isTemplateExpression(node)) return null;

@@ -8,7 +8,7 @@ import ts from 'typescript';
 
 const source_folder = fileURLToPath(new URL('../../../packages/service/src/', import.meta.url));
 
-/** What need not name its boundaries, by the beginning of its path, and why. */
+/** Files that need not name their boundaries, by the beginning of their paths, and why. */
 const exempt: Readonly<Record<string, string>> = {
   'backup/':
     'an archive and what is restored bear passing names until they are whole, and keep services away: whoever was ' +

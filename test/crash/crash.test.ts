@@ -88,7 +88,7 @@ describe('a killed service', () => {
     return rows[0];
   }
 
-  /** What the job's finished phases used, as they were stored. */
+  /** The usage of the job's finished phases, as they were stored. */
   const readPhaseUsage = (id: string): Promise<Job['usage'] | undefined> =>
     readRow<Job['usage']>(
       `SELECT sum(input_tokens)::int AS input_tokens, sum(output_tokens)::int AS output_tokens,

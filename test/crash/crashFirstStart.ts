@@ -5,7 +5,7 @@ import pg from 'pg';
 import { firstStartPoints } from './crashAndRecover.js';
 import type { CrashTest } from './crashTest.js';
 
-/** What there is once a first start that died at every one of its points has come to its end. */
+/** The state once a first start that died at every one of its points has come to its end. */
 export interface Installation {
   readonly subjects: number;
   readonly projects: readonly object[];

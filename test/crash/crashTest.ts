@@ -142,7 +142,7 @@ export class CrashTest {
     return { id: row.id, subject_id: this.#sent.at(-1)?.request.subject_id ?? '', folder };
   }
 
-  /** What was sent so far is forgotten, with its keys. */
+  /** Forgets the requests sent so far, with their keys. */
   askNoMore(): void {
     this.#looked_at = this.#sent.length;
   }
@@ -239,7 +239,7 @@ export class CrashTest {
     return { lost_jobs, double_charges, left_behind: await this.#findAftermath() };
   }
 
-  /** What is still there when retention has had time for its first round, which no start waits for. */
+  /** The things that are still there when retention has had time for its first round, which no start waits for. */
   async #findAftermath(): Promise<string[]> {
     const deadline_ms = performance.now() + retention_round_ms;
     for (;;) {

@@ -33,7 +33,11 @@ function isThere(named: string): boolean {
   return paths.some((known) => known === bare || known.endsWith(`/${bare}`));
 }
 
-for (const page of ['ARCHITECTURE.md', 'CONTRIBUTING.md', 'README.md', 'docs/glossary.md']) {
+const pages = [
+  ...['ARCHITECTURE.md', 'CONTRIBUTING.md', 'README.md'],
+  ...['README.md', 'engine.md', 'glossary.md', 'learn-and-ask.md', 'teachers.md'].map((name) => `docs/${name}`),
+];
+for (const page of pages) {
   describe(page, () => {
     test('links lead to files that exist', () => {
       const known = new Set(paths);

@@ -9,7 +9,7 @@ export function links(text: string): string[] {
   return targets.filter((target) => !/^https?:/.test(target));
 }
 
-/** What stands in code type within a line; blocks of code are left out. */
+/** The code type within lines; blocks of code are left out. */
 export function codeSpans(text: string): string[] {
   const prose = text.replaceAll(/^```[^]*?^```/gm, '');
   return [...prose.matchAll(/`([^`\n]+)`/g)].map(([, span = '']) => span);

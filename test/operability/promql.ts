@@ -1,6 +1,6 @@
 import { parser } from '@prometheus-io/lezer-promql';
 
-/** What an expression names: each metric with the labels that it is selected by, and the labels of groupings. */
+/** The names in an expression: each metric with the labels that it is selected by, and the labels of groupings. */
 export interface NamedByExpression {
   readonly selectors: readonly { readonly metric: string; readonly labels: readonly string[] }[];
   readonly groupings: readonly string[];

@@ -1,7 +1,7 @@
 export interface Scrape {
   readonly content_type: string;
   readonly text: string;
-  /** Of every series its labels, by name. */
+  /** The labels of every series, by its name. */
   readonly series: ReadonlyMap<string, ReadonlySet<string>>;
 }
 

@@ -18,7 +18,7 @@ const secrets = {
   idempotency_key: 'usterpan-0001',
   collector_key: 'c0llector-4f1c9b',
 };
-/** What the scripted model answers. */
+/** The answer of the scripted model. */
 const answer = 'Nobody knows.';
 
 /** Tells at its end which modules were loaded; the SDK's are all CommonJS. */

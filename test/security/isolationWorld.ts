@@ -19,7 +19,7 @@ interface Caller {
   readonly restricted: boolean;
 }
 
-/** What one caller has. */
+/** The belongings of one caller. */
 export interface Holding {
   readonly owner: Caller;
   readonly job_id: string;

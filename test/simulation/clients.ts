@@ -28,7 +28,7 @@ const max_cost_microusd = 5_000_000;
 
 /** Requests of several clients, and what each answer must be. */
 export class Clients {
-  /** What a question reserves, as the first one showed. */
+  /** The reservation of a question, as the first one showed. */
   #question_microusd: number | null = null;
   /** How often somebody asked for what is not theirs, or with a key that was revoked. */
   leaks_tried = 0;

@@ -6,7 +6,7 @@ type JobRow = WorldState['jobs'][number];
 /** A request that was admitted, by its project, tenant and idempotency key. */
 export interface Admitted {
   readonly job_id: string;
-  /** What it asked for: another wish under the same key is a conflict. */
+  /** The request behind it: another wish under the same key is a conflict. */
   readonly wish: string;
 }
 

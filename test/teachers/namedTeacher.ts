@@ -19,7 +19,7 @@ export function teacherOfVariables(): NamedTeacher | null {
   return url === null || model === null ? null : { url, model, api_key: of('API_KEY'), command: of('COMMAND') };
 }
 
-/** What a service is told, so that the server at `url` teaches. */
+/** The settings of a service, so that the server at `url` teaches. */
 export function settingsFor({ model, api_key }: NamedTeacher, url: string): Record<string, string> {
   return {
     ENGRAFT_TEACHER_URL: url,

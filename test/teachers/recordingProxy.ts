@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
 
-/** What a server says that an answer of its cost. */
+/** The usage that a server states of its answer. */
 export type SaidUsage = z.infer<typeof answer>['usage'];
 
 const answer = z.object({
@@ -17,7 +17,7 @@ const answer = z.object({
 export interface RecordingProxy {
   /** Base address, which ends in `/v1`. */
   readonly url: string;
-  /** Of the answers so far. */
+  /** The usage of the answers so far. */
   readonly said: SaidUsage[];
   stop(): Promise<void>;
 }

@@ -32,7 +32,7 @@ export interface ApiRequest<Value> {
   readonly path: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** What a success must look like. */
+  /** The shape of a success. */
   readonly response: Schema<Value>;
   /** Whether it can safely be repeated: reads, and writes under one idempotency key. */
   readonly repeatable: boolean;

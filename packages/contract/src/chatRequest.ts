@@ -76,5 +76,5 @@ export const chatRequest = z.strictObject({
 export type ChatToolCallInput = z.infer<typeof chatToolCall>;
 export type ChatMessageInput = z.infer<typeof chatMessage>;
 export type ChatRequest = z.infer<typeof chatRequest>;
-/** What a caller may send. */
+/** A body as a caller may send it. */
 export type ChatRequestInput = z.input<typeof chatRequest>;

@@ -1,6 +1,6 @@
 import { echo_units_max, fieldPath } from './fieldPath.js';
 
-/** What `JSON.parse` changes in silence. */
+/** A part of a text that `JSON.parse` changes in silence. */
 export interface JsonProblem {
   readonly kind: 'repeated_key' | 'inexact_number';
   /** The path of the key or number, or '' for the document itself. */

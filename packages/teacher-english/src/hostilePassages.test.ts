@@ -4,7 +4,7 @@ import { chunkPassage, plainText } from '@engraft/learning/parts';
 import { findCandidates } from './questions/candidates.js';
 
 /**
- * What is counted: the UTF-16 units that are given to regular expressions, to the segmenters of `Intl`, and to the
+ * The measure of work: the UTF-16 units that are given to regular expressions, to the segmenters of `Intl`, and to the
  * language library, which works by both. Whoever goes over a passage once for each of its names shows in it, whatever
  * the machine. An expression that backtracks without end shows by never returning.
  */

@@ -12,7 +12,7 @@ export interface SentRequest {
   readonly body?: unknown;
 }
 
-/** What there is in the database, for requests to name. */
+/** The things in the database, for requests to name. */
 export interface Landmarks {
   readonly version_ids: readonly string[];
   readonly job_ids: readonly string[];

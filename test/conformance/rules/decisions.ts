@@ -1,6 +1,6 @@
 import { section, type Rule } from './rule.js';
 
-/** What the contract leaves open, as this service settles it. */
+/** Questions that the contract leaves open, as this service settles it. */
 export const decisionRules: readonly Rule[] = [
   ...section('Decisions: errors', 'decided-error', [
     'The envelope always carries `code`, `retryable` and `request_id`.',

@@ -1,6 +1,6 @@
 import { section, type Rule } from './rule.js';
 
-/** What holds for the whole service. */
+/** Rules of the whole service. */
 export const serviceRules: readonly Rule[] = [
   ...section('What the service does', 'service', [
     '`POST /v1/inferences` and `POST /v1/internalizations` admit a job and return a receipt; the outcome is read from the job.',

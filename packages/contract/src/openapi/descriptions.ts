@@ -1,6 +1,9 @@
 import { limits } from '../limits.js';
 
-/** What a schema alone cannot say, for readers of the description. Texts are Markdown: paragraphs, lists, `code`. */
+/**
+ * Texts that say more than a schema alone can, for readers of the description. Texts are Markdown: paragraphs, lists,
+ * `code`.
+ */
 
 export type SchemaName =
   | 'InferenceRequest'

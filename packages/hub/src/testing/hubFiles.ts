@@ -35,7 +35,7 @@ export function sha256(content: Buffer | string): string {
   return createHash('sha256').update(content).digest('hex');
 }
 
-/** What `git hash-object` prints. */
+/** The hash that `git hash-object` prints. */
 export function gitHash(content: Buffer | string): string {
   const bytes = Buffer.from(content);
   return createHash('sha1').update(`blob ${bytes.length}\0`).update(bytes).digest('hex');

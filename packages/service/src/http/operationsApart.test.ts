@@ -23,7 +23,7 @@ test('metrics and the description may have an address of their own; the API then
     logger: pino({ level: 'silent' }),
     metrics,
   });
-  for (const path of ['/metrics', '/docs', '/openapi.json']) {
+  for (const path of ['/metrics', '/docs', '/docs/guide', '/openapi.json']) {
     const refused = await call(app, 'GET', path);
     assert.equal(refused.statusCode, 404, path);
     assert.equal(refused.json<{ error: { code: string } }>().error.code, 'not_found');

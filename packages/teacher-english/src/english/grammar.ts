@@ -1,4 +1,4 @@
-/** What English function words do in a sentence. */
+/** The part that English function words play in a sentence. */
 import { articles, copulas, prepositions } from '@engraft/learning/parts';
 
 /** Words that may introduce a noun phrase. */

@@ -37,7 +37,7 @@ const circumstance = new RegExp(
 
 /** What earlier sentences established. */
 export interface Context {
-  /** What a pronoun most likely stands for. */
+  /** The name that a pronoun most likely stands for. */
   readonly antecedent: string | null;
   readonly aliases: Aliases;
   /** The topic of the passage, see `protagonistOf`. */
@@ -155,7 +155,7 @@ function subjectQuestions(text: string, span: Span, { predicateStart }: Statemen
   return span.kind === 'name' ? [`Who ${predicate}?`, `What ${predicate}?`] : [`What ${predicate}?`];
 }
 
-/** What belongs to the last verb: "costs" in "weighs 1.2 kilograms and costs". */
+/** The words that belong to the last verb: "costs" in "weighs 1.2 kilograms and costs". */
 function ownPredicate(before: string): string {
   const parts = before.split(/ and (?=(?:is|are|was|were|has|had)\b|\p{Ll}+(?:s|ed)\b)/u);
   return parts.at(-1) ?? before;

@@ -10,7 +10,7 @@ const passage =
 
 const { candidates } = await findCandidates(passage, chunkPassage(passage, 1500));
 
-/** What templates ask for the answer, over all relations. */
+/** The questions of templates for the answer, over all relations. */
 function templatesFor(answer: string): string[] {
   const candidate = candidates.find(({ span }) => span.text === answer);
   assert.ok(candidate !== undefined, answer);

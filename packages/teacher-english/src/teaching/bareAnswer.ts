@@ -1,4 +1,4 @@
-/** What an answer says beyond its question. */
+/** Cuts from an answer the words that its question has already. */
 import { containsWords, isFunctionWord, sameAnswer, wordTokens } from '@engraft/learning/parts';
 import { qualified } from '../english/qualified.js';
 import { baseFormOf } from '../english/verbs.js';

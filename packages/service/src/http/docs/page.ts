@@ -23,6 +23,9 @@ export function renderReference(document: OpenApiDocument): string {
       <body>
         <nav aria-label="Contents">
           <p class="brand">${info.title} <span>${info.version}</span></p>
+          <ul>
+            <li><a href="/docs/guide">Guide</a></li>
+          </ul>
           ${tags.map(
             ({ name }) =>
               html`<p>${name}</p>

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { openApiDocument } from '@engraft/contract';
 import type { FastifyInstance } from 'fastify';
+import { guidePages } from '../docs/guidePages.js';
 import { renderReference } from '../docs/page.js';
 import { style } from '../docs/style.js';
 import { limitOperations, type StrangerLimits } from '../limitStrangers.js';
@@ -37,4 +38,6 @@ export function descriptionRoutes(
       .header('x-content-type-options', 'nosniff')
       .send(html);
   });
+
+  guidePages(app, strangers);
 }

@@ -1,0 +1,3 @@
+export function escapeHtml(text) {
+  return text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}

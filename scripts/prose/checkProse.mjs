@@ -1,0 +1,67 @@
+// Checks the style of our prose: Markdown, and the comments in code. `npm test` runs it; cspell checks the spelling.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from '../lib/steps.mjs';
+import { linesOf, proseOf, sentencesOf } from './readMarkdown.mjs';
+import { commentLinesOf, docCommentsOf } from './readComments.mjs';
+
+const maxLineChars = 120;
+/** A clause counts by itself: colons and semicolons end a sentence here. */
+const maxSentenceWords = 40;
+/**
+ * Doc comments whose subject is a clause ("What a caller may send."). There are old ones; the number may only fall, so
+ * lower it when you rewrite some.
+ */
+const maxClauseComments = 246;
+
+/** Written by programs, or data. */
+const leftOut = /^(bench\/results|bench\/\.peers|docs\/api\/coverage\.md|models\/recipe\/texts)/;
+
+const problems = [];
+const clauseComments = [];
+for (const file of filesIn('')) {
+  const text = readFileSync(join(root, file), 'utf8');
+  if (file.endsWith('.md')) checkMarkdown(file, text);
+  else if (/\.(ts|tsx|mjs)$/.test(file)) checkComments(file, text);
+}
+if (clauseComments.length > maxClauseComments)
+  problems.push(
+    `${clauseComments.length} doc comments begin with "Of" or "What", and at most ${maxClauseComments} may: ` +
+      `begin yours with its subject.\n  ${clauseComments.join('\n  ')}`,
+  );
+for (const problem of problems) console.error(problem);
+process.exitCode = problems.length === 0 ? 0 : 1;
+
+function checkMarkdown(file, text) {
+  for (const { number, line } of linesOf(text))
+    if (line.length > maxLineChars && canBreak(line)) problems.push(`${file}:${number} is ${line.length} wide`);
+  for (const sentence of proseOf(text).flatMap(sentencesOf)) {
+    const words = sentence.match(/\p{L}[\p{L}\p{N}'’-]*/gu)?.length ?? 0;
+    if (words > maxSentenceWords) problems.push(`${file}: a sentence of ${words} words: ${sentence.slice(0, 80)}…`);
+  }
+}
+
+function checkComments(file, text) {
+  for (const { number, line } of commentLinesOf(text))
+    if (line.length > maxLineChars && canBreak(line)) problems.push(`${file}:${number} is ${line.length} wide`);
+  for (const { number, comment } of docCommentsOf(text))
+    if (/^(Of|What)\b/.test(comment)) clauseComments.push(`${file}:${number} ${comment.slice(0, 60)}`);
+}
+
+/** Whether there is a space at which the line would fit; a long address has none. */
+function canBreak(line) {
+  return line.trim().lastIndexOf(' ', maxLineChars) > line.trim().indexOf(' ');
+}
+
+function filesIn(folder) {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const name = folder === '' ? entry.name : `${folder}/${entry.name}`;
+    if (leftOut.test(name)) return [];
+    if (entry.isDirectory()) return isMade(entry.name) ? [] : filesIn(name);
+    return entry.isFile() ? [name] : [];
+  });
+}
+
+function isMade(name) {
+  return name === 'node_modules' || name === 'dist' || name.startsWith('.');
+}
