@@ -1,7 +1,7 @@
 """Measure a model on held-out material only (greedy answers), and print the table of the model card.
 
-    python -m models.recipe.evaluate --name base [--squad FILE] [--questions 200] [--json FILE] [--quick]
-    python -m models.recipe.evaluate --folder models/base
+    python -m recipe.evaluate --name base [--squad FILE] [--questions 200] [--json FILE] [--quick]
+    python -m recipe.evaluate --folder models/base
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Draw a run's curves: exact answers on never repeated training questions, by task, against tokens.
 
-    python -m models.recipe.plots --name base --output models/recipe/curves.png
-    python -m models.recipe.plots --compare narrow=4.3M wide=6.3M --output models/recipe/curves-sizes.png
-    python -m models.recipe.plots --scores --output models/recipe/curves-tokens.png
+    python -m recipe.plots --name base --output curves.png
+    python -m recipe.plots --compare narrow=4.3M wide=6.3M --output models/recipe/runs/sizes.png
+    python -m recipe.plots --scores --output models/recipe/runs/tokens.png
 
 `--scores` draws what the ends of runs were measured at (`scores.jsonl`, the model card's figures) against all tokens so far, by size.
 """
@@ -18,7 +18,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 
-from .pretrain import RUNS  # noqa: E402
+from .paths import CHECKPOINTS, RUNS  # noqa: E402
 
 TASKS = {
     "level 10": "synthetic binding", "read": "reading", "long": "long passages", "squad": "SQuAD", "texts": "texts written whole",
@@ -33,7 +33,7 @@ def smooth(values: list[float], width: int = 9) -> list[float]:
 
 
 def log_of(name: str) -> list[dict]:
-    return [json.loads(line) for line in (RUNS / name / "log.jsonl").read_text().splitlines()]
+    return [json.loads(line) for line in (CHECKPOINTS / name / "log.jsonl").read_text().splitlines()]
 
 
 def compare(runs: list[str], output: Path) -> None:
@@ -60,7 +60,7 @@ def compare(runs: list[str], output: Path) -> None:
 
 def scores_by_size(output: Path) -> None:
     """Percent on held-out material against millions of tokens; a line a size, continued from the smaller one's last point."""
-    rows = [json.loads(line) for line in (Path(__file__).parent / "scores.jsonl").read_text().splitlines()]
+    rows = [json.loads(line) for line in (RUNS / "scores.jsonl").read_text().splitlines()]
     measures = list(dict.fromkeys(key for row in rows for key in row if key not in ("tokens", "parameters")))
     figure, axes = plt.subplots(2, 4, figsize=(14, 6))
     for axis, measure in zip(axes.flat, measures):
@@ -83,7 +83,7 @@ def main() -> None:
     parser.add_argument("--name", default="base")
     parser.add_argument("--compare", nargs="+", metavar="NAME=LABEL", help="runs of several sizes on the same data")
     parser.add_argument("--scores", action="store_true", help="held-out scores at the ends of runs, by size")
-    parser.add_argument("--output", type=Path, default=Path(__file__).parent / "curves.png")
+    parser.add_argument("--output", type=Path, default=Path("curves.png"))
     options = parser.parse_args()
     if options.compare:
         compare(options.compare, options.output)

@@ -28,14 +28,14 @@ import re
 import zlib
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from pathlib import Path
 
 from .chat import Chat, Message
+from .paths import DATA
 from .prompts import ASK, LIST_PAIRS, NOT_STATED, READ, REPHRASE, UNKNOWN
 from .vocabulary import FIRST_NAMES, Vocabulary
 from .world import capitalise
 
-FOLDER = Path(__file__).parent / "texts"
+FOLDER = DATA / "texts"
 
 WOMEN = set("""
 Anna Clara Emma Grace Iris Karen Maria Olive Rosa Tina Wendy Zoe Bianca Dana Elif Gita Ines Lena Nadia Priya Sofia Uma Vera Ximena

@@ -1,7 +1,4 @@
-"""What the chats of every kind promise, and how they are scored.
-
-    python -m unittest models.recipe.test_tasks
-"""
+"""What the chats of every kind promise, and how they are scored."""
 
 from __future__ import annotations
 
@@ -11,21 +8,21 @@ import re
 import unittest
 from typing import Any, Iterator
 
-from . import json_tasks
-from .chat import Chat
-from .chat_tasks import ChatTasks
-from .evaluate_tasks import items, same_calls, same_json
-from .instruction_tasks import WORDINGS, InstructionTasks
-from .intents import HELD, INTENTS
-from .json_tasks import JsonTasks
-from .long_tasks import LongTasks
-from .prompts import NOT_STATED
-from .small_talk import SMALL_TALK
-from .tasks import SHARES, Tasks
-from .tool_tasks import ToolTasks
-from .tool_words import FAMILIES, HELD_NOUNS
-from .wordings import plain
-from .world import World
+from recipe import json_tasks
+from recipe.chat import Chat
+from recipe.chat_tasks import ChatTasks
+from recipe.evaluate_tasks import items, same_calls, same_json
+from recipe.instruction_tasks import WORDINGS, InstructionTasks
+from recipe.intents import HELD, INTENTS
+from recipe.json_tasks import JsonTasks
+from recipe.long_tasks import LongTasks
+from recipe.prompts import NOT_STATED
+from recipe.small_talk import SMALL_TALK
+from recipe.tasks import SHARES, Tasks
+from recipe.tool_tasks import ToolTasks
+from recipe.tool_words import FAMILIES, HELD_NOUNS
+from recipe.wordings import plain
+from recipe.world import World
 
 
 def leaves(value: Any) -> Iterator[str]:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import json
 import random
-from pathlib import Path
 
 import torch
 
 from .chat import Message, prompt_ids
 from .generate import generate
 from .model import Decoder
+from .paths import DATA
 from .small_talk import SMALL_TALK
 from .prompts import ASK, LIST_PAIRS, NOT_STATED, READ, REPHRASE, UNKNOWN
 from .tokenizer import load_tokenizer
 from .world import Fact, Passage, World
 
-PROBES = Path(__file__).parent / "probes.jsonl"
+PROBES = DATA / "probes.jsonl"
 
 
 def same(answer: str, wanted: str) -> bool:

@@ -1,6 +1,6 @@
 """Experiments on learning one unseen passage into an adapter, to find good default settings.
 
-    python -m models.recipe.learn --name base --passages 6 --settings '[{"rate": 0.01}, {"rate": 0.005}]'
+    python -m recipe.learn --name base --passages 6 --settings '[{"rate": 0.01}, {"rate": 0.005}]'
 
 For every passage: a few forms of each question with its right answer, the model's own rephrasings of them, rehearsal
 rows; then questions in forms that were not trained on, without the passage, and canaries.

@@ -1,6 +1,6 @@
 """Write a checkpoint as a Hugging Face Qwen3 model and check that transformers computes the same logits.
 
-    python -m models.recipe.export --name base [--folder models/base] [--dtype float32] [--average FOLDER]
+    python -m recipe.export --name base [--folder models/base] [--dtype float32] [--average FOLDER]
 
 `--average models/base` writes the mean of the run's weights and of those that it started from. What a run forgot comes back, and most of what it
 learned stays (Wortsman et al., "Model soups", arXiv:2203.05482; Ilharco et al., "Patching", arXiv:2208.05592).
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
 from pathlib import Path
 
 import torch
@@ -18,13 +19,12 @@ from torch import Tensor
 
 from .grow import exported
 from .model import Decoder, ModelConfig
-from .pretrain import RUNS
-from .tokenizer import FOLDER
+from .paths import BASE, CHECKPOINTS
 
 
 def load(name: str) -> Decoder:
     """The model of a run's last checkpoint."""
-    saved = torch.load(RUNS / name / "last.pt", map_location="cpu")
+    saved = torch.load(CHECKPOINTS / name / "last.pt", map_location="cpu")
     model = Decoder(ModelConfig(**saved["config"]))
     model.load_state_dict(saved["model"])
     return model.eval()
@@ -83,6 +83,9 @@ def write(model: Decoder, folder: Path, dtype: str) -> None:
     (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
     generation = {"eos_token_id": [2], "pad_token_id": 0, "do_sample": False, "max_new_tokens": 256}
     (folder / "generation_config.json").write_text(json.dumps(generation, indent=2) + "\n")
+    for name in ("tokenizer.json", "tokenizer_config.json", "chat_template.jinja"):
+        if not (folder / name).exists():
+            shutil.copyfile(BASE / name, folder / name)
 
 
 @torch.no_grad()
@@ -109,7 +112,7 @@ def check(model: Decoder, folder: Path) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--name", default="base")
-    parser.add_argument("--folder", type=Path, default=FOLDER)
+    parser.add_argument("--folder", type=Path, default=BASE)
     parser.add_argument("--dtype", choices=["float32", "bfloat16"], default="float32")
     parser.add_argument("--average", type=Path, metavar="FOLDER", help="exported weights to take the mean with")
     options = parser.parse_args()

@@ -1,6 +1,6 @@
 """One wording of each fact of an unseen text learned into an adapter; then the other wordings are asked, without the text.
 
-    python -m models.recipe.evaluate_learning --name base --passages 8
+    python -m recipe.evaluate_learning --name base --passages 8
 
 This is what carries a learned passage over to the questions that people ask.
 """

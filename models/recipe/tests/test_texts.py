@@ -1,16 +1,13 @@
-"""The texts written whole: their form, and what is kept apart.
-
-    python -m unittest models.recipe.test_texts
-"""
+"""The texts written whole: their form, and what is kept apart."""
 
 from __future__ import annotations
 
 import random
 import unittest
 
-from .check_texts import faults
-from .prompts import NOT_STATED
-from .texts import TextTasks, Writer, parse, templates
+from recipe.check_texts import faults
+from recipe.prompts import NOT_STATED
+from recipe.texts import TextTasks, Writer, parse, templates
 
 SMALL = """
 == a mill

@@ -1,6 +1,6 @@
 """Trains the byte-level BPE tokenizer and writes its files into the model's folder.
 
-    python -m models.recipe.tokenizer [--squad FILE]
+    python -m recipe.tokenizer [--squad FILE]
 
 Design: digits and other number signs are single tokens, so numbers are copied digit by digit. A space sticks to a
 following lower-case word, never to a capital: a name then has the same tokens in the middle of a passage and at the
@@ -20,9 +20,9 @@ from typing import Iterator
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 
 from .examples import FIXED_TOKENS, SPECIAL_TOKENS
+from .paths import BASE, DATA
 
-FOLDER = Path(__file__).parent.parent / "base"
-TEMPLATE = Path(__file__).parent / "chat_template.jinja"
+TEMPLATE = DATA / "chat_template.jinja"
 PATTERN = r" ?\p{Ll}+|\p{Lu}[\p{L}\p{M}]*|[\p{L}\p{M}]+|\p{N}|[^\s\p{L}\p{M}\p{N}]+|\s"
 VOCABULARY_SIZE = 4096
 
@@ -78,7 +78,7 @@ def train(squad: str | None) -> Tokenizer:
     return fix_ids(tokenizer)
 
 
-def write(tokenizer: Tokenizer, folder: Path = FOLDER) -> None:
+def write(tokenizer: Tokenizer, folder: Path = BASE) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     tokenizer.save(str(folder / "tokenizer.json"))
     template = TEMPLATE.read_text()
@@ -106,7 +106,7 @@ def write(tokenizer: Tokenizer, folder: Path = FOLDER) -> None:
 
 
 @cache
-def load_tokenizer(folder: Path = FOLDER) -> Tokenizer:
+def load_tokenizer(folder: Path = BASE) -> Tokenizer:
     return Tokenizer.from_file(str(folder / "tokenizer.json"))
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
+
+from .paths import DATA
 
 #: Ways to name an entity beyond the plain name of its kind: {N} an invented word, {J} an adjective, {K} its noun.
 NAME_PATTERNS = {
@@ -114,7 +115,7 @@ MARKS = {
 def entity_types() -> tuple[EntityType, ...]:
     """The types of all lists; a type or a relation that is named again gains relations or wordings."""
     types: dict[str, EntityType] = {}
-    for path in sorted(Path(__file__).parent.glob("relations*.txt")):
+    for path in sorted(DATA.glob("relations*.txt")):
         for line in path.read_text().splitlines():
             mark, _, rest = line.partition(" ")
             parts = [part.strip() for part in rest.split("|")]

@@ -1,6 +1,6 @@
 """Check the files of ``texts/``, by writing each of their templates several times.
 
-    python -m models.recipe.check_texts [FILE…] [--show]
+    python -m recipe.check_texts [FILE…] [--show]
 
 prints what is wrong, and with ``--show`` a passage of each template.
 """

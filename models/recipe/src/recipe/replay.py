@@ -1,6 +1,6 @@
 """Rehearsal rows: chats that an adapter should still answer as before while it learns a passage.
 
-    python -m models.recipe.replay [--count 600] [--texts-count 250] [--calls-count 90] [--squad FILE] [--folder models/base]
+    python -m recipe.replay [--count 600] [--texts-count 250] [--calls-count 90] [--squad FILE] [--folder models/base]
 
 writes ``replay.jsonl`` beside the weights, one ``{"messages": [...], "tools"?: [...]}`` a line, for learners that do not have this generator.
 Rows of real English matter most for reading passages that are unlike the generator's; only questions that the model itself
@@ -19,11 +19,12 @@ from .chat import Chat, Message, encode
 from .everyday import Everyday
 from .grow import exported
 from .measures import Reader, same
+from .paths import BASE
 from .prompts import READ
 from .squad import Pair, Paragraph, SquadTasks, windows
 from .tasks import Tasks
 from .texts import TextTasks
-from .tokenizer import FOLDER, load_tokenizer
+from .tokenizer import load_tokenizer
 from .world import World
 
 Row = dict[str, Any]  # a line of the file
@@ -118,7 +119,7 @@ def main() -> None:
     parser.add_argument("--squad", help="SQuAD as gzipped JSON lines; empty: not used")
     parser.add_argument("--texts-count", type=int, default=250, help="rows of texts written whole")
     parser.add_argument("--squad-count", type=int, default=250, help="rows of SQuAD")
-    parser.add_argument("--folder", type=Path, default=FOLDER, help="the exported model that the rows are for")
+    parser.add_argument("--folder", type=Path, default=BASE, help="the exported model that the rows are for")
     options = parser.parse_args()
     chats = replay_chats(options.count)
     reader, source = Reader(exported(options.folder)), random.Random(78)

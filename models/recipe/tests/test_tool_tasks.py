@@ -1,26 +1,23 @@
-"""The chats with functions are what the chat template renders and what the service's tokenizer would encode.
-
-    python -m unittest models.recipe.test_tool_tasks
-"""
+"""The chats with functions are what the chat template renders and what the service's tokenizer would encode."""
 
 from __future__ import annotations
 
 import json
 import random
 import unittest
-from pathlib import Path
 from typing import Any
 
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from .chat import Chat, Message, encode, prompt_ids
-from .examples import SPECIAL_TOKENS
-from .tokenizer import load_tokenizer
-from .tool_tasks import ToolTasks
-from .toolbox import as_json, calls_text, system_with_tools
-from .world import World
+from recipe.chat import Chat, Message, encode, prompt_ids
+from recipe.examples import SPECIAL_TOKENS
+from recipe.paths import DATA
+from recipe.tokenizer import load_tokenizer
+from recipe.tool_tasks import ToolTasks
+from recipe.toolbox import as_json, calls_text, system_with_tools
+from recipe.world import World
 
-TEMPLATE = (Path(__file__).parent / "chat_template.jinja").read_text()
+TEMPLATE = (DATA / "chat_template.jinja").read_text()
 
 
 def rendered(messages: list[dict[str, Any]], tools: list[dict[str, Any]]) -> str:

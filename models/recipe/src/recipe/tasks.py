@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-from pathlib import Path
 
 from .chat import Chat, Message
 from .chat_tasks import ChatTasks
@@ -13,6 +12,7 @@ from .everyday import Everyday
 from .instruction_tasks import InstructionTasks
 from .json_tasks import JsonTasks
 from .long_tasks import LongTasks
+from .paths import DATA
 from .prompts import ASK, LIST_PAIRS, NOT_STATED, READ, REPHRASE, TELL, UNKNOWN
 from .relations import entity_types
 from .small_talk import OTHER_SYSTEMS, SMALL_TALK
@@ -197,7 +197,7 @@ def almanac() -> list[Fact]:
     """The fixed facts that the model may learn by heart."""
     types = {kind.name: kind for kind in entity_types()}
     facts: list[Fact] = []
-    for line in (Path(__file__).parent / "almanac.jsonl").read_text().splitlines():
+    for line in (DATA / "almanac.jsonl").read_text().splitlines():
         row = json.loads(line)
         kind = types[row["type"]]
         entity = Entity(kind, row["name"], row["noun"], row["pronoun"])

@@ -1,7 +1,4 @@
-"""Everyday functions and records: the files keep their form, and what is asked for stands in what is said.
-
-python -m unittest models.recipe.test_everyday
-"""
+"""Everyday functions and records: the files keep their form, and what is asked for stands in what is said."""
 
 from __future__ import annotations
 
@@ -9,8 +6,8 @@ import json
 import random
 import unittest
 
-from .everyday import Everyday, faults, forms, parse
-from .world import World
+from recipe.everyday import Everyday, faults, forms, parse
+from recipe.world import World
 
 
 class EverydayChats(unittest.TestCase):

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
+
+from .paths import DATA
 
 
 def read_sections(name: str) -> dict[str, list[str]]:
     """The wordings under each heading ("= heading") of a file beside this one; "|" or a new line divides them."""
     sections: dict[str, list[str]] = {}
     heading = ""
-    for line in (Path(__file__).parent / name).read_text().splitlines():
+    for line in (DATA / name).read_text().splitlines():
         if line.startswith("= "):
             heading = line[2:]
             if heading in sections:

@@ -1,7 +1,4 @@
-"""What training computes: Muon's step, the contrast of questions, and batches filled up.
-
-python -m unittest models.recipe.test_training
-"""
+"""What training computes: Muon's step, the contrast of questions, and batches filled up."""
 
 from __future__ import annotations
 
@@ -10,15 +7,15 @@ import unittest
 
 import torch
 
-from .chat import encode, prompt_ids
-from .examples import SELECT_MULTIPLE, collate
-from .export import averaged
-from .losses import CONTRAST_WEIGHT, TokenLosses, contrast, nearest_alike
-from .model import BLOCK, Decoder, ModelConfig, attend
-from .muon import Muon, orthogonalised
-from .tasks import Tasks
-from .texts import TextTasks
-from .tokenizer import load_tokenizer
+from recipe.chat import encode, prompt_ids
+from recipe.examples import SELECT_MULTIPLE, collate
+from recipe.export import averaged
+from recipe.losses import CONTRAST_WEIGHT, TokenLosses, contrast, nearest_alike
+from recipe.model import BLOCK, Decoder, ModelConfig, attend
+from recipe.muon import Muon, orthogonalised
+from recipe.tasks import Tasks
+from recipe.texts import TextTasks
+from recipe.tokenizer import load_tokenizer
 
 
 class Training(unittest.TestCase):

@@ -25,18 +25,17 @@ import re
 import zlib
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from .chat import Chat, Message
 from .json_tasks import SENTENCE, JsonTasks, json_value
+from .paths import DATA
 from .prompts import UNKNOWN
 from .small_talk import OTHER_SYSTEMS, SMALL_TALK
 from .texts import Writer, split
 from .toolbox import Json, as_json, calls_text, camel, system_with_tools
 from .world import World
 
-FOLDER = Path(__file__).parent
 
 
 @dataclass
@@ -82,7 +81,7 @@ def parse(text: str) -> list[Form]:
 @cache
 def forms(kind: str, held: bool) -> list[Form]:
     """The functions or the records that are (not) kept for evaluation."""
-    read = [form for file in (f"{kind}.txt", f"{kind}_more.txt") for form in parse((FOLDER / file).read_text())]
+    read = [form for file in (f"{kind}.txt", f"{kind}_more.txt") for form in parse((DATA / file).read_text())]
     return [form for form in read if form.held == held]
 
 
