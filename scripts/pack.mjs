@@ -26,7 +26,7 @@ packEngraft();
 packLibrary('@engraft/engine');
 packLibrary('@engraft/client');
 
-/** The repository without sources and tests: the service finds the model, the console and the sample where it does here. */
+/** The repository without sources and tests: the service finds model, console and sample where it finds them here. */
 function packEngraft() {
   const name = '@engraft/service';
   const bundled = neededBy(name);

@@ -74,7 +74,8 @@ describe('the packages that are published', { skip }, () => {
       const manifest = z.looseObject({ license: z.string() }).parse(readJson(installed(name, 'package.json')));
       assert.equal(manifest.license, 'MIT', name);
       assert.deepEqual(manifest['engines'], { node: '>=20.19' }, name);
-      for (const field of ['private', 'scripts', 'devDependencies']) assert.ok(!(field in manifest), `${name} ${field}`);
+      for (const field of ['private', 'scripts', 'devDependencies'])
+        assert.ok(!(field in manifest), `${name} ${field}`);
       const files = readdirSync(installed(name), { recursive: true, encoding: 'utf8' });
       assert.ok(files.includes('LICENSE') && files.includes('README.md'), name);
       assert.deepEqual(
