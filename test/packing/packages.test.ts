@@ -6,6 +6,7 @@ import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFile
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import { z } from 'zod';
@@ -96,11 +97,13 @@ describe('the packages that are published', { skip }, () => {
   test('the service that is installed serves the console, and the installed client calls it', async () => {
     const program = installed('engraft/packages/service/bin/engraft.js');
     const service = spawn(process.execPath, [program, 'serve', '--port', '0'], {
-      ...{ cwd: folder, env: cleanEnvironment(), stdio: ['ignore', 'pipe', 'ignore'] },
+      cwd: folder,
+      env: cleanEnvironment(),
+      stdio: ['ignore', 'pipe', 'inherit'],
     });
+    const ended = once(service, 'exit');
     try {
-      const [line] = (await once(createInterface({ input: service.stdout }), 'line')) as [string];
-      const url = line.replace('engraft listening on ', '');
+      const url = await firstLine(service.stdout).then((line) => line.replace('engraft listening on ', ''));
       const page = await fetch(`${url}/console`);
       assert.equal(page.status, 200);
       const script = /src="(\/console\/assets\/[^"]+\.js)"/.exec(await page.text())?.[1] ?? 'none';
@@ -110,7 +113,7 @@ describe('the packages that are published', { skip }, () => {
       assert.equal(output, 'model-5.3\n');
     } finally {
       service.kill();
-      await once(service, 'exit');
+      await ended;
     }
   });
 
@@ -137,6 +140,15 @@ describe('the packages that are published', { skip }, () => {
     assert.equal(typed.status, 0, typed.output);
   });
 });
+
+/** The empty text when the stream ends without one. The rest is read and dropped, so that the writer goes on. */
+function firstLine(stream: Readable): Promise<string> {
+  return new Promise((resolve) => {
+    const lines = createInterface({ input: stream });
+    lines.once('line', resolve);
+    lines.once('close', () => resolve(''));
+  });
+}
 
 /** Nothing of npm, of the test runner or of Engraft: an installation elsewhere has none of it. */
 function cleanEnvironment(): NodeJS.ProcessEnv {

@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
@@ -7,10 +6,9 @@ import { fileURLToPath } from 'node:url';
 const program = fileURLToPath(new URL('../../../bin/engraft.js', import.meta.url));
 
 /** Runs a command to its end in the same terminal; whether it succeeded. */
-export async function runCommand(args: readonly string[]): Promise<boolean> {
+export function runCommand(args: readonly string[]): Promise<boolean> {
   const child = spawn(process.execPath, [program, ...args], { stdio: 'inherit' });
-  const [status] = (await once(child, 'exit')) as [number | null];
-  return status === 0;
+  return new Promise((resolve) => child.once('exit', (status) => resolve(status === 0)));
 }
 
 /** A service that runs beside this process. */

@@ -13,7 +13,7 @@ export async function tellStory(client: EngraftClient, { file, passage, question
   print(`\n  The passage (${file}):\n\n${indent(wrap(passage))}\n`);
   const before = await askAll(client, subject_id, questions, 'base');
   const started_at_ms = performance.now();
-  const job = await learn(client, subject_id, passage);
+  const learned = await learn(client, subject_id, passage);
   const seconds = (performance.now() - started_at_ms) / 1000;
   const after = await askAll(client, subject_id, questions);
 
@@ -23,10 +23,15 @@ export async function tellStory(client: EngraftClient, { file, passage, question
     print(`      base         ${marked(question, before[index])}`);
     print(`      new version  ${marked(question, after[index])}\n`);
   }
-  for (const line of describe(job, subject_id, seconds)) print(`  ${line}`);
+  for (const line of describe(learned, subject_id, seconds)) print(`  ${line}`);
 }
 
-async function learn(client: EngraftClient, subject_id: string, content: string): Promise<Job> {
+interface Learned {
+  readonly job: Job;
+  readonly result: LearningResult;
+}
+
+async function learn(client: EngraftClient, subject_id: string, content: string): Promise<Learned> {
   const receipt = await client.internalizations.create({ subject_id, content, max_cost_microusd });
   const progress = showLearningProgress(process.stdout);
   // A second one ends the process at once.
@@ -40,8 +45,9 @@ async function learn(client: EngraftClient, subject_id: string, content: string)
       progress.stop();
       process.off('SIGINT', interrupt);
     });
-  if (job.status === 'ready') return job;
-  const reason = resultOf(job)?.rejection?.message ?? job.error?.code ?? 'without a reason';
+  const result = job.result !== null && 'validation' in job.result ? job.result : null;
+  if (job.status === 'ready' && result !== null) return { job, result };
+  const reason = result?.rejection?.message ?? job.error?.code ?? 'without a reason';
   throw new Error(`the learning job ${job.id} ended as ${job.status}: ${reason}`);
 }
 
@@ -71,21 +77,17 @@ function marked({ answer }: Question, given = ''): string {
   return `${given.toLowerCase().includes(answer.toLowerCase()) ? '✓' : '✗'} ${given}`;
 }
 
-function describe(job: Job, subject_id: string, seconds: number): string[] {
+function describe({ job, result }: Learned, subject_id: string, seconds: number): string[] {
   const { charged_microusd, reserved_microusd } = job.billing;
-  const result = resultOf(job);
-  const { passed_count, total_count, base_passed_count } = result?.validation ?? {};
+  const { candidate, validation, training } = result;
+  const { passed_count, total_count, base_passed_count } = validation;
   return [
-    `version     ${result?.candidate?.version_id ?? 'none'}, active for subject ${subject_id}`,
+    `version     ${candidate?.version_id ?? 'none'}, active for subject ${subject_id}`,
     `validation  ${passed_count} of ${total_count} held-out questions (${base_passed_count} before learning)`,
-    `training    ${result?.training.steps} steps, ${result?.training.tokens} tokens`,
+    `training    ${training.steps} steps, ${training.tokens} tokens`,
     `charged     ${formatUsd(charged_microusd)} of ${formatUsd(reserved_microusd)} reserved`,
     `learned in  ${seconds.toFixed(1)} s`,
   ];
-}
-
-function resultOf({ result }: Job): LearningResult | null {
-  return result !== null && 'validation' in result ? result : null;
 }
 
 function wrap(text: string, width = 90): string {
