@@ -85,7 +85,9 @@ function table(packages) {
 function licenceText({ name, version, place }) {
   const own = readdirSync(join(root, place)).find((each) => /^licen[cs]e(\.(md|txt))?$/i.test(each));
   if (own === undefined) throw new Error(`${name} has no text of its licence`);
-  const text = readFileSync(join(root, place, own), 'utf8').trim().replaceAll('\r\n', '\n');
+  const text = readFileSync(join(root, place, own), 'utf8')
+    .trim()
+    .replaceAll('\r\n', '\n');
   return `### ${name} ${version}\n\n\`\`\`text\n${text}\n\`\`\``;
 }
 
