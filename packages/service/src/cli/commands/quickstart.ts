@@ -1,0 +1,73 @@
+import type { Command } from 'commander';
+import { EngraftClient } from '@engraft/client';
+import { readConfig } from '../../config/config.js';
+import { readDefaultKey } from '../../processes/defaultKey.js';
+import { prepareModel } from '../quickstart/chosenModel.js';
+import { startService, type StartedService } from '../quickstart/ownProgram.js';
+import { readSample } from '../quickstart/sample.js';
+import { tellStory } from '../quickstart/story.js';
+import { addDataOption, CommandFailure, type DataOptions } from '../withDatabase.js';
+
+interface QuickstartOptions extends DataOptions {
+  readonly model?: string;
+}
+
+/** `engraft quickstart`: from nothing to an answer out of the weights, by a service that lives as long as the command. */
+export function addQuickstartCommand(program: Command): void {
+  addDataOption(
+    program
+      .command('quickstart')
+      .description('start a service, have it learn a sample passage, and ask about it before and after')
+      .option('--model <model>', 'a checkpoint folder, a GGUF file, or ORG/NAME (the shipped model)'),
+  ).action(quickstart);
+}
+
+async function quickstart(options: QuickstartOptions): Promise<void> {
+  const { data_folder } = readConfig(options);
+  const sample = await readSample();
+  const model = options.model === undefined ? null : await prepareModel(options.model, data_folder);
+  const service = await start(data_folder, model);
+  try {
+    await tellStory(await openClient(data_folder, service), sample);
+  } catch (error) {
+    const what = error instanceof Error ? error.message : String(error);
+    throw new CommandFailure(`${what}; ${advice}`);
+  } finally {
+    await service.stop();
+  }
+  process.stdout.write(nextSteps(model));
+}
+
+const advice = 'the lines above are the log, and `npx engraft doctor` checks the installation';
+
+async function start(data_folder: string, model: string | null): Promise<StartedService> {
+  process.stdout.write('  … Starting PostgreSQL, engine and API');
+  const started_at_ms = performance.now();
+  const served = model === null ? [] : ['--model', model];
+  const service = await startService(['--data', data_folder, ...served]);
+  process.stdout.write(process.stdout.isTTY ? '\r\u001b[K' : '\n');
+  if (service === null) throw new CommandFailure(`the service did not start; ${advice}`);
+  const seconds = (performance.now() - started_at_ms) / 1000;
+  process.stdout.write(`  ✓ Service at ${service.url} (${seconds.toFixed(1)} s)\n`);
+  return service;
+}
+
+/** A client of the service that was started here, whatever `ENGRAFT_BASE_URL` and `ENGRAFT_API_KEY` say of another. */
+async function openClient(data_folder: string, { url }: StartedService): Promise<EngraftClient> {
+  const apiKey = await readDefaultKey(data_folder);
+  if (apiKey !== null) return new EngraftClient({ baseUrl: url, apiKey });
+  throw new Error(`${data_folder} has no key of a first start: set ENGRAFT_DATA_DIR to an empty folder`);
+}
+
+function nextSteps(model: string | null): string {
+  return `
+Next:
+  1. Start the service and leave it running:     npx engraft serve${model === null ? '' : ` --model ${model}`}
+  2. In another terminal, learn a text of yours: npx engraft learn my-passage.txt --subject demo
+     (docs/models.md says what kind of passage the shipped model can learn)
+  3. Ask about it:                               npx engraft ask "..." --subject demo
+     and compare:                                npx engraft ask "..." --subject demo --version base
+  Or do it in a browser: the start in 1. prints a link that sets up the console, at http://127.0.0.1:8080/console
+
+`;
+}

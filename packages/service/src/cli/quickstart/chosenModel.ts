@@ -1,0 +1,20 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { CommandFailure } from '../withDatabase.js';
+import { runCommand } from './ownProgram.js';
+
+/**
+ * What `engraft serve --model` takes for the model that a person names: a folder as it is; a GGUF file is imported into
+ * the data folder, and anything else is pulled by its name, unless that was done before.
+ */
+export async function prepareModel(model: string, data_folder: string): Promise<string> {
+  if (/\.gguf$/i.test(model)) {
+    const folder = path.join(data_folder, 'models', path.basename(model).replace(/\.gguf$/i, ''));
+    if (existsSync(folder) || (await runCommand(['model', 'import', path.resolve(model), '--out', folder])))
+      return folder;
+  } else {
+    if (existsSync(model)) return path.resolve(model);
+    if (await runCommand(['model', 'pull', model])) return model;
+  }
+  throw new CommandFailure(`${model} cannot be used: the lines above say why, and docs/models.md what can be`);
+}

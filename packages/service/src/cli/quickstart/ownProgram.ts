@@ -1,0 +1,45 @@
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+/** `engraft` itself, as a process of its own. */
+const program = fileURLToPath(new URL('../../../bin/engraft.js', import.meta.url));
+
+/** Runs a command to its end in the same terminal; whether it succeeded. */
+export function runCommand(args: readonly string[]): Promise<boolean> {
+  const child = spawn(process.execPath, [program, ...args], { stdio: 'inherit' });
+  return new Promise((resolve) => child.once('exit', (status) => resolve(status === 0)));
+}
+
+/** A service that runs beside this process. */
+export interface StartedService {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts `engraft serve` on any free port; its log goes to standard error from warnings on. `null`: it ended without
+ * serving, and has said why.
+ */
+export async function startService(args: readonly string[]): Promise<StartedService | null> {
+  const child = spawn(process.execPath, [program, 'serve', '--port', '0', ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ENGRAFT_LOG_LEVEL: 'warn', ...process.env },
+  });
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const url = await new Promise<string | null>((resolve) => {
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      const match = /^engraft listening on (\S+)$/.exec(line);
+      if (match?.[1] !== undefined) resolve(match[1]);
+    });
+    void ended.then(() => resolve(null));
+  });
+  if (url === null) return null;
+  return {
+    url,
+    stop: async () => {
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}

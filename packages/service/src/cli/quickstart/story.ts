@@ -1,0 +1,106 @@
+import type { EngraftClient } from '@engraft/client';
+import type { Job, LearningResult } from '@engraft/contract';
+import { showLearningProgress } from '../learningProgress.js';
+import { formatUsd } from '../output.js';
+import type { Question, Sample } from './sample.js';
+
+const max_cost_microusd = 20_000_000;
+
+/** Asks base about the sample, learns it, and asks the new version the same. Prints all of it. */
+export async function tellStory(client: EngraftClient, { file, passage, questions }: Sample): Promise<void> {
+  const timestamp = new Date().toISOString().replaceAll(/[^0-9]/g, '');
+  const subject_id = `quickstart-${timestamp.slice(0, 14)}`;
+  print(`\n  The passage (${file}):\n\n${indent(wrap(passage))}\n`);
+  const before = await askAll(client, subject_id, questions, 'base');
+  const started_at_ms = performance.now();
+  const learned = await learn(client, subject_id, passage);
+  const seconds = (performance.now() - started_at_ms) / 1000;
+  const after = await askAll(client, subject_id, questions);
+
+  print('\n  The passage is in no prompt below; what is known is in the weights.\n');
+  for (const [index, question] of questions.entries()) {
+    print(`  ${question.question}`);
+    print(`      base         ${marked(question, before[index])}`);
+    print(`      new version  ${marked(question, after[index])}\n`);
+  }
+  for (const line of describe(learned, subject_id, seconds)) print(`  ${line}`);
+}
+
+interface Learned {
+  readonly job: Job;
+  readonly result: LearningResult;
+}
+
+async function learn(client: EngraftClient, subject_id: string, content: string): Promise<Learned> {
+  const receipt = await client.internalizations.create({ subject_id, content, max_cost_microusd });
+  const progress = showLearningProgress(process.stdout);
+  // A second one ends the process at once.
+  const interrupted = new AbortController();
+  const why = `interrupted; ${receipt.id} goes on when the service is started again`;
+  const interrupt = (): void => interrupted.abort(new Error(why));
+  process.once('SIGINT', interrupt);
+  const job = await client.jobs
+    .wait(receipt.id, { signal: interrupted.signal, onUpdate: ({ phase }) => progress.update(phase) })
+    .finally(() => {
+      progress.stop();
+      process.off('SIGINT', interrupt);
+    });
+  const result = job.result !== null && 'validation' in job.result ? job.result : null;
+  if (job.status === 'ready' && result !== null) return { job, result };
+  const reason = result?.rejection?.message ?? job.error?.code ?? 'without a reason';
+  throw new Error(`the learning job ${job.id} ended as ${job.status}: ${reason}`);
+}
+
+async function askAll(
+  client: EngraftClient,
+  subject_id: string,
+  questions: readonly Question[],
+  adapter_version?: string,
+): Promise<string[]> {
+  return Promise.all(
+    questions.map(async ({ question }) => {
+      const receipt = await client.inferences.create({
+        subject_id,
+        messages: [{ role: 'user', content: question }],
+        max_output_tokens: 40,
+        ...(adapter_version === undefined ? {} : { adapter_version }),
+      });
+      const { id, status, result, error } = await client.jobs.wait(receipt.id);
+      if (result !== null && 'text' in result) return result.text ?? '';
+      throw new Error(`the inference ${id} ended as ${status} (${error?.code ?? 'without a text'})`);
+    }),
+  );
+}
+
+/** The answer, marked by whether it holds what the passage says. */
+function marked({ answer }: Question, given = ''): string {
+  return `${given.toLowerCase().includes(answer.toLowerCase()) ? '✓' : '✗'} ${given}`;
+}
+
+function describe({ job, result }: Learned, subject_id: string, seconds: number): string[] {
+  const { charged_microusd, reserved_microusd } = job.billing;
+  const { candidate, validation, training } = result;
+  const { passed_count, total_count, base_passed_count } = validation;
+  return [
+    `version     ${candidate?.version_id ?? 'none'}, active for subject ${subject_id}`,
+    `validation  ${passed_count} of ${total_count} held-out questions (${base_passed_count} before learning)`,
+    `training    ${training.steps} steps, ${training.tokens} tokens`,
+    `charged     ${formatUsd(charged_microusd)} of ${formatUsd(reserved_microusd)} reserved`,
+    `learned in  ${seconds.toFixed(1)} s`,
+  ];
+}
+
+function wrap(text: string, width = 90): string {
+  return text
+    .trim()
+    .replaceAll(new RegExp(`(.{1,${width}})(\\s+|$)`, 'g'), '$1\n')
+    .trimEnd();
+}
+
+function indent(text: string): string {
+  return text.replaceAll(/^/gm, '    ');
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
