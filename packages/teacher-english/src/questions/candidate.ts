@@ -2,6 +2,7 @@ import type { Stretch } from '@engraft/learning/parts';
 import type { SalienceFeatures } from '../spans/salience.js';
 import type { Span } from '../spans/spans.js';
 import type { Relation } from './templates.js';
+import type { ToldQuestions } from './toldQuestions.js';
 
 /** A span to ask for, and where it stands. */
 export interface Candidate {
@@ -12,8 +13,8 @@ export interface Candidate {
   readonly derived: readonly string[];
   readonly relations: readonly Relation[];
   readonly keywords: readonly string[];
-  /** Those for what its sentence tells of a table or a list, see `toldQuestions`. */
-  readonly tabled: readonly string[];
+  /** Those for what its sentence tells of a table or a list; `null` of any other sentence. */
+  readonly tabled: ToldQuestions | null;
   /** The question of the passage itself that the sentence answers; `null` where it follows none. */
   readonly stated: string | null;
   readonly features: SalienceFeatures;

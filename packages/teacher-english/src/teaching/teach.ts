@@ -18,6 +18,7 @@ import { formOf, isOf, type FormOrigin } from '../forms.js';
 import type { Candidates } from '../questions/candidates.js';
 import { mentionOf } from '../questions/contradictions.js';
 import type { Relation } from '../questions/templates.js';
+import type { ToldQuestions } from '../questions/toldQuestions.js';
 import { rules } from '../rules.js';
 import { bareAnswer } from './bareAnswer.js';
 import type { Lesson } from './lesson.js';
@@ -37,7 +38,7 @@ interface Draft {
   readonly salience: number;
   readonly cloze: readonly string[];
   readonly derived: readonly string[];
-  readonly tabled: readonly string[];
+  readonly tabled: ToldQuestions | null;
   readonly relations: readonly Relation[];
   readonly keywords: readonly string[];
   readonly about: string;
@@ -58,7 +59,7 @@ export async function teach(
   const drafts = candidates.map(({ chunk, sentence, span, stated, ...rest }): Draft => {
     const draft = { chunk, sentenceStart: sentence.start, answer: span.text, ...rest, forms: new Map() };
     if (stated !== null) addForm(draft, stated, 'stated');
-    for (const question of draft.tabled) addForm(draft, question, 'tabled');
+    if (draft.tabled !== null) addToldForms(draft, draft.tabled);
     return draft;
   });
   const isContradicted = mentionOf(contradicted);
@@ -105,7 +106,7 @@ async function askForEach(
 
 /** Listed pairs whose answer is not a span yet become facts of the sentence they fit best. */
 async function askForLists(
-  { calls, passage: { chunks }, recipe: { prompts, shares } }: Lesson,
+  { calls, passage: { chunks, told }, recipe: { prompts, shares } }: Lesson,
   drafts: Draft[],
   isContradicted: (...texts: readonly string[]) => boolean,
   plan: TeachingPlan,
@@ -123,7 +124,9 @@ async function askForLists(
       const sentence = sentenceOf(chunk, question, answer);
       if (sentence === null || sameAnswer(answer, prompts.notStated) || isContradicted(question, answer)) continue;
       const known = drafts.find((draft) => draft.sentenceStart === sentence.start && agrees(draft.answer, answer));
-      if (known === undefined && drafts.length >= plan.factCount) continue;
+      // A sentence that was made of a cell tells its value, and nothing else.
+      const isTold = told?.has(sentence.text.trim()) === true;
+      if (known === undefined && (isTold || drafts.length >= plan.factCount)) continue;
       const draft = known ?? {
         chunk: index,
         sentenceStart: sentence.start,
@@ -131,7 +134,7 @@ async function askForLists(
         salience: rules.listedSalience,
         cloze: [],
         derived: [],
-        tabled: [],
+        tabled: null,
         relations: [],
         keywords: [],
         about: drafts.find(({ sentenceStart }) => sentenceStart === sentence.start)?.about ?? sentence.text,
@@ -183,6 +186,12 @@ async function rephraseEach(
     if (question !== '' && keepsNames(source, question, draft.answer)) addForm(draft, question, 'rephrased');
   });
   return results.some((result) => result !== null);
+}
+
+function addToldForms(draft: Draft, { restated, asked, test }: ToldQuestions): void {
+  addForm(draft, restated, 'restated');
+  for (const question of asked) addForm(draft, question, question === test ? 'tested' : 'tabled');
+  if (test !== undefined) addForm(draft, test, 'tested');
 }
 
 function addForm(draft: Draft, text: string, origin: FormOrigin, relation?: string): void {

@@ -97,14 +97,17 @@ function saidInSection({ key, value }: Pair, section: string): Said {
   if (isAttribute(key)) return said(key, copulaOf(section) === 'is' ? section : `the ${lowerFirst(section)}`, value);
   const [thing, moment] = [withArticle(key), momentOf(value)];
   const text = asSentence(`${capitalised(thing)} ${copulaOf(key)} ${moment ?? value}`);
-  return { text, told: moment === null ? null : { kind: 'moment', subject: lowerFirst(thing), answer: moment } };
+  return {
+    text,
+    told: moment === null ? null : { kind: 'moment', subject: lowerFirst(thing), noun: null, answer: moment },
+  };
 }
 
 /** "Breakfast at 7:30" says when breakfast is; what is no sentence else is said with the item that it belongs to. */
 function inSection(text: string, { section }: Place): Said | null {
   const [, what = '', when = ''] = event.exec(text) ?? [];
   if (what !== '' && !action.test(what)) {
-    const told = { kind: 'moment', subject: lowerFirst(what), answer: when } as const;
+    const told = { kind: 'moment', subject: lowerFirst(what), noun: null, answer: when } as const;
     return { text: asSentence(`${what} ${copulaOf(what)} ${when}`), told };
   }
   return section === null || sentence.test(text) ? null : asWritten(`${section}: ${text}`);
