@@ -73,13 +73,12 @@ function ofAttribute(
     ...(isFlag ? ['Does {X} have KEY?', 'Is there KEY with {X}?', 'Does {X} include KEY?'] : []),
     ...(isCounted(key, answer) ? ['How many KEY does {X} have?', 'How many KEY are there for {X}?'] : []),
     ...(kind === 'money' && own.length === 0 ? ['How much is the KEY of {X}?', 'How much is the KEY for {X}?'] : []),
-    ...(isPhone && own.length === 0
-      ? ['What is the phone number of the KEY of {X}?', 'What is the phone number of the KEY?']
-      : []),
+    ...(isPhone ? ['What is the phone number of the KEY of {X}?', ...phoneWordings(key)] : []),
   ];
   const names = spokenNames(subject, noun);
   const made = [
     ...ofKind,
+    'What is the KEY of {X}?',
     'What KEY does {X} have?',
     'What is the KEY for {X}?',
     'Which KEY does {X} have?',
@@ -109,6 +108,16 @@ function filled(template: string, key: string, name: string): string {
 
 function pluralOf(noun: string): string {
   return /(?:s|x|z|ch|sh)$/u.test(noun) ? `${noun}es` : noun.replace(/(?<=[^aeiou])y$/u, 'ie') + 's';
+}
+
+/** "Which number do I call for service?" of a "service hotline". */
+function phoneWordings(key: string): string[] {
+  const [, purpose] = /^(.+) (?:hotline|line|desk|phone|telephone|number)$/u.exec(key) ?? [];
+  return [
+    'What is the phone number of the KEY?',
+    'Which number do I call for the KEY?',
+    ...(purpose === undefined ? [] : [`Which number do I call for ${purpose}?`]),
+  ];
 }
 
 /** "users" with a number alone. */
