@@ -76,7 +76,11 @@ const asked: readonly { readonly keys: RegExp; readonly questions: readonly stri
   },
   { keys: /^(?:opening )?hours$|^opening times$/u, questions: ['When is {X} open?', 'When does {X} open?'] },
   {
-    keys: /^(?:(?:due|issue|start|end|release|launch|invoice|delivery) )?date$|^deadline$/u,
+    keys: /^date$/u,
+    questions: ['When is {X}?', 'On what date is {X}?', 'On which day is {X}?'],
+  },
+  {
+    keys: /^(?:due|issue|start|end|release|launch|invoice|delivery) date$|^deadline$/u,
     questions: ['On what date is the KEY of {X}?', 'When is the KEY of {X}?'],
   },
 ];

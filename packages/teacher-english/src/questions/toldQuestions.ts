@@ -72,7 +72,7 @@ function ofAttribute(
     ...own,
     ...(isFlag ? ['Does {X} have KEY?', 'Is there KEY with {X}?', 'Does {X} include KEY?'] : []),
     ...(isCounted(key, answer) ? ['How many KEY does {X} have?', 'How many KEY are there for {X}?'] : []),
-    ...(kind === 'money' && own.length === 0 ? ['How much is the KEY of {X}?', 'How much is the KEY for {X}?'] : []),
+    ...(kind === 'money' && own.length === 0 ? ['How much is the KEY of {X}?', 'How much is the KEY for {X}?', 'How much KEY do I pay for {X}?'] : []),
     ...(isPhone ? ['What is the phone number of the KEY of {X}?', ...phoneWordings(key)] : []),
   ];
   const names = spokenNames(subject, noun);
@@ -175,8 +175,7 @@ function ofRow({ measure, row }: Crossing, moment: string): Wordings {
 
 function ofCell({ measure, row, column }: Crossing, kind: SpanKind): Wordings {
   // People write no capital where the cell has one: "a return for an adult".
-  const [one, thing] = [oneOf(row), inLowerCase(row.replace(/^the /u, ''))];
-  const plain = isNoun(thing) ? thing : row.replace(/^the /u, '');
+  const one = oneOf(row);
   const both = [
     ...(measure === null
       ? []
@@ -185,12 +184,7 @@ function ofCell({ measure, row, column }: Crossing, kind: SpanKind): Wordings {
     `What is the ${column} of ${row}?`,
   ];
   const restated = `What is the ${column} ${measure === null ? '' : `${measure} `}for ${row}?`;
-  if (kind === 'money')
-    return {
-      restated,
-      asked: [...pricesOf(measure, one, plain, column), ...both],
-      test: pricesOf(measure, one, plain, column).at(-1),
-    };
+  if (kind === 'money') return { restated, asked: [...both, ...pricesOf(measure, one, column)] };
   const when =
     kind === 'time'
       ? [
@@ -203,19 +197,17 @@ function ofCell({ measure, row, column }: Crossing, kind: SpanKind): Wordings {
 }
 
 /** Of a column that is a kind of thing ("a single"), or what one pays for ("1 week", "two years"). */
-function pricesOf(measure: string | null, one: string, plain: string, column: string): string[] {
+function pricesOf(measure: string | null, one: string, column: string): string[] {
   const isNamed = /^[\p{N}\p{Lu}]|[^s]s$/u.test(column);
   const bought = isNamed ? column : `${/^[aeiou]/u.test(column) ? 'an' : 'a'} ${column}`;
   return [
     `How much is ${bought} for ${one}?`,
     `What does ${one} pay for ${bought}?`,
     `How much is the ${column} ${measure ?? 'price'} for ${one}?`,
-    `How much is ${bought} ${plain}?`,
     `How much does ${one} cost for ${bought}?`,
     `What does ${one} cost, ${column}?`,
     `How much do I pay for ${one}, ${column}?`,
     `How much is ${one} for ${column}?`,
-    `What does ${bought} ${plain} cost?`,
     `What does ${bought} cost for ${one}?`,
   ];
 }

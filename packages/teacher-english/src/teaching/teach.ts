@@ -63,17 +63,21 @@ export async function teach(
     return draft;
   });
   const isContradicted = mentionOf(contradicted);
-  await askForEach(lesson, drafts, 0);
+  // Of a cell all is known: whatever a small teacher asks for it is worse.
+  const isProse = ({ tabled }: Draft): boolean => tabled === null;
+  await askForEach(lesson, drafts.filter(isProse), 0);
   await askForLists(lesson, drafts, isContradicted, plan);
   for (const draft of drafts) {
     for (const question of draft.derived.slice(0, rules.derivedPerFact)) addForm(draft, question, 'derived');
   }
   for (let round = 1; round <= rules.askRounds; round++) {
-    const wanting = drafts.filter((draft) => draft.forms.size < enoughForms);
+    const wanting = drafts.filter((draft) => isProse(draft) && draft.forms.size < enoughForms);
     await askForEach(lesson, wanting, round);
   }
   for (let round = 1; round <= rules.rephraseRounds; round++) {
-    const unfinished = drafts.filter((draft) => draft.forms.size > 0 && draft.forms.size < plan.formsPerFact);
+    const unfinished = drafts.filter(
+      (draft) => isProse(draft) && draft.forms.size > 0 && draft.forms.size < plan.formsPerFact,
+    );
     if (unfinished.length === 0 || !(await rephraseEach(lesson, unfinished, round))) break;
   }
   for (const draft of drafts) {
@@ -125,8 +129,7 @@ async function askForLists(
       if (sentence === null || sameAnswer(answer, prompts.notStated) || isContradicted(question, answer)) continue;
       const known = drafts.find((draft) => draft.sentenceStart === sentence.start && agrees(draft.answer, answer));
       // A sentence that was made of a cell tells its value, and nothing else.
-      const isTold = told?.has(sentence.text.trim()) === true;
-      if (known === undefined && (isTold || drafts.length >= plan.factCount)) continue;
+      if (told?.has(sentence.text.trim()) === true || (known === undefined && drafts.length >= plan.factCount)) continue;
       const draft = known ?? {
         chunk: index,
         sentenceStart: sentence.start,
