@@ -52,7 +52,8 @@ test('a sentence that is only turned into a question tests nothing, however few 
   const restated = formOf('What is the single fare for Child?', 'restated');
   for (let seed = 1; seed <= 8; seed++) {
     const [two] = splitFacts([{ ...fact, forms: [restated, ...forms] }], seed);
-    assert.ok(two?.training.includes(restated));
+    assert.ok(two !== undefined);
+    assert.ok(two.training.includes(restated));
     assert.equal(two.validation.length, 1);
     const [alone] = splitFacts([{ ...fact, forms: [restated, ...forms.slice(1)] }], seed);
     assert.equal(alone?.validation.length, 0);

@@ -9,8 +9,8 @@ type Kind = Parameters<typeof toldQuestions>[1];
 
 /** All that is asked, the sentence itself first. */
 function questionsOf(told: Told, kind: Kind): string[] {
-  const { restated, asked } = toldQuestions(told, kind);
-  return [restated, ...asked];
+  const { restated, asked, test: held = '' } = toldQuestions(told, kind);
+  return [restated, ...asked, held];
 }
 
 test('a value of a thing is asked for as people ask, whatever the key is', () => {
@@ -117,7 +117,7 @@ test('the wording that tests is one for all values of a kind, and is no other qu
   const tests = fares.map(({ told, row, column }) => {
     const { restated, asked, test: held = '' } = toldQuestions(told, 'money');
     assert.notEqual(held, restated);
-    assert.ok(!asked.slice(0, -1).includes(held) || asked.indexOf(held) === asked.lastIndexOf(held));
+    assert.ok(!asked.includes(held));
     return held.toLowerCase().replace(row.toLowerCase(), 'ROW').replace(column.toLowerCase(), 'COLUMN').replace(/\ban?\b/gu, 'a');
   });
   assert.equal(new Set(tests).size, 1, tests.join('\n'));

@@ -14,8 +14,8 @@ export interface ToldQuestions {
   /** In the words of people, the plainest first. */
   readonly asked: readonly string[];
   /**
-   * The one of `asked` that tests what was learned. It is worded alike for all values of a kind, so that none of them
-   * is trained in this wording.
+   * In other words of people: what tests that it was learned. It is worded alike for all values of a kind, so that none
+   * of them is trained in this wording.
    */
   readonly test: string | undefined;
 }
@@ -23,7 +23,8 @@ export interface ToldQuestions {
 export function toldQuestions(told: Told, kind: SpanKind): ToldQuestions {
   const { restated, asked, test } = questionsFor(told, kind);
   const different = [...new Set(asked)].filter((question) => question !== restated);
-  return { restated, asked: different, test: test ?? different.at(-1) };
+  const tested = test ?? different.at(-1);
+  return { restated, asked: different.filter((question) => question !== tested), test: tested };
 }
 
 interface Wordings {
@@ -76,20 +77,26 @@ function ofAttribute(
     ...(isPhone ? ['What is the phone number of the KEY of {X}?', ...phoneWordings(key)] : []),
   ];
   const names = spokenNames(subject, noun);
-  const made = [
-    ...ofKind,
-    'What is the KEY of {X}?',
-    'What KEY does {X} have?',
-    'What is the KEY for {X}?',
-    'Which KEY does {X} have?',
-    'What is the KEY?',
-  ].flatMap((template) => (/\{Xs?\}/u.test(template) ? names : ['']).map((name) => filled(template, key, name)));
+  // Where people have few words of their own for it, all of them are trained.
+  const tested = (ofKind.length < 3 ? undefined : ofKind.at(-1)) ?? 'Which KEY does {X} have?';
+  const templates = [...ofKind, ...anyKey].filter((template) => template !== tested);
+  const made = templates.flatMap((template) =>
+    (/\{Xs?\}/u.test(template) ? names : ['']).map((name) => filled(template, key, name)),
+  );
   return {
     restated: `What ${copulaOf(written)} the ${key} of ${subject}?`,
     asked: made.slice(0, rules.tabledPerFact),
-    test: filled(ofKind.at(-1) ?? 'Which KEY does {X} have?', key, names[1] ?? subject),
+    test: filled(tested, key, names[1] ?? subject),
   };
 }
+
+const anyKey = [
+  'What is the KEY of {X}?',
+  'What KEY does {X} have?',
+  'What is the KEY for {X}?',
+  'Which KEY does {X} have?',
+  'What is the KEY?',
+];
 
 /** With the number of the key, or of the thing where the verb is said of that. */
 function filled(template: string, key: string, name: string): string {

@@ -193,7 +193,7 @@ async function rephraseEach(
 
 function addToldForms(draft: Draft, { restated, asked, test }: ToldQuestions): void {
   addForm(draft, restated, 'restated');
-  for (const question of asked) addForm(draft, question, question === test ? 'tested' : 'tabled');
+  for (const question of asked) addForm(draft, question, 'tabled');
   if (test !== undefined) addForm(draft, test, 'tested');
 }
 
