@@ -118,13 +118,24 @@ test('the wording that tests is one for all values of a kind, and is no other qu
     const { restated, asked, test: held = '' } = toldQuestions(told, 'money');
     assert.notEqual(held, restated);
     assert.ok(!asked.includes(held));
-    return held.toLowerCase().replace(row.toLowerCase(), 'ROW').replace(column.toLowerCase(), 'COLUMN').replace(/\ban?\b/gu, 'a');
+    return held
+      .toLowerCase()
+      .replace(row.toLowerCase(), 'ROW')
+      .replace(column.toLowerCase(), 'COLUMN')
+      .replace(/\ban?\b/gu, 'a');
   });
   assert.equal(new Set(tests).size, 1, tests.join('\n'));
 });
 
 test('a thing is asked for as people call it', () => {
-  const adult = { kind: 'crossing', measure: 'fare', row: 'Adult', column: 'return', moment: null, answer: '€26' } as const;
+  const adult = {
+    kind: 'crossing',
+    measure: 'fare',
+    row: 'Adult',
+    column: 'return',
+    moment: null,
+    answer: '€26',
+  } as const;
   assert.ok(questionsOf(adult, 'money').includes('What does an adult pay for a return?'));
   const zone = { ...adult, row: 'Zone A', column: '1 day' };
   assert.ok(questionsOf(zone, 'money').includes('How much is 1 day for Zone A?'));

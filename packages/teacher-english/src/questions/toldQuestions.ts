@@ -73,7 +73,9 @@ function ofAttribute(
     ...own,
     ...(isFlag ? ['Does {X} have KEY?', 'Is there KEY with {X}?', 'Does {X} include KEY?'] : []),
     ...(isCounted(key, answer) ? ['How many KEY does {X} have?', 'How many KEY are there for {X}?'] : []),
-    ...(kind === 'money' && own.length === 0 ? ['How much is the KEY of {X}?', 'How much is the KEY for {X}?', 'How much KEY do I pay for {X}?'] : []),
+    ...(kind === 'money' && own.length === 0
+      ? ['How much is the KEY of {X}?', 'How much is the KEY for {X}?', 'How much KEY do I pay for {X}?']
+      : []),
     ...(isPhone ? ['What is the phone number of the KEY of {X}?', ...phoneWordings(key)] : []),
   ];
   const names = spokenNames(subject, noun);

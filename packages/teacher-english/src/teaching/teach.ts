@@ -129,7 +129,8 @@ async function askForLists(
       if (sentence === null || sameAnswer(answer, prompts.notStated) || isContradicted(question, answer)) continue;
       const known = drafts.find((draft) => draft.sentenceStart === sentence.start && agrees(draft.answer, answer));
       // A sentence that was made of a cell tells its value, and nothing else.
-      if (told?.has(sentence.text.trim()) === true || (known === undefined && drafts.length >= plan.factCount)) continue;
+      if (told?.has(sentence.text.trim()) === true) continue;
+      if (known === undefined && drafts.length >= plan.factCount) continue;
       const draft = known ?? {
         chunk: index,
         sentenceStart: sentence.start,

@@ -4,7 +4,9 @@ import { withoutClauseNumbers } from './clauses.js';
 
 test('the numbers of sections and their clauses go, however they are written', () => {
   assert.equal(
-    withoutClauseNumbers('2. Term\n2.1 The lease runs for a year.\n2.2. "Rent" is due on Mondays.\n\n3 Fees\n3.1 $40 is due.'),
+    withoutClauseNumbers(
+      '2. Term\n2.1 The lease runs for a year.\n2.2. "Rent" is due on Mondays.\n\n3 Fees\n3.1 $40 is due.',
+    ),
     'Term\nThe lease runs for a year.\n"Rent" is due on Mondays.\n\nFees\n$40 is due.',
   );
   assert.equal(
