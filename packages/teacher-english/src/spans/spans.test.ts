@@ -270,5 +270,8 @@ test('fractions, and ordinals that are none', () => {
 
 test('a title in capitals is no name, and an abbreviation is one', () => {
   assert.deepEqual(spansOf('SERVICE MARKET'), []);
-  assert.deepEqual(spansOf('NASA met the team.').filter((span) => span.startsWith('name')), ['name NASA']);
+  assert.deepEqual(
+    spansOf('NASA met the team.').filter((span) => span.startsWith('name')),
+    ['name NASA'],
+  );
 });
