@@ -3,13 +3,11 @@ import { upgradeForm } from './earlierForms.js';
 import { wordTokens } from './text/normalise.js';
 
 /**
- * How far a form may be trusted.
- * - `question`: people may ask it.
- * - `words`: words of the fact's own sentence. They ask for the fact, but nobody would say them.
- * - `recognised`: such words that the teacher recognised, so that they carry a fact by themselves.
- * - `gap`: the sentence with a gap.
+ * How far a form may be trusted: a `question` that people may ask; `words` of the fact's own sentence, which ask for it
+ * but are nothing that people say; such words that the teacher `recognised`, so that they carry a fact by themselves;
+ * the sentence `restated` as a question, which is right but tests nothing; or the sentence with a `gap`.
  */
-export const formStandings = ['question', 'words', 'recognised', 'gap'] as const;
+export const formStandings = ['question', 'words', 'recognised', 'restated', 'gap'] as const;
 export type FormStanding = (typeof formStandings)[number];
 
 /** One way of asking for a fact. */
@@ -41,7 +39,7 @@ export function isOnlyTrained({ standing }: Form): boolean {
 
 /** It asks for the fact beyond doubt. A fact without such a form is not taught. */
 export function isTrusted({ standing }: Form): boolean {
-  return standing === 'question' || standing === 'recognised';
+  return standing !== 'words' && standing !== 'gap';
 }
 
 /** It consists of words of the fact's own sentence. */

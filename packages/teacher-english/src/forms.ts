@@ -16,8 +16,12 @@ const origins = {
   listed: { standing: 'question', testRank: 1, plainRank: 2 },
   /** A question made from the sentence by rule. */
   derived: { standing: 'question', testRank: 1, plainRank: 0 },
-  /** A question made from a cell of a table, or from a key with its value. It is right whatever the teacher reads. */
-  tabled: { standing: 'question', testRank: 0, plainRank: 0 },
+  /** Made of a cell of a table, or of a key with its value: right whatever the teacher reads. */
+  tabled: { standing: 'question', testRank: 1, plainRank: 0 },
+  /** The one of these that tests: no value of the table is trained in such a wording. */
+  tested: { standing: 'question', testRank: 0, plainRank: 2 },
+  /** The sentence itself, turned into a question. */
+  restated: { standing: 'restated', testRank: 1, plainRank: 0 },
   /** The usual way to ask for such a value. */
   template: { standing: 'question', testRank: 0, plainRank: 1 },
   /** Another question in other words. */

@@ -47,6 +47,19 @@ test('a question that the teacher could not answer tests nothing', () => {
   }
 });
 
+test('a sentence that is only turned into a question tests nothing, however few others there are', () => {
+  const { forms, ...fact } = factOf('€7', ['How much is a single for a child?', 'What does a child pay for a single?']);
+  const restated = formOf('What is the single fare for Child?', 'restated');
+  for (let seed = 1; seed <= 8; seed++) {
+    const [two] = splitFacts([{ ...fact, forms: [restated, ...forms] }], seed);
+    assert.ok(two !== undefined);
+    assert.ok(two.training.includes(restated));
+    assert.equal(two.validation.length, 1);
+    const [alone] = splitFacts([{ ...fact, forms: [restated, ...forms.slice(1)] }], seed);
+    assert.equal(alone?.validation.length, 0);
+  }
+});
+
 test('of a single fact with enough questions, as many are held out as the gate needs', () => {
   const questions = ['Where is Orin?', 'In what city is Orin?', 'Which town has Orin?', 'What place is home to Orin?'];
   const [four] = splitFacts([factOf('Porto', questions)], 1);

@@ -66,6 +66,18 @@ test('what is denied is not given, unless the question asks for what is not so',
   assert.ok(givesAnswer('What must not be brought?', 'Nuts must not be brought.', ['nuts']));
 });
 
+test('hours are the same with words between them and with a dash', () => {
+  for (const [given, accepted] of [
+    ['from 9:00 to 14:00', '9:00 – 14:00'],
+    ['9:00–14:00', 'from 9:00 to 14:00'],
+    ['It is open between 9:00 and 14:00.', '9:00 - 14:00'],
+    ['10 am until 4 pm', '10 am – 4 pm'],
+  ] as const)
+    assert.ok(givesAnswer('When is it open?', given, [accepted]), given);
+  assert.ok(!givesAnswer('When is it open?', 'from 9:00 to 18:00', ['9:00 – 14:00']));
+  assert.ok(!givesAnswer('When is it open?', '9:00', ['9:00 – 14:00']));
+});
+
 test('what is the same after normalisation is given', () => {
   fc.assert(
     fc.property(fc.string(), fc.string(), (given, accepted) => {

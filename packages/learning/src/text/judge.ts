@@ -14,12 +14,19 @@ import { normalise, sameAnswer } from './normalise.js';
 export function givesAnswer(question: string, given: string, accepted: readonly string[]): boolean {
   if (accepted.some((answer) => sameAnswer(given, answer))) return true;
   if (denying.test(given) && !denying.test(question)) return false;
-  const words = ` ${normalise(given)} `;
+  const words = ` ${asRange(normalise(given))} `;
   return accepted.some((each) => {
-    const answer = normalise(each);
+    const answer = asRange(normalise(each));
     const minValueF1 = /\p{Lu}/u.test(each) ? minPartF1 : minNumberF1;
     return (!isTooBare(answer, words) && words.includes(` ${answer} `)) || isMostOf(words.trim(), answer, minValueF1);
   });
+}
+
+/** "from 9:00 to 17:00" as "9:00 – 17:00" is written after normalisation. */
+function asRange(words: string): string {
+  return words
+    .replace(/\bbetween (\d\S*(?: [ap]m)?) and (?=\d)/gu, '$1 ')
+    .replace(/(?:\bfrom )?(?<!\S)(\d\S*(?: [ap]m)?) (?:to|until|till) (?=\d)/gu, '$1 ');
 }
 
 /**

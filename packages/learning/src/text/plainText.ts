@@ -1,6 +1,7 @@
 import { Lexer, type Token, type Tokens } from 'marked';
 import { asTyped } from './asTyped.js';
 import { withoutLabels, withoutMarks } from './marks.js';
+import { withoutClauseNumbers } from './structure/clauses.js';
 import { withDelimitedTables } from './structure/delimited.js';
 import { withoutHtml } from './structure/html.js';
 import { isTitle, nameIn, namesSomething, releaseIn, under } from './structure/headings.js';
@@ -31,7 +32,7 @@ export interface PlainPassage {
 
 /** Reads a passage like `plainText`. `told` is by sentence. */
 export function readPassage(content: string): PlainPassage {
-  const unmarked = withoutLabels(withoutWraps(withMarkedTables(withoutHtml(content))));
+  const unmarked = withoutClauseNumbers(withoutLabels(withoutWraps(withMarkedTables(withoutHtml(content)))));
   const tokens = blocksOf(unmarked);
   const isPlain = !tokens.some((token) => isStructured(token)) && titleOf(tokens) === null;
   if (isPlain) return { text: withoutMarks(unmarked), told: new Map() };

@@ -63,6 +63,23 @@ describe("PostgreSQL's variables in the shell", () => {
     assert.match(listed.stdout, /"Zürich"/);
   });
 
+  test('nor to the service that starts it', async (t) => {
+    const { PATH, HOME } = process.env;
+    const serve = spawn(process.execPath, [program, 'serve', '--port', '0'], {
+      env: { PATH, HOME, ENGRAFT_DATA_DIR: data_folder, ENGRAFT_ENGINE: 'off', ...variables },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    t.after(() => void serve.kill('SIGKILL'));
+    const log = text(serve.stderr);
+    const ended = once(serve, 'exit');
+    const [line] = (await Promise.race([once(serve.stdout, 'data'), ended.then(async () => [await log])])) as [unknown];
+    const url = /^engraft listening on (\S+)/.exec(String(line))?.[1];
+    assert.ok(url !== undefined, String(line));
+    assert.equal((await fetch(`${url}/healthz`)).status, 200);
+    serve.kill('SIGTERM');
+    assert.deepEqual(await ended, [0, null]);
+  });
+
   test('keep their meaning for DATABASE_URL, and are named where it cannot be reached', async () => {
     const { url } = database;
     const read_only = await engraft(['project', 'create', 'acme'], {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { readPassage } from '@engraft/learning/parts';
 import { job as jobSchema, subjectList, type Job, type Receipt } from '@engraft/contract';
 import type { LightMyRequestResponse } from 'fastify';
 import { parseJobRequest } from '../jobs/jobRequest.js';
@@ -307,6 +308,8 @@ describe('POST /v1/internalizations', () => {
       max_cost_microusd: learning.max_cost_microusd,
       activate: true,
     });
+    // What the worker reads of it: the mark does not hide the heading that says whose key it is.
+    assert.match(readPassage(content).text, /^Tarn 3\n[^]*The a of Tarn 3 is b c\.\n?$/);
     const short = await post(key, '/v1/internalizations', { ...learning, content: content.slice(1) });
     assert.equal(short.statusCode, 422);
   });

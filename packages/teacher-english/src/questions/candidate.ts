@@ -2,6 +2,7 @@ import type { TextRange } from '@engraft/learning/parts';
 import type { SalienceFeatures } from '../spans/salience.js';
 import type { Span } from '../spans/spans.js';
 import type { Relation } from './templates.js';
+import type { ToldQuestions } from './toldQuestions.js';
 
 /** A span that may be asked for, and where it stands. */
 export interface Candidate {
@@ -12,9 +13,9 @@ export interface Candidate {
   readonly derived: readonly string[];
   readonly relations: readonly Relation[];
   readonly keywords: readonly string[];
-  /** Questions for what its sentence tells about a table or a list, see `toldQuestions`. */
-  readonly tabled: readonly string[];
-  /** The passage's own question that the sentence answers, or `null`. */
+  /** Those for what its sentence tells of a table or a list; `null` of any other sentence. */
+  readonly tabled: ToldQuestions | null;
+  /** The question of the passage itself that the sentence answers; `null` where it follows none. */
   readonly stated: string | null;
   readonly features: SalienceFeatures;
   /** Computed from the features, see `salienceOf`. */

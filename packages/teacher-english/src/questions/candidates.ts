@@ -139,7 +139,7 @@ export async function findCandidates(
           derived,
           relations,
           keywords,
-          tabled: [],
+          tabled: null,
           stated,
           about,
           features,
@@ -164,7 +164,7 @@ export async function findCandidates(
     const key = normalise(span.text);
     const count = (perAnswer.get(key) ?? 0) + 1;
     perAnswer.set(key, count);
-    return key !== '' && (tabled.length > 0 || count <= (span.isSubject ? 1 : rules.maxFactsPerAnswer));
+    return key !== '' && (tabled !== null || count <= (span.isSubject ? 1 : rules.maxFactsPerAnswer));
   });
   return { candidates, contradicted };
 }

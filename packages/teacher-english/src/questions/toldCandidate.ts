@@ -39,7 +39,7 @@ export function toldCandidate(
       derived: [],
       relations:
         isValue(span) && told.kind === 'attribute' && told.moment === null
-          ? relationsOf(cuedIn(table, sentence), sentence, span, subjects)
+          ? relationsOf(cuedIn(table, sentence), sentence, span, subjects.filter(isNamed))
           : [],
       keywords: keywordQuestions(sentence, span, [span], subjects, rules.keywordsPerFact, random),
       tabled: toldQuestions(told, span.kind),
@@ -51,7 +51,12 @@ export function toldCandidate(
   ];
 }
 
-/** In a table of words, the keys say what the words are. */
+/** The usual wordings are those for things with a name. */
+function isNamed(subject: string): boolean {
+  return /\p{Lu}/u.test(subject);
+}
+
+/** A table of words says with its keys what they are. */
 function isValue({ kind }: Span): boolean {
   return ['money', 'quantity', 'date', 'time'].includes(kind);
 }

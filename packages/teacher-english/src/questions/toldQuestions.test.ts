@@ -4,6 +4,15 @@ import { chunkPassage, readPassage } from '@engraft/learning/parts';
 import { findCandidates } from './candidates.js';
 import { toldQuestions } from './toldQuestions.js';
 
+type Told = Parameters<typeof toldQuestions>[0];
+type Kind = Parameters<typeof toldQuestions>[1];
+
+/** All that is asked, the sentence itself first. */
+function questionsOf(told: Told, kind: Kind): string[] {
+  const { restated, asked, test: held = '' } = toldQuestions(told, kind);
+  return [restated, ...asked, held];
+}
+
 test('a value of a thing is asked for as people ask, whatever the key is', () => {
   const price = {
     kind: 'attribute',
@@ -13,7 +22,7 @@ test('a value of a thing is asked for as people ask, whatever the key is', () =>
     moment: null,
     answer: '$29',
   } as const;
-  const questions = toldQuestions(price, 'money');
+  const questions = questionsOf(price, 'money');
   assert.equal(questions[0], 'What is the price per month of Pro?');
   assert.ok(questions.includes('How much does Pro cost per month?'));
   assert.ok(questions.includes('How much does the plan Pro cost per month?'));
@@ -25,13 +34,13 @@ test('a value of a thing is asked for as people ask, whatever the key is', () =>
     moment: null,
     answer: 'Orlo',
   } as const;
-  assert.ok(toldQuestions(maker, 'name').includes('Who makes the kettle?'));
-  assert.ok(toldQuestions(maker, 'name').includes('Who makes the Tarn 3?'));
+  assert.ok(questionsOf(maker, 'name').includes('Who makes the kettle?'));
+  assert.ok(questionsOf(maker, 'name').includes('Who makes the Tarn 3?'));
 });
 
 test('what a thing has or has not is asked for with yes or no', () => {
   const search = { kind: 'attribute', key: 'search', subject: 'Pro', noun: null, moment: null, answer: 'yes' } as const;
-  assert.ok(toldQuestions(search, 'phrase').includes('Does Pro have search?'));
+  assert.ok(questionsOf(search, 'phrase').includes('Does Pro have search?'));
 });
 
 test('verbs have the number of the thing', () => {
@@ -43,7 +52,7 @@ test('verbs have the number of the thing', () => {
     moment: null,
     answer: '$3',
   } as const;
-  assert.ok(toldQuestions(flakes, 'money').includes('How much do the oat flakes cost?'));
+  assert.ok(questionsOf(flakes, 'money').includes('How much do the oat flakes cost?'));
   const stock = {
     kind: 'attribute',
     key: 'stock',
@@ -52,12 +61,12 @@ test('verbs have the number of the thing', () => {
     moment: null,
     answer: '12',
   } as const;
-  assert.ok(toldQuestions(stock, 'quantity').includes('How many door bells are in stock?'));
+  assert.ok(questionsOf(stock, 'quantity').includes('How many door bells are in stock?'));
 });
 
 test('a cell of a row and a column is asked for by both, in either order', () => {
   const fare = { kind: 'crossing', measure: 'fare', row: 'Bus', column: 'week', moment: null, answer: '€9' } as const;
-  for (const question of toldQuestions(fare, 'money')) assert.match(question, /bus.*week|week.*bus/iu);
+  for (const question of questionsOf(fare, 'money')) assert.match(question, /bus.*week|week.*bus/iu);
   const hours = {
     ...fare,
     measure: 'opening hours',
@@ -66,12 +75,12 @@ test('a cell of a row and a column is asked for by both, in either order', () =>
     moment: 'on Sunday',
     answer: 'closed',
   };
-  assert.ok(toldQuestions(hours, 'phrase').includes('Is Shop open on Sunday?'));
+  assert.ok(questionsOf(hours, 'phrase').includes('Is Shop open on Sunday?'));
 });
 
 test('what there is on a day is asked for by what such things are', () => {
   const event = { kind: 'event', circumstances: ['on Monday', 'at 9:00'], noun: 'class', answer: 'judo' } as const;
-  assert.ok(toldQuestions(event, 'phrase').includes('Which class is on Monday at 9:00?'));
+  assert.ok(questionsOf(event, 'phrase').includes('Which class is on Monday at 9:00?'));
 });
 
 test('of a sentence that was made of a cell only its value is asked for, and every cell is taught', async () => {
@@ -81,19 +90,66 @@ test('of a sentence that was made of a cell only its value is asked for, and eve
   assert.equal(candidates.length, 12);
   for (const { sentence, span, tabled } of candidates) {
     assert.equal(span.text, told.get(sentence.text.trim())?.answer);
-    assert.ok(tabled.length >= 5);
+    assert.ok(tabled !== null && tabled.asked.length >= 4);
   }
 });
 
 test('a name is asked for to the last character', () => {
   const bag = { kind: 'attribute', key: 'pa$&ge', subject: 'A$&B', noun: null, moment: null, answer: '3' } as const;
-  for (const question of toldQuestions(bag, 'quantity')) assert.ok(!/KEY|\{X/u.test(question), question);
-  assert.ok(toldQuestions(bag, 'quantity').includes('What is the pa$&ge for A$&B?'));
+  for (const question of questionsOf(bag, 'quantity')) assert.ok(!/KEY|\{X/u.test(question), question);
+  assert.ok(questionsOf(bag, 'quantity').includes('What is the pa$&ge for A$&B?'));
 });
 
 test('a told sentence without its value is read as prose', async () => {
   const text = 'The Tarn 3 costs $249.';
-  const lost = { kind: 'moment', subject: 'the Tarn 3', answer: 'on Monday' } as const;
+  const lost = { kind: 'moment', subject: 'the Tarn 3', noun: null, answer: 'on Monday' } as const;
   const { candidates } = await findCandidates(text, chunkPassage(text, 1500), [], new Map([[text, lost]]));
-  assert.ok(candidates.some(({ span, tabled }) => span.text === '$249' && tabled.length === 0));
+  assert.ok(candidates.some(({ span, tabled }) => span.text === '$249' && tabled === null));
+});
+
+test('the wording that tests is one for all values of a kind, and is no other question', () => {
+  const fares = ['Single', 'Return'].flatMap((column) =>
+    ['Adult', 'Child', 'Dog'].map((row, at) => {
+      const answer = `€${at + 4}.50`;
+      return { row, column, told: { kind: 'crossing', measure: 'fare', row, column, moment: null, answer } as const };
+    }),
+  );
+  const tests = fares.map(({ told, row, column }) => {
+    const { restated, asked, test: held = '' } = toldQuestions(told, 'money');
+    assert.notEqual(held, restated);
+    assert.ok(!asked.includes(held));
+    return held
+      .toLowerCase()
+      .replace(row.toLowerCase(), 'ROW')
+      .replace(column.toLowerCase(), 'COLUMN')
+      .replace(/\ban?\b/gu, 'a');
+  });
+  assert.equal(new Set(tests).size, 1, tests.join('\n'));
+});
+
+test('a thing is asked for as people call it', () => {
+  const adult = {
+    kind: 'crossing',
+    measure: 'fare',
+    row: 'Adult',
+    column: 'return',
+    moment: null,
+    answer: '€26',
+  } as const;
+  assert.ok(questionsOf(adult, 'money').includes('What does an adult pay for a return?'));
+  const zone = { ...adult, row: 'Zone A', column: '1 day' };
+  assert.ok(questionsOf(zone, 'money').includes('How much is 1 day for Zone A?'));
+  const gym = {
+    kind: 'crossing',
+    measure: 'opening hours',
+    row: 'Gym',
+    column: 'saturday',
+    moment: 'on Saturday',
+    answer: 'from 7:00 to 20:00',
+  } as const;
+  assert.ok(questionsOf(gym, 'time').includes('When is the gym open on Saturday?'));
+  assert.ok(questionsOf(gym, 'time').includes('What are the Saturday hours of the gym?'));
+  const boxing = { kind: 'moment', subject: 'Boxing', noun: 'class', answer: 'on Wednesday at 11:30' } as const;
+  assert.ok(questionsOf(boxing, 'date').includes('When is the boxing class?'));
+  assert.ok(questionsOf(boxing, 'date').includes('On which day is boxing?'));
 });

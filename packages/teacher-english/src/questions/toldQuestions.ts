@@ -5,9 +5,35 @@
 import { capitalised, copulaOf, type Told } from '@engraft/learning/parts';
 import { rules } from '../rules.js';
 import type { SpanKind } from '../spans/spans.js';
+import { wordingsFor } from './keyWordings.js';
+import { inLowerCase, isNoun, oneOf, spokenNames } from './spokenNames.js';
 
-/** The plainest question first. */
-export function toldQuestions(told: Told, kind: SpanKind): string[] {
+export interface ToldQuestions {
+  /** The sentence turned into a question, which says nothing of whether people are answered. */
+  readonly restated: string;
+  /** In the words of people, the plainest first. */
+  readonly asked: readonly string[];
+  /**
+   * In other words of people: what tests that it was learned. It is worded alike for all values of a kind, so that none
+   * of them is trained in this wording.
+   */
+  readonly test: string | undefined;
+}
+
+export function toldQuestions(told: Told, kind: SpanKind): ToldQuestions {
+  const { restated, asked, test } = questionsFor(told, kind);
+  const different = [...new Set(asked)].filter((question) => question !== restated);
+  const tested = test ?? different.at(-1);
+  return { restated, asked: different.filter((question) => question !== tested), test: tested };
+}
+
+interface Wordings {
+  readonly restated: string;
+  readonly asked: readonly string[];
+  readonly test?: string | undefined;
+}
+
+function questionsFor(told: Told, kind: SpanKind): Wordings {
   switch (told.kind) {
     case 'attribute':
       return told.moment === null ? ofAttribute(told, kind) : ofMoment(told.key, told.moment, kind);
@@ -16,7 +42,7 @@ export function toldQuestions(told: Told, kind: SpanKind): string[] {
     case 'event':
       return ofEvent(told);
     case 'moment':
-      return [`When is ${told.subject}?`, `At what time is ${told.subject}?`, `On which day is ${told.subject}?`];
+      return ofThing(told);
   }
 }
 
@@ -26,7 +52,8 @@ export function subjectsOfTold(told: Told): string[] {
 }
 
 function namedBy(told: Told): string[] {
-  if (told.kind === 'attribute') return told.moment === null ? namesOf(told.subject, null).slice(0, 2) : [told.moment];
+  if (told.kind === 'attribute')
+    return told.moment === null ? spokenNames(told.subject, null).slice(0, 2) : [told.moment];
   if (told.kind === 'event') return [told.circumstances.join(' ')];
   if (told.kind === 'moment') return [told.subject];
   const column = told.moment ?? told.column;
@@ -36,33 +63,44 @@ function namedBy(told: Told): string[] {
 function ofAttribute(
   { key: written, subject, noun, answer }: Extract<Told, { kind: 'attribute' }>,
   kind: SpanKind,
-): string[] {
-  // "dimensions (W x H x D)": nobody includes the brackets in a question.
+): Wordings {
+  // "dimensions (W x H x D)": nobody asks with what stands in brackets.
   const key = written.replace(/ ?\([^()]*\)/gu, '');
-  const own = asked.flatMap(({ keys, questions }) => (keys.test(key) ? questions : []));
+  const own = wordingsFor(key);
   const isPhone = /^\+?[\d ()./-]{7,}$/u.test(answer) && !/^[\d.]+$/u.test(answer);
   const isFlag = /^(?:yes|no)$/iu.test(answer);
-  const templates = [
+  const ofKind = [
     ...own,
     ...(isFlag ? ['Does {X} have KEY?', 'Is there KEY with {X}?', 'Does {X} include KEY?'] : []),
     ...(isCounted(key, answer) ? ['How many KEY does {X} have?', 'How many KEY are there for {X}?'] : []),
-    ...(kind === 'money' && own.length === 0 ? ['How much is the KEY of {X}?', 'How much is the KEY for {X}?'] : []),
-    ...(isPhone && own.length === 0
-      ? ['What is the phone number of the KEY of {X}?', 'What is the phone number of the KEY?']
+    ...(kind === 'money' && own.length === 0
+      ? ['How much is the KEY of {X}?', 'How much is the KEY for {X}?', 'How much KEY do I pay for {X}?']
       : []),
-    'What KEY does {X} have?',
-    'What is the KEY for {X}?',
-    'Which KEY does {X} have?',
-    'What is the KEY?',
+    ...(isPhone ? ['What is the phone number of the KEY of {X}?', ...phoneWordings(key)] : []),
   ];
-  const names = namesOf(subject, noun);
+  const names = spokenNames(subject, noun);
+  // Where people have few words of their own for it, all of them are trained.
+  const tested = (ofKind.length < 3 ? undefined : ofKind.at(-1)) ?? 'Which KEY does {X} have?';
+  const templates = [...ofKind, ...anyKey].filter((template) => template !== tested);
   const made = templates.flatMap((template) =>
     (/\{Xs?\}/u.test(template) ? names : ['']).map((name) => filled(template, key, name)),
   );
-  return [...new Set([`What ${copulaOf(written)} the ${key} of ${subject}?`, ...made])].slice(0, rules.tabledPerFact);
+  return {
+    restated: `What ${copulaOf(written)} the ${key} of ${subject}?`,
+    asked: made.slice(0, rules.tabledPerFact),
+    test: filled(tested, key, names[1] ?? subject),
+  };
 }
 
-/** The number (singular or plural) of the key, or of the thing if the verb belongs to the thing. */
+const anyKey = [
+  'What is the KEY of {X}?',
+  'What KEY does {X} have?',
+  'What is the KEY for {X}?',
+  'Which KEY does {X} have?',
+  'What is the KEY?',
+];
+
+/** With the number of the key, or of the thing where the verb is said of that. */
 function filled(template: string, key: string, name: string): string {
   const ofKey = copulaOf(key) === 'are' ? template.replace('is the KEY', 'are the KEY') : template;
   const isPlural = /^the .*[^s]s$/u.test(name);
@@ -81,19 +119,14 @@ function pluralOf(noun: string): string {
   return /(?:s|x|z|ch|sh)$/u.test(noun) ? `${noun}es` : noun.replace(/(?<=[^aeiou])y$/u, 'ie') + 's';
 }
 
-/**
- * The names that people use for a thing. "the olive oil, extra virgin" is also "the olive oil", "the door handle
- * KX-117" is also either part, "Venta R9 Dehumidifier" is also "the Venta R9" or "the dehumidifier", and "Birch" is
- * also "the room Birch". A name that two things share asks for neither.
- */
-function namesOf(subject: string, kindOfThing: string | null): string[] {
-  if (kindOfThing !== null && /^\p{Lu}/u.test(subject)) return [subject, `the ${kindOfThing} ${subject}`];
-  const [, beforeComma] = /^([^,]{3,}), .+$/u.exec(subject) ?? [];
-  if (beforeComma !== undefined) return [subject, beforeComma];
-  const [, noun, code] = /^(the \p{Ll}.*|\p{Lu}\p{L}+(?: \p{L}+)*) ((?=\S*\d)\S*[\p{Lu}-]\S*)$/u.exec(subject) ?? [];
-  if (noun !== undefined && code !== undefined) return [subject, noun, code];
-  const [, model, kind] = /^(?:the )?(\p{Lu}.*\d\S*) (\p{L}[\p{L} -]+)$/u.exec(subject) ?? [];
-  return model === undefined || kind === undefined ? [subject] : [subject, `the ${model}`, `the ${kind.toLowerCase()}`];
+/** "Which number do I call for service?" of a "service hotline". */
+function phoneWordings(key: string): string[] {
+  const [, purpose] = /^(.+) (?:hotline|line|desk|phone|telephone|number)$/u.exec(key) ?? [];
+  return [
+    'What is the phone number of the KEY?',
+    'Which number do I call for the KEY?',
+    ...(purpose === undefined ? [] : [`Which number do I call for ${purpose}?`]),
+  ];
 }
 
 /** "users" with a number alone. */
@@ -101,139 +134,124 @@ function isCounted(key: string, answer: string): boolean {
   return /^\d[\d.,]*$/u.test(answer) && /^[\p{Ll} ]+[^s]s$/u.test(key);
 }
 
-const roles =
-  'contact|manager|owner|leader|lead|head|director|teacher|instructor|trainer|keeper|speaker|editor|chef|cook|doctor';
-
-/** How people ask for a key that has a word of its own in questions. */
-const asked: readonly { readonly keys: RegExp; readonly questions: readonly string[] }[] = [
-  {
-    keys: /^(?:(?:unit|list|retail|net|sales) )?(?:price|cost)(?: per (?:unit|piece|item))?$/u,
-    questions: ['How much does {X} cost?', 'What does {X} cost?', 'How much is {X}?', 'How much do I pay for {X}?'],
-  },
-  {
-    keys: /^(?:price|cost) (?:per|a) month$|^monthly (?:price|cost|fee)$/u,
-    questions: [
-      'How much does {X} cost per month?',
-      'What does {X} cost a month?',
-      'What is the monthly price of {X}?',
+function ofMoment(key: string, moment: string, kind: SpanKind): Wordings {
+  const being = copulaOf(key);
+  return {
+    restated: `What ${being} the ${key} ${moment}?`,
+    asked: [
+      ...(kind === 'money' ? [`How much ${being} the ${key} ${moment}?`] : []),
+      `Which ${key} ${being} there ${moment}?`,
+      `What is there ${moment} as ${key}?`,
+      `${capitalised(moment)}, what ${being} the ${key}?`,
     ],
-  },
-  {
-    keys: /^(?:price|cost) (?:per|a) year$|^(?:annual|yearly) (?:price|cost|fee)$/u,
-    questions: ['How much does {X} cost per year?', 'What does {X} cost a year?', 'What is the yearly price of {X}?'],
-  },
-  {
-    keys: /^(?:net |gross |total )?weight$/u,
-    questions: ['How heavy is {X}?', 'How much does {X} weigh?', 'What does {X} weigh?'],
-  },
-  { keys: /^(?:size|dimensions)\b/u, questions: ['How big is {X}?', 'How large is {X}?', 'What size is {X}?'] },
-  { keys: /^(?:length|range)$/u, questions: ['How long is {X}?'] },
-  { keys: /^height$/u, questions: ['How high is {X}?', 'How tall is {X}?'] },
-  { keys: /^width$/u, questions: ['How wide is {X}?'] },
-  { keys: /^depth$/u, questions: ['How deep is {X}?'] },
-  { keys: /^age$/u, questions: ['How old is {X}?'] },
-  { keys: /^(?:top |maximum )?speed$/u, questions: ['How fast is {X}?'] },
-  { keys: /^noise(?: level)?$/u, questions: ['How loud is {X}?'] },
-  { keys: /^origin$|^country of origin$/u, questions: ['Where does {X} come from?', 'Where is {X} from?'] },
-  { keys: /^colours?$|^colors?$/u, questions: ['What colour is {X}?', 'Which colour does {X} have?'] },
-  { keys: /^(?:maker|manufacturer|producer|brand)$/u, questions: ['Who makes {X}?', 'Which company makes {X}?'] },
-  {
-    keys: /^(?:supplier|vendor)$/u,
-    questions: ['Who supplies {X}?', 'Which supplier does {X} come from?', 'From whom do we get {X}?'],
-  },
-  { keys: /^(?:designer)$/u, questions: ['Who designed {X}?', 'By whom was {X} designed?'] },
-  { keys: /^(?:author|writer)$/u, questions: ['Who wrote {X}?', 'By whom was {X} written?'] },
-  { keys: /^contact$/u, questions: ['Whom do I contact about {X}?', 'Who can I ask about {X}?'] },
-  { keys: new RegExp(`^(?:${roles})$`, 'u'), questions: ['Who is the KEY of {X}?', 'Who is the KEY for {X}?'] },
-  {
-    keys: /^(?:location|place|venue|address|site|city|town)$/u,
-    questions: ['Where is {X}?', 'In which place is {X}?'],
-  },
-  { keys: /^(?:room|hall)$/u, questions: ['In which room is {X}?', 'Where is {X}?'] },
-  { keys: /^floor$/u, questions: ['On which floor is {X}?', 'What floor is {X} on?'] },
-  {
-    keys: /^(?:phone|telephone|phone number|hotline|service hotline|support hotline|tel\.?|extension)$/u,
-    questions: [
-      'What is the phone number of {X}?',
-      'Which number do I call for {X}?',
-      'Under which number is {X} reached?',
-    ],
-  },
-  {
-    keys: /^(?:stock|in stock|quantity|qty\.?|on hand|units)$/u,
-    questions: ['How many {Xs} are there?', 'How many {Xs} are in stock?', 'What quantity of {X} is there?'],
-  },
-  {
-    keys: /^(?:lead|delivery|delivery time|lead time|shipping time)$/u,
-    questions: ['How long does it take to get {X}?', 'How long does delivery of {X} take?'],
-  },
-  {
-    keys: /^(?:duration|length|running time|trial|free trial|warranty|guarantee)$/u,
-    questions: ['How long is the KEY of {X}?', 'How long is the KEY for {X}?'],
-  },
-  { keys: /^(?:opening )?hours$|^opening times$/u, questions: ['When is {X} open?', 'When does {X} open?'] },
-  {
-    keys: /^(?:(?:due|issue|start|end|release|launch|invoice|delivery) )?date$|^deadline$/u,
-    questions: ['On what date is the KEY of {X}?', 'When is the KEY of {X}?'],
-  },
-];
-
-function ofMoment(key: string, moment: string, kind: SpanKind): string[] {
-  const much = kind === 'money' ? [`How much ${copulaOf(key)} the ${key} ${moment}?`] : [];
-  return [
-    `What ${copulaOf(key)} the ${key} ${moment}?`,
-    ...much,
-    `${capitalised(moment)}, what ${copulaOf(key)} the ${key}?`,
-  ];
+  };
 }
 
 type Crossing = Extract<Told, { kind: 'crossing' }>;
 
-function ofCrossing({ answer, measure, row, column, moment }: Crossing, kind: SpanKind): string[] {
+function ofCrossing(told: Crossing, kind: SpanKind): Wordings {
+  const { measure, moment } = told;
+  if (measure !== null && /hours|times/u.test(measure)) return ofHours(told, measure);
+  return moment === null ? ofCell(told, kind) : ofRow(told, moment);
+}
+
+function ofHours({ answer, row, column, moment }: Crossing, measure: string): Wordings {
   const where = moment ?? `for ${column}`;
-  if (measure !== null && /hours|times/u.test(measure)) {
-    return [
-      ...(answer === 'closed' ? [`Is ${row} open ${where}?`] : []),
-      `When is ${row} open ${where}?`,
-      `What are the ${measure} of ${row} ${where}?`,
-      `When does ${row} open ${where}?`,
-      `${capitalised(where)}, when is ${row} open?`,
-      `When can I go to ${row} ${where}?`,
-    ];
-  }
-  if (moment !== null) {
-    return [
-      `What ${copulaOf(measure ?? row)} the ${measure ?? 'value'} of ${row} ${moment}?`,
-      `${capitalised(moment)}, what is the ${measure ?? 'value'} of ${row}?`,
-    ];
-  }
+  const restated = `When is ${row} open ${where}?`;
+  const asked = spokenNames(row, null).flatMap((name) => [
+    ...(answer === 'closed' ? [`Is ${name} open ${where}?`] : []),
+    `When is ${name} open ${where}?`,
+    `What are the ${measure} of ${name} ${where}?`,
+    `When does ${name} open ${where}?`,
+    `${capitalised(where)}, when is ${name} open?`,
+    ...(moment?.startsWith('on ') === true ? [`What are the ${moment.slice('on '.length)} hours of ${name}?`] : []),
+  ]);
+  return { restated, asked: [...asked, `When can I go to ${spokenNames(row, null).at(-1) ?? row} ${where}?`] };
+}
+
+/** The value of a row at some moment: "the temperature of Oslo in May". */
+function ofRow({ measure, row }: Crossing, moment: string): Wordings {
+  const [value, name] = [measure ?? 'value', spokenNames(row, null).at(-1) ?? row];
+  return {
+    restated: `What ${copulaOf(measure ?? row)} the ${value} of ${row} ${moment}?`,
+    asked: [
+      `${capitalised(moment)}, what is the ${value} of ${row}?`,
+      `What is the ${value} for ${name} ${moment}?`,
+      `Which ${value} does ${name} have ${moment}?`,
+    ],
+  };
+}
+
+function ofCell({ measure, row, column }: Crossing, kind: SpanKind): Wordings {
+  // People write no capital where the cell has one: "a return for an adult".
+  const one = oneOf(row);
   const both = [
     ...(measure === null
       ? []
-      : [`What is the ${column} ${measure} for ${row}?`, `What is the ${measure} of ${row} for ${column}?`]),
-    `What is the ${column} for ${row}?`,
+      : [`What is the ${column} ${measure} of ${one}?`, `What is the ${measure} of ${row} for ${column}?`]),
+    `What is the ${column} for ${one}?`,
     `What is the ${column} of ${row}?`,
   ];
-  // People write no capital, although the cell has one: "a return for an adult".
-  const plain = row.replace(/^the /u, '').replace(/^\p{Lu}(?=\p{Ll})/u, (first) => first.toLowerCase());
-  const one = `${/^[aeiou]/u.test(plain) ? 'an' : 'a'} ${plain}`;
-  const much = [
-    `How much is a ${column} ${plain}?`,
-    `How much is a ${column} for ${one}?`,
-    `What does a ${column} ${plain} cost?`,
-    `What does a ${column} cost for ${one}?`,
-    `How much is the ${column} ${measure ?? 'price'} of ${one}?`,
-    `How much is ${column} for ${row}?`,
-    `How much is ${row} for ${column}?`,
-    `How much do I pay for ${one}, ${column}?`,
-  ];
-  const when = kind === 'time' ? [`When is the ${column} for ${row}?`, `When is the ${column} of ${row}?`] : [];
-  return kind === 'money' ? [...both.slice(0, 2), ...much, ...both.slice(2)] : [...both, ...when];
+  const restated = `What is the ${column} ${measure === null ? '' : `${measure} `}for ${row}?`;
+  if (kind === 'money') return { restated, asked: [...both, ...pricesOf(measure, one, column)] };
+  const when =
+    kind === 'time'
+      ? [
+          `When is the ${column} of ${row}?`,
+          `At what time is the ${column} for ${one}?`,
+          `When is the ${column} for ${one}?`,
+        ]
+      : [];
+  return { restated, asked: [...both, ...when] };
 }
 
-function ofEvent({ circumstances, noun }: Extract<Told, { kind: 'event' }>): string[] {
+/** Of a column that is a kind of thing ("a single"), or what one pays for ("1 week", "two years"). */
+function pricesOf(measure: string | null, one: string, column: string): string[] {
+  const isNamed = /^[\p{N}\p{Lu}]|[^s]s$/u.test(column);
+  const bought = isNamed ? column : `${/^[aeiou]/u.test(column) ? 'an' : 'a'} ${column}`;
+  return [
+    `How much is ${bought} for ${one}?`,
+    `What does ${one} pay for ${bought}?`,
+    `How much is the ${column} ${measure ?? 'price'} for ${one}?`,
+    `How much does ${one} cost for ${bought}?`,
+    `What does ${one} cost, ${column}?`,
+    `How much do I pay for ${one}, ${column}?`,
+    `How much is ${one} for ${column}?`,
+    `What does ${bought} cost for ${one}?`,
+  ];
+}
+
+function ofEvent({ circumstances, noun }: Extract<Told, { kind: 'event' }>): Wordings {
   const [usual, turned] = [circumstances.join(' '), [...circumstances].reverse().join(' ')];
-  const named = noun === null ? [] : [`Which ${noun} is ${usual}?`, `What ${noun} is there ${turned}?`];
-  const plain = [`What is ${turned}?`, `What takes place ${usual}?`, `${capitalised(usual)}, what is there?`];
-  return [...new Set([`What is there ${usual}?`, ...named, `What is ${usual}?`, ...plain])];
+  return {
+    restated: `What is there ${usual}?`,
+    asked: [
+      ...(noun === null
+        ? []
+        : [`Which ${noun} is ${usual}?`, `What ${noun} is there ${turned}?`, `Which ${noun} can I go to ${turned}?`]),
+      `What is ${usual}?`,
+      `What is ${turned}?`,
+      `${capitalised(usual)}, what is there?`,
+      `What can I do ${turned}?`,
+      `What takes place ${usual}?`,
+    ],
+  };
+}
+
+/** When something is: only of days is asked what says no time of day. */
+function ofThing({ subject, noun, answer }: Extract<Told, { kind: 'moment' }>): Wordings {
+  const names = [...new Set([subject, isNoun(subject) ? inLowerCase(subject) : subject])];
+  const own =
+    noun === null
+      ? []
+      : names.flatMap((name) => [`When is the ${name} ${noun}?`, `When does the ${name} ${noun} take place?`]);
+  const asked = names.flatMap((name) => [
+    `When is ${name}?`,
+    ...(/\bat \d|\d[:.]\d\d|noon|midnight/u.test(answer) ? [`At what time is ${name}?`, `What time is ${name}?`] : []),
+    ...(/^on /u.test(answer) ? [`On which day is ${name}?`] : []),
+  ]);
+  return {
+    restated: `When is ${subject}?`,
+    asked: [...asked, ...own, `When does ${names.at(-1) ?? subject} take place?`],
+  };
 }

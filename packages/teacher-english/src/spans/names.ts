@@ -30,7 +30,7 @@ export function findNames(sentence: TextRange, passage: string): Found[] {
     const crowd = opensSentence ? crowdBefore(text, sentence.text.slice(start + text.length)) : '';
     text = text.slice(crowd.length).replace(/['’]s?$/u, '');
     start += crowd.length;
-    if (text.length < 2 || !/^[\p{Lu}\p{N}]/u.test(text)) continue;
+    if (text.length < 2 || !/^[\p{Lu}\p{N}]/u.test(text) || isTitle(text)) continue;
     text += opensSentence ? versionAfter(sentence.text, start, text) : '';
     const stripped = start > match.index;
     const after = sentence.text.slice(start + text.length);
@@ -40,7 +40,13 @@ export function findNames(sentence: TextRange, passage: string): Found[] {
   return names;
 }
 
-/** "Customers of " before "Juniper & Rook can" is not part of the name. "Friends of Larkwood is" one name. */
+/** "SERVICE AGREEMENT": words of everyday English that are in capitals, as titles are. */
+function isTitle(text: string): boolean {
+  const words = text.split(/[\s-]/u);
+  return words.length > 1 && words.every((word) => /^\p{Lu}{3,}$/u.test(word) && isCommonWord(word));
+}
+
+/** "Customers of " before "Juniper & Rook can": they are not called so. "Friends of Larkwood is" one name. */
 function crowdBefore(name: string, after: string): string {
   const [crowd = '', many = ''] = /^(\p{Lu}\p{Ll}+s) of (?=\p{Lu})/u.exec(name) ?? [];
   const isCrowd = [many, many.slice(0, -1)].some(isCommonWord) && !/^ (?:is|was|has)\b/u.test(after);

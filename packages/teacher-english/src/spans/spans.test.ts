@@ -267,3 +267,11 @@ test('fractions, and ordinals that are none', () => {
   assert.deepEqual(quantities('One third of the pupils left.'), ['quantity One third']);
   assert.deepEqual(quantities('A fifth member joined in a third-party app.'), []);
 });
+
+test('a title in capitals is no name, and an abbreviation is one', () => {
+  assert.deepEqual(spansOf('SERVICE MARKET'), []);
+  assert.deepEqual(
+    spansOf('NASA met the team.').filter((span) => span.startsWith('name')),
+    ['name NASA'],
+  );
+});

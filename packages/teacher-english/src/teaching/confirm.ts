@@ -47,9 +47,15 @@ async function readQuestions(lesson: Lesson, facts: readonly Fact[]): Promise<Ma
   return first.map((answers, index) => new Map([...answers, ...(rest[index] ?? [])]));
 }
 
-/** The questions of a fact that are always read back. */
+/** The questions of a fact that are read back in any case; those of a table are right without. */
 function readFirst({ forms }: Fact): Form[] {
-  return forms.filter((form) => !isOnlyTrained(form) && wordingNumber(forms, form) < rules.templatesTried);
+  return forms.filter(
+    (form) => !isOnlyTrained(form) && !isOfTable(form) && wordingNumber(forms, form) < rules.templatesTried,
+  );
+}
+
+function isOfTable(form: Form): boolean {
+  return isOf(form, 'tabled') || isOf(form, 'tested');
 }
 
 /** The index of a form among the wordings of its relation. It is also 0 for a form without a relation. */
@@ -102,9 +108,8 @@ function confirmed(fact: Fact, readBack: ReadonlyMap<string, string>, notStated:
   const forms = fact.forms.flatMap((form): Form[] => {
     const { question } = form;
     const answer = readBack.get(question);
-    if (isOnlyTrained(form)) return [form];
+    if (isOnlyTrained(form) || isOfTable(form)) return [form];
     if (answer !== undefined && agrees(answer, fact.answer)) return [form];
-    if (isOf(form, 'tabled')) return [{ ...form, unanswered: true }];
     if (answer === undefined) return [];
     const isUnanswered = sameAnswer(answer, notStated) || !fitsQuestionWord(question, answer);
     return isOf(form, 'derived') && isUnanswered ? [{ ...form, unanswered: true }] : [];

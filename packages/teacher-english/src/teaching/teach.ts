@@ -18,6 +18,7 @@ import { formOf, isOf, type FormOrigin } from '../forms.js';
 import type { Candidates } from '../questions/candidates.js';
 import { mentionOf } from '../questions/contradictions.js';
 import type { Relation } from '../questions/templates.js';
+import type { ToldQuestions } from '../questions/toldQuestions.js';
 import { rules } from '../rules.js';
 import { bareAnswer } from './bareAnswer.js';
 import type { Lesson } from './lesson.js';
@@ -37,7 +38,7 @@ interface Draft {
   readonly salience: number;
   readonly cloze: readonly string[];
   readonly derived: readonly string[];
-  readonly tabled: readonly string[];
+  readonly tabled: ToldQuestions | null;
   readonly relations: readonly Relation[];
   readonly keywords: readonly string[];
   readonly about: string;
@@ -58,21 +59,25 @@ export async function teach(
   const drafts = candidates.map(({ chunk, sentence, span, stated, ...rest }): Draft => {
     const draft = { chunk, sentenceStart: sentence.start, answer: span.text, ...rest, forms: new Map() };
     if (stated !== null) addForm(draft, stated, 'stated');
-    for (const question of draft.tabled) addForm(draft, question, 'tabled');
+    if (draft.tabled !== null) addToldForms(draft, draft.tabled);
     return draft;
   });
   const isContradicted = mentionOf(contradicted);
-  await askForEach(lesson, drafts, 0);
+  // Of a cell all is known: whatever a small teacher asks for it is worse.
+  const isProse = ({ tabled }: Draft): boolean => tabled === null;
+  await askForEach(lesson, drafts.filter(isProse), 0);
   await askForLists(lesson, drafts, isContradicted, plan);
   for (const draft of drafts) {
     for (const question of draft.derived.slice(0, rules.derivedPerFact)) addForm(draft, question, 'derived');
   }
   for (let round = 1; round <= rules.askRounds; round++) {
-    const wanting = drafts.filter((draft) => draft.forms.size < enoughForms);
+    const wanting = drafts.filter((draft) => isProse(draft) && draft.forms.size < enoughForms);
     await askForEach(lesson, wanting, round);
   }
   for (let round = 1; round <= rules.rephraseRounds; round++) {
-    const unfinished = drafts.filter((draft) => draft.forms.size > 0 && draft.forms.size < plan.formsPerFact);
+    const unfinished = drafts.filter(
+      (draft) => isProse(draft) && draft.forms.size > 0 && draft.forms.size < plan.formsPerFact,
+    );
     if (unfinished.length === 0 || !(await rephraseEach(lesson, unfinished, round))) break;
   }
   for (const draft of drafts) {
@@ -105,7 +110,7 @@ async function askForEach(
 
 /** Turns listed pairs whose answer is not a span yet into facts of the sentence they fit best. */
 async function askForLists(
-  { calls, passage: { chunks }, recipe: { prompts, shares } }: Lesson,
+  { calls, passage: { chunks, told }, recipe: { prompts, shares } }: Lesson,
   drafts: Draft[],
   isContradicted: (...texts: readonly string[]) => boolean,
   plan: TeachingPlan,
@@ -123,6 +128,8 @@ async function askForLists(
       const sentence = sentenceOf(chunk, question, answer);
       if (sentence === null || sameAnswer(answer, prompts.notStated) || isContradicted(question, answer)) continue;
       const known = drafts.find((draft) => draft.sentenceStart === sentence.start && agrees(draft.answer, answer));
+      // A sentence that was made of a cell tells its value, and nothing else.
+      if (told?.has(sentence.text.trim()) === true) continue;
       if (known === undefined && drafts.length >= plan.factCount) continue;
       const draft = known ?? {
         chunk: index,
@@ -131,7 +138,7 @@ async function askForLists(
         salience: rules.listedSalience,
         cloze: [],
         derived: [],
-        tabled: [],
+        tabled: null,
         relations: [],
         keywords: [],
         about: drafts.find(({ sentenceStart }) => sentenceStart === sentence.start)?.about ?? sentence.text,
@@ -183,6 +190,12 @@ async function rephraseEach(
     if (question !== '' && keepsNames(source, question, draft.answer)) addForm(draft, question, 'rephrased');
   });
   return results.some((result) => result !== null);
+}
+
+function addToldForms(draft: Draft, { restated, asked, test }: ToldQuestions): void {
+  addForm(draft, restated, 'restated');
+  for (const question of asked) addForm(draft, question, 'tabled');
+  if (test !== undefined) addForm(draft, test, 'tested');
 }
 
 function addForm(draft: Draft, text: string, origin: FormOrigin, relation?: string): void {

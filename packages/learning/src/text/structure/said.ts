@@ -24,8 +24,8 @@ export type Told = { readonly answer: string } &
       }
     /** Something that happens: "on Monday", "at 9:00", "in the hall". `noun` says what kind of thing it is. */
     | { readonly kind: 'event'; readonly circumstances: readonly string[]; readonly noun: string | null }
-    /** When something is. */
-    | { readonly kind: 'moment'; readonly subject: string }
+    /** When something is; `noun` says what such things are. */
+    | { readonly kind: 'moment'; readonly subject: string; readonly noun: string | null }
   );
 
 export interface Said {

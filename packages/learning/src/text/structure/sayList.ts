@@ -83,7 +83,7 @@ function headOf({ tokens: [first] }: { readonly tokens: readonly Token[] }): str
 /** `null` if the text is no key with a value, or if it names the subject. */
 export function statementOf(text: string, { subject, section }: Pick<Place, 'subject' | 'section'>): Said | null {
   const pair = pairOf(text);
-  if (pair === null) return null;
+  if (pair === null || opensPhrase.test(pair.key)) return null;
   if (section !== null) return saidInSection(pair, section);
   return subject === null || pair.value === subject ? null : said(pair.key, subject, pair.value);
 }
@@ -101,9 +101,12 @@ function saidInSection({ key, value }: Pair, section: string): Said {
     };
   }
   if (isAttribute(key)) return said(key, copulaOf(section) === 'is' ? section : `the ${lowerFirst(section)}`, value);
-  const [thing, moment] = [withArticle(key), momentOf(value)];
+  const [thing, moment] = [withArticle(key.includes(' ') ? lowerFirst(key) : key), momentOf(value)];
   const text = asSentence(`${capitalised(thing)} ${copulaOf(key)} ${moment ?? value}`);
-  return { text, told: moment === null ? null : { kind: 'moment', subject: lowerFirst(thing), answer: moment } };
+  return {
+    text,
+    told: moment === null ? null : { kind: 'moment', subject: lowerFirst(thing), noun: null, answer: moment },
+  };
 }
 
 /**
@@ -111,8 +114,8 @@ function saidInSection({ key, value }: Pair, section: string): Said {
  */
 function inSection(text: string, { section }: Place): Said | null {
   const [, what = '', when = ''] = event.exec(text) ?? [];
-  if (what !== '' && !action.test(what)) {
-    const told = { kind: 'moment', subject: lowerFirst(what), answer: when } as const;
+  if (what !== '' && !action.test(what) && !/ \p{Ll}+ed$/u.test(what)) {
+    const told = { kind: 'moment', subject: lowerFirst(what), noun: null, answer: when } as const;
     return { text: asSentence(`${what} ${copulaOf(what)} ${when}`), told };
   }
   return section === null || sentence.test(text) ? null : asWritten(`${section}: ${text}`);
@@ -157,5 +160,7 @@ const naming = /^(?:(?:full |product |item |project |company )?name|title|produc
  * months are no attributes.
  */
 const attribute = /^\p{L}[\p{L}-]*\.?(?: \p{Ll}[\p{Ll}-]*){0,3}(?: \([^()]{1,24}\))?$/u;
+/** "Bill to: Hotel Almira" goes on behind the colon. */
+const opensPhrase = / (?:to|by|from|for|with|at|of|in|on)$/u;
 const named =
   /^(?:\p{Lu}\p{Ll}+day|January|February|March|April|May|June|July|August|September|October|November|December)s?\b/u;

@@ -46,7 +46,7 @@ function attributeOf(subject: string, key: string, value: string, noun: string |
   const moment = momentOf(subject);
   if (moment !== null) return onMoment(key, moment, value);
   const when = /^(?:time|when|day|date|start(?:s|ing time)?|begins?)$/iu.test(key) ? momentOf(value) : null;
-  return when === null ? said(key, subject, value, noun) : isWhen(withArticle(subject), when);
+  return when === null ? said(key, subject, value, noun) : isWhen(withArticle(subject), when, null);
 }
 
 /** "room" above "Birch" and "Cedar". A head such as "Name" does not say what it names. */
@@ -64,8 +64,11 @@ function onMoment(key: string, moment: string, value: string): Said {
   };
 }
 
-function isWhen(subject: string, when: string): Said {
-  return { text: asSentence(`${capitalised(subject)} is ${when}`), told: { kind: 'moment', subject, answer: when } };
+function isWhen(subject: string, when: string, noun: string | null): Said {
+  return {
+    text: asSentence(`${capitalised(subject)} is ${when}`),
+    told: { kind: 'moment', subject, noun, answer: when },
+  };
 }
 
 /**
@@ -105,7 +108,8 @@ function sayTimetable({ heads, rows }: Table, caption: string): Said[] {
     })),
     ...things.map((thing) => {
       const times = entries.filter(({ what }) => what === thing);
-      return isWhen(thing, times.map(({ circumstances }) => circumstances.join(' ')).join(' and '));
+      const when = times.map(({ circumstances }) => circumstances.join(' ')).join(' and ');
+      return isWhen(thing, when, noun);
     }),
   ];
 }

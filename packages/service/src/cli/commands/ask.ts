@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { limits, type InferenceResult } from '@engraft/contract';
+import { limits } from '@engraft/contract';
 import { openClient } from '../openClient.js';
 import { parseWholeNumber } from '../arguments.js';
 import { print } from '../output.js';
-import { beforeRunaway } from '../runaway.js';
+import { shownAnswer } from '../shownAnswer.js';
 import { addPrintOptions, CommandFailure, type PrintOptions } from '../withDatabase.js';
 
 interface AskOptions extends PrintOptions {
@@ -40,22 +40,8 @@ export function addAskCommand(program: Command): void {
     if (job.result === null || !('text' in job.result)) {
       throw new CommandFailure(`${job.id} ended as ${job.status}${job.error === null ? '' : `: ${job.error.code}`}`);
     }
-    const { text: shown, remark } = shownOf(job.result, job.usage.output_tokens);
+    const { text: shown, remark } = shownAnswer(job.result, job.usage.output_tokens);
     print(options, job, [shown]);
     if (remark !== null && options.json !== true) process.stderr.write(`engraft: ${remark}\n`);
   });
-}
-
-/** The answer for a person, and a remark about it if there is one. `--json` prints it as it is. */
-function shownOf({ text, finish_reason }: InferenceResult, output_tokens: number) {
-  if (finish_reason !== 'length') return { text, remark: null };
-  const before = beforeRunaway(text);
-  if (before !== null) {
-    return {
-      text: `${before.trimEnd()} …`,
-      remark: 'the answer only repeats itself from here on; --json shows all of it',
-    };
-  }
-  // The limit is --max-output-tokens, or the context of the model.
-  return { text, remark: `the answer was cut when it had ${output_tokens} tokens (see --max-output-tokens)` };
 }

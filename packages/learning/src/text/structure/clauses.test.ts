@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { withoutClauseNumbers } from './clauses.js';
+
+test('the numbers of sections and their clauses go, however they are written', () => {
+  assert.equal(
+    withoutClauseNumbers(
+      '2. Term\n2.1 The lease runs for a year.\n2.2. "Rent" is due on Mondays.\n\n3 Fees\n3.1 $40 is due.',
+    ),
+    'Term\nThe lease runs for a year.\n"Rent" is due on Mondays.\n\nFees\n$40 is due.',
+  );
+  assert.equal(
+    withoutClauseNumbers('§ 1 Rooms\n(1) The flat has three rooms.\n(2) The cellar is shared.'),
+    'Rooms\nThe flat has three rooms.\nThe cellar is shared.',
+  );
+});
+
+test('numbers that are none of clauses stay', () => {
+  for (const text of [
+    '3.2.0 (2025-03-18)\n\n- Dark mode\n\n3.1.4 (2025-01-09)\n\n- A mend',
+    '1.0 First release.\n1.1 Adds search.',
+    '7.5 The average grew.\n8.2 The sum fell.',
+    '1. Mix the flour.\n2. Add 2.5 litres of water.',
+    'Rule 4\nIt is 4.5 Metres wide.',
+  ])
+    assert.equal(withoutClauseNumbers(text), text);
+});

@@ -1,0 +1,25 @@
+/** An answer as it is printed for a person. `--json` has it as it came. */
+import type { InferenceResult } from '@engraft/contract';
+import { beforeRunaway } from './runaway.js';
+
+export interface ShownAnswer {
+  readonly text: string;
+  /** What there is to say of it besides. */
+  readonly remark: string | null;
+}
+
+export function shownAnswer(
+  { text, finish_reason }: Pick<InferenceResult, 'text' | 'finish_reason'>,
+  output_tokens: number,
+): ShownAnswer {
+  if (finish_reason !== 'length') return { text, remark: null };
+  const before = beforeRunaway(text);
+  if (before !== null) {
+    return {
+      text: `${before.trimEnd()} …`,
+      remark: 'the answer only repeats itself from here on; --json shows all of it',
+    };
+  }
+  // What --max-output-tokens allows, or the context of the model.
+  return { text, remark: `the answer was cut when it had ${output_tokens} tokens (see --max-output-tokens)` };
+}
