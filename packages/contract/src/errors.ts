@@ -89,6 +89,8 @@ export const jobErrorCodes = [
   'adapter_expired',
   /** The files of the version are damaged or missing; nothing is charged, and nothing falls back to base. */
   'adapter_damaged',
+  /** The files of the version could not be fetched from where they are kept; nothing is charged: ask again later. */
+  'adapter_unavailable',
   /** The version, or what learning had stored so far, is of another base model than the worker has; nothing is charged. */
   'base_model_changed',
   /** An operator ended the job; nothing is charged. */

@@ -2,7 +2,8 @@ import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { isAdapterIntact } from '@engraft/engine';
 import { sql, type Kysely } from 'kysely';
-import { openAdapterStore, storeMark } from '../adapterStore/adapterStore.js';
+import { storeMark } from '../adapterStore/adapterStore.js';
+import { openFolderStore } from '../adapterStore/folderStore.js';
 import { openDatabase } from '../db/database.js';
 import type { Database } from '../db/schema.js';
 import { findHalfStates } from './findHalfStates.js';
@@ -65,7 +66,7 @@ async function wrongEndings(db: Kysely<Database>): Promise<string[]> {
 
 /** No version without its file; no adapter in the store that no version has and the database does not know of. */
 async function adapterFaults(db: Kysely<Database>, data_folder: string): Promise<string[]> {
-  const store = await openAdapterStore(data_folder);
+  const store = await openFolderStore(data_folder);
   const versions = await db.selectFrom('versions').select(['id', 'adapter_hash', 'files_deleted_at']).execute();
   const kept = await db.selectFrom('kept_adapters').select('adapter_hash').execute();
   const faults: string[] = [];

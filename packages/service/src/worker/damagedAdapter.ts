@@ -1,4 +1,4 @@
-import { EngineError, isAdapterIntact, type AdapterReference } from '@engraft/engine';
+import { EngineError, type AdapterReference } from '@engraft/engine';
 import { AdapterStoreMissing } from '../adapterStore/adapterStoreMissing.js';
 import { markAdapterDamaged, markAdapterIntact } from '../versions/adapterDamage.js';
 import type { UsableAdapter } from './findAdapter.js';
@@ -28,8 +28,8 @@ export async function noteDamage(
 }
 
 /** Takes the mark off versions whose adapter is whole again. One that the engine has in memory may still be damaged on the disk. */
-export async function clearMark({ db }: JobContext, { adapter, marked_damaged }: UsableAdapter): Promise<void> {
-  if (adapter !== null && marked_damaged && (await isAdapterIntact(adapter))) {
+export async function clearMark({ db, store }: JobContext, { adapter, marked_damaged }: UsableAdapter): Promise<void> {
+  if (adapter !== null && marked_damaged && (await store.isIntact(adapter.contentHash))) {
     await markAdapterIntact(db, adapter.contentHash);
   }
 }
@@ -44,7 +44,7 @@ export async function intactParent(
   found: UsableAdapter,
 ): Promise<AdapterReference | null> {
   const { adapter } = found;
-  if (adapter === null || (await isAdapterIntact(adapter))) {
+  if (adapter === null || (await context.store.isIntact(adapter.contentHash))) {
     await clearMark(context, found);
     return adapter;
   }

@@ -1,7 +1,7 @@
 import { baseVersion } from '@engraft/contract';
 import type { AdapterReference } from '@engraft/engine';
 import type { Kysely } from 'kysely';
-import type { AdapterStore } from '../adapterStore/adapterStore.js';
+import type { AdapterStore, BorrowedAdapter } from '../adapterStore/adapterStore.js';
 import type { Database } from '../db/schema.js';
 import { inTransaction } from '../db/transaction.js';
 import { findVersionOfSubject } from '../versions/findVersion.js';
@@ -11,6 +11,8 @@ import { learnModelOfAdapter } from './modelOfAdapter.js';
 export interface UsableAdapter {
   /** `null`: the clean base model. */
   readonly adapter: AdapterReference | null;
+  /** To be called when nobody needs its files any more. */
+  readonly giveBack: () => void;
   /** It was found damaged or missing before, and may have been made whole since. */
   readonly marked_damaged: boolean;
 }
@@ -23,7 +25,8 @@ export type FoundAdapter =
   | { readonly kind: 'base_model_changed' };
 
 /**
- * The adapter of the version that admission resolved. Throws when there is no such version.
+ * Borrows the adapter of the version that admission resolved. Throws when there is no such version, and
+ * `AdapterStoreUnavailable`.
  * @param base_model_hash of the checkpoint that the engine has.
  */
 export async function findAdapter(
@@ -31,8 +34,9 @@ export async function findAdapter(
   store: AdapterStore,
   adapter_version: string,
   base_model_hash: () => Promise<string>,
+  signal?: AbortSignal,
 ): Promise<FoundAdapter> {
-  if (adapter_version === baseVersion) return { kind: 'found', adapter: null, marked_damaged: false };
+  if (adapter_version === baseVersion) return { kind: 'found', ...cleanBase };
   const row = await db
     .selectFrom('versions')
     .select(['adapter_hash', 'subject_ref', 'damaged_at', 'base_model_hash'])
@@ -44,17 +48,26 @@ export async function findAdapter(
     ? await inTransaction(db, 'version.looked_after', (trx) => lookAfter(trx, version))
     : version;
   if (expired) return { kind: 'adapter_expired' };
-  const adapter = store.locate(row.adapter_hash);
-  const trained_on = row.base_model_hash ?? (await modelOf(db, adapter));
+  const loaded = await base_model_hash();
+  if (row.base_model_hash !== null && row.base_model_hash !== loaded) return { kind: 'base_model_changed' };
+  const borrowed = await store.borrow(row.adapter_hash, signal);
   // A damaged adapter is found to be so when it is loaded.
-  const is_usable = trained_on === 'damaged' || trained_on === (await base_model_hash());
-  return is_usable
-    ? { kind: 'found', adapter, marked_damaged: row.damaged_at !== null }
-    : { kind: 'base_model_changed' };
+  const is_usable = row.base_model_hash !== null || [loaded, 'damaged'].includes(await modelOf(db, borrowed));
+  if (is_usable) return { kind: 'found', ...borrowed, marked_damaged: row.damaged_at !== null };
+  borrowed.giveBack();
+  return { kind: 'base_model_changed' };
 }
 
+/** What learning starts from without a parent. */
+export const cleanBase = { adapter: null, giveBack: () => undefined, marked_damaged: false } as const;
+
 /** Finds the model of a version that has none recorded: its adapter was not whole before, or another tool made it. */
-async function modelOf(db: Kysely<Database>, adapter: AdapterReference): Promise<string> {
-  const trained_on = await learnModelOfAdapter(db, adapter);
-  return trained_on.kind === 'known' ? trained_on.contentHash : trained_on.kind;
+async function modelOf(db: Kysely<Database>, { adapter, giveBack }: BorrowedAdapter): Promise<string> {
+  try {
+    const trained_on = await learnModelOfAdapter(db, adapter);
+    return trained_on.kind === 'known' ? trained_on.contentHash : trained_on.kind;
+  } catch (error) {
+    giveBack();
+    throw error;
+  }
 }

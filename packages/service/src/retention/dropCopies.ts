@@ -1,0 +1,23 @@
+import type { Kysely } from 'kysely';
+import type { AdapterStore } from '../adapterStore/adapterStore.js';
+import type { Database } from '../db/schema.js';
+import { eachApart } from './eachApart.js';
+
+/**
+ * Deletes copies of adapters on this machine that nobody needs any more: another worker has deleted the adapter itself.
+ * Returns how many there were.
+ */
+export async function dropCopies(db: Kysely<Database>, store: AdapterStore, stopping?: AbortSignal): Promise<number> {
+  const copied = store.listCopies();
+  if (copied.length === 0) return 0;
+  const needed = await db
+    .selectFrom('versions')
+    .select('adapter_hash')
+    .where('adapter_hash', 'in', copied)
+    .where('files_deleted_at', 'is', null)
+    .union(db.selectFrom('kept_adapters').select('adapter_hash').where('adapter_hash', 'in', copied))
+    .execute();
+  const kept = new Set(needed.map(({ adapter_hash }) => adapter_hash));
+  const unneeded = copied.filter((adapter_hash) => !kept.has(adapter_hash));
+  return eachApart(unneeded, (adapter_hash) => store.dropCopy(adapter_hash), stopping);
+}
