@@ -60,7 +60,6 @@ export const crashPoints = {
   'copy.named': 'an adapter in the store',
   'copy.cleaned': 'the end of what a copy left under a passing name',
   'bucket.marked': 'the mark of the store of adapters, in its bucket',
-  'bucket.unmarked': 'the end of the mark, where a restore into a bucket failed',
   'upload.object_stored': 'one file of an adapter, in the bucket',
   'copies.folder_made': 'the folder of copies of a process',
   'copies.passing_removed': 'the end of what an earlier process was about to fetch or to remove',

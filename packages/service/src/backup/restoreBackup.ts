@@ -131,7 +131,10 @@ async function withStore<Result>(
   try {
     return await work(adapters);
   } catch (error) {
-    await restored.giveUp(adapters.kept);
+    await restored.giveUp(adapters.kept).catch((second: unknown) => {
+      const why = error instanceof Error ? error.message : String(error);
+      throw new AggregateError([error, second], `${why}; what was put into ${restored.store.home} is still there`);
+    });
     throw error;
   } finally {
     await restored.store.close();

@@ -1,4 +1,4 @@
-import type { AdapterStore } from '../adapterStore/adapterStore.js';
+import { storeMark, type AdapterStore } from '../adapterStore/adapterStore.js';
 import { openFolderStore } from '../adapterStore/folderStore.js';
 import type { BucketConfig } from '../config/adapterStoreConfig.js';
 import { BackupError } from './backupError.js';
@@ -19,7 +19,7 @@ export async function openRestoredStore(staging: string, bucket_config: BucketCo
     return { store: await openFolderStore(staging), giveUp: () => Promise.resolve() };
   }
   const { openS3Bucket } = await import('../adapterStore/bucket/s3Bucket.js');
-  const { markBucket, openBucketStore, unmarkBucket } = await import('../adapterStore/bucket/bucketStore.js');
+  const { markBucket, openBucketStore } = await import('../adapterStore/bucket/bucketStore.js');
   const bucket = openS3Bucket(bucket_config);
   // What is restored is not asked for here: no copies are needed.
   const options = { bucket, data_folder: staging, copies_bytes_max: 0, admit: () => Promise.resolve() };
@@ -38,7 +38,7 @@ export async function openRestoredStore(staging: string, bucket_config: BucketCo
     store,
     giveUp: async (adapter_hashes) => {
       for (const adapter_hash of adapter_hashes) await store.remove(adapter_hash);
-      await unmarkBucket(bucket, AbortSignal.timeout(patience_ms));
+      await bucket.deleteObject(storeMark, AbortSignal.timeout(patience_ms));
     },
   };
 }

@@ -15,7 +15,15 @@ export async function dropCopies(db: Kysely<Database>, store: AdapterStore, stop
     .select('adapter_hash')
     .where('adapter_hash', 'in', copied)
     .where('files_deleted_at', 'is', null)
-    .union(db.selectFrom('kept_adapters').select('adapter_hash').where('adapter_hash', 'in', copied))
+    // Of a job that is about to have a version.
+    .union(
+      db
+        .selectFrom('kept_adapters')
+        .innerJoin('jobs', 'jobs.id', 'kept_adapters.job_id')
+        .select('adapter_hash')
+        .where('adapter_hash', 'in', copied)
+        .where('jobs.settled', '=', false),
+    )
     .execute();
   const kept = new Set(needed.map(({ adapter_hash }) => adapter_hash));
   const unneeded = copied.filter((adapter_hash) => !kept.has(adapter_hash));

@@ -115,7 +115,7 @@ export class AdapterCopies<Known extends Found = Found> {
   /** Unless it is in use. */
   async drop(adapter_hash: string): Promise<boolean> {
     const copy = this.#copies.get(adapter_hash);
-    if (copy === undefined || copy.users > 0) return false;
+    if (copy === undefined || copy.users > 0 || copy.filling !== null) return false;
     await this.#discard(adapter_hash);
     return true;
   }

@@ -8,12 +8,14 @@ import { isAdapterIntact } from '@engraft/engine';
 import { type StubBucket, startStubBucket } from '../../testing/stubBucket.js';
 import { keepTestAdapter, writeTestAdapter } from '../../testing/testAdapter.js';
 import { openTestBucketStore, type TestBucketStore } from '../../testing/testBucket.js';
+import { storeMark } from '../adapterStore.js';
 import { AdapterStoreMissing } from '../adapterStoreMissing.js';
-import { sourceOf, unmarkBucket } from './bucketStore.js';
+import { sourceOf } from './bucketStore.js';
 import { probeBucket } from './probeBucket.js';
 
 /** `s3://bucket` of a real server, which the AWS SDK's variables lead to; see `npm run test:s3`. */
-const real = process.env['ENGRAFT_TEST_S3_URL'];
+const { ...given } = process.env;
+const real = given['ENGRAFT_TEST_S3_URL'];
 
 interface Server {
   readonly environment: NodeJS.ProcessEnv;
@@ -25,7 +27,7 @@ const servers: Readonly<Record<string, () => Promise<Server>>> = {
   'a real server': () =>
     Promise.resolve({
       // A prefix of its own: nothing is left of an earlier run.
-      environment: { ...process.env, ENGRAFT_ADAPTER_STORE: `${real}/${randomUUID()}` },
+      environment: { ...given, ENGRAFT_ADAPTER_STORE: `${real}/${randomUUID()}` },
       stop: () => Promise.resolve(),
     }),
 };
@@ -119,7 +121,7 @@ for (const [name, start] of Object.entries(servers)) {
 
     it('keeps and removes nothing where its mark is gone: it may be another bucket', async () => {
       const hash = await keepTestAdapter(store, 'kept before');
-      await unmarkBucket(store.bucket, patience());
+      await store.bucket.deleteObject(storeMark, patience());
       assert.equal(await store.isPresent(), false);
       await assert.rejects(store.remove(hash), AdapterStoreMissing);
       await assert.rejects(keepTestAdapter(store, 'too late'), AdapterStoreMissing);

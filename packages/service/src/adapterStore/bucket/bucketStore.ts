@@ -107,12 +107,6 @@ export async function markBucket(bucket: Bucket, signal: AbortSignal): Promise<v
   crashPoint('bucket.marked');
 }
 
-/** Of a bucket that no adapter is in any more. */
-export async function unmarkBucket(bucket: Bucket, signal: AbortSignal): Promise<void> {
-  await bucket.deleteObject(storeMark, signal);
-  crashPoint('bucket.unmarked');
-}
-
 const [configuration, weights] = ADAPTER_FILES;
 
 function keyOf(adapter_hash: string, file: string): string {

@@ -52,12 +52,19 @@ export interface BucketOptions {
 
 const connect_ms = 5_000;
 
+/** What goes wrong is thrown; standard error is for the log. */
+const unsaid = (): void => undefined;
+const silent = { trace: unsaid, debug: unsaid, info: unsaid, warn: unsaid, error: unsaid };
+
 /** Asks with the credentials and the region that the SDK finds in its usual places. Nothing is asked before it must be. */
 export function openS3Bucket(
   { bucket, prefix, path_style }: BucketConfig,
   { bounds = default_bounds, onRequest = () => undefined }: BucketOptions = {},
 ): Bucket {
+  // It would say on standard error what its releases of 2027 need.
+  process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
   const client = new S3Client({
+    logger: silent,
     forcePathStyle: path_style,
     // One place decides on retries, which also sees bodies that end in the middle.
     maxAttempts: 1,
