@@ -1,17 +1,21 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type BucketBounds } from '../adapterStore/bucket/bucketRetries.js';
-import { type BucketStore, openBucketStore, type BucketStoreOptions } from '../adapterStore/bucket/bucketStore.js';
+import type { BucketBounds } from '../adapterStore/bucket/bucketRetries.js';
+import {
+  type BucketStore,
+  type BucketStoreOptions,
+  markBucket,
+  openBucketStore,
+} from '../adapterStore/bucket/bucketStore.js';
 import { type Bucket, openS3Bucket } from '../adapterStore/bucket/s3Bucket.js';
 import { readConfig } from '../config/config.js';
-import { markBucket } from '../adapterStore/bucket/bucketStore.js';
 
-/** Short enough for a test to wait for the last attempt. */
+/** Short enough for a test to wait for the last attempt; a busy machine may take long to answer. */
 export const test_bounds: BucketBounds = {
   attempts: 3,
   first_delay_ms: 10,
-  answer_ms: 2_000,
+  answer_ms: 30_000,
   bytes_per_second_min: 500_000,
 };
 
@@ -38,7 +42,7 @@ export async function openTestBucketStore(
   const bucket = openTestBucket(environment);
   const data_folder = options.data_folder ?? (await mkdtemp(path.join(tmpdir(), 'engraft-bucket-')));
   const given = { copies_bytes_max: 10_000_000, admit: () => Promise.resolve() };
-  await markBucket(bucket, AbortSignal.timeout(10_000));
+  await markBucket(bucket, AbortSignal.timeout(60_000));
   const store = await openBucketStore({ ...given, ...options, bucket, data_folder });
   return {
     ...store,

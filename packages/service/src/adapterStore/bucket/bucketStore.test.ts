@@ -38,7 +38,7 @@ for (const [name, start] of Object.entries(servers)) {
     let server: Server;
     let store: TestBucketStore;
     let elsewhere: TestBucketStore;
-    const patience = (): AbortSignal => AbortSignal.timeout(20_000);
+    const patience = (): AbortSignal => AbortSignal.timeout(60_000);
     before(async () => {
       server = await start();
       store = await openTestBucketStore(server.environment);
@@ -140,7 +140,7 @@ describe('what a store leaves in a bucket', () => {
       [...stub.objects.keys()].sort(),
       ['of/tests/.engraft-adapters', `${folder}/adapter_config.json`, `${folder}/adapter_model.safetensors`].sort(),
     );
-    await probeBucket(store.bucket, AbortSignal.timeout(10_000));
+    await probeBucket(store.bucket, AbortSignal.timeout(60_000));
     await store.remove(hash);
     assert.deepEqual([...stub.objects.keys()], ['of/tests/.engraft-adapters']);
     await store.end();
