@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -34,6 +34,20 @@ test('a checkpoint without rows rehearses what it says itself', async () => {
   const { prompt, completion } = replayPrompt(row);
   const { text } = await engine.generate({ prompt, adapter: null, maxOutputTokens: 64, temperature: 0 });
   assert.equal(text, completion);
+});
+
+test('its replies are kept for a checkpoint, and made again where the file is damaged', async () => {
+  const cache = join(bare, 'replay');
+  const rows = await replayOf(engine, [], baseRecipe, cache);
+  const [name = ''] = await readdir(cache);
+  const file = join(cache, name, 'replay.jsonl');
+  const [first = '', ...others] = (await readFile(file, 'utf8')).split('\n');
+  assert.deepEqual(JSON.parse(first), rows[0]);
+  await writeFile(file, others.join('\n'));
+  assert.deepEqual(await replayOf(engine, [], baseRecipe, cache), rows.slice(1), 'taken from the file');
+  await writeFile(file, first.slice(1));
+  assert.deepEqual(await replayOf(engine, [], baseRecipe, cache), rows);
+  assert.deepEqual(await readdir(join(cache, name)), ['replay.jsonl']);
 });
 
 test('rows that are shipped beside a checkpoint come first', async () => {

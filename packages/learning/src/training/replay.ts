@@ -14,6 +14,7 @@ const messageSchema = z.object({
   name: z.string().exactOptional(),
   toolCalls: z.array(toolCallSchema).exactOptional(),
   toolCallId: z.string().exactOptional(),
+  markup: z.boolean().exactOptional(),
 });
 
 const toolSchema = z.object({

@@ -41,7 +41,8 @@ export async function readLearningFiles(model_folder: string): Promise<LearningF
 }
 
 /**
- * How the engine's model learns. Asks it for replies when it brings no rows along. A trial may change the recipe.
+ * How the engine's model learns. Asks it for replies when it brings no rows along, and keeps them in `replayFolder`. A
+ * trial may change the recipe.
  * `elsewhere`, where there is one, writes the questions in place of the preset's teacher.
  */
 export async function learningMethod(
@@ -49,11 +50,12 @@ export async function learningMethod(
   { preset, adapter, replay }: LearningFiles,
   changed: (recipe: Recipe) => Recipe = (recipe) => recipe,
   elsewhere: RemoteModel | null = null,
+  replayFolder: string | null = null,
 ): Promise<LearningMethod> {
   const { parameters } = await engine.describe();
   const recipe = changed(recipeOf(preset, parameters));
   const teacher = elsewhere === null ? teacherOf(preset, recipe, adapter) : remoteTeacher(recipe, elsewhere, adapter);
-  return { recipe, teacher, replay: await replayOf(engine, replay, recipe) };
+  return { recipe, teacher, replay: await replayOf(engine, replay, recipe, replayFolder) };
 }
 
 function teacherOf({ teacher }: Preset, recipe: Recipe, adapter: AdapterReference | null): Teacher {

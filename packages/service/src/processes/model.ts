@@ -56,7 +56,9 @@ export async function loadEngine(
     ...(adapter_bytes === null ? {} : { maxAdapterBytes: adapter_bytes }),
     logger,
   });
-  const method = onceItSucceeds(() => learningMethod(engine, files, undefined, elsewhere));
+  const method = onceItSucceeds(() =>
+    learningMethod(engine, files, undefined, elsewhere, path.join(data_folder, 'replay')),
+  );
   return { engine, teachingAdapter: files.adapter, method };
 }
 
