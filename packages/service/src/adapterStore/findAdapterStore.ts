@@ -77,7 +77,10 @@ async function findBucketStore(
     admit,
     ...(metrics === undefined ? {} : { observer: metrics }),
     onWrongBytes: (adapter_hash) =>
-      watch?.logger.error({ adapter_hash }, 'the files of an adapter in the bucket are not those that its name promises'),
+      watch?.logger.error(
+        { adapter_hash },
+        'the files of an adapter in the bucket are not those that its name promises',
+      ),
   });
   metrics?.watchCopies(store.copied_bytes, settings.adapter_copies_bytes);
   try {

@@ -27,7 +27,9 @@ export async function openRestoredStore(staging: string, bucket_config: BucketCo
   const patience = AbortSignal.timeout(patience_ms);
   try {
     if (await store.isPresent()) {
-      throw new BackupError(`${bucket.url} has adapters already: a backup is restored into a bucket or prefix of its own`);
+      throw new BackupError(
+        `${bucket.url} has adapters already: a backup is restored into a bucket or prefix of its own`,
+      );
     }
     await markBucket(bucket, patience);
   } catch (error) {

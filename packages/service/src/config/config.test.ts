@@ -145,8 +145,18 @@ test('adapters live in the data folder unless a bucket is named, which another s
   for (const name of ['AWS_ENDPOINT_URL', 'AWS_ENDPOINT_URL_S3']) {
     assert.equal(named('s3://my-bucket', { [name]: 'http://localhost:9000' })?.path_style, true);
   }
-  for (const wrong of ['/srv/adapters', 's3://', 's3://My_Bucket', 's3://my-bucket//x', 's3://my-bucket/../x y', 'gs://b']) {
-    assert.throws(() => named(wrong), { constructor: UsageError, message: /^ENGRAFT_ADAPTER_STORE must be of the form/ });
+  for (const wrong of [
+    '/srv/adapters',
+    's3://',
+    's3://My_Bucket',
+    's3://my-bucket//x',
+    's3://my-bucket/../x y',
+    'gs://b',
+  ]) {
+    assert.throws(() => named(wrong), {
+      constructor: UsageError,
+      message: /^ENGRAFT_ADAPTER_STORE must be of the form/,
+    });
   }
   const bytes = { ENGRAFT_ADAPTER_COPIES_BYTES: '5000000' };
   assert.equal(readConfig({}, bytes).adapter_copies_bytes, 5_000_000);

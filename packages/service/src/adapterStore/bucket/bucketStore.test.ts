@@ -33,7 +33,8 @@ const servers: Readonly<Record<string, () => Promise<Server>>> = {
 };
 
 for (const [name, start] of Object.entries(servers)) {
-  const skip = name === 'a real server' && real === undefined ? 'no ENGRAFT_TEST_S3_URL: npm run test:s3 has one' : false;
+  const skip =
+    name === 'a real server' && real === undefined ? 'no ENGRAFT_TEST_S3_URL: npm run test:s3 has one' : false;
   describe(`a store in a bucket of ${name}`, { skip }, () => {
     let server: Server;
     let store: TestBucketStore;

@@ -50,7 +50,8 @@ export async function openBucketStore(options: BucketStoreOptions): Promise<Buck
     signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal]);
   const assertPresent = async (signal: AbortSignal): Promise<void> => {
     await options.admit();
-    if (!(await isMarked(bucket, signal))) throw new AdapterStoreMissing(`there are no adapters in ${bucket.url} any more`);
+    if (!(await isMarked(bucket, signal)))
+      throw new AdapterStoreMissing(`there are no adapters in ${bucket.url} any more`);
   };
 
   return {

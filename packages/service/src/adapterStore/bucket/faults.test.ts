@@ -75,7 +75,10 @@ describe('a store in a bucket that does wrong', () => {
     const borrowed = elsewhere.borrow(hash, gone.signal);
     gone.abort(new Error('the worker is stopping'));
     await assert.rejects(borrowed, /the worker is stopping/);
-    await assert.rejects(keepTestAdapter({ ...store, keep: (each) => store.keep(each, gone.signal) }, 'w'), /is stopping/);
+    await assert.rejects(
+      keepTestAdapter({ ...store, keep: (each) => store.keep(each, gone.signal) }, 'w'),
+      /is stopping/,
+    );
   });
 
   it('asks once where it is refused, and says why', async () => {

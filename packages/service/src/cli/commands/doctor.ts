@@ -23,7 +23,9 @@ interface Check {
 
 export function addDoctorCommand(program: Command): void {
   addPrintOptions(
-    program.command('doctor').description('check Node, data folder, database, model, engine, bucket, teacher and traces'),
+    program
+      .command('doctor')
+      .description('check Node, data folder, database, model, engine, bucket, teacher and traces'),
   ).action(async (options: PrintOptions) => {
     const config = readConfig(options);
     const checks: Check[] = [];
