@@ -153,7 +153,8 @@ describe('a worker whose adapters are in a bucket', () => {
   });
 
   it('deletes from the bucket, and its own copy, what no version needs any more', async () => {
-    const id = await admit({ ...testPassage, content: `${testPassage.content} It has a cat.` } as JobRequest, 'berta');
+    const content = 'Zelona is a bakery in Bruges. Zelona was started in 2011 by Tom Peck. Zelona has 12 employees.';
+    const id = await admit({ ...testPassage, content } as JobRequest, 'berta');
     assert.equal((await ended(id)).status, 'ready');
     const hash = await adapterOf(id);
     const elsewhere = await openTestBucketStore(stub.environment);
