@@ -138,7 +138,7 @@ describe('a worker whose adapters are in a bucket', () => {
     assert.deepEqual(damaged, [], 'a bucket that is away says nothing of what is in it');
   });
 
-  it('says that an adapter is damaged where the bucket has other bytes, and that it is whole when they are right', async () => {
+  it('says that an adapter is damaged where the bucket has other bytes, until they are right', async () => {
     const [version] = await database.db.selectFrom('versions').select('adapter_hash').execute();
     await store.dropCopy(version?.adapter_hash ?? '');
     const name = [...stub.objects.keys()].find((each) => each.endsWith('.safetensors')) ?? '';
