@@ -14,6 +14,7 @@ const exempt: Readonly<Record<string, string>> = {
     'an archive and what is restored bear passing names until they are whole, and keep services away: whoever was ' +
     'cut short begins anew, see refusals.test.ts',
   'cli/': 'what commands write is for people: reports and adapters in folders of their own',
+  'adapterStore/bucket/probeBucket.ts': 'what a doctor that dies leaves is a kilobyte that nobody looks for',
   'db/embeddedPostgres/': 'a server is made under a passing name and renamed: embeddedPostgres.test.ts kills it there',
   'db/migrate.ts#apply': 'in the transaction of `migrate`',
   'db/migrate.ts#createRecord': 'in the transaction of `migrate`',
@@ -27,6 +28,8 @@ const exempt: Readonly<Record<string, string>> = {
 const fileEffects = new Set(
   'rename rm rmdir unlink mkdir mkdtemp writeFile appendFile copyFile cp chmod symlink link'.split(' '),
 );
+/** Of `adapterStore/bucket/s3Bucket.ts`. */
+const objectEffects = new Set(['putObject', 'deleteObject']);
 const rowEffects = new Set(['insertInto', 'updateTable', 'deleteFrom', 'replaceInto', 'mergeInto']);
 const writingSql = /\b(insert into|update \w+ set|update \w+\s+set|delete from|truncate)\b/i;
 const committingSql = /^\s*(COMMIT|CREATE|ALTER|GRANT|REVOKE|DROP|INSERT|UPDATE|DELETE)\b/;
@@ -58,11 +61,13 @@ describe('every boundary between two durable effects', () => {
       async function move() { await rename(a, b); crashPoint('x'); await rm(c); }
       async function write(db) { await db.updateTable('jobs').execute(); }
       async function inside(trx) { await trx.updateTable('jobs').execute(); }
+      async function upload() { await bucket.putObject(a, b); await bucket.deleteObject(a); crashPoint('x'); }
       async function commit(db) { await inTransaction(db, null, work); }`;
     const missed = unnamedIn('worker/example.ts', code, []);
     assert.deepEqual(missed, [
       'worker/example.ts#move: rm(c)',
       "worker/example.ts#write: db.updateTable('jobs')",
+      'worker/example.ts#upload: bucket.putObject(a, b)',
       'worker/example.ts#commit: inTransaction(db, null, work)',
     ]);
   });
@@ -134,6 +139,7 @@ function read(
       : null;
   }
   if (!ts.isPropertyAccessExpression(called)) return null;
+  if (objectEffects.has(called.name.text)) return found('effect');
   const receiver = called.expression.getText(source);
   if (rowEffects.has(called.name.text)) return receiver === 'trx' ? null : found('effect');
   const isCommit = called.name.text === 'query' && committingSql.test(textOf(given[0], source));

@@ -1,6 +1,7 @@
 import type { CrashOrder, CrashPoint } from '@engraft/service/testing/crashOrder.js';
 import type { CrashTest, Faults } from './crashTest.js';
 import type { Drive } from './driveKinds.js';
+import { bucketDrives } from './bucketDrives.js';
 import { drives } from './drives.js';
 
 /** A death of a service or of a command beside it: where, and how it comes there. */
@@ -24,14 +25,19 @@ export const firstStartPoints: readonly CrashPoint[] = entries()
   .map(([crash_point]) => crash_point);
 
 /** All others, each with the passings at which it is to be tried; they may come in any order. */
-export const crashes: readonly Crash[] = entries()
-  .filter(([, { by }]) => by !== 'first start')
-  .flatMap(([crash_point, drive]) =>
-    (drive.passings ?? [1]).map((passing) => ({ order: { crash_point, passing }, drive })),
-  );
+export const crashes: readonly Crash[] = crashesOf(entries().filter(([, { by }]) => by !== 'first start'));
+
+/** Those of a service whose adapters are in a bucket. */
+export const bucketCrashes: readonly Crash[] = crashesOf(Object.entries(bucketDrives) as [CrashPoint, Drive][]);
 
 function entries(): [CrashPoint, Drive][] {
   return Object.entries(drives) as [CrashPoint, Drive][];
+}
+
+function crashesOf(driven: readonly (readonly [CrashPoint, Drive])[]): Crash[] {
+  return driven.flatMap(([crash_point, drive]) =>
+    (drive.passings ?? [1]).map((passing) => ({ order: { crash_point, passing }, drive })),
+  );
 }
 
 /** Drives a real service to the point, where it dies, starts it again, and looks for whatever is wrong then. */

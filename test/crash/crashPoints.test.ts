@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { access } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
 import { crashPoints } from '@engraft/service/testing/crashOrder.js';
-import { crashAndRecover, crashes } from './crashAndRecover.js';
+import { startStubBucket, type StubBucket } from '@engraft/service/testing/stubBucket.js';
+import { bucketCrashes, crashAndRecover, crashes } from './crashAndRecover.js';
 import { crashFirstStart } from './crashFirstStart.js';
 import { CrashTest, noFaults } from './crashTest.js';
 import { leavingHere, project } from './driveKinds.js';
@@ -48,4 +49,24 @@ describe('a service that dies', () => {
     assert.equal((printed as { versions: unknown[] }).versions.length, 1);
     await access(folder);
   });
+});
+
+describe('a service that dies and whose adapters are in a bucket', () => {
+  let bucket: StubBucket;
+  let test: CrashTest;
+  before(async () => {
+    bucket = await startStubBucket();
+    test = await CrashTest.open(undefined, bucket);
+  });
+  after(async () => {
+    await test.release();
+    await bucket.stop();
+  });
+
+  for (const crash of bucketCrashes) {
+    const { crash_point, passing } = crash.order;
+    it(`after ${crash_point}: ${crashPoints[crash_point]}, passing ${passing}`, async () => {
+      assert.deepEqual((await crashAndRecover(test, crash)).faults, noFaults);
+    });
+  }
 });

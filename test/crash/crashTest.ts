@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { attachEmbeddedPostgres } from '@engraft/service';
 import { findAftermath, findDoubleCharges } from '@engraft/service/testing/aftermath.js';
 import { answerWith, type FaultyTeacher, startFaultyTeacher } from '@engraft/service/testing/faultyTeacher.js';
+import type { StubBucket } from '@engraft/service/testing/stubBucket.js';
 import pg from 'pg';
 import { KillableService } from './killableService.js';
 
@@ -56,11 +57,15 @@ export class CrashTest {
     readonly database: pg.Pool,
     readonly teacher: FaultyTeacher,
     readonly service: KillableService,
+    readonly bucket: StubBucket | undefined,
     readonly release: () => Promise<void>,
   ) {}
 
-  /** @param reach makes of the database's URL the one that the service is given; by default it finds its own. */
-  static async open(reach?: (database_url: string) => string): Promise<CrashTest> {
+  /**
+   * @param reach makes of the database's URL the one that the service is given; by default it finds its own.
+   * @param bucket where adapters live, in place of the data folder.
+   */
+  static async open(reach?: (database_url: string) => string, bucket?: StubBucket): Promise<CrashTest> {
     const folder = await mkdtemp(path.join(tmpdir(), 'engraft-points-'));
     const [data_folder, script_folder] = [path.join(folder, 'data'), path.join(folder, 'script')];
     await mkdir(script_folder);
@@ -76,6 +81,7 @@ export class CrashTest {
       ENGRAFT_TEST_SCRIPT_DIR: script_folder,
       ENGRAFT_TEACHER_URL: teacher.url,
       ENGRAFT_TEACHER_MODEL: 'elsewhere',
+      ...bucket?.environment,
       ENGRAFT_JOB_RETENTION_DAYS: '30',
       ENGRAFT_LOG_LEVEL: process.env['ENGRAFT_TEST_LOG_LEVEL'] ?? 'fatal',
     });
@@ -86,7 +92,7 @@ export class CrashTest {
       await server.release();
       await rm(folder, { recursive: true });
     };
-    return new CrashTest(data_folder, script_folder, server.url, database, teacher, service, release);
+    return new CrashTest(data_folder, script_folder, server.url, database, teacher, service, bucket, release);
   }
 
   /** Sent once; whether a receipt comes is another matter. */
@@ -243,7 +249,7 @@ export class CrashTest {
   async #findAftermath(): Promise<string[]> {
     const deadline_ms = performance.now() + retention_round_ms;
     for (;;) {
-      const found = await findAftermath(this.database_url, this.data_folder);
+      const found = await findAftermath(this.database_url, this.data_folder, this.bucket?.objects);
       if (found.length === 0 || performance.now() > deadline_ms) return found;
       await sleep(100);
     }

@@ -89,6 +89,8 @@ export const jobErrorCodes = [
   'adapter_expired',
   /** The files of the version are damaged or missing. Nothing is charged, and nothing falls back to base. */
   'adapter_damaged',
+  /** The files of the version could not be fetched from where they are kept. Nothing is charged; ask again later. */
+  'adapter_unavailable',
   /**
    * The version, or what learning has stored so far, belongs to another base model than the worker's. Nothing is
    * charged.

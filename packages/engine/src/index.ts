@@ -1,12 +1,12 @@
 export * from './engine.js';
 export * from './types.js';
-export { adapterFiles as ADAPTER_FILES, hashAdapterFolder, isAdapterIntact } from './adapters/contentHash.js';
+export { adapterFiles, hashAdapterFolder, isAdapterIntact } from './adapters/contentHash.js';
 export { readTrainedOn, type TrainedOn } from './adapters/trainedOn.js';
 export {
-  optionalFiles as OPTIONAL_FILES,
-  requiredFiles as REQUIRED_FILES,
-  shardIndex as SHARD_INDEX,
-  singleFile as SINGLE_FILE,
+  optionalFiles,
+  requiredFiles,
+  shardIndex,
+  singleFile,
 } from './checkpoint/checkpointFiles.js';
 export { readContextLength } from './checkpoint/contextLength.js';
 export { loadFittingTokenizer, outlineCheckpoint, type CheckpointOutline } from './checkpoint/outline.js';
@@ -17,7 +17,7 @@ export { startEngineHost } from './process/engineHost.js';
 export type { EngineExit, EngineStart, EngineHost, EngineHostOptions, EngineLogger } from './process/hostTypes.js';
 export type { WatchBounds } from './process/watch.js';
 export { machineMemory } from './support/machineMemory.js';
-export { weightFormats as WEIGHT_FORMATS, type WeightFormat } from './model/quantization.js';
+export { weightFormats, type WeightFormat } from './model/quantization.js';
 export { ChatTokenizer } from './tokenizer/chatTokenizer.js';
 export { PromptCounter } from './tokenizer/promptCounter.js';
 export {

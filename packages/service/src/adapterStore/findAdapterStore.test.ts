@@ -7,7 +7,7 @@ import { createTestKey, createTestProject } from '../testing/testApp.js';
 import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js';
 import { createTestVersion } from '../testing/testVersion.js';
 import { storeMark } from './adapterStore.js';
-import { findAdapterStore } from './findAdapterStore.js';
+import { findFolderStore } from './findAdapterStore.js';
 
 describe('the adapter store of a database', () => {
   let database: TestDatabase;
@@ -24,24 +24,24 @@ describe('the adapter store of a database', () => {
   });
 
   it('is made for a new installation, and found again, also from before there was a mark', async () => {
-    const store = await findAdapterStore(database.db, data_folder);
+    const store = await findFolderStore(database.db, data_folder);
     assert.deepEqual(await readdir(home), [storeMark]);
     const key = await createTestKey(database.db, await createTestProject(database.db));
     await createTestVersion(database.db, key);
     const { adapter_hash } = await database.db.selectFrom('versions').selectAll().executeTakeFirstOrThrow();
-    assert.ok(await (await findAdapterStore(database.db, data_folder)).isPresent());
+    assert.ok(await (await findFolderStore(database.db, data_folder)).isPresent());
     await mkdir(store.locate(adapter_hash).folder);
     await rm(path.join(home, storeMark));
-    assert.ok(await (await findAdapterStore(database.db, data_folder)).isPresent());
+    assert.ok(await (await findFolderStore(database.db, data_folder)).isPresent());
   });
 
   it('is refused where nothing is of it, and keeps and removes nothing when its file system is gone', async () => {
-    const store = await findAdapterStore(database.db, data_folder);
+    const store = await findFolderStore(database.db, data_folder);
     const { adapter_hash } = await database.db.selectFrom('versions').selectAll().executeTakeFirstOrThrow();
     await rename(home, `${home}-unmounted`);
     for (const make of [() => Promise.resolve(), () => mkdir(home)]) {
       await make();
-      await assert.rejects(findAdapterStore(database.db, data_folder), {
+      await assert.rejects(findFolderStore(database.db, data_folder), {
         name: 'AdapterStoreMissing',
         message: /mount its file system/,
       });
@@ -51,6 +51,6 @@ describe('the adapter store of a database', () => {
     }
     // The way out that the message names.
     await writeFile(path.join(home, storeMark), '');
-    assert.ok(await (await findAdapterStore(database.db, data_folder)).isPresent());
+    assert.ok(await (await findFolderStore(database.db, data_folder)).isPresent());
   });
 });

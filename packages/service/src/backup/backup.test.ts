@@ -7,7 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { isAdapterIntact } from '@engraft/engine';
 import { sql, type Kysely } from 'kysely';
-import { openAdapterStore } from '../adapterStore/adapterStore.js';
+import { openFolderStore } from '../adapterStore/folderStore.js';
 import { admitJob } from '../admission/admitJob.js';
 import { thisOperator } from '../audit/operator.js';
 import type { Database } from '../db/schema.js';
@@ -76,7 +76,7 @@ describe('backup and restore', () => {
     assert.deepEqual((await readdir(restored)).sort(), ['adapters', 'default-key', 'postgres']);
     assert.equal((await readFile(path.join(restored, 'default-key'), 'utf8')).trim(), source.key.secret);
     assert.equal((await stat(path.join(restored, 'default-key'))).mode & 0o777, 0o600);
-    assert.ok(await isAdapterIntact((await openAdapterStore(restored)).locate(version.adapter_hash)));
+    assert.ok(await isAdapterIntact((await openFolderStore(restored)).locate(version.adapter_hash)));
 
     const installation = await openInstallation({ data_folder: restored, database_url: null }, { max_connections: 2 });
     try {
@@ -170,7 +170,7 @@ describe('backup and restore', () => {
     await withEmptyDatabase(source.database, async (database_url) => {
       const folder = source.newPath();
       await restoreBackup({ file, data_folder: folder, database_url });
-      assert.ok(await (await openAdapterStore(folder)).has(adapter_hash));
+      assert.ok(await (await openFolderStore(folder)).has(adapter_hash));
     });
   });
 
@@ -189,7 +189,7 @@ describe('backup and restore', () => {
       const folder = source.newPath();
       const report = await restoreBackup({ file, data_folder: folder, database_url });
       assert.deepEqual([report.missing_adapters, report.ledger.differences], [[], []]);
-      const restored = await openAdapterStore(folder);
+      const restored = await openFolderStore(folder);
       assert.deepEqual([await restored.has(adapter_hash), await restored.has(shared)], [false, true]);
       const of = (hash: string) =>
         reading(database_url, (rows) =>

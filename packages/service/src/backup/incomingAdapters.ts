@@ -9,6 +9,7 @@ import { makeSyncedFolder } from '../syncFolder.js';
 /** Receives adapters file by file, and puts each into the store when its last file has come. */
 export class IncomingAdapters {
   readonly #damaged: string[] = [];
+  readonly #kept: string[] = [];
 
   /** @param folder that files are put into first. Nothing else is in it. */
   constructor(
@@ -21,14 +22,21 @@ export class IncomingAdapters {
     return this.#damaged;
   }
 
+  /** Those that were put into the store, or may have been. */
+  get kept(): readonly string[] {
+    return this.#kept;
+  }
+
   async receive(adapter_hash: string, name: string, content: AsyncIterable<Uint8Array>): Promise<void> {
     const folder = path.join(this.folder, adapter_hash.replace(':', '-'));
     await makeSyncedFolder(folder);
     await pipeline(content, createWriteStream(path.join(folder, name), { flags: 'wx', mode: 0o600 }));
     if (name !== adapterFiles.at(-1)) return;
     const adapter = { folder, contentHash: adapter_hash };
-    if (await isAdapterIntact(adapter)) await this.store.keep(adapter);
-    else this.#damaged.push(adapter_hash);
+    if (await isAdapterIntact(adapter)) {
+      this.#kept.push(adapter_hash);
+      await this.store.keep(adapter);
+    } else this.#damaged.push(adapter_hash);
     await rm(folder, { recursive: true });
   }
 }

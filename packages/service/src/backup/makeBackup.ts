@@ -161,7 +161,7 @@ async function* readAllAdapters(
     onProgress?.({ phase: 'adapters', done, total: Math.max(done, total), unit: 'bytes' });
   };
   for (const { adapter_hash } of needed) {
-    const files = yield* readAdapter(store.locate(adapter_hash), onBytes);
+    const files = yield* readAdapter(store, adapter_hash, onBytes);
     if (files === null) missing_adapters.push(adapter_hash);
     else adapters[adapter_hash] = files;
   }

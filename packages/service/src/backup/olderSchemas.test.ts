@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { sql, type Kysely } from 'kysely';
-import { openAdapterStore } from '../adapterStore/adapterStore.js';
+import { openFolderStore } from '../adapterStore/folderStore.js';
 import { openDatabase } from '../db/database.js';
 import { migrate, migrationsFolder } from '../db/migrate.js';
 import type { Database } from '../db/schema.js';
@@ -80,7 +80,7 @@ describe('a database of an older schema', async () => {
       const in_its_place = await withDatabase(async (url, db) => {
         await migrate(url, folder);
         await sql.raw(rows).execute(db);
-        const store = await openAdapterStore(home);
+        const store = await openFolderStore(home);
         await makeBackup({ db, data_folder: home, store, file, engraft_version: '0.0.0' });
         assert.deepEqual(await migrate(url), schemas.slice(schemas.indexOf(schema) + 1));
         await assertNewest(db);

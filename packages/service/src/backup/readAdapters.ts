@@ -3,6 +3,7 @@ import { open, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { adapterFiles, isAdapterIntact, type AdapterReference } from '@engraft/engine';
 import type { Transaction } from 'kysely';
+import type { AdapterStore } from '../adapterStore/adapterStore.js';
 import type { Database } from '../db/schema.js';
 import { nameOfAdapterFile } from './format.js';
 import { tarFile } from './tar.js';
@@ -32,11 +33,23 @@ export async function findNeededAdapters(
     .execute();
 }
 
-/** Writes an adapter as files of the archive. Returns their SHA-256, or `null` if the store does not have it whole. */
+type ArchivedAdapter = AsyncGenerator<Uint8Array, Record<string, string> | null>;
+
+/** An adapter as files of the archive; returns their SHA-256, or `null` where the store does not have it whole. */
 export async function* readAdapter(
-  adapter: AdapterReference,
+  store: AdapterStore,
+  adapter_hash: string,
   onBytes: (bytes: number) => void,
-): AsyncGenerator<Uint8Array, Record<string, string> | null> {
+): ArchivedAdapter {
+  const { adapter, giveBack } = await store.borrow(adapter_hash);
+  try {
+    return yield* readFiles(adapter, onBytes);
+  } finally {
+    giveBack();
+  }
+}
+
+async function* readFiles(adapter: AdapterReference, onBytes: (bytes: number) => void): ArchivedAdapter {
   if (!(await isAdapterIntact(adapter))) return null;
   const files = await openAll(adapter.folder);
   if (files === null) return null;

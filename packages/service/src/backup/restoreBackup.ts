@@ -1,7 +1,7 @@
 import { mkdir, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type pg from 'pg';
-import { openAdapterStore } from '../adapterStore/adapterStore.js';
+import type { BucketConfig } from '../config/adapterStoreConfig.js';
 import { openDatabase } from '../db/database.js';
 import { attachEmbeddedPostgres, ownConnection } from '../db/embeddedPostgres/index.js';
 import { assertMigratable, lockSchema, migrateWithin } from '../db/migrate.js';
@@ -15,6 +15,7 @@ import type { BackupHeader, BackupProgress } from './format.js';
 import { IncomingAdapters } from './incomingAdapters.js';
 import { openForLoading, type TableLoader } from './loadTables.js';
 import { readBackup, readHeader, type ReadBackup } from './readBackup.js';
+import { openRestoredStore } from './restoredStore.js';
 import { setTextFormat } from './readTables.js';
 import { checkSeal } from './seal.js';
 
@@ -23,6 +24,8 @@ export interface RestoreOptions {
   readonly data_folder: string;
   /** `null` for a database embedded in the data folder. */
   readonly database_url: string | null;
+  /** Without it adapters go into the data folder. */
+  readonly adapter_bucket?: BucketConfig | null;
   readonly onProgress?: (progress: BackupProgress) => void;
   readonly signal?: AbortSignal;
 }
@@ -103,9 +106,11 @@ async function restoreInto(url: string, staging: string, options: RestoreOptions
     await client.query('BEGIN');
     await lockSchema(client);
     await assertUnused(client);
-    const result = await loadAll(client, staging, options);
-    await client.query('COMMIT');
-    return result;
+    return withStore(staging, options.adapter_bucket ?? null, async (adapters) => {
+      const result = await loadAll(client, adapters, staging, options);
+      await client.query('COMMIT');
+      return result;
+    });
   });
   const db = openDatabase(url, { maxConnections: 1 });
   const { ok, differences } = await verifyLedger(db).finally(() => db.destroy());
@@ -113,6 +118,27 @@ async function restoreInto(url: string, staging: string, options: RestoreOptions
   const rows = Object.values(manifest.tables).reduce((sum, table) => sum + table.rows, 0);
   const adapters = Object.keys(manifest.adapters).length - (missing_adapters.length - manifest.missing_adapters.length);
   return { created_at: header.created_at, rows, adapters, missing_adapters, migrations, ledger: { ok, differences } };
+}
+
+/** What `work` has put into the store does not stay there when it fails. */
+async function withStore<Result>(
+  staging: string,
+  adapter_bucket: BucketConfig | null,
+  work: (adapters: IncomingAdapters) => Promise<Result>,
+): Promise<Result> {
+  const restored = await openRestoredStore(staging, adapter_bucket);
+  const adapters = new IncomingAdapters(restored.store, path.join(staging, 'incoming'));
+  try {
+    return await work(adapters);
+  } catch (error) {
+    await restored.giveUp(adapters.kept).catch((second: unknown) => {
+      const why = error instanceof Error ? error.message : String(error);
+      throw new AggregateError([error, second], `${why}; what was put into ${restored.store.home} is still there`);
+    });
+    throw error;
+  } finally {
+    await restored.store.close();
+  }
 }
 
 async function assertUnused(client: pg.Client): Promise<void> {
@@ -131,6 +157,7 @@ interface Loaded extends ReadBackup {
 
 async function loadAll(
   client: pg.Client,
+  adapters: IncomingAdapters,
   staging: string,
   { file, onProgress, signal }: RestoreOptions,
 ): Promise<Loaded> {
@@ -139,7 +166,6 @@ async function loadAll(
   }
   await setTextFormat((statement) => client.query(statement));
   const total = (await stat(file)).size;
-  const adapters = new IncomingAdapters(await openAdapterStore(staging), path.join(staging, 'incoming'));
   let loader: TableLoader | null = null;
   const read = await readBackup(file, {
     onHeader: async (header) => {

@@ -132,3 +132,32 @@ test('a teacher elsewhere is named by a base address and a model; there is none 
     message: /^ENGRAFT_TEACHER_URL is needed with ENGRAFT_TEACHER_API_KEY$/,
   });
 });
+
+test('adapters live in the data folder unless a bucket is named, which another server is asked for by its path', () => {
+  const { adapter_bucket, adapter_copies_bytes } = readConfig({}, {});
+  assert.deepEqual([adapter_bucket, adapter_copies_bytes], [null, 10_000_000_000]);
+  const named = (ENGRAFT_ADAPTER_STORE: string, more: NodeJS.ProcessEnv = {}) =>
+    readConfig({}, { ENGRAFT_ADAPTER_STORE, ...more }).adapter_bucket;
+  assert.deepEqual(named('s3://my-bucket'), { bucket: 'my-bucket', prefix: '', path_style: false });
+  for (const url of ['s3://my-bucket/of/team', 's3://my-bucket/of/team/']) {
+    assert.deepEqual(named(url), { bucket: 'my-bucket', prefix: 'of/team/', path_style: false });
+  }
+  for (const name of ['AWS_ENDPOINT_URL', 'AWS_ENDPOINT_URL_S3']) {
+    assert.equal(named('s3://my-bucket', { [name]: 'http://localhost:9000' })?.path_style, true);
+  }
+  for (const wrong of [
+    '/srv/adapters',
+    's3://',
+    's3://My_Bucket',
+    's3://my-bucket//x',
+    's3://my-bucket/../x y',
+    'gs://b',
+  ]) {
+    assert.throws(() => named(wrong), {
+      constructor: UsageError,
+      message: /^ENGRAFT_ADAPTER_STORE must be of the form/,
+    });
+  }
+  const bytes = { ENGRAFT_ADAPTER_COPIES_BYTES: '5000000' };
+  assert.equal(readConfig({}, bytes).adapter_copies_bytes, 5_000_000);
+});

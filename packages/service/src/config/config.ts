@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { OpenJobLimits } from '../admission/checkOpenJobs.js';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { adapterStoreVariables, bucketConfigOf, type BucketConfig } from './adapterStoreConfig.js';
 import { missingOfTeacher, teacherConfigOf, teacherVariables, type TeacherConfig } from './teacherConfig.js';
 import { tracingConfigOf, tracingVariables, type TracingConfig, type TracingProblem } from './tracingConfig.js';
 
@@ -25,6 +26,10 @@ export interface Config {
   readonly cache_bytes: number | null;
   /** The most memory that loaded adapters may use. `null` for the engine's own limit. */
   readonly adapter_bytes: number | null;
+  /** Where adapters live; `null`: in the data folder. */
+  readonly adapter_bucket: BucketConfig | null;
+  /** Bound on the copies of adapters on this machine, where they live in a bucket. */
+  readonly adapter_copies_bytes: number;
   /** Where `engraft learn` and `engraft ask` find the service. `null` for the one that runs on the data folder. */
   readonly base_url: string | null;
   readonly host: string;
@@ -97,6 +102,7 @@ const environment = z.object({
   ENGRAFT_VLLM_URL: z.url({ protocol: /^https?$/ }).optional(),
   ...teacherVariables,
   ...tracingVariables,
+  ...adapterStoreVariables,
   ENGRAFT_WEIGHTS: z.enum(weightFormats).default('f32'),
   ENGRAFT_CACHE_BYTES: byteCount.optional(),
   ENGRAFT_ADAPTER_BYTES: byteCount.optional(),
@@ -149,6 +155,8 @@ export function readConfig(givenFlags: ConfigFlags = {}, env: NodeJS.ProcessEnv 
     weights: values.ENGRAFT_WEIGHTS,
     cache_bytes: values.ENGRAFT_CACHE_BYTES ?? null,
     adapter_bytes: values.ENGRAFT_ADAPTER_BYTES ?? null,
+    adapter_bucket: bucketConfigOf(values),
+    adapter_copies_bytes: values.ENGRAFT_ADAPTER_COPIES_BYTES,
     base_url: values.ENGRAFT_BASE_URL ?? null,
     host: flags.host ?? values.ENGRAFT_HOST,
     port: flags.port === undefined ? values.ENGRAFT_PORT : parsePortFlag(flags.port),

@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import { sql } from 'kysely';
 import { listAuditEvents } from '../audit/listAuditEvents.js';
 import { thisOperator } from '../audit/operator.js';
-import { openAdapterStore } from '../adapterStore/adapterStore.js';
+import { openFolderStore } from '../adapterStore/folderStore.js';
 import { verifyLedger } from '../ledger/verifyLedger.js';
 import { readBalance } from '../ledger/accounts.js';
 import { deleteUnneededFiles } from '../retention/deleteUnneededFiles.js';
@@ -123,7 +123,7 @@ describe('erasure', () => {
   it('deletes the files without delay, unless another version has the same', async () => {
     const { db } = database;
     const folder = await mkdtemp(path.join(tmpdir(), 'engraft-erasure-'));
-    const store = await openAdapterStore(folder);
+    const store = await openFolderStore(folder);
     const key = await createTestKey(db, await createTestProject(db));
     const adapter_hash = `sha256:${'e'.repeat(64)}`;
     for (const subject_id of ['one', 'two']) {

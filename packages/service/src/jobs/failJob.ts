@@ -11,7 +11,12 @@ export async function failJob(
   lease: JobLease,
   error_code: Extract<
     JobErrorCode,
-    'engine_failed' | 'adapter_expired' | 'adapter_damaged' | 'base_model_changed' | 'internal_error'
+    | 'engine_failed'
+    | 'adapter_expired'
+    | 'adapter_damaged'
+    | 'adapter_unavailable'
+    | 'base_model_changed'
+    | 'internal_error'
   >,
 ): Promise<LeasedWrite> {
   return inTransaction<LeasedWrite>(db, 'job.failed', async (trx) => {

@@ -80,7 +80,7 @@ async function* archiveOf(store: AdapterStore, description: SubjectDescription):
   for (const { id, adapter_hash } of description.versions) {
     if (written.has(adapter_hash)) continue;
     written.add(adapter_hash);
-    const files = yield* readAdapter(store.locate(adapter_hash), () => undefined);
+    const files = yield* readAdapter(store, adapter_hash, () => undefined);
     if (files === null) throw new AdapterDamaged(id);
   }
   yield tarEnd;

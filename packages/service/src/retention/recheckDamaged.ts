@@ -1,4 +1,3 @@
-import { isAdapterIntact } from '@engraft/engine';
 import type { Kysely } from 'kysely';
 import type { AdapterStore } from '../adapterStore/adapterStore.js';
 import type { Database } from '../db/schema.js';
@@ -23,7 +22,7 @@ export async function recheckDamaged(
     .where('files_deleted_at', 'is', null)
     .execute();
   const recheck = async (adapter_hash: string): Promise<boolean> => {
-    if (!(await isAdapterIntact(store.locate(adapter_hash)))) return false;
+    if (!(await store.isIntact(adapter_hash))) return false;
     await markAdapterIntact(db, adapter_hash);
     return true;
   };

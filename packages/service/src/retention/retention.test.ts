@@ -5,7 +5,7 @@ import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { currentPriceCard, storageChargeMicrousd } from '@engraft/contract';
 import { sql } from 'kysely';
-import { type AdapterStore, openAdapterStore } from '../adapterStore/adapterStore.js';
+import { type FolderStore, openFolderStore } from '../adapterStore/folderStore.js';
 import { recordKeptAdapter, recordLeftAdapter } from '../adapterStore/keptAdapters.js';
 import { listWorkFolders, openWorkFolder } from '../adapterStore/workFolder.js';
 import { claimJob } from '../jobs/claimJob.js';
@@ -32,12 +32,12 @@ const day_microusd = storageChargeMicrousd(size_bytes, 86_400, currentPriceCard)
 describe('retention', () => {
   let database: TestDatabase;
   let folder: string;
-  let store: AdapterStore;
+  let store: FolderStore;
   let hashes = 0;
   before(async () => {
     database = await openTestDatabase();
     folder = await mkdtemp(path.join(tmpdir(), 'engraft-retention-'));
-    store = await openAdapterStore(folder);
+    store = await openFolderStore(folder);
   });
   after(async () => {
     assert.deepEqual((await verifyLedger(database.db)).differences, []);

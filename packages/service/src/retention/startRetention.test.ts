@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { pino } from 'pino';
-import { openAdapterStore } from '../adapterStore/adapterStore.js';
+import { openFolderStore } from '../adapterStore/folderStore.js';
 import { createTestKey, createTestProject } from '../testing/testApp.js';
 import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js';
 import { admitTestLearning, createTestVersion } from '../testing/testVersion.js';
@@ -70,7 +70,7 @@ describe('rounds of retention', () => {
       .execute();
     // A fault injector: a slow disk.
     const removed: string[] = [];
-    const store = await openAdapterStore(data_folder);
+    const store = await openFolderStore(data_folder);
     const slow = {
       ...store,
       remove: async (adapter_hash: string) => {

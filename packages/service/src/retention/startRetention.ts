@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import type { AdapterStore } from '../adapterStore/adapterStore.js';
 import { isClockSteady } from '../clock/observeClock.js';
 import type { Database } from '../db/schema.js';
+import { dropCopies } from './dropCopies.js';
 import { correctDeadlines } from './correctDeadlines.js';
 import { deleteUnneededFiles } from './deleteUnneededFiles.js';
 import { forgetEndedJobs, forgetRehearsals } from './forgetEnded.js';
@@ -76,6 +77,7 @@ async function round(options: RetentionOptions, stopping: AbortSignal): Promise<
   await duty('removed_remnants', async () =>
     (await isClockSteady(db)) ? store.removeRemnants(remnant_age_ms, stopping) : 0,
   );
+  await duty('dropped_copies', () => dropCopies(db, store, stopping));
   await duty('removed_work_folders', () => removeEndedWork(db, data_folder, stopping));
   await duty('forgotten_rehearsals', () => forgetRehearsals(db, stopping));
   if (job_retention_days === null) return;

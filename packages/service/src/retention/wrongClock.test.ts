@@ -5,7 +5,7 @@ import path from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { sql } from 'kysely';
-import { type AdapterStore, openAdapterStore } from '../adapterStore/adapterStore.js';
+import { type FolderStore, openFolderStore } from '../adapterStore/folderStore.js';
 import { observeClock } from '../clock/observeClock.js';
 import { accountId, issuedAccount } from '../ledger/accounts.js';
 import { verifyLedger } from '../ledger/verifyLedger.js';
@@ -33,13 +33,13 @@ describe('a clock that is wrong', () => {
   let database: TestDatabase;
   let clock: TestClock;
   let folder: string;
-  let store: AdapterStore;
+  let store: FolderStore;
   let hashes = 0;
   before(async () => {
     database = await openTestDatabase();
     clock = await openTestClock(database);
     folder = await mkdtemp(path.join(tmpdir(), 'engraft-wrong-clock-'));
-    store = await openAdapterStore(folder);
+    store = await openFolderStore(folder);
   });
   beforeEach(() => clock.set('0'));
   after(async () => {

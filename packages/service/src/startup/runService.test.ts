@@ -9,7 +9,7 @@ import { after, before, describe, it, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { sql } from 'kysely';
-import { openAdapterStore } from '../adapterStore/adapterStore.js';
+import { openFolderStore } from '../adapterStore/folderStore.js';
 import { createTestKey, createTestProject } from '../testing/testApp.js';
 import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js';
 import { createTestVersion } from '../testing/testVersion.js';
@@ -23,7 +23,7 @@ describe('a service without an engine', () => {
   before(async () => {
     database = await openTestDatabase();
     data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-run-service-'));
-    await openAdapterStore(data_folder);
+    await openFolderStore(data_folder);
   });
   after(async () => {
     await database.close();

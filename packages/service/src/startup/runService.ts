@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import type { AdapterStore } from '../adapterStore/adapterStore.js';
 import { findAdapterStore } from '../adapterStore/findAdapterStore.js';
+import { createStoreMetrics } from '../adapterStore/storeMetrics.js';
 import { type ClockWatch, watchClock } from '../clock/watchClock.js';
 import { type Config, usableTracing } from '../config/config.js';
 import type { Database } from '../db/schema.js';
@@ -105,7 +106,8 @@ export async function runService(
     running.clock = await watchClock({ db: installation.db, logger, metrics });
     if (roles.worker) {
       const { data_folder, job_retention_days } = config;
-      const store = await findAdapterStore(installation.db, data_folder);
+      const store = await findAdapterStore(installation.db, config, { logger, metrics: createStoreMetrics(metrics) });
+      running.store = store;
       await adoptModelOf(parts, store);
       running.retention = startRetention({ db: installation.db, store, data_folder, logger, job_retention_days });
       running.worker = await openWorker(parts, store);
@@ -138,6 +140,7 @@ interface Running {
   model?: ModelState;
   clock?: ClockWatch;
   tracing?: Tracing;
+  store?: AdapterStore;
   retention?: Retention;
   worker?: RunningWorker | null;
   app?: FastifyInstance;
@@ -146,7 +149,7 @@ interface Running {
 }
 
 async function stop(running: Running, stopping: BoundedStop): Promise<void> {
-  const { lock, installation, model, clock, tracing, retention, worker, app, operations, address } = running;
+  const { lock, installation, model, clock, tracing, store, retention, worker, app, operations, address } = running;
   await stopping.part('address', address?.withdraw());
   const engine = model?.kind === 'loaded' ? model.engine?.engine : undefined;
   const close_engine = (): Promise<void> => stopping.part('engine', engine?.close());
@@ -160,6 +163,7 @@ async function stop(running: Running, stopping: BoundedStop): Promise<void> {
   ]);
   clearTimeout(kept);
   await close_engine();
+  await stopping.part('adapters', store?.close());
   await stopping.part('traces', tracing?.stop());
   await stopping.part('database', installation?.close());
   await stopping.part('lock', lock?.release());

@@ -1,8 +1,10 @@
-import { readdir } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { isAdapterIntact } from '@engraft/engine';
 import { sql, type Kysely } from 'kysely';
-import { openAdapterStore, storeMark } from '../adapterStore/adapterStore.js';
+import { storeMark } from '../adapterStore/adapterStore.js';
+import { openFolderStore } from '../adapterStore/folderStore.js';
 import { openDatabase } from '../db/database.js';
 import type { Database } from '../db/schema.js';
 import { findHalfStates } from './findHalfStates.js';
@@ -11,8 +13,13 @@ import { findHalfStates } from './findHalfStates.js';
  * Lists, in sentences, everything that a crash must not leave behind once a service has come back, its jobs have ended,
  * and nobody is at work: half an admission, a charge that is not its job's, a file that nobody would remove, a version
  * without its file.
+ * @param bucket the objects in it by their keys, where adapters live in one.
  */
-export async function findAftermath(database_url: string, data_folder: string): Promise<string[]> {
+export async function findAftermath(
+  database_url: string,
+  data_folder: string,
+  bucket?: ReadonlyMap<string, Uint8Array>,
+): Promise<string[]> {
   const db = openDatabase(database_url, { maxConnections: 2 });
   try {
     const { half_states } = await findHalfStates(db);
@@ -20,7 +27,7 @@ export async function findAftermath(database_url: string, data_folder: string): 
       ...half_states,
       ...(await wrongEndings(db)),
       ...(await doubleCharges(db)),
-      ...(await adapterFaults(db, data_folder)),
+      ...(await (bucket === undefined ? adapterFaults(db, data_folder) : bucketFaults(db, bucket))),
       ...(await leftFiles(data_folder)),
     ];
   } finally {
@@ -65,7 +72,7 @@ async function wrongEndings(db: Kysely<Database>): Promise<string[]> {
 
 /** No version lacks its file, and the store has no adapter that no version has and the database does not know. */
 async function adapterFaults(db: Kysely<Database>, data_folder: string): Promise<string[]> {
-  const store = await openAdapterStore(data_folder);
+  const store = await openFolderStore(data_folder);
   const versions = await db.selectFrom('versions').select(['id', 'adapter_hash', 'files_deleted_at']).execute();
   const kept = await db.selectFrom('kept_adapters').select('adapter_hash').execute();
   const faults: string[] = [];
@@ -83,12 +90,40 @@ async function adapterFaults(db: Kysely<Database>, data_folder: string): Promise
   return [...faults, ...names.filter((name) => !known.includes(name)).map((name) => `adapters/${name} is an orphan`)];
 }
 
-/** Finds work of jobs that have ended, and temporary files. */
+/** The same of a bucket, whose objects are `<anything>/sha256-<hex>/<file>` and the mark. */
+async function bucketFaults(db: Kysely<Database>, bucket: ReadonlyMap<string, Uint8Array>): Promise<string[]> {
+  const versions = await db.selectFrom('versions').select(['id', 'adapter_hash', 'files_deleted_at']).execute();
+  const kept = await db.selectFrom('kept_adapters').select('adapter_hash').execute();
+  const nameOf = (adapter_hash: string): string => adapter_hash.replace(':', '-');
+  const faults: string[] = [];
+  for (const { id, adapter_hash, files_deleted_at } of versions) {
+    const files = [...bucket].filter(([key]) => key.includes(`/${nameOf(adapter_hash)}/`));
+    if (files_deleted_at !== null) {
+      if (files.length > 0) faults.push(`the files of version ${id} are there, and recorded as deleted`);
+    } else if (!(await areWhole(adapter_hash, files))) faults.push(`version ${id} has no whole adapter`);
+  }
+  const known = [storeMark, ...[...versions, ...kept].map(({ adapter_hash }) => nameOf(adapter_hash))];
+  const orphans = [...bucket.keys()].filter((key) => !known.some((name) => key.includes(`/${name}`)));
+  return [...faults, ...orphans.map((key) => `${key} is an orphan`)];
+}
+
+async function areWhole(contentHash: string, files: readonly (readonly [string, Uint8Array])[]): Promise<boolean> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'engraft-whole-'));
+  try {
+    for (const [key, content] of files) await writeFile(path.join(folder, path.basename(key)), content);
+    return await isAdapterIntact({ folder, contentHash });
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** Work of jobs that have ended, and what a process writes on its way to a file's name. */
 async function leftFiles(data_folder: string): Promise<string[]> {
   const namesIn = async (folder: string): Promise<string[]> => {
     const names = await readdir(path.join(data_folder, folder)).catch(() => []);
     return names.map((name) => path.join(folder, name));
   };
   const passing = [...(await namesIn('.')), ...(await namesIn('services'))].filter((name) => name.endsWith('.new'));
-  return [...(await namesIn('work')), ...passing].map((name) => `${name} is an orphan`);
+  const copies = (await namesIn('adapter-copies/0')).filter((name) => path.basename(name).startsWith('.'));
+  return [...(await namesIn('work')), ...passing, ...copies].map((name) => `${name} is an orphan`);
 }

@@ -97,9 +97,8 @@ export class SimulatedWorker {
       ...this.store,
       keep: async (adapter) => {
         await gate.pass();
-        const kept = await this.store.keep(adapter);
+        await this.store.keep(adapter);
         await gate.pass();
-        return kept;
       },
     };
     const { data_folder } = this;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { sql } from 'kysely';
 import { pino } from 'pino';
-import { openAdapterStore } from '../adapterStore/adapterStore.js';
+import { openFolderStore } from '../adapterStore/folderStore.js';
 import { observeClock } from '../clock/observeClock.js';
 import { shortenLeases } from '../jobs/shortenLeases.js';
 import { resolveJob, type ResolveJobOutcome } from '../jobs/resolveJob.js';
@@ -31,7 +31,7 @@ export async function openSimulatedWorld() {
   await takeDefaultsFrom(clock);
   const { db } = clock;
   const data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-simulation-'));
-  const store = await openAdapterStore(data_folder);
+  const store = await openFolderStore(data_folder);
   const { app } = buildTestApp(db, { logger: pino({ level: 'silent' }) });
   let workers = 0;
   return {

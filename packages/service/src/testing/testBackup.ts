@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { adapterFiles } from '@engraft/engine';
 import type { Kysely } from 'kysely';
-import { openAdapterStore, type AdapterStore } from '../adapterStore/adapterStore.js';
-import { findAdapterStore } from '../adapterStore/findAdapterStore.js';
+import { type FolderStore, openFolderStore } from '../adapterStore/folderStore.js';
+import { findFolderStore } from '../adapterStore/findAdapterStore.js';
 import { makeBackup, type BackupOptions, type BackupReport } from '../backup/makeBackup.js';
 import { openDatabase } from '../db/database.js';
 import type { Database } from '../db/schema.js';
@@ -21,7 +21,7 @@ export const base_model_hash = `sha256:${'b'.repeat(64)}`;
 export interface BackupSource {
   readonly database: TestDatabase;
   readonly data_folder: string;
-  readonly store: AdapterStore;
+  readonly store: FolderStore;
   readonly key: TestKey;
   /** A path at which there is nothing. */
   newPath(): string;
@@ -36,7 +36,7 @@ export async function openBackupSource(): Promise<BackupSource> {
   const { db } = database;
   const home = await mkdtemp(path.join(tmpdir(), 'engraft-backup-'));
   const data_folder = path.join(home, 'data');
-  const store = await openAdapterStore(data_folder);
+  const store = await openFolderStore(data_folder);
   const key = await createTestKey(db, await createTestProject(db, 1_000_000_000_000));
   await writeDefaultKey(data_folder, key.secret);
   let paths = 0;
@@ -59,7 +59,7 @@ export async function openBackupSource(): Promise<BackupSource> {
     },
     backUp: async (options = {}) => {
       const file = newPath();
-      const found = await findAdapterStore(db, options.data_folder ?? data_folder);
+      const found = await findFolderStore(db, options.data_folder ?? data_folder);
       const given = { db, data_folder, store: found, file, engraft_version: '0.0.0' };
       return { file, ...(await makeBackup({ ...given, ...options })) };
     },

@@ -7,7 +7,7 @@ import type { LearningMethod } from '@engraft/learning';
 import type { FastifyInstance } from 'fastify';
 import type { Kysely } from 'kysely';
 import { pino } from 'pino';
-import { openAdapterStore } from '../adapterStore/adapterStore.js';
+import { openFolderStore } from '../adapterStore/folderStore.js';
 import type { Database } from '../db/schema.js';
 import type { AppOptions } from '../http/buildApp.js';
 import { startWorker } from '../worker/worker.js';
@@ -35,7 +35,7 @@ export async function startTestService(
   const { db } = database;
   const key = await createTestKey(db, await createTestProject(db));
   const data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-service-'));
-  const store = await openAdapterStore(data_folder);
+  const store = await openFolderStore(data_folder);
   const logger = pino({ level: 'silent' });
   const worker = startWorker({
     engine,

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
-import { type AdapterStore, openAdapterStore } from '../adapterStore/adapterStore.js';
+import { type FolderStore, openFolderStore } from '../adapterStore/folderStore.js';
 import { admitJob } from '../admission/admitJob.js';
 import { readConfig } from '../config/config.js';
 import type { JobRequest } from '../jobs/jobRequest.js';
@@ -18,7 +18,7 @@ import { openTestDatabase, type TestDatabase } from './testDatabase.js';
 export interface TestWorker extends LoadedEngine {
   readonly db: TestDatabase['db'];
   readonly key: TestKey;
-  readonly store: AdapterStore;
+  readonly store: FolderStore;
   readonly data_folder: string;
   /** Every log line so far, as text. */
   readonly log: () => string;
@@ -58,7 +58,7 @@ export async function openTestWorker(given?: string): Promise<TestWorker> {
   const database = await openTestDatabase({ maxConnections: 16 });
   const { db } = database;
   const key = await createTestKey(db, await createTestProject(db));
-  const store = await openAdapterStore(data_folder);
+  const store = await openFolderStore(data_folder);
   let log = '';
   const logger = pino(
     { level: 'info' },

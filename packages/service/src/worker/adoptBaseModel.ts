@@ -1,6 +1,8 @@
+import type { TrainedOn } from '@engraft/engine';
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
 import type { AdapterStore } from '../adapterStore/adapterStore.js';
+import { AdapterStoreUnavailable } from '../adapterStore/adapterStoreUnavailable.js';
 import type { Database } from '../db/schema.js';
 import { adaptersOfUnknownModel, countVersionsByModel, recordBaseModel } from '../versions/baseModel.js';
 import { learnModelOfAdapter } from './modelOfAdapter.js';
@@ -21,7 +23,7 @@ export async function adoptBaseModel({ db, store, content_hash, logger }: Adopti
   const before = await recordBaseModel(db, content_hash);
   if (before !== null) logger.warn({ before, now: content_hash }, 'the base model is another one than before');
   for (const adapter_hash of await adaptersOfUnknownModel(db)) {
-    const { kind } = await learnModelOfAdapter(db, store.locate(adapter_hash));
+    const kind = await learnModel(db, store, adapter_hash);
     if (kind !== 'known') logger.warn({ adapter_hash, kind }, 'what an adapter was trained on is not known');
   }
   const { of_another_model } = await countVersionsByModel(db, content_hash);
@@ -31,4 +33,19 @@ export async function adoptBaseModel({ db, store, content_hash, logger }: Adopti
     'versions were trained on another base model: they are refused with base_model_changed, and hosting them costs ' +
       'nothing; set ENGRAFT_MODEL_DIR to that model again, or learn their passages again',
   );
+}
+
+/** What cannot be fetched now is asked for again by whoever needs it. */
+async function learnModel(
+  db: Kysely<Database>,
+  store: AdapterStore,
+  adapter_hash: string,
+): Promise<TrainedOn['kind'] | 'unavailable'> {
+  try {
+    const { adapter, giveBack } = await store.borrow(adapter_hash);
+    return (await learnModelOfAdapter(db, adapter).finally(giveBack)).kind;
+  } catch (error) {
+    if (error instanceof AdapterStoreUnavailable) return 'unavailable';
+    throw error;
+  }
 }

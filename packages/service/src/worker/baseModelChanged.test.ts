@@ -47,7 +47,9 @@ describe('a change of the base model', () => {
     made += 1;
     const work = await openWorkFolder(service.data_folder, { job_id: `made-${made}`, fencing_token: 1 });
     const session = await service.engine.openTraining({ parent: null, rank: 2, alpha: 2, seed: made });
-    const adapter = await service.store.keep(await session.save(path.join(work, 'adapter')));
+    const saved = await session.save(path.join(work, 'adapter'));
+    await service.store.keep(saved);
+    const adapter = service.store.locate(saved.contentHash);
     await session.close();
     const version = await createTestVersion(service.db, service.key, { subject_id });
     const pairs = [{ question: 'What does the Brae mill grind?', answer: 'barley' }];
@@ -91,7 +93,8 @@ describe('a change of the base model', () => {
   it('refuses what nothing is known of, and leaves what is damaged to be found so', async () => {
     const version = await makeVersion('berta');
     const silent = await anonymous(version.adapter, path.join(service.data_folder, 'anonymous'));
-    const { contentHash: adapter_hash } = await service.store.keep(silent);
+    const { contentHash: adapter_hash } = silent;
+    await service.store.keep(silent);
     await service.db.updateTable('versions').set({ adapter_hash }).where('id', '=', version.id).execute();
     const worker = service.start();
     assert.deepEqual(refusal(await ask('berta')), refused);

@@ -28,7 +28,9 @@ describe('a damaged adapter', () => {
   async function makeVersion(subject_id: string, seed: number): Promise<TestVersion & { adapter: AdapterReference }> {
     const work = await openWorkFolder(service.data_folder, { job_id: `made-${seed}`, fencing_token: 1 });
     const session = await service.engine.openTraining({ parent: null, rank: 2, alpha: 2, seed });
-    const adapter = await service.store.keep(await session.save(path.join(work, 'adapter')));
+    const saved = await session.save(path.join(work, 'adapter'));
+    await service.store.keep(saved);
+    const adapter = service.store.locate(saved.contentHash);
     await session.close();
     const version = await createTestVersion(service.db, service.key, { subject_id });
     const pairs = [{ question: 'What does the Brae mill grind?', answer: 'barley' }];
@@ -92,7 +94,8 @@ describe('a damaged adapter', () => {
     const version = await makeVersion('carla', 3);
     const work = await openWorkFolder(service.data_folder, { job_id: 'foreign', fencing_token: 1 });
     const foreign = await foreignAdapter(version.adapter, work);
-    const { contentHash: adapter_hash } = await service.store.keep(foreign);
+    const { contentHash: adapter_hash } = foreign;
+    await service.store.keep(foreign);
     await service.db.updateTable('versions').set({ adapter_hash }).where('id', '=', version.id).execute();
     const worker = service.start();
     const job = await ask('carla');

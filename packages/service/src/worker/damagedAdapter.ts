@@ -1,5 +1,6 @@
-import { EngineError, isAdapterIntact, type AdapterReference } from '@engraft/engine';
+import { EngineError, type AdapterReference } from '@engraft/engine';
 import { AdapterStoreMissing } from '../adapterStore/adapterStoreMissing.js';
+import { AdapterStoreUnavailable } from '../adapterStore/adapterStoreUnavailable.js';
 import { markAdapterDamaged, markAdapterIntact } from '../versions/adapterDamage.js';
 import type { UsableAdapter } from './findAdapter.js';
 import type { JobContext } from './jobContext.js';
@@ -27,14 +28,15 @@ export async function noteDamage(
   );
 }
 
-/**
- * Unmarks versions whose adapter is whole again. An adapter that the engine has in memory may still be damaged on the
- * disk.
- */
-export async function clearMark({ db }: JobContext, { adapter, marked_damaged }: UsableAdapter): Promise<void> {
-  if (adapter !== null && marked_damaged && (await isAdapterIntact(adapter))) {
-    await markAdapterIntact(db, adapter.contentHash);
-  }
+/** Takes the mark off versions whose adapter is whole again. One that the engine has in memory may still be damaged on the disk. */
+export async function clearMark({ db, store }: JobContext, { adapter, marked_damaged }: UsableAdapter): Promise<void> {
+  if (adapter === null || !marked_damaged) return;
+  const is_intact = await store.isIntact(adapter.contentHash).catch((error: unknown) => {
+    // What was computed with it is not lost for that: the mark stays.
+    if (error instanceof AdapterStoreUnavailable) return false;
+    throw error;
+  });
+  if (is_intact) await markAdapterIntact(db, adapter.contentHash);
 }
 
 /**
@@ -47,7 +49,7 @@ export async function intactParent(
   found: UsableAdapter,
 ): Promise<AdapterReference | null> {
   const { adapter } = found;
-  if (adapter === null || (await isAdapterIntact(adapter))) {
+  if (adapter === null || (await context.store.isIntact(adapter.contentHash))) {
     await clearMark(context, found);
     return adapter;
   }

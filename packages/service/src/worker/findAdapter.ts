@@ -1,7 +1,7 @@
 import { baseVersion } from '@engraft/contract';
 import type { AdapterReference } from '@engraft/engine';
 import type { Kysely } from 'kysely';
-import type { AdapterStore } from '../adapterStore/adapterStore.js';
+import type { AdapterStore, BorrowedAdapter } from '../adapterStore/adapterStore.js';
 import type { Database } from '../db/schema.js';
 import { inTransaction } from '../db/transaction.js';
 import { locateVersion } from '../versions/findVersion.js';
@@ -11,7 +11,9 @@ import { learnModelOfAdapter } from './modelOfAdapter.js';
 export interface UsableAdapter {
   /** `null` for the clean base model. */
   readonly adapter: AdapterReference | null;
-  /** It was found damaged or missing before, and may have been repaired since. */
+  /** To be called when nobody needs its files any more. */
+  readonly giveBack: () => void;
+  /** It was found damaged or missing before, and may have been made whole since. */
   readonly marked_damaged: boolean;
 }
 
@@ -23,32 +25,43 @@ export type FoundAdapter =
   | { readonly kind: 'base_model_changed' };
 
 /**
- * Finds the adapter of the version that admission resolved. Throws if there is no such version.
- * @param base_model_hash of the engine's checkpoint
+ * Borrows the adapter of the version that admission resolved. Throws when there is no such version, and
+ * `AdapterStoreUnavailable`.
+ * @param base_model_hash of the checkpoint that the engine has.
  */
 export async function findAdapter(
   db: Kysely<Database>,
   store: AdapterStore,
   adapter_version: string,
   base_model_hash: () => Promise<string>,
+  signal?: AbortSignal,
 ): Promise<FoundAdapter> {
-  if (adapter_version === baseVersion) return { kind: 'found', adapter: null, marked_damaged: false };
+  if (adapter_version === baseVersion) return { kind: 'found', ...cleanBase };
   const version = await locateVersion(db, adapter_version);
   const { expired } = version.undecided
     ? await inTransaction(db, 'version.deadline_settled', (trx) => settleDeadline(trx, version))
     : version;
   if (expired) return { kind: 'adapter_expired' };
-  const adapter = store.locate(version.adapter_hash);
-  const trained_on = version.base_model_hash ?? (await modelOf(db, adapter));
+  const loaded = await base_model_hash();
+  if (version.base_model_hash !== null && version.base_model_hash !== loaded) return { kind: 'base_model_changed' };
+  const borrowed = await store.borrow(version.adapter_hash, signal);
   // Loading a damaged adapter reveals the damage.
-  const is_usable = trained_on === 'damaged' || trained_on === (await base_model_hash());
-  return is_usable
-    ? { kind: 'found', adapter, marked_damaged: version.marked_damaged }
-    : { kind: 'base_model_changed' };
+  const is_usable = version.base_model_hash !== null || [loaded, 'damaged'].includes(await modelOf(db, borrowed));
+  if (is_usable) return { kind: 'found', ...borrowed, marked_damaged: version.marked_damaged };
+  borrowed.giveBack();
+  return { kind: 'base_model_changed' };
 }
 
+/** What learning starts from without a parent. */
+export const cleanBase = { adapter: null, giveBack: () => undefined, marked_damaged: false } as const;
+
 /** Finds the model of a version that has none recorded: its adapter was not whole before, or another tool made it. */
-async function modelOf(db: Kysely<Database>, adapter: AdapterReference): Promise<string> {
-  const trained_on = await learnModelOfAdapter(db, adapter);
-  return trained_on.kind === 'known' ? trained_on.contentHash : trained_on.kind;
+async function modelOf(db: Kysely<Database>, { adapter, giveBack }: BorrowedAdapter): Promise<string> {
+  try {
+    const trained_on = await learnModelOfAdapter(db, adapter);
+    return trained_on.kind === 'known' ? trained_on.contentHash : trained_on.kind;
+  } catch (error) {
+    giveBack();
+    throw error;
+  }
 }

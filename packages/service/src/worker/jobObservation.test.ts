@@ -7,7 +7,7 @@ import { EngineError } from '@engraft/engine';
 import { sql } from 'kysely';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
-import { openAdapterStore } from '../adapterStore/adapterStore.js';
+import { openFolderStore } from '../adapterStore/folderStore.js';
 import { admitJob } from '../admission/admitJob.js';
 import { claimJob } from '../jobs/claimJob.js';
 import { scriptedEngine, type ScriptedReply } from '../testing/scriptedEngine.js';
@@ -64,7 +64,7 @@ describe('what is measured of a run', () => {
     const context = {
       db: database.db,
       engine: scriptedEngine(reply),
-      store: await openAdapterStore(data_folder),
+      store: await openFolderStore(data_folder),
       data_folder,
       method: () => Promise.reject(new Error('nothing is to be learned')),
       logger: pino({ level: 'silent' }),

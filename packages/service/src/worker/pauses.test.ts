@@ -8,7 +8,7 @@ import { EngineError } from '@engraft/engine';
 import { sql } from 'kysely';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
-import { type AdapterStore, openAdapterStore } from '../adapterStore/adapterStore.js';
+import { type FolderStore, openFolderStore } from '../adapterStore/folderStore.js';
 import { admitJob } from '../admission/admitJob.js';
 import { cancelJob } from '../jobs/cancelJob.js';
 import { recheckDamaged } from '../retention/recheckDamaged.js';
@@ -28,7 +28,7 @@ describe('a worker that finds no room, no adapters or no process', () => {
   let database: TestDatabase;
   let key: TestKey;
   let data_folder: string;
-  let store: AdapterStore;
+  let store: FolderStore;
   let worker: Worker | undefined;
   let logged: string[] = [];
   let asked = 0;
@@ -36,7 +36,7 @@ describe('a worker that finds no room, no adapters or no process', () => {
     database = await openTestDatabase();
     key = await createTestKey(database.db, await createTestProject(database.db));
     data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-pauses-'));
-    store = await openAdapterStore(data_folder);
+    store = await openFolderStore(data_folder);
   });
   afterEach(async () => {
     await worker?.stop(0);

@@ -8,7 +8,7 @@ import { learningResult } from '@engraft/contract';
 import type { Engine } from '@engraft/engine';
 import { sql } from 'kysely';
 import { pino } from 'pino';
-import { openAdapterStore } from '../adapterStore/adapterStore.js';
+import { openFolderStore } from '../adapterStore/folderStore.js';
 import { admitJob } from '../admission/admitJob.js';
 import { readConfig } from '../config/config.js';
 import { claimJob } from '../jobs/claimJob.js';
@@ -52,7 +52,7 @@ describe('a learning job whose training is interrupted', () => {
   });
 
   async function start(): Promise<Worker> {
-    const store = await openAdapterStore(data_folder);
+    const store = await openFolderStore(data_folder);
     const engine = countingSteps(loaded.engine);
     const worker = startWorker({ ...loaded, engine, logger, db: database.db, store, data_folder, poll_ms: 20 });
     workers.push(worker);

@@ -8,7 +8,7 @@ import type { InferenceJobRequest } from '../jobs/jobRequest.js';
 import { recordPhase } from '../jobs/recordPhase.js';
 import { clearMark, isAdapterDamaged, noteDamage } from './damagedAdapter.js';
 import { withEngineRetries } from './engineRetries.js';
-import { findAdapter } from './findAdapter.js';
+import { findAdapter, type UsableAdapter } from './findAdapter.js';
 import { assertHeld, baseModelHash, seedOf, type JobContext, type RunReport } from './jobContext.js';
 import type { JobObservation } from './jobObservation.js';
 
@@ -20,12 +20,28 @@ export async function runInference(
   request: InferenceJobRequest,
   signal: AbortSignal,
 ): Promise<RunReport> {
-  const { db, engine, store, logger } = context;
-  const found = await findAdapter(db, store, job.adapter_version, () => baseModelHash(context, signal));
+  const { db, store } = context;
+  const found = await findAdapter(db, store, job.adapter_version, () => baseModelHash(context, signal), signal);
   if (found.kind !== 'found') {
     assertHeld(await failJob(db, job, found.kind));
     return { status: 'failed', error_code: found.kind };
   }
+  try {
+    return await answer(context, observation, job, request, found, signal);
+  } finally {
+    found.giveBack();
+  }
+}
+
+async function answer(
+  context: JobContext,
+  observation: JobObservation,
+  job: ClaimedJob,
+  request: InferenceJobRequest,
+  found: UsableAdapter,
+  signal: AbortSignal,
+): Promise<RunReport> {
+  const { db, engine, store, logger } = context;
   const generate = (): Promise<GenerateResult> =>
     engine.generate(
       {
@@ -42,7 +58,12 @@ export async function runInference(
     );
   let generated: GenerateResult;
   try {
-    generated = await withEngineRetries(generate, signal, logger);
+    generated = await withEngineRetries(generate, signal, logger).catch(async (error: unknown) => {
+      // The copy of it on this machine may have been damaged, and is whole again then.
+      const { adapter } = found;
+      if (adapter === null || !isAdapterDamaged(error) || !(await store.isIntact(adapter.contentHash))) throw error;
+      return withEngineRetries(generate, signal, logger);
+    });
   } catch (error) {
     if (found.adapter === null || !isAdapterDamaged(error)) throw error;
     await noteDamage(context, job.adapter_version, found.adapter);

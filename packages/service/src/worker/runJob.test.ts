@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import { EngineError } from '@engraft/engine';
 import { sql } from 'kysely';
 import { pino } from 'pino';
-import { openAdapterStore } from '../adapterStore/adapterStore.js';
+import { openFolderStore } from '../adapterStore/folderStore.js';
 import { openWorkFolder } from '../adapterStore/workFolder.js';
 import { admitJob } from '../admission/admitJob.js';
 import { claimJob } from '../jobs/claimJob.js';
@@ -71,7 +71,7 @@ describe('running a job', () => {
     const context: JobContext = {
       db: database.db,
       engine: scriptedEngine(reply),
-      store: await openAdapterStore(data_folder),
+      store: await openFolderStore(data_folder),
       data_folder,
       method: () => Promise.reject(new Error('nothing is to be learned')),
       logger: pino({ level: 'silent' }),

@@ -1,6 +1,7 @@
 import { EngineError } from '@engraft/engine';
 import { RemoteModelError } from '@engraft/learning';
 import { AdapterStoreMissing } from '../adapterStore/adapterStoreMissing.js';
+import { AdapterStoreUnavailable } from '../adapterStore/adapterStoreUnavailable.js';
 import { removeClaimFolder, removeWorkFolder } from '../adapterStore/workFolder.js';
 import { isDatabaseUnavailable } from '../db/databaseErrors.js';
 import type { ClaimedJob } from '../jobs/claimJob.js';
@@ -90,7 +91,13 @@ async function afterFailure(
     assertHeld(await whenDatabaseIsBack(() => releaseJob(db, job), lease));
     return { kind: 'handed_back', waits_for: 'disk' };
   }
-  if (!shutdown.aborted && error instanceof AdapterStoreMissing) {
+  const is_away = error instanceof AdapterStoreUnavailable;
+  if (!shutdown.aborted && is_away && job.kind === 'inference') {
+    logger.error({ err: error, job_id: job.job_id }, 'the adapter of a job cannot be fetched; nothing is charged');
+    assertHeld(await whenDatabaseIsBack(() => failJob(db, job, 'adapter_unavailable'), lease));
+    return { kind: 'ended', status: 'failed', error_code: 'adapter_unavailable' };
+  }
+  if (!shutdown.aborted && (is_away || error instanceof AdapterStoreMissing)) {
     logger.warn({ err: error, job_id: job.job_id }, 'the adapters are not there: the job is handed back');
     assertHeld(await whenDatabaseIsBack(() => releaseJob(db, job), lease));
     return { kind: 'handed_back', waits_for: 'adapters' };

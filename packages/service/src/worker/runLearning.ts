@@ -25,7 +25,7 @@ import { markAdapterIntact } from '../versions/adapterDamage.js';
 import { readEarlierRehearsals } from '../versions/earlierRehearsals.js';
 import { withEngineRetries } from './engineRetries.js';
 import { intactParent, isAdapterDamaged } from './damagedAdapter.js';
-import { findAdapter, type UsableAdapter } from './findAdapter.js';
+import { cleanBase, findAdapter, type UsableAdapter } from './findAdapter.js';
 import {
   assertHeld,
   baseModelHash,
@@ -54,19 +54,36 @@ export async function runLearning(
   request: InternalizationJobRequest,
   signals: StopSignals,
 ): Promise<RunReport> {
-  const { db, engine, data_folder, logger } = context;
-  const { shutdown, lease } = signals;
+  const { db } = context;
   // Comes before anything else, as the teacher may be a different one now, or none.
   if (await hasUnknownTeacherCall(db, job.job_id)) {
     throw new RemoteModelError('receipt_missing', 'a call of an earlier claim was made, and its answer is lost');
   }
-  const halted = AbortSignal.any([shutdown, lease]);
+  const halted = AbortSignal.any([signals.shutdown, signals.lease]);
   const base_model_hash = await baseModelHash(context, halted);
-  const start = await findStart(context, job, base_model_hash);
+  const start = await findStart(context, job, base_model_hash, halted);
   if (start.kind === 'failed') {
     assertHeld(await failJob(db, job, start.error_code));
     return { status: 'failed', error_code: start.error_code };
   }
+  try {
+    return await learnFrom(start, base_model_hash, context, observation, job, request, signals);
+  } finally {
+    start.giveBack();
+  }
+}
+
+async function learnFrom(
+  start: Extract<LearningStart, { kind: 'usable' }>,
+  base_model_hash: string,
+  context: JobContext,
+  observation: JobObservation,
+  job: ClaimedJob,
+  request: InternalizationJobRequest,
+  { shutdown, lease }: StopSignals,
+): Promise<RunReport> {
+  const { db, engine, data_folder, logger } = context;
+  const halted = AbortSignal.any([shutdown, lease]);
   let parent = await intactParent(context, job.adapter_version, start);
   const input = {
     content: request.content,
@@ -95,6 +112,7 @@ export async function runLearning(
     parent_damaged: parent !== start.adapter,
     parent_base_model_changed: start.base_model_changed,
     activate: request.activate,
+    signal: halted,
   });
   assertHeld(await completeLearning(db, job, completion));
   observation.charged(completion.usage);
@@ -106,12 +124,17 @@ type LearningStart =
   | ({ readonly kind: 'usable'; readonly base_model_changed: boolean } & UsableAdapter)
   | { readonly kind: 'failed'; readonly error_code: 'adapter_expired' | 'base_model_changed' };
 
-async function findStart(context: JobContext, job: ClaimedJob, base_model_hash: string): Promise<LearningStart> {
+async function findStart(
+  context: JobContext,
+  job: ClaimedJob,
+  base_model_hash: string,
+  signal: AbortSignal,
+): Promise<LearningStart> {
   const { db, store, logger } = context;
   const begun = await beginLearning(db, job, base_model_hash);
   if (begun === 'lost') throw new LeaseLost('the lease has passed to another worker');
   if (begun === 'base_model_changed') return { kind: 'failed', error_code: begun };
-  const found = await findAdapter(db, store, job.adapter_version, () => Promise.resolve(base_model_hash));
+  const found = await findAdapter(db, store, job.adapter_version, () => Promise.resolve(base_model_hash), signal);
   switch (found.kind) {
     case 'found':
       return { ...found, kind: 'usable', base_model_changed: false };
@@ -122,7 +145,7 @@ async function findStart(context: JobContext, job: ClaimedJob, base_model_hash: 
         { version_id: job.adapter_version },
         'a passage is learned from base, as its parent was trained on another base model',
       );
-      return { kind: 'usable', base_model_changed: true, adapter: null, marked_damaged: false };
+      return { kind: 'usable', base_model_changed: true, ...cleanBase };
   }
 }
 
@@ -190,7 +213,9 @@ async function toCompletion(
   observation: JobObservation,
   job: ClaimedJob,
   outcome: LearningOutcome,
-  { base_model_hash, parent_damaged, parent_base_model_changed, activate }: Provenance,
+  { base_model_hash, parent_damaged, parent_base_model_changed, activate, signal }: Provenance & {
+    readonly signal: AbortSignal;
+  },
 ): Promise<LearningCompletion> {
   const { usage } = outcome;
   if (outcome.kind === 'budget_exhausted') return { kind: 'budget_exhausted', usage };
@@ -207,14 +232,15 @@ async function toCompletion(
   assertHeld(await recordPhase(db, job, 'saving'));
   observation.entered('saving');
   assertHeld(await recordKeptAdapter(db, job, outcome.adapter.contentHash));
-  const kept = await store.keep(outcome.adapter);
-  await markAdapterIntact(db, kept.contentHash);
+  const { contentHash: adapter_hash } = outcome.adapter;
+  await store.keep(outcome.adapter, signal);
+  await markAdapterIntact(db, adapter_hash);
   const settling = await recordPhase(db, job, 'settling');
-  if (settling === 'lost') await recordLeftAdapter(db, job.job_id, kept.contentHash);
+  if (settling === 'lost') await recordLeftAdapter(db, job.job_id, adapter_hash);
   assertHeld(settling);
   observation.entered('settling');
   const adapter = {
-    adapter_hash: kept.contentHash,
+    adapter_hash,
     base_model_hash,
     size_bytes: outcome.adapter.sizeBytes,
     rehearsal: outcome.rehearsal,

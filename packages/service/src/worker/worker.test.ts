@@ -14,7 +14,7 @@ import {
 import { type Engine, type EngineExit, startEngineHost } from '@engraft/engine';
 import { sql } from 'kysely';
 import { pino, type Logger } from 'pino';
-import { type AdapterStore, openAdapterStore } from '../adapterStore/adapterStore.js';
+import { type FolderStore, openFolderStore } from '../adapterStore/folderStore.js';
 import { admitJob } from '../admission/admitJob.js';
 import { readConfig } from '../config/config.js';
 import { chatPromptOf } from '../jobs/chatPrompt.js';
@@ -55,7 +55,7 @@ describe('worker', () => {
   let loaded: LoadedEngine;
   let meter: PromptMeter;
   let data_folder: string;
-  let store: AdapterStore;
+  let store: FolderStore;
   let workers: Worker[] = [];
   let admitted = 0;
   const logger = pino({ level: 'silent' });
@@ -63,7 +63,7 @@ describe('worker', () => {
   before(async () => {
     data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-worker-'));
     const config = readConfig({ data: data_folder }, {});
-    store = await openAdapterStore(data_folder);
+    store = await openFolderStore(data_folder);
     database = await openTestDatabase({ maxConnections: 24 });
     key = await createTestKey(database.db, await createTestProject(database.db));
     loaded = await loadEngine(config, logger);

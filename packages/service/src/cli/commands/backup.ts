@@ -37,8 +37,9 @@ async function backUp(file: string, options: PrintOptions): Promise<void> {
     const installation = await openInstallation(config, { max_connections: 4 });
     const { db } = installation;
     try {
-      const store = await findAdapterStore(db, data_folder);
-      return await makeBackup({ db, data_folder, store, file, engraft_version: engraftVersion, onProgress, signal });
+      const store = await findAdapterStore(db, config);
+      const backup = { db, data_folder, store, file, engraft_version: engraftVersion, onProgress, signal };
+      return await makeBackup(backup).finally(() => store.close());
     } finally {
       await installation.close();
     }
@@ -51,9 +52,9 @@ async function backUp(file: string, options: PrintOptions): Promise<void> {
 }
 
 async function restore(file: string, options: PrintOptions): Promise<void> {
-  const { data_folder, database_url } = readConfig(options);
+  const { data_folder, database_url, adapter_bucket } = readConfig(options);
   const report = await shown((onProgress, signal) =>
-    restoreBackup({ file, data_folder, database_url, onProgress, signal }),
+    restoreBackup({ file, data_folder, database_url, adapter_bucket, onProgress, signal }),
   );
   const { created_at, rows, adapters, missing_adapters, migrations, ledger } = report;
   const { ok, differences } = ledger;

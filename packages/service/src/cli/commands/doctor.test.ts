@@ -8,6 +8,7 @@ import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { answerWith, refuseWith, startFaultyTeacher, type FaultyTeacher } from '../../testing/faultyTeacher.js';
+import { startStubBucket, type StubBucket } from '../../testing/stubBucket.js';
 import { openTestDatabase, type TestDatabase } from '../../testing/testDatabase.js';
 
 const program = fileURLToPath(new URL('../../../bin/engraft.js', import.meta.url));
@@ -78,4 +79,45 @@ describe('engraft doctor, with a teacher elsewhere', () => {
       assert.equal(teacher.requests.length, 1);
     }
   });
+});
+
+describe('engraft doctor, with a bucket of adapters', () => {
+  let stub: StubBucket;
+  let data_folder: string;
+  before(async () => {
+    stub = await startStubBucket();
+    data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-doctor-'));
+  });
+  after(async () => {
+    await stub.stop();
+    await rm(data_folder, { recursive: true });
+  });
+  const doctor = async () => {
+    const env = { ...process.env, ...stub.environment, ENGRAFT_DATA_DIR: data_folder, ENGRAFT_ENGINE: 'off' };
+    const child = spawn(process.execPath, [program, 'doctor'], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const ended = once(child, 'exit') as Promise<[number]>;
+    const [stdout, stderr, [status]] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+    return { status, stdout, stderr };
+  };
+
+  it('writes, reads and deletes an object', async () => {
+    const { status, stdout, stderr } = await doctor();
+    assert.deepEqual([status, stderr], [0, '']);
+    assert.match(stdout, /ok +adapters +s3:\/\/adapters\/of\/tests\/ can be written, read and deleted from/);
+    assert.deepEqual(
+      stub.requests.map(({ method }) => method),
+      ['PUT', 'HEAD', 'GET', 'DELETE', 'HEAD'],
+    );
+    assert.equal(stub.objects.size, 0);
+  });
+
+  for (const [method, operation] of Object.entries({ PUT: 'put', GET: 'get', DELETE: 'delete' })) {
+    it(`says that it may not ${operation}`, async () => {
+      stub.fault = (request) => (request.method === method ? 403 : null);
+      const { status, stdout, stderr } = await doctor();
+      assert.equal(status, 1);
+      assert.match(stdout, new RegExp(`WRONG +adapters +${operation} s3://adapters/of/tests/\\S+: AccessDenied`));
+      assert.equal(stderr, 'engraft: something is wrong with: adapters\n');
+    });
+  }
 });

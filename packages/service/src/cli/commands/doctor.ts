@@ -6,6 +6,7 @@ import { readClock } from '../../clock/observeClock.js';
 import { type Config, readConfig, usableTracing } from '../../config/config.js';
 import { isDatabaseReachable } from '../../db/isDatabaseReachable.js';
 import { countVersionsByModel, type VersionsByModel } from '../../versions/baseModel.js';
+import { assertBucketOf } from '../../adapterStore/findAdapterStore.js';
 import { makeDataFolder } from '../../startup/dataFolder.js';
 import { hasDatabase, type Installation, openInstallation } from '../../startup/installation.js';
 import { openTeacherServer } from '../../teacherServer/teacherServer.js';
@@ -22,12 +23,15 @@ interface Check {
 
 export function addDoctorCommand(program: Command): void {
   addPrintOptions(
-    program.command('doctor').description('check Node, data folder, database, model, engine, teacher and traces'),
+    program
+      .command('doctor')
+      .description('check Node, data folder, database, model, engine, bucket, teacher and traces'),
   ).action(async (options: PrintOptions) => {
     const config = readConfig(options);
     const checks: Check[] = [];
     const wanted = {
       ...examinations,
+      ...(config.adapter_bucket === null ? {} : { adapters: examineBucket }),
       ...(config.teacher === null ? {} : { teacher: examineTeacher }),
       ...(config.tracing === null ? {} : { traces: examineTracing }),
     };
@@ -167,6 +171,24 @@ function describeVersions({ retained, of_another_model }: VersionsByModel): stri
   if (of_another_model === 0) return versions;
   return `${versions}, of which ${of_another_model} of another base model, refused with base_model_changed`;
 }
+
+/** Writes, reads and deletes a small object, and looks whether the adapters of the database are there. */
+async function examineBucket(config: Config): Promise<string> {
+  if (config.adapter_bucket === null) return 'in the data folder';
+  const { openS3Bucket } = await import('../../adapterStore/bucket/s3Bucket.js');
+  const { probeBucket } = await import('../../adapterStore/bucket/probeBucket.js');
+  const bucket = openS3Bucket(config.adapter_bucket);
+  const patience = AbortSignal.timeout(probe_ms_max);
+  try {
+    await probeBucket(bucket, patience);
+    if (await hasDatabase(config)) await withInstallation(config, ({ db }) => assertBucketOf(db, bucket, patience));
+  } finally {
+    bucket.close();
+  }
+  return `${bucket.url} can be written, read and deleted from`;
+}
+
+const probe_ms_max = 120_000;
 
 function examineTracing(config: Config): string {
   const tracing = usableTracing(config);

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { EngraftClient } from '@engraft/client';
 import { readConfig } from '../../config/config.js';
-import { readDefaultKey } from '../../processes/defaultKey.js';
+import { readDefaultKey } from '../../startup/defaultKey.js';
 import { prepareModel } from '../quickstart/chosenModel.js';
 import { startService, type StartedService } from '../quickstart/ownProgram.js';
 import { readSample } from '../quickstart/sample.js';

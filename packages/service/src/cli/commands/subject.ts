@@ -78,7 +78,8 @@ async function runExport(name: string, file: string, options: ExportOptions): Pr
     await requireDataFolder(config);
     const { id: project_id } = await requireProject(db, options.project);
     const subject = { project_id, tenant_id, name, all: options.all === true, file, engraft_version: engraftVersion };
-    return exportSubject(db, await findAdapterStore(db, config.data_folder), subject);
+    const store = await findAdapterStore(db, config);
+    return exportSubject(db, store, subject).finally(() => store.close());
   });
   if (outcome.kind !== 'exported') throw new CommandFailure(exportRefusal(outcome, name, options.project));
   const { bytes, description } = outcome;
@@ -111,8 +112,8 @@ async function runImport(file: string, options: ImportOptions): Promise<void> {
   const outcome = await withDatabase(options, async (db) => {
     await requireDataFolder(config);
     const { id: project_id } = await requireProject(db, options.project);
-    const store = await findAdapterStore(db, config.data_folder);
-    const staging = await mkdtemp(path.join(store.home, importingPrefix));
+    const store = await findAdapterStore(db, config);
+    const staging = await mkdtemp(path.join(store.staging, importingPrefix));
     try {
       const read = await readSubjectFile(file, staging);
       const name = parseName(options.as ?? read.description.name, 'subject');
@@ -133,6 +134,7 @@ async function runImport(file: string, options: ImportOptions): Promise<void> {
       );
     } finally {
       await rm(staging, { recursive: true, force: true });
+      await store.close();
     }
   });
   if (outcome.kind !== 'imported') throw new CommandFailure(importRefusal(outcome, options.project));

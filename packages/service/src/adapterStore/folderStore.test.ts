@@ -6,7 +6,8 @@ import { after, before, describe, it, type TestContext } from 'node:test';
 import { hashAdapterFolder } from '@engraft/engine';
 import { mountSmallDisk, noSmallDisk } from '../testing/smallDisk.js';
 import { watchSyncs } from '../testing/watchSyncs.js';
-import { type AdapterStore, openAdapterStore, storeMark } from './adapterStore.js';
+import { storeMark } from './adapterStore.js';
+import { type FolderStore, openFolderStore } from './folderStore.js';
 import { openWorkFolder } from './workFolder.js';
 
 /** What is in the store beside its mark. */
@@ -16,11 +17,11 @@ async function entriesIn(data_folder: string): Promise<string[]> {
 
 describe('adapter store', () => {
   let data_folder: string;
-  let store: AdapterStore;
+  let store: FolderStore;
   let hash: string;
   before(async () => {
     data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-store-'));
-    store = await openAdapterStore(data_folder);
+    store = await openFolderStore(data_folder);
     hash = (await makeAdapter()).contentHash;
   });
   after(() => rm(data_folder, { recursive: true }));
@@ -39,16 +40,17 @@ describe('adapter store', () => {
   it('keeps an adapter under its content, once, and leaves nothing else behind', async () => {
     assert.equal(await store.has(hash), false);
     const adapter = await makeAdapter();
-    const kept = await Promise.all(Array.from({ length: 4 }, () => store.keep(adapter)));
-    for (const { folder: where } of kept) assert.equal(where, kept[0]!.folder);
-    assert.equal(await weightsOf(kept[0]!.folder), 'weights');
+    await Promise.all(Array.from({ length: 4 }, () => store.keep(adapter)));
+    const { adapter: borrowed } = await store.borrow(hash);
+    assert.deepEqual(borrowed, store.locate(hash));
+    assert.equal(await weightsOf(borrowed.folder), 'weights');
     assert.deepEqual(await entriesIn(data_folder), [nameOf(hash)]);
     assert.equal(await store.has(hash), true);
   });
 
   it('keeps what is already kept even when the original is gone, as after a crash', async () => {
-    const kept = await store.keep({ folder: path.join(data_folder, 'gone'), contentHash: hash });
-    assert.deepEqual(kept, store.locate(hash));
+    await store.keep({ folder: path.join(data_folder, 'gone'), contentHash: hash });
+    assert.equal(await store.isIntact(hash), true);
   });
 
   it('removes what an attempt that was cut short left behind', async () => {
@@ -116,13 +118,14 @@ describe('adapter store', () => {
       return;
     }
     try {
-      const small = await openAdapterStore(disk.folder);
+      const small = await openFolderStore(disk.folder);
       const adapter = await makeAdapter('w'.repeat(200_000));
       await disk.fill(100_000);
       await assert.rejects(small.keep(adapter), { code: 'ENOSPC' });
       assert.deepEqual(await entriesIn(disk.folder), []);
       await disk.free();
-      assert.equal(await hashAdapterFolder((await small.keep(adapter)).folder), adapter.contentHash);
+      await small.keep(adapter);
+      assert.equal(await small.isIntact(adapter.contentHash), true);
     } finally {
       await disk.remove();
     }

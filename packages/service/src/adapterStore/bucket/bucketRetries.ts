@@ -1,0 +1,107 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AdapterStoreUnavailable } from '../adapterStoreUnavailable.js';
+
+/** How long, and how often, a bucket is asked before it counts as away. */
+export interface BucketBounds {
+  readonly attempts: number;
+  /** Twice as long after each further attempt. */
+  readonly first_delay_ms: number;
+  /** In which an attempt without a file must have ended. */
+  readonly answer_ms: number;
+  /** A file has so much more time. */
+  readonly bytes_per_second_min: number;
+}
+
+export const default_bounds: BucketBounds = {
+  attempts: 4,
+  first_delay_ms: 250,
+  answer_ms: 10_000,
+  bytes_per_second_min: 500_000,
+};
+
+/** What one attempt may take that moves so many bytes. */
+export function attemptMs(bytes: number, { answer_ms, bytes_per_second_min }: BucketBounds): number {
+  return answer_ms + Math.ceil((bytes / bytes_per_second_min) * 1000);
+}
+
+export interface Attempts {
+  /** For people: what is done, and with what. */
+  readonly what: string;
+  readonly bounds: BucketBounds;
+  readonly attempt_ms: number;
+  /** Whoever waits has gone: its reason is thrown. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Tries something with a bucket until it succeeds, is refused for good, or has been tried often enough.
+ * @param work is given what ends the attempt.
+ * @throws AdapterStoreUnavailable; what is wrong with this machine, such as a full disk, as it is.
+ */
+export async function withBucketRetries<Result>(
+  { what, bounds, attempt_ms, signal }: Attempts,
+  work: (ending: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1) {
+    signal.throwIfAborted();
+    const late = AbortSignal.timeout(attempt_ms);
+    try {
+      return await work(AbortSignal.any([signal, late]));
+    } catch (error) {
+      signal.throwIfAborted();
+      if (isOfThisMachine(error)) throw error;
+      if (attempt === bounds.attempts || isRefusal(error)) {
+        const why = late.aborted ? `it took longer than ${attempt_ms} ms` : describeBucketError(error);
+        throw new AdapterStoreUnavailable(`${what}: ${why}`);
+      }
+      // Those who found it away together do not come back together.
+      const delay_ms = bounds.first_delay_ms * 2 ** (attempt - 1) * (0.75 + Math.random() / 2);
+      await sleep(delay_ms, undefined, { signal }).catch(() => undefined);
+    }
+  }
+}
+
+/** `$metadata` is what the AWS SDK knows of an answer. */
+interface Answered extends Error {
+  readonly $metadata: { readonly httpStatusCode?: number };
+}
+
+function statusOf(error: unknown): number | null {
+  return isAnswered(error) ? (error.$metadata.httpStatusCode ?? null) : null;
+}
+
+function isAnswered(error: unknown): error is Answered {
+  return error instanceof Error && '$metadata' in error && typeof error.$metadata === 'object';
+}
+
+/** Whether there is no such object. A bucket that is not there says the same of whole objects, but by another name. */
+export function isAbsent(error: unknown): boolean {
+  return statusOf(error) === 404 && error instanceof Error && error.name !== 'NoSuchBucket';
+}
+
+/** Answers that blame the request, and yet may be others when it is sent again. */
+const passing_statuses: readonly number[] = [408, 425, 429];
+const passing_names: readonly string[] = ['RequestTimeTooSkewed', 'RequestTimeout', 'BadDigest', 'SlowDown'];
+
+function isRefusal(error: unknown): boolean {
+  const status = statusOf(error);
+  if (status === null || status < 400 || status >= 500) return false;
+  return !passing_statuses.includes(status) && !(error instanceof Error && passing_names.includes(error.name));
+}
+
+const codes_of_this_machine: ReadonlySet<unknown> = new Set(
+  'ENOSPC EDQUOT EROFS EIO EMFILE ENFILE ENOENT EACCES EPERM'.split(' '),
+);
+
+function isOfThisMachine(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && codes_of_this_machine.has(error.code);
+}
+
+/** Nothing of how the request was signed. */
+function describeBucketError(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const status = statusOf(error);
+  const said = [error.name, error.message].filter((text, at, all) => text !== '' && all.indexOf(text) === at);
+  const code = 'code' in error && typeof error.code === 'string' ? [error.code] : [];
+  return [...said, ...code, ...(status === null ? [] : [`HTTP ${status}`])].join(', ');
+}

@@ -1,0 +1,204 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { copyFile, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { adapterFiles, isAdapterIntact, type AdapterReference } from '@engraft/engine';
+import { crashPoint } from '../../crashPoints.js';
+import { folderNameOf, storeMark, type AdapterStore } from '../adapterStore.js';
+import { AdapterStoreMissing } from '../adapterStoreMissing.js';
+import { AdapterCopies, type AdapterSource, type CopiesObserver, type Found } from './adapterCopies.js';
+import { openCopiesFolder } from './copiesFolder.js';
+import type { Bucket, ObjectFound, ObjectSource } from './s3Bucket.js';
+
+export interface BucketStoreOptions {
+  readonly bucket: Bucket;
+  readonly data_folder: string;
+  readonly copies_bytes_max: number;
+  /** Once before the first adapter is kept: rejects where the bucket is not that of the database. */
+  readonly admit: () => Promise<void>;
+  readonly observer?: CopiesObserver;
+  /** The bucket has other files than those that the name of the adapter promises. */
+  readonly onWrongBytes?: (adapter_hash: string) => void;
+}
+
+export interface BucketStore extends AdapterStore {
+  /** Of the copies on this machine. */
+  readonly copied_bytes: () => number;
+}
+
+/**
+ * Deleting happens in a transaction, which may not take long, and is tried again by the next round of retention.
+ */
+const removal_ms_max = 12_000;
+
+/**
+ * Adapters as `<prefix>sha256-<hex>/<file>` in a bucket. The weights come before the configuration and go after it, so
+ * that an adapter with a configuration has weights.
+ */
+export async function openBucketStore(options: BucketStoreOptions): Promise<BucketStore> {
+  const { bucket, data_folder, copies_bytes_max, observer, onWrongBytes = () => undefined } = options;
+  const folder = await openCopiesFolder(data_folder);
+  const copies = await AdapterCopies.open({
+    folder,
+    source: adaptersIn(bucket, onWrongBytes),
+    bytes_max: copies_bytes_max,
+    ...(observer === undefined ? {} : { observer }),
+  });
+  const closing = new AbortController();
+  const whileOpen = (signal?: AbortSignal): AbortSignal =>
+    signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal]);
+  const assertPresent = async (signal: AbortSignal): Promise<void> => {
+    await options.admit();
+    if (!(await isMarked(bucket, signal)))
+      throw new AdapterStoreMissing(`there are no adapters in ${bucket.url} any more`);
+  };
+
+  return {
+    home: bucket.url,
+    staging: folder.path,
+    copied_bytes: () => copies.bytes,
+    isPresent: () => isMarked(bucket, closing.signal),
+    has: (adapter_hash) => hasAdapter(bucket, adapter_hash, closing.signal),
+    isIntact: (adapter_hash) => copies.mend(adapter_hash),
+    borrow: (adapter_hash, signal) => copies.borrow(adapter_hash, signal),
+    keep: async (adapter, signal) => {
+      const open = whileOpen(signal);
+      await assertPresent(open);
+      const { contentHash } = adapter;
+      if (!(await isAdapterIntact(adapter))) {
+        if (await copies.mend(contentHash, open)) return;
+        throw new Error(`the adapter in ${adapter.folder} is not ${contentHash} any more`);
+      }
+      await upload(bucket, adapter, open);
+      // The next question need not fetch it; where there is no room for it, it will.
+      await copies.adopt(contentHash, copyOf(adapter)).catch(() => undefined);
+    },
+    remove: async (adapter_hash) => {
+      const bounded = AbortSignal.any([closing.signal, AbortSignal.timeout(removal_ms_max)]);
+      await assertPresent(bounded);
+      const was_there = await removeObjects(bucket, adapter_hash, bounded);
+      await copies.drop(adapter_hash);
+      return was_there;
+    },
+    // They went when the folder of copies was opened; what is in the bucket, the database knows of.
+    removeRemnants: () => Promise.resolve(0),
+    listCopies: () => copies.list(),
+    dropCopy: (adapter_hash) => copies.drop(adapter_hash),
+    close: async () => {
+      closing.abort(new Error('the store of adapters is closed'));
+      await copies.close();
+      bucket.close();
+    },
+  };
+}
+
+export async function isMarked(bucket: Bucket, signal: AbortSignal): Promise<boolean> {
+  return (await bucket.look(storeMark, signal)) !== null;
+}
+
+export async function hasAdapter(bucket: Bucket, adapter_hash: string, signal: AbortSignal): Promise<boolean> {
+  return (await lookAt(bucket, adapter_hash, signal)) !== null;
+}
+
+/** Says of a bucket that adapters are in it. */
+export async function markBucket(bucket: Bucket, signal: AbortSignal): Promise<void> {
+  const sha256 = createHash('sha256').digest('base64');
+  await bucket.putObject(storeMark, { file: null, bytes: 0, sha256 }, signal);
+  crashPoint('bucket.marked');
+}
+
+const [configuration, weights] = adapterFiles;
+
+function keyOf(adapter_hash: string, file: string): string {
+  return `${folderNameOf(adapter_hash)}/${file}`;
+}
+
+interface FoundFiles extends Found {
+  readonly files: readonly (readonly [string, ObjectFound])[];
+}
+
+/** `null`: a file of it is missing. */
+async function lookAt(bucket: Bucket, adapter_hash: string, signal: AbortSignal): Promise<FoundFiles | null> {
+  const files: (readonly [string, ObjectFound])[] = [];
+  for (const name of adapterFiles) {
+    const found = await bucket.look(keyOf(adapter_hash, name), signal);
+    if (found === null) return null;
+    files.push([name, found]);
+  }
+  return { files, bytes: files.reduce((sum, [, { bytes }]) => sum + bytes, 0) };
+}
+
+/** Fetched once more where they are not what their name says: they may have been damaged on their way. */
+const fetches_max = 2;
+
+function adaptersIn(bucket: Bucket, onWrongBytes: (adapter_hash: string) => void): AdapterSource<FoundFiles> {
+  /** What was fetched in vain, so that it is not fetched again before it is replaced. */
+  const wrong = new Map<string, string>();
+  const tagsOf = ({ files }: FoundFiles): string => files.map(([, { tag }]) => tag).join(' ');
+  return {
+    look: async (adapter_hash, signal) => {
+      const found = await lookAt(bucket, adapter_hash, signal);
+      return found === null || wrong.get(adapter_hash) === tagsOf(found) ? null : found;
+    },
+    fetch: async (adapter_hash, found, folder, signal) => {
+      for (let fetches = 1; fetches <= fetches_max; fetches += 1) {
+        for (const [name, object] of found.files) {
+          const file = path.join(folder, name);
+          if (!(await bucket.fetchObject(keyOf(adapter_hash, name), object, file, signal))) return false;
+          crashPoint('copies.file_fetched');
+        }
+        if (await isAdapterIntact({ folder, contentHash: adapter_hash })) {
+          wrong.delete(adapter_hash);
+          return true;
+        }
+      }
+      wrong.set(adapter_hash, tagsOf(found));
+      onWrongBytes(adapter_hash);
+      return false;
+    },
+  };
+}
+
+async function upload(bucket: Bucket, { folder, contentHash }: AdapterReference, signal: AbortSignal): Promise<void> {
+  for (const name of [weights, configuration]) {
+    await bucket.putObject(keyOf(contentHash, name), await sourceOf(path.join(folder, name)), signal);
+    crashPoint('upload.object_stored');
+  }
+}
+
+export async function sourceOf(file: string): Promise<ObjectSource> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(file), hash);
+  return { file, bytes: (await stat(file)).size, sha256: hash.digest('base64') };
+}
+
+/** Whether there was any file of it. */
+async function removeObjects(bucket: Bucket, adapter_hash: string, signal: AbortSignal): Promise<boolean> {
+  let was_there = false;
+  for (const name of [configuration, weights]) {
+    const key = keyOf(adapter_hash, name);
+    if ((await bucket.look(key, signal)) === null) continue;
+    was_there = true;
+    await bucket.deleteObject(key, signal);
+    crashPoint('deletion.object_removed');
+  }
+  return was_there;
+}
+
+/** An adapter that lies on this machine. */
+function copyOf({ folder: from, contentHash }: AdapterReference): AdapterSource {
+  return {
+    look: async () => {
+      const files = await Promise.all(adapterFiles.map((name) => stat(path.join(from, name))));
+      return { bytes: files.reduce((sum, { size }) => sum + size, 0) };
+    },
+    fetch: async (_adapter_hash, _found, folder) => {
+      for (const name of adapterFiles) {
+        await copyFile(path.join(from, name), path.join(folder, name));
+        crashPoint('copies.file_fetched');
+      }
+      return isAdapterIntact({ folder, contentHash });
+    },
+  };
+}

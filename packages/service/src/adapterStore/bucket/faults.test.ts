@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { isAdapterIntact } from '@engraft/engine';
+import { forRequests, noFault, startStubBucket, type BucketFault, type StubBucket } from '../../testing/stubBucket.js';
+import { keepTestAdapter } from '../../testing/testAdapter.js';
+import { openTestBucket, openTestBucketStore, test_bounds, type TestBucketStore } from '../../testing/testBucket.js';
+import { AdapterStoreUnavailable } from '../adapterStoreUnavailable.js';
+
+/** A stub, since no real server can be made to do these things. */
+describe('a store in a bucket that does wrong', () => {
+  let stub: StubBucket;
+  let store: TestBucketStore;
+  let elsewhere: TestBucketStore;
+  let made = 0;
+  before(async () => {
+    stub = await startStubBucket();
+    store = await openTestBucketStore(stub.environment);
+    elsewhere = await openTestBucketStore(stub.environment);
+  });
+  afterEach(() => {
+    stub.fault = noFault;
+    stub.knows_checksums = true;
+  });
+  after(async () => {
+    await store.end();
+    await elsewhere.end();
+    await stub.stop();
+  });
+  /** Larger than what is sent at once. */
+  const weights = (): string => `${(made += 1)}`.padStart(400_000, 'w');
+  const isLent = async (hash: string): Promise<boolean> => {
+    const { adapter, giveBack } = await elsewhere.borrow(hash);
+    const is_whole = await isAdapterIntact(adapter);
+    giveBack();
+    return is_whole;
+  };
+  const countOf = (method: string): number => stub.requests.filter((each) => each.method === method).length;
+  const passing = ['gone', 'cut', 503] as const satisfies readonly BucketFault[];
+
+  for (const fault of passing) {
+    it(`uploads and fetches all the same after "${fault}"`, async () => {
+      stub.fault = forRequests(2, 'PUT', fault);
+      const hash = await keepTestAdapter(store, weights());
+      stub.fault = forRequests(2, 'GET', fault);
+      assert.equal(await isLent(hash), true);
+    });
+
+    it(`gives up after "${fault}" each time, with nothing kept and nothing lent`, async () => {
+      const hash = await keepTestAdapter(store, weights());
+      stub.fault = ({ method }) => (method === 'GET' || method === 'PUT' ? fault : null);
+      const before_it = countOf('GET');
+      await assert.rejects(elsewhere.borrow(hash), AdapterStoreUnavailable);
+      assert.equal(countOf('GET') - before_it, test_bounds.attempts);
+      assert.ok(!elsewhere.listCopies().includes(hash));
+      await assert.rejects(keepTestAdapter(store, weights()), AdapterStoreUnavailable);
+      stub.fault = noFault;
+      assert.equal(await isLent(hash), true);
+    });
+  }
+
+  it('gives up where no answer comes', async () => {
+    const hash = await keepTestAdapter(store, weights());
+    stub.fault = () => 'silent';
+    const bucket = openTestBucket(stub.environment, { ...test_bounds, answer_ms: 100 });
+    await assert.rejects(bucket.look(hash, new AbortController().signal), /it took longer than 100 ms/);
+    bucket.close();
+  });
+
+  it('stops at once for whoever does not wait any more', async () => {
+    const hash = await keepTestAdapter(store, weights());
+    stub.fault = () => 'silent';
+    const gone = new AbortController();
+    const borrowed = elsewhere.borrow(hash, gone.signal);
+    gone.abort(new Error('the worker is stopping'));
+    await assert.rejects(borrowed, /the worker is stopping/);
+    await assert.rejects(
+      keepTestAdapter({ ...store, keep: (each) => store.keep(each, gone.signal) }, 'w'),
+      /is stopping/,
+    );
+  });
+
+  it('asks once where it is refused, and says why', async () => {
+    const hash = await keepTestAdapter(store, weights());
+    stub.fault = ({ method }) => (method === 'GET' ? 403 : null);
+    const before_it = countOf('GET');
+    await assert.rejects(elsewhere.borrow(hash), (error: Error) => {
+      assert.ok(error instanceof AdapterStoreUnavailable);
+      assert.match(error.message, /^get s3:\/\/adapters\/of\/tests\/sha256-\w+\/\S+: AccessDenied, .*HTTP 403$/);
+      assert.equal(error.cause, undefined);
+      return true;
+    });
+    assert.equal(countOf('GET') - before_it, 1);
+  });
+
+  it('finds wrong bytes by their hash, fetches once more, and then not again before they are others', async () => {
+    const hash = await keepTestAdapter(store, weights());
+    stub.fault = forRequests(1, 'GET', 'wrong bytes');
+    assert.equal(await isLent(hash), true, 'the second time they are right');
+    assert.equal(await elsewhere.dropCopy(hash), true);
+    stub.fault = ({ method }) => (method === 'GET' ? 'wrong bytes' : null);
+    const before_it = countOf('GET');
+    assert.equal(await isLent(hash), false);
+    assert.equal(countOf('GET') - before_it, 4, 'both files, twice');
+    assert.equal(await isLent(hash), false);
+    assert.equal(await elsewhere.isIntact(hash), false);
+    assert.equal(countOf('GET') - before_it, 4);
+  });
+
+  it('reads back what a server has put that says nothing of checksums', async () => {
+    stub.knows_checksums = false;
+    const before_it = countOf('GET');
+    const hash = await keepTestAdapter(store, weights());
+    assert.equal(countOf('GET') - before_it, 2);
+    assert.equal(await isLent(hash), true);
+    stub.fault = ({ method }) => (method === 'GET' ? 'wrong bytes' : null);
+    await assert.rejects(keepTestAdapter(store, weights()), /does not give back what was put/);
+  });
+});

@@ -1,0 +1,30 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Bucket } from './s3Bucket.js';
+
+/**
+ * Writes an object, reads it back, deletes it, and looks whether it is gone: all that a store of adapters does.
+ * @throws Error that says what cannot be done.
+ */
+export async function probeBucket(bucket: Bucket, signal: AbortSignal): Promise<void> {
+  const key = `.engraft-doctor-${randomBytes(6).toString('hex')}`;
+  const folder = await mkdtemp(path.join(tmpdir(), 'engraft-doctor-'));
+  try {
+    const [sent, received] = [path.join(folder, 'sent'), path.join(folder, 'received')];
+    const content = randomBytes(1024);
+    await writeFile(sent, content);
+    const sha256 = createHash('sha256').update(content).digest('base64');
+    await bucket.putObject(key, { file: sent, bytes: content.byteLength, sha256 }, signal);
+    const found = await bucket.look(key, signal);
+    const is_there = found !== null && (await bucket.fetchObject(key, found, received, signal));
+    if (!is_there || !content.equals(await readFile(received))) {
+      throw new Error(`${bucket.url} does not give back what is put into it`);
+    }
+    await bucket.deleteObject(key, signal);
+    if ((await bucket.look(key, signal)) !== null) throw new Error(`${bucket.url} still has what was deleted`);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { readConfig } from '../config/config.js';
+import { startStubBucket, type StubBucket } from '../testing/stubBucket.js';
+import { openBackupSource, type BackupSource } from '../testing/testBackup.js';
+import { openTestBucketStore } from '../testing/testBucket.js';
+import { withEmptyDatabase } from '../testing/emptyDatabase.js';
+import { restoreBackup } from './restoreBackup.js';
+
+const mark = 'of/tests/.engraft-adapters';
+
+describe('a backup whose adapters are in a bucket', () => {
+  let source: BackupSource;
+  let stub: StubBucket;
+  before(async () => {
+    source = await openBackupSource();
+    stub = await startStubBucket();
+    Object.assign(process.env, stub.environment);
+  });
+  after(async () => {
+    await source.close();
+    await stub.stop();
+  });
+
+  it('has them, and gives them to the bucket of another installation, which had none', async () => {
+    const { adapter_hash } = await source.learn('weights of a version');
+    const store = await openTestBucketStore(stub.environment);
+    await store.keep(source.store.locate(adapter_hash));
+    await source.store.remove(adapter_hash);
+    const { file, adapters, missing_adapters } = await source.backUp({ store });
+    assert.deepEqual([adapters, missing_adapters], [1, []]);
+
+    const { adapter_bucket } = readConfig({}, stub.environment);
+    const restore = () =>
+      withEmptyDatabase(source.database, (database_url) =>
+        restoreBackup({ file, data_folder: source.newPath(), database_url, adapter_bucket }),
+      );
+    await assert.rejects(restore(), /has adapters already: a backup is restored into a bucket or prefix of its own/);
+    assert.equal(stub.objects.size, 3);
+    stub.objects.clear();
+    await store.dropCopy(adapter_hash);
+    const report = await restore();
+    assert.deepEqual([report.adapters, report.missing_adapters], [1, []]);
+    assert.equal(await store.isIntact(adapter_hash), true);
+    assert.ok(stub.objects.has(mark));
+    await store.end();
+
+    stub.objects.clear();
+    // The last adapter cannot be put: what came before is taken back.
+    stub.fault = ({ method, key }) => (method === 'PUT' && key.endsWith('adapter_config.json') ? 403 : null);
+    await assert.rejects(restore(), /AccessDenied/);
+    assert.deepEqual([...stub.objects.keys()], []);
+    stub.fault = () => null;
+  });
+});

@@ -1,0 +1,48 @@
+import { storeMark, type AdapterStore } from '../adapterStore/adapterStore.js';
+import { openFolderStore } from '../adapterStore/folderStore.js';
+import type { BucketConfig } from '../config/adapterStoreConfig.js';
+import { BackupError } from './backupError.js';
+
+/** Where the adapters of a backup go. */
+export interface RestoredStore {
+  readonly store: AdapterStore;
+  /** Removes what was put there. A folder goes with the staging that it is in. */
+  giveUp(adapter_hashes: readonly string[]): Promise<void>;
+}
+
+/**
+ * The store of an installation that is being made in `staging`.
+ * @throws BackupError where the bucket has adapters under this prefix: their installation may be in use.
+ */
+export async function openRestoredStore(staging: string, bucket_config: BucketConfig | null): Promise<RestoredStore> {
+  if (bucket_config === null) {
+    return { store: await openFolderStore(staging), giveUp: () => Promise.resolve() };
+  }
+  const { openS3Bucket } = await import('../adapterStore/bucket/s3Bucket.js');
+  const { markBucket, openBucketStore } = await import('../adapterStore/bucket/bucketStore.js');
+  const bucket = openS3Bucket(bucket_config);
+  // What is restored is not asked for here: no copies are needed.
+  const options = { bucket, data_folder: staging, copies_bytes_max: 0, admit: () => Promise.resolve() };
+  const store = await openBucketStore(options);
+  const patience = AbortSignal.timeout(patience_ms);
+  try {
+    if (await store.isPresent()) {
+      throw new BackupError(
+        `${bucket.url} has adapters already: a backup is restored into a bucket or prefix of its own`,
+      );
+    }
+    await markBucket(bucket, patience);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+  return {
+    store,
+    giveUp: async (adapter_hashes) => {
+      for (const adapter_hash of adapter_hashes) await store.remove(adapter_hash);
+      await bucket.deleteObject(storeMark, AbortSignal.timeout(patience_ms));
+    },
+  };
+}
+
+const patience_ms = 60_000;
