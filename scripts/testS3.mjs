@@ -40,7 +40,11 @@ function installServer() {
 async function startServer(binary, data) {
   const [accessKey, secretKey] = ['test', 'test-secret'];
   const config = join(data, 's3.json');
-  const identity = { name: 'test', credentials: [{ accessKey, secretKey }], actions: ['Admin', 'Read', 'Write', 'List'] };
+  const identity = {
+    name: 'test',
+    credentials: [{ accessKey, secretKey }],
+    actions: ['Admin', 'Read', 'Write', 'List'],
+  };
   writeFileSync(config, JSON.stringify({ identities: [identity] }));
   const ports = await freePorts(8);
   const named = ['master.port', 'master.port.grpc', 'volume.port', 'volume.port.grpc', 'filer.port', 'filer.port.grpc'];

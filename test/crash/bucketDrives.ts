@@ -5,7 +5,8 @@ import { at, deletion, type Drive, passage, start } from './driveKinds.js';
 import type { VersionOf } from './crashTest.js';
 
 /** What only a service passes whose adapters are in a bucket. */
-export type BucketCrashPoint = Extract<CrashPoint, `bucket.m${string}` | `upload.${string}` | `copies.${string}`> | 'deletion.object_removed';
+export type BucketCrashPoint =
+  Extract<CrashPoint, `bucket.m${string}` | `upload.${string}` | `copies.${string}`> | 'deletion.object_removed';
 
 /** A question about a version of which this machine has no copy. */
 function fetching(): Drive {

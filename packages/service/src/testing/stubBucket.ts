@@ -105,12 +105,7 @@ async function answer(stub: StubBucket, request: IncomingMessage, response: Serv
   give(fault === 'wrong bytes' ? Buffer.alloc(content.byteLength, 'x') : content, fault, asked.method, response);
 }
 
-async function put(
-  stub: StubBucket,
-  key: string,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
+async function put(stub: StubBucket, key: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const content = await buffer(request);
   const sent = request.headers['x-amz-checksum-sha256'];
   const sha256 = createHash('sha256').update(content).digest('base64');

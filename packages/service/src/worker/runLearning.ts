@@ -213,7 +213,13 @@ async function toCompletion(
   observation: JobObservation,
   job: ClaimedJob,
   outcome: LearningOutcome,
-  { base_model_hash, parent_damaged, parent_base_model_changed, activate, signal }: Provenance & {
+  {
+    base_model_hash,
+    parent_damaged,
+    parent_base_model_changed,
+    activate,
+    signal,
+  }: Provenance & {
     readonly signal: AbortSignal;
   },
 ): Promise<LearningCompletion> {
