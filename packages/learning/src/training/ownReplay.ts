@@ -15,8 +15,8 @@ import { loadReplay, replayFile } from './replay.js';
 import { readings, remarks, sums, wellKnown } from './replayPrompts.js';
 
 /**
- * The rows shipped beside the checkpoint, or else the model's own replies. These depend on the checkpoint alone, so they
- * are kept under `cacheFolder`, if there is one: hundreds of replies take a checkpoint of 135 million parameters a
+ * The rows shipped beside the checkpoint, or else the model's own replies. These depend on the checkpoint alone, so
+ * they are kept under `cacheFolder`, if there is one. Hundreds of replies take a checkpoint of 135 million parameters a
  * minute.
  */
 export async function replayOf(

@@ -33,7 +33,7 @@ export async function eraseSubjects(trx: Transaction<Database>, subject_refs: re
     .execute();
 }
 
-/** Gives all subjects of a tenant, including those erased before, another tenant's name. Returns how many there were. */
+/** Gives all subjects of a tenant, those erased before included, another tenant's name. Returns how many there were. */
 export async function renameTenantOfSubjects(
   trx: Transaction<Database>,
   { project_id, tenant_id }: SubjectsOfTenant,

@@ -28,7 +28,10 @@ export async function noteDamage(
   );
 }
 
-/** Takes the mark off versions whose adapter is whole again. One that the engine has in memory may still be damaged on the disk. */
+/**
+ * Unmarks versions whose adapter is whole again. An adapter that the engine has in memory may still be damaged on the
+ * disk.
+ */
 export async function clearMark({ db, store }: JobContext, { adapter, marked_damaged }: UsableAdapter): Promise<void> {
   if (adapter === null || !marked_damaged) return;
   const is_intact = await store.isIntact(adapter.contentHash).catch((error: unknown) => {

@@ -152,7 +152,8 @@ function firstKeywords({ forms }: Fact): Form[] {
 }
 
 /**
- * The confirmed wordings of those relations of which most were confirmed, up to `rules.templatesPerFact`. Relations with
+ * The confirmed wordings of those relations of which most were confirmed, up to `rules.templatesPerFact`. Relations
+ * with
  * the largest share come first.
  */
 function bestTemplates(fact: Fact, kept: readonly Form[]): Form[] {

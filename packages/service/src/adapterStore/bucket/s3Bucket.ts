@@ -56,7 +56,7 @@ const connect_ms = 5_000;
 const unsaid = (): void => undefined;
 const silent = { trace: unsaid, debug: unsaid, info: unsaid, warn: unsaid, error: unsaid };
 
-/** Asks with the credentials and the region that the SDK finds in its usual places. Nothing is asked before it must be. */
+/** Asks with the credentials and the region that the SDK finds in its usual places, and not before it must. */
 export function openS3Bucket(
   { bucket, prefix, path_style }: BucketConfig,
   { bounds = default_bounds, onRequest = () => undefined }: BucketOptions = {},

@@ -12,7 +12,7 @@ interface QuickstartOptions extends DataOptions {
   readonly model?: string;
 }
 
-/** `engraft quickstart`: from nothing to an answer out of the weights, by a service that lives as long as the command. */
+/** `engraft quickstart`: from nothing to an answer out of the weights. Its service lives as long as the command. */
 export function addQuickstartCommand(program: Command): void {
   addDataOption(
     program
