@@ -123,6 +123,8 @@ function listFiles() {
 }
 
 function copyFiles(name, target) {
+  if (name === '@engraft/console' && !files.get(name).includes('dist/app/index.html'))
+    throw new Error('the console is not built: `npm run build` bundles it');
   for (const file of files.get(name)) cpSync(join(root, packages.get(name).folder, file), join(target, file));
 }
 

@@ -61,7 +61,7 @@ describe('the packages that are published', { skip }, () => {
 
   test('bring the packages of this repository with them, and ask a registry for those of others', () => {
     assert.deepEqual(
-      registry.asked.filter((name) => /engraft/.test(name)),
+      registry.asked.filter((name) => name.includes('engraft')),
       [],
     );
     assert.ok(registry.asked.includes('zod'));

@@ -66,7 +66,7 @@ async function askAll(
         ...(adapter_version === undefined ? {} : { adapter_version }),
       });
       const { id, status, result, error } = await client.jobs.wait(receipt.id);
-      if (result !== null && 'text' in result) return result.text ?? '';
+      if (result !== null && 'text' in result) return result.text;
       throw new Error(`the inference ${id} ended as ${status} (${error?.code ?? 'without a text'})`);
     }),
   );
