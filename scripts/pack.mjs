@@ -1,6 +1,6 @@
 // `npm run pack`: builds, and packs what is published into `dist/`: `engraft` (the service with model and console),
-// `@engraft/engine` and `@engraft/client`. Each brings the packages of this repository that it needs, so a registry needs
-// only those of others. Plain `npm pack` can't do that: in a workspace it would bundle those of others as well.
+// `@engraft/engine` and `@engraft/client`. Each brings the packages of this repository that it needs, so a registry
+// needs only those of others. Plain `npm pack` can't do that: in a workspace it would bundle those of others as well.
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -88,7 +88,8 @@ async function measure(
     architecture,
     parameters,
     contextLength,
-    memory: measuredMemory(served, afterwards, training.peak) ?? (await estimateMemory(config.model_folder, config.weights, recipe)),
+    memory: measuredMemory(served, afterwards, training.peak) ??
+      (await estimateMemory(config.model_folder, config.weights, recipe)),
     work,
     secondsPerThousandCharacters: learningSeconds(work, speeds),
     writtenPerSecond: alone.tokensPerSecond,

@@ -93,7 +93,10 @@ async function answer(stub: StubBucket, request: IncomingMessage, response: Serv
     if (fault === 'gone') request.destroy();
     return;
   }
-  if (typeof fault === 'number') return refuse(response, fault, fault === 503 ? 'SlowDown' : 'AccessDenied');
+  if (typeof fault === 'number') {
+    refuse(response, fault, fault === 503 ? 'SlowDown' : 'AccessDenied');
+    return;
+  }
   if (asked.method === 'PUT') return put(stub, key, request, response);
   if (asked.method === 'DELETE') {
     stub.objects.delete(key);
@@ -101,7 +104,10 @@ async function answer(stub: StubBucket, request: IncomingMessage, response: Serv
     return;
   }
   const content = stub.objects.get(key);
-  if (content === undefined) return refuse(response, 404, 'NoSuchKey');
+  if (content === undefined) {
+    refuse(response, 404, 'NoSuchKey');
+    return;
+  }
   give(fault === 'wrong bytes' ? Buffer.alloc(content.byteLength, 'x') : content, fault, asked.method, response);
 }
 
@@ -109,7 +115,10 @@ async function put(stub: StubBucket, key: string, request: IncomingMessage, resp
   const content = await buffer(request);
   const sent = request.headers['x-amz-checksum-sha256'];
   const sha256 = createHash('sha256').update(content).digest('base64');
-  if (stub.knows_checksums && sent !== sha256) return refuse(response, 400, 'BadDigest');
+  if (stub.knows_checksums && sent !== sha256) {
+    refuse(response, 400, 'BadDigest');
+    return;
+  }
   stub.objects.set(key, content);
   response.writeHead(200, stub.knows_checksums ? { 'x-amz-checksum-sha256': sha256, ETag: tagOf(content) } : {}).end();
 }

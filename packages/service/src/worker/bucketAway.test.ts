@@ -110,7 +110,7 @@ describe('a worker whose adapters are in a bucket', () => {
     const id = await admit(testPassage, 'anna');
     await until(() => logged.filter((line) => line.includes('the adapters are not there: learning waits')).length > 1);
     const waiting = await read(id);
-    assert.deepEqual([waiting.settled, Number(waiting.charged_microusd ?? 0)], [false, 0]);
+    assert.deepEqual([waiting.settled, waiting.charged_microusd], [false, 0]);
     assert.equal((await database.db.selectFrom('versions').select('id').execute()).length, 0);
     assert.deepEqual([...stub.objects.keys()], ['of/tests/.engraft-adapters']);
     stub.fault = noFault;
@@ -127,7 +127,7 @@ describe('a worker whose adapters are in a bucket', () => {
     assert.equal(await store.dropCopy(version?.adapter_hash ?? ''), true);
     const refused = await ended(await ask('anna'));
     assert.deepEqual(
-      [refused.status, refused.error_code, refused.result, Number(refused.charged_microusd)],
+      [refused.status, refused.error_code, refused.result, refused.charged_microusd],
       ['failed', 'adapter_unavailable', null, 0],
     );
     // Base needs no bucket.
@@ -145,7 +145,7 @@ describe('a worker whose adapters are in a bucket', () => {
     const right = stub.objects.get(name) ?? Buffer.alloc(0);
     stub.objects.set(name, Buffer.alloc(right.byteLength, 'x'));
     const refused = await ended(await ask('anna'));
-    assert.deepEqual([refused.error_code, Number(refused.charged_microusd)], ['adapter_damaged', 0]);
+    assert.deepEqual([refused.error_code, refused.charged_microusd], ['adapter_damaged', 0]);
     stub.objects.set(name, right);
     assert.equal((await ended(await ask('anna'))).status, 'succeeded');
     const [{ damaged_at } = { damaged_at: undefined }] = await database.db.selectFrom('versions').selectAll().execute();

@@ -56,23 +56,27 @@ const connect_ms = 5_000;
 const unsaid = (): void => undefined;
 const silent = { trace: unsaid, debug: unsaid, info: unsaid, warn: unsaid, error: unsaid };
 
+function openClient(forcePathStyle: boolean, connectionTimeout: number): S3Client {
+  // It would say on standard error what its releases of 2027 need.
+  process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
+  return new S3Client({
+    logger: silent,
+    forcePathStyle,
+    // One place decides on retries, which also sees bodies that end in the middle.
+    maxAttempts: 1,
+    requestHandler: { connectionTimeout },
+    // Others than Amazon's do not all know the checksums that it adds by itself; ours is sent, and compared below.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+  });
+}
+
 /** Asks with the credentials and the region that the SDK finds in its usual places, and not before it must. */
 export function openS3Bucket(
   { bucket, prefix, path_style }: BucketConfig,
   { bounds = default_bounds, onRequest = () => undefined }: BucketOptions = {},
 ): Bucket {
-  // It would say on standard error what its releases of 2027 need.
-  process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
-  const client = new S3Client({
-    logger: silent,
-    forcePathStyle: path_style,
-    // One place decides on retries, which also sees bodies that end in the middle.
-    maxAttempts: 1,
-    requestHandler: { connectionTimeout: Math.min(connect_ms, bounds.answer_ms) },
-    // Others than Amazon's do not all know the checksums that it adds by itself; ours is sent, and compared below.
-    requestChecksumCalculation: 'WHEN_REQUIRED',
-    responseChecksumValidation: 'WHEN_REQUIRED',
-  });
+  const client = openClient(path_style, Math.min(connect_ms, bounds.answer_ms));
   const url = `s3://${bucket}/${prefix}`;
   const nameOf = (key: string) => ({ Bucket: bucket, Key: prefix + key });
   const attempt = <Result>(
