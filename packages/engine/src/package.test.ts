@@ -38,7 +38,7 @@ test('the package holds all that it needs to run, and neither tests nor fixtures
   const needed = await neededFrom('dist/index.js');
   for (const file of [
     'dist/process/child.js',
-    'dist/generation/adapterThread.js',
+    'dist/adapters/adapterThread.js',
     'dist/lora/gradientThread.js',
     'dist/model/trainingGraph.js',
   ]) {

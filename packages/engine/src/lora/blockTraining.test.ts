@@ -121,7 +121,7 @@ test('only a few matrices are float32 at once', async () => {
     const { loadQuantizedWeights } = await import('../model/quantizedWeights.js');
     const { openTrainingSession } = await import('./trainingSession.js');
     const { tinyConfig } = await import('../testing/fixtures.js');
-    const config = { ...TINY_CONFIG, layers: 6, hiddenSize: 1024, ffnSize: 4096 };
+    const config = { ...tinyConfig, layers: 6, hiddenSize: 1024, ffnSize: 4096 };
     const fill = (array) => array.forEach((_, index) => (array[index] = ((index % 31) - 15) / 300));
     const read = async (places) => { for (const array of places.values()) fill(array); };
     const reader = { read, blocks: undefined };

@@ -231,11 +231,11 @@ test('cancelling or closing in the middle of a shared step ends it with a typed 
 
 test('an idle helper keeps no process alive', async () => {
   const script = `
-    const { kept, randomWeights, TINY_CONFIG } = await import('../testing/fixtures.js');
+    const { unmanagedWeights, randomWeights, tinyConfig } = await import('../testing/fixtures.js');
     const { weightFeeds } = await import('../model/inputs.js');
     const { openTrainingSession } = await import('./trainingSession.js');
-    const weights = kept(weightFeeds(TINY_CONFIG, randomWeights(TINY_CONFIG, 5)));
-    const model = { config: TINY_CONFIG, weights, name: 'tiny', threads: 2 };
+    const weights = unmanagedWeights(weightFeeds(tinyConfig, randomWeights(tinyConfig, 5)));
+    const model = { config: tinyConfig, weights, name: 'tiny', threads: 2 };
     const session = await openTrainingSession(model, { parent: null, rank: 4, alpha: 8, seed: 1 });
     const example = { sequence: { tokens: Array(40).fill(1), targetStart: 1 }, weight: 1 };
     await session.step(Array(12).fill(example), 0.01);

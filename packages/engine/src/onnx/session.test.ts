@@ -32,8 +32,8 @@ const childScript = `
 /** Tensors can come before any session. */
 const tensorsScript = `
   const { Tensor } = await import('./tensor.js');
-  const { KeptTensors } = await import('./nativeTensors.js');
-  new KeptTensors({ x: new Tensor(Float32Array.of(1), [1]) });
+  const { RegisteredTensors } = await import('./nativeTensors.js');
+  new RegisteredTensors({ x: new Tensor(Float32Array.of(1), [1]) });
 `;
 
 for (const [what, script] of [

@@ -117,17 +117,18 @@ test('an adapter is released once, however its job ends', async () => {
       return false;
     };
     const calls = [
+      // The first, so that its adapter is being loaded when it is cancelled.
+      generate('cancelled while it waits', { signal: waiting.signal }, late),
       generate('ends', {}),
       generate('fails', { isComplete: failAtThirdToken }),
       generate('cancelled', { isComplete: abortAtThirdToken, signal: running.signal }),
       generate('refused', {}, Promise.reject(new EngineError('adapter_invalid', 'injected'))),
-      generate('cancelled while it waits', { signal: waiting.signal }, late),
     ];
     waiting.abort();
     const outcomes = await Promise.allSettled(calls);
     assert.deepEqual(
       outcomes.map((outcome) => (outcome.status === 'fulfilled' ? 'ends' : (outcome.reason as EngineError).code)),
-      ['ends', 'internal', 'cancelled', 'adapter_invalid', 'cancelled'],
+      ['cancelled', 'ends', 'internal', 'cancelled', 'adapter_invalid'],
     );
     const once = { ends: 1, fails: 1, cancelled: 1 };
     assert.deepEqual(Object.fromEntries(adapters.released), once);
