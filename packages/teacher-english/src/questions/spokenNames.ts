@@ -35,7 +35,7 @@ export function oneOf(thing: string): string {
 
 /** Words of everyday English, of which only the first may have a capital: that of its cell. */
 export function isNoun(label: string): boolean {
-  if (label.startsWith("the ")) return false;
+  if (label.startsWith('the ')) return false;
   const words = inLowerCase(label).split(/[ -]/u);
   return words.every((word) => /^\p{Ll}+$/u.test(word)) && isKnown(words.at(-1) ?? '');
 }

@@ -248,7 +248,7 @@ function ofThing({ subject, noun, answer }: Extract<Told, { kind: 'moment' }>): 
   const asked = names.flatMap((name) => [
     `When is ${name}?`,
     ...(/\bat \d|\d[:.]\d\d|noon|midnight/u.test(answer) ? [`At what time is ${name}?`, `What time is ${name}?`] : []),
-    ...(answer.startsWith("on ") ? [`On which day is ${name}?`] : []),
+    ...(answer.startsWith('on ') ? [`On which day is ${name}?`] : []),
   ]);
   return {
     restated: `When is ${subject}?`,
