@@ -19,7 +19,7 @@ const origins = {
   /** Made of a cell of a table, or of a key with its value: right whatever the teacher reads. */
   tabled: { standing: 'question', testRank: 1, plainRank: 0 },
   /** The one of these that tests: no value of the table is trained in such a wording. */
-  tested: { standing: 'question', testRank: 0, plainRank: 2 },
+  tested: { standing: 'question', testRank: -1, plainRank: 2 },
   /** The sentence itself, turned into a question. */
   restated: { standing: 'restated', testRank: 1, plainRank: 0 },
   /** The usual way to ask for such a value. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { plainText } from './plainText.js';
+import { plainText, readPassage } from './plainText.js';
 
 function sentences(passage: string): string[] {
   return plainText(passage)
@@ -33,4 +33,20 @@ test('clauses are told without their numbers', () => {
     'AGREEMENT\n\n7. Liability\n7.5 The total liability is limited to $50,000.\n7.6 Courts of Rotterdam decide.\n',
   );
   assert.ok(said.includes('The total liability is limited to $50,000.'), said.join('\n'));
+});
+
+test('what is new in a release, and who made it, is told', () => {
+  const { told } = readPassage(
+    '# Varn\n\n## 3.2.0 (2025-03-18)\n\n- The upload limit is now 250 MB (was 100 MB)\n' +
+      '- Default port moved from 8000 to 8443\n- Korean translation by Min-ji Park\n- Export to PDF\n',
+  );
+  assert.deepEqual(
+    [...told].map(([sentence, { answer }]) => [sentence, answer]),
+    [
+      ['Version 3.2.0 was released on 2025-03-18.', '2025-03-18'],
+      ['The upload limit is now 250 MB (was 100 MB).', '250 MB'],
+      ['Default port moved from 8000 to 8443.', '8443'],
+      ['Korean translation by Min-ji Park.', 'Min-ji Park'],
+    ],
+  );
 });

@@ -78,7 +78,7 @@ function render(tokens: readonly Token[], place: Place): Said[] {
     const heading = headingOf(token, before === undefined && place.depth === 0 ? tokens : []);
     if (heading !== null) {
       here = { ...here, ...under(heading, here) };
-      lines.push({ text: releaseIn(heading) ?? nameIn(heading), told: null });
+      lines.push(releaseIn(heading) ?? { text: nameIn(heading), told: null });
     } else if (isList(token)) {
       lines.push(...sayList(token, here, introducedBy(before), render));
     } else if (isTable(token)) {

@@ -63,7 +63,37 @@ const asked: readonly { readonly keys: RegExp; readonly questions: readonly stri
     ],
   },
   {
-    keys: /^(?:stock|in stock|quantity|qty\.?|on hand|units)$/u,
+    keys: /^quantity$/u,
+    questions: ['How many {Xs} were ordered?', 'How many {Xs} are there?', 'How many {Xs} did we order?'],
+  },
+  {
+    keys: /^(?:total|total due|amount due|grand total|total amount|balance due)$/u,
+    questions: [
+      'How much is {X} in total?',
+      'How much do we have to pay in total?',
+      'What do I have to pay for {X}?',
+      'How much do I owe for {X}?',
+    ],
+  },
+  {
+    keys: /^(?:due date|payment due|pay by)$/u,
+    questions: ['When is {X} due?', 'By what date does {X} have to be paid?', 'Until when can {X} be paid?'],
+  },
+  {
+    keys: /^release date$/u,
+    questions: [
+      'When was {X} released?',
+      'When did {X} come out?',
+      'On what date was {X} released?',
+      'Since when is there {X}?',
+    ],
+  },
+  {
+    keys: /^contributor$/u,
+    questions: ['Who did {X}?', 'Who made {X}?', 'By whom is {X}?', 'Who contributed {X}?'],
+  },
+  {
+    keys: /^(?:stock|in stock|on hand|units)$/u,
     questions: ['How many {Xs} are there?', 'How many {Xs} are in stock?', 'What quantity of {X} is there?'],
   },
   {
@@ -80,7 +110,7 @@ const asked: readonly { readonly keys: RegExp; readonly questions: readonly stri
     questions: ['When is {X}?', 'On what date is {X}?', 'On which day is {X}?'],
   },
   {
-    keys: /^(?:due|issue|start|end|release|launch|invoice|delivery) date$|^deadline$/u,
+    keys: /^(?:issue|start|end|launch|invoice|delivery) date$|^deadline$/u,
     questions: ['On what date is the KEY of {X}?', 'When is the KEY of {X}?'],
   },
 ];

@@ -10,6 +10,10 @@ import { kindsOf } from '../english/kinds.js';
 export function spokenNames(thing: string, kindOfThing: string | null): string[] {
   if (kindOfThing !== null && /^\p{Lu}/u.test(thing)) return [thing, `the ${kindOfThing} ${thing}`];
   if (isNoun(thing)) return [thing, `the ${inLowerCase(thing)}`];
+  const [, document] = /^(\p{Lu}\p{Ll}+) (?:No\.?|Nr\.?|number|#) ?\S+$/u.exec(thing) ?? [];
+  if (document !== undefined) return [thing, `the ${inLowerCase(document)}`];
+  const [, version] = /^(?:version|release) (\d\S*)$/u.exec(thing) ?? [];
+  if (version !== undefined) return [thing, version];
   const [, noun, quality] = /^([^,]{3,}), (.+)$/u.exec(thing) ?? [];
   if (noun !== undefined && quality !== undefined) return [thing, noun, ...qualified(noun, quality)];
   const [, named, code] = /^(the \p{Ll}.*|\p{Lu}\p{L}+(?: \p{L}+)*) ((?=\S*\d)\S*[\p{Lu}-]\S*)$/u.exec(thing) ?? [];

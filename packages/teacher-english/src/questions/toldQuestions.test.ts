@@ -153,3 +153,21 @@ test('a thing is asked for as people call it', () => {
   assert.ok(questionsOf(boxing, 'date').includes('When is the boxing class?'));
   assert.ok(questionsOf(boxing, 'date').includes('On which day is boxing?'));
 });
+
+test('what is new, due or owed is asked for as people ask', () => {
+  const port = {
+    kind: 'attribute',
+    key: 'default port',
+    subject: '',
+    noun: null,
+    moment: 'now',
+    answer: '8443',
+  } as const;
+  assert.ok(questionsOf(port, 'quantity').includes('What is the new default port?'));
+  const release = { ...port, key: 'release date', subject: 'version 3.2.0', moment: null, answer: '2025-03-18' };
+  assert.ok(questionsOf(release, 'date').includes('When did 3.2.0 come out?'));
+  const due = { ...release, key: 'due date', subject: 'Invoice No. 2025-0417', answer: '11 June 2025' };
+  assert.ok(questionsOf(due, 'date').includes('When is the invoice due?'));
+  const bowls = { ...release, key: 'qty', subject: 'the soup bowl, grey', answer: '40' };
+  assert.ok(questionsOf(bowls, 'quantity').includes('How many grey soup bowls were ordered?'));
+});

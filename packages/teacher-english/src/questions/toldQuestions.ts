@@ -65,7 +65,7 @@ function ofAttribute(
   kind: SpanKind,
 ): Wordings {
   // "dimensions (W x H x D)": nobody asks with what stands in brackets.
-  const key = written.replace(/ ?\([^()]*\)/gu, '');
+  const key = written.replace(/ ?\([^()]*\)/gu, '').replace(/^qty\.?$/u, 'quantity');
   const own = wordingsFor(key);
   const isPhone = /^\+?[\d ()./-]{7,}$/u.test(answer) && !/^[\d.]+$/u.test(answer);
   const isFlag = /^(?:yes|no)$/iu.test(answer);
@@ -78,7 +78,8 @@ function ofAttribute(
       : []),
     ...(isPhone ? ['What is the phone number of the KEY of {X}?', ...phoneWordings(key)] : []),
   ];
-  const names = spokenNames(subject, noun);
+  // "the soup bowl, grey" is how lists write it.
+  const names = spokenNames(subject, noun).filter((name, _, all) => all.length === 1 || !name.includes(','));
   // Where people have few words of their own for it, all of them are trained.
   const tested = (ofKind.length < 3 ? undefined : ofKind.at(-1)) ?? 'Which KEY does {X} have?';
   const templates = [...ofKind, ...anyKey].filter((template) => template !== tested);
@@ -88,16 +89,16 @@ function ofAttribute(
   return {
     restated: `What ${copulaOf(written)} the ${key} of ${subject}?`,
     asked: made.slice(0, rules.tabledPerFact),
-    test: filled(tested, key, names[1] ?? subject),
+    test: filled(tested, key, names[1] ?? names[0] ?? subject),
   };
 }
 
 const anyKey = [
+  'What is the KEY?',
   'What is the KEY of {X}?',
   'What KEY does {X} have?',
   'What is the KEY for {X}?',
   'Which KEY does {X} have?',
-  'What is the KEY?',
 ];
 
 /** With the number of the key, or of the thing where the verb is said of that. */
@@ -140,6 +141,7 @@ function ofMoment(key: string, moment: string, kind: SpanKind): Wordings {
     restated: `What ${being} the ${key} ${moment}?`,
     asked: [
       ...(kind === 'money' ? [`How much ${being} the ${key} ${moment}?`] : []),
+      ...(moment === 'now' ? [`What ${being} the new ${key}?`, `What ${being} the ${key}?`] : []),
       `Which ${key} ${being} there ${moment}?`,
       `What is there ${moment} as ${key}?`,
       `${capitalised(moment)}, what ${being} the ${key}?`,
@@ -209,7 +211,14 @@ function ofCell({ measure, row, column }: Crossing, kind: SpanKind): Wordings {
 function pricesOf(measure: string | null, one: string, column: string): string[] {
   const isNamed = /^[\p{N}\p{Lu}]|[^s]s$/u.test(column);
   const bought = isNamed ? column : `${/^[aeiou]/u.test(column) ? 'an' : 'a'} ${column}`;
+  const ticket = /^(?:fare|ticket)$/u.test(measure ?? '') ? `${bought} ticket` : null;
+  const ofTicket = [
+    `How much is ${ticket} for ${one}?`,
+    `What does ${one} pay for ${ticket}?`,
+    `What does ${ticket} for ${one} cost?`,
+  ];
   return [
+    ...(ticket === null ? [] : ofTicket),
     `How much is ${bought} for ${one}?`,
     `What does ${one} pay for ${bought}?`,
     `How much is the ${column} ${measure ?? 'price'} for ${one}?`,
@@ -218,6 +227,7 @@ function pricesOf(measure: string | null, one: string, column: string): string[]
     `How much do I pay for ${one}, ${column}?`,
     `How much is ${one} for ${column}?`,
     `What does ${bought} cost for ${one}?`,
+    `What is charged for ${bought} for ${one}?`,
   ];
 }
 

@@ -1,4 +1,5 @@
 /** A heading, and how much it says about the text below it. */
+import type { Said } from './said.js';
 import type { Place } from './sayList.js';
 
 /**
@@ -48,9 +49,14 @@ export function namesSomething(heading: string): boolean {
 }
 
 /** In a changelog, "3.2.0 (2025-03-18)" says when that version came. */
-export function releaseIn(heading: string): string | null {
+export function releaseIn(heading: string): Said | null {
   const [, version, day] = release.exec(heading) ?? [];
-  return version === undefined || day === undefined ? null : `Version ${version} was released on ${day}.`;
+  if (version === undefined || day === undefined) return null;
+  const subject = `version ${version}`;
+  return {
+    text: `Version ${version} was released on ${day}.`,
+    told: { kind: 'attribute', key: 'release date', subject, noun: null, moment: null, answer: day },
+  };
 }
 
 const date = '\\d{4}-\\d{2}-\\d{2}|\\d{1,2} \\p{L}{3,9} \\d{4}|\\p{L}{3,9} \\d{1,2},? \\d{4}';

@@ -118,8 +118,29 @@ function inSection(text: string, { section }: Place): Said | null {
     const told = { kind: 'moment', subject: lowerFirst(what), noun: null, answer: when } as const;
     return { text: asSentence(`${what} ${copulaOf(what)} ${when}`), told };
   }
+  const news = newsIn(text);
+  if (news !== null) return news;
   return section === null || sentence.test(text) ? null : asWritten(`${section}: ${text}`);
 }
+
+/** "The limit is now 250 MB (was 100 MB)", "Port moved from 8000 to 8443", "Korean translation by Min-ji Park". */
+function newsIn(text: string): Said | null {
+  const [, key, answer] = state.exec(text) ?? change.exec(text) ?? [];
+  if (key !== undefined && answer !== undefined) {
+    const told = { kind: 'attribute', key: lowerFirst(key), subject: '', noun: null, moment: 'now', answer } as const;
+    return { text: asSentence(text), told };
+  }
+  const [, work, person] = contribution.exec(text) ?? [];
+  if (work === undefined || person === undefined) return null;
+  const subject = `the ${lowerFirst(work)}`;
+  const told = { kind: 'attribute', key: 'contributor', subject, noun: null, moment: null, answer: person } as const;
+  return { text: asSentence(text), told };
+}
+
+const state = /^(?:The )?(\p{L}[\p{L} -]{2,40}?) (?:is|are) now ([^.!?;(]{1,60}?)(?: \([^()]*\))?\.?$/u;
+const change =
+  /^(?:The )?(\p{L}[\p{L} -]{2,40}?) (?:moved|raised|increased|reduced|lowered|cut|changed) from [^.!?;]{1,40} to ([^.!?;]{1,40})$/u;
+const contribution = /^(\p{Lu}[\p{L} -]{2,60}) by (\p{Lu}[\p{L}'’-]+(?: \p{Lu}[\p{L}'’-]*\.?){1,3})$/u;
 
 const event = /^(\p{Lu}[\p{L} -]{1,40}) ((?:at|on|from|until) (?:\p{N}|\p{Lu}\p{Ll}+day).*[^.!?])$/u;
 const action = /^(?:open|closed|free|meet|arrive|leave|start|begin|end|be|\p{L}+(?:ed|ing))\b/iu;
