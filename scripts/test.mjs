@@ -21,9 +21,9 @@ if (folders.length === 0) {
     tool('dependency-cruiser/bin/dependency-cruise.mjs', ...sourceFolders(), '--config', '.dependency-cruiser.cjs'),
   );
   await step('Spelling', tool('cspell/bin.mjs', 'lint', '--no-progress', '--no-summary'), {
-    advice: 'Words that are right belong into scripts/prose/words.txt.',
+    advice: 'Words that are right belong in scripts/prose/words.txt.',
   });
-  await step('Prose', [process.execPath, join(root, 'scripts', 'prose', 'checkProse.mjs')]);
+  await step('Prose', [process.execPath, [join(root, 'scripts', 'prose', 'checkProse.mjs')]]);
 }
 process.exitCode = await runTests(testFiles(folders));
 

@@ -46,7 +46,7 @@ export interface TeacherProgress {
   readonly tokens: number;
 }
 
-/** Rank, rate and schedule come from a trial on SmolLM2-135M-Instruct, see docs/experiments.md. */
+/** Rank, rate and schedule come from a trial on SmolLM2-135M-Instruct, see docs/experiments/. */
 export const teacherSettings = {
   rank: 16,
   alpha: 32,

@@ -6,7 +6,7 @@ const largeParameters = 50e6;
 
 /**
  * The recipe for a model of this size. The values for small models were chosen for the shipped model on invented
- * passages, those for large models for SmolLM2-135M on paragraphs of Wikipedia. `docs/experiments.md` has the numbers,
+ * passages, those for large models for SmolLM2-135M on paragraphs of Wikipedia. `docs/experiments/` has the numbers,
  * including those of the values that lost.
  */
 export function defaultRecipe(parameters: number): Recipe {

@@ -26,7 +26,7 @@ export type TokenCounts = Pick<Engine, 'countTokens' | 'describe'>;
 
 /**
  * What depends on the model's answers. Counted with SmolLM2-135M-Instruct and its teaching adapter, on five paragraphs
- * of 540 to 1,302 characters. `docs/experiments.md` has the counts.
+ * of 540 to 1,302 characters. `docs/experiments/` has the counts.
  */
 const counted = {
   /** Shares of the planned facts: those proposed, and those left after reading back. */

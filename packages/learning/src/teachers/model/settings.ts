@@ -1,4 +1,4 @@
-/** How much a model is asked about a chunk. `docs/experiments.md` has what was tried. */
+/** How much a model is asked about a chunk. `docs/experiments/` has what was tried. */
 export const modelTeacherSettings = {
   /** Characters that say one thing, for the plan before anything is asked. */
   charsPerFact: 40,

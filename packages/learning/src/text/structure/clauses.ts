@@ -1,7 +1,7 @@
 /** Contracts and rules whose sections and clauses have numbers. */
 
 /** "2. Term", "§ 2 Rent", "Article 2: Term". */
-const section = /^\s*(?:§ ?|(?:section|article|clause) )?(\d{1,3})[.:)]? +(\p{Lu}[^\n.!?;]{0,60})$/iu;
+const section = /^\s*(?:§ ?|(?:[Ss]ection|[Aa]rticle|[Cc]lause) )?(\d{1,3})[.:)]? +(\p{Lu}[^\n.!?;]{0,60})$/u;
 /** "2.1 The agreement", "2.1.3 (b) Either party". */
 const clause = /^\s*(?:§ ?)?(\d{1,3})(?:\.\d{1,3})+\.? +(?=["“(]?[\p{Lu}\d$€£])/u;
 /** "(1) The rent is due", below a section. */
