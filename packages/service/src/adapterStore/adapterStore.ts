@@ -19,7 +19,7 @@ export interface AdapterStore {
    * Whether an adapter is whole, its files being read anew. A copy on this machine that is damaged is replaced, so that
    * what failed with it may be tried again.
    */
-  isIntact(adapter_hash: string): Promise<boolean>;
+  isIntact(adapter_hash: string, signal?: AbortSignal): Promise<boolean>;
   /**
    * The files of an adapter, which stay where they are until they are given back. Where the store has none, or other
    * ones, the folder is missing: the engine says so, and never answers without them.

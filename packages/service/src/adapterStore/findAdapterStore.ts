@@ -63,9 +63,9 @@ async function findBucketStore(
     onRequest: (operation, outcome) => metrics?.requested(operation, outcome),
   });
   let is_admitted = false;
-  const admit = async (): Promise<void> => {
+  const admit = async (...signals: AbortSignal[]): Promise<void> => {
     if (is_admitted) return;
-    const patience = AbortSignal.timeout(admission_ms_max);
+    const patience = AbortSignal.any([...signals, AbortSignal.timeout(admission_ms_max)]);
     await assertBucketOf(db, bucket, patience);
     if (!(await isMarked(bucket, patience))) await markBucket(bucket, patience);
     is_admitted = true;

@@ -5,6 +5,12 @@ import { pipeline } from 'node:stream/promises';
 import { adapterFiles, isAdapterIntact } from '@engraft/engine';
 import type { AdapterStore } from '../adapterStore/adapterStore.js';
 import { makeSyncedFolder } from '../syncFolder.js';
+import { BackupError } from './backupError.js';
+
+/** A store that adapters of a backup are put into has none. */
+export function storeInUse(home: string): BackupError {
+  return new BackupError(`${home} has adapters already: a backup is restored into a bucket or prefix of its own`);
+}
 
 /** Receives adapters file by file, and puts each into the store when its last file has come. */
 export class IncomingAdapters {
@@ -34,6 +40,8 @@ export class IncomingAdapters {
     if (name !== adapterFiles.at(-1)) return;
     const adapter = { folder, contentHash: adapter_hash };
     if (await isAdapterIntact(adapter)) {
+      // It may be another installation's: what fails later would delete it.
+      if (await this.store.has(adapter_hash)) throw storeInUse(this.store.home);
       this.#kept.push(adapter_hash);
       await this.store.keep(adapter);
     } else this.#damaged.push(adapter_hash);

@@ -106,11 +106,12 @@ async function restoreInto(url: string, staging: string, options: RestoreOptions
     await client.query('BEGIN');
     await lockSchema(client);
     await assertUnused(client);
-    return withStore(staging, options.adapter_bucket ?? null, async (adapters) => {
-      const result = await loadAll(client, adapters, staging, options);
-      await client.query('COMMIT');
-      return result;
-    });
+    const result = await withStore(staging, options.adapter_bucket ?? null, (adapters) =>
+      loadAll(client, adapters, staging, options),
+    );
+    // Where no answer comes it may have been done: the adapters stay.
+    await client.query('COMMIT');
+    return result;
   });
   const db = openDatabase(url, { maxConnections: 1 });
   const { ok, differences } = await verifyLedger(db).finally(() => db.destroy());

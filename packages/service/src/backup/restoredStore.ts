@@ -1,7 +1,7 @@
 import { storeMark, type AdapterStore } from '../adapterStore/adapterStore.js';
 import { openFolderStore } from '../adapterStore/folderStore.js';
 import type { BucketConfig } from '../config/adapterStoreConfig.js';
-import { BackupError } from './backupError.js';
+import { storeInUse } from './incomingAdapters.js';
 
 /** Where the adapters of a backup go. */
 export interface RestoredStore {
@@ -24,14 +24,14 @@ export async function openRestoredStore(staging: string, bucket_config: BucketCo
   // What is restored is not asked for here: no copies are needed.
   const options = { bucket, data_folder: staging, copies_bytes_max: 0, admit: () => Promise.resolve() };
   const store = await openBucketStore(options);
-  const patience = AbortSignal.timeout(patience_ms);
+  const unmark = (): Promise<void> => bucket.deleteObject(storeMark, AbortSignal.timeout(patience_ms));
   try {
-    if (await store.isPresent()) {
-      throw new BackupError(
-        `${bucket.url} has adapters already: a backup is restored into a bucket or prefix of its own`,
-      );
-    }
-    await markBucket(bucket, patience);
+    if (await store.isPresent()) throw storeInUse(bucket.url);
+    await markBucket(bucket, AbortSignal.timeout(patience_ms)).catch(async (error: unknown) => {
+      // It may have come nevertheless.
+      await unmark().catch(() => undefined);
+      throw error;
+    });
   } catch (error) {
     await store.close();
     throw error;
@@ -40,7 +40,7 @@ export async function openRestoredStore(staging: string, bucket_config: BucketCo
     store,
     giveUp: async (adapter_hashes) => {
       for (const adapter_hash of adapter_hashes) await store.remove(adapter_hash);
-      await bucket.deleteObject(storeMark, AbortSignal.timeout(patience_ms));
+      await unmark();
     },
   };
 }

@@ -3,6 +3,8 @@ import { runCli } from './runCli.js';
 
 // Node.js would print warnings as several lines of text. The service writes them to its log.
 process.removeAllListeners('warning');
+// The AWS SDK, which is loaded only for a bucket, would say on standard error what its releases of 2027 need.
+process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
 // A reader that has seen enough, such as `head`, is no failure. The rest of the command still runs.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;

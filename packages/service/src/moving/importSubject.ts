@@ -49,8 +49,9 @@ export type ImportOutcome =
  * Turns the versions of an exported subject into versions of this installation. Each is the outcome of a job of its
  * own, which ends at once and is charged for the first 24 hours of hosting, as after learning. Later the version is
  * renewed and expires like any other. The active one is activated if the subject uses base.
- * Everything is one transaction. In it, the adapters that `recordImport` has recorded before are put into the store,
- * under the lock that keeps others from deleting them.
+ * Everything is one transaction. In it, the adapters that `recordImport` has recorded before are put into the store
+ * first, under the lock that keeps others from deleting them. If the import is refused then, the records are still
+ * there, and retention deletes the adapters that nobody needs.
  */
 export async function importSubject(
   db: Kysely<Database>,
@@ -66,12 +67,11 @@ export async function importSubject(
     const adapter_hashes = [...subject.adapters.keys()].sort();
     for (const adapter_hash of adapter_hashes) await lockAdapter(trx, adapter_hash);
     await takeImportRecords(trx, adapter_hashes);
-    const outcome = await saveVersions(trx, subject);
-    if (outcome instanceof RolledBack) return outcome;
-    // The session is silent while files are copied, which may take long.
+    // The session is silent while files are copied, which may take long: the subject and the balance of the project
+    // are locked only after it.
     await allowIdling(trx);
     for (const adapter of subject.adapters.values()) await store.keep(adapter);
-    return outcome;
+    return saveVersions(trx, subject);
   });
 }
 

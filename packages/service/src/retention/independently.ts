@@ -1,8 +1,11 @@
+import { AdapterStoreMissing } from '../adapterStore/adapterStoreMissing.js';
+import { AdapterStoreUnavailable } from '../adapterStore/adapterStoreUnavailable.js';
 import { isDatabaseUnavailable } from '../db/databaseErrors.js';
 
 /**
  * Does the work for one item after the other, and returns how many times it did something. A failure does not stop the
- * others, and is thrown at the end. Only an unavailable database ends it at once.
+ * others, and is thrown at the end. Only a database or a store of adapters that is away ends it at once: the others
+ * would wait for it as long, and the duties after them, too.
  */
 export async function forEachIndependently(
   items: readonly string[],
@@ -30,7 +33,7 @@ export async function repeatIndependently(
     try {
       if (await work((item) => items.push(item))) done += 1;
     } catch (error) {
-      if (items.length === 0 || isDatabaseUnavailable(error)) throw error;
+      if (items.length === 0 || failsForAll(error)) throw error;
       failures.push(new Error(`${items.at(-1)} failed`, { cause: error }));
     }
     if (items.length === 0) break;
@@ -38,4 +41,10 @@ export async function repeatIndependently(
   }
   if (failures.length > 0) throw new AggregateError(failures, `${failures.length} of ${begun} failed`);
   return done;
+}
+
+function failsForAll(error: unknown): boolean {
+  return (
+    isDatabaseUnavailable(error) || error instanceof AdapterStoreUnavailable || error instanceof AdapterStoreMissing
+  );
 }

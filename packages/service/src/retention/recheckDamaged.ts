@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { AdapterStore } from '../adapterStore/adapterStore.js';
 import type { Database } from '../db/schema.js';
-import { markAdapterIntact } from '../versions/adapterDamage.js';
+import { unmarkIfIntact } from '../versions/adapterDamage.js';
 import { forEachIndependently } from './independently.js';
 
 /**
@@ -21,11 +21,12 @@ export async function recheckDamaged(
     .where('retention_ended_at', 'is', null)
     .where('files_deleted_at', 'is', null)
     .execute();
-  const recheck = async (adapter_hash: string): Promise<boolean> => {
-    if (!(await store.isIntact(adapter_hash))) return false;
-    await markAdapterIntact(db, adapter_hash);
-    return true;
-  };
+  const recheck = (adapter_hash: string): Promise<boolean> =>
+    unmarkIfIntact(db, store, adapter_hash, stopping).catch((error: unknown) => {
+      // The next start looks again.
+      if (stopping?.aborted === true) return false;
+      throw error;
+    });
   return forEachIndependently(
     damaged.map(({ adapter_hash }) => adapter_hash),
     recheck,

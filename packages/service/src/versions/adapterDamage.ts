@@ -1,4 +1,5 @@
 import { sql, type Kysely } from 'kysely';
+import type { AdapterStore } from '../adapterStore/adapterStore.js';
 import { crashPoint } from '../crashPoints.js';
 import type { Database } from '../db/schema.js';
 
@@ -15,6 +16,21 @@ export async function markAdapterDamaged(db: Kysely<Database>, adapter_hash: str
     .executeTakeFirstOrThrow();
   crashPoint('adapter.marked_damaged');
   return numUpdatedRows > 0n;
+}
+
+/**
+ * Unmarks the versions of an adapter if the store has it, and whole: a copy on this machine is of no use to others.
+ * Returns whether it is.
+ */
+export async function unmarkIfIntact(
+  db: Kysely<Database>,
+  store: AdapterStore,
+  adapter_hash: string,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  if (!(await store.has(adapter_hash)) || !(await store.isIntact(adapter_hash, signal))) return false;
+  await markAdapterIntact(db, adapter_hash);
+  return true;
 }
 
 /** Unmarks the versions of an adapter that is whole: it was loaded, or kept anew. */

@@ -24,6 +24,11 @@ export async function adoptBaseModel({ db, store, content_hash, logger }: Adopti
   if (before !== null) logger.warn({ before, now: content_hash }, 'the base model is another one than before');
   for (const adapter_hash of await adaptersOfUnknownModel(db)) {
     const kind = await learnModel(db, store, adapter_hash);
+    if (kind === 'unavailable') {
+      // Each of the others would wait as long before the service listens.
+      logger.warn('the store of adapters is away: what some of them were trained on is not known yet');
+      break;
+    }
     if (kind !== 'known') logger.warn({ adapter_hash, kind }, 'what an adapter was trained on is not known');
   }
   const { of_another_model } = await countVersionsByModel(db, content_hash);

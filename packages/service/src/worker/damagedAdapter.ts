@@ -1,7 +1,8 @@
+import path from 'node:path';
 import { EngineError, type AdapterReference } from '@engraft/engine';
 import { AdapterStoreMissing } from '../adapterStore/adapterStoreMissing.js';
 import { AdapterStoreUnavailable } from '../adapterStore/adapterStoreUnavailable.js';
-import { markAdapterDamaged, markAdapterIntact } from '../versions/adapterDamage.js';
+import { markAdapterDamaged, unmarkIfIntact } from '../versions/adapterDamage.js';
 import type { UsableAdapter } from './findAdapter.js';
 import type { JobContext } from './jobContext.js';
 
@@ -21,10 +22,12 @@ export async function noteDamage(
   if (!(await store.isPresent())) throw new AdapterStoreMissing(`the adapters in ${store.home} are not there`);
   if (!(await markAdapterDamaged(db, contentHash))) return;
   onAdapterDamaged?.();
+  // A copy of it on this machine is not what to mend.
+  const place = path.dirname(folder) === store.home ? { folder } : {};
   logger.error(
-    { version_id, adapter_hash: contentHash, folder },
+    { version_id, adapter_hash: contentHash, store: store.home, ...place },
     'the adapter of a version is damaged or missing: its jobs fail with adapter_damaged and its hosting is not renewed; ' +
-      'put its folder back from a backup, or learn its passages again',
+      'put its files back into the store from a backup, or learn its passages again',
   );
 }
 
@@ -32,14 +35,17 @@ export async function noteDamage(
  * Unmarks versions whose adapter is whole again. An adapter that the engine has in memory may still be damaged on the
  * disk.
  */
-export async function clearMark({ db, store }: JobContext, { adapter, marked_damaged }: UsableAdapter): Promise<void> {
+export async function clearMark(
+  { db, store }: JobContext,
+  { adapter, marked_damaged }: UsableAdapter,
+  signal: AbortSignal,
+): Promise<void> {
   if (adapter === null || !marked_damaged) return;
-  const is_intact = await store.isIntact(adapter.contentHash).catch((error: unknown) => {
+  await unmarkIfIntact(db, store, adapter.contentHash, signal).catch((error: unknown) => {
     // What was computed with it is not lost for that: the mark stays.
-    if (error instanceof AdapterStoreUnavailable) return false;
+    if (error instanceof AdapterStoreUnavailable || signal.aborted) return;
     throw error;
   });
-  if (is_intact) await markAdapterIntact(db, adapter.contentHash);
 }
 
 /**
@@ -50,10 +56,11 @@ export async function intactParent(
   context: JobContext,
   version_id: string,
   found: UsableAdapter,
+  signal: AbortSignal,
 ): Promise<AdapterReference | null> {
   const { adapter } = found;
-  if (adapter === null || (await context.store.isIntact(adapter.contentHash))) {
-    await clearMark(context, found);
+  if (adapter === null || (await context.store.isIntact(adapter.contentHash, signal))) {
+    await clearMark(context, found, signal);
     return adapter;
   }
   await noteDamage(context, version_id, adapter);

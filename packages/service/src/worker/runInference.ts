@@ -61,7 +61,8 @@ async function answer(
     generated = await withEngineRetries(generate, signal, logger).catch(async (error: unknown) => {
       // The copy of it on this machine may have been damaged, and is whole again then.
       const { adapter } = found;
-      if (adapter === null || !isAdapterDamaged(error) || !(await store.isIntact(adapter.contentHash))) throw error;
+      if (adapter === null || !isAdapterDamaged(error)) throw error;
+      if (!(await store.isIntact(adapter.contentHash, signal))) throw error;
       return withEngineRetries(generate, signal, logger);
     });
   } catch (error) {
@@ -70,7 +71,7 @@ async function answer(
     assertHeld(await failJob(db, job, 'adapter_damaged'));
     return { status: 'failed', error_code: 'adapter_damaged' };
   }
-  await clearMark(context, found);
+  await clearMark(context, found, signal);
   // Other answers are always valid. A phase of microseconds is not worth a write.
   if (needsValidation(request)) assertHeld(await recordPhase(db, job, 'validating'));
   const completion = validate(generated, request);

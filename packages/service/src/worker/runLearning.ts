@@ -84,7 +84,7 @@ async function learnFrom(
 ): Promise<RunReport> {
   const { db, engine, data_folder, logger } = context;
   const halted = AbortSignal.any([shutdown, lease]);
-  let parent = await intactParent(context, job.adapter_version, start);
+  let parent = await intactParent(context, job.adapter_version, start, halted);
   const input = {
     content: request.content,
     earlier: await readEarlierRehearsals(db, job.adapter_version === baseVersion ? null : job.adapter_version),
@@ -104,7 +104,7 @@ async function learnFrom(
   const outcome = await retried().catch(async (error: unknown) => {
     // The parent's files may have been damaged since, or those of the candidate, which is then trained again.
     if (!isAdapterDamaged(error)) throw error;
-    if (parent !== null) parent = await intactParent(context, job.adapter_version, start);
+    if (parent !== null) parent = await intactParent(context, job.adapter_version, start, halted);
     return retried();
   });
   const completion = await toCompletion(context, observation, job, outcome, {

@@ -52,7 +52,7 @@ export async function withBucketRetries<Result>(
       if (isOfThisMachine(error)) throw error;
       if (attempt === bounds.attempts || isRefusal(error)) {
         const why = late.aborted ? `it took longer than ${attempt_ms} ms` : describeBucketError(error);
-        throw new AdapterStoreUnavailable(`${what}: ${why}`);
+        throw new AdapterStoreUnavailable(`${what}: ${why}${hintFor(statusOf(error))}`);
       }
       // Those who found it away together do not come back together.
       const delay_ms = bounds.first_delay_ms * 2 ** (attempt - 1) * (0.75 + Math.random() / 2);
@@ -89,12 +89,24 @@ function isRefusal(error: unknown): boolean {
   return !passing_statuses.includes(status) && !(error instanceof Error && passing_names.includes(error.name));
 }
 
-const codes_of_this_machine: ReadonlySet<unknown> = new Set(
-  'ENOSPC EDQUOT EROFS EIO EMFILE ENFILE ENOENT EACCES EPERM'.split(' '),
-);
+const codes_of_this_machine: ReadonlySet<unknown> = new Set('ENOSPC EDQUOT EROFS EIO EMFILE ENFILE'.split(' '));
+/** Of a connection they say that something is in its way, such as a firewall. */
+const codes_of_files: ReadonlySet<unknown> = new Set('ENOENT EACCES EPERM'.split(' '));
 
 function isOfThisMachine(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && codes_of_this_machine.has(error.code);
+  if (!(error instanceof Error) || !('code' in error)) return false;
+  return codes_of_this_machine.has(error.code) || (codes_of_files.has(error.code) && !isOfConnecting(error));
+}
+
+/** To a name with several addresses, each of which failed, or to one address. */
+function isOfConnecting(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.every(isOfConnecting);
+  return error instanceof Error && 'syscall' in error && error.syscall === 'connect';
+}
+
+function hintFor(status: number | null): string {
+  if (status !== 401 && status !== 403) return '';
+  return ': check the credentials and their rights (s3:ListBucket, GetObject, PutObject, DeleteObject)';
 }
 
 /** Nothing of how the request was signed. */

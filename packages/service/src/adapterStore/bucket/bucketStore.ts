@@ -7,16 +7,17 @@ import { adapterFiles, isAdapterIntact, type AdapterReference } from '@engraft/e
 import { crashPoint } from '../../crashPoints.js';
 import { folderNameOf, storeMark, type AdapterStore } from '../adapterStore.js';
 import { AdapterStoreMissing } from '../adapterStoreMissing.js';
+import { AdapterStoreUnavailable } from '../adapterStoreUnavailable.js';
 import { AdapterCopies, type AdapterSource, type CopiesObserver, type Found } from './adapterCopies.js';
-import { openCopiesFolder } from './copiesFolder.js';
+import { type CopiesFolder, openCopiesFolder } from './copiesFolder.js';
 import type { Bucket, ObjectFound, ObjectSource } from './s3Bucket.js';
 
 export interface BucketStoreOptions {
   readonly bucket: Bucket;
   readonly data_folder: string;
   readonly copies_bytes_max: number;
-  /** Once before the first adapter is kept: rejects where the bucket is not that of the database. */
-  readonly admit: () => Promise<void>;
+  /** Before an adapter is kept or removed: rejects where the bucket is not that of the database. */
+  readonly admit: (signal: AbortSignal) => Promise<void>;
   readonly observer?: CopiesObserver;
   /** The bucket has other files than those that the name of the adapter promises. */
   readonly onWrongBytes?: (adapter_hash: string) => void;
@@ -34,22 +35,19 @@ const removal_ms_max = 12_000;
 
 /**
  * Adapters as `<prefix>sha256-<hex>/<file>` in a bucket. The weights come before the configuration and go after it, so
- * that an adapter with a configuration has weights.
+ * that an adapter with a configuration has weights. The bucket is closed with the store, also if that cannot be opened.
  */
 export async function openBucketStore(options: BucketStoreOptions): Promise<BucketStore> {
-  const { bucket, data_folder, copies_bytes_max, observer, onWrongBytes = () => undefined } = options;
-  const folder = await openCopiesFolder(data_folder);
-  const copies = await AdapterCopies.open({
-    folder,
-    source: adaptersIn(bucket, onWrongBytes),
-    bytes_max: copies_bytes_max,
-    ...(observer === undefined ? {} : { observer }),
+  const { bucket } = options;
+  const { folder, copies } = await openCopies(options).catch((error: unknown) => {
+    bucket.close();
+    throw error;
   });
   const closing = new AbortController();
   const whileOpen = (signal?: AbortSignal): AbortSignal =>
     signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal]);
   const assertPresent = async (signal: AbortSignal): Promise<void> => {
-    await options.admit();
+    await options.admit(signal);
     if (!(await isMarked(bucket, signal)))
       throw new AdapterStoreMissing(`there are no adapters in ${bucket.url} any more`);
   };
@@ -60,14 +58,15 @@ export async function openBucketStore(options: BucketStoreOptions): Promise<Buck
     copied_bytes: () => copies.bytes,
     isPresent: () => isMarked(bucket, closing.signal),
     has: (adapter_hash) => hasAdapter(bucket, adapter_hash, closing.signal),
-    isIntact: (adapter_hash) => copies.mend(adapter_hash),
+    isIntact: (adapter_hash, signal) => copies.mend(adapter_hash, signal),
     borrow: (adapter_hash, signal) => copies.borrow(adapter_hash, signal),
     keep: async (adapter, signal) => {
       const open = whileOpen(signal);
       await assertPresent(open);
       const { contentHash } = adapter;
       if (!(await isAdapterIntact(adapter))) {
-        if (await copies.mend(contentHash, open)) return;
+        // A copy on this machine alone is not kept: nobody else has it.
+        if ((await hasAdapter(bucket, contentHash, open)) && (await copies.mend(contentHash, open))) return;
         throw new Error(`the adapter in ${adapter.folder} is not ${contentHash} any more`);
       }
       await upload(bucket, adapter, open);
@@ -75,11 +74,17 @@ export async function openBucketStore(options: BucketStoreOptions): Promise<Buck
       await copies.adopt(contentHash, copyOf(adapter)).catch(() => undefined);
     },
     remove: async (adapter_hash) => {
-      const bounded = AbortSignal.any([closing.signal, AbortSignal.timeout(removal_ms_max)]);
-      await assertPresent(bounded);
-      const was_there = await removeObjects(bucket, adapter_hash, bounded);
-      await copies.drop(adapter_hash);
-      return was_there;
+      const late = AbortSignal.timeout(removal_ms_max);
+      const bounded = whileOpen(late);
+      try {
+        await assertPresent(bounded);
+        const was_there = await removeObjects(bucket, adapter_hash, bounded);
+        await copies.drop(adapter_hash);
+        return was_there;
+      } catch (error) {
+        if (error !== late.reason) throw error;
+        throw new AdapterStoreUnavailable(`delete from ${bucket.url}: it took longer than ${removal_ms_max} ms`);
+      }
     },
     // They went when the folder of copies was opened; what is in the bucket, the database knows of.
     removeRemnants: () => Promise.resolve(0),
@@ -91,6 +96,28 @@ export async function openBucketStore(options: BucketStoreOptions): Promise<Buck
       bucket.close();
     },
   };
+}
+
+interface OpenCopies {
+  readonly folder: CopiesFolder;
+  readonly copies: AdapterCopies<FoundFiles>;
+}
+
+async function openCopies(options: BucketStoreOptions): Promise<OpenCopies> {
+  const { bucket, data_folder, copies_bytes_max, observer, onWrongBytes = () => undefined } = options;
+  const folder = await openCopiesFolder(data_folder);
+  try {
+    const copies = await AdapterCopies.open({
+      folder,
+      source: adaptersIn(bucket, onWrongBytes),
+      bytes_max: copies_bytes_max,
+      ...(observer === undefined ? {} : { observer }),
+    });
+    return { folder, copies };
+  } catch (error) {
+    await folder.leave();
+    throw error;
+  }
 }
 
 export async function isMarked(bucket: Bucket, signal: AbortSignal): Promise<boolean> {

@@ -57,8 +57,6 @@ const unsaid = (): void => undefined;
 const silent = { trace: unsaid, debug: unsaid, info: unsaid, warn: unsaid, error: unsaid };
 
 function openClient(forcePathStyle: boolean, connectionTimeout: number): S3Client {
-  // It would say on standard error what its releases of 2027 need.
-  process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
   return new S3Client({
     logger: silent,
     forcePathStyle,

@@ -101,7 +101,7 @@ function exportRefusal(outcome: Exclude<ExportOutcome, { kind: 'exported' }>, na
     case 'file_exists':
       return 'the file is there already: name another one';
     case 'adapter_damaged':
-      return `the adapter of version ${outcome.version_id} is damaged or missing: put it back from a backup first`;
+      return `the adapter of version ${outcome.version_id} is damaged or missing: put its files back into the store first`;
   }
 }
 

@@ -1,4 +1,5 @@
-import { existsSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { CommandFailure } from '../withDatabase.js';
 import { runCommand } from './ownProgram.js';
@@ -9,7 +10,7 @@ import { runCommand } from './ownProgram.js';
  */
 export async function prepareModel(model: string, data_folder: string): Promise<string> {
   if (/\.gguf$/i.test(model)) {
-    const folder = path.join(data_folder, 'models', path.basename(model).replace(/\.gguf$/i, ''));
+    const folder = importFolderOf(model, data_folder);
     if (existsSync(folder) || (await runCommand(['model', 'import', path.resolve(model), '--out', folder])))
       return folder;
   } else {
@@ -17,4 +18,14 @@ export async function prepareModel(model: string, data_folder: string): Promise<
     if (await runCommand(['model', 'pull', model])) return model;
   }
   throw new CommandFailure(`${model} cannot be used: the lines above say why, and docs/models.md what can be`);
+}
+
+/** Another file of the same name, or one that was replaced, has another folder. */
+export function importFolderOf(model: string, data_folder: string): string {
+  const file = path.resolve(model);
+  // A file that is not there is refused by the import, which says so.
+  const found = statSync(file, { throwIfNoEntry: false });
+  const identity = JSON.stringify([file, found?.size, found?.mtimeMs]);
+  const short_hash = createHash('sha256').update(identity).digest('hex').slice(0, 12);
+  return path.join(data_folder, 'models', `${path.basename(file).replace(/\.gguf$/i, '')}-${short_hash}`);
 }
