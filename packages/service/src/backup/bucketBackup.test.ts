@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { readConfig } from '../config/config.js';
+import { DatabaseProxy } from '../testing/databaseProxy.js';
 import { startStubBucket, type StubBucket } from '../testing/stubBucket.js';
 import { openBackupSource, type BackupSource } from '../testing/testBackup.js';
 import { openTestBucketStore } from '../testing/testBucket.js';
@@ -37,6 +38,10 @@ describe('a backup whose adapters are in a bucket', () => {
       );
     await assert.rejects(restore(), /has adapters already: a backup is restored into a bucket or prefix of its own/);
     assert.equal(stub.objects.size, 3);
+    // Those of another installation, whose mark is lost.
+    stub.objects.delete(mark);
+    await assert.rejects(restore(), /has adapters already/);
+    assert.equal(stub.objects.size, 2, 'and they stay');
     stub.objects.clear();
     await store.dropCopy(adapter_hash);
     const report = await restore();
@@ -50,6 +55,28 @@ describe('a backup whose adapters are in a bucket', () => {
     stub.fault = ({ method, key }) => (method === 'PUT' && key.endsWith('adapter_config.json') ? 403 : null);
     await assert.rejects(restore(), /AccessDenied/);
     assert.deepEqual([...stub.objects.keys()], []);
+
+    stub.requests.length = 0;
+    stub.fault = ({ method }) => (method === 'PUT' ? 403 : null);
+    await assert.rejects(restore(), /AccessDenied/);
+    assert.deepEqual(stub.requests.at(-1), { method: 'DELETE', key: mark }, 'it may have come');
     stub.fault = () => null;
+  });
+
+  it('leaves them where the database does not say whether it took the rest', async () => {
+    const { adapter_hash } = await source.learn('weights of another version');
+    const { file } = await source.backUp();
+    const { adapter_bucket } = readConfig({}, stub.environment);
+    stub.objects.clear();
+    const proxy = await DatabaseProxy.open();
+    await withEmptyDatabase(source.database, async (url) => {
+      const database_url = proxy.reach(url);
+      const cut = proxy.cutIn({ commit: 1, made: true });
+      await assert.rejects(restoreBackup({ file, data_folder: source.newPath(), database_url, adapter_bucket }));
+      await cut;
+    });
+    await proxy.close();
+    const folder = `of/tests/${adapter_hash.replace(':', '-')}`;
+    for (const name of [mark, `${folder}/adapter_config.json`]) assert.ok(stub.objects.has(name), name);
   });
 });

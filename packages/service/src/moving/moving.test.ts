@@ -10,8 +10,11 @@ import { sql } from 'kysely';
 import { z } from 'zod';
 import { recordImport } from '../adapterStore/keptAdapters.js';
 import { importingPrefix } from '../adapterStore/adapterStore.js';
+import { inTransaction } from '../db/transaction.js';
 import { jobResourceColumns, toJobResource } from '../jobs/jobResource.js';
+import { lockBalance } from '../ledger/accounts.js';
 import { verifyLedger } from '../ledger/verifyLedger.js';
+import { lockRouting } from '../subjects/findSubject.js';
 import { createTestProject } from '../testing/testApp.js';
 import { deleteUnneededFiles } from '../retention/deleteUnneededFiles.js';
 import { base_model_hash, openBackupSource, type BackupSource } from '../testing/testBackup.js';
@@ -213,6 +216,33 @@ describe('a subject that moves to another installation', () => {
       outcomes.map(({ kind }) => kind),
       ['imported', 'imported'],
     );
+  });
+
+  it('holds neither the balance of its project nor the subject while its adapter is put into the store', async () => {
+    const { file } = await takeAway();
+    const folder = there.newPath();
+    await mkdir(folder);
+    const read = { ...(await readSubjectFile(file, folder)), tenant_id: null, name: 'gerda' };
+    const { db } = there.database;
+    await recordImport(db, [...read.adapters.keys()]);
+    const { project_id } = there.key;
+    await there.learn('what gerda knows', 'gerda');
+    let kept = 0;
+    const store: typeof there.store = {
+      ...there.store,
+      keep: async (adapter) => {
+        await inTransaction(db, null, async (trx) => {
+          await sql`set local lock_timeout = '2s'`.execute(trx);
+          await lockBalance(trx, project_id);
+          const subjects = await trx.selectFrom('subjects').select('id').execute();
+          for (const { id } of subjects) await lockRouting(trx, id);
+        });
+        kept += 1;
+        await there.store.keep(adapter);
+      },
+    };
+    const outcome = await importSubject(db, store, { ...read, project_id });
+    assert.deepEqual([outcome.kind, kept], ['imported', 1]);
   });
 
   it('goes by the commands, which say in one line why they refuse', async () => {

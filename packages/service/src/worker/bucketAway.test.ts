@@ -15,6 +15,8 @@ import { countUnits, createTestKey, createTestProject, plentyOfJobs, type TestKe
 import { openTestBucketStore, type TestBucketStore } from '../testing/testBucket.js';
 import { openTestDatabase, type TestDatabase } from '../testing/testDatabase.js';
 import { testPassage, testQuestion } from '../testing/testWorker.js';
+import { createTestVersion } from '../testing/testVersion.js';
+import { adoptBaseModel } from './adoptBaseModel.js';
 import { startWorker, type Worker } from './worker.js';
 
 const short = { first_ms: 50, longest_ms: 50 };
@@ -173,5 +175,19 @@ describe('a worker whose adapters are in a bucket', () => {
     assert.equal(await dropCopies(database.db, elsewhere), 1);
     assert.deepEqual(elsewhere.listCopies(), []);
     await elsewhere.end();
+  });
+
+  it('asks once, before the service listens, of what its adapters were trained on', async () => {
+    for (const digit of ['1', '2']) {
+      await createTestVersion(database.db, key, { subject_id: digit, adapter_hash: `sha256:${digit.repeat(64)}` });
+    }
+    const empty = await openTestBucketStore(stub.environment);
+    stub.fault = () => 503;
+    stub.requests.length = 0;
+    const logger = pino({ level: 'warn' }, { write: (line) => void logged.push(line) });
+    await adoptBaseModel({ db: database.db, store: empty, content_hash: 'sha256:0', logger });
+    assert.equal(new Set(stub.requests.map((each) => each.key)).size, 1);
+    assert.equal(logged.filter((line) => line.includes('the store of adapters is away')).length, 1);
+    await empty.end();
   });
 });

@@ -74,7 +74,8 @@ describe('a damaged adapter', () => {
     assert.notEqual(await damaged_at(version), null);
     assert.equal(await service.metric('engraft_adapters_damaged_total'), 1, 'once for each adapter');
     const line = service.log().split('\n').find((each) => each.includes('"level":50')); // prettier-ignore
-    for (const said of [version.id, version.adapter.contentHash, 'backup']) assert.ok(line?.includes(said), said);
+    for (const said of [version.id, version.adapter.folder, service.store.home, 'backup'])
+      assert.ok(line?.includes(said), said);
 
     await flipByte(version.adapter.folder);
     assert.equal((await ask('anna')).status, 'succeeded');

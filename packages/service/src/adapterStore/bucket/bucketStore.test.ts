@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { access, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { access, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -68,6 +68,15 @@ for (const [name, start] of Object.entries(servers)) {
       await elsewhere.keep({ folder: path.join(tmpdir(), randomUUID()), contentHash: hash });
     });
 
+    it('does not count a copy as kept where the bucket has no such adapter any more', async () => {
+      const hash = await keepTestAdapter(store, 'only a copy');
+      assert.equal(await isLent(elsewhere, hash), true);
+      await store.remove(hash);
+      const gone = { folder: path.join(tmpdir(), randomUUID()), contentHash: hash };
+      await assert.rejects(elsewhere.keep(gone), /is not sha256:\w+ any more/);
+      assert.equal(await isLent(elsewhere, hash), true, 'its copy is whole');
+    });
+
     it('removes an adapter once, with its copy, and lends nothing of it', async () => {
       const hash = await keepTestAdapter(store, 'short-lived');
       assert.equal(await isLent(elsewhere, hash), true);
@@ -130,6 +139,40 @@ for (const [name, start] of Object.entries(servers)) {
     });
   });
 }
+
+describe('a store in a bucket', () => {
+  let stub: StubBucket;
+  before(async () => {
+    stub = await startStubBucket();
+  });
+  after(() => stub.stop());
+
+  it('ends the look at the bucket that is due when it is closed', async () => {
+    let ending: AbortSignal | null = null;
+    const admit = (signal: AbortSignal): Promise<void> => {
+      ending = signal;
+      return Promise.reject(new Error('another bucket'));
+    };
+    const store = await openTestBucketStore(stub.environment, { admit });
+    await assert.rejects(store.remove(`sha256:${'0'.repeat(64)}`), /another bucket/);
+    await store.end();
+    assert.ok((ending as AbortSignal | null)?.aborted);
+  });
+
+  it('lets others use its folder of copies where it cannot be opened', async () => {
+    const data_folder = await mkdtemp(path.join(tmpdir(), 'engraft-unopened-'));
+    const first = await openTestBucketStore(stub.environment, { data_folder });
+    await first.close();
+    const broken = path.join(first.staging, `sha256-${'0'.repeat(64)}`);
+    await symlink('nowhere', broken);
+    await assert.rejects(openTestBucketStore(stub.environment, { data_folder }), { code: 'ENOENT' });
+    await rm(broken);
+    const again = await openTestBucketStore(stub.environment, { data_folder });
+    assert.equal(again.staging, first.staging);
+    await again.close();
+    await rm(data_folder, { recursive: true });
+  });
+});
 
 describe('what a store leaves in a bucket', () => {
   it('is two objects for each adapter, and its mark', async () => {

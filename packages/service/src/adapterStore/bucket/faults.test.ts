@@ -5,6 +5,7 @@ import { forRequests, noFault, startStubBucket, type BucketFault, type StubBucke
 import { keepTestAdapter } from '../../testing/testAdapter.js';
 import { openTestBucket, openTestBucketStore, test_bounds, type TestBucketStore } from '../../testing/testBucket.js';
 import { AdapterStoreUnavailable } from '../adapterStoreUnavailable.js';
+import { probeBucket } from './probeBucket.js';
 
 /** A stub, since no real server can be made to do these things. */
 describe('a store in a bucket that does wrong', () => {
@@ -73,10 +74,18 @@ describe('a store in a bucket that does wrong', () => {
     const borrowed = elsewhere.borrow(hash, gone.signal);
     gone.abort(new Error('the worker is stopping'));
     await assert.rejects(borrowed, /the worker is stopping/);
+    await assert.rejects(elsewhere.isIntact(hash, gone.signal), /the worker is stopping/);
     await assert.rejects(
       keepTestAdapter({ ...store, keep: (each) => store.keep(each, gone.signal) }, 'w'),
       /is stopping/,
     );
+  });
+
+  it('is left nothing by what the doctor tries, whatever fails of it', async () => {
+    const before_it = stub.objects.size;
+    stub.fault = ({ method }) => (method === 'GET' ? 403 : null);
+    await assert.rejects(probeBucket(store.bucket, AbortSignal.timeout(60_000)), /AccessDenied/);
+    assert.equal(stub.objects.size, before_it);
   });
 
   it('asks once where it is refused, and says why', async () => {
@@ -85,7 +94,10 @@ describe('a store in a bucket that does wrong', () => {
     const before_it = countOf('GET');
     await assert.rejects(elsewhere.borrow(hash), (error: Error) => {
       assert.ok(error instanceof AdapterStoreUnavailable);
-      assert.match(error.message, /^get s3:\/\/adapters\/of\/tests\/sha256-\w+\/\S+: AccessDenied, .*HTTP 403$/);
+      assert.match(
+        error.message,
+        /^get s3:\/\/adapters\/of\/tests\/sha256-\w+\/\S+: AccessDenied, .*HTTP 403: check the credentials .*s3:ListBucket/,
+      );
       assert.equal(error.cause, undefined);
       return true;
     });
