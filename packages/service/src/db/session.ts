@@ -17,6 +17,8 @@ export async function withSession<Result>(
     application_name,
     connectionTimeoutMillis: connection_timeout_ms,
   });
+  // A lost connection fails the query under way, or the next one. Unheard, its event would end the process.
+  client.on('error', () => undefined);
   await client.connect();
   try {
     return await work(client);

@@ -91,9 +91,9 @@ export class DatabaseProxy {
     });
   }
 
-  /** Kysely sends it in lower case and by itself. */
+  /** Kysely sends it in lower case, and a restore in upper case, each by itself. */
   #isFault(bytes: Buffer): boolean {
-    if (this.#fault === null || !bytes.includes('commit\0')) return false;
+    if (this.#fault === null || !['commit\0', 'COMMIT\0'].some((said) => bytes.includes(said))) return false;
     this.#fault = { ...this.#fault, commit: this.#fault.commit - 1 };
     return this.#fault.commit === 0;
   }
