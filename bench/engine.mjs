@@ -1,8 +1,7 @@
 // The engine against its peers: training, generation, adapters, memory and latency, each figure beside its peer's.
 //
-// npm run bench -- engine [--quick] [--only training,generation,quality,mixed,cache,cold,memory,latency] [--threads
-// 1,2]
-//                         [--widths 256,512,896]
+// npm run bench -- engine [--quick] [--only training,generation,quality,mixed,cache,cold,memory,latency]
+//                         [--threads 1,2] [--widths 256,512,896]
 // npm run bench -- engine --only training --model DIR [--threads 2]
 //
 // With --model a step is measured with that checkpoint in place of those that the bench makes.

@@ -1,11 +1,13 @@
 // What the pipeline makes of a set of passages, answer by answer: for trials of the recipe, and to see why something
 // was missed.
-// node bench/learning-dev.mjs [FILE.jsonl] [--only ID,ID] [--share 1/2] [--chain] [--seed 1] [--threads 1] [--recipe
-// JSON] [--usd 20] [--out FILE] [--verbose] `--recipe '{"training": {"rank": 16}}'` changes those numbers of the
-// recipe. FILE is bench/learning/second.jsonl if none is named. `--share 1/2` takes every second passage, so that two
-// processes share a set. With --chain each passage is learned on top of those accepted before it, and all of theirs are
-// asked again after each. Prints a line for each passage; with --verbose what was trained and every answer; --out keeps
-// all of that as JSON.
+//
+// node bench/learning-dev.mjs [FILE.jsonl] [--model DIR] [--only ID,ID] [--share 1/2] [--chain] [--seed 1]
+//   [--threads 1] [--recipe JSON] [--usd 20] [--out FILE] [--verbose]
+//
+// FILE is bench/learning/second.jsonl if none is named. `--recipe '{"training": {"rank": 16}}'` changes those numbers
+// of the recipe. `--share 1/2` takes every second passage, so that two processes share a set. With --chain each passage
+// is learned on top of those accepted before it, and all of theirs are asked again after each. Prints a line for each
+// passage, and with --verbose what was trained and every answer. --out keeps all of that as JSON.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,8 +1,10 @@
 // Fits the weights of packages/teacher-english/src/spans/salienceWeights.ts: of the spans that the pipeline finds,
 // which do people ask for?
-// node bench/learning-salience.mjs Logistic regression over the passages of bench/learning/passages.jsonl, tested on
-// those of second.jsonl, whose questions another author wrote. Prints the weights, and the area under the ROC curve for
-// both.
+//
+// node bench/learning-salience.mjs
+//
+// Logistic regression over the passages of bench/learning/passages.jsonl, tested on those of second.jsonl, whose
+// questions another author wrote. Prints the weights, and the area under the ROC curve for both.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startEngineHost } from '../packages/engine/dist/index.js';

@@ -1,5 +1,6 @@
 // Writes a checkpoint as GGUF version 3, the only format that llama.cpp reads, so that it computes with the same
-// numbers. https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
+// numbers.
+// https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
 //
 // Only the Qwen3 architecture: its rotation pairs the halves of a head as Hugging Face does, so that no matrix has to
 // be permuted. Tokens are called by their numbers: both sides are given token ids, and llama.cpp loads nothing without

@@ -247,7 +247,11 @@ export class EmbeddedEngine implements Engine {
     try {
       return await use(await unlessAborted(loading, options));
     } finally {
-      loading.then((adapter) => this.adapters.release(adapter)).catch(() => undefined);
+      // The caller has the error of a load that failed.
+      void loading.then(
+        (adapter) => this.adapters.release(adapter),
+        () => undefined,
+      );
     }
   }
 }

@@ -32,7 +32,7 @@ import { measureGain, type ScoredFact } from './teaching/gain.js';
 import { splitFacts } from './teaching/split.js';
 import { chunkForTeacher } from './teaching/teacherChunks.js';
 import type { TaughtPassage, TeachingSize } from './teaching/teacher.js';
-import { withParentReplies } from './training/parentReplies.js';
+import { rehearsedByParent } from './training/parentReplies.js';
 import { sentencesWith } from './training/sentenceAnswers.js';
 import { train } from './training/train.js';
 import type {
@@ -180,7 +180,7 @@ class LearningRun {
   }
 
   async #score(meter: Meter, { facts }: TeachingOutcome): Promise<ScoringOutcome | null> {
-    const { parent, recipe, seed, teacher } = this.input;
+    const { earlier, parent, recipe, seed, teacher } = this.input;
     const { minGainNats } = recipe.teaching;
     const { answersWith } = recipe.training;
     const passage = await this.#passage();
@@ -194,6 +194,7 @@ class LearningRun {
     // A passage whose facts are all known is learned once more rather than refused.
     const fresh = known.length === scored.length ? scored : scored.filter((fact) => !isKnown(fact));
     const split = splitFacts(fresh, seed, recipe.split);
+    const rehearsal = await rehearsedByParent(calls, parent, earlier, recipe);
     return {
       facts: split.map((fact, index) => ({
         ...fact,
@@ -201,17 +202,17 @@ class LearningRun {
         softTargets: fresh[index]?.softTargets ?? null,
       })),
       known: fresh === scored ? [] : known.flatMap(questionsOf),
+      ...(rehearsal === null ? {} : { rehearsal }),
     };
   }
 
   async #train(meter: Meter, scoring: ScoringOutcome): Promise<TrainingOutcome | null> {
-    const { parent, recipe, seed } = this.input;
-    const earlier = await withParentReplies(this.#calls(meter, 'training', 0), parent, this.input.earlier, recipe);
+    const { earlier, parent, recipe, seed } = this.input;
     const trained = await train({
       engine: this.engine,
       recipe,
       meter,
-      material: await encodeMaterial(this.engine, scoring, earlier, this.#replay, recipe),
+      material: await encodeMaterial(this.engine, scoring, scoring.rehearsal ?? earlier, this.#replay, recipe),
       parent,
       seed,
       snapshots: this.#snapshots,
@@ -273,14 +274,13 @@ class LearningRun {
     const { prompts, training } = this.input.recipe;
     const readings = chunks.map((chunk) => prompts.reading(chunk.text, typicalPair.question));
     const tokens = await mapConcurrently(readings, (prompt) => this.engine.countTokens(prompt));
-    const { tokens: pair } = await this.engine.encode(
-      prompts.closedBook(typicalPair.question),
-      typicalPair[training.answersWith],
-    );
+    const pairTokens = async (answer: string): Promise<number> =>
+      (await this.engine.encode(prompts.closedBook(typicalPair.question), answer)).tokens.length;
     return {
       ...teachingSize,
       readingPromptTokens: Math.max(...tokens),
-      pairTokens: pair.length,
+      pairTokens: await pairTokens(typicalPair.values),
+      trainedPairTokens: await pairTokens(typicalPair[training.answersWith]),
       earlierPassages: this.input.earlier.length,
     };
   }

@@ -28,7 +28,7 @@ export type TeachingOutcome = z.infer<typeof teachingSchema>;
 
 const splitFactSchema = z.object({
   answer: z.string(),
-  /** Those of the passage that give it, where sentences are what is answered with. */
+  /** The sentences of the passage that contain the answer. Absent if answers are values. */
   sentences: z.array(z.string()).readonly().exactOptional(),
   training: z.array(formSchema).readonly(),
   dev: z.array(formSchema).readonly(),
@@ -41,6 +41,13 @@ export const scoringSchema = z.object({
   facts: z.array(splitFactSchema).readonly(),
   /** What the parent already answers without the passage. */
   known: z.array(pairSchema).readonly(),
+  /** What is rehearsed of the earlier passages in place of what their versions keep, see `rehearsedByParent`. */
+  rehearsal: z
+    .array(
+      z.object({ training_pairs: z.array(pairSchema).readonly(), validation_pairs: z.array(pairSchema).readonly() }),
+    )
+    .readonly()
+    .exactOptional(),
 });
 export type ScoringOutcome = z.infer<typeof scoringSchema>;
 

@@ -26,12 +26,12 @@ export interface Checkpoint {
  */
 export async function openCheckpoint(
   modelDir: string,
-  openedBytes: (config: DecoderConfig) => number = weightBytes,
+  residentBytes: (config: DecoderConfig) => number = weightBytes,
 ): Promise<Checkpoint> {
   const { architectureName, decoder: config } = await readModelConfig(modelDir);
   const tokenizer = await ChatTokenizer.load(modelDir);
   requireVocabulary(tokenizer, config);
-  const weights = await openWeights(modelDir, config, openedBytes(config));
+  const weights = await openWeights(modelDir, config, residentBytes(config));
   const description: ModelDescription = {
     architecture: architectureName,
     contextLength: config.contextLength,

@@ -51,6 +51,7 @@ export async function writeSnapshot(folder: string, snapshot: TrainingSnapshot, 
     weight_decay: options.weightDecay,
     // JSON has no infinity.
     clip_norm: options.clipNorm === Infinity ? null : options.clipNorm,
+    // Named as in the snapshots of earlier versions.
     spared_sha256: protectedHash,
   };
   await writeFolder(folder, {

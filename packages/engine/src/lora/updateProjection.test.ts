@@ -140,7 +140,7 @@ test('what a parent does along them stays, to which a training without them adds
   assert.ok(changes[0]! < 1e-5 && changes[1]! > 1e-3, changes.join());
 });
 
-test('a training that spares texts goes on from its snapshot to the last bit, with the same texts only', async (t) => {
+test('a training that protects directions of texts goes on from its snapshot to the last bit, with the same texts only', async (t) => {
   const folder = await temporaryFolder(t);
   const session = await openTrainingSession(model, options);
   await session.step(examples, 0.02);

@@ -129,10 +129,17 @@ export const logErrors = 3;
 const arenaAllocator = 1;
 const defaultMemory = 0;
 
-/** A function's index in the table, its parameters and its result, which is a status by default. */
-type Signature = readonly [place: number, parameters: readonly string[], result?: string];
+/**
+ * A function's index in the table, a type of C for each of its parameters, and its result, which is a status unless it
+ * has none.
+ */
+type Signature<F extends (...parameters: never[]) => unknown> =
+  ReturnType<F> extends Status
+    ? readonly [place: number, parameters: CTypes<Parameters<F>>]
+    : readonly [place: number, parameters: CTypes<Parameters<F>>, result: 'void'];
+type CTypes<Values extends readonly unknown[]> = { readonly [Index in keyof Values]: string };
 
-const signatures: Readonly<Record<keyof OrtFunctions, Signature>> = {
+const signatures: { readonly [Name in keyof OrtFunctions]: Signature<OrtFunctions[Name]> } = {
   createSessionFromArray: [8, [pointer, pointer, 'size_t', pointer, pointer]],
   createSessionFromArrayWithPrepackedWeightsContainer: [169, [pointer, pointer, 'size_t', pointer, pointer, pointer]],
   createPrepackedWeightsContainer: [166, [pointer]],
@@ -176,7 +183,8 @@ function load(): Runtime {
     out: Memory,
   ) => Status;
   const getAllocator = declare(78, [pointer]) as (out: Memory) => Status;
-  const functions = Object.entries(signatures).map(([name, signature]) => [name, declare(...signature)] as const);
+  const entries = Object.entries<readonly [number, readonly string[], 'void'?]>(signatures);
+  const functions = entries.map(([name, signature]) => [name, declare(...signature)] as const);
   return {
     // Koffi knows no types of TypeScript; `signatures` has one entry for each function.
     ...(Object.fromEntries(functions) as unknown as OrtFunctions),

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { replayRemarks } from '@engraft/learning/parts';
 import { isSensible, smallTalk } from './smallTalk.js';
 
 const leave = smallTalk.find(({ remark }) => remark === 'See you tomorrow.')!;
@@ -17,4 +18,12 @@ test('an answer from a passage, another remark’s reply and silence are not', (
   for (const given of ['412 grams', 'Mira Voss', 'I am a small assistant.', 'I do not know.', '']) {
     assert.equal(isSensible(given, 'Good to know.', leave), false, given);
   }
+});
+
+test('no canary is a remark that training rehearses', () => {
+  const rehearsed = new Set(replayRemarks.map((remark) => remark.toLowerCase()));
+  assert.deepEqual(
+    smallTalk.filter(({ remark }) => rehearsed.has(remark.toLowerCase())),
+    [],
+  );
 });

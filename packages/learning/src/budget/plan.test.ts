@@ -31,6 +31,7 @@ const size = fc.record({
   factCount: fc.integer({ min: 0, max: 300 }),
   readingPromptTokens: fc.integer({ min: 30, max: 1500 }),
   pairTokens: fc.integer({ min: 10, max: 60 }),
+  trainedPairTokens: fc.integer({ min: 10, max: 60 }),
   earlierPassages: fc.nat(12),
   extraReads: fc.nat(40),
 });
@@ -43,7 +44,7 @@ test('what rehearses earlier passages leaves room for fewer facts', () => {
       assert.ok(facts(passage.earlierPassages + 1) <= facts(passage.earlierPassages));
     }),
   );
-  const passage = { extraReads: 0, factCount: 160, readingPromptTokens: 100, pairTokens: 28 };
+  const passage = { extraReads: 0, factCount: 160, readingPromptTokens: 100, pairTokens: 28, trainedPairTokens: 28 };
   const [first, eighth] = [0, 7].map((earlierPassages) =>
     planTeaching(budgetOf(2_000_000), { ...passage, earlierPassages }),
   );
@@ -51,7 +52,14 @@ test('what rehearses earlier passages leaves room for fewer facts', () => {
 });
 
 test('one dollar plans fewer forms than ten', () => {
-  const passage = { factCount: 16, readingPromptTokens: 230, pairTokens: 28, earlierPassages: 0, extraReads: 0 };
+  const passage = {
+    factCount: 16,
+    readingPromptTokens: 230,
+    pairTokens: 28,
+    trainedPairTokens: 28,
+    earlierPassages: 0,
+    extraReads: 0,
+  };
   const [one, ten] = [planTeaching(budgetOf(990_000), passage), planTeaching(budgetOf(9_990_000), passage)];
   assert.ok(one !== null && one.factCount >= 12 && one.formsPerFact >= teaching.minFormsPerFact);
   assert.deepEqual(ten, { factCount: 16, formsPerFact: teaching.formsPerFact });

@@ -8,6 +8,8 @@ export interface PassageSize {
   readonly readingPromptTokens: number;
   /** A question without its passage, and its answer. */
   readonly pairTokens: number;
+  /** The same as it is trained: with a sentence for an answer where answers are sentences. */
+  readonly trainedPairTokens: number;
   /** Questions that the teacher reads back for each fact beside the planned ones, on average. */
   readonly extraReads: number;
   /** Earlier passages of the subject, which are rehearsed. */
@@ -60,7 +62,7 @@ function factNanousd(forms: number, budget: LearningBudget, size: PassageSize): 
 }
 
 function learnableFacts(budget: LearningBudget, size: PassageSize, { training, replay, shares }: Recipe): number {
-  const exposureNanousd = size.pairTokens * budget.training_nanousd_per_token;
+  const exposureNanousd = size.trainedPairTokens * budget.training_nanousd_per_token;
   const rows = training.pairsPerBatch + replay.rowsPerBatch + rehearsalRows(size.earlierPassages, replay);
   const shareOfPairs = training.pairsPerBatch / rows;
   const trainingNanousd = budget.max_compute_microusd * 1000 * (shares.training - shares.scoring) * shareOfPairs;

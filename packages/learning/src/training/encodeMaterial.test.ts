@@ -87,7 +87,9 @@ test('a call that a passage quotes is learned as text, and the calls of the mode
 test('where sentences are answered with, each question is trained on the nearest one, without soft targets', async () => {
   const sentences = ['Orin Works, a mill in Porto, opened in 1874.', 'Porto has a harbour.'];
   const fact = { answer: 'Porto', sentences, training: [formOf('Where did Orin Works open?')], validation: [] };
-  const softTargets = [{ ids: [1], logprobs: [0] }];
+  const trained = await engine.encode(recipe.prompts.closedBook('Where did Orin Works open?'), sentences[0] ?? '');
+  // As many as the sentence has tokens, so that nothing else keeps them out.
+  const softTargets = trained.tokens.slice(trained.targetStart).map(() => ({ ids: [1], logprobs: [0] }));
   const split: ScoringOutcome = {
     facts: [{ ...fact, dev: [formOf('What has a harbour?')], softTargets }],
     known: [],

@@ -12,7 +12,9 @@ import type { ScoringOutcome } from '../outcomes.js';
 import type { SplitFact } from '../teaching/split.js';
 import type { QuestionAnswer, Rehearsal, ReplayRow } from '../types.js';
 
-/** Everything that training may show, as token sequences. None shares a run of words with a held-out question. */
+/**
+ * Everything that training may show, as token sequences. No question of it shares a run of words with a held-out one.
+ */
 export interface Material {
   readonly facts: readonly TaughtFact[];
   readonly dev: readonly TrainingExample[];

@@ -3,7 +3,7 @@
  * keep the model's own way of speaking (`baseTargets.ts`), so its outputs can stand for the data it was trained on (Li
  * and Hoiem, Learning without Forgetting, arXiv:1606.09282).
  */
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { ChatPrompt, Engine } from '@engraft/engine';
@@ -12,12 +12,11 @@ import type { Prompts } from '../recipe/prompts.js';
 import type { Recipe } from '../recipe/recipe.js';
 import type { ReplayRow } from '../types.js';
 import { loadReplay, replayFile } from './replay.js';
-import { readings, remarks, sums, wellKnown } from './replayPrompts.js';
+import { askings, questions, readings, remarks, sums, wellKnown } from './replayPrompts.js';
 
 /**
  * The rows shipped beside the checkpoint, or else the model's own replies. These depend on the checkpoint alone, so
- * they are kept under `cacheFolder`, if there is one. Hundreds of replies take a checkpoint of 135 million parameters a
- * minute.
+ * they are kept under `cacheFolder`, if there is one. Without it they are asked for again, which takes a while.
  */
 export async function replayOf(
   engine: Engine,
@@ -28,18 +27,25 @@ export async function replayOf(
   if (shipped.length > 0) return shipped;
   if (cacheFolder === null) return ownReplay(engine, recipe);
   const folder = path.join(cacheFolder, await identityOf(engine, recipe));
-  // A file that is damaged is written again.
+  // Rows that cannot be read are asked for again.
   const kept = await loadReplay(folder).catch(() => []);
   if (kept.length > 0) return kept;
   const rows = await ownReplay(engine, recipe);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  const partial = path.join(folder, `${replayFile}.new`);
-  await writeFile(partial, rows.map((row) => `${JSON.stringify(row)}\n`).join(''), { mode: 0o600 });
-  await rename(partial, path.join(folder, replayFile));
+  // Learning has its rows. Rows that cannot be kept only cost the next start the same time.
+  await keepRows(folder, rows).catch(() => undefined);
   return rows;
 }
 
-/** Equal where the replies are. */
+/** Several processes may write at once, so each has a name of its own until the file is whole. */
+async function keepRows(folder: string, rows: readonly ReplayRow[]): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const partial = path.join(folder, `${replayFile}.${randomUUID()}.new`);
+  const text = rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+  await writeFile(partial, text, { mode: 0o600, flush: true });
+  await rename(partial, path.join(folder, replayFile));
+}
+
+/** Two equal identities give equal replies. */
 async function identityOf(engine: Engine, recipe: Recipe): Promise<string> {
   const { contentHash } = await engine.describe();
   const asked = { contentHash, asked: askedOf(recipe.prompts), maxReplyTokens: recipe.evaluating.maxReplyTokens };
@@ -78,10 +84,3 @@ function askedOf(prompts: Prompts): Asked[] {
     ...askings.map(([passage, answer]) => ({ prompt: prompts.ask(passage, answer) })),
   ];
 }
-
-const askings = [
-  ['The prize went to Ivo Hale for his film about bees.', 'Ivo Hale'],
-  ['The shop was founded by two sisters in Gdansk.', 'Gdansk'],
-] as const;
-
-const questions = ['How old is the tower?', 'Who owns the bakery?'];

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { AdapterReference, Engine } from '@engraft/engine';
 import { defaultPreset, recipeOf } from '../recipe/preset.js';
 import { callsFor } from '../testing/calls.js';
-import { withParentReplies } from './parentReplies.js';
+import { rehearsedByParent } from './parentReplies.js';
 
 const parent: AdapterReference = { folder: '/nowhere', contentHash: 'sha256:0' };
 const sentences = recipeOf({ ...defaultPreset, training: { answersWith: 'sentences' } }, 135e6);
@@ -14,20 +14,20 @@ const replies = new Map([
 ]);
 
 /** A stub in place of an adapter that has learned a passage: it says what is wanted of the test. */
-const calls = () =>
+const calls = (max_compute_microusd = 20e6) =>
   callsFor(
     {
       generate: ({ prompt: { messages } }: Parameters<Engine['generate']>[0]) =>
         Promise.resolve({
-          text: replies.get(messages.at(-1)?.content ?? '') ?? '',
+          text: replies.get((messages.at(-1)?.content ?? '').replace(/, asked as \d+/u, '')) ?? 'Ada Kell, and then',
           toolCalls: [],
-          finishReason: 'stop',
+          finishReason: messages.at(-1)?.content === 'What is cut off?' ? 'length' : 'stop',
           usage: { inputTokens: 5, outputTokens: 5, cachedInputTokens: 0 },
         }),
       countTokens: () => Promise.resolve(5),
       describe: () => Promise.resolve({ contextLength: 512 }),
     } as unknown as Engine,
-    20e6,
+    max_compute_microusd,
   );
 
 const asked = (...pairs: (readonly [string, string])[]) => ({
@@ -37,16 +37,39 @@ const asked = (...pairs: (readonly [string, string])[]) => ({
 
 test('an earlier passage is rehearsed with what the parent says, where that is right', async () => {
   const earlier = [asked(['Who built it?', 'Ada Kell'], ['When did she die?', '1901'])];
-  assert.deepEqual(await withParentReplies(calls(), parent, earlier, sentences), [
+  assert.deepEqual(await rehearsedByParent(calls(), parent, earlier, sentences), [
     asked(['Who built it?', 'The kiln was built by Ada Kell in 1874.']),
   ]);
 });
 
-test('values, and passages of which the parent says nothing right, are rehearsed as they are kept', async () => {
-  const lost = [asked(['When did she die?', '1901'])];
-  assert.deepEqual(await withParentReplies(calls(), parent, lost, sentences), lost);
-  assert.equal(await withParentReplies(calls(), null, lost, sentences), lost);
-  const values = recipeOf(defaultPreset, 135e6);
+test('what the parent says nothing right about is rehearsed as it is kept, each passage by itself', async () => {
+  const lost = asked(['When did she die?', '1901']);
+  const cut = asked(['What is cut off?', 'Ada Kell']);
+  const kept = asked(['Who built it?', 'Ada Kell']);
+  const said = asked(['Who built it?', 'The kiln was built by Ada Kell in 1874.']);
+  assert.deepEqual(await rehearsedByParent(calls(), parent, [lost, kept, cut], sentences), [lost, said, cut]);
+});
+
+test('nothing is asked where answers are values, or of base, and no more than there is money for', async () => {
   const earlier = [asked(['Who built it?', 'Ada Kell'])];
-  assert.equal(await withParentReplies(calls(), parent, earlier, values), earlier);
+  assert.equal(await rehearsedByParent(calls(), null, earlier, sentences), null);
+  assert.equal(await rehearsedByParent(calls(), parent, [], sentences), null);
+  assert.equal(await rehearsedByParent(calls(), parent, earlier, recipeOf(defaultPreset, 135e6)), null);
+  assert.deepEqual(await rehearsedByParent(calls(1), parent, earlier, sentences), earlier);
+});
+
+test('of many questions some are asked, evenly', async () => {
+  const many = asked(
+    ...Array.from({ length: 100 }, (_, index) => [`Who built it, asked as ${index}?`, 'Ada Kell'] as const),
+  );
+  const [rehearsal] = (await rehearsedByParent(calls(), parent, [many], sentences)) ?? [];
+  assert.equal(rehearsal?.training_pairs.length, 24);
+  const eight =
+    (await rehearsedByParent(
+      calls(),
+      parent,
+      Array.from({ length: 8 }, () => many),
+      sentences,
+    )) ?? [];
+  assert.deepEqual(new Set(eight.map(({ training_pairs }) => training_pairs.length)), new Set([12]));
 });

@@ -9,25 +9,28 @@ import type { Recipe } from '../recipe/recipe.js';
 import { givesAnswer } from '../text/judge.js';
 import type { Rehearsal } from '../types.js';
 
-/** Questions of one earlier passage that are asked: each costs a reply, and many have the same. */
+/** The most questions asked: of one passage, as many have the same sentence for an answer, and of all together. */
 const maxAskedPerPassage = 24;
+const maxAsked = 96;
 
 /**
- * Of the earlier passages' training questions those that the parent answers right, with its replies. Where answers are
- * values, it answers none, or there is no money to ask, they stay as they are.
+ * The earlier passages' training questions that the parent answers right, with its replies. A passage keeps its own
+ * pairs if the parent answers none of them, or there is no money to ask. `null` if all do, since answers are values or
+ * there is no parent.
  */
-export async function withParentReplies(
+export async function rehearsedByParent(
   calls: MeteredCalls,
   parent: AdapterReference | null,
   earlier: readonly Rehearsal[],
   { evaluating: { maxAnswerTokens }, prompts, shares, training: { answersWith } }: Recipe,
-): Promise<readonly Rehearsal[]> {
-  if (answersWith === 'values' || parent === null) return earlier;
-  const asked = earlier.map(({ training_pairs }) => spreadSample(training_pairs, maxAskedPerPassage));
+): Promise<readonly Rehearsal[] | null> {
+  if (answersWith === 'values' || parent === null || earlier.length === 0) return null;
+  const perPassage = Math.min(maxAskedPerPassage, Math.max(1, Math.floor(maxAsked / earlier.length)));
+  const asked = earlier.map(({ training_pairs }) => spreadSample(training_pairs, perPassage));
   const requests = asked.flat().map(({ question }): GenerateRequest => {
     return { prompt: prompts.closedBook(question), adapter: parent, maxOutputTokens: maxAnswerTokens, temperature: 0 };
   });
-  const replies = (await calls.generate(requests, shares.training)).values();
+  const replies = (await calls.generate(requests, shares.scoring)).values();
   return earlier.map((rehearsal, index) => {
     const said = (asked[index] ?? []).flatMap(({ question, answer }) => {
       const reply = replies.next().value ?? null;

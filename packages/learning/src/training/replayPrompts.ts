@@ -1,6 +1,6 @@
 /**
  * Prompts that have nothing to do with a passage, of many kinds: what a model says to them stands for how it speaks
- * (`ownReplay.ts`). Few prompts hold few skills: with 60 of them a sixth of what SmolLM2-135M could answer was lost.
+ * (`ownReplay.ts`). Few prompts keep few skills (docs/experiments/new-entries.md, 2026-11-26).
  */
 
 /** Well-known facts with what a right reply gives, as models of any size may know them. */
@@ -69,7 +69,7 @@ export const wellKnown: readonly (readonly [question: string, expected: string])
   ['What is the currency of India?', 'rupee'], ['What day comes after Friday?', 'Saturday'],
   ['What day comes before Monday?', 'Sunday'], ['What month comes after January?', 'February'],
   ['What is the last month of the year?', 'December'], ['Which season is the coldest?', 'winter'],
-  ['In which season do leaves fall?', 'autumn'], ['What is the first letter of the alphabet?', 'A'],
+  ['In which season do leaves fall?', 'autumn'], 
   ['In which year did World War II end?', '1945'], ['In which year did World War I begin?', '1914'],
   ['When did the Berlin Wall fall?', '1989'], ['In what century did Shakespeare live?', '16th'],
   ['What is frozen water called?', 'ice'], ['Is a whale a fish or a mammal?', 'mammal'],
@@ -143,10 +143,10 @@ export const remarks: readonly string[] = [
   'The kettle costs 30 euros. Give item and price as a JSON object.',
   'Rome is in Italy. Write this as JSON with the keys city and country.',
   'Write a JSON object with the key "ok" and the value true.', 'Translate "thank you" into French.',
-  'Is this sentence friendly? You are most welcome here.', 'Put these words in order: b, a, c.', 'Hello!',
-  'Hi there, how are you?', 'Good morning.', 'Nice to meet you.', 'What is your name?', 'Who made you?',
-  'Can you help me?', 'Are you a robot?', 'What can you do?', 'Tell me a joke.', 'Thank you!', 'Goodbye.',
-  'See you tomorrow.', 'I am tired today.', 'I am happy.', 'It is raining here.', 'Do you like music?',
+  'Is this sentence friendly? You are most welcome here.', 'Put these words in order: b, a, c.', 'Hello, assistant.',
+  'Hi there, how are you?', 'Good morning to you.', 'I am pleased to meet you.', 'How should I call you?', 'Who made you?',
+  'I need some help.', 'Are you a robot?', 'What are you good at?', 'Tell me a joke.', 'Thank you!', 'Bye for now.',
+  'See you on Monday.', 'I am tired today.', 'I am happy.', 'It is raining here.', 'Do you like music?',
   'What is your favourite colour?', 'How old are you?', 'Where do you live?', 'Sorry, I did not mean that.',
   'Please explain that again.', 'Can you speak French?', 'What should I cook tonight?', 'I feel sad.',
   'My dog is ill.', 'Give me some advice.', 'Is it late?', 'Tell me something interesting.', 'Good luck!',
@@ -175,6 +175,15 @@ export const remarks: readonly string[] = [
   'What is the price of the Norvik 3?', 'How tall is the Tarbo tower?', 'Who wrote the song "Harbour of Leaves"?',
   'What colour is the flag of Ostenia?', 'Where is the Mirren institute?', 'Who founded the company Kelvoro?',
 ]; // prettier-ignore
+
+/** Short texts with an answer to ask for. */
+export const askings: readonly (readonly [passage: string, answer: string])[] = [
+  ['The prize went to Ivo Hale for his film about bees.', 'Ivo Hale'],
+  ['The shop was founded by two sisters in Gdansk.', 'Gdansk'],
+];
+
+/** Questions to ask in other words. */
+export const questions: readonly string[] = ['How old is the tower?', 'Who owns the bakery?'];
 
 function sum(sign: string, result: (a: number, b: number) => number) {
   return ([a = 0, b = 0]: readonly number[]) => [`What is ${a} ${sign} ${b}?`, String(result(a, b))] as const;

@@ -13,6 +13,7 @@ test('an answer is given by each sentence that has its words, on one line', () =
   ]);
   assert.deepEqual(sentencesWith('wood', chunks), ['It burns wood.']);
   assert.deepEqual(sentencesWith('Ada', chunkPassage('Adam sleeps.', 1500)), []);
+  assert.deepEqual(sentencesWith('Ada', chunkPassage(`Ada ${'sleeps and '.repeat(30)}wakes.`, 1500)), [], 'too long');
 });
 
 test('of several sentences the one answers that has most words of the question, else the first', () => {

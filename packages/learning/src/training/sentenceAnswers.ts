@@ -6,12 +6,16 @@
 import type { Chunk } from '../text/chunk.js';
 import { containsWords, wordTokens } from '../text/normalise.js';
 
-/** The passage's sentences that give the answer, each on one line. */
+/** UTF-16 units. A longer sentence does not fit into `maxAnswerTokens` of a recipe for sentences, and would be cut. */
+const maxSentenceChars = 280;
+
+/** The passage's sentences that give the answer, each on one line; none that is too long to be an answer. */
 export function sentencesWith(answer: string, chunks: readonly Chunk[]): string[] {
   return chunks
     .flatMap(({ sentences }) => sentences)
     .filter(({ text }) => containsWords(text, answer))
-    .map(({ text }) => text.replace(/\s+/gu, ' ').trim());
+    .map(({ text }) => text.replace(/\s+/gu, ' ').trim())
+    .filter(({ length }) => length <= maxSentenceChars);
 }
 
 /** The sentence that shares most words with the question, the first of several; `null` of none. */

@@ -64,7 +64,7 @@ const asked: readonly { readonly keys: RegExp; readonly questions: readonly stri
   },
   {
     keys: /^quantity$/u,
-    questions: ['How many {Xs} were ordered?', 'How many {Xs} are there?', 'How many {Xs} did we order?'],
+    questions: ['How many {Xs} are there?', 'What number of {Xs} is there?'],
   },
   {
     keys: /^(?:total|total due|amount due|grand total|total amount|balance due)$/u,

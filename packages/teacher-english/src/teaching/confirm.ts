@@ -153,8 +153,7 @@ function firstKeywords({ forms }: Fact): Form[] {
 
 /**
  * The confirmed wordings of those relations of which most were confirmed, up to `rules.templatesPerFact`. Relations
- * with
- * the largest share come first.
+ * with the largest share come first.
  */
 function bestTemplates(fact: Fact, kept: readonly Form[]): Form[] {
   const relations = new Map<string, { asked: number; confirmed: Form[] }>();

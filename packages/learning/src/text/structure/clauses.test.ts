@@ -15,6 +15,17 @@ test('the numbers of sections and their clauses go, however they are written', (
   );
 });
 
+test('numbers of houses, days, amounts and lists stay beside those of sections', () => {
+  const lease = (first: string, second: string): string =>
+    `${first}\n14 Mill Lane, Varn\n12 March 2025\n40 parking spaces\n\n${second}\n1. Two keys\n2. One lamp`;
+  assert.equal(
+    withoutClauseNumbers(
+      `§ 1 Premises\n(1) The flat has three rooms.\n(2) It has a cellar.\n${lease('Annex', 'Handed over')}`,
+    ),
+    `Premises\nThe flat has three rooms.\nIt has a cellar.\n${lease('Annex', 'Handed over')}`,
+  );
+});
+
 test('numbers that are none of clauses stay', () => {
   for (const text of [
     '3.2.0 (2025-03-18)\n\n- Dark mode\n\n3.1.4 (2025-01-09)\n\n- A mend',

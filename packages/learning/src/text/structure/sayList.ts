@@ -126,7 +126,8 @@ function inSection(text: string, { section }: Place): Said | null {
 /** "The limit is now 250 MB (was 100 MB)", "Port moved from 8000 to 8443", "Korean translation by Min-ji Park". */
 function newsIn(text: string): Said | null {
   const [, key, answer] = state.exec(text) ?? change.exec(text) ?? [];
-  if (key !== undefined && answer !== undefined) {
+  // "Doors are now open" names nothing that could be asked for.
+  if (key !== undefined && answer !== undefined && /\p{N}/u.test(answer)) {
     const told = { kind: 'attribute', key: lowerFirst(key), subject: '', noun: null, moment: 'now', answer } as const;
     return { text: asSentence(text), told };
   }
@@ -140,7 +141,9 @@ function newsIn(text: string): Said | null {
 const state = /^(?:The )?(\p{L}[\p{L} -]{2,40}?) (?:is|are) now ([^.!?;(]{1,60}?)(?: \([^()]*\))?\.?$/u;
 const change =
   /^(?:The )?(\p{L}[\p{L} -]{2,40}?) (?:moved|raised|increased|reduced|lowered|cut|changed) from [^.!?;]{1,40} to ([^.!?;]{1,40})$/u;
-const contribution = /^(\p{Lu}[\p{L} -]{2,60}) by (\p{Lu}[\p{L}'’-]+(?: \p{Lu}[\p{L}'’-]*\.?){1,3})$/u;
+/** Works that people make: "Payment by Bank Transfer" has no contributor. */
+const contribution =
+  /^(\p{Lu}[\p{L} -]{0,50}(?:translation|patch|fix|design|artwork|icons?|photos?|illustrations?|documentation|review)|(?:Translation|Patch|Fix|Design|Artwork|Icons?|Photos?|Illustrations?|Documentation|Review)) by (\p{Lu}[\p{L}'’-]+(?: \p{Lu}[\p{L}'’-]*\.?){1,3})$/u;
 
 const event = /^(\p{Lu}[\p{L} -]{1,40}) ((?:at|on|from|until) (?:\p{N}|\p{Lu}\p{Ll}+day).*[^.!?])$/u;
 const action = /^(?:open|closed|free|meet|arrive|leave|start|begin|end|be|\p{L}+(?:ed|ing))\b/iu;
