@@ -37,12 +37,13 @@ export async function expectedWork(
   recipe: Recipe,
   content: string,
 ): Promise<ExpectedWork> {
-  const { training, replay } = recipe;
+  const { replay, split, training } = recipe;
   const taught = teacher === 'english' ? ofEnglish(content) : await ofModel(engine, recipe, content);
   const steps = wantedSteps(taught.factCount, training);
   // Base says how likely each of these is before anything is trained.
   const rows = steps * replay.rowsPerBatch + replay.protectedRows;
-  const whileTraining = rows * counted.rowTokens + training.devEvaluations * counted.devTokens;
+  const devTokens = split.maxDevPairs === 0 ? 0 : training.devEvaluations * counted.devTokens;
+  const whileTraining = rows * counted.rowTokens + devTokens;
   return {
     readTokens: taught.readTokens + whileTraining + counted.gate.readTokens,
     writtenTokens: taught.writtenTokens + counted.gate.writtenTokens,

@@ -5,7 +5,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
-import { defaultRecipe } from './defaults.js';
+import { defaultRecipe, withSentences } from './defaults.js';
 import { instructedPrompts, plainPrompts, type Prompts } from './prompts.js';
 import { answerKinds, type Recipe, type TrainingRecipe } from './recipe.js';
 
@@ -134,18 +134,12 @@ function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }
 
-/** Few sentences of an encyclopaedia are longer. */
-const maxSentenceTokens = 96;
-
 /** The recipe for a model of so many parameters with this preset. */
 export function recipeOf(preset: Preset, parameters: number): Recipe {
-  const recipe = defaultRecipe(parameters);
-  const training = { ...recipe.training, ...preset.training };
-  const evaluating =
-    training.answersWith === 'sentences'
-      ? { ...recipe.evaluating, maxAnswerTokens: maxSentenceTokens }
-      : recipe.evaluating;
-  return { ...recipe, prompts: promptsOf(preset), training, evaluating };
+  const usual = defaultRecipe(parameters);
+  const answersWith = preset.training.answersWith ?? usual.training.answersWith;
+  const recipe = answersWith === 'sentences' ? withSentences(usual) : usual;
+  return { ...recipe, prompts: promptsOf(preset), training: { ...recipe.training, ...preset.training } };
 }
 
 export function promptsOf({ prompts }: Pick<Preset, 'prompts'>): Prompts {

@@ -6,17 +6,45 @@
 import type { Chunk } from '../text/chunk.js';
 import { containsWords, wordTokens } from '../text/normalise.js';
 
-/** UTF-16 units. A longer sentence does not fit into `maxAnswerTokens` of a recipe for sentences, and would be cut. */
-const maxSentenceChars = 280;
+/** UTF-16 units. A longer sentence is learned in parts, since a small model mixes up the ends of long ones. */
+const maxWholeChars = 240;
+const partChars = 200;
+/** Longer parts do not fit into `maxAnswerTokens` of a recipe for sentences, and would be cut. */
+const maxPartChars = 320;
 
-/** The passage's sentences that give the answer, each on one line; none that is too long to be an answer. */
+/**
+ * The passage's sentences that give the answer, each on one line. A long sentence is answered with the part that has
+ * the answer, and with nothing if it cannot be parted.
+ */
 export function sentencesWith(answer: string, chunks: readonly Chunk[]): string[] {
   return chunks
     .flatMap(({ sentences }) => sentences)
     .filter(({ text }) => containsWords(text, answer))
-    .map(({ text }) => text.replace(/\s+/gu, ' ').trim())
-    .filter(({ length }) => length <= maxSentenceChars);
+    .map(({ text }) => partWith(answer, text.replace(/\s+/gu, ' ').trim()))
+    .filter(({ length }) => length <= maxPartChars);
 }
+
+function partWith(answer: string, sentence: string): string {
+  if (sentence.length <= maxWholeChars) return sentence;
+  return partsOf(sentence).find((part) => containsWords(part, answer)) ?? sentence;
+}
+
+/** Parts of about equal length, which end where the sentence pauses. */
+function partsOf(sentence: string): string[] {
+  const count = Math.ceil(sentence.length / partChars);
+  const wantedChars = sentence.length / count;
+  const parts: string[] = [''];
+  for (const phrase of sentence.split(pause)) {
+    const last = parts.at(-1) ?? '';
+    const isFull = last !== '' && last.length + phrase.length / 2 > wantedChars;
+    if (isFull && parts.length < count) parts.push(phrase);
+    else parts[parts.length - 1] = last + phrase;
+  }
+  return parts.map((part) => part.trim());
+}
+
+/** Behind a comma and its like, before a dash or a bracket. A comma in a number is none. */
+const pause = /(?<=[,;:]\s)|(?<=[，、；：])|(?<=\s)(?=[–—(])/u;
 
 /** The sentence that shares most words with the question, the first of several; `null` of none. */
 export function sentenceFor(question: string, sentences: readonly string[]): string | null {
