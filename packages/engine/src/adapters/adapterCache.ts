@@ -26,7 +26,7 @@ export interface AdapterSource {
 
 interface Loading {
   readonly adapter: Promise<LoadedAdapter>;
-  /** How many wait for it. */
+  /** The number of callers that wait for it. */
   users: number;
 }
 
@@ -53,7 +53,7 @@ export class AdapterCache implements AdapterSource {
     private readonly read: ReadAdapter,
   ) {}
 
-  /** How many adapters somebody uses. */
+  /** The number of adapters that are in use. */
   get usedCount(): number {
     return this.users.size;
   }

@@ -94,14 +94,14 @@ for (const name of fixtureNames) {
 }
 
 /**
- * Fields of where an adapter comes from and what its training began with, and two that peft reads only with another
- * that is empty.
+ * Fields that do not change what peft computes. Three tell how the adapter was made, and peft reads the other two only
+ * beside fields that are empty here.
  */
 const unread = ['base_model_name_or_path', 'peft_version', 'init_lora_weights', 'megatron_core', 'qalora_group_size'];
 
 /**
- * The fields that peft reads, in one form: what is empty is not there, as peft takes it; target modules are a set, one
- * layer is a list, and of patterns the order counts.
+ * The fields that peft reads, in a form that can be compared. Empty fields are left out, because peft ignores them.
+ * Target modules become a set, a single layer becomes a list, and patterns keep their order.
  */
 async function meaningOf({ folder }: AdapterReference): Promise<unknown> {
   const text = await readFile(path.join(folder, 'adapter_config.json'), 'utf8');

@@ -10,11 +10,11 @@ import { prepareAdapter, type LoadedAdapter } from './loadedAdapter.js';
 import { BatchAdapters, sharedAdapterFeeds, type StackBudget } from './batchAdapters.js';
 
 interface TestAdapter extends LoadedAdapter {
-  /** As they were before they were made ready. */
+  /** The matrices before `prepareAdapter`. */
   readonly given: LoraAdapter['matrices'];
 }
 
-/** @param ranks of the projections of every layer, in turns; 0 for one that is not adapted. */
+/** @param ranks given to the projections in turn; 0 leaves a projection unadapted. */
 function randomAdapter(...ranks: readonly number[]): TestAdapter {
   const random = createRandom(ranks.length);
   const entries = loraTensorSpecs(tinyConfig, 1).flatMap(({ name, matrix, shape: [height, width] }, index) => {
@@ -40,7 +40,7 @@ function rowsOf(data: ArrayLike<number>, height: number, width: number, start = 
   );
 }
 
-/** `B A` of each part in its place, zeros elsewhere, computed number by number from the matrices as they were given. */
+/** `B A` of each part in its place and zeros elsewhere, computed in plain loops from the given matrices. */
 function expectedProduct(adapter: TestAdapter | null, group: LoraGroup): Matrix {
   return group.parts.flatMap(({ name, out }) => {
     const [a, b] = ['A', 'B'].map((matrix) => adapter?.given.get(`${name}.lora_${matrix}`));

@@ -57,7 +57,7 @@ export class BatchAdapters {
   private readonly shared = new WeakMap<LoadedAdapter, RegisteredTensors>();
   private readonly stacks: MatrixStacks;
   private readonly groups: readonly LoraGroup[];
-  /** As many zeros as the largest group takes in an adapter that does not change it. */
+  /** Zeros for the largest group, for rows whose adapter does not change it. */
   private readonly zeros: Float32Array;
 
   constructor(

@@ -1,4 +1,4 @@
-/** The two places of a low-rank term against each other: in its matrix, and in the products with that. */
+/** Adding a low-rank term to its matrix gives the same numbers as adding it to the products with that matrix. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { GraphBuilder } from '../onnx/graphBuilder.js';
@@ -11,7 +11,7 @@ import { swiGlu } from './operations.js';
 import { Tape } from './tape.js';
 
 const [rows, width, out] = [5, 48, 7];
-/** Two matrices of the same input, as those of a gated unit are; the first with a bias. */
+/** The matrices of a gated unit have the same input. The first has a bias. */
 const [gateRank, upRank] = [2, 3];
 const inputShapes: Readonly<Record<string, readonly number[]>> = {
   x: [rows, width],
@@ -27,7 +27,7 @@ const inputShapes: Readonly<Record<string, readonly number[]>> = {
 };
 const trained = ['x', 'gate.a', 'gate.b', 'up.a', 'up.b'];
 
-/** What a gated unit gives, and the gradients of its input and of every A and B. */
+/** Computes the result of a gated unit, and the gradients of its input and of every A and B. */
 async function compute(merged: boolean): Promise<ReadonlyMap<string, Float32Array>> {
   const graph = new GraphBuilder();
   const tape = new Tape(graph);

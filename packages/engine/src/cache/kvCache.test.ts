@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { tinyConfig } from '../testing/fixtures.js';
 import { bytesPerToken, KvCache, noContents } from './kvCache.js';
 
-/** A fault injector: there is memory for so many buffers. */
+/** A fault injector: memory runs out after a given number of buffers. */
 class ShortCache extends KvCache {
   static buffersLeft = Infinity;
 

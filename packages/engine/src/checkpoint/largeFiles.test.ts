@@ -1,4 +1,4 @@
-/** Tensors beyond two and four gibibytes of a file, which is made of holes where nobody reads. */
+/** Reads tensors that lie beyond two and four gibibytes in a file. The rest of the file is holes. */
 import assert from 'node:assert/strict';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import { openWeights } from './weightFiles.js';
 
 const head = 'lm_head.weight';
 const norm = 'model.norm.weight';
-/** Embedding and head take just under two gibibytes each. */
+/** The embedding and the head take just under two gibibytes each. */
 const config: JsonObject = {
   architectures: ['LlamaForCausalLM'],
   vocab_size: 2 ** 18 - 2,

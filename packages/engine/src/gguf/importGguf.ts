@@ -38,7 +38,7 @@ export interface ImportProgress {
 export interface ImportedModel {
   /** Absolute. */
   readonly folder: string;
-  /** As in `config.json`, for instance `LlamaForCausalLM`. */
+  /** The class name in `config.json`, for instance `LlamaForCausalLM`. */
   readonly architecture: string;
   readonly parameters: number;
   /** The context length in tokens. */

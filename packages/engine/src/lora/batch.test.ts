@@ -13,7 +13,7 @@ const soft: TrainingExample = {
   softTargets: [{ ids: [8, 7, 9], logprobs: [Math.log(0.2), Math.log(0.1), -Infinity] }],
 };
 
-/** The numbers of a feed. */
+/** The numbers that the run feeds to the input `name`. */
 function numbers(run: TrainingRun, name: string): number[] {
   return Array.from(run.feeds[name]!.data as BigInt64Array | Float32Array, Number);
 }

@@ -33,7 +33,7 @@ export interface GradientInputs {
  */
 const runTokensWithoutConstants = 512;
 
-/** The same for matrices in blocks, which are for machines with little memory. */
+/** The bound for matrices in blocks. It is smaller, because blocks are for machines with little memory. */
 const runTokensInBlocks = 256;
 
 /** The loss and gradient of a batch, computed whole or layer by layer, by one thread or by two. */

@@ -1,4 +1,4 @@
-/** Training on matrices in blocks against training on the float32 matrices of the same numbers. */
+/** Compares training on matrices in blocks with training on float32 matrices of the same numbers. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import path from 'node:path';
@@ -26,7 +26,7 @@ const examples: readonly TrainingExample[] = Array.from({ length: 12 }, (_, inde
   weight: 1 + (index % 3),
 }));
 
-/** Gives matrices of products the numbers of their blocks; the embedding and the norms stay as they are. */
+/** Rounds the matrices of products to the numbers of their blocks. The embedding and the norms stay unchanged. */
 function rounded(config: DecoderConfig, weights: DecoderWeights, format: QuantizedFormat): DecoderWeights {
   const round = ({ shape, data }: WeightTensor): WeightTensor => {
     const [out = 0, width = 0] = shape;
@@ -49,7 +49,7 @@ async function inBlocks(
   return (await SharedWeights.open(config, reader, { quantized })).use();
 }
 
-/** The loss and the gradient of all matrices, and the same layer by layer; by two threads, which share the weights. */
+/** The loss and all gradients, computed whole and then layer by layer. Two threads share the weights. */
 async function gradientsOf(config: DecoderConfig, { format, feeds }: WeightsInUse): Promise<readonly Float32Array[]> {
   const matrices = freshMatrices(config, lora.rank, 1);
   for (const [index, value] of matrices.values.entries()) matrices.values[index] = value + Math.sin(index) / 20;
@@ -115,7 +115,7 @@ for (const format of ['q8', 'q4'] as const) {
 }
 
 test('only a few matrices are float32 at once', async () => {
-  // In a process of its own, whose peak nothing else makes.
+  // A process of its own, so that nothing else adds to its peak of memory.
   const script = `
     const { SharedWeights } = await import('../model/sharedWeights.js');
     const { loadQuantizedWeights } = await import('../model/quantizedWeights.js');

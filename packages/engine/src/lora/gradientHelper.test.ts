@@ -23,7 +23,7 @@ import { FlatMatrices, freshMatrices, tensorsOver } from './parameters.js';
 import { openTrainingSession, type TrainingModel } from './trainingSession.js';
 
 const fresh: TrainingOptions = { parent: null, rank: 4, alpha: 8, seed: 1, clipNorm: 1 };
-/** Size of all weights. */
+/** The size of all weights in bytes. */
 const bytes = weightCount(tinyConfig) * Float32Array.BYTES_PER_ELEMENT;
 const model: TrainingModel = {
   config: tinyConfig,
@@ -46,7 +46,7 @@ const small = examples(3, 9);
 
 for (const [how, maxActivationBytes, largest, largestRuns] of [
   ['with constants', 64 * bytes, largestDifference, 6],
-  // As many as fit into what is then allowed.
+  // More examples would not fit within this bound.
   ['without constants', 64 * bytes - 1, examples(30, 40), 2],
 ] as const) {
   test(`${how}, a helper gives the losses and the adapter of one thread to the last bit`, async (t) => {
@@ -67,7 +67,7 @@ for (const [how, maxActivationBytes, largest, largestRuns] of [
       await session.close();
     }
     assert.equal(hashes[1], hashes[0]);
-    // Two parts of one run each of `LARGE`, one part of `SMALL`; the helper computes the second parts.
+    // `large` has two parts of one run each, `small` has one part. The helper computes the second parts.
     const [first, second] = [3 + 2 + largestRuns, 3 + largestRuns];
     assert.deepEqual(calls, [[first + second, 0] as const, [first, second] as const]);
     assert.equal(shared.callCount(), how === 'with constants' ? 2 : 0);
@@ -91,7 +91,7 @@ test('the two parts of a batch have the loss and gradient that its examples have
     threads: 1,
     constants: undefined,
   });
-  /** The loss and, behind it, the gradient. */
+  /** Returns the loss, followed by the gradient. */
   const compute = async (batch: readonly TrainingExample[]): Promise<Float32Array> => {
     const sum = new Float32Array(1 + matrices.values.length);
     for (const run of buildBatch(batch, config).parts.flat()) {
@@ -203,7 +203,7 @@ test('a helper that fails in the middle of its runs is done without, and the pro
       },
     ).mock;
     for (let step = 0; step < 2; step += 1) await session.step(largestDifference, 0.01);
-    // One run is under way when the third is found to have failed.
+    // Each step asks for one run ahead, so a fourth is under way when the third fails.
     assert.equal(helped.callCount(), failing ? 4 : 12);
     hashes.push((await session.save(path.join(folder, `${failing}`))).contentHash);
     await session.close();
@@ -260,7 +260,7 @@ test('what goes wrong in the helper is told, and a cancelled step never reaches 
   const options = { gradients: true, index: 0, count: 1 };
   await assert.rejects(helper.compute({ ...run!, feeds }, options), { name: 'EngineError', code: 'internal' });
   assert.ok((await helper.compute(run!, { ...options, gradients: false })) > 0);
-  // As if the thread had been started anew between two runs of a sum.
+  // A thread that was restarted within a sum would see such an index.
   await assert.rejects(helper.compute(run!, { ...options, index: 2, count: 3 }), { message: /run 2 does not follow/ });
   await helper.close();
   await assert.rejects(helper.compute(run!, options), { code: 'cancelled' });
@@ -291,7 +291,7 @@ test(
     });
     const threads: number[] = [];
     for (let round = 0; round < 4; round += 1) {
-      // Each operator of either has two threads.
+      // The session and its helper get two threads each.
       const session = await openTrainingSession({ ...model, threads: 4 }, fresh);
       await session.step(large, 0.01);
       await session.close();

@@ -11,7 +11,7 @@ import type { SharedConstants } from '../onnx/sharedConstants.js';
 import { Tensor } from '../onnx/tensor.js';
 import type { TrainingRun } from './runLayout.js';
 
-/** What every run needs besides its own feeds. */
+/** Inputs that all runs share. Each run adds its own feeds. */
 export interface TrainingInputs {
   readonly config: DecoderConfig;
   /** See `WeightsInUse`. */

@@ -52,7 +52,7 @@ export class LayerwiseGradientRunner implements GradientRunner {
     return this.sessions.close();
   }
 
-  /** What two layers must have in common to share a graph. */
+  /** A key that two layers have in common if they can share a graph. */
   private structureOf(layer: number): string {
     const { config, modules } = this.inputs;
     const own = modules.filter((module) => module.layer === layer);

@@ -6,7 +6,7 @@ import type { TrainingExample } from '../types.js';
 import { groupTokens, type PrefixGroup } from './prefixGroups.js';
 import { packRows, type PackedRows } from './packing.js';
 
-/** What one run of the training graph computes. */
+/** The batch rows that the training graph computes in one run. */
 export interface TrainingRun {
   /** See `buildTrainingGraph`. Always has `segments`, `trunks` and `places`. */
   readonly feeds: Feeds;
@@ -35,10 +35,10 @@ export function layOut(run: readonly PrefixGroup[], weightSum: number, config: D
 /** An example's position among the tokens of a run. */
 interface PlacedExample {
   readonly example: TrainingExample;
-  /** Where its first `shared` tokens are, which its group has in common. */
+  /** The position of its first `shared` tokens, which its group has in common. */
   readonly trunkStart: number;
   readonly shared: number;
-  /** Where its own tokens begin. */
+  /** The position of the first token of its own. */
   readonly start: number;
 }
 

@@ -115,8 +115,8 @@ void test('saved in F16 an adapter is half as large, loads, and answers nearly a
   const base = await logprobs(null);
   const trained = await logprobs(await readAdapter(whole, tinyConfig));
   const rounded = await logprobs(await readAdapter(half, tinyConfig));
-  // Either factor of an update B·A is off by up to 2^-11 of itself, so about a thousandth of what the adapter moves;
-  // ten times that, as the layers' errors add up.
+  // Rounding changes each factor of an update B·A by up to 2^-11 of itself, so about a thousandth of the adapter's
+  // effect. The bound is ten times that, because the errors of the layers add up.
   assert.ok(greatestDifference(rounded, trained) <= 0.01 * greatestDifference(trained, base));
   assert.notDeepEqual(rounded, trained);
 });
@@ -192,7 +192,7 @@ void test('a sequence that would not fit even layer by layer is refused, and the
   await assert.rejects(session.evaluate(batch), refusal);
   assert.ok((await session.step(examples, 0.02)).loss > 0);
   await session.close();
-  // Who allows more for a whole step allows it layer by layer, too.
+  // A larger bound on a whole step also holds for a step computed layer by layer.
   requireMemory(batch, config, 2 ** 42);
   const largest = { rows: 1, length: 8, targets: 4 };
   const [whole, layerwise] = [activationBytes(tinyConfig, largest), layerwiseBytes(tinyConfig, largest)];
@@ -207,7 +207,7 @@ void test('a sequence that would not fit even layer by layer is refused, and the
 void test('closing during a call ends it with a typed error, and frees nothing that it uses', async (t) => {
   const folder = await temporaryFolder(t);
   for (const maxActivationBytes of [Infinity, 0]) {
-    // From the very beginning of the call to the middle of its runs.
+    // The session is closed at each moment from the beginning of the call to the middle of its runs.
     for (let turns = 0; turns < 8; turns += 1) {
       const session = await openTrainingSession(model, { ...fresh, maxActivationBytes });
       const calls = [session.step(examples, 0.02), session.evaluate(examples)];
@@ -264,7 +264,7 @@ async function readFiles({ folder }: AdapterReference): Promise<{ readonly confi
   return { config: config!, weights: weights! };
 }
 
-/** The loss of `EXAMPLES` out of scored log-probabilities. */
+/** Computes the loss of `examples` from scored log-probabilities. */
 async function scoredLoss(adapter: LoraAdapter | null): Promise<number> {
   const sequences = examples.map(({ sequence }) => sequence.tokens);
   const scores = await scoreEverything({ config: tinyConfig, weights: tinyWeights }, adapter, sequences);

@@ -32,7 +32,7 @@ function rowsOf(matrix: Float32Array, width: number): Float32Array[] {
   return Array.from({ length: matrix.length / width }, (_, row) => matrix.subarray(row * width, (row + 1) * width));
 }
 
-/** Eigenvalues of a symmetric matrix in descending order, by Jacobi's rotations. */
+/** Eigenvalues of a symmetric matrix in descending order, found by Jacobi rotations. */
 function eigenvalues(symmetric: readonly (readonly number[])[]): number[] {
   const a = symmetric.map((row) => [...row]);
   const n = a.length;
@@ -69,7 +69,7 @@ test('the directions are orthonormal, and hold nearly as much of the inputs as a
     }
   }
 
-  // The first layer's input is known without the graph: it is the normed embedding.
+  // The first layer's input is the normed embedding, so it can be computed without the graph.
   const width = tinyConfig.hiddenSize;
   const scale = weights.get('model.layers.0.input_layernorm.weight')!.data;
   const table = rowsOf(weights.get(embeddingName)!.data, width);
@@ -92,7 +92,7 @@ test('the directions are orthonormal, and hold nearly as much of the inputs as a
   assert.ok(Math.abs(leading.share - held / values.reduce((sum, value) => sum + value, 0)) < 1e-4);
 });
 
-/** What each A gives for each of the directions, and the greatest number of any A. */
+/** The product of each A with each protected direction, and the greatest magnitude in any A. */
 async function along(adapter: LoraAdapter): Promise<{ readonly parts: number[]; readonly greatest: number }> {
   const directions = await findProtectedDirections(model, protectedTexts);
   const parts: number[] = [];

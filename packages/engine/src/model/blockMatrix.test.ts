@@ -1,4 +1,4 @@
-/** A matrix in blocks against the float32 matrix of the same numbers. */
+/** Compares a matrix in blocks with the float32 matrix of the same numbers. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FloatMatrix, linear, type FrozenMatrix } from '../autodiff/linear.js';
@@ -22,7 +22,7 @@ function randomNumbers(length: number, seed: number): Float32Array {
   return Float32Array.from({ length }, () => random.next() - 0.5);
 }
 
-/** The sum of two products with W, the gradient of x, to which both add, and W itself. */
+/** Computes the sum of two products with W, the gradient of x through both, and W itself. */
 async function compute(width: number, feeds: Feeds, matrixIn: (graph: GraphBuilder) => FrozenMatrix) {
   const graph = new GraphBuilder();
   const tape = new Tape(graph);

@@ -3,7 +3,7 @@ import { cut, join, linearProduct, type FrozenMatrix } from '../autodiff/linear.
 import type { GraphBuilder } from '../onnx/graphBuilder.js';
 import { blockFormats, packedSizes, type QuantizedFormat } from './quantization.js';
 
-/** How many numbers are float32 at once. Each session keeps the memory of its largest use. */
+/** The most numbers that are float32 at once. Each session keeps the memory of its largest use. */
 const maxPieceNumbers = 2 ** 22;
 
 /** The rows of a matrix from `start` to before `end`. */

@@ -9,7 +9,7 @@ import { decoderWeightShapes, embeddingName, readerOf, type WeightReader } from 
 const weights = randomWeights(tinyConfig, 1);
 const names = [...decoderWeightShapes(tinyConfig).keys()];
 
-/** Notes the names that are read; fails while `broken`. */
+/** Records the names that are read. Rejects while `broken` is true. */
 class WatchedReader implements WeightReader {
   readonly reads: string[][] = [];
   broken = false;

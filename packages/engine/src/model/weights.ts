@@ -92,7 +92,7 @@ export function decoderWeightShapes(config: DecoderConfig): ReadonlyMap<string, 
   return shapes;
 }
 
-/** How many numbers all weights have. */
+/** The number of all weights. */
 export function weightCount(config: DecoderConfig): number {
   const sizes = [...decoderWeightShapes(config).values()].map(sizeOf);
   return sizes.reduce((sum, size) => sum + size, 0);
@@ -137,7 +137,7 @@ export function readerOf(weights: DecoderWeights): WeightReader {
   };
 }
 
-/** How many numbers a tensor has. */
+/** The number of elements of a tensor. */
 export function sizeOf(shape: readonly number[]): number {
   return shape.reduce((product, size) => product * size, 1);
 }

@@ -16,10 +16,10 @@ import type { EngineExit, EngineHost, EngineStart } from './hostTypes.js';
 
 const prompt: ChatPrompt = { messages: [{ role: 'user', content: 'Who built it?' }] };
 const short: GenerateRequest = { prompt, adapter: null, maxOutputTokens: 8, temperature: 0 };
-/** Takes seconds: the model never ends its turn by itself. */
+/** Takes seconds, because the model never ends its turn by itself. */
 const long: GenerateRequest = { ...short, maxOutputTokens: 8000 };
 
-/** How an engine ends that somebody else kills. */
+/** The end of an engine that somebody else kills. */
 const killed = { code: null, signal: 'SIGKILL', reason: 'exited' } as const;
 
 async function withHost(use: (host: EngineHost, folder: string) => Promise<void>): Promise<void> {
@@ -175,7 +175,7 @@ suite('an engine in its own process', () => {
     await withRandomCheckpoint(async (folder) => {
       const told: unknown[] = [];
       const logger = { info: () => undefined, warn: (fields: unknown) => told.push(fields) };
-      // A file cannot be a folder, so that quantised weights cannot be kept.
+      // A file stands where the folder should be, so quantised weights cannot be kept.
       const cacheFolder = join(folder, 'model', 'config.json');
       const options = { modelDir: join(folder, 'model'), threads: 1, weightFormat: 'q8', cacheFolder, logger } as const;
       const host = await startEngineHost(options);
@@ -197,7 +197,7 @@ suite('an engine in its own process', () => {
       const [pid, ...others] = host.trainingPids;
       assert.ok(pid !== undefined && pid !== host.pid);
       assert.deepEqual(others, []);
-      // Windows has a few classes of priority only, and five steps do not lead to the next of them.
+      // Windows has only a few priority classes, and five steps do not reach the next one.
       const own = getPriority(host.pid);
       const lower = Math.min(constants.priority.PRIORITY_LOW, own + 5);
       assert.equal(getPriority(pid), process.platform === 'win32' ? own : lower);
@@ -240,7 +240,7 @@ suite('an engine in its own process', () => {
     await withHost(async (host) => {
       const exits: EngineExit[] = [];
       host.onExit((exit) => exits.push(exit));
-      // So many random numbers take longer than the signal.
+      // Drawing so many random numbers takes longer than the signal.
       const opening = host.openTraining({ parent: null, rank: 1024, alpha: 2, seed: 1 });
       while (host.trainingPids.length === 0) await new Promise((resolve) => setImmediate(resolve));
       const [pid] = host.trainingPids;
@@ -313,7 +313,7 @@ suite('an engine in its own process', () => {
       const parent = spawn(process.execPath, ['--input-type=module', '-e', script], {
         stdio: ['ignore', 'pipe', 'pipe'],
       });
-      // The engine process inherits this pipe, which ends with the last of those that hold it.
+      // The engine process inherits this pipe, which ends when the last process that holds it ends.
       const ended = once(parent.stderr.pipe(process.stderr, { end: false }), 'unpipe');
       const [output] = (await once(parent.stdout, 'data')) as [Buffer];
       const pid = Number(output.toString());

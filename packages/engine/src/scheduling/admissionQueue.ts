@@ -3,8 +3,8 @@ import { adapterBytes, type LoadedAdapter } from '../adapters/loadedAdapter.js';
 import type { Sequence } from './sequence.js';
 
 /**
- * How long running answers wait for the adapter of the first in the queue. If each ran alone until the next is loaded,
- * batches would stay small for as long as adapters are being loaded.
+ * The longest time that running answers wait for the adapter of the first in the queue. Without this wait each answer
+ * would run alone until the next adapter is loaded, and batches would stay small.
  */
 const maxLoadWaitMs = 20;
 

@@ -9,7 +9,7 @@ import { AdmissionQueue } from './admissionQueue.js';
 import { finalLength, forcedTokens, longestLength, type Generation, type GenerationJob } from './generationJob.js';
 import { adapterOf, cancel, end, failure, newSequence, type Sequence } from './sequence.js';
 
-/** How many prompts may be read one after the other when at least as many wait as run. */
+/** The most prompts that are read one after the other when at least as many wait as run. */
 const maxPromptsPerStep = 4;
 
 /**
@@ -46,7 +46,7 @@ export class Generator {
   constructor(
     private readonly model: LoadedModel,
     private readonly adapters: AdapterSource,
-    /** How many sequences are decoded together, at least 1. */
+    /** The most sequences that are decoded together, at least 1. */
     private readonly maxBatch: number,
     private readonly limits: KvLimits = defaultLimits(model.config),
   ) {
@@ -155,7 +155,7 @@ export class Generator {
     this.reading = next;
   }
 
-  /** What `next`, whose prompt is still to be read, and the running jobs may take together. */
+  /** Shares of the memory for the running jobs and `next`, whose prompt is still to be read. */
   private shares(next: GenerationJob, running: readonly GenerationJob[] = []): KvShares | undefined {
     const promptTokens = next.prompt.length + forcedTokens(next).length;
     return kvShares(this.model.config, this.limits.maxCacheBytes, [...running, next].map(finalLength), promptTokens);

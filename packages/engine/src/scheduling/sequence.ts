@@ -15,7 +15,7 @@ export interface Sequence {
   reusedTokens: number;
   /** `Generation.logprob` of the output so far. */
   logprob: number;
-  /** How many tokens of prompt and output are in the cache. */
+  /** The number of tokens of prompt and output that are in the cache. */
   cachedTokens: number;
   readonly ended: Promise<Generation>;
   readonly resolve: (generation: Generation) => void;

@@ -23,7 +23,7 @@ export const defaultScoreLimits: ScoreLimits = {
   maxRunBytes: defaultMaxRunBytes,
 };
 
-/** How many attention matrices of a layer are in memory together. */
+/** The number of attention matrices of a layer that are in memory together. */
 const attentionMatrices = 4;
 
 /** Estimates the bytes that a run takes besides the weights: one layer at a time, and the logits at its positions. */

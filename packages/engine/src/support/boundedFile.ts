@@ -3,7 +3,7 @@ import { constants, type Stats } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { EngineError, type EngineErrorCode } from '../engine.js';
 
-/** How an error speaks of a damaged file. */
+/** The code and the file name for errors about a file. */
 export interface ErrorContext {
   readonly code: Extract<EngineErrorCode, 'checkpoint_invalid' | 'adapter_invalid'>;
   /** The file's name in messages. */
