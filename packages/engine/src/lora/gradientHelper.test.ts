@@ -5,21 +5,20 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
-import fc from 'fast-check';
 import { loraModules } from '../adapters/loraModules.js';
 import { weightFeeds } from '../model/inputs.js';
-import { gradientName } from '../model/loraParameters.js';
 import { weightCount } from '../model/weights.js';
 import { SharedConstants } from '../onnx/sharedConstants.js';
-import { createRandom } from '../support/random.js';
-import { unmanagedWeights, randomWeights, relativeError, temporaryFolder, tinyConfig } from '../testing/fixtures.js';
-import type { TrainingExample, TrainingOptions } from '../types.js';
+import { sum } from '../support/numbers.js';
+import { unmanagedWeights, randomWeights, temporaryFolder, tinyConfig } from '../testing/fixtures.js';
+import { randomExamples } from '../testing/trainingExamples.js';
+import type { TrainingOptions } from '../types.js';
 import { activationBytes, fitsWeightCopies } from './activations.js';
 import { buildBatch } from './batch.js';
 import type { TrainingRun } from './runLayout.js';
 import { GradientHelper, type HelpOptions } from './gradientHelper.js';
 import { WholeGradientRunner } from './gradientRunner.js';
-import { FlatMatrices, freshMatrices, tensorsOver } from './parameters.js';
+import { freshMatrices } from './parameters.js';
 import { openTrainingSession, type TrainingModel } from './trainingSession.js';
 
 const fresh: TrainingOptions = { parent: null, rank: 4, alpha: 8, seed: 1, clipNorm: 1 };
@@ -32,22 +31,14 @@ const model: TrainingModel = {
   threads: 1,
 };
 
-function examples(count: number, length: number, seed = 1): readonly TrainingExample[] {
-  const random = createRandom(seed);
-  return Array.from({ length: count }, (_, index) => {
-    const tokens = Array.from({ length: length + (index % 5) }, () => Math.floor(random.next() * 50));
-    return { sequence: { tokens, targetStart: 1 + (index % 7) }, weight: 1 + (index % 3) };
-  });
-}
-
-const large = examples(12, 40);
-const largestDifference = examples(100, 40);
-const small = examples(3, 9);
+const large = randomExamples(12, 40);
+const largestDifference = randomExamples(100, 40);
+const small = randomExamples(3, 9);
 
 for (const [how, maxActivationBytes, largest, largestRuns] of [
   ['with constants', 64 * bytes, largestDifference, 6],
   // More examples would not fit within this bound.
-  ['without constants', 64 * bytes - 1, examples(30, 40), 2],
+  ['without constants', 64 * bytes - 1, randomExamples(30, 40), 2],
 ] as const) {
   test(`${how}, a helper gives the losses and the adapter of one thread to the last bit`, async (t) => {
     const folder = await temporaryFolder(t);
@@ -74,79 +65,11 @@ for (const [how, maxActivationBytes, largest, largestRuns] of [
   });
 }
 
-test('the two parts of a batch have the loss and gradient that its examples have alone', async () => {
-  const { config } = model;
-  const { feeds: weights, format } = model.weights;
-  const matrices = freshMatrices(config, 4, 1);
-  const random = createRandom(3);
-  for (let index = 0; index < matrices.values.length; index += 1) matrices.values[index] = random.next() - 0.5;
-  const modules = loraModules(config, fresh);
-  const feeds = tensorsOver(matrices, (name) => name);
-  const runner = new WholeGradientRunner({
-    config,
-    format,
-    weights,
-    modules,
-    matrices: feeds,
-    threads: 1,
-    constants: undefined,
-  });
-  /** Returns the loss, followed by the gradient. */
-  const compute = async (batch: readonly TrainingExample[]): Promise<Float32Array> => {
-    const sum = new Float32Array(1 + matrices.values.length);
-    for (const run of buildBatch(batch, config).parts.flat()) {
-      const gradients = new FlatMatrices(matrices.specs);
-      const loss = await runner.run(run, tensorsOver(gradients, gradientName), {});
-      for (const [index, value] of [loss, ...gradients.values].entries()) sum[index]! += value;
-    }
-    return sum;
-  };
-  const parts = await compute(large);
-  const alone = new Float32Array(parts.length);
-  const weightSum = large.reduce((sum, { weight }) => sum + weight, 0);
-  for (const example of large) {
-    const one = await compute([example]);
-    for (const [index, value] of one.entries()) alone[index]! += (value * example.weight) / weightSum;
-  }
-  await runner.close();
-  assert.equal(buildBatch(large, config).parts.length, 2);
-  assert.ok(Math.abs(parts[0]! - alone[0]!) <= 1e-5 * alone[0]!);
-  assert.ok(relativeError(parts.subarray(1), alone.subarray(1)) <= 1e-5);
-});
-
-test('two parts hold every example once, and as many tokens each but for less than an example', () => {
-  const lengths = fc.array(fc.integer({ min: 2, max: 48 }), { minLength: 1, maxLength: 20 });
-  fc.assert(
-    fc.property(lengths, (all) => {
-      const batch = all.map((length, index): TrainingExample => {
-        const tokens = Array.from({ length }, () => index + 1);
-        return { sequence: { tokens, targetStart: length - 1 }, weight: 1 };
-      });
-      const { parts, tokens } = buildBatch(batch, tinyConfig);
-      const seen = parts.map((runs) => {
-        const counts = new Map<number, number>();
-        for (const id of runs.flatMap(({ feeds: { ids } }) => [...(ids!.data as BigInt64Array)])) {
-          if (id > 0n) counts.set(Number(id), (counts.get(Number(id)) ?? 0) + 1);
-        }
-        return counts;
-      });
-      assert.deepEqual(
-        seen.flatMap((counts) => [...counts]).sort(([a], [b]) => a - b),
-        all.map((length, index) => [index + 1, length]),
-      );
-      assert.equal(parts.length, tokens < 256 || all.length < 2 ? 1 : 2);
-      if (parts.length === 1) return;
-      const [first, second] = seen.map((counts) => [...counts.values()].reduce((sum, count) => sum + count, 0));
-      assert.ok(Math.abs(first! - second!) <= Math.max(...all));
-    }),
-  );
-});
-
 test('two parts are computed at once only where both fit into memory', async (t) => {
-  const batch = examples(72, 40);
+  const batch = randomExamples(72, 40);
   const { parts } = buildBatch(batch, tinyConfig);
   const largest = parts.map((runs) => Math.max(...runs.map((run) => activationBytes(tinyConfig, run))));
-  const both = largest.reduce((sum, bytes) => sum + bytes, 0);
+  const both = sum(largest);
   assert.ok(fitsWeightCopies(tinyConfig, both - 1), 'runs are as long as those of `buildBatch`');
   const helped = t.mock.method(GradientHelper.prototype, 'compute').mock;
   const norms: number[] = [];

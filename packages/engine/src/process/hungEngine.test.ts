@@ -5,15 +5,10 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { long, prompt, short } from '../testing/hosts.js';
 import { withRandomCheckpoint } from '../testing/randomCheckpoint.js';
-import type { ChatPrompt, GenerateRequest } from '../types.js';
 import { startEngineHost } from './engineHost.js';
 import type { EngineExit, EngineHost, EngineHostOptions } from './hostTypes.js';
-
-const prompt: ChatPrompt = { messages: [{ role: 'user', content: 'Who built it?' }] };
-const short: GenerateRequest = { prompt, adapter: null, maxOutputTokens: 8, temperature: 0 };
-/** Takes seconds, because the model never ends its turn by itself. */
-const long: GenerateRequest = { ...short, maxOutputTokens: 8000 };
 
 const quick = { silenceMs: 3_000 };
 
